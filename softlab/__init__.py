@@ -1,0 +1,46 @@
+"""softlab: a laboratory for GPU kernels. One CUDA source, two executors (GPU, CPU emulator), one trace."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_EXPORTS = {
+    "softmax": "operators",
+    "log_softmax": "operators",
+    "trace": "operators",
+    "plan": "plans",
+    "Plan": "plans",
+    "Step": "plans",
+    "Device": "devices",
+    "occupancy": "occupancies",
+    "Occupancy": "occupancies",
+    "Kernel": "kernel",
+    "Run": "traces",
+    "Trace": "traces",
+    "Error": "errors",
+    "CompileError": "errors",
+    "KernelFault": "errors",
+    "UnsupportedInstruction": "errors",
+    "PlanError": "errors",
+}
+_MODULES = ("functional",)
+
+__all__ = [*_EXPORTS, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        value = getattr(importlib.import_module(f"softlab.{_EXPORTS[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"softlab.{name}")
+    else:
+        raise AttributeError(f"module 'softlab' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

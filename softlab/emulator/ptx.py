@@ -1,0 +1,113 @@
+"""PTX as frozen records: what the parser makes and what the opcodes and the machine read.
+
+Source for the names: NVIDIA, PTX ISA (instruction operands, state spaces, types).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+#: PTX scalar type -> NumPy dtype of the arrays that hold it. f16x2, bf16x2 and bf16 stay raw bits.
+DTYPES: dict[str, np.dtype] = {
+    "pred": np.dtype(np.bool_),
+    **{f"{kind}{bits}": np.dtype(f"u{bits // 8}") for kind in "ub" for bits in (8, 16, 32, 64)},
+    **{f"s{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
+    "f16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "bf16": np.dtype(np.uint16),
+    "f16x2": np.dtype(np.uint32),
+    "bf16x2": np.dtype(np.uint32),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One place in a source file. ``line`` counts from 1."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register operand; ``name`` is unique in its function (scopes are resolved by the parser)."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A constant. ``value`` is an int, or a float for ``0f``/``0d`` literals (exact: 0f is held as the float32's value)."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The address of a variable, a label, or a function."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special register: ``tid.x``, ``laneid``, ``clock64``, ..."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``[base + offset]``; base is a Register, a Symbol or None (absolute)."""
+
+    base: Register | Symbol | None
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """``{a, b, ...}``."""
+
+    elements: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """``a|b``: two destinations; either may be None where PTX has ``_``."""
+
+    first: Register | None
+    second: Register | None
+
+
+Operand = Register | Immediate | Symbol | Special | Address | Vector | Pair | None
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One PTX instruction.
+
+    ``opcode`` is the first word (``"setp"``); ``modifiers`` all that follow it, without dots (``("lt", "and", "s32")``);
+    ``guard`` the predicate register of ``@p`` and ``negated`` whether it was ``@!p``; ``frames`` where it came from,
+    innermost call first, empty when the PTX has no ``.loc``.
+    """
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Register | None = None
+    negated: bool = False
+    frames: tuple[Frame, ...] = ()
+    text: str = field(default="", compare=False)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The PTX types among the modifiers, in order: ``cvt.rn.f32.s64`` gives ``("f32", "s64")``."""
+        return tuple(m for m in self.modifiers if m in DTYPES)
+
+    def has(self, *names: str) -> bool:
+        """Whether any of the modifiers is there."""
+        return any(name in self.modifiers for name in names)

@@ -1,0 +1,75 @@
+"""The table of opcodes: one function an opcode gives its meaning. A missing or a duplicate one is a named error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from softlab.emulator.ptx import Instruction
+from softlab.errors import Error, UnsupportedInstruction
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """What an instruction computes, lane by lane, with no side effect.
+
+    ``function`` takes one value a source and gives one value (or a tuple, one a result). A value is a NumPy array of
+    shape (lanes,) or a NumPy scalar that all lanes share, of the dtype ``ptx.DTYPES`` has for its type. The function
+    broadcasts scalars with arrays, never writes to its sources, gives a scalar when all sources are scalars, and is
+    called with NumPy's floating-point warnings off. Results have exactly the dtype of their type.
+    ``sources`` and ``results`` are the PTX types, vectors flattened.
+    """
+
+    function: Callable
+    sources: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+Lowering = Callable[[Instruction], Semantics]
+
+
+class OpcodeTable:
+    """Opcode name -> function that gives an instruction's :class:`Semantics`."""
+
+    def __init__(self) -> None:
+        self._lowerings: dict[str, Lowering] = {}
+
+    def opcode(self, *names: str) -> Callable[[Lowering], Lowering]:
+        """Register the decorated function for these opcodes; a name taken already is an error."""
+
+        def register(lowering: Lowering) -> Lowering:
+            for name in names:
+                if name in self._lowerings:
+                    raise Error(f"opcode {name!r} is registered twice: {self._lowerings[name]} and {lowering}")
+                self._lowerings[name] = lowering
+            return lowering
+
+        return register
+
+    def lower(self, instruction: Instruction) -> Semantics:
+        """The instruction's meaning.
+
+        Raises:
+            UnsupportedInstruction: no such opcode, or not with these modifiers (a lowering raises ``NotImplementedError``).
+        """
+        line = instruction.frames[0].line if instruction.frames else None
+        try:
+            return self._lowerings[instruction.opcode](instruction)
+        except (KeyError, NotImplementedError) as error:
+            where = f" (CUDA source line {line})" if line else ""
+            raise UnsupportedInstruction(
+                f"the emulator does not know the PTX instruction `{instruction.text}`{where}. "
+                "Compile for another architecture, write the operation another way, or run it on a GPU.",
+                instruction=instruction.text,
+                line=line,
+            ) from error
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._lowerings
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._lowerings))
+
+
+#: The pure (side-effect free) opcodes. Memory, control flow and warp-wide opcodes belong to the machine.
+PURE = OpcodeTable()

@@ -1,0 +1,209 @@
+"""Frozen records of what ran: counters, lines, warp-level memory accesses and shuffles.
+
+Records are columnar (NumPy arrays, one row an event), so that a view can filter them with a mask and a file holds them
+without pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+#: The counters of a run, counted a warp at a time as the hardware does (design of the public surface).
+COUNTERS = (
+    "shared_load_instructions",
+    "shared_store_instructions",
+    "shared_load_wavefronts",
+    "shared_store_wavefronts",
+    "bank_conflicts",
+    "global_load_requests",
+    "global_load_sectors",
+    "global_store_requests",
+    "global_store_sectors",
+    "shuffle_instructions",
+    "barriers",
+    "instructions",
+)
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """One array argument as the kernel sees it: ``base`` is its address, ``nbytes`` its size, ``index`` the argument's."""
+
+    index: int
+    base: int
+    nbytes: int
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """Warp-level memory accesses of the recorded blocks, in the order they ran. One row a warp and instruction.
+
+    line (n,) int32: line of the kernel's CUDA file (0: unknown); instruction (n,) int32: index into ``Trace.instructions``;
+    store (n,) bool; width (n,) int32: bytes a lane; block (n,) int64: linear block index; warp (n,) int32: warp in the
+    block; step (n,) int64: order in the run; address (n, 32) uint64: byte offset in the block's shared memory, or
+    global address (see ``Trace.buffers``); active (n, 32) bool: the lanes that took part.
+    """
+
+    line: np.ndarray
+    instruction: np.ndarray
+    store: np.ndarray
+    width: np.ndarray
+    block: np.ndarray
+    warp: np.ndarray
+    step: np.ndarray
+    address: np.ndarray
+    active: np.ndarray
+
+    @classmethod
+    def empty(cls) -> Accesses:
+        """No accesses."""
+        return cls(*(np.zeros(s, d) for s, d in _ACCESS_COLUMNS.values()))
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def select(self, mask: np.ndarray) -> Accesses:
+        """The rows where ``mask`` (n,) is true, or at those indices."""
+        return type(self)(**{f.name: getattr(self, f.name)[mask] for f in fields(self)})
+
+
+_ACCESS_COLUMNS: dict[str, tuple[tuple[int, ...], str]] = {
+    "line": ((0,), "i4"),
+    "instruction": ((0,), "i4"),
+    "store": ((0,), "?"),
+    "width": ((0,), "i4"),
+    "block": ((0,), "i8"),
+    "warp": ((0,), "i4"),
+    "step": ((0,), "i8"),
+    "address": ((0, 32), "u8"),
+    "active": ((0, 32), "?"),
+}
+
+
+@dataclass(frozen=True)
+class Shuffles:
+    """Warp shuffles of the recorded blocks. One row a warp and instruction.
+
+    line, instruction, block, warp, step as in :class:`Accesses`; mode (n,) '<U4' ("bfly", "down", "up", "idx");
+    source (n, 32) int8: the lane each lane read (its own where out of range); active (n, 32) bool;
+    given, received (n, 32) uint32: raw bits.
+    """
+
+    line: np.ndarray
+    instruction: np.ndarray
+    block: np.ndarray
+    warp: np.ndarray
+    step: np.ndarray
+    mode: np.ndarray
+    source: np.ndarray
+    active: np.ndarray
+    given: np.ndarray
+    received: np.ndarray
+
+    @classmethod
+    def empty(cls) -> Shuffles:
+        """No shuffles."""
+        n = np.zeros
+        return cls(
+            n(0, "i4"), n(0, "i4"), n(0, "i8"), n(0, "i4"), n(0, "i8"), n(0, "U4"),
+            n((0, 32), "i1"), n((0, 32), "?"), n((0, 32), "u4"), n((0, 32), "u4"),
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def select(self, mask: np.ndarray) -> Shuffles:
+        """The rows where ``mask`` (n,) is true, or at those indices."""
+        return type(self)(**{f.name: getattr(self, f.name)[mask] for f in fields(self)})
+
+
+@dataclass(frozen=True)
+class InstructionCounters:
+    """The counters by PTX instruction: where each stands and what it did.
+
+    text: PTX text of each; frames: its source places, innermost call first, as (file, line);
+    counts (instructions, len(COUNTERS)) int64 in the order of ``COUNTERS``.
+    """
+
+    text: tuple[str, ...]
+    frames: tuple[tuple[tuple[str, int], ...], ...]
+    counts: np.ndarray
+
+    def totals(self) -> dict[str, int]:
+        """Counter name -> sum over all instructions."""
+        return {name: int(value) for name, value in zip(COUNTERS, self.counts.sum(axis=0), strict=True)}
+
+    def by_line(self, file: str) -> dict[int, dict[str, int]]:
+        """Line of ``file`` -> its counters. An instruction counts for the innermost of its frames that lies in the file."""
+        lines: dict[int, np.ndarray] = {}
+        for frames, counts in zip(self.frames, self.counts, strict=True):
+            line = next((number for name, number in frames if name == file), None)
+            if line is not None and counts.any():
+                lines[line] = lines.get(line, 0) + counts
+        return {
+            line: {name: int(value) for name, value in zip(COUNTERS, lines[line], strict=True)}
+            for line in sorted(lines)
+        }
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one launch did. On a GPU the counters and logs are empty: hardware counters need Nsight Compute.
+
+    executor: "emulator" or "gpu"; grid, block: three ints each; arch: the compiled architecture; file: name of the
+    kernel's own source file in the frames; source: its text; buffers: the array arguments; instructions: counters by
+    PTX instruction (None on a GPU); shared, global_: accesses of the recorded blocks; shuffles likewise.
+    """
+
+    executor: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arch: str
+    file: str
+    source: str
+    buffers: tuple[Buffer, ...] = ()
+    instructions: InstructionCounters | None = None
+    shared: Accesses = field(default_factory=Accesses.empty)
+    global_: Accesses = field(default_factory=Accesses.empty)
+    shuffles: Shuffles = field(default_factory=Shuffles.empty)
+    lane_instructions: int = 0
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Counter name -> value; empty for a run on a GPU."""
+        return {} if self.instructions is None else self.instructions.totals()
+
+    def by_line(self, file: str | None = None) -> dict[int, dict[str, int]]:
+        """Source line -> its counters, for the kernel's own file or another ``file`` of the program."""
+        return {} if self.instructions is None else self.instructions.by_line(file or self.file)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """An operator's run on the emulator: ``output`` (the operator's result), ``plan`` and ``run``.
+
+    The counters, lines and logs of the run can be had from the trace itself.
+    """
+
+    output: np.ndarray
+    plan: Any
+    run: Run
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """Counter name -> value."""
+        return self.run.counters
+
+    def by_line(self, file: str | None = None) -> dict[int, dict[str, int]]:
+        """Source line -> its counters, for the kernel's own file or another ``file`` of the program."""
+        return self.run.by_line(file)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("instructions", "shared", "global_", "shuffles", "buffers"):
+            return getattr(self.run, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
