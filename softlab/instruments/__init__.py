@@ -1,0 +1,1 @@
+"""Pure rules (banks, coalescing) and observers of the emulator (counters, hazards)."""

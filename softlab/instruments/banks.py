@@ -1,0 +1,156 @@
+"""Shared-memory bank rule: how many wavefronts one warp's access takes, and which lane goes in which.
+
+Shared memory has 32 banks of 4 bytes; word ``w`` (bytes ``4w`` to ``4w + 3``) lives in bank ``w % 32``. A wavefront is
+one pass of the load-store unit through the banks: it touches each bank at one word at most, and any number of lanes may
+use that word. So a group of lanes that goes together takes as many wavefronts as the largest number of different words
+that it wants from one bank.
+
+Which lanes go together depends on the width, because a wavefront moves at most 32 words:
+
+======== ========================== ==============================
+width    stores, and most loads     loads whose lanes are paired
+======== ========================== ==============================
+1, 2, 4  the whole warp             (the same)
+8        half warps (16 lanes)      the whole warp
+16       quarter warps (8 lanes)    half warps
+======== ========================== ==============================
+
+Lanes are *paired* when every two active lanes ``l`` and ``l ^ 1`` read the same address, or every two active lanes
+``l`` and ``l ^ 2`` do; a lane whose partner is inactive needs nothing. The pairing rule is NVIDIA's, given for compute
+capability 7.x (developer forum, "Unexpected shared memory bank conflict", topic 77228). The whole rule was held to the
+180 patterns measured on an H200 that are in ``tests/data/bank_patterns_h200.json``: all agree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BANKS = 32
+BANK_BYTES = 4
+WARP = 32
+WIDTHS = (1, 2, 4, 8, 16)
+
+#: Lanes whose addresses are compared with each other's in the two forms of the pairing rule.
+_PARTNERS = (np.arange(WARP) ^ 1, np.arange(WARP) ^ 2)
+
+
+def bank_of(address: np.ndarray) -> np.ndarray:
+    """The bank, 0 to 31, of each byte offset in shared memory. Any shape; int64."""
+    return np.asarray(address, np.int64) // BANK_BYTES % BANKS
+
+
+def words(address: np.ndarray, width: int) -> np.ndarray:
+    """The 4-byte words that an access of ``width`` bytes at each byte offset touches.
+
+    address: any shape. Returns int64 of shape ``address.shape + (max(1, width // 4),)``.
+    """
+    _check_width(width)
+    first = np.asarray(address, np.int64) // BANK_BYTES
+    return first[..., None] + np.arange(max(1, width // BANK_BYTES))
+
+
+def shared_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
+    """Wavefronts that each warp-wide shared-memory access takes.
+
+    address: (n, 32) byte offsets, aligned to ``width`` where active; active: (n, 32) bool; width: bytes a lane, one of
+    1, 2, 4, 8, 16; store: bool, or (n,) bool. Returns (n,) int64; 0 where no lane is active.
+    """
+    unit, group, active = _units(address, active, width, store)
+    groups = max(1, width // BANK_BYTES)
+    slots = BANKS // groups
+    count = len(unit)
+    # Equal units of one group become neighbours; the first of each run is one different unit. Inactive lanes sort last.
+    last = np.iinfo(np.int64).max
+    key = np.where(active, group << _GROUP_SHIFT | unit, last)
+    key.sort(axis=1)
+    first = key != last
+    first[:, 1:] &= key[:, 1:] != key[:, :-1]
+    row, column = np.nonzero(first)
+    key = key[row, column]
+    place = (row * groups + (key >> _GROUP_SHIFT)) * slots + key % slots
+    different = np.bincount(place, minlength=count * groups * slots).reshape(count, groups, slots)
+    return different.max(axis=2).sum(axis=1)
+
+
+def ideal_wavefronts(active: np.ndarray, width: int, store: bool | np.ndarray = False) -> np.ndarray:
+    """The least wavefronts in which these lanes can each move an element of their own: one a group with an active lane.
+
+    active: (n, 32) bool; width: bytes a lane; store is not used (a pairing load can do with less, by moving fewer
+    elements: that is a saving, not the measure of a conflict). Returns (n,) int64.
+    """
+    _check_width(width)
+    del store
+    groups = max(1, width // BANK_BYTES)
+    return np.asarray(active, bool).reshape(-1, groups, WARP // groups).any(axis=2).sum(axis=1)
+
+
+def bank_conflicts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
+    """Wavefronts beyond the least possible, never negative. Arguments as in :func:`shared_wavefronts`; (n,) int64."""
+    wavefronts = shared_wavefronts(address, active, width, store)
+    return np.maximum(wavefronts - ideal_wavefronts(active, width, store), 0)
+
+
+def assign_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
+    """One schedule of least length: which wavefront serves each lane.
+
+    Arguments as in :func:`shared_wavefronts`. Returns (n, 32) int64, -1 for inactive lanes; groups go in order of their
+    lanes, and lanes that want different words of one bank in order of the lowest lane that wants each. The hardware's
+    own order is not known; the number of wavefronts is.
+    """
+    unit, group, active = _units(address, active, width, store)
+    groups = max(1, width // BANK_BYTES)
+    slots = BANKS // groups
+    lanes = np.arange(WARP)
+    both = active[:, :, None] & active[:, None, :] & (group[:, :, None] == group[:, None, :])
+    same = both & (unit[:, :, None] == unit[:, None, :])
+    leader = np.where(same, lanes, WARP).min(axis=2)
+    leads = active & (leader == lanes)
+    slot = unit % slots
+    rival = both & (slot[:, :, None] == slot[:, None, :]) & leads[:, None, :] & (lanes < leader[:, :, None])
+    rank = rival.sum(axis=2)
+    length = np.zeros((len(unit), groups), np.int64)
+    row, lane = np.nonzero(active)
+    np.maximum.at(length, (row, group[row, lane]), rank[row, lane] + 1)
+    start = np.cumsum(length, axis=1) - length
+    return np.where(active, rank + np.take_along_axis(start, group, axis=1), -1)
+
+
+#: Group numbers sit above the unit in a sort key; shared memory is far smaller than 2**40 bytes.
+_GROUP_SHIFT = 40
+
+
+def _units(
+    address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(unit, group, active), each (n, 32). A unit is the aligned run of words that one lane's access covers.
+
+    An aligned access of k words covers k neighbouring banks and no two units overlap in part, so the words need not be
+    told apart: "different words of one bank" is "different units of one slot", with 32 / k slots of k banks.
+    """
+    _check_width(width)
+    address = np.asarray(address, np.int64)
+    active = np.asarray(active, bool)
+    if address.ndim != 2 or address.shape[1] != WARP or active.shape != address.shape:
+        raise ValueError(
+            f"address and active are {address.shape} and {active.shape}; both must be (n, {WARP}): one row a warp"
+        )
+    if (active & (address % width != 0)).any():
+        raise ValueError(f"an active lane's address is not a multiple of the access width, {width} bytes")
+    unit = address // max(BANK_BYTES, width)
+    together = WARP // max(1, width // BANK_BYTES)
+    if width > BANK_BYTES:
+        merged = _paired(address, active) & ~np.asarray(store, bool)
+        together = np.where(merged, 2 * together, together)[:, None]
+    group = np.broadcast_to(np.arange(WARP) // together, address.shape)
+    return unit, group, active
+
+
+def _paired(address: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,) bool: every two active partner lanes read the same address, in either form of the pairing rule."""
+    forms = [((address == address[:, partner]) | ~active | ~active[:, partner]).all(axis=1) for partner in _PARTNERS]
+    return forms[0] | forms[1]
+
+
+def _check_width(width: int) -> None:
+    if width not in WIDTHS:
+        raise ValueError(f"access width is {width} bytes a lane; it must be one of {WIDTHS}")
