@@ -219,7 +219,7 @@ def _compile(source: str, name: str, arch: str, options: tuple[str, ...], file: 
     if arch.rstrip("af") not in known:
         raise CompileError(f"NVRTC {version} does not compile for {arch}; it knows {', '.join(known)}.")
     headers = {header: text for header, text in kernel_sources().items() if header != file}
-    handle = nvrtc.createProgram(source, file, list(headers.values()), list(headers))
+    handle = nvrtc.createProgram(source, file, [t.encode() for t in headers.values()], [h.encode() for h in headers])
     try:
         nvrtc.addNameExpression(handle, name)
         flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *_include_options())
