@@ -1,0 +1,132 @@
+# `make lab` and `make test` need python3 (3.11 or newer, with venv) and make; everything else goes into .venv.
+# `make help` lists the targets.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+VENV ?= .venv
+# The Python that makes the environment: `make lab PYTHON=python3.12`. Afterwards only the one in .venv runs.
+PYTHON ?= python3
+# The notebook that opens first, and the port asked for (the next free one is taken when it is in use).
+NOTEBOOK ?= 00-start-here.ipynb
+PORT ?= 8888
+LAB_OPTIONS ?=
+# auto: browser tests run where a Chromium is found, and say so where not. required: they fail without one.
+BROWSER ?= auto
+# Further options for pytest, e.g. PYTEST="-k banks -x".
+PYTEST ?=
+
+IN_VENV := $(VENV)/bin/python
+NOTEBOOKS := notebooks
+# The stamps hold the answer to "is it installed?", so that a second make does not ask pip.
+LAB_STAMP := $(VENV)/.softlab-lab
+TEST_STAMP := $(VENV)/.softlab-test
+PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+# JupyterLab refuses to run as root unless told.
+ROOT_OPTION := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
+
+# $(call stage,name,command): run it, say how long it took, keep its exit status.
+define stage
+@echo "== $(1)"; start=$$(date +%s); status=0; ($(2)) || status=$$?; \
+ echo "== $(1): $$( [ $$status = 0 ] && echo passed || echo FAILED ) in $$(($$(date +%s) - start)) s"; exit $$status
+endef
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: lab
+lab: $(LAB_STAMP) ## JupyterLab on the tutorials (127.0.0.1, token on)
+	$(IN_VENV) -m jupyterlab $(NOTEBOOKS) --ServerApp.ip=127.0.0.1 --ServerApp.port=$(PORT) \
+	  --LabApp.default_url=/lab/tree/$(NOTEBOOK) --KernelManager.transport=ipc $(ROOT_OPTION) $(LAB_OPTIONS)
+
+.PHONY: install
+install: $(LAB_STAMP) ## only build .venv with everything `make lab` needs
+
+.PHONY: test-tools
+test-tools: $(TEST_STAMP) ## only build .venv with everything `make test` needs
+
+.PHONY: doctor
+doctor: $(LAB_STAMP) ## what this machine has, and what each missing part costs
+	$(IN_VENV) -m softlab doctor
+
+# Each stage is a target, so that `make -k test` runs all of them and reports every failure.
+.PHONY: test
+test: test-style test-types test-code test-notebooks test-browser ## everything that needs no GPU
+
+.PHONY: test-style
+test-style: $(TEST_STAMP) ## ruff: rules and format
+	$(call stage,style,$(IN_VENV) -m ruff check . && $(IN_VENV) -m ruff format --check .)
+
+.PHONY: test-types
+test-types: $(TEST_STAMP) ## mypy
+	$(call stage,types,$(IN_VENV) -m mypy)
+
+.PHONY: test-code
+test-code: $(TEST_STAMP) ## pytest, without GPU and browser
+	$(call stage,code,$(IN_VENV) -m pytest -q --durations=10 -m "not gpu and not browser" $(PYTEST))
+
+.PHONY: test-notebooks
+test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
+	$(call stage,notebooks,$(IN_VENV) tests/tools/notebooks.py lint \
+	  && $(IN_VENV) -m pytest -q -p no:cacheprovider --nbval-lax --nbval-current-env $(NOTEBOOKS))
+
+.PHONY: test-browser
+test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab in a real Chromium
+	$(call stage,browser,$(IN_VENV) -m pytest -q -m browser tests/browser \
+	  $(if $(filter required,$(BROWSER)),--require-browser))
+
+.PHONY: test-gpu
+test-gpu: $(TEST_STAMP) ## the tests that need an NVIDIA GPU (fails without one)
+	$(call stage,gpu,$(IN_VENV) -m pytest -q -m gpu --require-gpu $(PYTEST))
+
+.PHONY: notebooks
+notebooks: $(TEST_STAMP) ## execute every notebook and store its outputs, byte for byte the same each time
+	$(IN_VENV) tests/tools/notebooks.py write
+
+.PHONY: check-notebooks
+check-notebooks: $(TEST_STAMP) ## execute every notebook and compare all outputs with the stored ones
+	$(IN_VENV) tests/tools/notebooks.py check
+
+.PHONY: screenshots
+screenshots: $(TEST_STAMP) ## the README's pictures, taken in Chromium
+	$(IN_VENV) tests/tools/screenshots.py
+
+# Run it with the oldest Python that softlab takes: some packages ask for a newer one than 3.11.0.
+.PHONY: constraints
+constraints: ## constraints.txt anew, from the newest versions that pyproject.toml allows
+	rm -rf build/constraints
+	$(PYTHON) -m venv build/constraints
+	build/constraints/bin/python -m pip --disable-pip-version-check install --quiet hatchling editables
+	build/constraints/bin/python -m pip --disable-pip-version-check install --quiet --no-build-isolation -e '.[cuda12,lab,test]'
+	build/constraints/bin/python tests/tools/constraints.py > build/constraints.txt
+	mv build/constraints.txt constraints.txt
+	rm -rf build/constraints
+
+.PHONY: clean
+clean: ## remove what was built (.venv too)
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
+
+# A half-made environment (an interrupted first run) has no stamp and is made again.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "softlab needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \
+	  echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(LAB_STAMP): $(VENV)/.made pyproject.toml constraints.txt softlab/jupyter/overrides.json
+	@echo "Installing softlab with JupyterLab and CuPy into $(VENV): about a gigabyte, a minute or two the first time."
+	$(PIP) hatchling editables
+	$(PIP) --no-build-isolation --editable '.[cuda12,lab]'
+	@touch $@
+
+$(TEST_STAMP): $(LAB_STAMP)
+	@echo "Installing the test tools into $(VENV)."
+	$(PIP) --no-build-isolation --editable '.[cuda12,lab,test]'
+	@touch $@
