@@ -51,6 +51,9 @@ __global__ void softmax_warp(const T* x, T* y, long long rows, long long cols) {
           for (int i = 0; i < pack_size; ++i) { pack[i] = minus_infinity<Compute>(); }  // adds exp(-inf) = 0 to the sum
         }
       }
+    }
+#pragma unroll
+    for (int r = 0; r < rows_per_access; ++r) {
       row_max[r] = group_all_reduce<Max, thread_group_width>(row_max[r], lanes);
     }
 
@@ -63,6 +66,9 @@ __global__ void softmax_warp(const T* x, T* y, long long rows, long long cols) {
       for (int c = 0; c < cols_per_thread; ++c) {
         held[r][c] = accumulate<algorithm>(held[r][c], row_max[r], row_sum[r]);
       }
+    }
+#pragma unroll
+    for (int r = 0; r < rows_per_access; ++r) {
       row_sum[r] = group_all_reduce<Sum, thread_group_width>(row_sum[r], lanes);
     }
 

@@ -238,11 +238,21 @@ def _compile(source: str, name: str, arch: str, options: tuple[str, ...], file: 
             nvrtc=version,
             entry=entry,
             ptx=nvrtc.getPTX(handle).decode(),
-            cubin=bytes(nvrtc.getCUBIN(handle)),
+            cubin=_whole_elf(bytes(nvrtc.getCUBIN(handle))),
             **_resources(log, entry),
         )
     finally:
         nvrtc.destroyProgram(handle)
+
+
+def _whole_elf(cubin: bytes) -> bytes:
+    """The cubin with its last byte: CuPy's binding takes that for a string's end and drops it (seen in 14.2).
+
+    An ELF file here ends with its program headers, so their place and size tell how long it must be.
+    """
+    headers_at = int.from_bytes(cubin[32:40], "little")
+    size, count = int.from_bytes(cubin[54:56], "little"), int.from_bytes(cubin[56:58], "little")
+    return cubin.ljust(headers_at + size * count, b"\0")
 
 
 def _rejected(source: str, name: str, file: str, log: str, error: Exception) -> CompileError:
