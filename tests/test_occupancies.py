@@ -1,0 +1,320 @@
+"""Occupancy against NVIDIA's own arithmetic: ``cuda_occupancy.h``, compiled here as host C++."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab import devices, occupancies
+from softlab.devices import Device
+
+DEVICES = [Device.named(name) for name in devices.names()]
+
+ORACLE = r"""
+#include <cuda_occupancy.h>
+
+struct Limits { int blocks, warps, registers, smem, slots, factors; };
+
+// One row of `table` is one device: the fields that cudaGetDeviceProperties gives.
+static cudaOccDeviceProp device(const long long* row) {
+    cudaOccDeviceProp p;
+    p.computeMajor = row[0]; p.computeMinor = row[1]; p.numSms = row[2];
+    p.maxThreadsPerMultiprocessor = row[3]; p.maxThreadsPerBlock = row[4]; p.regsPerMultiprocessor = row[5];
+    p.regsPerBlock = row[6]; p.warpSize = row[7]; p.sharedMemPerMultiprocessor = row[8];
+    p.sharedMemPerBlock = row[9]; p.sharedMemPerBlockOptin = row[10]; p.reservedSharedMemPerBlock = row[11];
+    return p;
+}
+
+static cudaOccFuncAttributes kernel(long long registers, long long fixed, long long dynamic, int opt_in) {
+    cudaOccFuncAttributes a;
+    a.maxThreadsPerBlock = 1024; a.numRegs = registers; a.sharedSizeBytes = fixed; a.numBlockBarriers = 1;
+    a.shmemLimitConfig = opt_in ? FUNC_SHMEM_LIMIT_OPTIN : FUNC_SHMEM_LIMIT_DEFAULT;
+    a.maxDynamicSharedSizeBytes = dynamic;
+    return a;
+}
+
+extern "C" int occupancy(long long n, const long long* table, const int* which, const int* threads,
+                         const int* registers, const int* fixed, const int* dynamic, const int* opt_in, Limits* out) {
+    for (long long k = 0; k < n; ++k) {
+        cudaOccDeviceProp p = device(table + 12 * which[k]);
+        cudaOccFuncAttributes a = kernel(registers[k], fixed[k], dynamic[k], opt_in[k]);
+        cudaOccDeviceState state;
+        cudaOccResult r;
+        cudaOccError e = cudaOccMaxActiveBlocksPerMultiprocessor(&r, &p, &a, &state, threads[k], dynamic[k]);
+        if (e != CUDA_OCC_SUCCESS) return int(e);
+        out[k] = Limits{r.activeBlocksPerMultiprocessor, r.blockLimitWarps, r.blockLimitRegs, r.blockLimitSharedMem,
+                        r.blockLimitBlocks, int(r.limitingFactors)};
+    }
+    return 0;
+}
+
+extern "C" int best(const long long* row, int registers, int smem, int* grid, int* block) {
+    cudaOccDeviceProp p = device(row);
+    cudaOccFuncAttributes a = kernel(registers, 0, smem, 1);
+    cudaOccDeviceState state;
+    return cudaOccMaxPotentialOccupancyBlockSize(grid, block, &p, &a, &state, smem);
+}
+"""
+
+
+def header_folder() -> Path | None:
+    spec = importlib.util.find_spec("nvidia")
+    for root in spec.submodule_search_locations if spec else ():
+        for header in sorted(Path(root).glob("*/include/cuda_occupancy.h")):
+            return header.parent
+    return None
+
+
+@pytest.fixture(scope="session")
+def oracle(tmp_path_factory):
+    compiler = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
+    include = header_folder()
+    if compiler is None or include is None:
+        pytest.skip("needs a C++ compiler and NVIDIA's cuda_occupancy.h (pip: nvidia-cuda-runtime-cu12)")
+    folder = tmp_path_factory.mktemp("oracle")
+    (folder / "oracle.cpp").write_text(ORACLE)
+    library = folder / "oracle.so"
+    command = [
+        compiler,
+        "-O2",
+        "-w",
+        "-shared",
+        "-fPIC",
+        f"-I{include}",
+        str(folder / "oracle.cpp"),
+        "-o",
+        str(library),
+    ]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return ctypes.CDLL(str(library))
+
+
+def properties(device: Device) -> list[int]:
+    """In the order that the oracle reads them."""
+    return [
+        *device.compute_capability,
+        device.sm_count,
+        device.max_threads_per_sm,
+        device.max_threads_per_block,
+        device.registers_per_sm,
+        device.registers_per_block,
+        device.warp_size,
+        device.smem_per_sm,
+        device.smem_per_block,
+        device.smem_per_block_optin,
+        device.smem_reserved_per_block,
+    ]
+
+
+def ask(oracle, which, threads, registers, fixed, dynamic, opt_in) -> np.ndarray:
+    """(n, 6) int32: blocks; the limits by warps, registers, shared memory, block slots; the limiting factors' bits."""
+    table = np.array([properties(device) for device in DEVICES], dtype=np.int64)
+    inputs = [np.ascontiguousarray(a, dtype=np.int32) for a in (which, threads, registers, fixed, dynamic, opt_in)]
+    out = np.zeros((len(which), 6), dtype=np.int32)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (table, *inputs, out)]
+    assert oracle.occupancy(ctypes.c_longlong(len(which)), *pointers) == 0
+    return out
+
+
+def random_cases(n: int, seed: int):
+    """Device, threads, registers, static and dynamic shared memory, opt-in; half of them near an edge."""
+    rng = np.random.default_rng(seed)
+    which = rng.integers(0, len(DEVICES), n)
+    threads = np.where(rng.random(n) < 0.5, rng.integers(1, 1025, n), 32 * rng.integers(1, 33, n))
+    registers = np.where(rng.random(n) < 0.5, rng.integers(0, 270, n), 8 * rng.integers(0, 34, n))
+    edges = np.array(
+        [0, 1, 16 << 10, 32 << 10, 48 << 10, 64 << 10, 96 << 10, 99 << 10, 163 << 10, 164 << 10, 227 << 10]
+    )
+    near = np.maximum(0, rng.choice(edges, n) + rng.integers(-300, 301, n))
+    smem = np.where(rng.random(n) < 0.5, rng.integers(0, 240 << 10, n), near)
+    fixed = np.minimum(smem, rng.integers(0, 2, n) * rng.integers(0, 49 << 10, n))
+    return which, threads, registers, fixed, smem - fixed, rng.integers(0, 2, n)
+
+
+def test_a_million_cases_equal_nvidias_header(oracle):
+    which, threads, registers, fixed, dynamic, opt_in = random_cases(1_000_000, seed=20)
+    expected = ask(oracle, which, threads, registers, fixed, dynamic, opt_in)
+    fields = occupancies.columns(DEVICES)
+    gathered = SimpleNamespace(**{name: getattr(fields, name)[which] for name in LIMIT_FIELDS})
+    found = occupancies.limits(gathered, threads, registers, fixed + dynamic, opt_in)
+    for name, ours, theirs in zip(occupancies.LIMITERS, found, expected[:, 1:5].T, strict=True):
+        wrong = np.flatnonzero(ours != theirs)
+        assert not len(wrong), (
+            name,
+            [(int(a[k]), DEVICES[which[k]].name) for k in wrong[:1] for a in (threads, theirs)],
+        )
+    assert (np.minimum.reduce(found) == expected[:, 0]).all()
+    assert 0.2 < (expected[:, 0] > 0).mean() < 0.95
+
+
+LIMIT_FIELDS = (
+    "warp_size", "max_threads_per_block", "max_threads_per_sm", "register_allocation_unit", "sub_partitions",
+    "registers_per_block", "registers_per_sm", "smem_reserved_per_block", "smem_allocation_unit",
+    "smem_per_block_optin", "smem_per_block", "smem_per_sm", "max_blocks_per_sm",
+)  # fmt: skip
+
+
+def test_the_public_record_equals_nvidias_header(oracle):
+    cases = random_cases(5000, seed=21)
+    expected = ask(oracle, *cases)
+    bits = {"threads": 1, "registers": 2, "smem": 4, "blocks": 8}
+    for (which, threads, registers, fixed, dynamic, opt_in), row in zip(np.array(cases).T, expected, strict=True):
+        device = DEVICES[which]
+        found = softlab.occupancy(
+            device, threads=threads, registers=registers, smem=fixed + dynamic, opt_in=bool(opt_in)
+        )
+        assert found.blocks_per_sm == row[0]
+        assert list(found.limits.values()) == list(row[1:5])
+        assert sum(bits[name] for name in found.limiters) == row[5] & 15
+        warps = -(-int(threads) // 32)
+        assert found.warps_per_sm == row[0] * warps <= device.max_threads_per_sm // 32
+        assert found.fraction == row[0] * warps / (device.max_threads_per_sm / 32)
+        assert bool(found.reason) == (row[0] == 0)
+
+
+def test_best_block_size_equals_nvidias_header(oracle):
+    rng = np.random.default_rng(22)
+    for _ in range(300):
+        device = DEVICES[rng.integers(len(DEVICES))]
+        registers, smem = int(rng.integers(0, 256)), int(rng.choice([0, 0, 3000, 20_000, 48 << 10, 60_000]))
+        grid, block = ctypes.c_int(), ctypes.c_int()
+        row = np.array(properties(device), dtype=np.int64)
+        pointer = ctypes.c_void_p(row.ctypes.data)
+        assert oracle.best(pointer, registers, smem, ctypes.byref(grid), ctypes.byref(block)) == 0
+        if block.value == 0:
+            with pytest.raises(ValueError, match="no block size fits"):
+                occupancies.best_block_size(device, registers=registers, smem=smem)
+            continue
+        best = occupancies.best_block_size(device, registers=registers, smem=smem)
+        assert (best.threads, best.blocks_per_sm * device.sm_count) == (block.value, grid.value)
+
+
+def test_best_block_size_with_shared_memory_by_block_size():
+    best = occupancies.best_block_size("H200", registers=32, smem=lambda threads: 192 * threads)
+    tried = {
+        t: softlab.occupancy("H200", threads=t, registers=32, smem=192 * t).threads_per_sm for t in range(32, 1025, 32)
+    }
+    assert best.threads_per_sm == max(tried.values())
+    assert best.threads == max(t for t, held in tried.items() if held == best.threads_per_sm)
+
+
+def test_known_example():
+    """A100, 256 threads of 64 registers: 8 warps of 2048 registers; 65536 / 16384 = 4 blocks, half of the warps."""
+    found = softlab.occupancy("A100", threads=256, registers=64)
+    assert (found.blocks_per_sm, found.warps_per_sm, found.fraction, found.limiters) == (4, 32, 0.5, ("registers",))
+    assert found.registers_per_block == 16384
+    assert "4 blocks, 32 of 64 warps (50%), limited by registers" in str(found)
+
+
+def test_all_limiters_that_bind_are_named():
+    found = softlab.occupancy("H200", threads=64, registers=32, smem=6 << 10)
+    assert found.limiters == ("threads", "registers", "smem", "blocks")
+    assert found.blocks_per_sm == 32
+
+
+def test_a_resource_that_is_not_used_has_no_limit():
+    found = softlab.occupancy("T4", threads=32, registers=0)
+    assert found.limits["registers"] == found.limits["smem"] == occupancies.UNLIMITED
+    assert found.record()["limits"] == {"threads": 32, "registers": None, "smem": None, "blocks": 16}
+    assert "smem no limit" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"threads": 0, "registers": 32}, r"threads = 0: a block of H200 has 1 to 1024 threads, 1 too few"),
+        ({"threads": 2000, "registers": 32}, r"threads = 2000: .* 1 to 1024 threads, 976 too many"),
+        ({"threads": -3, "registers": 32}, r"threads = -3: .* 4 too few"),
+        ({"threads": 32, "registers": -1}, r"registers = -1: .* 1 too few"),
+        ({"threads": 32, "registers": 32, "smem": -512}, r"smem = -512: .* 512 too few"),
+    ],
+)
+def test_impossible_values_say_which_limit_and_by_how_much(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        softlab.occupancy("H200", **arguments)
+
+
+@pytest.mark.parametrize("value", [True, 2.0, "32", None])
+def test_values_must_be_integers(value):
+    for name in ("threads", "registers", "smem"):
+        with pytest.raises(TypeError, match=f"{name}"):
+            softlab.occupancy("H200", **{"threads": 32, "registers": 32, "smem": 0, name: value})
+
+
+def test_unknown_device():
+    with pytest.raises(ValueError, match=r"unknown device 'H2000'\. Did you mean H200"):
+        softlab.occupancy("H2000", threads=32, registers=32)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limiters", "reason"),
+    [
+        ({"threads": 1024, "registers": 70}, ("registers",), "73728 of a block's 65536: 8192 too many .* 64 a thread"),
+        ({"threads": 32, "registers": 300}, ("registers",), "300 a thread, at most 255: 45 too many"),
+        (
+            {"threads": 32, "registers": 9, "smem": 232_449},
+            ("smem",),
+            "232449 bytes a block, at most 232448: 1 too many",
+        ),
+        (
+            {"threads": 32, "registers": 9, "smem": 49_200, "opt_in": False},
+            ("smem",),
+            "49152; with opt-in 232448: 48 too",
+        ),
+        ({"threads": 1024, "registers": 255, "smem": 1 << 20}, ("registers", "smem"), "registers: .* smem: "),
+    ],
+)
+def test_what_does_not_fit_says_why(arguments, limiters, reason):
+    found = softlab.occupancy("H200", **arguments)
+    assert (found.blocks_per_sm, found.fraction, found.limiters) == (0, 0.0, limiters)
+    assert re.search(reason, found.reason)
+    assert "does not fit" in str(found)
+
+
+def test_the_registers_named_in_the_reason_do_fit():
+    for threads in range(1, 1025, 13):
+        found = softlab.occupancy("H200", threads=threads, registers=255)
+        if found.reason:
+            most = int(found.reason.split("at most ")[1].split()[0])
+            assert softlab.occupancy("H200", threads=threads, registers=most).blocks_per_sm > 0
+            assert softlab.occupancy("H200", threads=threads, registers=most + 1).blocks_per_sm == 0
+
+
+def test_occupancy_of_compiled_kernels():
+    program = SimpleNamespace(arch="sm_90", registers=40, static_smem_bytes=1024)
+    alone = softlab.occupancy("H200", threads=256, registers=40, smem=9 << 10)
+    assert softlab.occupancy(program, threads=256, smem=8 << 10) == alone
+    assert softlab.occupancy(SimpleNamespace(program=program), threads=256, smem=8 << 10) == alone
+    for arguments, message in (({}, "give threads="), ({"threads": 32, "registers": 9}, "leave registers out")):
+        with pytest.raises(TypeError, match=message):
+            softlab.occupancy(program, **arguments)
+    with pytest.raises(TypeError, match="not list"):
+        softlab.occupancy([1], threads=32, registers=32)
+
+
+def test_table_agrees_with_single_queries_and_is_made_for_pandas():
+    columns = occupancies.table("RTX 4090", threads=[32, 100, 1024], registers=[0, 40, 128], smem=[0, 30_000])
+    assert {len(column) for column in columns.values()} == {18}
+    for k in range(18):
+        case = {name: int(columns[name][k]) for name in ("threads", "registers", "smem")}
+        single = softlab.occupancy("RTX 4090", **case)
+        assert columns["blocks_per_sm"][k] == single.blocks_per_sm
+        assert columns["fraction"][k] == single.fraction
+        assert tuple(n for n in occupancies.LIMITERS if columns[f"limited_by_{n}"][k]) == single.limiters
+        assert {n: columns[f"limit_{n}"][k] for n in occupancies.LIMITERS} == single.limits
+    frame = pytest.importorskip("pandas").DataFrame(columns)
+    assert frame.loc[frame.blocks_per_sm == 0, "threads"].tolist() == [1024, 1024]
+
+
+def test_table_checks_its_values():
+    with pytest.raises(ValueError, match="threads = 2000"):
+        occupancies.table("H200", threads=[32, 2000])
