@@ -10,8 +10,9 @@
 #include <cub/block/block_reduce.cuh>
 
 // Safe to call again without a barrier between the calls. `partial` is written before CUB's own barrier and read by
-// thread 0 before the barrier below, so the next call finds it free. `broadcast` is written after the *next* call's first
-// barrier at the earliest, and by then every thread has read it. (A block of one warp would have no such barrier.)
+// thread 0 before the barrier below, so the next call finds it free. `broadcast` is written after the *next* call's
+// first barrier at the earliest, and by then every thread has read it. (A block of one warp would have no such
+// barrier.)
 template<template<typename> class Reduction, int block_size, typename Compute>
 __device__ Compute block_all_reduce(Compute value) {
   static_assert(block_size > 32 && block_size % 32 == 0, "whole warps, and more than one");

@@ -1,7 +1,7 @@
 // All-reduce over a group of lanes: a butterfly of shuffles, no shared memory, no barrier.
 //
-// Idea     In each step a lane combines its value with that of the lane whose number differs in one bit. After log2(width)
-//          steps every lane holds the result of all of them, so nothing need be sent back.
+// Idea     In each step a lane combines its value with that of the lane whose number differs in one bit. After
+//          log2(width) steps every lane holds the result of all of them, so nothing need be sent back.
 // Traffic  None: shuffles move registers between the lanes of a warp.
 // Limits   A group is 1, 2, 4, 8, 16 or 32 neighbouring lanes of one warp.
 // Source   CUDA C++ Programming Guide, "Warp Shuffle Functions".

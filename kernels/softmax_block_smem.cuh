@@ -1,12 +1,13 @@
 // Softmax of middling rows: a block owns a row and keeps it in shared memory.
 //
-// Idea     A row too long for a warp's registers still fits into the shared memory of its block. Read it once from global
-//          memory, and take maximum, sum and result from the copy. Where a pack lies in that copy is the lesson: see Layout.
+// Idea     A row too long for a warp's registers still fits into the shared memory of its block. Read it once from
+//          global memory, and take maximum, sum and result from the copy. Where a pack lies in that copy is the lesson:
+//          see Layout.
 // Traffic  Global memory: each element read once and written once. Shared memory: each written twice, read twice.
 // Launch   block block_size; any grid: the blocks stride over the rows; cols * sizeof(compute type) bytes of dynamic
 //          shared memory.
-// Limits   That and the static shared memory of two block reductions fit 48 KiB: 12 274 columns of float. cols is a
-//          multiple of pack_size; x and y are aligned to a pack.
+// Limits   That and the static shared memory of the two block reductions (64 bytes at block 128) fit 48 KiB: 12 272
+//          columns computed in float. cols is a multiple of pack_size; x and y are aligned to a pack.
 // Source   OneFlow's softmax (SoftmaxBlockSMemImpl), whose layout is `column`.
 #pragma once
 
@@ -16,10 +17,11 @@
 
 // Where element i of pack p lies in shared memory, and in which of the 32 banks (4 bytes wide) it so falls.
 //   column      i * packs + p: the packs stand upright. Neighbouring lanes write neighbouring words: no conflict.
-//   row         p * pack_size + i: the packs lie side by side. Two lanes of a warp would meet in a bank, but the compiler
-//               sees neighbouring words and writes a pack by one wide store, which the hardware serves without conflict.
-//   row_scalar  the same places through a volatile pointer, which the compiler must not combine: lanes l and l + 16
-//               meet in a bank in each of the two stores of a pack of 2. The conflict that `column` avoids is real here.
+//   row         p * pack_size + i: the packs lie side by side. Element by element, lanes l and l + 16 would meet in a
+//               bank; but the compiler sees neighbouring words, writes a pack of 2 by one 64-bit store, and has no
+//               conflict.
+//   row_scalar  the same places through a volatile pointer, whose stores the compiler must not combine: here the two
+//               stores of a pack of 2 do meet in their banks, and `column` has something to avoid.
 enum class Layout { column, row, row_scalar };
 
 template<Layout layout, typename Compute>
@@ -72,7 +74,7 @@ __global__ void __launch_bounds__(block_size) softmax_block_smem(const T* x, T* 
     }
     const Compute row_max = block_all_reduce<Max, block_size>(thread_max);
 
-    // Sum. The reduction's barriers have made every thread's words visible, so each may take any of them: the next one in line.
+    // Sum. The reduction's barriers have made all words visible to all threads, so a warp takes 32 neighbours.
     Compute thread_sum = 0;
     for (int word = threadIdx.x; word < words; word += block_size) {
       shared.words[word] = accumulate<algorithm>(static_cast<Compute>(shared.words[word]), row_max, thread_sum);

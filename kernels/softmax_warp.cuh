@@ -1,12 +1,12 @@
 // Softmax of short rows: a warp, or a part of one, owns a row and keeps it in registers.
 //
-// Idea     A row of up to 1024 columns fits into the registers of 32 lanes. Maximum and sum go from lane to lane by shuffles:
-//          no shared memory and no barrier. A row shorter than a warp gets a group of 1, 2, 4, 8 or 16 lanes, so that no
-//          lane idles, and two rows at a time give each lane more loads in flight.
+// Idea     A row of up to 1024 columns fits into the registers of 32 lanes. Maximum and sum go from lane to lane by
+//          shuffles: no shared memory and no barrier. A row shorter than a warp gets a group of 1, 2, 4, 8 or 16 lanes,
+//          so that no lane idles, and two rows at a time give each lane more loads in flight.
 // Traffic  Global memory: each element read once and written once. Shared memory: none.
 // Launch   block (thread_group_width, 128 / thread_group_width); any grid: the groups stride over the rows.
-// Limits   cols <= cols_per_thread * thread_group_width, and equal to it unless padding; cols is a multiple of pack_size
-//          and rows of rows_per_access; x and y are aligned to a pack.
+// Limits   cols <= cols_per_thread * thread_group_width, and equal to it unless padding; cols is a multiple of
+//          pack_size and rows of rows_per_access; x and y are aligned to a pack.
 // Source   OneFlow's softmax (SoftmaxWarpImpl); the choice of the group by the row's length is its patent's
 //          "segmented softmax".
 #pragma once
@@ -33,7 +33,8 @@ __global__ void softmax_warp(const T* x, T* y, long long rows, long long cols) {
   Compute held[rows_per_access][cols_per_thread];
 
   for (long long row = group * rows_per_access; row < rows; row += groups * rows_per_access) {
-    // Read: pack p of the group's packs goes to lane p % thread_group_width, so neighbouring lanes read neighbouring packs.
+    // Read: pack p of the group's packs goes to lane p % thread_group_width, so neighbouring lanes read neighbouring
+    // packs.
     Compute row_max[rows_per_access];
 #pragma unroll
     for (int r = 0; r < rows_per_access; ++r) {
