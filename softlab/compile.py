@@ -11,10 +11,12 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from softlab.errors import CompileError
 
@@ -215,20 +217,8 @@ def _write_cache(path: Path, program: Program) -> None:
 
 def _compile(source: str, name: str, arch: str, options: tuple[str, ...], file: str, version: str) -> Program:
     nvrtc = _nvrtc()
-    known = supported_architectures()
-    if arch.rstrip("af") not in known:
-        raise CompileError(f"NVRTC {version} does not compile for {arch}; it knows {', '.join(known)}.")
-    headers = {header: text for header, text in kernel_sources().items() if header != file}
-    handle = nvrtc.createProgram(source, file, [t.encode() for t in headers.values()], [h.encode() for h in headers])
-    try:
-        nvrtc.addNameExpression(handle, name)
-        flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *_include_options())
-        try:
-            nvrtc.compileProgram(handle, (*flags, *options))
-            entry = nvrtc.getLoweredName(handle, name)
-        except nvrtc.NVRTCError as error:
-            raise _rejected(source, name, file, nvrtc.getProgramLog(handle), error) from None
-        log = nvrtc.getProgramLog(handle)
+    with _compiled(source, (name,), arch, options, file) as (handle, log):
+        entry = nvrtc.getLoweredName(handle, name)
         return Program(
             source=source,
             name=name,
@@ -241,6 +231,43 @@ def _compile(source: str, name: str, arch: str, options: tuple[str, ...], file: 
             cubin=_whole_elf(bytes(nvrtc.getCUBIN(handle))),
             **_resources(log, entry),
         )
+
+
+def compile_reports(
+    source: str, names: Sequence[str], *, arch: str, options: Sequence[str] = (), file: str = "kernel.cu"
+) -> dict[str, dict[str, int]]:
+    """Name -> registers, static_smem_bytes, local_bytes and spill_bytes of many kernels of one source.
+
+    They are compiled as one program, which is much faster than one by one. Arguments and errors are those of
+    :func:`compile_program`; nothing is cached.
+    """
+    nvrtc = _nvrtc()
+    with _compiled(source, names, _architecture(arch), tuple(options), file) as (handle, log):
+        return {name: _resources(log, nvrtc.getLoweredName(handle, name)) for name in names}
+
+
+@contextmanager
+def _compiled(
+    source: str, names: Sequence[str], arch: str, options: tuple[str, ...], file: str
+) -> Iterator[tuple[Any, str]]:
+    """NVRTC's handle of the program, compiled, and its log."""
+    nvrtc = _nvrtc()
+    known = supported_architectures()
+    if arch.rstrip("af") not in known:
+        raise CompileError(f"NVRTC {nvrtc_version()} does not compile for {arch}; it knows {', '.join(known)}.")
+    headers = {header: text for header, text in kernel_sources().items() if header != file}
+    handle = nvrtc.createProgram(source, file, [t.encode() for t in headers.values()], [h.encode() for h in headers])
+    try:
+        for name in names:
+            nvrtc.addNameExpression(handle, name)
+        flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *_include_options())
+        try:
+            nvrtc.compileProgram(handle, (*flags, *options))
+            for name in names:
+                nvrtc.getLoweredName(handle, name)
+        except nvrtc.NVRTCError as error:
+            raise _rejected(source, name, file, nvrtc.getProgramLog(handle), error) from None
+        yield handle, nvrtc.getProgramLog(handle)
     finally:
         nvrtc.destroyProgram(handle)
 
