@@ -111,3 +111,64 @@ class Instruction:
     def has(self, *names: str) -> bool:
         """Whether any of the modifiers is there."""
         return any(name in self.modifiers for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """A pointer in an initialiser: the address of ``symbol`` plus ``addend`` stands at byte ``offset``.
+
+    ``generic`` says whether it is a generic address (``generic(symbol)``) or one of the symbol's own space.
+    """
+
+    offset: int
+    symbol: str
+    addend: int = 0
+    generic: bool = False
+    size: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in memory or a parameter.
+
+    ``space`` is "global", "const", "shared", "local" or "param"; ``size`` in bytes, None for ``.extern .shared x[]``
+    (the launch's dynamic shared memory); ``type`` is the element's; ``data`` the initial bytes (the rest is zero).
+    """
+
+    name: str
+    space: str
+    type: str
+    align: int
+    size: int | None
+    data: bytes = b""
+    relocations: tuple[Relocation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Function:
+    """A kernel (``entry``) or a device function.
+
+    ``registers`` maps register names to types; ``variables`` are those declared in the body (shared, local, param);
+    ``labels`` maps a label to the index of the instruction it stands before; ``tables`` maps a ``.branchtargets`` label
+    to its labels. ``instructions`` is None for a function declared elsewhere (``vprintf``).
+    """
+
+    name: str
+    entry: bool
+    params: tuple[Variable, ...]
+    results: tuple[Variable, ...]
+    registers: dict[str, str]
+    variables: tuple[Variable, ...]
+    instructions: tuple[Instruction, ...] | None
+    labels: dict[str, int]
+    tables: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Module:
+    """A PTX file: ``version`` of the language, ``target`` architecture, module variables and functions by name."""
+
+    version: str
+    target: str
+    variables: dict[str, Variable]
+    functions: dict[str, Function]

@@ -13,16 +13,23 @@ from softlab.errors import Error, UnsupportedInstruction
 class Semantics:
     """What an instruction computes, lane by lane, with no side effect.
 
-    ``function`` takes one value a source and gives one value (or a tuple, one a result). A value is a NumPy array of
-    shape (lanes,) or a NumPy scalar that all lanes share, of the dtype ``ptx.DTYPES`` has for its type. The function
-    broadcasts scalars with arrays, never writes to its sources, gives a scalar when all sources are scalars, and is
-    called with NumPy's floating-point warnings off. Results have exactly the dtype of their type.
-    ``sources`` and ``results`` are the PTX types, vectors flattened.
+    ``function`` takes one value a source and gives one value (or a tuple, one a result). A value is a NumPy array, or a
+    NumPy scalar that all lanes share, of the dtype ``ptx.DTYPES`` has for its type. The arrays of one call broadcast
+    against each other: (blocks, threads), with 1 where all blocks or all threads share a value, or (lanes,). The
+    function broadcasts, never writes to its sources, gives a scalar when all sources are scalars, and is called with
+    NumPy's floating-point warnings off. Results have exactly the dtype of their type.
+    ``sources`` and ``results`` are the PTX types of the operands in order, vectors flattened: destinations are
+    ``results``, all others ``sources``, immediates too (an opcode that has specialised on one ignores the value). Where
+    the sign does not matter the type is untyped ("b32" for ``add.s32``), so that no reinterpretation is needed.
+    A predicate written ``!%p`` is inverted by the machine before the call.
+    ``carry_in``: the last source, of type pred, is CC.CF and no operand; ``carry_out``: the last result is.
     """
 
     function: Callable
     sources: tuple[str, ...]
     results: tuple[str, ...]
+    carry_in: bool = False
+    carry_out: bool = False
 
 
 Lowering = Callable[[Instruction], Semantics]
