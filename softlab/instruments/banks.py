@@ -16,9 +16,13 @@ width    stores, and most loads     loads whose lanes are paired
 ======== ========================== ==============================
 
 Lanes are *paired* when every two active lanes ``l`` and ``l ^ 1`` read the same address, or every two active lanes
-``l`` and ``l ^ 2`` do; a lane whose partner is inactive needs nothing. The pairing rule is NVIDIA's, given for compute
-capability 7.x (developer forum, "Unexpected shared memory bank conflict", topic 77228). The whole rule was held to the
-180 patterns measured on an H200 that are in ``tests/data/bank_patterns_h200.json``: all agree.
+``l`` and ``l ^ 2`` do; a lane whose partner is inactive needs nothing, and one form must hold for the whole warp. A
+group without an active lane takes no wavefront. Lanes that store different bytes of one word share it.
+
+Source: the pairing is NVIDIA's for compute capability 7.x (developer forum, topic 77228, "Unexpected shared memory
+bank conflict"). An H200 took the wavefronts and conflicts computed here in each of the 1206 patterns that were measured
+with Nsight Compute: ``tests/data/bank_patterns_h200.json`` and ``lane_patterns_h200.npz`` (recorded by
+``tests/hardware/lanes.py``: idle groups, both forms alone and mixed, 8- and 16-bit elements, random lanes and masks).
 """
 
 from __future__ import annotations
@@ -56,38 +60,29 @@ def shared_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store
     1, 2, 4, 8, 16; store: bool, or (n,) bool. Returns (n,) int64; 0 where no lane is active.
     """
     unit, group, active = _units(address, active, width, store)
-    groups = max(1, width // BANK_BYTES)
-    slots = BANKS // groups
-    count = len(unit)
-    # Equal units of one group become neighbours; the first of each run is one different unit. Inactive lanes sort last.
-    last = np.iinfo(np.int64).max
-    key = np.where(active, group << _GROUP_SHIFT | unit, last)
-    key.sort(axis=1)
-    first = key != last
-    first[:, 1:] &= key[:, 1:] != key[:, :-1]
-    row, column = np.nonzero(first)
-    key = key[row, column]
-    place = (row * groups + (key >> _GROUP_SHIFT)) * slots + key % slots
-    different = np.bincount(place, minlength=count * groups * slots).reshape(count, groups, slots)
-    return different.max(axis=2).sum(axis=1)
-
-
-def ideal_wavefronts(active: np.ndarray, width: int, store: bool | np.ndarray = False) -> np.ndarray:
-    """The least wavefronts in which these lanes can each move an element of their own: one a group with an active lane.
-
-    active: (n, 32) bool; width: bytes a lane; store is not used (a pairing load can do with less, by moving fewer
-    elements: that is a saving, not the measure of a conflict). Returns (n,) int64.
-    """
-    _check_width(width)
-    del store
-    groups = max(1, width // BANK_BYTES)
-    return np.asarray(active, bool).reshape(-1, groups, WARP // groups).any(axis=2).sum(axis=1)
+    return _fullest(unit, group, active, width).sum(axis=1)
 
 
 def bank_conflicts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
-    """Wavefronts beyond the least possible, never negative. Arguments as in :func:`shared_wavefronts`; (n,) int64."""
-    wavefronts = shared_wavefronts(address, active, width, store)
-    return np.maximum(wavefronts - ideal_wavefronts(active, width, store), 0)
+    """Wavefronts beyond the least possible: one for each group of lanes that goes together and has an active lane.
+
+    Arguments as in :func:`shared_wavefronts`; returns (n,) int64. It equals Nsight Compute's
+    ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{ld,st}``.
+    """
+    unit, group, active = _units(address, active, width, store)
+    fullest = _fullest(unit, group, active, width)
+    return (fullest - (fullest > 0)).sum(axis=1)
+
+
+def ideal_wavefronts(active: np.ndarray, width: int, store: bool | np.ndarray = True) -> np.ndarray:
+    """The least wavefronts when each active lane has an element of its own: one a group with an active lane.
+
+    active: (n, 32) bool; width: bytes a lane; returns (n,) int64. A load whose lanes are paired can take fewer, which
+    only the addresses tell: see :func:`bank_conflicts`. ``store`` makes no difference.
+    """
+    _check_width(width)
+    groups = max(1, width // BANK_BYTES)
+    return np.asarray(active, bool).reshape(-1, groups, WARP // groups).any(axis=2).sum(axis=1)
 
 
 def assign_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
@@ -143,6 +138,23 @@ def _units(
         together = np.where(merged, 2 * together, together)[:, None]
     group = np.broadcast_to(np.arange(WARP) // together, address.shape)
     return unit, group, active
+
+
+def _fullest(unit: np.ndarray, group: np.ndarray, active: np.ndarray, width: int) -> np.ndarray:
+    """(n, groups) wavefronts of each group: the most different units that one slot holds, 0 where no lane is active."""
+    groups = max(1, width // BANK_BYTES)
+    slots = BANKS // groups
+    # Equal units of one group become neighbours; the first of each run is one different unit. Inactive lanes sort last.
+    last = np.iinfo(np.int64).max
+    key = np.where(active, group << _GROUP_SHIFT | unit, last)
+    key.sort(axis=1)
+    first = key != last
+    first[:, 1:] &= key[:, 1:] != key[:, :-1]
+    row, column = np.nonzero(first)
+    key = key[row, column]
+    place = (row * groups + (key >> _GROUP_SHIFT)) * slots + key % slots
+    different = np.bincount(place, minlength=len(unit) * groups * slots)
+    return different.reshape(-1, groups, slots).max(axis=2)
 
 
 def _paired(address: np.ndarray, active: np.ndarray) -> np.ndarray:
