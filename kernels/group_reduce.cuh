@@ -13,9 +13,12 @@ template<int thread_group_width>
 __device__ unsigned int group_lanes() {
   static_assert(thread_group_width >= 1 && thread_group_width <= 32, "a group lies within a warp");
   static_assert((thread_group_width & (thread_group_width - 1)) == 0, "the butterfly needs a power of two");
-  if (thread_group_width == 32) { return 0xffffffff; }
-  const unsigned int first_lane = threadIdx.y * thread_group_width % 32;
-  return ((1u << (thread_group_width % 32)) - 1) << first_lane;
+  if constexpr (thread_group_width == 32) {
+    return 0xffffffff;
+  } else {
+    const unsigned int first_lane = threadIdx.y * thread_group_width % 32;
+    return ((1u << thread_group_width) - 1) << first_lane;
+  }
 }
 
 template<template<typename> class Reduction, int thread_group_width, typename Compute>
