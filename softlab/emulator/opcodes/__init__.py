@@ -1,0 +1,16 @@
+"""The pure PTX opcodes. Importing this package fills :data:`PURE`."""
+
+from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
+    approximate,
+    bits,
+    carry,
+    compare,
+    convert,
+    floats,
+    integer,
+    logic,
+    move,
+)
+from softlab.emulator.registry import PURE
+
+__all__ = ["PURE"]

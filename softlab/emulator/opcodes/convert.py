@@ -1,0 +1,257 @@
+"""cvt: between integers, between floats, and between both.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions: cvt, cvt.pack". A source register wider than the type is
+read in its low bits; a result narrower than its register is extended by its own sign or by zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from softlab.emulator.opcodes.floats import flush, saturate
+from softlab.emulator.opcodes.formats import ROUND, float_conversion, narrow_bf16, narrow_tf32, widen_bf16
+from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
+from softlab.emulator.opcodes.rounding import MODES, add_to_odd, two_sum
+from softlab.emulator.ptx import Register
+from softlab.emulator.registry import Semantics
+
+INTEGER_TYPES = tuple(f"{sign}{bits}" for sign in "su" for bits in (8, 16, 32, 64))
+FLOAT_TYPES = ("f16", "bf16", "f32", "f64")
+_TO_INTEGER: dict[str, Callable] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+
+
+def _register_type(form: Form, index: int, name: str) -> str:
+    """The type of the register at this operand: ``name``, or untyped bits where the register is wider."""
+    operand = form.operands[index]
+    if isinstance(operand, Register) and width(operand.type) > width(name):
+        return f"b{width(operand.type)}"
+    # No register is narrower than 16 bits.
+    return name if width(name) >= 16 else "b16"
+
+
+def _reader(name: str, register: str) -> Callable | None:
+    """The low bits of a wider register as this type; None where the register has the type."""
+    if name == register:
+        return None
+    dtype = dtype_of(name)
+    return lambda a: a.astype(dtype)
+
+
+def _writer(name: str, register: str) -> Callable | None:
+    """A result of this type extended to its register; None where it fits."""
+    if name == register:
+        return None
+    extended = np.dtype(f"{'i' if name[0] == 's' else 'u'}{width(register) // 8}")
+    unsigned = dtype_of(register)
+    return lambda a: a.astype(extended).view(unsigned)
+
+
+def _compose(*steps: Callable | None) -> Callable:
+    taken = [step for step in steps if step is not None]
+    if not taken:
+        return lambda a: a
+    if len(taken) == 1:
+        return taken[0]
+    if len(taken) == 2:
+        first, second = taken
+        return lambda a: second(first(a))
+
+    def apply(a):
+        for step in taken:
+            a = step(a)
+        return a
+
+    return apply
+
+
+def _integer_conversion(result: str, source: str, sat: bool) -> Callable | None:
+    dtype = dtype_of(result)
+    if not sat:
+        return None if result == source else lambda a: a.astype(dtype)
+    to, origin = np.iinfo(np.dtype(dtype)), np.iinfo(np.dtype(dtype_of(source)))
+    low, high = (dtype_of(source)(bound) for bound in (max(to.min, origin.min), min(to.max, origin.max)))
+    return lambda a: np.minimum(np.maximum(a, low), high).astype(dtype)
+
+
+def float_to_integer(result: str, source: str, rounding: str) -> Callable:
+    """A float rounded to an integer and clamped to the type's range.
+
+    NaN gives 0; where the source is f64 or the result has 64 bits, it gives 1 in the highest bit alone.
+    """
+    dtype = dtype_of(result)
+    limits = np.iinfo(np.dtype(dtype))
+    whole = _TO_INTEGER[rounding]
+    bits = width(result)
+    nan_value = dtype(0)
+    if source == "f64" or bits == 64:
+        nan_value = np.array([1 << bits - 1], np.uint64).astype(dtype)[0]
+    through = np.int64 if bits < 64 else dtype
+    low, beyond = float(limits.min), float(limits.max + 1)
+    direct = dtype if result in ("s32", "s64") else through
+    safe_low = -(2.0**31) if result == "s32" else low
+    read: Callable | None = {"bf16": widen_bf16, "f16": lambda a: a.astype(np.float32)}.get(source)
+
+    def convert(a):
+        a = whole(a if read is None else read(a))
+        if a.min() >= safe_low and a.max() < beyond:  # NaN fails both
+            return a.astype(direct).astype(dtype, copy=False)
+        nan, under, over = np.isnan(a), a < low, a >= beyond
+        inside = np.where(nan | under | over, a.dtype.type(0), a).astype(through).astype(dtype)
+        return np.where(
+            nan, nan_value, np.where(under, dtype(limits.min), np.where(over, dtype(limits.max), inside))
+        ).astype(dtype)[()]
+
+    return convert
+
+
+def integer_to_float(result: str, source: str, mode: str) -> Callable:
+    """An integer rounded once to a float format in this mode."""
+    if mode == "rn" and result in ("f32", "f64"):
+        dtype = dtype_of(result)
+        return lambda a: a.astype(dtype)
+    narrow = ROUND[result]
+    zero = np.float64(0)
+    if width(source) < 64:
+        return lambda a: narrow(a.astype(np.float64), zero, mode)
+    low_bits, half = dtype_of(source)(0xFFFFFFFF), dtype_of(source)(32)
+
+    def convert(a):
+        # Both halves are exact in float64, and so is their sum with its error.
+        high = (a >> half).astype(np.float64) * 2.0**32
+        low = (a & low_bits).astype(np.float64)
+        if mode == "rn":
+            return narrow(add_to_odd(high, low), zero, mode)
+        return narrow(*two_sum(high, low), mode)
+
+    return convert
+
+
+def relu(result: Callable, name: str) -> Callable:
+    """Negative results of a 16-bit float format as +0; NaN stays."""
+    if name == "f16":
+        return lambda *a: (value := result(*a), np.where(value <= 0, np.float16(0), value).astype(np.float16)[()])[1]
+    negative = np.uint16(0x8000)
+
+    def clamped(*a):
+        value = result(*a)
+        return np.where(value >= negative, np.uint16(0), value).astype(np.uint16)[()]
+
+    return clamped
+
+
+@pure("cvt", types=INTEGER_TYPES)
+def _cvt_from_integer(form: Form) -> Semantics:
+    if form.flag("pack"):
+        return _cvt_pack(form)
+    result, source = _two_types(form)
+    registers = _register_type(form, 1, source), _register_type(form, 0, result)
+    read = _reader(source, registers[0])
+    if result in INTEGER_TYPES:
+        convert = _integer_conversion(result, source, form.flag("sat"))
+        return Semantics(_compose(read, convert, _writer(result, registers[1])), (registers[0],), (registers[1],))
+    if result not in FLOAT_TYPES:
+        raise NotImplementedError(f"cvt to {result} from an integer")
+    convert = integer_to_float(result, source, form.one_of(*MODES))
+    form.flag("ftz")  # no integer is subnormal
+    if form.flag("sat"):
+        convert = _saturated(convert, result)
+    return Semantics(_compose(read, convert), (registers[0],), (result,))
+
+
+def _two_types(form: Form) -> tuple[str, str]:
+    if len(form.types) != 2:
+        raise NotImplementedError(f"cvt needs two types, not {form.types}")
+    return form.types[0], form.types[1]
+
+
+def _saturated(convert: Callable, result: str) -> Callable:
+    if result == "bf16":
+        raise NotImplementedError(".sat to bf16")
+    return lambda *a: saturate(convert(*a))
+
+
+@pure("cvt", types=FLOAT_TYPES)
+def _cvt_from_float(form: Form) -> Semantics:
+    result = form.types[0]
+    if result in ("f16x2", "bf16x2"):
+        return _cvt_two_floats(form)
+    if result == "tf32":
+        mode = form.one_of("rna", "rn", "rz")
+        form.flag("satfinite")
+        positive = form.flag("relu")
+        return Semantics(
+            lambda a: narrow_tf32(np.maximum(a, np.float32(0)) if positive else a, mode), ("f32",), ("b32",)
+        )
+    result, source = _two_types(form)
+    if result in INTEGER_TYPES:
+        register = _register_type(form, 0, result)
+        convert = float_to_integer(result, source, form.one_of(*_TO_INTEGER))
+        flushed = flush if form.flag("ftz") and source == "f32" else None
+        form.flag("sat")  # clamped anyway
+        return Semantics(_compose(flushed, convert, _writer(result, register)), (source,), (register,))
+    return Semantics(_float_to_float(form, result, source), (source,), (result,))
+
+
+def _float_to_float(form: Form, result: str, source: str) -> Callable:
+    whole = form.one_of(*_TO_INTEGER, default="")
+    if whole and result != source:
+        raise NotImplementedError("rounding to an integer keeps the format")
+    if whole:
+        convert = _TO_INTEGER[whole]
+        if source == "bf16":
+            inner = convert
+            convert = lambda a: narrow_bf16(inner(widen_bf16(a)))  # noqa: E731
+    else:
+        convert = float_conversion(result, source, form.one_of(*MODES, default="rn"))
+    if form.flag("ftz"):
+        convert = _compose(flush if source == "f32" else None, convert, flush if result == "f32" else None)
+    if form.flag("relu"):
+        convert = relu(convert, result)
+    return _saturated(convert, result) if form.flag("sat") else convert
+
+
+def _cvt_two_floats(form: Form) -> Semantics:
+    """``cvt.rn.f16x2.f32 d, a, b``: a becomes the upper half."""
+    result, source = _two_types(form)
+    if source != "f32":
+        raise NotImplementedError(f"cvt to {result} from {source}")
+    element = result.removesuffix("x2")
+    convert = float_conversion(element, "f32", form.one_of("rn", "rz"))
+    if form.flag("relu"):
+        convert = relu(convert, element)
+    up = np.uint32(16)
+
+    def both(a, b):
+        high, low = convert(a).view(np.uint16), convert(b).view(np.uint16)
+        return (high.astype(np.uint32) << up) | low
+
+    return Semantics(both, ("f32", "f32"), ("b32",))
+
+
+@pure("cvt", types=("b32",))
+def _cvt_pack_above(form: Form) -> Semantics:
+    if not form.flag("pack"):
+        raise NotImplementedError("cvt from untyped bits")
+    return _cvt_pack(form)
+
+
+def _cvt_pack(form: Form) -> Semantics:
+    """``cvt.pack.sat.u8.s32.b32 d, a, b, c``: a and b clamped, b lowest, and c's low part moved above both."""
+    form.one_of("sat")
+    element, source = form.types[:2]
+    if source != "s32":
+        raise NotImplementedError("cvt.pack is from s32")
+    clamp = _integer_conversion(element, source, sat=True)
+    bits = width(element)
+    unsigned = np.dtype(f"u{bits // 8}")
+    one, two = np.uint32(bits), np.uint32(2 * bits)
+
+    def pack(a, b):
+        high, low = clamp(a).view(unsigned).astype(np.uint32), clamp(b).view(unsigned)
+        return (high << one) | low
+
+    if len(form.types) == 2:
+        return Semantics(pack, ("s32", "s32"), ("b32",))
+    return Semantics(lambda a, b, c: (c << two) | pack(a, b), ("s32", "s32", "b32"), ("b32",))

@@ -1,0 +1,62 @@
+"""Moves: registers, vectors packed into a register and unpacked from it, address spaces.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions" (mov, cvta). The identity gives its source itself, no copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from softlab.emulator.opcodes.forms import BITS, INTEGERS, Form, pure, unary, vector_elements, width
+from softlab.emulator.registry import Semantics
+
+
+def _identity(a):
+    return a
+
+
+def _pack(element: str, whole: str, count: int) -> Callable:
+    """``count`` elements as one value, the first in the lowest bits."""
+    dtype = np.dtype(f"u{width(whole) // 8}").type
+    bits = width(element)
+
+    def pack(*elements):
+        result = elements[0].astype(dtype)
+        for index in range(1, count):
+            result = result | elements[index].astype(dtype) << dtype(bits * index)
+        return result
+
+    return pack
+
+
+def _unpack(element: str, whole: str, count: int) -> Callable:
+    dtype = np.dtype(f"u{width(whole) // 8}").type
+    part = np.dtype(f"u{width(element) // 8}")
+    bits = width(element)
+    return lambda a: tuple((a >> dtype(bits * index)).astype(part) for index in range(count))
+
+
+@pure("mov", types=(*BITS, *INTEGERS, "f16", "bf16", "f16x2", "bf16x2", "f32", "f64", "pred"))
+def _mov(form: Form) -> Semantics:
+    """mov of a register, an immediate, a special register or an address; of a vector where an operand is one."""
+    name = form.one_type()
+    into, out_of = vector_elements(form.operands[1]), vector_elements(form.operands[0])
+    if into == out_of == 1:
+        return unary(_identity, name)
+    element = f"b{width(name) // max(into, out_of)}"
+    whole = f"b{width(name)}"
+    if into > 1 and out_of == 1:
+        return Semantics(_pack(element, whole, into), (element,) * into, (whole,))
+    if into == 1:
+        return Semantics(_unpack(element, whole, out_of), (whole,), (element,) * out_of)
+    raise NotImplementedError("mov of a vector to a vector")
+
+
+@pure("cvta", types=("u32", "u64"))
+def _cvta(form: Form) -> Semantics:
+    """Here the identity: the machine's addresses are generic, or the machine converts them itself."""
+    form.flag("to")
+    form.one_of("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry")
+    return unary(_identity, f"b{width(form.one_type())}")
