@@ -110,6 +110,11 @@ def assign_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store
     return np.where(active, rank + np.take_along_axis(start, group, axis=1), -1)
 
 
+def lane_groups(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
+    """The group that each lane belongs to: lanes of one group go together. Arguments as above; (n, 32) int64."""
+    return np.array(_units(address, active, width, store)[1])
+
+
 #: Group numbers sit above the unit in a sort key; shared memory is far smaller than 2**40 bytes.
 _GROUP_SHIFT = 40
 

@@ -1,0 +1,67 @@
+"""One visual language: which colour means what, on a light and on a dark page.
+
+The colours are Okabe and Ito's ("Color Universal Design", 2008), told apart with any kind of colour vision. Colour never
+stands alone: a mark, a label or a hatching says the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+BLUE = "#0072B2"
+VERMILLION = "#D55E00"
+PURPLE = "#CC79A7"
+
+Role = Literal["served", "served-odd", "conflict", "load", "store", "shared", "global", "choice"]
+
+#: What each colour means, everywhere.
+ROLES: dict[Role, str] = {
+    "served": SKY,  # lanes served in a wavefront that is needed anyway; neighbouring groups alternate
+    "served-odd": GREEN,
+    "conflict": VERMILLION,  # what a bank conflict adds
+    "load": BLUE,
+    "store": ORANGE,
+    "shared": PURPLE,
+    "global": GREEN,
+    "choice": YELLOW,  # what a plan took
+}
+
+#: Colours for things that have no role, such as the layouts in a comparison, in the order they appear.
+SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION)
+
+#: Grey that can be read on white (4.5 to 1) and on JupyterLab's dark page (4.2 to 1).
+INK = "#767676"
+RULE = "rgba(118, 118, 118, 0.35)"
+FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
+MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever contrasts more with ``colour`` ("#RRGGBB"), by WCAG 2's relative luminance."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if (luminance + 0.05) ** 2 > 0.05 * 1.05 else "#FFFFFF"
+
+
+def layout(title: str, x: str, y: str, **more: Any) -> dict[str, Any]:
+    """A plotly layout for a chart: ``x`` and ``y`` are the axes' titles, with their units; ``more`` overrides."""
+    axis = {"gridcolor": RULE, "zerolinecolor": RULE, "linecolor": RULE}
+    return {
+        "template": "none",
+        "title": {"text": title, "font": {"size": 15}, "x": 0, "xref": "paper"},
+        "font": {"family": FONT, "size": 13, "color": INK},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "colorway": list(SERIES),
+        "xaxis": {**axis, "title": {"text": x}},
+        "yaxis": {**axis, "title": {"text": y}},
+        "margin": {"l": 70, "r": 20, "t": 50, "b": 50},
+        "height": 320,
+        "hoverlabel": {"font": {"family": FONT, "size": 13}},
+        **more,
+    }

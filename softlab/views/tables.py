@@ -1,0 +1,63 @@
+"""Tables as HTML that follow JupyterLab's theme; every text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from softlab.views.style import MONOSPACE, ROLES
+
+_CELL = "padding:2px 12px 2px 0;border-bottom:1px solid var(--jp-border-color2,#ddd);vertical-align:top"
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    caption: str = "",
+    marked: Iterable[tuple[int, int]] = (),
+) -> str:
+    """An HTML table; integers are set right and grouped by thousands. ``marked`` (row, column) cells stand out."""
+    stand_out = set(marked)
+    body = []
+    for number, row in enumerate(rows):
+        cells = []
+        for place, value in enumerate(row):
+            style = _CELL + (";text-align:right" if _is_number(value) else ";text-align:left")
+            if (number, place) in stand_out:
+                style += f";font-weight:bold;box-shadow:inset 3px 0 {ROLES['conflict']};padding-left:8px"
+            cells.append(f'<td style="{style}">{escape(shown(value))}</td>')
+        body.append("<tr>" + "".join(cells) + "</tr>")
+    head = "".join(f'<th style="{_CELL};text-align:left">{escape(name)}</th>' for name in columns)
+    title = f'<caption style="text-align:left;font-weight:bold;padding:4px 0">{escape(caption)}</caption>'
+    return (
+        '<table style="border-collapse:collapse;font-size:13px;color:var(--jp-content-font-color1,inherit)">'
+        f"{title if caption else ''}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    )
+
+
+def code(text: str, *, caption: str = "") -> str:
+    """Lines of code in a fixed-width font, with a caption above them."""
+    title = f'<div style="font-weight:bold;margin-top:6px">{escape(caption)}</div>' if caption else ""
+    return (
+        f'{title}<pre style="font-family:{escape(MONOSPACE, quote=True)};font-size:12px;line-height:1.35;margin:2px 0;'
+        f'white-space:pre-wrap;color:var(--jp-content-font-color1,inherit)">{escape(text)}</pre>'
+    )
+
+
+def shown(value: Any) -> str:
+    """A value as a reader wants it: thousands apart, yes and no, names joined."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if _is_number(value):
+        return f"{value:,}".replace(",", "\u202f")
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {shown(item)}" for name, item in value.items())
+    if isinstance(value, (tuple, list)):
+        return ", ".join(shown(item) for item in value)
+    return str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
