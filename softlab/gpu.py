@@ -1,0 +1,183 @@
+"""The GPU executor: the only caller of CuPy's launch, streams and events.
+
+Arrays of other libraries (PyTorch, JAX, Numba, ...) are borrowed as CuPy arrays of the same memory, for the time of a
+call, on the stream that their owner is working on.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from softlab.compile import Program
+from softlab.errors import Error
+
+#: DLPack's numbers for memory that a CUDA kernel can use: kDLCUDA and kDLCUDAManaged (dlpack.h).
+_DLPACK_CUDA = (2, 13)
+#: What a block may take of shared memory without asking (CUDA C++ Programming Guide, "Compute Capabilities").
+_SMEM_WITHOUT_ASKING = 48 * 1024
+#: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES (cuda.h).
+_MAX_DYNAMIC_SMEM = 8
+
+
+def launch(
+    program: Program,
+    grid: tuple[int, ...],
+    block: tuple[int, ...],
+    args: Sequence[Any],
+    smem: int = 0,
+) -> None:
+    """Launch a compiled kernel on the current device and CuPy's current stream, without waiting for it.
+
+    Arguments:
+        program: compiled for this GPU, or for an older one (its PTX is then compiled by the driver, once).
+        grid, block: up to three sizes each.
+        args: CuPy arrays, and NumPy scalars of the parameters' types.
+        smem: dynamic shared memory of a block in bytes. Over 48 KiB it is asked for, as CUDA wants it.
+
+    Raises:
+        softlab.Error: the program is for a newer GPU, or the GPU refuses the launch; the message has the sizes.
+    """
+    from cupy.cuda import driver, runtime
+
+    function = _function(program, runtime.getDevice())
+    try:
+        if smem > _SMEM_WITHOUT_ASKING:
+            driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SMEM, smem)
+        function(_three(grid), _three(block), tuple(args), smem)
+    except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
+        raise Error(
+            f"the GPU refuses to launch {program.name}: {error}. Asked for: grid {grid}, block {block}; a block takes "
+            f"{smem} bytes of dynamic and {program.static_smem_bytes} of static shared memory, a thread "
+            f"{program.registers} registers. Compare with the limits in softlab.Device.present()."
+        ) from error
+
+
+def _three(size: tuple[int, ...]) -> tuple[int, ...]:
+    return size if len(size) == 3 else (*size, 1, 1)[:3]
+
+
+@lru_cache(maxsize=512)
+def _function(program: Program, device: int) -> Any:
+    """The kernel, loaded on the device of that index: the current one."""
+    from cupy.cuda import driver, runtime
+    from cupy.cuda.function import Module
+
+    properties = runtime.getDeviceProperties(device)
+    module = Module()
+    try:
+        module.load(image(program, (properties["major"], properties["minor"])))
+    except driver.CUDADriverError as error:
+        raise Error(
+            f"the driver cannot load {program.name}, compiled for {program.arch} by NVRTC {program.nvrtc}: {error}. "
+            "Where it calls the PTX version unsupported, the driver is older than NVRTC: update the driver, or compile "
+            f"for this GPU with arch='sm_{properties['major']}{properties['minor']}'."
+        ) from error
+    return module.get_function(program.entry)
+
+
+def image(program: Program, capability: tuple[int, int]) -> bytes:
+    """What to load of the program on a GPU of that compute capability: its cubin where that fits, else its PTX.
+
+    A cubin runs on its own compute capability and on later minor ones of the same major; PTX on every later one.
+    Code for an architecture with a suffix ("sm_90a") runs on that one only (CUDA C++ Programming Guide, "Application
+    Compatibility").
+
+    Raises:
+        softlab.Error: neither fits.
+    """
+    found = re.fullmatch(r"sm_(\d+)(\d)([af]?)", program.arch)
+    if not found:
+        raise Error(f"program of {program.name} has the architecture {program.arch!r}: expected one such as 'sm_90'")
+    compiled = (int(found[1]), int(found[2]))
+    if compiled == capability or (compiled[0] == capability[0] and compiled < capability and not found[3]):
+        return program.cubin
+    if compiled < capability and not found[3]:
+        return program.ptx.encode()
+    here = f"sm_{capability[0]}{capability[1]}"
+    raise Error(f"{program.name} is compiled for {program.arch} and the GPU is {here}: compile it with arch={here!r}.")
+
+
+def is_cuda_array(x: Any) -> bool:
+    """Whether x lies in memory of a CUDA GPU and says so by DLPack or ``__cuda_array_interface__``."""
+    if hasattr(x, "__dlpack_device__"):
+        return int(x.__dlpack_device__()[0]) in _DLPACK_CUDA
+    return hasattr(x, "__cuda_array_interface__")
+
+
+def as_cupy(x: Any) -> Any:
+    """A CuPy array over the same memory. Call it within :func:`working_place` of x.
+
+    Raises:
+        TypeError: x's library does not hand the memory out (PyTorch: a tensor that requires a gradient).
+    """
+    import cupy
+
+    if isinstance(x, cupy.ndarray):
+        return x
+    try:
+        return cupy.from_dlpack(x) if hasattr(x, "__dlpack__") else cupy.asarray(x)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise TypeError(
+            f"the memory of this {type(x).__module__}.{type(x).__qualname__} cannot be borrowed: {error}. "
+            "Give a plain array of its library (PyTorch: x.detach())."
+        ) from error
+
+
+def give_back(result: Any, like: Any) -> Any:
+    """The CuPy array ``result`` as an array of ``like``'s library, over the same memory.
+
+    Asked is what ``like.__array_namespace__()`` names (the array API standard), else the package of ``like``'s type;
+    one without ``from_dlpack`` gets the CuPy array.
+    """
+    import cupy
+
+    if isinstance(like, cupy.ndarray):
+        return result
+    standard = getattr(like, "__array_namespace__", None)
+    namespace = standard() if standard else sys.modules.get(_library(like))
+    from_dlpack = getattr(namespace, "from_dlpack", None)
+    return from_dlpack(result) if from_dlpack else result
+
+
+@contextmanager
+def working_place(x: Any) -> Iterator[None]:
+    """Work on the device that x lies on, and on the stream that its library is using there."""
+    import cupy
+
+    with cupy.cuda.Device(_device_index(x)):
+        stream_of = _CURRENT_STREAM.get(_library(x))
+        if stream_of is None:
+            yield
+            return
+        pointer = stream_of(x)
+        with cupy.cuda.ExternalStream(pointer) if pointer else cupy.cuda.Stream.null:
+            yield
+
+
+def _library(x: Any) -> str:
+    return type(x).__module__.partition(".")[0]
+
+
+def _device_index(x: Any) -> int:
+    import cupy
+
+    if isinstance(x, cupy.ndarray):
+        return x.device.id
+    if hasattr(x, "__dlpack_device__"):
+        return int(x.__dlpack_device__()[1])
+    return cupy.asarray(x).device.id
+
+
+def _torch_stream(x: Any) -> int:
+    return sys.modules["torch"].cuda.current_stream(x.device).cuda_stream
+
+
+#: Libraries with a current stream of their own that they tell: how to get its pointer. For all others it is CuPy's, and
+#: the DLPack exchange orders the two.
+_CURRENT_STREAM: Mapping[str, Callable[[Any], int]] = MappingProxyType({"torch": _torch_stream})
