@@ -7,6 +7,7 @@ from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
     compare,
     convert,
     floats,
+    halves,
     integer,
     logic,
     move,

@@ -1,4 +1,7 @@
-"""Comparison and selection. Source: PTX ISA, "Comparison and Selection Instructions"."""
+"""Comparison and selection.
+
+Source: PTX ISA, "Comparison and Selection Instructions" and "Half Precision Comparison Instructions".
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,17 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.floats import FLOATS, flush
+from softlab.emulator.opcodes.formats import widen_bf16
 from softlab.emulator.opcodes.forms import BITS, INTEGERS, Form, bits_type, dtype_of, pure, select
+from softlab.emulator.opcodes.halves import flush_f16
 from softlab.emulator.registry import Semantics
 
-_ORDERS: dict[str, Callable] = {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
+_COMPARED = (*BITS, *INTEGERS, *FLOATS, "f16", "bf16")
+_PAIRS = ("f16x2", "bf16x2")
+_ORDERS: dict[str, Callable] = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+_EQUALITIES: dict[str, Callable] = {"eq": np.equal, "ne": np.not_equal}
 _INTEGER: dict[str, Callable] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
+    **_EQUALITIES,
     **_ORDERS,
     "lo": np.less,
     "ls": np.less_equal,
@@ -26,10 +28,10 @@ _INTEGER: dict[str, Callable] = {
     "hs": np.greater_equal,
 }
 #: Comparison -> function of two floats that gives a bool. The names that end in u are true for NaN.
-FLOAT_COMPARISONS: dict[str, Callable] = {
+_FLOAT: dict[str, Callable] = {
+    **_ORDERS,
     "eq": np.equal,
     "ne": lambda a, b: (a < b) | (a > b),
-    **_ORDERS,
     "equ": lambda a, b: ~((a < b) | (a > b)),
     "neu": np.not_equal,
     "ltu": lambda a, b: ~(a >= b),
@@ -39,74 +41,126 @@ FLOAT_COMPARISONS: dict[str, Callable] = {
     "num": lambda a, b: (a == a) & (b == b),
     "nan": lambda a, b: (a != a) | (b != b),
 }
-_JOIN = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+_JOIN: dict[str, Callable] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+_FLUSH: dict[str, Callable] = {"f32": flush, "f16": flush_f16}
 
 
-def comparison(form: Form) -> tuple[Callable, str]:
-    """The comparison that an integer or a float instruction asks for, and the type it reads its sources in."""
-    name = form.type
-    if name not in FLOATS:
-        compare = _INTEGER[form.one_of(*_INTEGER)]
-        equality = compare in (np.equal, np.not_equal)
-        if name in BITS and not equality:
-            raise NotImplementedError(f"{name} has no order")
-        return compare, bits_type(name) if equality else name
-    compare = FLOAT_COMPARISONS[form.one_of(*FLOAT_COMPARISONS)]
+def _compare_floats(form: Form, element: str) -> Callable:
+    compare = _FLOAT[form.one_of(*_FLOAT)]
     if form.flag("ftz"):
-        return (lambda a, b: compare(flush(a), flush(b))), name
-    return compare, name
+        read = _FLUSH[element]
+    elif element == "bf16":
+        read = widen_bf16
+    else:
+        return compare
+    return lambda a, b: compare(read(a), read(b))
 
 
-def joined(form: Form, compare: Callable) -> tuple[Callable, bool]:
-    """``compare``, its result joined with a predicate where .and, .or or .xor asks for it, and whether it does."""
+def _comparison(form: Form) -> tuple[Callable, str]:
+    """The comparison that an instruction asks for, and the type it reads its sources in."""
+    name = form.type
+    if name in ("f16", "bf16", *FLOATS):
+        return _compare_floats(form, name), name
+    if name in BITS:
+        return _EQUALITIES[form.one_of(*_EQUALITIES)], name
+    compare = _INTEGER[form.one_of(*_INTEGER)]
+    return compare, bits_type(name) if compare in _EQUALITIES.values() else name
+
+
+def _compare_halves(form: Form) -> Callable:
+    """A comparison of packed pairs: the results for the lower halves and for the upper."""
+    element = form.type.removesuffix("x2")
+    compare = _compare_floats(form, element)
+    half = np.dtype(dtype_of(element))
+    up = np.uint32(16)
+
+    def split(a):
+        return a.astype(np.uint16).view(half), (a >> up).astype(np.uint16).view(half)
+
+    def both(a, b):
+        (a_low, a_high), (b_low, b_high) = split(a), split(b)
+        return compare(a_low, b_low), compare(a_high, b_high)
+
+    return both
+
+
+def _joined(form: Form, compare: Callable, name: str) -> tuple[Callable, tuple[str, ...]]:
+    """``compare`` and its sources; its results joined with a predicate where .and, .or or .xor asks for it."""
     join = form.one_of(*_JOIN, default="")
     if not join:
-        return compare, False
+        return compare, (name, name)
     combine = _JOIN[join]
-    return (lambda a, b, c: combine(compare(a, b), c)), True
+
+    def with_predicate(a, b, c):
+        result = compare(a, b)
+        return tuple(combine(p, c) for p in result) if isinstance(result, tuple) else combine(result, c)
+
+    return with_predicate, (name, name, "pred")
 
 
-def set_predicate(form: Form, compare: Callable, name: str) -> Semantics:
-    """setp: one predicate, or ``p|q`` where q is of the opposite comparison, each joined with c if asked."""
-    if form.paired:
-        join = form.one_of(*_JOIN, default="")
-        if not join:
-
-            def both(a, b):
-                p = compare(a, b)
-                return p, ~p
-
-            return Semantics(both, (name, name), ("pred", "pred"))
-        combine = _JOIN[join]
-
-        def both_joined(a, b, c):
-            p = compare(a, b)
-            return combine(p, c), combine(~p, c)
-
-        return Semantics(both_joined, (name, name, "pred"), ("pred", "pred"))
-    function, takes_predicate = joined(form, compare)
-    return Semantics(function, (name, name, "pred") if takes_predicate else (name, name), ("pred",))
-
-
-@pure("setp", types=(*BITS, *INTEGERS, *FLOATS))
+@pure("setp", types=_COMPARED)
 def _setp(form: Form) -> Semantics:
+    """One predicate, or ``p|q`` where q is of the opposite comparison; each joined with c if asked."""
     form.one_type()
-    return set_predicate(form, *comparison(form))
+    compare, name = _comparison(form)
+    if not form.paired:
+        function, sources = _joined(form, compare, name)
+        return Semantics(function, sources, ("pred",))
+
+    def both(a, b):
+        p = compare(a, b)
+        return p, ~p
+
+    function, sources = _joined(form, both, name)
+    return Semantics(function, sources, ("pred", "pred"))
 
 
-@pure("set", types=(*BITS, *INTEGERS, *FLOATS))
+@pure("setp", types=_PAIRS)
+def _setp_pairs(form: Form) -> Semantics:
+    """``p|q``: p of the lower halves, q of the upper."""
+    form.one_type()
+    function, sources = _joined(form, _compare_halves(form), "b32")
+    if form.paired:
+        return Semantics(function, sources, ("pred", "pred"))
+    return Semantics(lambda *values: function(*values)[0], sources, ("pred",))
+
+
+_TRUE: dict[str, tuple[str, np.generic]] = {
+    "u32": ("b32", np.uint32(0xFFFFFFFF)),
+    "s32": ("b32", np.uint32(0xFFFFFFFF)),
+    "u16": ("b16", np.uint16(0xFFFF)),
+    "s16": ("b16", np.uint16(0xFFFF)),
+    "f32": ("f32", np.float32(1)),
+    "f16": ("f16", np.float16(1)),
+    "bf16": ("bf16", np.uint16(0x3F80)),
+}
+#: What a true half of a packed result is, as 16 bits.
+_TRUE_HALF = {"f16x2": 0x3C00, "bf16x2": 0x3F80, "u32": 0xFFFF, "s32": 0xFFFF}
+
+
+@pure("set", types=_COMPARED)
 def _set(form: Form) -> Semantics:
-    if len(form.types) != 2:
-        raise NotImplementedError("set needs two types")
-    result = form.types[0]
-    if result not in ("u32", "s32", "f32"):
-        raise NotImplementedError(f"set has no result of type {result}")
-    compare, name = comparison(form)
-    function, takes_predicate = joined(form, compare)
-    sources = (name, name, "pred") if takes_predicate else (name, name)
-    if result == "f32":
-        return Semantics(lambda *values: function(*values).astype(np.float32), sources, ("f32",))
-    return Semantics(lambda *values: np.negative(function(*values).astype(np.uint32)), sources, ("b32",))
+    if len(form.types) != 2 or form.types[0] not in _TRUE:
+        raise NotImplementedError("set needs a result and a source type")
+    result, true = _TRUE[form.types[0]]
+    function, sources = _joined(form, *_comparison(form))
+    dtype = dtype_of(result)
+    return Semantics(lambda *values: np.multiply(function(*values), true, dtype=dtype), sources, (result,))
+
+
+@pure("set", types=_PAIRS)
+def _set_pairs(form: Form) -> Semantics:
+    if len(form.types) != 2 or form.types[0] not in _TRUE_HALF:
+        raise NotImplementedError("set of pairs gives a pair or 32 bits")
+    low_true = np.uint32(_TRUE_HALF[form.types[0]])
+    high_true = np.uint32(int(low_true) << 16)
+    function, sources = _joined(form, _compare_halves(form), "b32")
+
+    def both(*values):
+        low, high = function(*values)
+        return np.multiply(low, low_true, dtype=np.uint32) | np.multiply(high, high_true, dtype=np.uint32)
+
+    return Semantics(both, sources, ("b32",))
 
 
 @pure("selp", types=(*BITS, *INTEGERS, *FLOATS))
@@ -123,6 +177,6 @@ def _slct(form: Form) -> Semantics:
     name, test = form.types
     name = name if name in FLOATS else bits_type(name)
     zero = dtype_of(test)(0)
-    # Flushed or not, a subnormal below 0 is told from -0, which counts as 0, only without .ftz.
-    read = flush if form.flag("ftz") else lambda c: c
-    return Semantics(lambda a, b, c: select(read(c) >= zero, a, b), (name, name, test), (name,))
+    if form.flag("ftz") and test == "f32":
+        return Semantics(lambda a, b, c: select(flush(c) >= zero, a, b), (name, name, test), (name,))
+    return Semantics(lambda a, b, c: select(c >= zero, a, b), (name, name, test), (name,))

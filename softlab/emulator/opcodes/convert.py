@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.floats import flush, saturate
-from softlab.emulator.opcodes.formats import ROUND, float_conversion, narrow_bf16, narrow_tf32, widen_bf16
+from softlab.emulator.opcodes.formats import ROUND, float_conversion, narrow_bf16, narrow_tf32, relu, widen_bf16
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
 from softlab.emulator.opcodes.rounding import MODES, add_to_odd, two_sum
 from softlab.emulator.ptx import Register
@@ -128,19 +128,6 @@ def integer_to_float(result: str, source: str, mode: str) -> Callable:
     return convert
 
 
-def relu(result: Callable, name: str) -> Callable:
-    """Negative results of a 16-bit float format as +0; NaN stays."""
-    if name == "f16":
-        return lambda *a: (value := result(*a), np.where(value <= 0, np.float16(0), value).astype(np.float16)[()])[1]
-    negative = np.uint16(0x8000)
-
-    def clamped(*a):
-        value = result(*a)
-        return np.where(value >= negative, np.uint16(0), value).astype(np.uint16)[()]
-
-    return clamped
-
-
 @pure("cvt", types=INTEGER_TYPES)
 def _cvt_from_integer(form: Form) -> Semantics:
     if form.flag("pack"):
@@ -208,7 +195,7 @@ def _float_to_float(form: Form, result: str, source: str) -> Callable:
     if form.flag("ftz"):
         convert = _compose(flush if source == "f32" else None, convert, flush if result == "f32" else None)
     if form.flag("relu"):
-        convert = relu(convert, result)
+        convert = relu(convert)
     return _saturated(convert, result) if form.flag("sat") else convert
 
 
@@ -220,7 +207,7 @@ def _cvt_two_floats(form: Form) -> Semantics:
     element = result.removesuffix("x2")
     convert = float_conversion(element, "f32", form.one_of("rn", "rz"))
     if form.flag("relu"):
-        convert = relu(convert, element)
+        convert = relu(convert)
     up = np.uint32(16)
 
     def both(a, b):

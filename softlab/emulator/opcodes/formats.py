@@ -105,6 +105,18 @@ def float_conversion(result: str, source: str, mode: str) -> Callable:
     return canonical(convert, result) if result == "f16" else convert
 
 
+def relu(function: Callable) -> Callable:
+    """``function``, whose results are of a 16-bit format with hardware's NaN, its negative results as +0."""
+    sign = np.uint16(0x8000)
+
+    def clamped(*sources):
+        result = function(*sources)
+        bits = result.view(np.uint16)
+        return np.multiply(bits, bits < sign).view(result.dtype)
+
+    return clamped
+
+
 def narrow_tf32(a, mode: str):
     """float32 rounded to 10 bits after the point, as bits; "rna" rounds ties away from zero."""
     bits = a.view(_U32)
