@@ -11,8 +11,10 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -115,7 +117,7 @@ def _shipped() -> _Table:
 def _exact() -> bool:
     """Whether the compiler on this machine is the one that made the table."""
     try:
-        return (_shipped().nvrtc, _shipped().cub) == (compiler.nvrtc_version(), cub_version())
+        return (_shipped().nvrtc, _shipped().cub) == (nvrtc_version(), cub_version())
     except CompileError:
         return False
 
@@ -125,6 +127,20 @@ def _can_compile(arch: str) -> bool:
         return arch in compiler.supported_architectures()
     except CompileError:
         return False
+
+
+def nvrtc_version() -> str:
+    """NVRTC's version, from the installed wheel if there is one: CuPy loads that one first, and to import CuPy only to
+    ask would make the first plan a hundred times slower.
+
+    Raises:
+        CompileError: there is none.
+    """
+    wheels = []
+    for name in ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc"):
+        with suppress(PackageNotFoundError):
+            wheels.append(".".join(version(name).split(".")[:2]))
+    return wheels[0] if len(wheels) == 1 else compiler.nvrtc_version()
 
 
 def cub_version() -> str:

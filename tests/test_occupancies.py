@@ -1,13 +1,8 @@
-"""Occupancy against NVIDIA's own arithmetic: ``cuda_occupancy.h``, compiled here as host C++."""
+"""Occupancy against NVIDIA's own arithmetic (``cuda_occupancy.h``), and what it says of bad input."""
 
 from __future__ import annotations
 
-import ctypes
-import importlib.util
 import re
-import shutil
-import subprocess
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,113 +11,17 @@ import pytest
 import softlab
 from softlab import devices, occupancies
 from softlab.devices import Device
+from tests import nvidia_occupancy
 
 DEVICES = [Device.named(name) for name in devices.names()]
-
-ORACLE = r"""
-#include <cuda_occupancy.h>
-
-struct Limits { int blocks, warps, registers, smem, slots, factors; };
-
-// One row of `table` is one device: the fields that cudaGetDeviceProperties gives.
-static cudaOccDeviceProp device(const long long* row) {
-    cudaOccDeviceProp p;
-    p.computeMajor = row[0]; p.computeMinor = row[1]; p.numSms = row[2];
-    p.maxThreadsPerMultiprocessor = row[3]; p.maxThreadsPerBlock = row[4]; p.regsPerMultiprocessor = row[5];
-    p.regsPerBlock = row[6]; p.warpSize = row[7]; p.sharedMemPerMultiprocessor = row[8];
-    p.sharedMemPerBlock = row[9]; p.sharedMemPerBlockOptin = row[10]; p.reservedSharedMemPerBlock = row[11];
-    return p;
-}
-
-static cudaOccFuncAttributes kernel(long long registers, long long fixed, long long dynamic, int opt_in) {
-    cudaOccFuncAttributes a;
-    a.maxThreadsPerBlock = 1024; a.numRegs = registers; a.sharedSizeBytes = fixed; a.numBlockBarriers = 1;
-    a.shmemLimitConfig = opt_in ? FUNC_SHMEM_LIMIT_OPTIN : FUNC_SHMEM_LIMIT_DEFAULT;
-    a.maxDynamicSharedSizeBytes = dynamic;
-    return a;
-}
-
-extern "C" int occupancy(long long n, const long long* table, const int* which, const int* threads,
-                         const int* registers, const int* fixed, const int* dynamic, const int* opt_in, Limits* out) {
-    for (long long k = 0; k < n; ++k) {
-        cudaOccDeviceProp p = device(table + 12 * which[k]);
-        cudaOccFuncAttributes a = kernel(registers[k], fixed[k], dynamic[k], opt_in[k]);
-        cudaOccDeviceState state;
-        cudaOccResult r;
-        cudaOccError e = cudaOccMaxActiveBlocksPerMultiprocessor(&r, &p, &a, &state, threads[k], dynamic[k]);
-        if (e != CUDA_OCC_SUCCESS) return int(e);
-        out[k] = Limits{r.activeBlocksPerMultiprocessor, r.blockLimitWarps, r.blockLimitRegs, r.blockLimitSharedMem,
-                        r.blockLimitBlocks, int(r.limitingFactors)};
-    }
-    return 0;
-}
-
-extern "C" int best(const long long* row, int registers, int smem, int* grid, int* block) {
-    cudaOccDeviceProp p = device(row);
-    cudaOccFuncAttributes a = kernel(registers, 0, smem, 1);
-    cudaOccDeviceState state;
-    return cudaOccMaxPotentialOccupancyBlockSize(grid, block, &p, &a, &state, smem);
-}
-"""
-
-
-def header_folder() -> Path | None:
-    spec = importlib.util.find_spec("nvidia")
-    for root in spec.submodule_search_locations if spec else ():
-        for header in sorted(Path(root).glob("*/include/cuda_occupancy.h")):
-            return header.parent
-    return None
 
 
 @pytest.fixture(scope="session")
 def oracle(tmp_path_factory):
-    compiler = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
-    include = header_folder()
-    if compiler is None or include is None:
-        pytest.skip("needs a C++ compiler and NVIDIA's cuda_occupancy.h (pip: nvidia-cuda-runtime-cu12)")
-    folder = tmp_path_factory.mktemp("oracle")
-    (folder / "oracle.cpp").write_text(ORACLE)
-    library = folder / "oracle.so"
-    command = [
-        compiler,
-        "-O2",
-        "-w",
-        "-shared",
-        "-fPIC",
-        f"-I{include}",
-        str(folder / "oracle.cpp"),
-        "-o",
-        str(library),
-    ]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    return ctypes.CDLL(str(library))
-
-
-def properties(device: Device) -> list[int]:
-    """In the order that the oracle reads them."""
-    return [
-        *device.compute_capability,
-        device.sm_count,
-        device.max_threads_per_sm,
-        device.max_threads_per_block,
-        device.registers_per_sm,
-        device.registers_per_block,
-        device.warp_size,
-        device.smem_per_sm,
-        device.smem_per_block,
-        device.smem_per_block_optin,
-        device.smem_reserved_per_block,
-    ]
-
-
-def ask(oracle, which, threads, registers, fixed, dynamic, opt_in) -> np.ndarray:
-    """(n, 6) int32: blocks; the limits by warps, registers, shared memory, block slots; the limiting factors' bits."""
-    table = np.array([properties(device) for device in DEVICES], dtype=np.int64)
-    inputs = [np.ascontiguousarray(a, dtype=np.int32) for a in (which, threads, registers, fixed, dynamic, opt_in)]
-    out = np.zeros((len(which), 6), dtype=np.int32)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (table, *inputs, out)]
-    assert oracle.occupancy(ctypes.c_longlong(len(which)), *pointers) == 0
-    return out
+    try:
+        return nvidia_occupancy.Oracle(tmp_path_factory.mktemp("oracle"), DEVICES)
+    except nvidia_occupancy.Unavailable as reason:
+        pytest.skip(str(reason))
 
 
 def random_cases(n: int, seed: int):
@@ -142,7 +41,7 @@ def random_cases(n: int, seed: int):
 
 def test_a_million_cases_equal_nvidias_header(oracle):
     which, threads, registers, fixed, dynamic, opt_in = random_cases(1_000_000, seed=20)
-    expected = ask(oracle, which, threads, registers, fixed, dynamic, opt_in)
+    expected = oracle.ask(which, threads, registers, fixed, dynamic, opt_in)
     fields = occupancies.columns(DEVICES)
     gathered = SimpleNamespace(**{name: getattr(fields, name)[which] for name in LIMIT_FIELDS})
     found = occupancies.limits(gathered, threads, registers, fixed + dynamic, opt_in)
@@ -165,7 +64,7 @@ LIMIT_FIELDS = (
 
 def test_the_public_record_equals_nvidias_header(oracle):
     cases = random_cases(5000, seed=21)
-    expected = ask(oracle, *cases)
+    expected = oracle.ask(*cases)
     bits = {"threads": 1, "registers": 2, "smem": 4, "blocks": 8}
     for (which, threads, registers, fixed, dynamic, opt_in), row in zip(np.array(cases).T, expected, strict=True):
         device = DEVICES[which]
@@ -186,16 +85,13 @@ def test_best_block_size_equals_nvidias_header(oracle):
     for _ in range(300):
         device = DEVICES[rng.integers(len(DEVICES))]
         registers, smem = int(rng.integers(0, 256)), int(rng.choice([0, 0, 3000, 20_000, 48 << 10, 60_000]))
-        grid, block = ctypes.c_int(), ctypes.c_int()
-        row = np.array(properties(device), dtype=np.int64)
-        pointer = ctypes.c_void_p(row.ctypes.data)
-        assert oracle.best(pointer, registers, smem, ctypes.byref(grid), ctypes.byref(block)) == 0
-        if block.value == 0:
+        grid, block = oracle.best(device, registers, smem)
+        if block == 0:
             with pytest.raises(ValueError, match="no block size fits"):
                 occupancies.best_block_size(device, registers=registers, smem=smem)
             continue
         best = occupancies.best_block_size(device, registers=registers, smem=smem)
-        assert (best.threads, best.blocks_per_sm * device.sm_count) == (block.value, grid.value)
+        assert (best.threads, best.blocks_per_sm * device.sm_count) == (block, grid)
 
 
 def test_best_block_size_with_shared_memory_by_block_size():
