@@ -283,16 +283,29 @@ def _whole_elf(cubin: bytes) -> bytes:
 
 
 def _rejected(source: str, name: str, file: str, log: str, error: Exception) -> CompileError:
-    """The log, and beneath it each line of the source that it speaks of, with its number and neighbours."""
+    """The log, and beneath it each source line that it speaks of, with its number and neighbours."""
     log = log.strip("\0 \n")
-    if "NAME_EXPRESSION" in str(error) and not re.search(r"\berror\b", log.replace(name, "")):
-        log = log or str(error)
-    lines = source.splitlines()
-    wanted = sorted({int(n) for n in re.findall(rf"{re.escape(file)}\((\d+)\)", log)})
-    shown = sorted({k for n in wanted for k in (n - 1, n, n + 1) if 1 <= k <= len(lines)})
-    excerpt = "\n".join(f"{'>' if n in wanted else ' '}{n:5d} | {lines[n - 1]}" for n in shown)
+    if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
+        kernels = re.findall(r"__global__[^;{]*?\b(?!__launch_bounds__)(\w+)\s*\(", source)
+        listed = ", ".join(dict.fromkeys(kernels)) or "no kernel at all"
+        return CompileError(
+            f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
+            f"instantiation of a template such as 'copy<float, 4>'. NVRTC says:\n{log}",
+            log=log,
+        )
+    shown = [_excerpt(text, where, log) for where, text in {file: source, **kernel_sources()}.items()]
     message = f"NVRTC cannot compile kernel {name!r} of {file}:\n{log or error}"
-    return CompileError(message + (f"\n\n{excerpt}" if excerpt else ""), log=log)
+    return CompileError("\n\n".join([message, *filter(None, shown)]), log=log)
+
+
+def _excerpt(source: str, file: str, log: str) -> str:
+    """The numbered lines of a source that the log speaks of ("k.cu(3): error", "at line 3 of k.cu"), or ""."""
+    where = re.escape(file)
+    wanted = {int(a or b) for a, b in re.findall(rf"\b{where}\((\d+)\)|at line (\d+) of {where}", log)}
+    lines = source.splitlines()
+    shown = sorted({k for n in wanted for k in (n - 1, n, n + 1) if 1 <= k <= len(lines)})
+    numbered = [f"{'>' if n in wanted else ' '}{n:5d} | {lines[n - 1]}" for n in shown]
+    return "\n".join([f"{file}:", *numbered]) if numbered else ""
 
 
 def _resources(log: str, entry: str) -> dict[str, int]:
