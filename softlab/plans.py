@@ -98,21 +98,33 @@ class Plan:
         reads = (3 if self.kernel == "block_uncached" else 1) * OPERATORS[self.op].rows_kept
         return (reads + 1) * self.rows * self.cols * element_type(self.dtype).itemsize
 
-    def alternatives(self) -> tuple[Alternative, ...]:
-        """Every other way to run the same problem, this one among them: each kernel at each block size."""
+    def alternatives(self, *, lookup: Lookup | None = None) -> tuple[Alternative, ...]:
+        """Every way to run the same problem, this one among them: each kernel at each block size.
+
+        What only the dispatcher can decide (the pack, the group of lanes) it decides for each. ``lookup`` as in
+        :func:`plan`. Empty for an empty input.
+        """
         choices = [("warp", WARP_BLOCK)]
         choices += [(kernel, size) for kernel in ("block_smem", "block_uncached") for size in BLOCK_SIZES]
-        return tuple(self._alternative(kernel, size) for kernel, size in choices) if self.grid else ()
+        return tuple(self._alternative(kernel, size, lookup) for kernel, size in choices) if self.grid else ()
 
-    def _alternative(self, kernel: str, block_size: int) -> Alternative:
-        chosen = (kernel, block_size) == (self.kernel, self.block_size)
-        if chosen:
+    def _alternative(self, kernel: str, block_size: int, lookup: Lookup | None) -> Alternative:
+        if (kernel, block_size) == (self.kernel, self.block_size):
             return Alternative(kernel, block_size, True, self)
         try:
             other = forced(
-                self.rows, self.cols, self.dtype, kernel=kernel, block_size=block_size, op=self.op,
-                policy=self.policy, device=self.device, options=self.options,
-            )  # fmt: skip
+                self.rows,
+                self.cols,
+                self.dtype,
+                kernel=kernel,
+                block_size=block_size,
+                layout=self.layout,
+                op=self.op,
+                policy=self.policy,
+                device=self.device,
+                options=self.options,
+                lookup=lookup,
+            )
         except PlanError as error:
             return Alternative(kernel, block_size, False, None, str(error))
         return Alternative(kernel, block_size, False, other)
