@@ -1,6 +1,6 @@
-"""Record what the hardware counts. Compile where the emulator runs, launch where the GPU is, so that both see one machine code.
+"""Record what the hardware counts. Compile where the emulator runs, launch where the GPU is: both see one machine code.
 
-    python -m tests.hardware.record prepare FOLDER     # NVRTC, no GPU: one JSON a program
+    python -m tests.hardware.record prepare FOLDER     # NVRTC, no GPU: one file a program
     ncu --clock-control none --csv --page raw --print-units base --metrics $(python -m tests.hardware.record metrics) \\
         python -m tests.hardware.record launch FOLDER > FOLDER/ncu.csv
     python -m tests.hardware.record collect FOLDER     # -> tests/data/ncu_h200.json
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import gzip
 import io
 import json
 import sys
@@ -49,7 +50,8 @@ def prepare(folder: Path) -> None:
     for number, case in enumerate(all_cases()):
         record = asdict(case.compile())
         record["cubin"] = record["cubin"].hex()
-        (folder / f"{number:04d}.json").write_text(json.dumps({"case": case.name, "program": record}))
+        text = json.dumps({"case": case.name, "program": record})
+        (folder / f"{number:04d}.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     print(number + 1, "programs in", folder)
 
 
@@ -61,13 +63,17 @@ def launch(folder: Path) -> None:
     from tests.hardware.cases import all_cases
 
     for number, case in enumerate(all_cases()):
-        record = json.loads((folder / f"{number:04d}.json").read_text())
+        record = _read(folder / f"{number:04d}.json.gz")
         assert record["case"] == case.name
         fields = record["program"]
         program = Program(**{**fields, "cubin": bytes.fromhex(fields["cubin"]), "options": tuple(fields["options"])})
         arguments = [_to_device(cupy, value) for value in case.arguments()]
         launch_program(program, case.grid, case.block, arguments, case.smem)
     cupy.cuda.Device().synchronize()
+
+
+def _read(path: Path) -> dict:
+    return json.loads(gzip.decompress(path.read_bytes()))
 
 
 def _to_device(cupy, value):
@@ -92,11 +98,11 @@ def collect(folder: Path) -> None:
         value = row.get(metric, "").replace(",", "")
         return float(value) if value else None
 
-    programs = sorted(folder.glob("[0-9]*.json"))
+    programs = sorted(folder.glob("[0-9]*.json.gz"))
     recording = {
-        "about": "Nsight Compute's counters on one NVIDIA H200, a launch a case (tests/hardware/record.py has the commands).",
+        "about": "Nsight Compute's counters on one NVIDIA H200, a launch a case (commands: tests/hardware/record.py).",
         "date": datetime.date.today().isoformat(),
-        "nvrtc": json.loads(programs[0].read_text())["program"]["nvrtc"],
+        "nvrtc": _read(programs[0])["program"]["nvrtc"],
         "metrics": METRICS,
         "cases": {
             case.name: {
