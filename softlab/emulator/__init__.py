@@ -1,0 +1,1 @@
+"""Runs PTX on a CPU: the whole grid in lock step over NumPy arrays."""

@@ -526,7 +526,7 @@ class _Body:
         self.registers[name] = "pred"
         negation = Register(name, "pred")
         self.instructions.append(
-            Instruction("not", ("pred",), (negation, operand), frames=self.parser.frames, text="not.pred")
+            Instruction("not", ("pred",), (negation, operand), frames=self.parser.frames)
         )
         return negation
 

@@ -35,6 +35,18 @@ class Semantics:
 Lowering = Callable[[Instruction], Semantics]
 
 
+def unsupported(instruction: Instruction, why: str = "") -> UnsupportedInstruction:
+    """The error for an instruction that the emulator cannot run; it names the instruction and its CUDA source line."""
+    line = instruction.frames[0].line if instruction.frames else None
+    where = f" (CUDA source line {line})" if line else ""
+    return UnsupportedInstruction(
+        f"the emulator does not know the PTX instruction `{instruction.text}`{where}{': ' + why if why else ''}. "
+        "Compile for another architecture, write the operation another way, or run it on a GPU.",
+        instruction=instruction.text,
+        line=line,
+    )
+
+
 class OpcodeTable:
     """Opcode name -> function that gives an instruction's :class:`Semantics`."""
 
@@ -59,17 +71,10 @@ class OpcodeTable:
         Raises:
             UnsupportedInstruction: no such opcode, or not with these modifiers (a lowering raises ``NotImplementedError``).
         """
-        line = instruction.frames[0].line if instruction.frames else None
         try:
             return self._lowerings[instruction.opcode](instruction)
         except (KeyError, NotImplementedError) as error:
-            where = f" (CUDA source line {line})" if line else ""
-            raise UnsupportedInstruction(
-                f"the emulator does not know the PTX instruction `{instruction.text}`{where}. "
-                "Compile for another architecture, write the operation another way, or run it on a GPU.",
-                instruction=instruction.text,
-                line=line,
-            ) from error
+            raise unsupported(instruction) from error
 
     def __contains__(self, name: str) -> bool:
         return name in self._lowerings

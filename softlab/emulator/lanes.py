@@ -1,0 +1,312 @@
+"""Sets of threads that stand at one place, and how values are cut to them and put back.
+
+A batch is (blocks, threads) with threads padded to whole warps. A value has shape (), (1, threads), (blocks, 1) or
+(blocks, threads): 1 where all blocks, or all threads of a block, share it, so that address arithmetic costs a row
+instead of a grid. Inside a set the same shapes hold with the set's own extent, or (lanes,) where the set is ragged.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+WARP = 32
+ALL = slice(None)
+Value = np.ndarray | np.generic
+Selector = slice | np.ndarray
+
+
+def _selector(mask: np.ndarray | None) -> Selector:
+    """A slice where the set places are neighbours (then cutting copies nothing), else their indices."""
+    if mask is None:
+        return ALL
+    index = np.flatnonzero(mask)
+    first, last = int(index[0]), int(index[-1])
+    return slice(first, last + 1) if last - first + 1 == len(index) else index
+
+
+def _cross(rows: Selector, columns: Selector) -> tuple:
+    """The index of rows x columns."""
+    if isinstance(rows, np.ndarray) and isinstance(columns, np.ndarray):
+        return rows[:, None], columns
+    return rows, columns
+
+
+class Lanes:
+    """A set of threads of one batch. Use :func:`lanes_of`; the subclasses say how it is laid out."""
+
+    def __init__(self, blocks: int, threads: int, count: int) -> None:
+        self.blocks = blocks
+        self.threads = threads
+        self.count = count
+        self.full = count == blocks * threads
+
+    #: (rows, columns) of the set's own values, or (lanes,).
+    extent: tuple[int, ...]
+
+    def take(self, value: Value) -> Value:
+        """A value of the batch, cut to this set."""
+        raise NotImplementedError
+
+    def put(self, old: Value, value: Value, whole: bool) -> Value:
+        """The batch's ``old`` value with this set's ``value`` put in. ``whole``: nobody reads the other lanes again."""
+        raise NotImplementedError
+
+    def split(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
+        """The lanes where ``predicate`` (of this set) holds, and the others; None for an empty set."""
+        raise NotImplementedError
+
+    def spread(self, value: Value) -> np.ndarray:
+        """This set's value at its places in whole warps: (rows, threads // 32, 32); other lanes hold zero.
+
+        ``rows`` is 1 where all blocks share the value.
+        """
+        raise NotImplementedError
+
+    def collect(self, value: np.ndarray) -> Value:
+        """The inverse of :meth:`spread`; ``value`` may have 1 row for all blocks."""
+        raise NotImplementedError
+
+    @property
+    def warp_mask(self) -> np.ndarray:
+        """(rows or 1, threads // 32, 32) bool: the places of :meth:`spread` that are in the set."""
+        raise NotImplementedError
+
+    @property
+    def mask(self) -> np.ndarray:
+        """(blocks, threads) bool, may be a broadcast view."""
+        raise NotImplementedError
+
+    @property
+    def row_index(self) -> np.ndarray:
+        """Row in the batch: (rows, 1) or (lanes,) int64."""
+        raise NotImplementedError
+
+    @property
+    def column_index(self) -> np.ndarray:
+        """Thread in the block: (1, columns) or (lanes,) int64."""
+        raise NotImplementedError
+
+    @property
+    def warps(self) -> int:
+        """How many warps have a lane in the set."""
+        raise NotImplementedError
+
+    def full_extent(self, value: Value) -> np.ndarray:
+        """The value broadcast to one element a lane, flattened in the order of the lanes."""
+        return np.broadcast_to(value, self.extent).reshape(-1)
+
+    def unite(self, other: Lanes) -> Lanes:
+        """The lanes in either set."""
+        return lanes_of(self.mask | other.mask)
+
+    def without(self, other: Lanes) -> Lanes | None:
+        """The lanes not in the other set."""
+        rest = self.mask & ~other.mask
+        return lanes_of(rest) if rest.any() else None
+
+
+class Box(Lanes):
+    """Some rows (blocks) x some columns (threads): what uniform control flow and tests of the thread index make."""
+
+    def __init__(self, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> None:
+        self.rows = None if rows is None or rows.all() else rows
+        self.columns = None if columns is None or columns.all() else columns
+        height = blocks if self.rows is None else int(np.count_nonzero(rows))
+        width = threads if self.columns is None else int(np.count_nonzero(columns))
+        super().__init__(blocks, threads, height * width)
+        self.extent = (height, width)
+        self.row_selector = _selector(self.rows)
+        self.column_selector = _selector(self.columns)
+
+    def take(self, value: Value) -> Value:
+        if self.full or not isinstance(value, np.ndarray):
+            return value
+        if self.rows is not None and value.shape[0] != 1:
+            value = value[self.row_selector]
+        if self.columns is not None and value.shape[1] != 1:
+            value = value[:, self.column_selector]
+        return value
+
+    def put(self, old: Value, value: Value, whole: bool) -> Value:
+        if self.full:
+            return value
+        height, width = value.shape if isinstance(value, np.ndarray) else (1, 1)
+        rows_cut, columns_cut = self.rows is not None, self.columns is not None
+        if whole:
+            if not (rows_cut and height > 1) and not (columns_cut and width > 1):
+                return value
+            shape = (self.blocks if height > 1 else 1, self.threads if width > 1 else 1)
+            out = np.zeros(shape, value.dtype)
+        else:
+            old_height, old_width = old.shape if isinstance(old, np.ndarray) else (1, 1)
+            shape = (
+                self.blocks if rows_cut or height > 1 or old_height > 1 else 1,
+                self.threads if columns_cut or width > 1 or old_width > 1 else 1,
+            )
+            out = np.empty(shape, value.dtype)
+            out[...] = old
+        rows = self.row_selector if shape[0] > 1 else ALL
+        columns = self.column_selector if shape[1] > 1 else ALL
+        out[_cross(rows, columns)] = value
+        return out
+
+    def split(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
+        if not isinstance(predicate, np.ndarray):
+            return (self, None) if predicate else (None, self)
+        if predicate.all():
+            return self, None
+        if not predicate.any():
+            return None, self
+        height, width = predicate.shape
+        if height > 1 and width > 1:
+            if (predicate == predicate[0]).all():
+                predicate, height = predicate[:1], 1
+            elif (predicate == predicate[:, :1]).all():
+                predicate, width = predicate[:, :1], 1
+        if height == 1:
+            return self._columns_where(predicate[0]), self._columns_where(~predicate[0])
+        if width == 1:
+            return self._rows_where(predicate[:, 0]), self._rows_where(~predicate[:, 0])
+        inside = np.zeros((self.blocks, self.threads), bool)
+        index = _cross(self.row_selector, self.column_selector)
+        inside[index] = predicate
+        outside = np.zeros((self.blocks, self.threads), bool)
+        outside[index] = ~predicate
+        return Ragged(inside), Ragged(outside)
+
+    def _columns_where(self, predicate: np.ndarray) -> Box:
+        columns = predicate
+        if self.columns is not None:
+            columns = np.zeros(self.threads, bool)
+            columns[self.column_selector] = predicate
+        return Box(self.blocks, self.threads, self.rows, columns)
+
+    def _rows_where(self, predicate: np.ndarray) -> Box:
+        rows = predicate
+        if self.rows is not None:
+            rows = np.zeros(self.blocks, bool)
+            rows[self.row_selector] = predicate
+        return Box(self.blocks, self.threads, rows, self.columns)
+
+    def spread(self, value: Value) -> np.ndarray:
+        if not isinstance(value, np.ndarray):
+            value = np.full((1, 1), value)
+        if self.columns is None:
+            out = np.broadcast_to(value, (value.shape[0], self.threads))
+        else:
+            out = np.zeros((value.shape[0], self.threads), value.dtype)
+            out[:, self.column_selector] = value
+        return out.reshape(value.shape[0], -1, WARP)
+
+    def collect(self, value: np.ndarray) -> Value:
+        value = value.reshape(value.shape[0], self.threads)
+        return value if self.columns is None else value[:, self.column_selector]
+
+    @cached_property
+    def warp_mask(self) -> np.ndarray:  # type: ignore[override]
+        columns = np.ones(self.threads, bool) if self.columns is None else self.columns
+        return columns.reshape(1, -1, WARP)
+
+    @property
+    def mask(self) -> np.ndarray:
+        out = np.zeros((self.blocks, self.threads), bool)
+        out[_cross(self.row_selector, self.column_selector)] = True
+        return out
+
+    @cached_property
+    def row_index(self) -> np.ndarray:  # type: ignore[override]
+        return np.arange(self.blocks)[self.row_selector][:, None]
+
+    @cached_property
+    def column_index(self) -> np.ndarray:  # type: ignore[override]
+        return np.arange(self.threads)[self.column_selector][None, :]
+
+    @cached_property
+    def warps(self) -> int:  # type: ignore[override]
+        return self.extent[0] * int(np.count_nonzero(self.warp_mask.any(axis=2)))
+
+    def unite(self, other: Lanes) -> Lanes:
+        if isinstance(other, Box):
+            if _same(self.rows, other.rows) and self.columns is not None and other.columns is not None:
+                return Box(self.blocks, self.threads, self.rows, self.columns | other.columns)
+            if _same(self.columns, other.columns) and self.rows is not None and other.rows is not None:
+                return Box(self.blocks, self.threads, self.rows | other.rows, self.columns)
+        return super().unite(other)
+
+
+def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    return a is b or (a is not None and b is not None and bool((a == b).all()))
+
+
+class Ragged(Lanes):
+    """Any set of lanes: what tests of data make."""
+
+    def __init__(self, mask: np.ndarray) -> None:
+        self._mask = mask
+        self.row_index, self.column_index = np.nonzero(mask)  # type: ignore[misc]
+        super().__init__(*mask.shape, len(self.row_index))
+        self.extent = (self.count,)
+        self.flat = self.row_index * self.threads + self.column_index
+
+    @property
+    def mask(self) -> np.ndarray:
+        return self._mask
+
+    def take(self, value: Value) -> Value:
+        if not isinstance(value, np.ndarray):
+            return value
+        height, width = value.shape
+        if width == 1:
+            return value[0, 0] if height == 1 else value[self.row_index, 0]
+        if height == 1:
+            return value[0, self.column_index]
+        return value.reshape(-1)[self.flat] if value.flags.c_contiguous else value[self.row_index, self.column_index]
+
+    def put(self, old: Value, value: Value, whole: bool) -> Value:
+        if whole:
+            if not isinstance(value, np.ndarray):
+                return value
+            out = np.zeros((self.blocks, self.threads), value.dtype)
+        else:
+            out = np.empty((self.blocks, self.threads), value.dtype)
+            out[...] = old
+        out.reshape(-1)[self.flat] = value
+        return out
+
+    def split(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
+        if not isinstance(predicate, np.ndarray):
+            return (self, None) if predicate else (None, self)
+        if predicate.all():
+            return self, None
+        if not predicate.any():
+            return None, self
+        inside = np.zeros((self.blocks, self.threads), bool)
+        inside.reshape(-1)[self.flat[predicate]] = True
+        return lanes_of(inside), lanes_of(self._mask & ~inside)
+
+    def spread(self, value: Value) -> np.ndarray:
+        out = np.zeros((self.blocks, self.threads), value.dtype)
+        out.reshape(-1)[self.flat] = value
+        return out.reshape(self.blocks, -1, WARP)
+
+    def collect(self, value: np.ndarray) -> Value:
+        value = value.reshape(value.shape[0], self.threads)
+        return value[self.row_index if value.shape[0] > 1 else 0, self.column_index]
+
+    @property
+    def warp_mask(self) -> np.ndarray:
+        return self._mask.reshape(self.blocks, -1, WARP)
+
+    @cached_property
+    def warps(self) -> int:  # type: ignore[override]
+        return int(np.count_nonzero(self.warp_mask.any(axis=2)))
+
+
+def lanes_of(mask: np.ndarray) -> Lanes:
+    """The set of a (blocks, threads) bool mask with at least one lane in it."""
+    rows, columns = mask.any(axis=1), mask.any(axis=0)
+    if np.count_nonzero(rows) * np.count_nonzero(columns) == np.count_nonzero(mask):
+        return Box(*mask.shape, rows, columns)
+    return Ragged(mask)

@@ -1,0 +1,435 @@
+"""The machine: batches of blocks in lock step.
+
+All lanes that stand at one place run together; of several places the lowest goes first, so that lanes meet again where
+the branches do. While they all stand together (the rule) there is one place and nothing to choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.atomics import Atomics
+from softlab.emulator.block_memory import GenericMemory, LocalMemory, SharedMemory
+from softlab.emulator.compiler import CompiledBlock, Program
+from softlab.emulator.effects import CopySites, Place
+from softlab.emulator.faults import Geometry, Index3, first_lane, kernel_fault
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.memory import GlobalMemory, Site
+from softlab.emulator.observers import Observer, listeners
+from softlab.emulator.printf import formatted
+from softlab.emulator.ptx import Instruction
+from softlab.emulator.schedule import Schedule
+from softlab.emulator.warpwide import WarpWide
+from softlab.errors import Error, KernelFault
+
+#: Lanes of a batch: enough that NumPy's cost a call is small, few enough that a register stays in the cache.
+BATCH_LANES = 16384
+#: Shared and local memory of a batch.
+BATCH_BYTES = 32 << 20
+#: Instructions that one batch may issue before it counts as endless. The longest lesson takes 1 % of it.
+INSTRUCTION_BUDGET = 5_000_000
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch: the program, its grid and block, the parameter bytes, dynamic shared memory in bytes.
+
+    ``file`` names the kernel's own source in faults; ``sm_count`` is what ``%smid`` counts to; ``output`` takes what
+    the kernel prints; ``budget`` is the number of instructions a batch may issue.
+    """
+
+    program: Program
+    grid: Index3
+    block: Index3
+    parameters: bytes
+    memory: GlobalMemory
+    dynamic_shared: int = 0
+    file: str = "kernel.cu"
+    sm_count: int = 132
+    budget: int = INSTRUCTION_BUDGET
+    output: Callable[[str], Any] = print
+    observers: Sequence[Observer] = field(default=())
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+
+def run(launch: Launch, progress: Callable[[int], Any] | None = None) -> int:
+    """Run the grid; returns the number of instructions times the lanes that ran them.
+
+    ``progress`` is told how many blocks have just been done.
+
+    Raises:
+        KernelFault: the kernel did what it must not.
+        UnsupportedInstruction: it came to an instruction that is not known.
+    """
+    padded = -(-launch.threads // WARP) * WARP
+    image = launch.program.image
+    shared_bytes = image.static_shared_bytes + launch.dynamic_shared
+    bytes_a_block = shared_bytes + image.local_bytes * padded
+    size = max(1, min(BATCH_LANES // padded, BATCH_BYTES // max(1, bytes_a_block), launch.blocks))
+    total = 0
+    with np.errstate(all="ignore"):
+        batch: Batch | None = None
+        for first in range(0, launch.blocks, size):
+            count = min(size, launch.blocks - first)
+            if batch is None or batch.blocks != count:
+                batch = Batch(launch, count, padded, shared_bytes)
+            total += batch.run(first)
+            if progress is not None:
+                progress(count)
+    return total
+
+
+class Batch:
+    """Some blocks of the grid, and what the generated code calls: memories, warp-wide instructions, special registers."""
+
+    def __init__(self, launch: Launch, blocks: int, threads: int, shared_bytes: int) -> None:
+        self.launch = launch
+        self.blocks = blocks
+        self.threads = threads
+        self.global_ = launch.memory
+        self.shared = SharedMemory(blocks, shared_bytes)
+        self.local = LocalMemory(blocks, threads, launch.program.image.local_bytes)
+        self.generic = GenericMemory(self.global_, self.shared, self.local)
+        spaces = {"global": self.global_, "shared": self.shared, "local": self.local, "generic": self.generic}
+        self.atomics = Atomics(spaces)
+        self.warps = WarpWide()
+        self.geometry = Geometry(launch.grid, launch.block)
+        self.steps = 0
+        for memory in (self.global_, self.shared, self.local):
+            memory.fault = self._memory_fault
+        self.global_.listener = listeners(launch.observers, "global_access")
+        self.shared.listener = listeners(launch.observers, "shared_access")
+        self.warps.listener = listeners(launch.observers, "shuffle")
+        self.on_block = listeners(launch.observers, "block")
+        self.on_barrier = listeners(launch.observers, "barrier")
+        self._specials: dict[str, Value] = {}
+
+    def run(self, first: int) -> int:
+        """Run the batch whose first block has this linear index; returns lane-instructions."""
+        self.geometry = replace(self.geometry, first=first)
+        self._specials = self._special_registers(first)
+        self.shared.clear()
+        self.local.clear()
+        self.steps = 0
+        for observer in self.launch.observers:
+            observer.batch(self)
+        exists = np.arange(self.threads) < self.launch.threads
+        everyone = Box(self.blocks, self.threads, None, exists)
+        return self._loop(Schedule(everyone, self.launch.program.blocks))
+
+    def _loop(self, schedule: Schedule) -> int:
+        program, on_block = self.launch.program, self.on_block
+        compiled: list[CompiledBlock | None] = [None] * (len(program.blocks) + 1)
+        registers: list[Value] = list(program.initial)
+        total, budget = 0, self.launch.budget
+        while schedule.live is not None:
+            chosen = schedule.next(self._deadlock)
+            if chosen is None:
+                break
+            number, lanes = chosen
+            code = compiled[number]
+            if code is None:
+                if number >= len(program.blocks):  # ran off the end
+                    schedule.exit(lanes, self.on_barrier)
+                    continue
+                code = compiled[number] = program.block(number)
+            block = code.block
+            length = block.stop - block.start
+            self.steps += length
+            total += length * lanes.count
+            if self.steps > budget:
+                raise self._endless(lanes, program.image.instructions[block.start])
+            if on_block is not None:
+                on_block(block, lanes)
+            if lanes.full:
+                *values, decision = code.function(self, lanes, *[registers[r] for r in code.reads])
+                for register, value in zip(code.writes, values, strict=True):
+                    registers[register] = value
+            else:
+                whole = lanes.count == schedule.live.count
+                *values, decision = code.function(self, lanes, *[lanes.take(registers[r]) for r in code.reads])
+                for register, value in zip(code.writes, values, strict=True):
+                    registers[register] = lanes.put(registers[register], value, whole)
+            _ENDS[block.end](self, schedule, block, lanes, decision)
+        return total
+
+    # What the generated code calls
+
+    def special(self, lanes: Lanes, name: str) -> Value:
+        """The value of a special register."""
+        if name in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
+            # Instructions issued so far: it grows, which is all that a kernel may count on.
+            wide = name in ("clock64", "globaltimer")
+            return np.uint64(self.steps) if wide else np.uint32(0 if name.endswith("_hi") else self.steps)
+        return lanes.take(self._specials[name])
+
+    def parameter(self, lanes: Lanes, place: Place) -> Any:
+        """A kernel parameter: the same for all lanes."""
+        kind, offset, count = place.mode.split()
+        dtype = np.dtype(kind)
+        if int(offset) < 0 or int(offset) + int(count) * dtype.itemsize > len(self.launch.parameters):
+            raise Error(f"`{place.instruction.text}` reads beyond the kernel's parameters")
+        values = np.frombuffer(self.launch.parameters, dtype, int(count), int(offset))
+        return values[0] if int(count) == 1 else tuple(values)
+
+    def guarded(
+        self, lanes: Lanes, guard: Value, method: Callable[..., Any], site: Any, olds: tuple, values: tuple
+    ) -> Any:
+        """``method`` for the lanes where the guard holds; the others keep the old results."""
+        taken, rest = lanes.split(guard)
+        if rest is None:
+            return method(lanes, site, *values)
+        kept = olds[0] if len(olds) == 1 else olds
+        if taken is None:
+            return kept
+        whole = [lanes.put(value, value, True) for value in values]
+        results = method(taken, site, *(taken.take(value) for value in whole))
+        if not olds:
+            return None
+        merged = [
+            lanes.take(taken.put(lanes.put(old, old, True), new, False))
+            for old, new in zip(olds, results if len(olds) > 1 else (results,), strict=True)
+        ]
+        return merged[0] if len(merged) == 1 else tuple(merged)
+
+    def copy(self, lanes: Lanes, sites: CopySites, into: Value, out_of: Value) -> None:
+        """``cp.async``."""
+        values = self.global_.load(lanes, sites.out_of, out_of)
+        self.shared.store(lanes, sites.into, into, *(values if sites.into.elements > 1 else (values,)))
+
+    def is_space(self, lanes: Lanes, place: Place, address: Value) -> Value:
+        """``isspacep``."""
+        return self.generic.space_of(address, place.mode)
+
+    def nothing(self, lanes: Lanes, place: Place, *values: Value) -> None:
+        """An instruction with no effect here."""
+
+    def printf(self, lanes: Lanes, place: Place, text: Value, arguments: Value, result: Value) -> None:
+        """``vprintf``: one line a lane, in the order of the lanes."""
+        for line in formatted(self, lanes, place, text, arguments, result):
+            self.launch.output(line)
+
+    # Special registers
+
+    def _special_registers(self, first: int) -> dict[str, Value]:
+        launch = self.launch
+        column = np.arange(self.threads)
+        row = first + np.arange(self.blocks)
+        lane = (column % WARP).astype(np.uint32)
+        bit = np.uint32(1) << lane
+        values: dict[str, Value] = {
+            "laneid": lane[None],
+            "warpid": (column // WARP).astype(np.uint32)[None],
+            "nwarpid": np.uint32(64),
+            "smid": (row % launch.sm_count).astype(np.uint32)[:, None],
+            "nsmid": np.uint32(launch.sm_count),
+            "gridid": np.uint64(0),
+            "lanemask_eq": bit[None],
+            "lanemask_lt": (bit - np.uint32(1))[None],
+            "lanemask_le": (bit | (bit - np.uint32(1)))[None],
+            "lanemask_gt": ~(bit | (bit - np.uint32(1)))[None],
+            "lanemask_ge": ~(bit - np.uint32(1))[None],
+            "dynamic_smem_size": np.uint32(launch.dynamic_shared),
+            "total_smem_size": np.uint32(self.shared.nbytes),
+            "aggr_smem_size": np.uint32(self.shared.nbytes),
+            "is_explicit_cluster": np.bool_(False),
+            "cluster_ctarank": np.uint32(0),
+            "cluster_nctarank": np.uint32(1),
+            "current_graph_exec": np.uint32(0),
+        }
+        x, y, _ = launch.block
+        gx, gy, _ = launch.grid
+        for axis, tid, ctaid in zip(
+            "xyz",
+            (column % x, column // x % y, column // (x * y)),
+            (row % gx, row // gx % gy, row // (gx * gy)),
+            strict=True,
+        ):
+            number = "xyz".index(axis)
+            values[f"tid.{axis}"] = tid.astype(np.uint32)[None]
+            values[f"ntid.{axis}"] = np.uint32(launch.block[number])
+            values[f"ctaid.{axis}"] = values[f"clusterid.{axis}"] = ctaid.astype(np.uint32)[:, None]
+            values[f"nctaid.{axis}"] = values[f"nclusterid.{axis}"] = np.uint32(launch.grid[number])
+            values[f"cluster_ctaid.{axis}"] = np.uint32(0)
+            values[f"cluster_nctaid.{axis}"] = np.uint32(1)
+        # A value that all share is a scalar: a loop over it then needs no array.
+        return {
+            name: value.reshape(-1)[0] if isinstance(value, np.ndarray) and (value == value.flat[0]).all() else value
+            for name, value in values.items()
+        }
+
+    # Faults
+
+    def fault(
+        self, kind: str, sentence: str, instruction: Instruction | None, lanes: Lanes, bad: object, address: int | None
+    ) -> KernelFault:
+        """The fault of the first lane where ``bad`` holds."""
+        row, column = first_lane(lanes, bad)
+        return kernel_fault(
+            kind,
+            sentence,
+            instruction,
+            self.launch.file,
+            thread=self.geometry.thread(column),
+            block=self.geometry.place(row),
+            address=address,
+        )
+
+    def _memory_fault(self, kind: str, lanes: Lanes, site: Site, bad: object, address: Value) -> KernelFault:
+        flat = np.broadcast_to(np.asarray(bad), lanes.extent).reshape(-1)
+        target = int(np.broadcast_to(np.asarray(address), lanes.extent).reshape(-1)[int(flat.argmax())])
+        verb = "writes" if site.store else "reads"
+        shown, place = self._describe(site, target)
+        sentences = {
+            "global-out-of-bounds": f"the thread {verb} {site.width} bytes {place}. Test the index against the length "
+            "before the access, and check the array's size and the grid",
+            "shared-out-of-bounds": f"the thread {verb} {site.width} bytes {place}. Check the index and the dynamic "
+            "shared memory of the launch (smem=)",
+            "misaligned": f"the thread {verb} {site.width} bytes {place}, which is no multiple of {site.width}. A vector access needs "
+            "an address that is a multiple of its size: load single elements where the row does not start there",
+        }
+        return self.fault(kind, sentences[kind], site.instruction, lanes, bad, shown)
+
+    def _describe(self, site: Site, address: int) -> tuple[int, str]:
+        """(address to report, where it is in words)."""
+        if site.space == "shared":
+            signed = address - (1 << 64) if address >= 1 << 63 else address - (1 << 32) if address >= 1 << 31 else address
+            return signed, f"at byte {signed} of the block's shared memory, which has {self.shared.nbytes} bytes"
+        if site.space == "local":
+            return address, f"at byte {address} of its local memory, which has {self.local.nbytes} bytes"
+        near = self.global_.nearest(address)
+        if near is None:
+            return address, f"at address {address:#x}, where no array is"
+        offset = address - near.base
+        return offset, f"at byte {offset} of {near.name}, which has {near.nbytes} bytes"
+
+    def _endless(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
+        return self.fault(
+            "infinite-loop",
+            f"the kernel has issued {self.launch.budget} instructions and does not end. Check what ends the loop here",
+            instruction,
+            lanes,
+            np.bool_(True),
+            None,
+        )
+
+    def _deadlock(self, lanes: Lanes, place: int) -> KernelFault:
+        instruction = self.launch.program.image.instructions[place]
+        return self.fault(
+            "barrier-divergence",
+            "the thread waits at a barrier that other threads of its block never reach. Move the barrier out of the "
+            "branch, so that all threads come to it",
+            instruction,
+            lanes,
+            np.bool_(True),
+            None,
+        )
+
+
+# How a block ends
+
+
+def _fall(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
+    schedule.add(block.index + 1, lanes)
+
+
+def _branch(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
+    if decision is None:
+        schedule.add(block.targets[0], lanes)
+        return
+    taken, rest = lanes.split(decision)
+    if taken is not None:
+        schedule.add(block.targets[0], taken)
+    if rest is not None:
+        schedule.add(block.index + 1, rest)
+
+
+def _table(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
+    guard, choice = decision
+    if guard is not None:
+        taken, rest = lanes.split(guard)
+        if rest is not None:
+            schedule.add(block.index + 1, rest)
+        if taken is None:
+            return
+        choice = taken.take(lanes.put(choice, choice, True))
+        lanes = taken
+    whole = lanes.put(choice, choice, True)
+    left: Lanes | None = lanes
+    for number, target in enumerate(block.targets):
+        taken, left = left.split(left.take(whole) == number)
+        if taken is not None:
+            schedule.add(target, taken)
+        if left is None:
+            return
+    instruction = batch.launch.program.image.instructions[block.stop - 1]
+    raise Error(f"`{instruction.text}` jumps beyond its table")
+
+
+def _exit(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
+    taken, rest = (lanes, None) if decision is None else lanes.split(decision)
+    if rest is not None:
+        schedule.add(block.index + 1, rest)
+    if taken is not None:
+        schedule.exit(taken, batch.on_barrier)
+
+
+def _barrier(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
+    guard, numbers = decision
+    instruction = batch.launch.program.image.instructions[block.stop - 1]
+    taken, rest = (lanes, None) if guard is None else lanes.split(guard)
+    if rest is not None:
+        schedule.add(block.index + 1, rest)
+    if taken is None:
+        return
+    whole = [lanes.put(n, n, True) for n in numbers]
+    left: Lanes | None = taken
+    while left is not None:
+        local = [left.take(n) for n in whole]
+        first = [int(n.flat[0]) if isinstance(n, np.ndarray) else int(n) for n in local]
+        same, left = left.split(np.logical_and.reduce([n == f for n, f in zip(local, first, strict=True)]))
+        if same is None:
+            raise Error(f"`{instruction.text}`: the barrier's number cannot be told")
+        barrier, count = first[0] if first else 0, first[1] if len(first) > 1 else None
+        schedule.arrive(
+            barrier, count, block.index, same, batch.on_barrier, waits=not instruction.has("arrive"), place=block.stop - 1
+        )
+
+
+def _trap(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
+    taken, rest = (lanes, None) if decision is None else lanes.split(decision)
+    if taken is None:
+        schedule.add(block.index + 1, lanes)
+        return
+    row, column = first_lane(taken, np.bool_(True))
+    instruction = batch.launch.program.image.instructions[block.stop - 1]
+    what = "fails an assertion" if block.end == "assert" else "executes a trap"
+    line = next((f.line for f in instruction.frames if f.file == batch.launch.file), None)
+    raise Error(
+        f"thread {batch.geometry.thread(column)} of block {batch.geometry.place(row)} {what}"
+        + (f" at line {line} of {batch.launch.file}" if line else "")
+    )
+
+
+_ENDS: dict[str, Callable[[Batch, Schedule, Any, Lanes, Any], None]] = {
+    "fall": _fall,
+    "branch": _branch,
+    "table": _table,
+    "exit": _exit,
+    "barrier": _barrier,
+    "trap": _trap,
+    "assert": _trap,
+}

@@ -1,0 +1,55 @@
+"""The protocol by which instruments watch a run. Opcodes and memory know nothing of what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlab.emulator.effects import Place
+from softlab.emulator.flow import Block
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.memory import Site
+
+if TYPE_CHECKING:
+    from softlab.emulator.machine import Batch
+
+
+class Observer:
+    """Override what you want to hear of; what is not overridden costs nothing."""
+
+    def batch(self, batch: Batch) -> None:
+        """A batch of blocks is about to run."""
+
+    def block(self, block: Block, lanes: Lanes) -> None:
+        """A basic block is about to run for these lanes."""
+
+    def global_access(self, site: Site, lanes: Lanes, address: Value) -> None:
+        """A checked access to global or constant memory; ``address`` is a value of the set, offset included."""
+
+    def shared_access(self, site: Site, lanes: Lanes, address: Value) -> None:
+        """A checked access to shared memory; ``address`` is the byte offset in the block's."""
+
+    def shuffle(
+        self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray, members: Value
+    ) -> None:
+        """A warp shuffle; the arrays are spread over whole warps, (rows or 1, warps, 32)."""
+
+    def barrier(self, lanes: Lanes) -> None:
+        """These lanes, which are all that their blocks still have, pass a barrier of the block."""
+
+
+def listeners(observers: Sequence[Observer], event: str) -> Callable[..., Any] | None:
+    """One callable that tells all observers that override ``event``; None where there are none."""
+    heard = [getattr(o, event) for o in observers if getattr(type(o), event) is not getattr(Observer, event)]
+    if not heard:
+        return None
+    if len(heard) == 1:
+        return heard[0]
+
+    def tell(*arguments: Any) -> None:
+        for hear in heard:
+            hear(*arguments)
+
+    return tell
