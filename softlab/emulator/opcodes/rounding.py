@@ -312,8 +312,13 @@ def mul_f64(mode: str) -> Callable:
     """``a * b`` of float64 in this mode."""
     if mode == "rn":
         return np.multiply
-    # Adding a zero of the product's sign leaves its sign alone.
-    return lambda a, b: _fused_f64(a, b, np.copysign(_F64(0), np.sign(a) * np.sign(b)), mode)
+    sign = np.uint64(1 << 63)
+
+    def mul(a, b):
+        # Adding a zero of the product's sign leaves the product alone.
+        return _fused_f64(a, b, ((a.view(_U64) ^ b.view(_U64)) & sign).view(_F64), mode)
+
+    return mul
 
 
 def div_f64(mode: str) -> Callable:
