@@ -39,7 +39,7 @@ help: ## this list
 .PHONY: lab
 lab: $(LAB_STAMP) ## JupyterLab on the tutorials (127.0.0.1, token on)
 	$(IN_VENV) -m jupyterlab $(NOTEBOOKS) --ServerApp.ip=127.0.0.1 --ServerApp.port=$(PORT) \
-	  --LabApp.default_url=/lab/tree/$(NOTEBOOK) --KernelManager.transport=ipc $(ROOT_OPTION) $(LAB_OPTIONS)
+	  --LabApp.default_url=/lab/tree/$(NOTEBOOK) $(ROOT_OPTION) $(LAB_OPTIONS)
 
 .PHONY: install
 install: $(LAB_STAMP) ## only build .venv with everything `make lab` needs
