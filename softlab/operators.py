@@ -102,6 +102,25 @@ def trace(x: Any, axis: int = -1, *, op: str = "softmax", policy: str = "oneflow
     return Trace(output=done.output, plan=done.plan, run=done.run)
 
 
+def trace_plan(plan: Plan, x: Any) -> Trace:
+    """Run a plan in the emulator, such as one with choices of your own (``softlab.plans.forced``).
+
+    Arguments:
+        plan: of a forward operator; it launches something.
+        x: (rows, cols) of the plan, in host memory; it is cast to the plan's dtype.
+
+    Raises:
+        ValueError: x has another shape than the plan, or the plan launches nothing.
+    """
+    source = np.ascontiguousarray(x, dtype=element_type(plan.dtype).numpy)
+    if source.shape != (plan.rows, plan.cols) or not plan.grid:
+        raise ValueError(
+            f"x has the shape {source.shape}, the plan is for {(plan.rows, plan.cols)} and {plan.grid} blocks"
+        )
+    target = np.empty_like(source)
+    return Trace(output=target, plan=plan, run=_traced(plan, source, target))
+
+
 @dataclass(frozen=True)
 class _Request:
     """What the caller asked for, but the array."""

@@ -112,7 +112,7 @@ def assign_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store
 
 def lane_groups(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
     """The group that each lane belongs to: lanes of one group go together. Arguments as above; (n, 32) int64."""
-    return np.array(_units(address, active, width, store)[1])
+    return _units(address, active, width, store)[1]
 
 
 #: Group numbers sit above the unit in a sort key; shared memory is far smaller than 2**40 bytes.
@@ -137,11 +137,10 @@ def _units(
     if (active & (address % width != 0)).any():
         raise ValueError(f"an active lane's address is not a multiple of the access width, {width} bytes")
     unit = address // max(BANK_BYTES, width)
-    together = WARP // max(1, width // BANK_BYTES)
+    together = np.full(len(address), WARP // max(1, width // BANK_BYTES))
     if width > BANK_BYTES:
-        merged = _paired(address, active) & ~np.asarray(store, bool)
-        together = np.where(merged, 2 * together, together)[:, None]
-    group = np.broadcast_to(np.arange(WARP) // together, address.shape)
+        together = np.where(_paired(address, active) & ~np.asarray(store, bool), 2 * together, together)
+    group = np.arange(WARP) // together[:, None]
     return unit, group, active
 
 

@@ -1,7 +1,7 @@
 """One visual language: which colour means what, on a light and on a dark page.
 
-The colours are Okabe and Ito's ("Color Universal Design", 2008), told apart with any kind of colour vision. Colour never
-stands alone: a mark, a label or a hatching says the same.
+The colours are Okabe and Ito's ("Color Universal Design", 2008), told apart with any kind of colour vision. Colour
+never stands alone: a mark, a label or a hatching says the same.
 """
 
 from __future__ import annotations

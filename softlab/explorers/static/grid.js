@@ -1,7 +1,7 @@
 // Draws the data of softlab.views.diagrams as SVG: panels of rows and columns, a cell for each word or run of words.
 // One lane can be selected (click, or arrow keys on a cell): its cells stand out in every panel and its sentence is read out.
 const SVG = "http://www.w3.org/2000/svg";
-const LABEL = 118, CELL = 29, HEIGHT = 22, HEAD = 40, GAP = 14;
+const LABEL = 136, CELL = 29, HEIGHT = 22, HEAD = 40, GAP = 14;
 
 function element(name, attributes = {}, text) {
   const node = document.createElementNS(SVG, name);
@@ -20,7 +20,7 @@ function drawCell(cell, top, panel) {
   const box = { x: x + 1, y: y + 1, width: cell.span * CELL - 2, height: HEIGHT - 2, rx: 3 };
   group.append(element("rect", { ...box, fill: cell.fill, class: "softlab-box" }));
   if (cell.role === "conflict") group.append(element("rect", { ...box, fill: "url(#softlab-hatch)" }));
-  group.append(element("text", { x: x + cell.span * CELL / 2, y: y + HEIGHT / 2 + 4, fill: cell.ink, "text-anchor": "middle" }, cell.text));
+  group.append(element("text", { x: x + cell.span * CELL / 2, y: y + HEIGHT / 2 + 4, fill: cell.ink, stroke: cell.fill, class: cell.text.length > 4 ? "softlab-small" : "", "text-anchor": "middle" }, cell.text));
   group.append(element("title", {}, cell.tip));
   return group;
 }

@@ -1,0 +1,255 @@
+"""Explorer of shared-memory banks: the shared-memory kernel's own accesses, wavefront by wavefront."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+from traitlets import Dict, Enum, Int, Unicode, observe, validate
+
+from softlab.explorers.diagrams import GridDiagram
+from softlab.explorers.explorer import Explorer, buttons, menu, slider
+from softlab.operators import trace_plan
+from softlab.plans import Plan, forced
+from softlab.traces import Trace
+from softlab.views import tables
+from softlab.views.banks import bank_card, describe_access
+
+LAYOUTS = ("column", "row", "row_scalar")
+PACKS = (1, 2, 4, 8)
+#: The most elements that a thread moves at once: CUDA's widest access is 16 bytes.
+WIDEST_PACK = {"float16": 8, "bfloat16": 8, "float32": 4, "float64": 2}
+FEWEST_COLS, MOST_COLS = 32, 4096
+#: One block of so many threads works on the one row: few, so that each warp comes by more than once.
+BLOCK_SIZE = 128
+DEVICE = "H200"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the kernel that loads from or stores to shared memory, and which accesses it made (indices)."""
+
+    line: int
+    store: bool
+    code: str
+    accesses: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        """For the menu."""
+        return f"line {self.line} {'stores' if self.store else 'loads'}:  {self.code}"
+
+
+def places(trace: Trace) -> tuple[Place, ...]:
+    """The lines of the kernel with shared accesses by block 0, in the order they ran; the block reductions left out."""
+    shared = trace.shared
+    lines = trace.run.source.splitlines()
+    found: dict[tuple[int, bool], list[int]] = {}
+    for index in np.argsort(shared.step, kind="stable").tolist():
+        line = int(shared.line[index])
+        if line and "block_all_reduce" not in lines[line - 1]:
+            found.setdefault((line, bool(shared.store[index])), []).append(index)
+    return tuple(Place(line, store, lines[line - 1].strip(), tuple(of)) for (line, store), of in found.items())
+
+
+def smem_plan(cols: int, pack: int, layout: str, dtype: str) -> Plan:
+    """One row for one block of the shared-memory kernel."""
+    return forced(
+        1, cols, dtype, kernel="block_smem", pack_size=pack, block_size=BLOCK_SIZE, layout=layout, device=DEVICE
+    )
+
+
+class BankExplorer(Explorer):
+    """The shared-memory softmax kernel on one row: which lane touches which bank, and in which wavefront.
+
+    >>> explorer = BankExplorer(cols=1024, pack=2, layout="row_scalar")
+    >>> explorer.summary["bank_conflicts"]
+    16
+    >>> explorer.layout = "column"
+    >>> explorer.summary["bank_conflicts"]
+    0
+
+    Each change runs the real kernel, compiled by NVRTC, in the emulator, and draws what it did.
+
+    Traits:
+        cols, pack, layout, dtype: the problem. Values that no kernel is built for give way to the nearest one that is
+            (``note`` says so): cols is a multiple of pack, a pack is at most 16 bytes.
+        place: which line of the kernel, counted from 0; access: which of the accesses that it made.
+        lane: the lane that stands out, -1 for none.
+        summary: of the line: ``code``, ``instructions``, ``wavefronts``, ``bank_conflicts``; of the access: ``ptx``,
+            ``lanes``, ``bytes`` (a lane); of the whole kernel: ``counters``.
+        note: what was changed to make the problem possible; "" for nothing.
+    """
+
+    cols = Int(1024).tag(state=True)
+    pack = Int(2).tag(state=True)
+    layout = Enum(LAYOUTS, "column").tag(state=True)
+    dtype = Enum(tuple(WIDEST_PACK), "float32").tag(state=True)
+    place = Int(0)
+    access = Int(0)
+    lane = Int(-1)
+    summary = Dict()
+    note = Unicode()
+
+    def __init__(
+        self,
+        cols: int = 1024,
+        pack: int = 2,
+        layout: str = "column",
+        dtype: str = "float32",
+        *,
+        tracer: Callable[[Plan, np.ndarray], Trace] = trace_plan,
+    ) -> None:
+        self._problem: tuple[int, int, str, str] = (0, 0, "", "")
+        self._trace = lru_cache(maxsize=32)(lambda *problem: tracer(smem_plan(*problem), np.zeros((1, problem[0]))))
+        self._found: tuple[Place, ...] = ()
+        super().__init__(dtype=dtype)
+        self.layout = layout
+        self.pack = pack
+        self.cols = cols
+        self._build()
+        self._run()
+
+    def _build(self) -> None:
+        self.cols_slider = slider(FEWEST_COLS, MOST_COLS, "cols")
+        self.dtype_menu = menu(list(WIDEST_PACK), "dtype")
+        self.pack_buttons = buttons(PACKS, "pack", "elements that a thread moves at once")
+        self.layout_buttons = buttons(LAYOUTS, "layout", "where the elements of a pack lie in shared memory")
+        self.place_menu = menu([], "line", "640px")
+        self.access_slider = slider(0, 1, "access", "360px")
+        self.message = widgets.HTML()
+        self.diagram = GridDiagram()
+        self.text = widgets.HTML()
+        for trait, control in (
+            ("cols", self.cols_slider),
+            ("dtype", self.dtype_menu),
+            ("pack", self.pack_buttons),
+            ("layout", self.layout_buttons),
+            ("access", self.access_slider),
+        ):
+            self.bind(trait, control)
+        self.place_menu.observe(self._place_chosen, "index")
+        self.diagram.observe(lambda change: self.set_trait("lane", change.new), "lane")
+        self.widget = widgets.VBox(
+            [
+                widgets.HBox([self.cols_slider, self.dtype_menu]),
+                widgets.HBox([self.pack_buttons, self.layout_buttons]),
+                widgets.HBox([self.place_menu, self.access_slider]),
+                self.message,
+                self.diagram,
+                self.text,
+            ]
+        )
+        self.observe(self._run_again, ("cols", "pack", "layout", "dtype"))
+        self.observe(self._draw_again, ("place", "access", "note"))
+        self.observe(lambda change: self.diagram.set_trait("lane", change.new), "lane")
+
+    @validate("pack")
+    def _pack_that_exists(self, proposal: Any) -> int:
+        asked = int(proposal["value"])
+        widest = WIDEST_PACK[self.dtype]
+        self.note = ""
+        if asked > widest:
+            self.note = f"A pack of {asked} {self.dtype} is more than the 16 bytes that a thread can move at once."
+            return widest
+        return max(pack for pack in PACKS if pack <= max(asked, 1))
+
+    @validate("cols")
+    def _cols_in_whole_packs(self, proposal: Any) -> int:
+        asked = int(proposal["value"])
+        cols = min(max(asked, FEWEST_COLS), MOST_COLS)
+        cols -= cols % self.pack
+        self.note = "" if cols == asked else f"A row of {asked} columns is not made of whole packs of {self.pack}."
+        if not FEWEST_COLS <= asked <= MOST_COLS:
+            self.note = f"This explorer shows rows of {FEWEST_COLS} to {MOST_COLS} columns."
+        return cols
+
+    @observe("dtype")
+    def _pack_of_dtype(self, change: Any) -> None:
+        self.note = ""
+        if self.pack > WIDEST_PACK[self.dtype]:
+            self.pack = self.pack
+
+    @observe("pack")
+    def _cols_of_pack(self, change: Any) -> None:
+        if self.cols % self.pack:
+            self.cols = self.cols
+
+    def _run_again(self, change: Any) -> None:
+        if (self.cols, self.pack, self.layout, self.dtype) != self._problem:
+            self._run()
+
+    def _run(self) -> None:
+        """Run the kernel and show the access that was shown before, if there still is one."""
+        self._problem = (self.cols, self.pack, self.layout, self.dtype)
+        self.cols_slider.step = self.pack
+        self.message.value = "Compiling and running the kernel ..."
+        self._ran = self._trace(*self._problem)
+        self._found = places(self._ran)
+        labels = [place.label for place in self._found]
+        if list(self.place_menu.options) != labels:
+            self.place_menu.options = labels
+        self.place = min(self.place, len(labels) - 1)
+        self._draw()
+
+    def _draw_again(self, change: Any) -> None:
+        self._draw()
+
+    def _place_chosen(self, change: Any) -> None:
+        if change.new is not None and change.new != self.place:
+            self.place = change.new
+
+    def _draw(self) -> None:
+        place = self._found[self.place]
+        self.place_menu.index = self.place
+        self.access_slider.max = len(place.accesses) - 1
+        if self.access > self.access_slider.max:
+            self.access = self.access_slider.max
+            return
+        index = place.accesses[self.access]
+        shared = self._ran.shared
+        costs = [describe_access(shared, i) for i in place.accesses]
+        shown = costs[self.access]
+        self.summary = {
+            "code": place.code,
+            "instructions": len(costs),
+            "wavefronts": sum(cost["wavefronts"] for cost in costs),
+            "bank_conflicts": sum(cost["conflicts"] for cost in costs),
+            "ptx": _ptx(self._ran, int(shared.instruction[index])),
+            "lanes": shown["lanes"],
+            "bytes": shown["bytes"],
+            "counters": dict(self._ran.counters),
+        }
+        self.message.value = _sentences(self.summary, shown, self.note)
+        self.diagram.data = bank_card(shared, index)
+        self.text.value = tables.code(
+            f"{self._ran.run.file}, line {place.line}:  {place.code}\nPTX:  {self.summary['ptx']}",
+            caption="What the kernel says, and what the compiler made of it",
+        )
+
+
+def _ptx(trace: Trace, instruction: int) -> str:
+    counted = trace.run.instructions
+    return " ".join(counted.text[instruction].split()) if counted else ""
+
+
+def _sentences(summary: dict[str, Any], shown: dict[str, Any], note: str) -> str:
+    verb = shown["what"]
+    conflicts = shown["conflicts"]
+    wavefronts = _count(shown["wavefronts"], "wavefront")
+    this = f"<b>This {verb}</b>: {shown['lanes']} lanes of {shown['bytes']} bytes take <b>{wavefronts}</b>"
+    this += f", {conflicts} more than they must: a bank conflict." if conflicts else ", the least they can."
+    line = (
+        f"<b>This line</b> in the whole block: {_count(summary['instructions'], 'instruction')},"
+        f" {_count(summary['wavefronts'], 'wavefront')}, {_count(summary['bank_conflicts'], 'bank conflict')}."
+    )
+    return "<br>".join([this, line] + ([f"<i>{escape(note)}</i>"] if note else []))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{tables.shown(number)} {noun}{'' if number == 1 else 's'}"

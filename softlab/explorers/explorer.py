@@ -1,0 +1,71 @@
+"""What every explorer has: traits for its state, and a widget that shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+from traitlets import HasTraits
+
+
+class Explorer(HasTraits):
+    """Base of the explorers: traits are the state, for cells to set and tests to read; ``widget`` shows it.
+
+    (An explorer is not itself a widget: ipywidgets takes names such as ``layout`` for its own.)
+    """
+
+    widget: widgets.Widget
+
+    def bind(self, trait: str, control: widgets.ValueWidget) -> None:
+        """Keep a trait and a control's value alike. The trait has the last word: it may take another value."""
+
+        def to_trait(change: Any) -> None:
+            if change.new != getattr(self, trait):
+                setattr(self, trait, change.new)
+                show(getattr(self, trait))
+
+        def to_control(change: Any) -> None:
+            show(change.new)
+
+        def show(value: Any) -> None:
+            if isinstance(control, widgets.IntSlider) and value > control.max:
+                control.max = value
+            control.value = value
+
+        show(getattr(self, trait))
+        control.observe(to_trait, "value")
+        self.observe(to_control, trait)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        bundle = self.widget._repr_mimebundle_(**options)
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        if data is not None:
+            data["text/plain"] = repr(self)
+        return bundle
+
+    def __repr__(self) -> str:
+        state = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.trait_names(state=True))
+        return f"{type(self).__name__}({state})"
+
+
+def buttons(options: Any, description: str, tip: str) -> widgets.ToggleButtons:
+    """A switch of a few values."""
+    made = widgets.ToggleButtons(options=options, description=description, tooltip=tip, style={"button_width": "auto"})
+    made.style.description_width = "62px"
+    return made
+
+
+def slider(least: int, most: int, description: str, width: str = "420px", **more: Any) -> widgets.IntSlider:
+    """A slider of whole numbers that can also be typed."""
+    made = widgets.IntSlider(least, least, most, description=description, **more)
+    made.style.description_width = "62px"
+    made.layout.width = width
+    return made
+
+
+def menu(options: Any, description: str, width: str = "200px") -> widgets.Dropdown:
+    """A drop-down list."""
+    made = widgets.Dropdown(options=options, description=description)
+    made.style.description_width = "62px"
+    made.layout.width = width
+    return made

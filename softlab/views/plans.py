@@ -1,0 +1,32 @@
+"""A plan as tables: what was decided, and every question on the way there."""
+
+from __future__ import annotations
+
+from softlab.plans import Plan
+from softlab.views.tables import shown, table
+
+
+def plan_summary(plan: Plan) -> str:
+    """HTML: the launch, one line a fact."""
+    rows: list[tuple[str, object]] = [("kernel", plan.kernel)]
+    if plan.grid:
+        rows += [
+            ("elements a thread moves at once", plan.pack_size),
+            ("threads a block", plan.block_size),
+            ("blocks", plan.grid),
+            ("registers a thread", plan.registers),
+            ("shared memory a block, bytes", plan.smem_bytes + plan.static_smem_bytes),
+            ("blocks that an SM holds", plan.occupancy.blocks_per_sm),
+            ("bytes asked of global memory", plan.global_bytes),
+        ]
+    title = f"{plan.op} of {plan.rows} x {plan.cols} {plan.dtype} on {plan.device.name}"
+    return table(["", "plan"], rows, caption=title)
+
+
+def plan_steps(plan: Plan) -> str:
+    """HTML: the steps in order: question, answer, the values it was decided by, the rule."""
+    rows = [
+        (number, step.question, shown(step.answer), shown(step.values), step.rule)
+        for number, step in enumerate(plan.steps, 1)
+    ]
+    return table(["", "question", "answer", "decided by", "rule"], rows, caption="How the plan came about")

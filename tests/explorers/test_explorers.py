@@ -1,0 +1,178 @@
+"""The explorers' state without a browser: what a control sets, what a trait takes, what the picture is drawn from.
+
+The kernel is real in ``test_real_kernel.py``; here a stand-in writes a row as the named layout would.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from traitlets import TraitError
+
+from softlab.explorers import BankExplorer, PlanExplorer
+from softlab.plans import Plan
+from softlab.traces import COUNTERS, Accesses, InstructionCounters, Run, Trace
+
+SOURCE = "first line\nwrite(pack);\nread(word);\n"
+
+
+class Tracer:
+    """Stands in for the emulator: element i of pack p is stored at its layout's place, one element a time."""
+
+    def __init__(self) -> None:
+        self.plans: list[Plan] = []
+
+    def __call__(self, plan: Plan, x: np.ndarray) -> Trace:
+        self.plans.append(plan)
+        pack, packs = plan.pack_size, plan.cols // plan.pack_size
+        address, active, line = [], [], []
+        for start in range(0, packs, 32):
+            lane = start + np.arange(32)
+            for i in range(pack):
+                index = i * packs + lane if plan.layout == "column" else lane * pack + i
+                address.append(index * 4)
+                active.append(lane < packs)
+                line.append(2)
+        address.append(np.arange(32) * 4)
+        active.append(np.arange(32) < 32)
+        line.append(3)
+        n = len(line)
+        lines = np.array(line)
+        shared = Accesses(
+            line=lines.astype(np.int32), instruction=lines - 2, store=lines == 2, width=np.full(n, 4),
+            block=np.zeros(n, np.int64), warp=np.zeros(n, np.int32), step=np.arange(n),
+            address=np.array(address, np.uint64), active=np.array(active),
+        )  # fmt: skip
+        counts = np.arange(2 * len(COUNTERS)).reshape(2, -1)
+        instructions = InstructionCounters(
+            ("st.shared.f32 [%rd1], %f1;", "ld.shared.f32 %f1, [%rd1];"), ((), ()), counts
+        )
+        run = Run(
+            "emulator", (1, 1, 1), (128, 1, 1), "sm_90", "k.cuh", SOURCE, instructions=instructions, shared=shared
+        )
+        return Trace(output=x, plan=plan, run=run)
+
+
+@pytest.fixture
+def banks() -> BankExplorer:
+    return BankExplorer(cols=256, pack=2, layout="row_scalar", tracer=Tracer())
+
+
+def test_summary_is_of_the_line_and_the_access(banks):
+    assert banks.summary["code"] == "write(pack);"
+    assert banks.summary["instructions"] == 8
+    assert banks.summary["wavefronts"] == 16
+    assert banks.summary["bank_conflicts"] == 8
+    assert banks.summary["ptx"] == "st.shared.f32 [%rd1], %f1;"
+    assert banks.summary["lanes"] == 32
+
+
+def test_a_switch_redraws(banks):
+    before = banks.diagram.data
+    banks.layout_buttons.value = "column"
+    assert banks.layout == "column"
+    assert banks.summary["bank_conflicts"] == 0
+    assert banks.diagram.data != before
+    assert "the least they can" in banks.message.value
+
+
+def test_traits_move_the_controls(banks):
+    banks.cols, banks.pack, banks.layout, banks.dtype = 512, 4, "row", "float16"
+    assert (banks.cols_slider.value, banks.pack_buttons.value) == (512, 4)
+    assert (banks.layout_buttons.value, banks.dtype_menu.value) == ("row", "float16")
+    assert banks.summary["bank_conflicts"] == 4 * 4 * 3, "4 warps' stores of 4 elements meet 4 times in a bank"
+
+
+def test_columns_come_in_whole_packs(banks):
+    banks.cols_slider.value = 255
+    assert banks.cols == 254
+    assert banks.cols_slider.value == 254
+    assert "255" in banks.note
+    assert "255" in banks.message.value
+    banks.cols = 256
+    assert banks.note == ""
+
+
+def test_a_pack_is_at_most_16_bytes(banks):
+    banks.dtype = "float16"
+    banks.pack = 8
+    banks.dtype = "float32"
+    assert banks.pack == 4
+    banks.pack_buttons.value = 8
+    assert (banks.pack, banks.pack_buttons.value) == (4, 4)
+    assert "16 bytes" in banks.message.value
+
+
+def test_a_larger_pack_rounds_the_columns(banks):
+    banks.cols = 250
+    banks.pack = 4
+    assert banks.cols == 248
+
+
+def test_choosing_a_line_and_an_access(banks):
+    banks.place_menu.index = 1
+    assert banks.place == 1
+    assert banks.summary["code"] == "read(word);"
+    assert banks.access_slider.max == 0
+    banks.place = 0
+    banks.access_slider.value = 7
+    assert banks.access == 7
+    banks.cols = 64
+    assert banks.access == banks.access_slider.max == 1
+
+
+def test_the_chosen_lane_goes_both_ways(banks):
+    banks.diagram.lane = 5
+    assert banks.lane == 5
+    banks.lane = 9
+    assert banks.diagram.lane == 9
+
+
+def test_each_problem_runs_once():
+    tracer = Tracer()
+    explorer = BankExplorer(cols=256, pack=2, tracer=tracer)
+    explorer.layout = "row"
+    explorer.layout = "column"
+    explorer.access = 1
+    assert [plan.layout for plan in tracer.plans] == ["column", "row"]
+
+
+def test_unknown_layouts_are_refused(banks):
+    with pytest.raises(TraitError):
+        banks.layout = "diagonal"
+
+
+def test_a_short_text_stands_for_the_widget(banks):
+    bundle = banks._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert data["text/plain"] == "BankExplorer(cols=256, dtype='float32', layout='row_scalar', pack=2)"
+    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_plan_explorer_follows_its_controls():
+    explorer = PlanExplorer(rows=32, cols=1023, tracer=Tracer())
+    assert explorer.summary["kernel"] == "warp"
+    explorer.cols_slider.value = 1024
+    assert explorer.summary["kernel"] == "block_smem"
+    explorer.dtype_menu.value = "float64"
+    assert explorer.summary["kernel"] == "block_uncached"
+    assert "block_uncached" in explorer.launch.value
+    assert explorer.plan.steps[0].question in explorer.steps.value
+
+
+def test_plan_explorer_takes_more_than_its_sliders_show():
+    explorer = PlanExplorer(rows=100_000, cols=50_257, tracer=Tracer())
+    assert explorer.rows_slider.value == 100_000
+    assert explorer.plan.rows == 100_000
+
+
+def test_plan_explorer_counts_few_rows_and_says_so():
+    tracer = Tracer()
+    explorer = PlanExplorer(rows=4097, cols=4096, tracer=tracer)
+    explorer.run_button.click()
+    assert explorer.counters["shared_load_instructions"] == len(COUNTERS)
+    assert tracer.plans[-1].rows == 15, "odd, as 4097 is"
+    assert "the first 15 of 4097 rows" in explorer.counted.value
+    explorer.rows = 2
+    assert explorer.counters == {}
+    assert explorer.counted.value == ""
