@@ -69,7 +69,7 @@ test-code: $(TEST_STAMP) ## pytest, without GPU and browser
 
 .PHONY: test-notebooks
 test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
-	$(call stage,notebooks,$(IN_VENV) tests/tools/notebooks.py lint \
+	$(call stage,notebooks,$(IN_VENV) -m tests.tools.notebooks lint \
 	  && $(IN_VENV) -m pytest -q -p no:cacheprovider --nbval-lax --nbval-current-env $(NOTEBOOKS))
 
 .PHONY: test-browser
@@ -83,15 +83,15 @@ test-gpu: $(TEST_STAMP) ## the tests that need an NVIDIA GPU (fails without one)
 
 .PHONY: notebooks
 notebooks: $(TEST_STAMP) ## execute every notebook and store its outputs, byte for byte the same each time
-	$(IN_VENV) tests/tools/notebooks.py write
+	$(IN_VENV) -m tests.tools.notebooks write
 
 .PHONY: check-notebooks
 check-notebooks: $(TEST_STAMP) ## execute every notebook and compare all outputs with the stored ones
-	$(IN_VENV) tests/tools/notebooks.py check
+	$(IN_VENV) -m tests.tools.notebooks check
 
 .PHONY: screenshots
 screenshots: $(TEST_STAMP) ## the README's pictures, taken in Chromium
-	$(IN_VENV) tests/tools/screenshots.py
+	$(IN_VENV) -m tests.tools.screenshots
 
 # Run it with the oldest Python that softlab takes: some packages ask for a newer one than 3.11.0.
 .PHONY: constraints

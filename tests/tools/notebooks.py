@@ -1,8 +1,8 @@
 """Notebooks whose stored outputs are the same, byte for byte, whoever executes them.
 
-    python tests/tools/notebooks.py write [paths]   execute and store         (make notebooks)
-    python tests/tools/notebooks.py check [paths]   execute and compare       (make check-notebooks)
-    python tests/tools/notebooks.py lint [paths]    look only, execute nothing (part of make test)
+    python -m tests.tools.notebooks write [paths]   execute and store         (make notebooks)
+    python -m tests.tools.notebooks check [paths]   execute and compare       (make check-notebooks)
+    python -m tests.tools.notebooks lint [paths]    look only, execute nothing (part of make test)
 
 Without paths: every notebook of the course. What would differ from run to run (widget ids, timing, the interpreter's
 version) is taken out or made constant; execution counts stay, since nbval compares nothing where they are missing.

@@ -1,0 +1,206 @@
+"""The project as files: nothing of one machine in it, versions pinned, notebooks as stored, true documents."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import softlab
+from tests.tools import notebooks
+from tests.tools.constraints import canonical
+
+ROOT = Path(__file__).resolve().parents[1]
+EXTRAS = ("cuda12", "lab", "test")
+TEXT_KINDS = {".py", ".md", ".cuh", ".cu", ".toml", ".txt", ".yml", ".json", ".ipynb", ".js", ".css", ".csv", ""}
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "kernels/README.md")
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """The project's files: what git tracks, or, where there is no git, what lies there."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        paths = [ROOT / name for name in listed.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        built = {".venv", "build", "dist", "__pycache__"}
+        paths = [
+            path
+            for path in ROOT.rglob("*")
+            if not any(part in built or part.endswith("_cache") for part in path.relative_to(ROOT).parts)
+        ]
+    return tuple(path for path in sorted(paths) if path.is_file())
+
+
+def texts() -> list[tuple[str, str]]:
+    """Name and text of every text file."""
+    return [(str(path.relative_to(ROOT)), path.read_text("utf-8")) for path in files() if path.suffix in TEXT_KINDS]
+
+
+def first_of(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    return found.group(0) if found else ""
+
+
+# A folder of some person's machine, a temporary file of a kernel. Written so that this file does not hold one.
+MACHINE_PATH = r"(?<![\w.])/(?:home|Users|root|work|opt|mnt)/[\w.-]+|/tmp/ipykernel_\d+|\b[A-Z]:\\\\?Users\b"
+
+
+def test_no_path_of_a_machine():
+    assert [(name, found) for name, text in texts() if (found := first_of(MACHINE_PATH, text))] == []
+
+
+@pytest.mark.parametrize("path", ["/ho" + "me/ada/x.py", "/ro" + "ot/.cache", "/tm" + "p/ipykernel_12/3.py"])
+def test_a_path_of_a_machine_is_found(path):
+    assert first_of(MACHINE_PATH, f"File {path!r}")
+    assert not first_of(MACHINE_PATH, "https://example.org/home/ada, docs/root/x, $HOME/.cache")
+
+
+def test_files_are_small():
+    """A file in git is there for ever. The course's pictures are the biggest things that may be in it."""
+    assert {str(path.relative_to(ROOT)): path.stat().st_size for path in files() if path.stat().st_size > 400_000} == {}
+
+
+def test_top_level_folders():
+    folders = {path.relative_to(ROOT).parts[0] for path in files() if len(path.relative_to(ROOT).parts) > 1}
+    assert folders <= {"softlab", "kernels", "notebooks", "tests", ".ci"}
+
+
+# Versions -------------------------------------------------------------------------------------------------------------
+
+
+def pins() -> dict[str, str]:
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line and not line.startswith("#")]
+    return dict(line.split("==") for line in lines)
+
+
+def test_constraints_are_names_and_versions_only():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    wrong = [line for line in lines if not re.fullmatch(r"#.*|[a-z0-9][a-z0-9-]*==[0-9][\w.+!]*", line)]
+    assert wrong == []
+    assert list(pins()) == sorted(pins())
+
+
+def test_every_package_that_softlab_needs_is_pinned():
+    """All that softlab's extras lead to in this environment, through every dependency, has a line in constraints."""
+    needed, queue = set(), [Requirement(f"softlab[{','.join(EXTRAS)}]")]
+    while queue:
+        requirement = queue.pop()
+        key = (canonical(requirement.name), frozenset(requirement.extras))
+        if key in needed:
+            continue
+        try:
+            found = distribution(requirement.name)
+        except PackageNotFoundError:
+            continue  # of an extra that is not installed here: the environment of `make lab` has no test tools
+        needed.add(key)
+        for text in found.requires or ():
+            further = Requirement(text)
+            if further.marker is None or any(further.marker.evaluate({"extra": e}) for e in requirement.extras or {""}):
+                queue.append(further)
+    names = {name for name, _ in needed} - {"softlab"}
+    assert {"numpy", "jupyterlab"} <= names
+    assert sorted(names - set(pins())) == []
+
+
+def test_environment_yml_takes_the_same_versions():
+    text = (ROOT / "environment.yml").read_text()
+    assert "-c constraints.txt" in text
+    assert "-e .[cuda12,lab]" in text
+
+
+def test_the_version_is_in_the_changelog():
+    headings = re.findall(r"^## \[?([\w.]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert softlab.__version__ in headings or headings[0] == "Unreleased"
+
+
+# Notebooks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(notebooks.NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.name)
+def test_notebook_is_in_its_stored_form(path):
+    assert notebooks.problems(path) == []
+
+
+def test_notebooks_import_only_what_softlab_offers():
+    """A lesson uses public names, so that what it shows is what a reader can write."""
+    private = re.compile(r"\bsoftlab(?:\.\w+)*\._\w+|from softlab[\w.]* import .*\b_\w+")
+    found = []
+    for path in sorted(notebooks.NOTEBOOKS.glob("*.ipynb")):
+        for cell in json.loads(path.read_text())["cells"]:
+            source = "".join(cell["source"])
+            if cell["cell_type"] == "code" and private.search(source):
+                found.append((path.name, source))
+    assert found == []
+
+
+# Documents ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_of_documents_lead_somewhere(name):
+    document = ROOT / name
+    targets = re.findall(r"\]\(([^)#\s]+)", document.read_text())
+    local = [target for target in targets if "://" not in target and not target.startswith("mailto:")]
+    assert [target for target in local if not (document.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_files_that_documents_name_exist(name):
+    """Every `path/with.ending` in backquotes is a file of the project (a bare name may be anywhere in it)."""
+    known = {str(path.relative_to(ROOT)) for path in files()}
+    bare = {path.name for path in files()}
+    named = re.findall(r"`([\w./-]+\.(?:py|md|cuh|toml|txt|yml|ipynb|json|js))`", (ROOT / name).read_text())
+    lost = [
+        file for file in named if not (file in known or (ROOT / name).parent.joinpath(file).is_file() or file in bare)
+    ]
+    assert lost == []
+
+
+def test_make_targets_that_documents_name_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {
+        target
+        for name in DOCUMENTS
+        for target in re.findall(r"\bmake ([a-z][a-z-]+)\b", code((ROOT / name).read_text()))
+    }
+    assert named - targets == set()
+    assert {"lab", "test"} <= named
+
+
+def code(text: str) -> str:
+    """Only what stands in backquotes and code blocks."""
+    return "\n".join(re.findall(r"```.*?```|`[^`\n]+`", text, re.DOTALL))
+
+
+def test_every_make_target_is_phony_and_explained():
+    text = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
+    assert targets == set(re.findall(r"^\.PHONY: ([a-z-]+)$", text, re.MULTILINE))
+    assert targets == set(re.findall(r"^([a-z-]+):.*## \S", text, re.MULTILINE))
+
+
+def test_public_names_are_in_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    errors = {"KernelFault", "CompileError", "UnsupportedInstruction", "PlanError"}
+    names = {name for name in softlab.__all__ if not name.startswith("_")} - {
+        "Run",
+        "Step",
+        "Plan",
+        "Trace",
+        "Occupancy",
+    }
+    assert sorted(name for name in names | errors if f"softlab.{name}" not in readme) == []
+
+
+def test_extras_are_those_of_the_readme():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = set(re.findall(r"softlab\[([\w,]+)\]", (ROOT / "README.md").read_text()))
+    assert {extra for group in named for extra in group.split(",")} <= set(extras)

@@ -1,0 +1,82 @@
+"""The pictures of the README: each notebook in JupyterLab, run, at its first cell with controls.
+
+    python -m tests.tools.screenshots [notebooks]      (make screenshots)
+
+They are stored as ``notebooks/images/<notebook>.png``; look at them before they are committed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from softlab import doctor
+from tests.browser.lab import VIEWPORT, Notebook, Server, copy_without_outputs, launch, serving
+from tests.tools.notebooks import NOTEBOOKS
+
+IMAGES = NOTEBOOKS / "images"
+#: A README is read on slow lines, too, and git keeps every picture for ever.
+MOST_BYTES = 300_000
+#: The page settles: charts fade in, the menu closes.
+SETTLE_MS = 1500
+
+
+def take(browser: Browser, server: Server, name: str) -> Path | None:
+    """Run one notebook and store its picture; None when it has no cell with controls."""
+    context = browser.new_context(viewport=VIEWPORT)
+    try:
+        notebook = Notebook(context.new_page())
+        notebook.open(server, name)
+        cells = notebook.run_all()
+        # The notebook alone: no file browser at its side.
+        notebook.page.evaluate("() => jupyterapp.shell.collapseLeft()")
+        for cell in cells:
+            if notebook.controls(cell["index"]):
+                notebook.show(cell["index"])
+                notebook.page.wait_for_timeout(SETTLE_MS)
+                path = IMAGES / f"{Path(name).stem}.png"
+                IMAGES.mkdir(exist_ok=True)
+                notebook.page.locator(".jp-NotebookPanel").screenshot(path=path)
+                return path
+        return None
+    finally:
+        context.close()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Take the pictures; 1 when one is too big or there is no Chromium."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the course")
+    options = parser.parse_args(arguments)
+    chromium = doctor.chromium()
+    if chromium is None:
+        print("No Chromium found: apt-get install chromium, or playwright install chromium", file=sys.stderr)
+        return 1
+    status = 0
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scratch:
+        paths = [
+            copy_without_outputs(path, Path(folder)) for path in options.notebooks or sorted(NOTEBOOKS.glob("*.ipynb"))
+        ]
+        with serving(Path(folder), Path(scratch)) as server, sync_playwright() as playwright:
+            browser = launch(playwright, chromium)
+            for path in paths:
+                picture = take(browser, server, path.name)
+                if picture is None:
+                    print(f"{path.name}: no controls, no picture")
+                    continue
+                size = picture.stat().st_size
+                print(f"{path.name}: {picture.name}, {size // 1000} kB")
+                if size > MOST_BYTES:
+                    print(f"{picture.name} has more than {MOST_BYTES // 1000} kB", file=sys.stderr)
+                    status = 1
+            browser.close()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
