@@ -1,0 +1,61 @@
+"""A program and its arguments -> a :class:`~softlab.emulator.machine.Launch`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.arguments import Mapped, pack
+from softlab.emulator.compiler import Program
+from softlab.emulator.faults import Index3
+from softlab.emulator.linker import LOCAL_WINDOW, SHARED_WINDOW, Image
+from softlab.emulator.machine import Launch
+from softlab.emulator.memory import GlobalMemory
+from softlab.emulator.observers import Observer
+
+
+def prepare(
+    program: Program,
+    grid: Index3,
+    block: Index3,
+    arguments: Sequence[Any],
+    dynamic_shared: int = 0,
+    *,
+    file: str = "kernel.cu",
+    sm_count: int = 132,
+    observers: Sequence[Observer] = (),
+) -> tuple[Launch, tuple[Mapped, ...]]:
+    """The launch, with module variables as they are initialised, and where the array arguments are mapped.
+
+    Raises:
+        TypeError, ValueError: as :func:`softlab.emulator.arguments.pack`.
+    """
+    memory = GlobalMemory()
+    parameters, mapped = pack(program.image, arguments, memory)
+    _place_variables(program.image, memory)
+    launch = Launch(
+        program, grid, block, parameters, memory, dynamic_shared, file, sm_count, observers=tuple(observers)
+    )
+    return launch, mapped
+
+
+def _place_variables(image: Image, memory: GlobalMemory) -> None:
+    """Map the module's global and constant variables. Each launch begins with their initial values."""
+    windows = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+    for variable in image.variables:
+        data = np.zeros(variable.size or 0, np.uint8)
+        data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
+        for relocation in variable.relocations:
+            address = image.addresses.get(relocation.symbol, 0) + relocation.addend
+            if relocation.generic:
+                address += windows.get(image.spaces.get(relocation.symbol, ""), 0)
+            raw = (address & (1 << 8 * relocation.size) - 1).to_bytes(relocation.size, "little")
+            data[relocation.offset : relocation.offset + relocation.size] = np.frombuffer(raw, np.uint8)
+        memory.place(
+            data,
+            name=f"variable {variable.name}",
+            base=image.addresses[variable.name],
+            writeable=variable.space != "const",
+        )

@@ -1,0 +1,253 @@
+"""Any CUDA C++ kernel, launched on either executor: the emulator for NumPy arrays, the GPU for CUDA arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from softlab.compile import Program, compile_program
+from softlab.devices import Device
+from softlab.traces import Accesses, Buffer, Run, Shuffles
+
+#: Largest grid and block (CUDA C++ Programming Guide, "Compute Capabilities", the same since 3.0).
+_GRID_LIMIT = (2**31 - 1, 65535, 65535)
+_BLOCK_LIMIT = (1024, 1024, 64)
+
+
+class Kernel:
+    """A compiled CUDA C++ kernel.
+
+    >>> k = softlab.Kernel('extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }', "twice")
+    >>> x = np.arange(4, dtype=np.float32)
+    >>> run = k.run(grid=1, block=4, args=(x,))
+    >>> x
+    array([0., 2., 4., 6.], dtype=float32)
+    >>> run.counters["global_load_requests"]
+    1
+
+    Arguments:
+        source: CUDA C++. It may include CUB, ``cuda_fp16.h`` and softlab's own headers.
+        name: an ``extern "C"`` kernel, or a template instantiation such as ``"copy<float, 4>"``.
+        arch: the architecture to compile for, such as "sm_90".
+        options: further NVRTC options.
+        file: the name of the source in errors and by-line counts.
+
+    Raises:
+        CompileError: the source does not compile; the message has the compiler's log and the lines.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        name: str,
+        *,
+        arch: str = "sm_90",
+        options: Sequence[str] = (),
+        file: str = "kernel.cu",
+    ) -> None:
+        self.program = compile_program(source, name, arch=arch, options=options, file=file)
+
+    @classmethod
+    def from_program(cls, program: Program) -> Kernel:
+        """The kernel of a program that is compiled already."""
+        kernel = cls.__new__(cls)
+        kernel.program = program
+        return kernel
+
+    def __repr__(self) -> str:
+        return f"Kernel({self.program.name!r}, arch={self.program.arch!r})"
+
+    def run(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Any] = (),
+        smem: int = 0,
+        check: bool = True,
+        *,
+        record: bool = True,
+        blocks: Sequence[int] = (0,),
+    ) -> Run:
+        """Launch the kernel and wait for it.
+
+        Arguments:
+            grid: number of blocks, an int or up to three.
+            block: threads a block, an int or up to three.
+            args: one for each parameter: arrays for pointers, NumPy scalars of the parameter's type, or Python ints and
+                floats, which are converted to it. NumPy arrays run in the emulator and change in place; CuPy arrays (and
+                other CUDA arrays) run on their GPU.
+            smem: dynamic shared memory of a block in bytes.
+            check: look for faults that a GPU would not report (emulator). Accesses out of bounds and misaligned ones
+                are always found.
+            record: count, and keep the accesses and shuffles of ``blocks`` (emulator). Without it the run is faster and
+                has no counters.
+            blocks: linear indices of the blocks whose accesses are kept.
+
+        Returns:
+            The run: its counters, by-line counts and records; on a GPU these are empty.
+
+        Raises:
+            KernelFault: the kernel did what it must not; it has the kind, line, thread, block and address.
+            UnsupportedInstruction: the emulator does not know an instruction that the kernel came to.
+            TypeError, ValueError: arguments that do not fit the parameters, or a launch over the device's limits.
+        """
+        shape = (_three("grid", grid, _GRID_LIMIT), _three("block", block, _BLOCK_LIMIT))
+        smem = _count("smem", smem)
+        self._check_limits(*shape, smem)
+        args = tuple(args)
+        if any(_on_gpu(argument) for argument in args):
+            return self._launch(*shape, args, smem)
+        return self._emulate(*shape, args, smem, check=check, record=record, blocks=blocks)
+
+    def _check_limits(self, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int) -> None:
+        device = Device.named(self.program.arch)
+        threads = block[0] * block[1] * block[2]
+        if threads > device.max_threads_per_block:
+            raise ValueError(
+                f"block {block} has {threads} threads; a block of {self.program.arch} has at most "
+                f"{device.max_threads_per_block}. Use a smaller block and more of them"
+            )
+        total = self.program.static_smem_bytes + smem
+        if total > device.smem_per_block_optin:
+            raise ValueError(
+                f"a block needs {total} bytes of shared memory ({self.program.static_smem_bytes} static, {smem} dynamic); "
+                f"{self.program.arch} has at most {device.smem_per_block_optin} a block. Keep less of the data there"
+            )
+
+    # The emulator
+
+    @cached_property
+    def _emulated(self) -> Any:
+        import softlab.emulator.opcodes  # noqa: F401 - importing registers
+        from softlab.emulator.compiler import Program as EmulatedProgram
+        from softlab.emulator.parser import parse
+
+        return EmulatedProgram(parse(self.program.ptx, file=self.program.file), self.program.entry)
+
+    def _emulate(
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: tuple[Any, ...],
+        smem: int,
+        *,
+        check: bool,
+        record: bool,
+        blocks: Sequence[int],
+    ) -> Run:
+        from softlab.emulator.launch import prepare
+        from softlab.emulator.machine import run
+        from softlab.instruments.counters import Counters
+        from softlab.instruments.recorder import Recorder
+
+        program = self._emulated
+        counters = Counters(program.image) if record else None
+        recorder = Recorder(self.program.file, blocks) if record else None
+        launch, mapped = prepare(
+            program,
+            grid,
+            block,
+            args,
+            smem,
+            file=self.program.file,
+            sm_count=Device.named(self.program.arch).sm_count,
+            observers=[observer for observer in (counters, recorder) if observer is not None],
+        )
+        with _progress(launch.blocks) as tell:
+            lane_instructions = run(launch, tell)
+        return Run(
+            executor="emulator",
+            grid=grid,
+            block=block,
+            arch=self.program.arch,
+            file=self.program.file,
+            source=self.program.source,
+            buffers=tuple(Buffer(m.index, m.base, m.nbytes, m.dtype) for m in mapped),
+            instructions=counters.result() if counters else None,
+            shared=recorder.shared() if recorder else Accesses.empty(),
+            global_=recorder.global_() if recorder else Accesses.empty(),
+            shuffles=recorder.shuffles() if recorder else Shuffles.empty(),
+            lane_instructions=lane_instructions,
+        )
+
+    # The GPU
+
+    def _launch(
+        self, grid: tuple[int, int, int], block: tuple[int, int, int], args: tuple[Any, ...], smem: int
+    ) -> Run:
+        import cupy
+
+        from softlab import gpu
+
+        if any(isinstance(argument, np.ndarray) for argument in args):
+            raise TypeError("args mix arrays on a GPU and NumPy arrays: move all of them to one side (cupy.asarray, x.get())")
+        first = next(argument for argument in args if _on_gpu(argument))
+        with gpu.working_place(first):
+            arrays = tuple(gpu.as_cupy(a) if _on_gpu(a) else self._as_scalar(i, a) for i, a in enumerate(args))
+            gpu.launch(self.program, grid, block, arrays, smem)
+            cupy.cuda.get_current_stream().synchronize()
+        return Run(
+            executor="gpu",
+            grid=grid,
+            block=block,
+            arch=self.program.arch,
+            file=self.program.file,
+            source=self.program.source,
+            buffers=tuple(
+                Buffer(i, a.data.ptr, a.nbytes, a.dtype.name) for i, a in enumerate(arrays) if hasattr(a, "data")
+                and not isinstance(a, np.generic)
+            ),
+        )
+
+    def _as_scalar(self, number: int, value: Any) -> Any:
+        """A Python number as the parameter's type, for the driver."""
+        from softlab.emulator.arguments import scalar_for_driver
+
+        return scalar_for_driver(self._emulated.image, number, value)
+
+
+def _on_gpu(argument: Any) -> bool:
+    if isinstance(argument, np.ndarray | np.generic | int | float | bytes):
+        return False
+    from softlab import gpu
+
+    return gpu.is_cuda_array(argument)
+
+
+def _count(name: str, value: Any) -> int:
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+    if number < 0:
+        raise ValueError(f"{name} = {number}: it must be 0 or more")
+    return number
+
+
+def _three(name: str, value: int | Sequence[int], limits: tuple[int, int, int]) -> tuple[int, int, int]:
+    values = tuple(value) if isinstance(value, tuple | list) else (value,)
+    if not 1 <= len(values) <= 3:
+        raise ValueError(f"{name} {value!r} has {len(values)} sizes: give an int, or up to three")
+    sizes = [_count(name, size) for size in values] + [1] * (3 - len(values))
+    for axis, size, limit in zip("xyz", sizes, limits, strict=True):
+        if not 1 <= size <= limit:
+            raise ValueError(f"{name}.{axis} is {size}: it must be from 1 to {limit}")
+    return sizes[0], sizes[1], sizes[2]
+
+
+def _progress(blocks: int) -> Any:
+    """A bar on the terminal or in the notebook, shown when a run takes more than 2 seconds."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def bar() -> Any:
+        from tqdm.auto import tqdm
+
+        with tqdm(total=blocks, unit="block", delay=2, leave=False, desc="emulating") as shown:
+            yield shown.update
+
+    return bar()
