@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.emulator.opcodes.cases import as_type, evaluate, lower, sampled
 
 from softlab.emulator.ptx import DTYPES
 from softlab.errors import UnsupportedInstruction
+from tests.emulator.opcodes.cases import as_type, evaluate, lower, sampled
 
 
 def wrap(value: int, name: str) -> int:
