@@ -176,15 +176,15 @@ class Kernel:
 
     # The GPU
 
-    def _launch(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], args: tuple[Any, ...], smem: int
-    ) -> Run:
+    def _launch(self, grid: tuple[int, int, int], block: tuple[int, int, int], args: tuple[Any, ...], smem: int) -> Run:
         import cupy
 
         from softlab import gpu
 
         if any(isinstance(argument, np.ndarray) for argument in args):
-            raise TypeError("args mix arrays on a GPU and NumPy arrays: move all of them to one side (cupy.asarray, x.get())")
+            raise TypeError(
+                "args mix arrays on a GPU and NumPy arrays: move all of them to one side (cupy.asarray, x.get())"
+            )
         first = next(argument for argument in args if _on_gpu(argument))
         with gpu.working_place(first):
             arrays = tuple(gpu.as_cupy(a) if _on_gpu(a) else self._as_scalar(i, a) for i, a in enumerate(args))
@@ -198,8 +198,9 @@ class Kernel:
             file=self.program.file,
             source=self.program.source,
             buffers=tuple(
-                Buffer(i, a.data.ptr, a.nbytes, a.dtype.name) for i, a in enumerate(arrays) if hasattr(a, "data")
-                and not isinstance(a, np.generic)
+                Buffer(i, a.data.ptr, a.nbytes, a.dtype.name)
+                for i, a in enumerate(arrays)
+                if hasattr(a, "data") and not isinstance(a, np.generic)
             ),
         )
 

@@ -57,9 +57,7 @@ def pack(image: Image, arguments: Sequence[Any], memory: GlobalMemory) -> tuple[
             raw = _array(index, argument, variable)
             key = (argument.ctypes.data, argument.nbytes)
             if key not in seen:
-                seen[key] = memory.place(
-                    raw, name=f"argument {index}", index=index, writeable=argument.flags.writeable
-                )
+                seen[key] = memory.place(raw, name=f"argument {index}", index=index, writeable=argument.flags.writeable)
             mapped.append(Mapped(index, seen[key], argument.nbytes, argument.dtype.name))
             raw_bytes = seen[key].to_bytes(_POINTER_BYTES, "little")
         else:

@@ -77,7 +77,13 @@ class EffectTable:
 
 EFFECTS = EffectTable()
 
-_METHODS = {"global": "m.global_", "const": "m.global_", "shared": "m.shared", "local": "m.local", "generic": "m.generic"}
+_METHODS = {
+    "global": "m.global_",
+    "const": "m.global_",
+    "shared": "m.shared",
+    "local": "m.local",
+    "generic": "m.generic",
+}
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 #: Modifiers of loads and stores that change nothing here: every access is done at once and in order.
 _ORDER = {

@@ -22,7 +22,21 @@ TERMINATORS = {
 #: Opcodes at which the lanes of a warp wait for each other. They begin a block.
 WARP_SYNCHRONOUS = ("shfl", "vote", "match", "redux", "elect")
 #: Opcodes whose first operand is read, not written.
-_NO_RESULT = ("st", "red", "bra", "brx", "bar", "barrier", "ret", "exit", "trap", "prefetch", "prefetchu", "cp", "vprintf")
+_NO_RESULT = (
+    "st",
+    "red",
+    "bra",
+    "brx",
+    "bar",
+    "barrier",
+    "ret",
+    "exit",
+    "trap",
+    "prefetch",
+    "prefetchu",
+    "cp",
+    "vprintf",
+)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ instead of a grid. Inside a set the same shapes hold with the set's own extent, 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 WARP = 32
 ALL = slice(None)
-Value = np.ndarray | np.generic
+#: A NumPy array, or a NumPy scalar that all lanes share.
+Value = Any
 Selector = slice | np.ndarray
 
 
@@ -245,14 +247,22 @@ class Ragged(Lanes):
 
     def __init__(self, mask: np.ndarray) -> None:
         self._mask = mask
-        self.row_index, self.column_index = np.nonzero(mask)  # type: ignore[misc]
-        super().__init__(*mask.shape, len(self.row_index))
+        self._row_index, self._column_index = np.nonzero(mask)
+        super().__init__(*mask.shape, len(self._row_index))
         self.extent = (self.count,)
-        self.flat = self.row_index * self.threads + self.column_index
+        self.flat = self._row_index * self.threads + self._column_index
 
     @property
     def mask(self) -> np.ndarray:
         return self._mask
+
+    @property
+    def row_index(self) -> np.ndarray:
+        return self._row_index
+
+    @property
+    def column_index(self) -> np.ndarray:
+        return self._column_index
 
     def take(self, value: Value) -> Value:
         if not isinstance(value, np.ndarray):

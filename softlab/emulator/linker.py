@@ -244,9 +244,7 @@ class _Inliner:
         self.labels[end] = len(self.instructions)
 
 
-def _renamed(
-    instruction: Instruction, suffix: str, rename: dict[str, str], site: tuple[Frame, ...]
-) -> Instruction:
+def _renamed(instruction: Instruction, suffix: str, rename: dict[str, str], site: tuple[Frame, ...]) -> Instruction:
     if not suffix and not rename:
         return instruction
 

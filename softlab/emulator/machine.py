@@ -34,6 +34,10 @@ BATCH_BYTES = 32 << 20
 INSTRUCTION_BUDGET = 5_000_000
 
 
+def _write(text: str) -> None:
+    print(text, end="")
+
+
 @dataclass(frozen=True)
 class Launch:
     """One launch: the program, its grid and block, the parameter bytes, dynamic shared memory in bytes.
@@ -51,7 +55,7 @@ class Launch:
     file: str = "kernel.cu"
     sm_count: int = 132
     budget: int = INSTRUCTION_BUDGET
-    output: Callable[[str], Any] = print
+    output: Callable[[str], Any] = _write
     observers: Sequence[Observer] = field(default=())
 
     @property
@@ -306,7 +310,9 @@ class Batch:
     def _describe(self, site: Site, address: int) -> tuple[int, str]:
         """(address to report, where it is in words)."""
         if site.space == "shared":
-            signed = address - (1 << 64) if address >= 1 << 63 else address - (1 << 32) if address >= 1 << 31 else address
+            signed = (
+                address - (1 << 64) if address >= 1 << 63 else address - (1 << 32) if address >= 1 << 31 else address
+            )
             return signed, f"at byte {signed} of the block's shared memory, which has {self.shared.nbytes} bytes"
         if site.space == "local":
             return address, f"at byte {address} of its local memory, which has {self.local.nbytes} bytes"
@@ -405,7 +411,13 @@ def _barrier(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decisio
             raise Error(f"`{instruction.text}`: the barrier's number cannot be told")
         barrier, count = first[0] if first else 0, first[1] if len(first) > 1 else None
         schedule.arrive(
-            barrier, count, block.index, same, batch.on_barrier, waits=not instruction.has("arrive"), place=block.stop - 1
+            barrier,
+            count,
+            block.index,
+            same,
+            batch.on_barrier,
+            waits=not instruction.has("arrive"),
+            place=block.stop - 1,
         )
 
 

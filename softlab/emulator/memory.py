@@ -201,9 +201,7 @@ class GlobalMemory:
         for allocation, where, index in self._pieces(lanes, site, address):
             yield allocation.view(site.item), index, slice(None) if where is None else where
 
-    def _pieces(
-        self, lanes: Lanes, site: Site, address: Value
-    ) -> Iterator[tuple[Allocation, np.ndarray | None, Any]]:
+    def _pieces(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[Allocation, np.ndarray | None, Any]]:
         """The allocations that the lanes touch: (allocation, mask of the addresses in it or None for all, item index)."""
         width = site.width
         at = bisect_right(self._bases, (first_of(address) + site.offset) & _ADDRESS_MASK) - 1

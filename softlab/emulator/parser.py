@@ -525,9 +525,7 @@ class _Body:
         name = self._unique("%not")
         self.registers[name] = "pred"
         negation = Register(name, "pred")
-        self.instructions.append(
-            Instruction("not", ("pred",), (negation, operand), frames=self.parser.frames)
-        )
+        self.instructions.append(Instruction("not", ("pred",), (negation, operand), frames=self.parser.frames))
         return negation
 
     def _list(self, end: str) -> tuple[Operand, ...]:

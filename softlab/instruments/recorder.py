@@ -98,7 +98,15 @@ class Recorder(Observer):
         line, instruction, block, warp, step = self._where(site.index, site.instruction.frames, row, warp)
         n = len(row)
         into.add(
-            line, instruction, np.full(n, site.store), np.full(n, site.width, np.int32), block, warp, step, places, active
+            line,
+            instruction,
+            np.full(n, site.store),
+            np.full(n, site.width, np.int32),
+            block,
+            warp,
+            step,
+            places,
+            active,
         )
 
     def _warps(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
