@@ -59,8 +59,7 @@ def shared_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store
     address: (n, 32) byte offsets, aligned to ``width`` where active; active: (n, 32) bool; width: bytes a lane, one of
     1, 2, 4, 8, 16; store: bool, or (n,) bool. Returns (n,) int64; 0 where no lane is active.
     """
-    unit, group, active = _units(address, active, width, store)
-    return _fullest(unit, group, active, width).sum(axis=1)
+    return wavefronts_and_conflicts(address, active, width, store)[0]
 
 
 def bank_conflicts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
@@ -69,20 +68,15 @@ def bank_conflicts(address: np.ndarray, active: np.ndarray, width: int, store: b
     Arguments as in :func:`shared_wavefronts`; returns (n,) int64. It equals Nsight Compute's
     ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{ld,st}``.
     """
-    unit, group, active = _units(address, active, width, store)
-    fullest = _fullest(unit, group, active, width)
-    return (fullest - (fullest > 0)).sum(axis=1)
+    return wavefronts_and_conflicts(address, active, width, store)[1]
 
 
-def ideal_wavefronts(active: np.ndarray, width: int, store: bool | np.ndarray = True) -> np.ndarray:
-    """The least wavefronts when each active lane has an element of its own: one a group with an active lane.
-
-    active: (n, 32) bool; width: bytes a lane; returns (n,) int64. A load whose lanes are paired can take fewer, which
-    only the addresses tell: see :func:`bank_conflicts`. ``store`` makes no difference.
-    """
-    _check_width(width)
-    groups = max(1, width // BANK_BYTES)
-    return np.asarray(active, bool).reshape(-1, groups, WARP // groups).any(axis=2).sum(axis=1)
+def wavefronts_and_conflicts(
+    address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both :func:`shared_wavefronts` and :func:`bank_conflicts`, in the time of one."""
+    fullest = _fullest(*_units(address, active, width, store), width)
+    return fullest.sum(axis=1), (fullest - (fullest > 0)).sum(axis=1)
 
 
 def assign_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:

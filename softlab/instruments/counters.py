@@ -17,7 +17,7 @@ from softlab.emulator.linker import Image
 from softlab.emulator.memory import Site
 from softlab.emulator.observers import Observer
 from softlab.emulator.ptx import Instruction
-from softlab.instruments.banks import ideal_wavefronts, shared_wavefronts
+from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
 from softlab.traces import COUNTERS, InstructionCounters
 
@@ -35,9 +35,7 @@ _Rule = Callable[[np.ndarray, np.ndarray, int, bool], np.ndarray]
 
 
 def _bank_figures(address: np.ndarray, active: np.ndarray, width: int, store: bool) -> np.ndarray:
-    wavefronts = shared_wavefronts(address, active, width, store)
-    excess = np.maximum(wavefronts - ideal_wavefronts(active, width, store), 0)
-    return np.stack([wavefronts, excess], axis=1)
+    return np.stack(wavefronts_and_conflicts(address, active, width, store), axis=1)
 
 
 def _sector_figures(address: np.ndarray, active: np.ndarray, width: int, store: bool) -> np.ndarray:

@@ -11,9 +11,8 @@ from softlab.instruments.banks import (
     BANKS,
     WARP,
     assign_wavefronts,
-    bank_conflicts,
     lane_groups,
-    shared_wavefronts,
+    wavefronts_and_conflicts,
     words,
 )
 from softlab.traces import Accesses
@@ -28,8 +27,8 @@ def describe_access(accesses: Accesses, index: int) -> dict[str, int | str]:
     """The numbers of one access: what, bytes (a lane), lanes, wavefronts, least (possible), conflicts."""
     one = accesses.select(np.array([index]))
     width, store = int(one.width[0]), bool(one.store[0])
-    wavefronts = int(shared_wavefronts(one.address, one.active, width, store)[0])
-    conflicts = int(bank_conflicts(one.address, one.active, width, store)[0])
+    found = wavefronts_and_conflicts(one.address, one.active, width, store)
+    wavefronts, conflicts = (int(figures[0]) for figures in found)
     return {
         "what": "store" if store else "load",
         "bytes": width,

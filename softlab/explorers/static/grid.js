@@ -20,7 +20,7 @@ function drawCell(cell, top, panel) {
   const box = { x: x + 1, y: y + 1, width: cell.span * CELL - 2, height: HEIGHT - 2, rx: 3 };
   group.append(element("rect", { ...box, fill: cell.fill, class: "softlab-box" }));
   if (cell.role === "conflict") group.append(element("rect", { ...box, fill: "url(#softlab-hatch)" }));
-  group.append(element("text", { x: x + cell.span * CELL / 2, y: y + HEIGHT / 2 + 4, fill: cell.ink, stroke: cell.fill, class: cell.text.length > 4 ? "softlab-small" : "", "text-anchor": "middle" }, cell.text));
+  group.append(element("text", { x: x + cell.span * CELL / 2, y: y + HEIGHT / 2 + 4, fill: cell.ink, stroke: cell.fill, class: cell.text.length > 3 ? "softlab-small" : "", "text-anchor": "middle" }, cell.text));
   group.append(element("title", {}, cell.tip));
   return group;
 }
