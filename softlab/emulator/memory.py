@@ -65,7 +65,7 @@ def split_elements(site: Site, items: Value) -> Any:
     """What was loaded in one piece -> one value an element (a tuple where there are several)."""
     if site.elements == 1:
         return items.view(site.dtype)
-    parts = np.atleast_1d(items).view(site.dtype)
+    parts = np.ascontiguousarray(np.atleast_1d(items)).view(site.dtype)
     parts = parts.reshape(*np.shape(items), site.elements)
     return tuple(parts[..., i] if np.ndim(items) else parts[i] for i in range(site.elements))
 
@@ -197,9 +197,10 @@ class GlobalMemory:
 
     def cells(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
         """(memory as items, index of each lane's item, which lanes) in the order of the lanes: for atomics."""
-        address = lanes.full_extent(address)
+        address = np.broadcast_to(address, lanes.extent)
         for allocation, where, index in self._pieces(lanes, site, address):
-            yield allocation.view(site.item), index, slice(None) if where is None else where
+            which = slice(None) if where is None else where.reshape(-1)
+            yield allocation.view(site.item), index.reshape(-1), which
 
     def _pieces(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[Allocation, np.ndarray | None, Any]]:
         """The allocations that the lanes touch: (allocation, mask of the addresses in it or None for all, item index)."""
