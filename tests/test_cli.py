@@ -1,0 +1,194 @@
+"""The ``softlab`` command: its JSON against the public API, its tables, and how wrong arguments end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import softlab
+from softlab import cli, plans
+from softlab.devices import Device, names
+
+
+def run(capsys, *arguments):
+    """(exit status, standard output, standard error) of the command."""
+    try:
+        status = cli.main([str(argument) for argument in arguments])
+    except SystemExit as stopped:  # argparse's own errors, --help, --version
+        status = stopped.code
+    return status, *capsys.readouterr()
+
+
+def test_plan_as_json(capsys):
+    status, out, _ = run(capsys, "plan", 64, 100, "--dtype", "float16", "--device", "a100", "--json")
+    plan = softlab.plan(64, 100, "float16", device="A100")
+    record = json.loads(out)
+    assert status == 0
+    assert record == json.loads(json.dumps(plan.record() | {"occupancy": plan.occupancy.record()}))
+    assert (record["kernel"], record["device"]) == ("warp", "A100")
+
+
+def test_plan_as_tables(capsys):
+    status, out, _ = run(capsys, "plan", 64, 100, "--op", "log_softmax", "--device", "H200", "--alternatives")
+    plan = softlab.plan(64, 100, op="log_softmax", device="H200")
+    assert status == 0
+    assert "log_softmax of 64 x 100 float32 on H200 (sm_90)" in out
+    assert plan.name in out
+    for step in plan.steps:
+        assert step.question in out
+    assert out.count("block_uncached") == 4
+    assert out.count(" * ") == 1
+
+
+def test_forced_plan(capsys):
+    _, out, _ = run(
+        capsys, "plan", 64, 2048, "--kernel", "block_smem", "--block-size", 512, "--pack-size", 1, "--layout", "row",
+        "--device", "H200", "--json",
+    )  # fmt: skip
+    expected = plans.forced(64, 2048, kernel="block_smem", block_size=512, pack_size=1, layout="row", device="H200")
+    assert (
+        json.loads(out)["name"] == expected.name == "softmax_block_smem<float, Algorithm::softmax, 1, 512, Layout::row>"
+    )
+
+
+def test_accurate_plan_is_compiled_with_the_option(capsys):
+    _, out, _ = run(capsys, "plan", 64, 100, "--accurate", "--device", "H200", "--json")
+    assert json.loads(out)["options"] == ["-DSOFTLAB_ACCURATE"]
+
+
+def test_plan_of_nothing(capsys):
+    status, out, _ = run(capsys, "plan", 0, 100, "--alternatives")
+    assert status == 0
+    assert "Is there anything to do?" in out
+    assert json.loads(run(capsys, "plan", 0, 100, "--json")[1])["occupancy"] is None
+
+
+def test_occupancy(capsys):
+    arguments = ("occupancy", "--threads", 128, 1024, "--registers", 32, 80, "--smem", 9000, "--device", "T4")
+    status, out, _ = run(capsys, *arguments, "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert [(f["threads"], f["registers"]) for f in found] == [(128, 32), (128, 80), (1024, 32), (1024, 80)]
+    for one in found:
+        held = softlab.occupancy("T4", threads=one["threads"], registers=one["registers"], smem=9000)
+        assert one == json.loads(json.dumps(held.record()))
+    _, table, _ = run(capsys, *arguments)
+    assert "Occupancy on T4 (sm_75)" in table
+    assert "81920 of a block's 65536" in " ".join(table.split())
+    every = json.loads(run(capsys, "occupancy", "--registers", 40, "--json")[1])
+    assert [f["threads"] for f in every] == list(range(32, 1025, 32))
+
+
+def test_occupancy_without_opt_in(capsys):
+    _, out, _ = run(capsys, "occupancy", "--threads", 32, "--registers", 8, "--smem", 50_000, "--no-opt-in", "--json")
+    assert json.loads(out)[0]["blocks_per_sm"] == 0
+
+
+def test_devices(capsys):
+    _, out, _ = run(capsys, "devices", "--json")
+    record = json.loads(out)
+    assert [device["name"] for device in record["devices"]] == list(names())
+    _, out, _ = run(capsys, "devices", "--device", "sm_90")
+    assert "H200" in out
+    assert "V100" not in out
+
+
+def test_trace(capsys):
+    pytest.importorskip("softlab.kernel")
+    status, out, _ = run(capsys, "trace", 4, 64, "--device", "H200", "--json", "--by-line")
+    record = json.loads(out)
+    assert status == 0
+    assert record["plan"]["kernel"] == "warp"
+    # 4 rows of 64 floats are 1 KiB: 32 sectors of 32 bytes, read once and written once.
+    assert (record["counters"]["global_load_sectors"], record["counters"]["global_store_sectors"]) == (32, 32)
+    sectors = sum(counts["global_load_sectors"] for counts in record["by_line"].values())
+    assert sectors == 32
+    _, table, _ = run(capsys, "trace", 4, 64, "--device", "H200", "--by-line")
+    assert "global_load_sectors" in table
+    assert "softmax_warp.cuh" in table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plan", 4, 4, "--device", "h300"), "softlab plan: unknown device 'h300'. Did you mean"),
+        (("plan", 4, 4, "--dtype", "int32"), "softlab plan: dtype int32 is not supported"),
+        (("plan", -4, 4), "softlab plan: rows = -4"),
+        (("plan", 4, 4, "--op", "softmin"), "op 'softmin' is not one of softmax"),
+        (("plan", 4, 4, "--policy", "fast"), "policy 'fast' is not there yet"),
+        (("plan", 4, 4000, "--kernel", "warp"), "4000 are 2976 too many"),
+        (("occupancy", "--threads", 2000, "--registers", 32), "threads = 2000: a block of"),
+        (("occupancy", "--threads", 32, "--registers", 32, "--smem", -1), "smem = -1"),
+        (("devices", "--device", "sm_61"), "unknown architecture 'sm_61'"),
+    ],
+)
+def test_wrong_values_are_one_line_and_status_2(capsys, arguments, message):
+    status, out, err = run(capsys, *arguments)
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert message in err
+
+
+@pytest.mark.parametrize("arguments", [(), ("plan", 4), ("plan", "four", 4), ("fly",), ("occupancy",)])
+def test_wrong_usage_is_status_2(capsys, arguments):
+    status, _, err = run(capsys, *arguments)
+    assert status == 2
+    assert "usage: softlab" in err
+
+
+def test_help_and_version(capsys):
+    assert run(capsys, "--version")[:2] == (0, f"softlab {softlab.__version__}\n")
+    status, out, _ = run(capsys, "--help")
+    assert status == 0
+    for name in ("plan", "occupancy", "trace", "devices", "doctor", "lab", "bench"):
+        assert f"\n    {name}" in out
+        assert run(capsys, name, "--help")[0] == 0
+
+
+def test_the_operators_of_the_help_are_those_of_the_plans():
+    from softlab.dispatches import OPERATORS
+
+    assert tuple(OPERATORS) == cli.OPERATORS
+
+
+def test_doctor(capsys, monkeypatch):
+    from softlab import doctor
+
+    findings = (doctor.Finding("Python", True, "3.11"), doctor.Finding("NVRTC", False, "no", "all", "pip", True))
+    monkeypatch.setattr(doctor, "examine", lambda: findings)
+    status, out, _ = run(capsys, "doctor", "--json")
+    assert (status, [f["name"] for f in json.loads(out)]) == (1, ["Python", "NVRTC"])
+    assert "Essential and missing: NVRTC" in run(capsys, "doctor")[1]
+
+
+def test_lab(capsys, monkeypatch, tmp_path):
+    called = []
+    monkeypatch.setattr(subprocess, "call", lambda command: called.append(command) or 0)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    assert run(capsys, "lab", "--notebook", "01.ipynb", "--", "--no-browser")[0] == 0
+    (command,) = called
+    assert command[:4] == [sys.executable, "-m", "jupyterlab", str(tmp_path / "notebooks")]
+    assert "--ServerApp.ip=127.0.0.1" in command
+    assert "--LabApp.default_url=/lab/tree/01.ipynb" in command
+    assert command[-1] == "--no-browser"
+
+
+def test_lab_without_tutorials(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(softlab, "__file__", str(tmp_path / "site-packages" / "softlab" / "__init__.py"))
+    status, _, err = run(capsys, "lab")
+    assert (status, err.startswith("softlab lab: no folder 'notebooks' in")) == (2, True)
+
+
+def test_as_a_module_into_a_pipe_that_closes():
+    command = f"{sys.executable} -m softlab plan 64 100 --device {Device.named('H200').name} | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=Path(softlab.__file__).parents[1])
+    assert done.returncode == 0
+    assert done.stdout.startswith("softmax of 64 x 100 float32 on H200")
+    assert done.stderr == ""
