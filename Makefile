@@ -23,9 +23,6 @@ LAB_STAMP := $(VENV)/.softlab-lab
 TEST_STAMP := $(VENV)/.softlab-test
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-# JupyterLab refuses to run as root unless told.
-ROOT_OPTION := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
-
 # $(call stage,name,command): run it, say how long it took, keep its exit status.
 define stage
 @echo "== $(1)"; start=$$(date +%s); status=0; ($(2)) || status=$$?; \
@@ -38,8 +35,7 @@ help: ## this list
 
 .PHONY: lab
 lab: $(LAB_STAMP) ## JupyterLab on the tutorials (127.0.0.1, token on)
-	$(IN_VENV) -m jupyterlab $(NOTEBOOKS) --ServerApp.ip=127.0.0.1 --ServerApp.port=$(PORT) \
-	  --LabApp.default_url=/lab/tree/$(NOTEBOOK) $(ROOT_OPTION) $(LAB_OPTIONS)
+	$(IN_VENV) -m softlab lab --notebook $(NOTEBOOK) -- --ServerApp.port=$(PORT) $(LAB_OPTIONS)
 
 .PHONY: install
 install: $(LAB_STAMP) ## only build .venv with everything `make lab` needs

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -268,7 +269,13 @@ def _doctor(options: argparse.Namespace) -> int:
 
 @_command("lab", "JupyterLab on the tutorials (127.0.0.1, token on).", lambda parser: _lab_arguments(parser))
 def _lab(options: argparse.Namespace) -> int:
-    return subprocess.call(lab_command(notebook_folder(), options.notebook, options.rest))
+    command = lab_command(notebook_folder(), options.notebook, options.rest)
+    # Ctrl-C is JupyterLab's to answer: it asks, and shuts its kernels down. Without this, call() would kill it.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.call(command)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @_command("bench", "Measure the kernels, or show the recorded results.", lambda parser: _rest(parser))
@@ -310,10 +317,8 @@ def lab_command(folder: Path, notebook: str, rest: Sequence[str]) -> list[str]:
     """The command that starts JupyterLab there, as ``make lab`` does."""
     command = [sys.executable, "-m", "jupyterlab", str(folder), "--ServerApp.ip=127.0.0.1"]
     command += [f"--LabApp.default_url=/lab/tree/{notebook}"]
-    if os.name == "posix":
-        command += ["--KernelManager.transport=ipc"]
-        if os.getuid() == 0:  # JupyterLab refuses to run as root unless told
-            command += ["--allow-root"]
+    if os.name == "posix" and os.getuid() == 0:  # JupyterLab refuses to run as root unless told
+        command += ["--allow-root"]
     return [*command, *(option for option in rest if option != "--")]
 
 
