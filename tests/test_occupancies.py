@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import softlab
-from softlab import devices, occupancies
+from softlab import compile as compiler
+from softlab import devices, instantiations, occupancies
 from softlab.devices import Device
 from tests import nvidia_occupancy
 
@@ -214,3 +215,40 @@ def test_table_agrees_with_single_queries_and_is_made_for_pandas():
 def test_table_checks_its_values():
     with pytest.raises(ValueError, match="threads = 2000"):
         occupancies.table("H200", threads=[32, 2000])
+
+
+@pytest.mark.gpu
+def test_ten_thousand_cases_equal_the_driver():
+    """Our real kernels on the GPU present, with and without opt-in, against the driver's own query."""
+    from cupy.cuda import driver
+    from cupy.cuda.function import Module
+
+    device = Device.present()
+    rng = np.random.default_rng(23)
+    kernels = list(instantiations.tabulated())
+    chosen = [kernels[k] for k in rng.choice(len(kernels), 25, replace=False)]
+    most_dynamic, checked = 8, 0  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    for kernel in chosen:
+        source = compiler.kernel_sources()[kernel.file]
+        program = compiler.compile_program(source, kernel.name, arch=device.arch, file=kernel.file)
+        module = Module()
+        module.load(program.cubin)
+        function = module.get_function(program.entry).ptr
+        bound = driver.funcGetAttribute(0, function)  # CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+        for opt_in in (False, True):
+            if opt_in:
+                room = device.smem_per_block_optin - program.static_smem_bytes
+                driver.funcSetAttribute(function, most_dynamic, room)
+            for threads in rng.integers(1, bound + 1, 200).tolist():
+                dynamic = int(rng.integers(0, 230_000 if opt_in else 60_000))
+                held = softlab.occupancy(
+                    device,
+                    threads=threads,
+                    registers=program.registers,
+                    smem=program.static_smem_bytes + dynamic,
+                    opt_in=opt_in,
+                )
+                answer = driver.occupancyMaxActiveBlocksPerMultiprocessor(function, threads, dynamic)
+                assert held.blocks_per_sm == answer, (kernel.name, threads, dynamic, opt_in)
+                checked += 1
+    assert checked == 10_000
