@@ -3,5 +3,6 @@
 from softlab.explorers.banks import BankExplorer
 from softlab.explorers.display import show
 from softlab.explorers.plans import PlanExplorer
+from softlab.explorers.questions import Prediction, check
 
-__all__ = ["BankExplorer", "PlanExplorer", "show"]
+__all__ = ["BankExplorer", "PlanExplorer", "Prediction", "check", "show"]

@@ -91,6 +91,8 @@ class BankExplorer(Explorer):
         summary: of the line: ``code``, ``instructions``, ``wavefronts``, ``bank_conflicts``; of the access: ``ptx``,
             ``lanes``, ``bytes`` (a lane); of the whole kernel: ``counters``.
         note: what was changed to make the problem possible; "" for nothing.
+
+    ``trace`` is the run that is drawn.
     """
 
     cols = Int(1024).tag(state=True)
@@ -113,7 +115,7 @@ class BankExplorer(Explorer):
         tracer: Callable[[Plan, np.ndarray], Trace] = trace_plan,
     ) -> None:
         self._problem: tuple[int, int, str, str] = (0, 0, "", "")
-        self._trace = lru_cache(maxsize=32)(lambda *problem: tracer(smem_plan(*problem), np.zeros((1, problem[0]))))
+        self._traced = lru_cache(maxsize=32)(lambda *problem: tracer(smem_plan(*problem), np.zeros((1, problem[0]))))
         self._found: tuple[Place, ...] = ()
         super().__init__(dtype=dtype)
         self.layout = layout
@@ -196,8 +198,8 @@ class BankExplorer(Explorer):
         self._problem = (self.cols, self.pack, self.layout, self.dtype)
         self.cols_slider.step = self.pack
         self.message.value = "Compiling and running the kernel ..."
-        self._ran = self._trace(*self._problem)
-        self._found = places(self._ran)
+        self.trace = self._traced(*self._problem)
+        self._found = places(self.trace)
         labels = [place.label for place in self._found]
         if list(self.place_menu.options) != labels:
             self.place_menu.options = labels
@@ -219,7 +221,7 @@ class BankExplorer(Explorer):
             self.access = self.access_slider.max
             return
         index = place.accesses[self.access]
-        shared = self._ran.shared
+        shared = self.trace.shared
         costs = [describe_access(shared, i) for i in place.accesses]
         shown = costs[self.access]
         self.summary = {
@@ -227,15 +229,21 @@ class BankExplorer(Explorer):
             "instructions": len(costs),
             "wavefronts": sum(cost["wavefronts"] for cost in costs),
             "bank_conflicts": sum(cost["conflicts"] for cost in costs),
-            "ptx": _ptx(self._ran, int(shared.instruction[index])),
+            "ptx": _ptx(self.trace, int(shared.instruction[index])),
             "lanes": shown["lanes"],
             "bytes": shown["bytes"],
-            "counters": dict(self._ran.counters),
+            "counters": dict(self.trace.counters),
         }
-        self.message.value = _sentences(self.summary, shown, self.note)
+        problem = (
+            f"One row of {self.cols} {self.dtype}: {_count(self.cols // self.pack, 'pack')} of {self.pack}, on one"
+        )
+        problem += f" block of {BLOCK_SIZE} threads."
+        self.message.value = "<br>".join(
+            [*([f"<i>{escape(self.note)}</i>"] if self.note else []), problem, *_sentences(self.summary, shown)]
+        )
         self.diagram.data = bank_card(shared, index)
         self.text.value = tables.code(
-            f"{self._ran.run.file}, line {place.line}:  {place.code}\nPTX:  {self.summary['ptx']}",
+            f"{self.trace.run.file}, line {place.line}:  {place.code}\nPTX:  {self.summary['ptx']}",
             caption="What the kernel says, and what the compiler made of it",
         )
 
@@ -245,7 +253,7 @@ def _ptx(trace: Trace, instruction: int) -> str:
     return " ".join(counted.text[instruction].split()) if counted else ""
 
 
-def _sentences(summary: dict[str, Any], shown: dict[str, Any], note: str) -> str:
+def _sentences(summary: dict[str, Any], shown: dict[str, Any]) -> list[str]:
     verb = shown["what"]
     conflicts = shown["conflicts"]
     wavefronts = _count(shown["wavefronts"], "wavefront")
@@ -255,7 +263,7 @@ def _sentences(summary: dict[str, Any], shown: dict[str, Any], note: str) -> str
         f"<b>This line</b> in the whole block: {_count(summary['instructions'], 'instruction')},"
         f" {_count(summary['wavefronts'], 'wavefront')}, {_count(summary['bank_conflicts'], 'bank conflict')}."
     )
-    return "<br>".join([this, line] + ([f"<i>{escape(note)}</i>"] if note else []))
+    return [this, line]
 
 
 def _count(number: int, noun: str) -> str:

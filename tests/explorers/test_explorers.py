@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from traitlets import TraitError
 
-from softlab.explorers import BankExplorer, PlanExplorer
+from softlab.explorers import BankExplorer, PlanExplorer, Prediction, check
 from softlab.plans import Plan
 from softlab.traces import COUNTERS, Accesses, InstructionCounters, Run, Trace
 
@@ -176,3 +176,26 @@ def test_plan_explorer_counts_few_rows_and_says_so():
     explorer.rows = 2
     assert explorer.counters == {}
     assert explorer.counted.value == ""
+
+
+def test_prediction_is_kept_and_compared(capsys):
+    prediction = Prediction("How many?", ["1", "2 <of them>"])
+    prediction.compare("1")
+    assert capsys.readouterr().out == "The experiment says: 1.\n"
+    prediction.radio.value = "2 <of them>"
+    assert prediction.choice == "2 <of them>"
+    assert "2 &lt;of them&gt;" in prediction.said.value
+    prediction.compare("1")
+    assert "You predicted: 2 <of them>." in capsys.readouterr().out
+    prediction.choice = "1"
+    assert prediction.radio.value == "1"
+    prediction.compare("1")
+    assert "just that" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="none of the answers"):
+        prediction.choice = "3"
+
+
+@pytest.mark.parametrize(("answer", "said"), [(None, "Not answered yet."), (4, "Right."), (5, "Not yet: 5. Think.")])
+def test_answers_are_checked(capsys, answer, said):
+    check(answer, 4, "Think.")
+    assert capsys.readouterr().out == said + "\n"
