@@ -11,6 +11,7 @@ from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
     integer,
     logic,
     move,
+    video,
 )
 from softlab.emulator.registry import PURE
 

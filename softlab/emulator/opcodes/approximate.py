@@ -145,7 +145,7 @@ _REVOLUTION = 2 * np.pi
 def _of_revolutions(function: Callable) -> Callable:
     def apply(a):
         turns = np.multiply(a, _PER_REVOLUTION).astype(np.float64)
-        return function((turns - np.rint(turns)) * _REVOLUTION).astype(np.float32)
+        return function(np.fmod(turns, 1.0) * _REVOLUTION).astype(np.float32)
 
     return apply
 

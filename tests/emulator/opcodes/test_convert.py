@@ -20,12 +20,6 @@ INTEGERS = tuple(f"{sign}{width}" for sign in "su" for width in (8, 16, 32, 64))
 FLOATS = ("f16", "bf16", "f32", "f64")
 
 
-@pytest.fixture(autouse=True)
-def _quiet():
-    with np.errstate(all="ignore"):
-        yield
-
-
 def sources_of(text: str, count: int = 300) -> tuple[np.ndarray, ...]:
     return tuple(samples(name, count, 5 + index) for index, name in enumerate(lower(text).sources))
 

@@ -99,12 +99,6 @@ def exact_fma(name: str, mode: str) -> Callable:
     return oracle
 
 
-@pytest.fixture(autouse=True)
-def _quiet():
-    with np.errstate(all="ignore"):
-        yield
-
-
 @pytest.mark.parametrize("name", ["f32", "f64"])
 @pytest.mark.parametrize("mode", MODES)
 def test_sums_and_products(name: str, mode: str) -> None:

@@ -197,3 +197,37 @@ def test_a_128_bit_product_by_parts() -> None:
 def test_what_ptx_does_not_have_is_refused(text: str) -> None:
     with pytest.raises(UnsupportedInstruction):
         lower(text)
+
+
+VIDEO = {
+    "vadd": lambda a, b: a + b,
+    "vsub": lambda a, b: a - b,
+    "vavrg": lambda a, b: (a + b + (a + b >= 0)) >> 1,
+    "vabsdiff": lambda a, b: abs(a - b),
+    "vmin": min,
+    "vmax": max,
+}
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("opcode", VIDEO)
+@pytest.mark.parametrize("types", ["u32.u32.u32", "s32.s32.s32", "u32.s32.u32"])
+def test_video(opcode: str, count: int, types: str) -> None:
+    result, a_type, b_type = types.split(".")
+    bits = 32 // count
+    narrow = np.iinfo(f"{'i' if result == 's32' else 'u'}{bits // 8}")
+
+    def lanes(a: int, b: int) -> list[int]:
+        pairs = zip(parts(a, count, a_type == "s32"), parts(b, count, b_type == "s32"), strict=True)
+        return [VIDEO[opcode](x, y) for x, y in pairs]
+
+    def side_by_side(values: list[int]) -> int:
+        return sum((value & ((1 << bits) - 1)) << bits * index for index, value in enumerate(values))
+
+    def clamped(a: int, b: int, _: int) -> int:
+        return side_by_side([min(max(value, int(narrow.min)), int(narrow.max)) for value in lanes(a, b)])
+
+    meant = (a_type, b_type, result)
+    check(f"{opcode}{count}.{types} d, a, b, c", meant, result, lambda a, b, _: side_by_side(lanes(a, b)))
+    check(f"{opcode}{count}.{types}.sat d, a, b, c", meant, result, clamped)
+    check(f"{opcode}{count}.{types}.add d, a, b, c", meant, result, lambda a, b, c: c + sum(lanes(a, b)))

@@ -1,0 +1,142 @@
+"""The approximate functions: within the PTX manual's bounds of the truth, and its tables of special values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.emulator.opcodes.cases import bits, evaluate, samples
+
+LEAST_NORMAL = 2.0**-126
+INF, NAN = math.inf, math.nan
+
+
+def ordinary(count: int = 3000) -> np.ndarray:
+    generator = np.random.default_rng(11)
+    values = generator.normal(size=count) * 2.0 ** generator.integers(-30, 30, count)
+    return np.concatenate([values, samples("f32", 500, 4).astype(np.float64)]).astype(np.float32)
+
+
+def ulp(value: float) -> float:
+    """The distance between float32 neighbours near a value."""
+    return 2.0 ** max(math.frexp(value)[1] - 24, -149)
+
+
+def check(form: str, oracle: Callable[[float], float], bound: Callable[[float], float], x: np.ndarray) -> None:
+    """``bound`` of the true value is the largest error allowed; results beyond float32's range are infinite."""
+    (got,) = evaluate(f"{form} d, a", x)
+    for value, result in zip(x.tolist(), got.tolist(), strict=True):
+        if not math.isfinite(value):
+            continue
+        try:
+            wanted = oracle(value)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            continue
+        if abs(wanted) >= 2.0**128 * (1 - 2.0**-25):
+            assert result == math.copysign(INF, wanted), (form, value)
+        else:
+            assert abs(result - wanted) <= bound(wanted), (form, value, result, wanted)
+
+
+def test_within_the_documented_error() -> None:
+    x = ordinary()
+    check("ex2.approx.f32", math.exp2, lambda y: 2 * ulp(y), np.clip(x, -200, 127.9))
+    check("lg2.approx.f32", math.log2, lambda y: 2.0**-22 * max(abs(y), 1), np.abs(x))
+    check("rcp.approx.f32", lambda a: 1 / a, ulp, x)
+    check("sqrt.approx.f32", math.sqrt, lambda y: 2.0**-23 * y, np.abs(x))
+    check("rsqrt.approx.f32", lambda a: 1 / math.sqrt(a), lambda y: 2.0**-22.9 * y, np.abs(x))
+    check("sin.approx.f32", math.sin, lambda y: 2.0**-20.5, np.clip(x, -math.pi, math.pi))
+    check("cos.approx.f32", math.cos, lambda y: 2.0**-20.5, np.clip(x, -math.pi, math.pi))
+    check("tanh.approx.f32", math.tanh, lambda y: 2.0**-11 * abs(y), x)
+
+
+def test_ex2_is_nearly_always_the_nearest_float() -> None:
+    x = np.linspace(-126, 127.9, 5000).astype(np.float32)
+    (got,) = evaluate("ex2.approx.f32 d, a", x)
+    wanted = np.array([math.exp2(value) for value in x.tolist()]).astype(np.float32)
+    assert (got == wanted).mean() > 0.999
+
+
+# PTX manual: the tables of special values, as "source result" pairs.
+SPECIAL = {
+    "ex2.approx": "-inf 0, -1e-40 1, -0 1, 0 1, 1e-40 1, inf inf, nan nan, 128 inf, -150 0",
+    "lg2.approx": "-inf nan, -1 nan, -0 -inf, 0 -inf, inf inf, nan nan, 1 0, 8 3",
+    "rcp.approx": "-inf -0, -0 -inf, 0 inf, inf 0, nan nan, 4 0.25",
+    "sqrt.approx": "-inf nan, -1 nan, -0 -0, 0 0, inf inf, nan nan, 4 2",
+    "rsqrt.approx": "-inf nan, -1 nan, -0 -inf, 0 inf, inf 0, nan nan, 4 0.5",
+    "sin.approx": "-inf nan, -0 -0, 0 0, inf nan, nan nan",
+    "cos.approx": "-inf nan, -0 1, 0 1, inf nan, nan nan",
+}
+
+
+@pytest.mark.parametrize("form", [*SPECIAL, *(f"{form}.ftz" for form in SPECIAL)])
+def test_special_values(form: str) -> None:
+    pairs = [pair.split() for pair in SPECIAL[form.removesuffix(".ftz")].split(",")]
+    (got,) = evaluate(f"{form}.f32 d, a", np.array([float(source) for source, _ in pairs], np.float32))
+    assert [f"{value:g}" for value in got] == [result for _, result in pairs]
+
+
+def test_special_values_of_tanh() -> None:
+    (got,) = evaluate("tanh.approx.f32 d, a", np.array([-INF, -0.0, 0.0, INF, NAN], np.float32))
+    assert [f"{value:g}" for value in got] == ["-1", "-0", "0", "1", "nan"]
+
+
+def test_subnormal_sources_and_results() -> None:
+    tiny = np.array([1e-40, -1e-40], np.float32)
+    assert evaluate("rcp.approx.ftz.f32 d, a", tiny)[0].tolist() == [INF, -INF]
+    assert evaluate("rsqrt.approx.ftz.f32 d, a", tiny)[0].tolist() == [INF, -INF]
+    assert evaluate("lg2.approx.ftz.f32 d, a", tiny)[0].tolist() == [-INF, -INF]
+    assert abs(evaluate("lg2.approx.f32 d, a", tiny)[0][0] - math.log2(float(tiny[0]))) < 1e-4
+    low = np.array([-126.0, -126.5, -149.0], np.float32)
+    assert evaluate("ex2.approx.ftz.f32 d, a", low)[0].tolist() == [LEAST_NORMAL, 0.0, 0.0]
+    assert evaluate("ex2.approx.f32 d, a", low)[0].tolist()[2] == 2.0**-149
+    large = np.array([2.0**127, -(2.0**127)], np.float32)
+    assert [f"{v:g}" for v in evaluate("rcp.approx.ftz.f32 d, a", large)[0]] == ["0", "-0"]
+
+
+@pytest.mark.parametrize("form", ["div.approx", "div.full"])
+def test_division(form: str) -> None:
+    generator = np.random.default_rng(12)
+    a, b = (generator.normal(size=2000) * 2.0 ** generator.integers(-40, 40, 2000) for _ in range(2))
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    (got,) = evaluate(f"{form}.f32 d, a, b", a, b)
+    for x, y, result in zip(a.tolist(), b.tolist(), got.tolist(), strict=True):
+        assert abs(result - x / y) <= 2 * ulp(x / y)
+
+
+def test_division_by_the_largest_numbers() -> None:
+    """Beyond 2**126 the reciprocal that div.approx takes is flushed to 0."""
+    a = np.array([1.0, -1.0, INF, 1e38, 2.0**126, 3.0], np.float32)
+    b = np.array([2.0**127, 2.0**127, 2.0**127, -3e38, 2.0**126, INF], np.float32)
+    assert [f"{v:g}" for v in evaluate("div.approx.f32 d, a, b", a, b)[0]] == ["0", "-0", "nan", "-0", "1", "0"]
+    assert evaluate("div.full.f32 d, a, b", a, b)[0].tolist()[4] == 1.0
+
+
+@pytest.mark.parametrize(("form", "oracle"), [("rcp", lambda a: 1 / a), ("rsqrt", lambda a: a**-0.5)])
+def test_double_precision_starts(form: str, oracle: Callable[[float], float]) -> None:
+    """20 bits of the result, from the upper word of the source."""
+    x = np.abs(np.random.default_rng(13).normal(size=500)) * 2.0 ** np.arange(-250, 250)
+    (got,) = evaluate(f"{form}.approx.ftz.f64 d, a", x)
+    wanted = np.array([oracle(value) for value in x.tolist()])
+    assert np.all(np.abs(got - wanted) <= 2.0**-19 * wanted)
+    assert not (bits(got) & np.uint64(0xFFFFFFFF)).any()
+    (got,) = evaluate(f"{form}.approx.ftz.f64 d, a", np.array([0.0, -0.0, INF, NAN, 5e-324]))
+    assert [f"{value:g}" for value in got] == ["inf", "-inf", "0", "nan", "inf"]
+
+
+def test_full_double_precision_reciprocal_root() -> None:
+    x = np.abs(np.random.default_rng(14).normal(size=500))
+    (got,) = evaluate("rsqrt.approx.f64 d, a", x)
+    np.testing.assert_allclose(got, x**-0.5, rtol=1e-15)
+
+
+def test_the_sine_of_a_large_angle_is_the_hardwares() -> None:
+    """The angle is turned into revolutions in float32: 1000 radians lose what that rounding loses, and no more."""
+    x = np.linspace(100, 1000, 300).astype(np.float32)
+    (got,) = evaluate("sin.approx.f32 d, a", x)
+    truth = np.array([math.sin(value) for value in x.tolist()])
+    worst = float(np.abs(got - truth).max())
+    assert 2.0**-20.5 < worst <= 160 * 2.0**-24 * 2 * math.pi * 2
