@@ -41,7 +41,8 @@ _TOKEN = re.compile(
     r"""\s+ | //[^\n]* | /\*.*?\*/
     | (?P<text>"(?:[^"\\]|\\.)*")
     | (?P<number>0[fF][0-9a-fA-F]{8} | 0[dD][0-9a-fA-F]{16} | 0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | \d+U?)(?![\w$])
-    | (?P<word>[.%$A-Za-z_](?:[\w$.]|::)*)
+    | (?P<word>\.reg(?=\.)                      # cuda_fp16.h writes `.reg.b32` without a space
+        | [.%$A-Za-z_](?:[\w$.]|::)*)
     | (?P<mark>[@!{}()\[\]<>,;:|+=*~&^/?-])""",
     re.VERBOSE | re.DOTALL,
 )
