@@ -272,28 +272,27 @@ def _present(index: int) -> Device | None:
     from cupy.cuda import runtime
 
     name = runtime.getDeviceProperties(index)["name"]
-    attribute = {
-        field: runtime.deviceGetAttribute(getattr(runtime, constant), index) for field, constant in _ATTRIBUTES.items()
-    }
-    return from_attributes(name.decode() if isinstance(name, bytes) else name, attribute)
+    attributes = {field: runtime.deviceGetAttribute(number, index) for field, number in _ATTRIBUTES.items()}
+    return from_attributes(name.decode() if isinstance(name, bytes) else name, attributes)
 
 
+#: Field -> cudaDeviceAttr. Numbers, since CuPy has no names for them; a test reads them in CUDA's driver_types.h.
 _ATTRIBUTES = {
-    "major": "cudaDevAttrComputeCapabilityMajor",
-    "minor": "cudaDevAttrComputeCapabilityMinor",
-    "sm_count": "cudaDevAttrMultiProcessorCount",
-    "max_threads_per_sm": "cudaDevAttrMaxThreadsPerMultiProcessor",
-    "max_threads_per_block": "cudaDevAttrMaxThreadsPerBlock",
-    "max_blocks_per_sm": "cudaDevAttrMaxBlocksPerMultiprocessor",
-    "registers_per_sm": "cudaDevAttrMaxRegistersPerMultiprocessor",
-    "registers_per_block": "cudaDevAttrMaxRegistersPerBlock",
-    "smem_per_sm": "cudaDevAttrMaxSharedMemoryPerMultiprocessor",
-    "smem_per_block": "cudaDevAttrMaxSharedMemoryPerBlock",
-    "smem_per_block_optin": "cudaDevAttrMaxSharedMemoryPerBlockOptin",
-    "smem_reserved_per_block": "cudaDevAttrReservedSharedMemoryPerBlock",
-    "l2_bytes": "cudaDevAttrL2CacheSize",
-    "memory_clock_khz": "cudaDevAttrMemoryClockRate",
-    "memory_bus_bits": "cudaDevAttrGlobalMemoryBusWidth",
+    "major": 75,  # cudaDevAttrComputeCapabilityMajor
+    "minor": 76,  # cudaDevAttrComputeCapabilityMinor
+    "sm_count": 16,  # cudaDevAttrMultiProcessorCount
+    "max_threads_per_sm": 39,  # cudaDevAttrMaxThreadsPerMultiProcessor
+    "max_threads_per_block": 1,  # cudaDevAttrMaxThreadsPerBlock
+    "max_blocks_per_sm": 106,  # cudaDevAttrMaxBlocksPerMultiprocessor
+    "registers_per_sm": 82,  # cudaDevAttrMaxRegistersPerMultiprocessor
+    "registers_per_block": 12,  # cudaDevAttrMaxRegistersPerBlock
+    "smem_per_sm": 81,  # cudaDevAttrMaxSharedMemoryPerMultiprocessor
+    "smem_per_block": 8,  # cudaDevAttrMaxSharedMemoryPerBlock
+    "smem_per_block_optin": 97,  # cudaDevAttrMaxSharedMemoryPerBlockOptin
+    "smem_reserved_per_block": 111,  # cudaDevAttrReservedSharedMemoryPerBlock
+    "l2_bytes": 38,  # cudaDevAttrL2CacheSize
+    "memory_clock_khz": 36,  # cudaDevAttrMemoryClockRate
+    "memory_bus_bits": 37,  # cudaDevAttrGlobalMemoryBusWidth
 }
 
 

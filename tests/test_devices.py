@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import pytest
 
 import softlab
 from softlab import devices
 from softlab.devices import Device, resolve
+from tests import nvidia_occupancy
 
 KNOWN = [Device.named(name) for name in devices.names()]
 
@@ -166,6 +169,19 @@ H200_ATTRIBUTES = {
     "memory_clock_khz": 3_201_000,
     "memory_bus_bits": 6144,
 }
+
+
+def test_the_attributes_numbers_are_cudas():
+    """The numbers that the driver is asked by, against CUDA's own header."""
+    folder = nvidia_occupancy.header_folder()
+    if folder is None:
+        pytest.skip("needs CUDA's headers (pip: nvidia-cuda-runtime-cu12)")
+    header = (folder / "driver_types.h").read_text()
+    ours = Path(devices.__file__).read_text()
+    named = dict(re.findall(r'"(\w+)": \d+,  # (cudaDevAttr\w+)', ours))
+    assert named.keys() == devices._ATTRIBUTES.keys() == H200_ATTRIBUTES.keys()
+    for field, constant in named.items():
+        assert re.search(rf"{constant}\s*=\s*{devices._ATTRIBUTES[field]},", header), constant
 
 
 def test_a_gpu_is_what_its_driver_says():
