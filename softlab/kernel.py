@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import cached_property
 from operator import index
@@ -16,6 +17,8 @@ from softlab.traces import Accesses, Buffer, Run, Shuffles
 #: Largest grid and block (CUDA C++ Programming Guide, "Compute Capabilities", the same since 3.0).
 _GRID_LIMIT = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMIT = (1024, 1024, 64)
+#: Seconds before a run shows a progress bar.
+_PROGRESS_AFTER = 2.0
 
 
 class Kernel:
@@ -157,8 +160,8 @@ class Kernel:
             sm_count=Device.named(self.program.arch).sm_count,
             observers=[observer for observer in (counters, recorder) if observer is not None],
         )
-        with _progress(launch.blocks) as tell:
-            lane_instructions = run(launch, tell)
+        with _Progress(launch.blocks) as progress:
+            lane_instructions = run(launch, progress)
         return Run(
             executor="emulator",
             grid=grid,
@@ -240,15 +243,28 @@ def _three(name: str, value: int | Sequence[int], limits: tuple[int, int, int]) 
     return sizes[0], sizes[1], sizes[2]
 
 
-def _progress(blocks: int) -> Any:
-    """A bar on the terminal or in the notebook, shown when a run takes more than 2 seconds."""
-    from contextlib import contextmanager
+class _Progress:
+    """A bar on the terminal or in the notebook for a run that takes more than 2 seconds; until then it costs nothing."""
 
-    @contextmanager
-    def bar() -> Any:
-        from tqdm.auto import tqdm
+    def __init__(self, blocks: int) -> None:
+        self._blocks = blocks
+        self._done = 0
+        self._start = time.monotonic()
+        self._bar: Any = None
 
-        with tqdm(total=blocks, unit="block", delay=2, leave=False, desc="emulating") as shown:
-            yield shown.update
+    def __enter__(self) -> _Progress:
+        return self
 
-    return bar()
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def __call__(self, blocks: int) -> None:
+        """So many more blocks are done."""
+        self._done += blocks
+        if self._bar is not None:
+            self._bar.update(blocks)
+        elif time.monotonic() - self._start > _PROGRESS_AFTER and self._done < self._blocks:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=self._blocks, initial=self._done, unit="block", leave=False, desc="emulating")

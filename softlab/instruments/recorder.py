@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,42 +19,116 @@ from softlab.traces import Accesses, Shuffles
 DEFAULT_LIMIT = 20_000
 
 
-class _Rows:
-    """Columns of events, a piece for each event, up to a limit of rows."""
+@dataclass(frozen=True)
+class _Warps:
+    """The warps of the recorded blocks that have a lane in a set: (n,) each, ``active`` (n, 32).
 
-    def __init__(self, limit: int) -> None:
+    ``at`` is the row among those that the set's spread values have.
+    """
+
+    block: np.ndarray
+    warp: np.ndarray
+    at: np.ndarray
+    active: np.ndarray
+
+    def pick(self, spread: np.ndarray) -> np.ndarray:
+        """These warps' rows of a value spread over whole warps, (n, 32), copied."""
+        return spread[0, self.warp] if spread.shape[0] == 1 else spread[self.at, self.warp]
+
+
+@dataclass(frozen=True)
+class _Event:
+    """One instruction as it ran for some warps."""
+
+    place: Site | Place
+    step: int
+    warps: _Warps
+    columns: tuple[np.ndarray, ...]
+
+
+class _Log:
+    """Events up to a limit of rows. What is the same for all rows of an event is written out only at the end."""
+
+    def __init__(self, limit: int, file: str) -> None:
         self._left = limit
-        self._pieces: list[tuple[np.ndarray, ...]] = []
+        self._file = file
+        self._events: list[_Event] = []
 
     @property
     def full(self) -> bool:
         return self._left <= 0
 
-    def add(self, *columns: np.ndarray) -> None:
-        """Keep as many of these rows as there is room for."""
-        self._pieces.append(tuple(column[: self._left] for column in columns))
-        self._left -= len(columns[0])
+    def add(self, event: _Event) -> None:
+        """Keep the event; one that goes over the limit is kept whole."""
+        self._events.append(event)
+        self._left -= len(event.warps.warp)
 
-    def columns(self) -> list[np.ndarray]:
-        return [np.concatenate(parts) for parts in zip(*self._pieces, strict=True)]
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def repeated(self, values: Sequence[Any], dtype: str) -> np.ndarray:
+        """One value an event, repeated for its rows."""
+        return np.repeat(np.array(values, dtype), [len(e.warps.warp) for e in self._events])
+
+    def column(self, number: int) -> np.ndarray:
+        return np.concatenate([e.columns[number] for e in self._events])
+
+    def warps(self, name: str) -> np.ndarray:
+        return np.concatenate([getattr(e.warps, name) for e in self._events])
+
+    def common(self) -> dict[str, np.ndarray]:
+        """The columns that accesses and shuffles share."""
+        places = [e.place for e in self._events]
+        return {
+            "line": self.repeated([source_line(p.instruction.frames, self._file) or 0 for p in places], "i4"),
+            "instruction": self.repeated([p.index for p in places], "i4"),
+            "block": self.warps("block"),
+            "warp": self.warps("warp"),
+            "step": self.repeated([e.step for e in self._events], "i8"),
+            "active": self.warps("active"),
+        }
+
+    def accesses(self) -> Accesses:
+        if not self._events:
+            return Accesses.empty()
+        sites: list[Any] = [e.place for e in self._events]
+        return Accesses(
+            **self.common(),
+            store=self.repeated([s.store for s in sites], "?"),
+            width=self.repeated([s.width for s in sites], "i4"),
+            address=self.column(0),
+        )
+
+    def shuffles(self) -> Shuffles:
+        if not self._events:
+            return Shuffles.empty()
+        modes = [e.place.mode for e in self._events if isinstance(e.place, Place)]
+        return Shuffles(
+            **self.common(),
+            mode=self.repeated(modes, "U4"),
+            source=self.column(0),
+            given=self.column(1),
+            received=self.column(2),
+        )
 
 
 class Recorder(Observer):
-    """Records the accesses and shuffles of the given blocks (linear indices), up to ``limit`` rows of each kind."""
+    """Records the accesses and shuffles of the given blocks (linear indices), up to about ``limit`` rows of each kind."""
 
     def __init__(self, file: str, blocks: Sequence[int] = (0,), limit: int = DEFAULT_LIMIT) -> None:
-        self._file = file
         self._wanted = np.array(sorted(set(blocks)), np.int64)
         self._rows = np.zeros(0, np.int64)
         self._first = 0
         self._step = 0
-        self._shared, self._global, self._shuffles = _Rows(limit), _Rows(limit), _Rows(limit)
+        self._seen: tuple[Lanes | None, _Warps | None] = (None, None)
+        self._shared, self._global, self._shuffles = (_Log(limit, file) for _ in range(3))
 
     def batch(self, batch: Any) -> None:
         """Find out which rows of the batch are recorded."""
         self._first = batch.geometry.first
         rows = self._wanted - self._first
         self._rows = rows[(rows >= 0) & (rows < batch.blocks)]
+        self._seen = (None, None)
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value) -> None:
         """Record it."""
@@ -69,77 +144,45 @@ class Recorder(Observer):
     ) -> None:
         """Record it."""
         self._step += 1
-        if not len(self._rows) or self._shuffles.full:
-            return
-        row, warp, active = self._warps(lanes)
-        if not len(row):
-            return
-        at = self._local_row(lanes, row)
+        warps = self._warps(lanes, self._shuffles)
+        if warps is not None:
+            columns = (warps.pick(source).astype(np.int8), warps.pick(given), warps.pick(received))
+            self._shuffles.add(_Event(place, self._step, warps, columns))
 
-        def pick(values: np.ndarray) -> np.ndarray:
-            return values[at if values.shape[0] > 1 else 0, warp]
-
-        where = self._where(place.index, place.instruction.frames, row, warp)
-        mode = np.full(len(row), place.mode, "U4")
-        self._shuffles.add(
-            *where, mode, pick(source).astype(np.int8), active, pick(given).copy(), pick(received).copy()
-        )
-
-    def _access(self, into: _Rows, site: Site, lanes: Lanes, address: Value) -> None:
+    def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
         self._step += 1
-        if not len(self._rows) or into.full:
-            return
-        row, warp, active = self._warps(lanes)
-        if not len(row):
-            return
-        spread = lanes.spread(address if isinstance(address, np.ndarray) else np.full(lanes.extent, address))
-        at = self._local_row(lanes, row)
-        places = spread[at if spread.shape[0] > 1 else 0, warp].astype(np.uint64)
-        line, instruction, block, warp, step = self._where(site.index, site.instruction.frames, row, warp)
-        n = len(row)
-        into.add(
-            line,
-            instruction,
-            np.full(n, site.store),
-            np.full(n, site.width, np.int32),
-            block,
-            warp,
-            step,
-            places,
-            active,
-        )
+        warps = self._warps(lanes, log)
+        if warps is not None:
+            value = address if isinstance(address, np.ndarray) else np.full((1,) * len(lanes.extent), address)
+            if len(lanes.extent) == 1 or value.shape[1] == 1:
+                value = np.broadcast_to(value, (*value.shape[:-1], lanes.extent[-1]))
+            places = warps.pick(lanes.spread(value)).astype(np.uint64)
+            log.add(_Event(site, self._step, warps, (places,)))
 
-    def _warps(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(row in the batch, warp, active (n, 32)) of each warp of the recorded blocks with a lane in the set."""
+    def _warps(self, lanes: Lanes, log: _Log) -> _Warps | None:
+        if not len(self._rows) or log.full:
+            return None
+        if self._seen[0] is not lanes:
+            self._seen = (lanes, self._find(lanes))
+        return self._seen[1]
+
+    def _find(self, lanes: Lanes) -> _Warps | None:
         active = lanes.mask[self._rows].reshape(len(self._rows), -1, WARP)
-        row, warp = np.nonzero(active.any(axis=2))
-        return self._rows[row], warp, active[row, warp]
-
-    @staticmethod
-    def _local_row(lanes: Lanes, row: np.ndarray) -> np.ndarray:
-        """Row among the rows that the set's spread values have."""
-        if len(lanes.extent) == 1:
-            return row
-        return np.searchsorted(lanes.row_index[:, 0], row)
-
-    def _where(self, index: int, frames: tuple, row: np.ndarray, warp: np.ndarray) -> tuple[np.ndarray, ...]:
-        n = len(row)
-        return (
-            np.full(n, source_line(frames, self._file) or 0, np.int32),
-            np.full(n, index, np.int32),
-            self._first + row.astype(np.int64),
-            warp.astype(np.int32),
-            np.full(n, self._step, np.int64),
-        )
+        number, warp = np.nonzero(active.any(axis=2))
+        if not len(number):
+            return None
+        row = self._rows[number]
+        at = row if len(lanes.extent) == 1 else np.searchsorted(lanes.row_index[:, 0], row)
+        return _Warps(self._first + row, warp.astype(np.int32), at, active[number, warp])
 
     def shared(self) -> Accesses:
         """The accesses to shared memory."""
-        return Accesses(*columns) if (columns := self._shared.columns()) else Accesses.empty()
+        return self._shared.accesses()
 
     def global_(self) -> Accesses:
         """The accesses to global memory."""
-        return Accesses(*columns) if (columns := self._global.columns()) else Accesses.empty()
+        return self._global.accesses()
 
     def shuffles(self) -> Shuffles:
         """The shuffles."""
-        return Shuffles(*columns) if (columns := self._shuffles.columns()) else Shuffles.empty()
+        return self._shuffles.shuffles()
