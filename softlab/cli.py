@@ -84,6 +84,7 @@ def _device(parser: argparse.ArgumentParser) -> None:
 def _plan_arguments(parser: argparse.ArgumentParser) -> None:
     _problem(parser)
     parser.add_argument("--alternatives", action="store_true", help="what every other kernel and block would give")
+    parser.add_argument("--tree", action="store_true", help="the way through the dispatch, and the ways not taken")
     force = parser.add_argument_group("take a choice out of the dispatcher's hands")
     force.add_argument("--kernel", help="warp, block_smem, block_uncached")
     force.add_argument("--pack-size", type=int, help="elements that a thread moves at once: 1, 2, 4, 8")
@@ -154,6 +155,8 @@ def _plan(options: argparse.Namespace) -> int:
     _print_table(title, ("", ""), figures.items())
     rows = [(str(k), s.question, _text(s.answer), _text(s.values), s.rule) for k, s in enumerate(plan.steps, 1)]
     _print_table("Steps", ("", "question", "answer", "values", "rule"), rows)
+    if options.tree:
+        _print_tree(plan.tree())
     if options.alternatives:
         _print_table(
             "Alternatives (* is the plan)",
@@ -332,7 +335,6 @@ def _print_json(record: Any) -> int:
 
 def _print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table; a column without a single entry is left out."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -344,9 +346,28 @@ def _print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]])
         table.add_column(Text(head[k]), justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(row[k]) for k in kept))
-    # Beside a terminal there is no width to keep to: a pipe or a file gets whole lines.
-    console = Console() if sys.stdout.isatty() else Console(width=200)
-    console.print(table)
+    _console().print(table)
+
+
+def _print_tree(root: Any) -> None:
+    """A plan's tree, the way taken in bold."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    def drawn(node: Any) -> Tree:
+        mark = "* " if node.lit else "  "
+        tree = Tree(Text(mark + node.label, style="bold" if node.lit else "dim"))
+        tree.children = [drawn(child) for child in node.children]
+        return tree
+
+    _console().print(drawn(root))
+
+
+def _console() -> Any:
+    """Standard output. Where that is no terminal there is no width to keep to: a pipe or a file gets whole lines."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=200)
 
 
 def _text(value: Any) -> str:

@@ -276,7 +276,7 @@ def _present(index: int) -> Device | None:
     return from_attributes(name.decode() if isinstance(name, bytes) else name, attributes)
 
 
-#: Field -> cudaDeviceAttr. Numbers, since CuPy has no names for them; a test reads them in CUDA's driver_types.h.
+#: Field -> cudaDeviceAttr. Numbers, since CuPy names only some of them; a test reads them in CUDA's driver_types.h.
 _ATTRIBUTES = {
     "major": 75,  # cudaDevAttrComputeCapabilityMajor
     "minor": 76,  # cudaDevAttrComputeCapabilityMinor

@@ -19,6 +19,9 @@ from softlab.occupancies import Occupancy
 from softlab.resources import Resources
 
 KERNELS = ("warp", "block_smem", "block_uncached")
+COMPUTE_TYPES = ("float32", "float64")
+#: What a plan can be forced to; the dispatcher itself takes 1 or 2.
+PACK_SIZES = (1, 2, 4, 8)
 #: Columns that the registers of a warp can keep.
 WARP_COLS = instantiations.MAX_COLS_PER_THREAD * instantiations.WARP_SIZE
 #: Threads a block of the uncached kernel: the largest there is, so that few rows compete for the caches.
@@ -61,16 +64,21 @@ OPERATORS = {
 
 @dataclass(frozen=True)
 class Step:
-    """One choice: the ``question``, the ``values`` it was decided by (name -> value), the ``answer``, and the rule."""
+    """One choice: the ``question``, the ``values`` it was decided by (name -> value), the ``answer``, and the rule.
+
+    ``choices`` are the answers that there could have been, in the order in which they are tried; empty where the answer
+    is a number that was found, not chosen.
+    """
 
     question: str
     values: dict[str, Any]
     answer: Any
     rule: str = ""
+    choices: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
-        values = ", ".join(f"{name} {_shown(value)}" for name, value in self.values.items())
-        return f"{self.question} {_shown(self.answer)}" + (f"  ({values})" if values else "")
+        values = ", ".join(f"{name} {shown(value)}" for name, value in self.values.items())
+        return f"{self.question} {shown(self.answer)}" + (f"  ({values})" if values else "")
 
 
 @dataclass(frozen=True)
@@ -90,9 +98,11 @@ class Request:
     layout: str = "column"
     steps: list[Step] = field(default_factory=list)
 
-    def ask(self, question: str, answer: Any, rule: str = "", /, **values: Any) -> Any:
-        """Note a choice, and hand its answer on."""
-        self.steps.append(Step(question, values, answer, rule))
+    def ask(self, question: str, answer: Any, rule: str = "", choices: tuple[Any, ...] = (), /, **values: Any) -> Any:
+        """Note a choice, and hand its answer on. A yes or no needs no ``choices``."""
+        if isinstance(answer, bool):
+            choices = (True, False)
+        self.steps.append(Step(question, values, answer, rule, choices))
         return answer
 
     def resources(self, instantiation: Instantiation) -> Resources:
@@ -130,10 +140,16 @@ def _kernel(request: Request) -> str:
     """The kernel to try first; shared memory may turn out too small."""
     which = "Which kernel?"
     if request.kernel:
-        return request.ask(which, request.kernel, "asked for")
-    compute = request.ask("Which type is the arithmetic done in?", request.element.compute, dtype=request.element.name)
+        return request.ask(which, request.kernel, "asked for", KERNELS)
+    compute = request.ask(
+        "Which type is the arithmetic done in?",
+        request.element.compute,
+        "half and bfloat16 compute in float",
+        COMPUTE_TYPES,
+        dtype=request.element.name,
+    )
     if compute == "float64":
-        return request.ask(which, "block_uncached", "double precision is always uncached", compute=compute)
+        return request.ask(which, "block_uncached", "double precision is always uncached", KERNELS, compute=compute)
     most = request.operator.warp_cols
     short = request.ask(
         "Do a warp's registers keep the row?",
@@ -143,16 +159,17 @@ def _kernel(request: Request) -> str:
         most=most,
     )
     if short:
-        return request.ask(which, "warp", "no shared memory, no barrier")
-    return request.ask(which, "block_smem", "if shared memory keeps the row; else block_uncached")
+        return request.ask(which, "warp", "no shared memory, no barrier", KERNELS)
+    return request.ask(which, "block_smem", "if shared memory keeps the row; else block_uncached", KERNELS)
 
 
 def _pack_size(request: Request, *, above: int = 0) -> int:
     question = "How many elements does a thread move at once?"
     if request.pack_size:
-        return request.ask(question, request.pack_size, "asked for")
+        return request.ask(question, request.pack_size, "asked for", PACK_SIZES)
     rule = f"2 when cols is even{f' and more than {above}' if above else ''}, else 1"
-    return request.ask(question, 2 if request.cols % 2 == 0 and request.cols > above else 1, rule, cols=request.cols)
+    pack_size = 2 if request.cols % 2 == 0 and request.cols > above else 1
+    return request.ask(question, pack_size, rule, (2, 1), cols=request.cols)
 
 
 def _warp(request: Request) -> Choice:
@@ -179,20 +196,22 @@ def _warp(request: Request) -> Choice:
 
 
 def _warp_shape(request: Request, pack_size: int) -> WarpShape:
-    cols, lanes = request.cols, "How many lanes own a row?"
-    width = next((w for w in instantiations.GROUP_WIDTHS if cols <= w * pack_size), None)
+    cols, lanes, widths = request.cols, "How many lanes own a row?", instantiations.GROUP_WIDTHS
+    width = next((w for w in widths if cols <= w * pack_size), None)
     if width is not None:
-        request.ask(lanes, width, "the fewest that hold it with one pack each", cols=cols, pack_size=pack_size)
+        request.ask(lanes, width, "the fewest that hold it with one pack each", widths, cols=cols, pack_size=pack_size)
         cols_per_thread = pack_size
         rows_per_access = 2 if request.rows % 2 == 0 else 1
         rule = "2 when rows is even, else 1"
     else:
-        width = request.ask(lanes, instantiations.WARP_SIZE, "a whole warp", cols=cols, pack_size=pack_size)
+        width = request.ask(lanes, instantiations.WARP_SIZE, "a whole warp", widths, cols=cols, pack_size=pack_size)
         cols_per_thread = pack_size * -(-cols // (width * pack_size))
         rows_per_access, rule = 1, "1 for rows of more than one pack a lane"
-    request.ask("How many rows at a time?", rows_per_access, rule, rows=request.rows)
-    request.ask("How many columns does a lane hold?", cols_per_thread, "the fewest packs that reach the row's end",
-                cols=cols, lanes=width, pack_size=pack_size)  # fmt: skip
+    request.ask("How many rows at a time?", rows_per_access, rule, (2, 1), rows=request.rows)
+    whole_packs = tuple(range(pack_size, instantiations.MAX_COLS_PER_THREAD + 1, pack_size))
+    rule = "the fewest packs that reach the row's end"
+    held = "How many columns does a lane hold?"
+    request.ask(held, cols_per_thread, rule, whole_packs, cols=cols, lanes=width, pack_size=pack_size)
     padding = request.ask(
         "Do lanes hold columns beyond the row?",
         cols_per_thread * width != cols,
@@ -234,21 +253,24 @@ def _smem_kernel(request: Request, pack_size: int, block_size: int) -> Instantia
 
 def _smem_block_size(request: Request, pack_size: int, smem_bytes: int) -> int | None:
     """As many blocks an SM as there can be, then as many threads a block; None where not one block fits."""
-    which = "Which block size?"
+    which, largest_first = "Which block size?", BLOCK_SIZES[::-1]
     smallest, *larger = (request.block_size,) if request.block_size else BLOCK_SIZES
     rule = "asked for" if request.block_size else "the smallest block is asked about first"
     first = _held(request, pack_size, smem_bytes, smallest, rule)
     if not first.blocks_per_sm:
         if request.kernel:
             raise PlanError(f"the shared-memory kernel does not fit in blocks of {smallest}: {first.reason}")
-        request.ask("Which kernel?", "block_uncached", f"shared memory does not keep the row: {first.reason}")
+        request.ask("Which kernel?", "block_uncached", f"shared memory does not keep the row: {first.reason}", KERNELS)
         return None
     wanted = first.blocks_per_sm
     for block_size in reversed(larger):
         rule = f"the largest block that still lets an SM hold {wanted}"
         if _held(request, pack_size, smem_bytes, block_size, rule, wanted=wanted).blocks_per_sm == wanted:
-            return request.ask(which, block_size, "the largest with as many blocks an SM as the smallest")
-    return request.ask(which, smallest, "asked for" if request.block_size else "no larger one leaves as many blocks")
+            return request.ask(
+                which, block_size, "the largest with as many blocks an SM as the smallest", largest_first
+            )
+    rule = "asked for" if request.block_size else "no larger one leaves an SM as many blocks"
+    return request.ask(which, smallest, rule, largest_first)
 
 
 def _held(request: Request, pack_size: int, smem_bytes: int, block_size: int, rule: str, **compared: int) -> Occupancy:
@@ -281,7 +303,7 @@ def _block_uncached(request: Request) -> Choice:
     pack_size = _pack_size(request, above=GRADIENT_PACK_COLS if backward else 0)
     block_size = request.block_size or UNCACHED_BLOCK
     rule = "asked for" if request.block_size else "the largest: fewer rows in flight, more of each in the caches"
-    request.ask("Which block size?", block_size, rule)
+    request.ask("Which block size?", block_size, rule, BLOCK_SIZES[::-1])
     return Choice(
         "block_uncached",
         pack_size,
@@ -312,7 +334,8 @@ _TRIES: dict[str, Callable[[Request], Choice | None]] = {
 }
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value or answer of a step as a person writes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

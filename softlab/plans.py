@@ -15,14 +15,14 @@ from softlab import compile as compiler
 from softlab import instantiations, occupancies
 from softlab import resources as shipped
 from softlab.devices import Device, resolve
-from softlab.dispatches import KERNELS, OPERATORS, Lookup, Request, Step, choose
+from softlab.dispatches import KERNELS, OPERATORS, PACK_SIZES, Lookup, Request, Step, choose, shown
 from softlab.dtypes import element_type
 from softlab.errors import PlanError
 from softlab.instantiations import BLOCK_SIZES, WARP_BLOCK, Instantiation, WarpShape
 from softlab.occupancies import Occupancy
 from softlab.resources import Resources
 
-__all__ = ["Alternative", "Plan", "Step", "forced", "plan"]
+__all__ = ["Alternative", "Node", "Plan", "Step", "forced", "plan"]
 
 POLICIES = ("oneflow", "fast")
 
@@ -129,6 +129,18 @@ class Plan:
             return Alternative(kernel, block_size, False, None, str(error))
         return Alternative(kernel, block_size, False, other)
 
+    def tree(self) -> Node:
+        """The way through the dispatch as a tree: each question with all its answers, the plan's own lit."""
+        node = Node(f"{self.kernel}, {self.grid} blocks", True)
+        for step in reversed(self.steps):
+            answers = step.choices if step.answer in step.choices else (step.answer,)
+            node = Node(
+                step.question,
+                True,
+                tuple(Node(shown(a), a == step.answer, (node,) if a == step.answer else ()) for a in answers),
+            )
+        return Node(f"{self.op}, {self.rows} x {self.cols} {self.dtype}, {self.device.name}", True, (node,))
+
     def record(self) -> dict[str, Any]:
         """The plan as plain data for JSON: the device by name, the steps as dicts."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -145,6 +157,16 @@ class Plan:
             f"<Plan {self.op} {self.rows} x {self.cols} {self.dtype} on {self.device.name}: {self.kernel}, "
             f"pack {self.pack_size}, block {self.block}, grid {self.grid}>"
         )
+
+
+@dataclass(frozen=True)
+class Node:
+    """A place in the tree of a plan: a question, whose children are its answers; or an answer, whose child is the next
+    question on the way that the plan took. ``lit`` marks that way."""
+
+    label: str
+    lit: bool
+    children: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -217,7 +239,7 @@ def forced(
     request = _request(rows, cols, dtype, op, policy, device, options, lookup)
     for name, value, known in (
         ("kernel", kernel, KERNELS),
-        ("pack_size", pack_size, (1, 2, 4, 8)),
+        ("pack_size", pack_size, PACK_SIZES),
         ("block_size", block_size, BLOCK_SIZES),
         ("layout", layout, instantiations.LAYOUTS),
     ):

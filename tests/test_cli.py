@@ -44,6 +44,14 @@ def test_plan_as_tables(capsys):
     assert out.count(" * ") == 1
 
 
+def test_plan_as_a_tree(capsys):
+    _, out, _ = run(capsys, "plan", 64, 2048, "--device", "H200", "--tree")
+    lines = [line.strip("│├└─ ") for line in out.splitlines()]
+    assert "* Which kernel?" in lines
+    assert "* block_smem" in lines
+    assert {"warp", "block_uncached"} <= set(lines)
+
+
 def test_forced_plan(capsys):
     _, out, _ = run(
         capsys, "plan", 64, 2048, "--kernel", "block_smem", "--block-size", 512, "--pack-size", 1, "--layout", "row",

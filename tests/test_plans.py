@@ -295,7 +295,31 @@ def test_every_choice_in_the_plan_is_the_answer_of_a_step():
             assert last["Do lanes hold columns beyond the row?"] == plan.padding
         else:
             assert last["Which block size?"] == plan.block_size
-        assert all(step.rule or step.question.startswith(("Which type", "Do lanes")) for step in plan.steps)
+        assert all(step.rule or step.question.startswith("Do lanes") for step in plan.steps)
+        assert all(step.answer in step.choices for step in plan.steps if "How many blocks" not in step.question)
+        assert all(not step.choices for step in plan.steps if "How many blocks" in step.question)
+
+
+def test_the_tree_is_lit_along_the_plans_steps():
+    """From the root down the lit way: exactly one lit answer to each question, and the steps in their order."""
+
+    def words(answer):
+        return {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
+
+    for rows, cols, dtype, op, which in random_problems(100, seed=5):
+        plan = softlab.plan(rows, cols, dtype, op=op, device=DEVICES[which], lookup=lookup)
+        node, way = plan.tree(), []
+        while node.children:
+            (node,) = (child for child in node.children if child.lit)
+            way.append(node.label)
+        expected = [text for step in plan.steps for text in (step.question, words(step.answer))]
+        assert way == [*expected, f"{plan.kernel}, {plan.grid} blocks"]
+    labels = [answer.label for answer in _question(plan.tree(), "Which kernel?").children]
+    assert labels == ["warp", "block_smem", "block_uncached"]
+
+
+def _question(node, label):
+    return node if node.label == label else next(_question(child, label) for child in node.children if child.lit)
 
 
 def test_traffic():
