@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from typing import Any
 
 import ipywidgets as widgets
@@ -18,7 +18,7 @@ from softlab.operators import trace_plan
 from softlab.plans import Plan, forced
 from softlab.traces import Trace
 from softlab.views import tables
-from softlab.views.banks import bank_card, describe_access
+from softlab.views.banks import bank_card, describe_access, total_cost
 
 LAYOUTS = ("column", "row", "row_scalar")
 PACKS = (1, 2, 4, 8)
@@ -28,6 +28,9 @@ FEWEST_COLS, MOST_COLS = 32, 4096
 #: One block of so many threads works on the one row: few, so that each warp comes by more than once.
 BLOCK_SIZE = 128
 DEVICE = "H200"
+_COUNTED = ("instruction", "wavefront", "bank_conflict")
+#: The body of a loop that stands in one line: a menu has no room for its head.
+_ONE_LINE_LOOP = re.compile(r"for \(.*\) \{ (.*) \}")
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class Place:
     @property
     def label(self) -> str:
         """For the menu."""
-        return f"line {self.line} {'stores' if self.store else 'loads'}:  {self.code}"
+        loop = _ONE_LINE_LOOP.fullmatch(self.code)
+        return f"{'store' if self.store else 'load'}, line {self.line}: {loop[1] if loop else self.code}"
 
 
 def places(trace: Trace) -> tuple[Place, ...]:
@@ -127,10 +131,10 @@ class BankExplorer(Explorer):
     def _build(self) -> None:
         self.cols_slider = slider(FEWEST_COLS, MOST_COLS, "cols")
         self.dtype_menu = menu(list(WIDEST_PACK), "dtype")
-        self.pack_buttons = buttons(PACKS, "pack", "elements that a thread moves at once")
-        self.layout_buttons = buttons(LAYOUTS, "layout", "where the elements of a pack lie in shared memory")
-        self.place_menu = menu([], "line", "640px")
-        self.access_slider = slider(0, 1, "access", "360px")
+        self.pack_buttons = buttons(PACKS, "pack", "elements that a thread moves at once", "280px")
+        self.layout_buttons = buttons(LAYOUTS, "layout", "where the elements of a pack lie in shared memory", "340px")
+        self.place_menu = menu([], "where", "700px")
+        self.access_slider = slider(0, 1, "which", "340px")
         self.message = widgets.HTML()
         self.diagram = GridDiagram()
         self.text = widgets.HTML()
@@ -222,48 +226,39 @@ class BankExplorer(Explorer):
             return
         index = place.accesses[self.access]
         shared = self.trace.shared
-        costs = [describe_access(shared, i) for i in place.accesses]
-        shown = costs[self.access]
+        shown = describe_access(shared, index)
         self.summary = {
             "code": place.code,
-            "instructions": len(costs),
-            "wavefronts": sum(cost["wavefronts"] for cost in costs),
-            "bank_conflicts": sum(cost["conflicts"] for cost in costs),
+            **total_cost(shared.select(np.array(place.accesses))),
             "ptx": _ptx(self.trace, int(shared.instruction[index])),
             "lanes": shown["lanes"],
             "bytes": shown["bytes"],
             "counters": dict(self.trace.counters),
         }
-        problem = (
-            f"One row of {self.cols} {self.dtype}: {_count(self.cols // self.pack, 'pack')} of {self.pack}, on one"
-        )
-        problem += f" block of {BLOCK_SIZE} threads."
-        self.message.value = "<br>".join(
-            [*([f"<i>{escape(self.note)}</i>"] if self.note else []), problem, *_sentences(self.summary, shown)]
-        )
+        self.message.value = tables.lines([*([self.note] if self.note else []), *self._sentences(place, shown)])
         self.diagram.data = bank_card(shared, index)
         self.text.value = tables.code(
             f"{self.trace.run.file}, line {place.line}:  {place.code}\nPTX:  {self.summary['ptx']}",
             caption="What the kernel says, and what the compiler made of it",
         )
 
+    def _sentences(self, place: Place, shown: dict[str, Any]) -> list[str]:
+        verb, more = shown["what"], shown["conflicts"]
+        wavefronts = _count(shown["wavefronts"], "wavefront")
+        verdict = f"{more} more than they must: a bank conflict." if more else "the least they can."
+        all_of_it = [_count(self.summary[f"{what}s"], what.replace("_", " ")) for what in _COUNTED]
+        return [
+            f"One row of {self.cols} {self.dtype}, {_count(self.cols // self.pack, 'pack')} of {self.pack},"
+            f" on one block of {BLOCK_SIZE} threads.",
+            f"This {verb} ({self.access + 1} of {len(place.accesses)} there): {shown['lanes']} lanes of"
+            f" {shown['bytes']} bytes take {wavefronts}, {verdict}",
+            f"All of that line: {', '.join(all_of_it)}.",
+        ]
+
 
 def _ptx(trace: Trace, instruction: int) -> str:
     counted = trace.run.instructions
     return " ".join(counted.text[instruction].split()) if counted else ""
-
-
-def _sentences(summary: dict[str, Any], shown: dict[str, Any]) -> list[str]:
-    verb = shown["what"]
-    conflicts = shown["conflicts"]
-    wavefronts = _count(shown["wavefronts"], "wavefront")
-    this = f"<b>This {verb}</b>: {shown['lanes']} lanes of {shown['bytes']} bytes take <b>{wavefronts}</b>"
-    this += f", {conflicts} more than they must: a bank conflict." if conflicts else ", the least they can."
-    line = (
-        f"<b>This line</b> in the whole block: {_count(summary['instructions'], 'instruction')},"
-        f" {_count(summary['wavefronts'], 'wavefront')}, {_count(summary['bank_conflicts'], 'bank conflict')}."
-    )
-    return [this, line]
 
 
 def _count(number: int, noun: str) -> str:

@@ -48,10 +48,11 @@ class Explorer(HasTraits):
         return f"{type(self).__name__}({state})"
 
 
-def buttons(options: Any, description: str, tip: str) -> widgets.ToggleButtons:
-    """A switch of a few values."""
+def buttons(options: Any, description: str, tip: str, width: str) -> widgets.ToggleButtons:
+    """A switch of a few values; ``width`` holds them in one line."""
     made = widgets.ToggleButtons(options=options, description=description, tooltip=tip, style={"button_width": "auto"})
     made.style.description_width = "62px"
+    made.layout = {"width": width, "flex": "0 0 auto"}
     return made
 
 
@@ -59,7 +60,7 @@ def slider(least: int, most: int, description: str, width: str = "420px", **more
     """A slider of whole numbers that can also be typed."""
     made = widgets.IntSlider(least, least, most, description=description, **more)
     made.style.description_width = "62px"
-    made.layout.width = width
+    made.layout = {"width": width, "flex": "0 0 auto"}
     return made
 
 
@@ -67,5 +68,5 @@ def menu(options: Any, description: str, width: str = "200px") -> widgets.Dropdo
     """A drop-down list."""
     made = widgets.Dropdown(options=options, description=description)
     made.style.description_width = "62px"
-    made.layout.width = width
+    made.layout = {"width": width, "flex": "0 0 auto"}
     return made

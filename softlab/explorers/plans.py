@@ -65,7 +65,7 @@ class PlanExplorer(Explorer):
         self.rows_slider = slider(1, SLIDER_ROWS, "rows")
         self.cols_slider = slider(1, SLIDER_COLS, "cols")
         self.dtype_menu = menu(DTYPES, "dtype")
-        self.op_buttons = buttons(("softmax", "log_softmax"), "op", "which operator")
+        self.op_buttons = buttons(("softmax", "log_softmax"), "op", "which operator", "300px")
         self.device_menu = menu(devices.names(), "GPU")
         self.run_button = widgets.Button(description="Run it in the emulator", button_style="primary", icon="play")
         self.run_button.layout.width = "220px"

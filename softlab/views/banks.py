@@ -39,6 +39,17 @@ def describe_access(accesses: Accesses, index: int) -> dict[str, int | str]:
     }
 
 
+def total_cost(accesses: Accesses) -> dict[str, int]:
+    """Of all accesses together: instructions, wavefronts, bank_conflicts."""
+    total = {"instructions": len(accesses), "wavefronts": 0, "bank_conflicts": 0}
+    for width in np.unique(accesses.width).tolist():
+        some = accesses.select(accesses.width == width)
+        found = wavefronts_and_conflicts(some.address, some.active, width, some.store)
+        total["wavefronts"] += int(found[0].sum())
+        total["bank_conflicts"] += int(found[1].sum())
+    return total
+
+
 def bank_card(accesses: Accesses, index: int) -> dict[str, Any]:
     """Diagram data (see ``views.diagrams``) of access ``index``: the memory as rows of 32 words, and the wavefronts."""
     one = accesses.select(np.array([index]))

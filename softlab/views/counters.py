@@ -56,4 +56,5 @@ def counter_bars(runs: Mapping[str, Mapping[str, int]], names: Sequence[str], *,
         )
         for number, (label, run) in enumerate(runs.items())
     ]
-    return go.Figure(bars, layout(title, "", "count, a warp at a time", barmode="group"))
+    figure = go.Figure(bars, layout(title, "", "count, a warp at a time", barmode="group"))
+    return figure.update_xaxes(showgrid=False)

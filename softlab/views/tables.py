@@ -8,6 +8,7 @@ from typing import Any
 
 from softlab.views.style import MONOSPACE, ROLES
 
+_TEXT = "font-size:13px;line-height:20px;color:var(--jp-content-font-color1,inherit)"
 _CELL = "padding:2px 12px 2px 0;border-bottom:1px solid var(--jp-border-color2,#ddd);vertical-align:top"
 
 
@@ -32,9 +33,15 @@ def table(
     head = "".join(f'<th style="{_CELL};text-align:left">{escape(name)}</th>' for name in columns)
     title = f'<caption style="text-align:left;font-weight:bold;padding:4px 0">{escape(caption)}</caption>'
     return (
-        '<table style="border-collapse:collapse;font-size:13px;color:var(--jp-content-font-color1,inherit)">'
+        f'<table style="border-collapse:collapse;{_TEXT}">'
         f"{title if caption else ''}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
     )
+
+
+def lines(sentences: Iterable[str]) -> str:
+    """Sentences, one a line."""
+    body = "<br>".join(escape(sentence) for sentence in sentences)
+    return f'<div style="{_TEXT}">{body}</div>'
 
 
 def code(text: str, *, caption: str = "") -> str:

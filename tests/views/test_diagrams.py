@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from softlab.traces import Accesses, Buffer
-from softlab.views.banks import MOST_LINES, bank_card, describe_access
+from softlab.views.banks import MOST_LINES, bank_card, describe_access, total_cost
 from softlab.views.diagrams import ranges, short
 from softlab.views.sectors import sector_card
 from softlab.views.style import ROLES, ink_on
@@ -100,6 +101,12 @@ def test_description_of_an_access():
     assert describe_access(access(LANE * 8), 0) == {
         "what": "store", "bytes": 4, "lanes": 32, "wavefronts": 2, "least": 1, "conflicts": 1,
     }  # fmt: skip
+
+
+def test_costs_of_accesses_of_several_widths_add_up():
+    parts = [access(LANE * 8), access(LANE * 8, width=8), access(LANE * 0, store=False), access(LANE * 128)]
+    together = Accesses(**{f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Accesses)})
+    assert total_cost(together) == {"instructions": 4, "wavefronts": 2 + 2 + 1 + 32, "bank_conflicts": 1 + 31}
 
 
 def test_sectors_count_from_the_start_of_their_array():
