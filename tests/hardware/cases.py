@@ -4,34 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 import numpy as np
 
 from softlab.compile import Program, compile_program, kernel_folder, kernel_sources
-from softlab.plans import forced, plan
+from softlab.dtypes import ELEMENT_TYPES, element_type
+from softlab.plans import Plan, forced, plan
 
 #: The architecture of the GPU that the counters are recorded on.
 ARCH = "sm_90"
 
 
 @dataclass(frozen=True)
-class Case:
-    """One launch. ``arguments`` gives fresh NumPy arrays and scalars, always the same."""
+class Launch:
+    """Which kernel, and how it is launched."""
 
-    name: str
     file: str
     kernel: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
-    arguments: Callable[[], list]
     smem: int = 0
     options: tuple[str, ...] = ()
 
     def compile(self) -> Program:
-        """The program of this case for ``ARCH``."""
+        """The kernel's program for ``ARCH``."""
         shipped = kernel_sources()
         source = shipped[self.file] if self.file in shipped else (kernel_folder() / "gallery" / self.file).read_text()
         return compile_program(source, self.kernel, arch=ARCH, options=self.options, file=self.file)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch and its data. ``arguments`` gives fresh NumPy arrays and scalars, always the same.
+
+    ``launch`` may ask the compiler (a plan does), so only the machine that compiles calls it.
+    """
+
+    name: str
+    launch: Callable[[], Launch]
+    arguments: Callable[[], list]
 
 
 def _floats(n: int) -> np.ndarray:
@@ -67,9 +80,15 @@ def _product(n: int) -> Callable[[], list]:
     return lambda: [_floats(n * n), _floats(n * n + 1)[1:].copy(), np.zeros(n * n, np.float32), np.int32(n)]
 
 
+def _launched(
+    name: str, file: str, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: Callable[[], list]
+) -> Case:
+    return Case(name, lambda: Launch(file, kernel, grid, block), arguments)
+
+
 def _gallery() -> list[Case]:
     cases = [
-        Case(
+        _launched(
             f"transpose {tile}",
             "transpose.cu",
             f"transpose<Tile::{tile}>",
@@ -80,13 +99,15 @@ def _gallery() -> list[Case]:
         for tile in ("plain", "padded", "swizzled")
     ]
     cases += [
-        Case(f"reduction {order}", "reduction.cu", f"block_sum<Order::{order}>", (4,), (256,), _float_copy(1024, 4))
+        _launched(
+            f"reduction {order}", "reduction.cu", f"block_sum<Order::{order}>", (4,), (256,), _float_copy(1024, 4)
+        )
         for order in ("interleaved", "sequential", "shuffle")
     ]
     cases += [
-        Case("scan hillis-steele", "scan.cu", "scan_hillis_steele", (4,), (256,), _float_copy(1024)),
-        Case("scan blelloch", "scan.cu", "scan_blelloch", (4,), (256,), _float_copy(2048)),
-        Case(
+        _launched("scan hillis-steele", "scan.cu", "scan_hillis_steele", (4,), (256,), _float_copy(1024)),
+        _launched("scan blelloch", "scan.cu", "scan_blelloch", (4,), (256,), _float_copy(2048)),
+        _launched(
             "histogram shared atomics",
             "histogram.cu",
             "histogram_shared_atomics",
@@ -94,17 +115,17 @@ def _gallery() -> list[Case]:
             (256,),
             _bytes(5000, 256, 5000),
         ),
-        Case(
+        _launched(
             "histogram few values", "histogram.cu", "histogram_shared_atomics", (2,), (256,), _bytes(3000, 256, 3000, 3)
         ),
-        Case("histogram private", "histogram.cu", "histogram_private", (2,), (128,), _bytes(2048, 32, 8)),
-        Case("matrix product 16", "matrix_product.cu", "matrix_product<16>", (4, 4), (16, 16), _product(64)),
-        Case("matrix product 32", "matrix_product.cu", "matrix_product<32>", (2, 2), (32, 32), _product(64)),
-        Case("matrix product 8", "matrix_product.cu", "matrix_product<8>", (4, 4), (8, 8), _product(32)),
-        Case("stencil", "stencil.cu", "stencil", (6,), (128,), _float_copy(768, None, 768)),
-        Case("bitonic sort", "bitonic_sort.cu", "bitonic_sort", (3,), (256,), _float_copy(768)),
-        Case("gather", "global_access.cu", "gather", (8,), (128,), lambda: _gather(1024)),
-        Case(
+        _launched("histogram private", "histogram.cu", "histogram_private", (2,), (128,), _bytes(2048, 32, 8)),
+        _launched("matrix product 16", "matrix_product.cu", "matrix_product<16>", (4, 4), (16, 16), _product(64)),
+        _launched("matrix product 32", "matrix_product.cu", "matrix_product<32>", (2, 2), (32, 32), _product(64)),
+        _launched("matrix product 8", "matrix_product.cu", "matrix_product<8>", (4, 4), (8, 8), _product(32)),
+        _launched("stencil", "stencil.cu", "stencil", (6,), (128,), _float_copy(768, None, 768)),
+        _launched("bitonic sort", "bitonic_sort.cu", "bitonic_sort", (3,), (256,), _float_copy(768)),
+        _launched("gather", "global_access.cu", "gather", (8,), (128,), lambda: _gather(1024)),
+        _launched(
             "structures in global memory",
             "global_access.cu",
             "center_of_structures",
@@ -112,27 +133,27 @@ def _gallery() -> list[Case]:
             (128,),
             _float_copy(2048, 512),
         ),
-        Case("half warps", "global_access.cu", "copy_half_warps", (4,), (128,), _float_copy(512)),
-        Case("shared broadcast", "shared_access.cu", "shared_broadcast", (4,), (128,), _float_copy(512)),
+        _launched("half warps", "global_access.cu", "copy_half_warps", (4,), (128,), _float_copy(512)),
+        _launched("shared broadcast", "shared_access.cu", "shared_broadcast", (4,), (128,), _float_copy(512)),
     ]
     cases += [
-        Case(f"global stride {s}", "global_access.cu", "copy_strided", (4,), (128,), _float_copy(512 * s, 512, s))
+        _launched(f"global stride {s}", "global_access.cu", "copy_strided", (4,), (128,), _float_copy(512 * s, 512, s))
         for s in (1, 2, 3, 8, 32)
     ]
     cases += [
-        Case(f"global offset {k}", "global_access.cu", "copy_offset", (4,), (128,), _float_copy(600, None, k))
+        _launched(f"global offset {k}", "global_access.cu", "copy_offset", (4,), (128,), _float_copy(600, None, k))
         for k in (1, 8, 31)
     ]
     cases += [
-        Case(f"global {v}", "global_access.cu", f"copy_vector<{v}>", (4,), (128,), _float_copy(512 * width))
+        _launched(f"global {v}", "global_access.cu", f"copy_vector<{v}>", (4,), (128,), _float_copy(512 * width))
         for v, width in (("float2", 2), ("float4", 4))
     ]
     cases += [
-        Case(f"shared stride {s}", "shared_access.cu", f"shared_stride<{s}>", (4,), (128,), _float_copy(512))
+        _launched(f"shared stride {s}", "shared_access.cu", f"shared_stride<{s}>", (4,), (128,), _float_copy(512))
         for s in (1, 2, 3, 4, 8, 16, 32)
     ]
     cases += [
-        Case(
+        _launched(
             f"shared {v} turn {turn}",
             "shared_access.cu",
             f"shared_vector<{v}>",
@@ -144,12 +165,12 @@ def _gallery() -> list[Case]:
         for turn in (0, 3)
     ]
     cases += [
-        Case(f"shared {t} stride {s}", "shared_access.cu", f"shared_small<{t}>", (2,), (128,), _small(d, 256, s))
+        _launched(f"shared {t} stride {s}", "shared_access.cu", f"shared_small<{t}>", (2,), (128,), _small(d, 256, s))
         for t, d in (("unsigned char", np.uint8), ("unsigned short", np.uint16))
         for s in (1, 3, 4)
     ]
     cases += [
-        Case(
+        _launched(
             f"shared structures of {w}",
             "shared_access.cu",
             f"shared_structures<{w}>",
@@ -162,44 +183,37 @@ def _gallery() -> list[Case]:
     return cases
 
 
-def _softmax(name: str, made, rows: int, cols: int, dtype: str) -> Case:
+def _softmax(name: str, make: Callable[[], Plan], rows: int, cols: int, dtype: str) -> Case:
     def arguments() -> list:
-        from softlab.dtypes import element_type
-
         values = np.random.default_rng(cols).standard_normal((rows, cols)).astype(element_type(dtype).numpy)
         return [values, np.zeros_like(values), np.int64(rows), np.int64(cols)]
 
-    return Case(name, made.file, made.name, (made.grid,), made.block, arguments, made.smem_bytes, tuple(made.options))
+    def launch() -> Launch:
+        made = make()
+        return Launch(made.file, made.name, (made.grid,), made.block, made.smem_bytes, tuple(made.options))
+
+    return Case(name, launch, arguments)
 
 
 def _softmax_cases() -> list[Case]:
-    cases = []
-    for op in ("softmax", "log_softmax"):
-        for dtype in ("float16", "bfloat16", "float32", "float64"):
-            for rows, cols in ((33, 5), (40, 64), (33, 333), (16, 1022), (9, 1025), (9, 2048), (5, 13000), (4, 13001)):
-                cases.append(
-                    _softmax(
-                        f"{op} {dtype} {rows}x{cols}", plan(rows, cols, dtype, op=op, device="H200"), rows, cols, dtype
-                    )
-                )
-    for dtype in ("float16", "bfloat16", "float32"):
-        for layout in ("column", "row", "row_scalar"):
-            for pack in (1, 2):
-                for cols, block in ((1024, 256), (1500, 128), (4096, 1024)):
-                    made = forced(
-                        7,
-                        cols,
-                        dtype,
-                        kernel="block_smem",
-                        pack_size=pack,
-                        block_size=block,
-                        layout=layout,
-                        device="H200",
-                    )
-                    cases.append(
-                        _softmax(f"layout {layout} {dtype} pack {pack} {cols} block {block}", made, 7, cols, dtype)
-                    )
-    return cases
+    shapes = ((33, 5), (40, 64), (33, 333), (16, 1022), (9, 1025), (9, 2048), (5, 13000), (4, 13001))
+    planned = [
+        _softmax(
+            f"{op} {dtype} {rows}x{cols}", partial(plan, rows, cols, dtype, op=op, device="H200"), rows, cols, dtype
+        )
+        for op, dtype, (rows, cols) in product(("softmax", "log_softmax"), ELEMENT_TYPES, shapes)
+    ]
+    sizes = ((1024, 256), (1500, 128), (4096, 1024))
+    layouts = []
+    for dtype, layout, pack, (cols, block) in product(
+        ("float16", "bfloat16", "float32"), ("column", "row", "row_scalar"), (1, 2), sizes
+    ):
+        make = partial(
+            forced, 7, cols, dtype,
+            kernel="block_smem", pack_size=pack, block_size=block, layout=layout, device="H200",
+        )  # fmt: skip
+        layouts.append(_softmax(f"layout {layout} {dtype} pack {pack} {cols} block {block}", make, 7, cols, dtype))
+    return planned + layouts
 
 
 def all_cases() -> list[Case]:

@@ -1,9 +1,8 @@
 """Record what the hardware counts. Compile where the emulator runs, launch where the GPU is: both see one machine code.
 
-    python -m tests.hardware.record prepare FOLDER     # NVRTC, no GPU: one file a program
-    ncu --clock-control none --csv --page raw --print-units base --metrics $(python -m tests.hardware.record metrics) \\
-        python -m tests.hardware.record launch FOLDER > FOLDER/ncu.csv
-    python -m tests.hardware.record collect FOLDER     # -> tests/data/ncu_h200.json
+python -m tests.hardware.record prepare FOLDER    # NVRTC, no GPU: one file a program
+python -m tests.hardware.record profile FOLDER    # GPU and ncu: FOLDER/ncu.json
+python -m tests.hardware.record collect FOLDER    # -> tests/data/ncu_h200.json
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import datetime
 import gzip
 import io
 import json
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -31,15 +31,11 @@ METRICS = {
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 }
 #: Recorded beside them, for reading.
-EXTRA_METRICS = (
-    "smsp__inst_executed.sum",
-    "smsp__inst_executed_op_shared_atom.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-    "smsp__sass_inst_executed_op_shared_ld.sum",
-    "smsp__sass_inst_executed_op_shared_st.sum",
-    "smsp__sass_inst_executed_op_global_ld.sum",
-    "smsp__sass_inst_executed_op_global_st.sum",
-)
+EXTRA_METRICS = {
+    "instructions": "smsp__inst_executed.sum",
+    "shared_atomic_instructions": "smsp__inst_executed_op_shared_atom.sum",
+    "shared_atomic_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+}
 
 
 def prepare(folder: Path) -> None:
@@ -48,9 +44,11 @@ def prepare(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for number, case in enumerate(all_cases()):
-        record = asdict(case.compile())
-        record["cubin"] = record["cubin"].hex()
-        text = json.dumps({"case": case.name, "program": record})
+        how = case.launch()
+        program = asdict(how.compile())
+        program["cubin"] = program["cubin"].hex()
+        record = {"case": case.name, "grid": how.grid, "block": how.block, "smem": how.smem, "program": program}
+        text = json.dumps(record)
         (folder / f"{number:04d}.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     print(number + 1, "programs in", folder)
 
@@ -64,11 +62,12 @@ def launch(folder: Path) -> None:
 
     for number, case in enumerate(all_cases()):
         record = _read(folder / f"{number:04d}.json.gz")
-        assert record["case"] == case.name
+        if record["case"] != case.name:
+            raise SystemExit(f"program {number} is of case {record['case']!r}, not {case.name!r}: prepare again")
         fields = record["program"]
         program = Program(**{**fields, "cubin": bytes.fromhex(fields["cubin"]), "options": tuple(fields["options"])})
         arguments = [_to_device(cupy, value) for value in case.arguments()]
-        launch_program(program, case.grid, case.block, arguments, case.smem)
+        launch_program(program, tuple(record["grid"]), tuple(record["block"]), arguments, record["smem"])
     cupy.cuda.Device().synchronize()
 
 
@@ -83,33 +82,40 @@ def _to_device(cupy, value):
     return cupy.asarray(value.reshape(-1).view("u1"))
 
 
+def profile(folder: Path) -> None:
+    """Run ``launch`` under Nsight Compute, once a metric: so each launch runs once, on the memory it was given."""
+    table = {}
+    for metric in (METRICS | EXTRA_METRICS).values():
+        command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
+        command += ["--metrics", metric, sys.executable, "-m", "tests.hardware.record", "launch", str(folder)]
+        text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=120).stdout
+        rows = [row for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])) if row["ID"].strip()]
+        table[metric] = [[row["Kernel Name"], row[metric]] for row in rows]
+    (folder / "ncu.json").write_text(json.dumps(table))
+
+
 def collect(folder: Path) -> None:
-    """Read Nsight Compute's table and write the recording."""
+    """Write the recording from what ``profile`` found."""
     from tests.hardware.cases import all_cases
 
-    text = (folder / "ncu.csv").read_text()
-    table = text[text.index('"ID"') :]
-    rows = [row for row in csv.DictReader(io.StringIO(table)) if row["ID"].strip()]
-    cases = all_cases()
-    if len(rows) != len(cases):
-        raise SystemExit(f"{len(rows)} launches in the table, {len(cases)} cases")
+    table = json.loads((folder / "ncu.json").read_text())
+    names = [case.name for case in all_cases()]
+    for metric, rows in table.items():
+        if len(rows) != len(names):
+            raise SystemExit(f"{metric}: {len(rows)} launches in the table, {len(names)} cases")
 
-    def number(row: dict, metric: str) -> float | None:
-        value = row.get(metric, "").replace(",", "")
-        return float(value) if value else None
+    def number(metric: str, case: int) -> int:
+        return int(float(table[metric][case][1].replace(",", "")))
 
-    programs = sorted(folder.glob("[0-9]*.json.gz"))
     recording = {
-        "about": "Nsight Compute's counters on one NVIDIA H200, a launch a case (commands: tests/hardware/record.py).",
+        "about": "Nsight Compute's counters on one NVIDIA H200 (driver 580, CUDA 13.0), a launch a case.",
+        "command": "python -m tests.hardware.record prepare | profile | collect",
         "date": datetime.date.today().isoformat(),
-        "nvrtc": _read(programs[0])["program"]["nvrtc"],
+        "nvrtc": _read(folder / "0000.json.gz")["program"]["nvrtc"],
         "metrics": METRICS,
         "cases": {
-            case.name: {
-                **{name: number(row, metric) for name, metric in METRICS.items()},
-                "extra": {metric: number(row, metric) for metric in EXTRA_METRICS},
-            }
-            for case, row in zip(cases, rows, strict=True)
+            name: {counter: number(metric, case) for counter, metric in (METRICS | EXTRA_METRICS).items()}
+            for case, name in enumerate(names)
         },
     }
     lines = json.dumps(recording, separators=(",", ":")).replace('},"', '},\n"').replace('"cases":{', '"cases":{\n')
@@ -117,12 +123,9 @@ def collect(folder: Path) -> None:
 
 
 def main() -> None:
-    """One of the four commands."""
-    command, *rest = sys.argv[1:]
-    if command == "metrics":
-        print(",".join([*METRICS.values(), *EXTRA_METRICS]))
-    else:
-        {"prepare": prepare, "launch": launch, "collect": collect}[command](Path(rest[0]))
+    """One of the four commands, and its folder."""
+    command, folder = sys.argv[1:]
+    {"prepare": prepare, "launch": launch, "profile": profile, "collect": collect}[command](Path(folder))
 
 
 if __name__ == "__main__":
