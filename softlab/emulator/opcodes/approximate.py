@@ -140,12 +140,16 @@ def _tanh_f32(form: Form) -> Semantics:
 # Hardware turns the angle into revolutions in float32 first, which is where a large angle loses its accuracy.
 _PER_REVOLUTION = np.float32(0.15915494)
 _REVOLUTION = 2 * np.pi
+# Up to here turns times 2 pi is exact to 2**-30 of a revolution in float64.
+_MANY_TURNS = np.float32(2.0**20)
 
 
 def _of_revolutions(function: Callable) -> Callable:
     def apply(a):
-        turns = np.multiply(a, _PER_REVOLUTION).astype(np.float64)
-        return function(np.fmod(turns, 1.0) * _REVOLUTION).astype(np.float32)
+        turns = np.multiply(a, _PER_REVOLUTION)
+        if np.abs(turns).max() > _MANY_TURNS:
+            turns = np.fmod(turns, np.float32(1))
+        return function(np.multiply(turns, _REVOLUTION, dtype=np.float64)).astype(np.float32)
 
     return apply
 

@@ -243,6 +243,6 @@ def _permute_by_index(a, b, c):
         selector = c >> np.uint32(4 * index)
         byte = (whole >> ((selector & np.uint32(7)) << np.uint32(3)).astype(np.uint64)).astype(np.uint32) & _BYTE
         sign = (byte >> np.uint32(7)) * _BYTE
-        byte = np.where(selector & np.uint32(8), sign, byte)
+        byte = byte ^ ((byte ^ sign) & np.negative((selector >> np.uint32(3)) & np.uint32(1)))
         result = result | (byte << np.uint32(8 * index))
-    return result[()]
+    return result

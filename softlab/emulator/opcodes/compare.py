@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.floats import FLOATS, flush
-from softlab.emulator.opcodes.formats import widen_bf16
+from softlab.emulator.opcodes.formats import WIDEN
 from softlab.emulator.opcodes.forms import BITS, INTEGERS, Form, bits_type, dtype_of, pure, select
 from softlab.emulator.opcodes.halves import flush_f16
 from softlab.emulator.registry import Semantics
@@ -47,13 +47,12 @@ _FLUSH: dict[str, Callable] = {"f32": flush, "f16": flush_f16}
 
 def _compare_floats(form: Form, element: str) -> Callable:
     compare = _FLOAT[form.one_of(*_FLOAT)]
-    if form.flag("ftz"):
-        read = _FLUSH[element]
-    elif element == "bf16":
-        read = widen_bf16
-    else:
-        return compare
-    return lambda a, b: compare(read(a), read(b))
+    flushed = _FLUSH.get(element) if form.flag("ftz") else None
+    widen = WIDEN.get(element)
+    if flushed and widen:
+        return lambda a, b: compare(widen(flushed(a)), widen(flushed(b)))
+    read = flushed or widen
+    return compare if read is None else lambda a, b: compare(read(a), read(b))
 
 
 def _comparison(form: Form) -> tuple[Callable, str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.floats import flush, saturate
-from softlab.emulator.opcodes.formats import ROUND, float_conversion, narrow_bf16, narrow_tf32, relu, widen_bf16
+from softlab.emulator.opcodes.formats import NARROW, ROUND, WIDEN, float_conversion, narrow_tf32, relu
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
 from softlab.emulator.opcodes.rounding import MODES, add_to_odd, two_sum
 from softlab.emulator.ptx import Register
@@ -91,7 +91,7 @@ def float_to_integer(result: str, source: str, rounding: str) -> Callable:
     low, beyond = float(limits.min), float(limits.max + 1)
     direct = dtype if result in ("s32", "s64") else through
     safe_low = -(2.0**31) if result == "s32" else low
-    read: Callable | None = {"bf16": widen_bf16, "f16": lambda a: a.astype(np.float32)}.get(source)
+    read = WIDEN.get(source)
 
     def convert(a):
         a = whole(a if read is None else read(a))
@@ -187,9 +187,8 @@ def _float_to_float(form: Form, result: str, source: str) -> Callable:
         raise NotImplementedError("rounding to an integer keeps the format")
     if whole:
         convert = _TO_INTEGER[whole]
-        if source == "bf16":
-            inner = convert
-            convert = lambda a: narrow_bf16(inner(widen_bf16(a)))  # noqa: E731
+        if source in WIDEN:
+            convert = _compose(WIDEN[source], convert, NARROW[source])
     else:
         convert = float_conversion(result, source, form.one_of(*MODES, default="rn"))
     if form.flag("ftz"):

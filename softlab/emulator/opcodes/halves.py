@@ -9,75 +9,54 @@ from collections.abc import Callable
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import canonical, extreme, saturate
-from softlab.emulator.opcodes.formats import ROUND, WIDEN, narrow_bf16, relu, widen_bf16
+from softlab.emulator.opcodes.floats import extreme, saturate
+from softlab.emulator.opcodes.formats import NARROW, WIDEN, nudged, relu
 from softlab.emulator.opcodes.forms import Form, binary, pure, ternary, unary
 from softlab.emulator.opcodes.parts import packed
-from softlab.emulator.opcodes.rounding import two_sum
 from softlab.emulator.registry import Semantics
 
 HALVES = ("f16", "bf16")
 _HALF_AND_PAIRS = ("f16", "bf16", "f16x2", "bf16x2")
 _U16 = np.uint16
-_LOW_HALF, _TIE = np.uint32(0xFFFF), np.uint32(0x8000)
 
 
 def flush_f16(a):
     """A float16 with subnormals as zeros of their sign."""
     bits = a.view(_U16)
     normal = (bits & _U16(0x7C00)) != 0
-    return np.where(normal, bits, bits & _U16(0x8000)).astype(_U16).view(np.float16)[()]
+    return (np.multiply(bits & _U16(0x7FFF), normal) | (bits & _U16(0x8000))).view(np.float16)
 
 
-def _narrow_sum_bf16(total, error: Callable):
-    """float64 ``total`` plus ``error()``, rounded once to bf16 bits.
-
-    Going through float32 is wrong only where that lands halfway between two bf16; there the rest decides.
-    """
-    near = total.astype(np.float32)
-    bits = near.view(np.uint32)
-    suspect = (bits & _LOW_HALF) == _TIE
-    if suspect.any():
-        rest = total - near
-        rest = np.where(rest != 0, rest, error())
-        step = np.sign(rest) * np.sign(near)
-        bits = bits + np.where(suspect & np.isfinite(step), step, 0).astype(np.int32).view(np.uint32)
-    return narrow_bf16(bits.view(np.float32))
+def _add(a, b):
+    # 24 bits are more than twice 11, or 8, and two: rounding twice is rounding once.
+    return a + b
 
 
-def _zero():
-    return 0.0
+def _sub(a, b):
+    return a - b
 
 
-def _mul_bf16(a, b):
-    return _narrow_sum_bf16(np.multiply(widen_bf16(a), widen_bf16(b), dtype=np.float64), _zero)
+def _mul(a, b):
+    # Not in float32: there a product of two small bf16 may be subnormal and round.
+    return nudged(np.multiply(a, b, dtype=np.float64))
 
 
-def _fma_bf16(a, b, c):
-    product, c = np.multiply(widen_bf16(a), widen_bf16(b), dtype=np.float64), widen_bf16(c)
-    return _narrow_sum_bf16(product + c, lambda: two_sum(product, c)[1])
+def _fma(a, b, c):
+    return nudged(np.multiply(a, b, dtype=np.float64), c)
 
 
-def _fma_f16(a, b, c):
-    # The product is exact. Where the sum is not, it lies far from halfway between two float16.
-    return (np.multiply(a, b, dtype=np.float64) + c).astype(np.float16)
+#: Functions of float32 that hold f16 or bf16, giving float32 that rounds to those formats as the exact result does.
+_ARITHMETIC: dict[str, Callable] = {"add": _add, "sub": _sub, "mul": _mul, "fma": _fma}
 
 
-_ARITHMETIC: dict[tuple[str, str], Callable] = {
-    # 24 bits are more than twice 11, or 8, and two: adding in float32 and rounding again is rounding once.
-    ("add", "f16"): np.add,
-    ("sub", "f16"): np.subtract,
-    ("mul", "f16"): np.multiply,
-    ("fma", "f16"): _fma_f16,
-    ("add", "bf16"): lambda a, b: narrow_bf16(widen_bf16(a) + widen_bf16(b)),
-    ("sub", "bf16"): lambda a, b: narrow_bf16(widen_bf16(a) - widen_bf16(b)),
-    ("mul", "bf16"): _mul_bf16,
-    ("fma", "bf16"): _fma_bf16,
-}
+def _in_float32(function: Callable, element: str) -> Callable:
+    """``function`` of float32, on a 16-bit format."""
+    widen, narrow = WIDEN[element], NARROW[element]
+    return lambda *sources: narrow(function(*(widen(source) for source in sources)))
 
 
 def finish_half(form: Form, function: Callable, element: str) -> Callable:
-    """Wrap ``function`` in what the instruction's .ftz, .sat and .relu ask for, and hardware's NaN."""
+    """Wrap ``function`` in what the instruction's .ftz, .sat and .relu ask for."""
     if form.flag("ftz") and element == "f16":
         inner = function
 
@@ -92,8 +71,6 @@ def finish_half(form: Form, function: Callable, element: str) -> Callable:
         def function(*sources):
             return saturate(unclamped(*sources))
 
-    if element == "f16":
-        function = canonical(function, "f16")
     return relu(function) if form.flag("relu") else function
 
 
@@ -125,13 +102,13 @@ def for_halves(*opcodes: str) -> Callable[[_HalfMeaning], _HalfMeaning]:
 @for_halves("add", "sub", "mul")
 def _arithmetic(form: Form, element: str) -> Semantics:
     form.one_of("rn", default="rn")
-    return binary(finish_half(form, _ARITHMETIC[form.opcode, element], element), element)
+    return binary(finish_half(form, _in_float32(_ARITHMETIC[form.opcode], element), element), element)
 
 
 @for_halves("fma")
 def _fused(form: Form, element: str) -> Semantics:
     form.one_of("rn")
-    return ternary(finish_half(form, _ARITHMETIC["fma", element], element), element)
+    return ternary(finish_half(form, _in_float32(_fma, element), element), element)
 
 
 def _on_bits(function: Callable) -> Callable:
@@ -149,15 +126,7 @@ def _sign(form: Form, element: str) -> Semantics:
 
 @for_halves("min", "max")
 def _extreme(form: Form, element: str) -> Semantics:
-    propagate = form.flag("NaN")
-    if element == "f16":
-        function = extreme(form.opcode, "f16", propagate)
-    else:
-        of_float = extreme(form.opcode, "f32", propagate)
-
-        def function(a, b):
-            return narrow_bf16(of_float(widen_bf16(a), widen_bf16(b)))
-
+    function = _in_float32(extreme(form.opcode, "f32", form.flag("NaN")), element)
     if form.flag("xorsign"):
         form.one_of("abs")
         magnitude = function
@@ -176,5 +145,6 @@ _APPROXIMATE: dict[str, Callable] = {"ex2": np.exp2, "tanh": np.tanh}
 @for_halves("ex2", "tanh")
 def _approximate(form: Form, element: str) -> Semantics:
     form.one_of("approx")
-    function, widen, narrow = _APPROXIMATE[form.opcode], WIDEN[element], ROUND[element]
-    return unary(finish_half(form, lambda a: narrow(function(widen(a)), 0.0, "rn"), element), element)
+    function = _APPROXIMATE[form.opcode]
+    nearest = _in_float32(lambda a: nudged(function(a, dtype=np.float64)), element)
+    return unary(finish_half(form, nearest, element), element)

@@ -75,10 +75,18 @@ def _round_suspects(total, a, b, c):
     return result
 
 
-def step(value, upwards):
-    """The next float up where ``upwards`` (a bool), else down."""
-    dtype = value.dtype.type
-    return np.nextafter(value, np.where(upwards, dtype(np.inf), dtype(-np.inf)).astype(dtype))[()]
+def _step(value, upwards):
+    """The next float up where ``upwards`` (a bool), else down; not for NaN."""
+    unsigned = np.dtype(f"u{value.dtype.itemsize}").type
+    bits = value.view(unsigned)
+    grows = np.signbit(value) != upwards
+    # Neighbouring floats have neighbouring bits.
+    stepped = bits + (np.multiply(grows, unsigned(2)) - unsigned(1))
+    zero = value == 0
+    if zero.any():
+        sign = np.multiply(~upwards, unsigned(1 << 8 * value.dtype.itemsize - 1))
+        stepped = select(zero, sign | unsigned(1), stepped)
+    return stepped.view(value.dtype)
 
 
 def direct(result, sign, mode: str):
@@ -89,19 +97,19 @@ def direct(result, sign, mode: str):
         sign: a number with the sign of (exact value - result); NaN or 0 where the result stands.
         mode: "rz", "rm" or "rp".
     """
-    if mode == "rm":
-        wrong = sign < 0
-    elif mode == "rp":
-        wrong = sign > 0
-    else:
-        wrong = np.where(np.signbit(result), sign > 0, sign < 0)
     upwards = sign > 0
-    return select(wrong[()], step(result, upwards), result)
+    if mode == "rp":
+        wrong = upwards
+    elif mode == "rm":
+        wrong = sign < 0
+    else:
+        wrong = (upwards | (sign < 0)) & (upwards == np.signbit(result))
+    return select(wrong, _step(result, upwards), result) if wrong.any() else result
 
 
 def _signed_zero(result, a, b, mode: str):
     """Downwards, an exact sum of 0 is -0 unless both parts are +0."""
-    if mode != "rm":
+    if mode != "rm" or not (result == 0).any():
         return result
     negative = (result == 0) & (np.signbit(a) | np.signbit(b))
     return select(negative, np.negative(np.abs(result)), result)
@@ -109,9 +117,17 @@ def _signed_zero(result, a, b, mode: str):
 
 def round_f32(total, error, mode: str):
     """float64 ``total`` plus its ``error`` (two_sum's), as float32 in this mode (not "rn")."""
+    return _round_sum_f32(total, lambda: error, mode)
+
+
+def _round_sum_f32(total, error: Callable, mode: str):
+    """``round_f32``, the error asked for only where the total alone does not say which way rounding went."""
     result = total.astype(np.float32)
-    difference = total - result
-    return direct(result, np.where(difference != 0, difference, error)[()], mode)
+    sign = total - result
+    settled = sign != 0
+    if not settled.all():
+        sign = np.where(settled, sign, error())[()]
+    return direct(result, sign, mode)
 
 
 def add_f32(mode: str) -> Callable:
@@ -121,7 +137,7 @@ def add_f32(mode: str) -> Callable:
 
     def add(a, b):
         a, b = a.astype(_F64), b.astype(_F64)
-        return _signed_zero(round_f32(*two_sum(a, b), mode), a, b, mode)
+        return _signed_zero(_round_sum_f32(a + b, lambda: two_sum(a, b)[1], mode), a, b, mode)
 
     return add
 
@@ -140,7 +156,8 @@ def fused_f32(mode: str) -> Callable:
 
     def fma(a, b, c):
         product, c = np.multiply(a, b, dtype=_F64), c.astype(_F64)
-        return _signed_zero(round_f32(*two_sum(product, c), mode), product, c, mode)
+        result = _round_sum_f32(product + c, lambda: two_sum(product, c)[1], mode)
+        return _signed_zero(result, product, c, mode)
 
     return fma
 
