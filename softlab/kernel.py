@@ -145,11 +145,13 @@ class Kernel:
         from softlab.emulator.launch import prepare
         from softlab.emulator.machine import run
         from softlab.instruments.counters import Counters
+        from softlab.instruments.hazards import Hazards
         from softlab.instruments.recorder import Recorder
 
         program = self._emulated
         counters = Counters(program.image) if record else None
         recorder = Recorder(self.program.file, blocks) if record else None
+        hazards = Hazards() if check else None
         launch, mapped = prepare(
             program,
             grid,
@@ -158,7 +160,8 @@ class Kernel:
             smem,
             file=self.program.file,
             sm_count=Device.named(self.program.arch).sm_count,
-            observers=[observer for observer in (counters, recorder) if observer is not None],
+            check=check,
+            observers=[observer for observer in (hazards, counters, recorder) if observer is not None],
         )
         with _Progress(launch.blocks) as progress:
             lane_instructions = run(launch, progress)

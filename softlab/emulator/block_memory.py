@@ -32,6 +32,7 @@ class _OwnedMemory:
         self.data = np.zeros((owners, self.stride), np.uint8)
         self.fault: FaultReporter
         self.listener: AccessListener | None = None
+        self.writes = 0
         self._views: dict[np.dtype, np.ndarray] = {}
 
     def clear(self) -> None:
@@ -49,8 +50,8 @@ class _OwnedMemory:
         """Which piece each lane of the set uses."""
         raise NotImplementedError
 
-    def _index(self, lanes: Lanes, site: Site, address: Value) -> Any:
-        """Item index in a piece, checked: an int where all lanes share it."""
+    def _index(self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...] = ()) -> Any:
+        """Item index in a piece, checked: an int where all lanes share it. ``values`` are what is stored there."""
         if site.offset:
             address = address + address.dtype.type(site.offset & (256**address.dtype.itemsize - 1))
         shared_by_all = not isinstance(address, np.ndarray)
@@ -58,8 +59,9 @@ class _OwnedMemory:
             raise self.fault(self.fault_kind, lanes, site, address > max(-1, self.nbytes - site.width), address)
         if misaligned(address, site.width):
             raise self.fault("misaligned", lanes, site, address % address.dtype.type(site.width) != 0, address)
+        self.writes += site.store
         if self.listener is not None:
-            self.listener(site, lanes, address)
+            self.listener(site, lanes, address, values)
         if shared_by_all:
             return int(address) >> int(site.shift)
         index = address >> address.dtype.type(site.shift)
@@ -80,7 +82,7 @@ class _OwnedMemory:
 
     def store(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         """Write each lane's value(s) to its address."""
-        index = self._index(lanes, site, address)
+        index = self._index(lanes, site, address, values)
         view = self.view(site.item)
         flat = index + self.owner(lanes) * view.shape[1]
         view.reshape(-1)[flat] = last_writer(join_elements(site, values), flat)
@@ -126,7 +128,7 @@ class SharedMemory(_OwnedMemory):
 
     def store(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         if isinstance(lanes, Box):
-            columns = self._columns(lanes, site, address)
+            columns = self._columns(lanes, site, address, values)
             if columns is not None:
                 value = join_elements(site, values)
                 count = columns.stop - columns.start if isinstance(columns, slice) else len(columns)
@@ -139,14 +141,16 @@ class SharedMemory(_OwnedMemory):
                 return
         super().store(lanes, site, address, *values)
 
-    def _columns(self, lanes: Box, site: Site, address: Value) -> slice | np.ndarray | None:
+    def _columns(
+        self, lanes: Box, site: Site, address: Value, values: tuple[Value, ...] = ()
+    ) -> slice | np.ndarray | None:
         """The items that every block of the set touches, where they are the same in each."""
         if not isinstance(address, np.ndarray):
-            index = self._index(lanes, site, address)
+            index = self._index(lanes, site, address, values)
             return slice(index, index + 1)
         if address.shape[0] != 1 or (isinstance(lanes.row_selector, np.ndarray) and lanes.extent[0] * 4 < lanes.blocks):
             return None
-        index = self._index(lanes, site, address)[0]
+        index = self._index(lanes, site, address, values)[0]
         first, last = int(index[0]), int(index[-1])
         if last - first + 1 == len(index) and (index[1:] - index[:-1] == 1).all():
             return slice(first, last + 1)

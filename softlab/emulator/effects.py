@@ -311,7 +311,7 @@ def _warp_barrier(instruction: Instruction, index: int, image: Image) -> Effect:
     """``bar.warp.sync``: the machine has brought the lanes together already."""
     if not instruction.has("warp"):
         raise NotImplementedError("barrier")
-    return Effect("m.nothing", Place(index, instruction))
+    return Effect("m.warps.sync", Place(index, instruction), ((instruction.operands[0], "u32"),))
 
 
 @EFFECTS.opcode(

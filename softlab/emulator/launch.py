@@ -25,6 +25,7 @@ def prepare(
     *,
     file: str = "kernel.cu",
     sm_count: int = 132,
+    check: bool = False,
     observers: Sequence[Observer] = (),
 ) -> tuple[Launch, tuple[Mapped, ...]]:
     """The launch, with module variables as they are initialised, and where the array arguments are mapped.
@@ -36,7 +37,16 @@ def prepare(
     parameters, mapped = pack(program.image, arguments, memory)
     _place_variables(program.image, memory)
     launch = Launch(
-        program, grid, block, parameters, memory, dynamic_shared, file, sm_count, observers=tuple(observers)
+        program,
+        grid,
+        block,
+        parameters,
+        memory,
+        dynamic_shared,
+        file,
+        sm_count,
+        check=check,
+        observers=tuple(observers),
     )
     return launch, mapped
 

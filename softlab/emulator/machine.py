@@ -16,13 +16,14 @@ from softlab.emulator.atomics import Atomics
 from softlab.emulator.block_memory import GenericMemory, LocalMemory, SharedMemory
 from softlab.emulator.compiler import CompiledBlock, Program
 from softlab.emulator.effects import CopySites, Place
+from softlab.emulator.endless import EndlessLoop
 from softlab.emulator.faults import Geometry, Index3, first_lane, kernel_fault
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.memory import GlobalMemory, Site
 from softlab.emulator.observers import Observer, listeners
 from softlab.emulator.printf import formatted
-from softlab.emulator.ptx import Instruction
-from softlab.emulator.schedule import Schedule
+from softlab.emulator.ptx import Immediate, Instruction, Register
+from softlab.emulator.schedule import Listeners, Schedule
 from softlab.emulator.warpwide import WarpWide
 from softlab.errors import Error, KernelFault
 
@@ -43,7 +44,8 @@ class Launch:
     """One launch: the program, its grid and block, the parameter bytes, dynamic shared memory in bytes.
 
     ``file`` names the kernel's own source in faults; ``sm_count`` is what ``%smid`` counts to; ``output`` takes what
-    the kernel prints; ``budget`` is the number of instructions a batch may issue.
+    the kernel prints; ``budget`` is the number of instructions a batch may issue; ``check`` says whether lanes that a
+    warp-synchronous instruction names and that cannot come are a fault.
     """
 
     program: Program
@@ -55,6 +57,7 @@ class Launch:
     file: str = "kernel.cu"
     sm_count: int = 132
     budget: int = INSTRUCTION_BUDGET
+    check: bool = False
     output: Callable[[str], Any] = _write
     observers: Sequence[Observer] = field(default=())
 
@@ -117,8 +120,11 @@ class Batch:
         self.global_.listener = listeners(launch.observers, "global_access")
         self.shared.listener = listeners(launch.observers, "shared_access")
         self.warps.listener = listeners(launch.observers, "shuffle")
-        self.on_block = listeners(launch.observers, "block")
-        self.on_barrier = listeners(launch.observers, "barrier")
+        self.warps.on_sync = listeners(launch.observers, "warp_sync")
+        self._on_block = listeners(launch.observers, "block")
+        self._listeners = Listeners(
+            **{event: listeners(launch.observers, event) for event in ("arrive", "barrier", "exit")}
+        )
         self._specials: dict[str, Value] = {}
 
     def run(self, first: int) -> int:
@@ -132,29 +138,34 @@ class Batch:
             observer.batch(self)
         exists = np.arange(self.threads) < self.launch.threads
         everyone = Box(self.blocks, self.threads, None, exists)
-        return self._loop(Schedule(everyone, self.launch.program.blocks))
+        return self._loop(Schedule(everyone, self.launch.program.blocks, self._listeners))
 
     def _loop(self, schedule: Schedule) -> int:
-        program, on_block = self.launch.program, self.on_block
+        program, on_block = self.launch.program, self._on_block
         compiled: list[CompiledBlock | None] = [None] * (len(program.blocks) + 1)
         registers: list[Value] = list(program.initial)
         total, budget = 0, self.launch.budget
+        endless = EndlessLoop(registers)
+
+        def members(number: int, lanes: Lanes) -> Value:
+            return self._members(registers, number, lanes)
+
         while schedule.live is not None:
-            chosen = schedule.next(self._deadlock)
+            chosen = schedule.next(members, self._alone, self._deadlock)
             if chosen is None:
                 break
             number, lanes = chosen
             code = compiled[number]
             if code is None:
                 if number >= len(program.blocks):  # ran off the end
-                    schedule.exit(lanes, self.on_barrier)
+                    schedule.exit(lanes)
                     continue
                 code = compiled[number] = program.block(number)
             block = code.block
             length = block.stop - block.start
             self.steps += length
             total += length * lanes.count
-            if self.steps > budget:
+            if self.steps > budget or endless.proven(number, lanes, schedule.others_wait, self._writes):
                 raise self._endless(lanes, program.image.instructions[block.start])
             if on_block is not None:
                 on_block(block, lanes)
@@ -169,6 +180,10 @@ class Batch:
                     registers[register] = lanes.put(registers[register], value, whole)
             _ENDS[block.end](self, schedule, block, lanes, decision)
         return total
+
+    def _writes(self) -> int:
+        """Grows with every write to memory."""
+        return self.global_.writes + self.shared.writes + self.local.writes
 
     # What the generated code calls
 
@@ -332,7 +347,31 @@ class Batch:
             None,
         )
 
-    def _deadlock(self, lanes: Lanes, place: int) -> KernelFault:
+    def _members(self, registers: list[Value], number: int, lanes: Lanes) -> Value:
+        """The mask of lanes that the warp-synchronous instruction at the start of a block names."""
+        program = self.launch.program
+        operands = program.image.instructions[program.blocks[number].start].operands
+        mask = operands[-1]
+        if isinstance(mask, Register):
+            return lanes.take(registers[program.registers[mask.name]]).view(np.uint32)
+        return np.uint32(mask.value & 0xFFFFFFFF) if isinstance(mask, Immediate) else np.uint32(0xFFFFFFFF)
+
+    def _alone(self, number: int, lanes: Lanes) -> None:
+        """Lanes run a warp-synchronous instruction though others that it names are waiting elsewhere."""
+        if not self.launch.check:
+            return
+        instruction = self.launch.program.image.instructions[self.launch.program.blocks[number].start]
+        raise self.fault(
+            "inactive-lane",
+            "the thread exchanges values with lanes that its mask names and that wait elsewhere or take another branch. "
+            "Move the instruction out of the branch, or name only the lanes that are there (__ballot_sync before it)",
+            instruction,
+            lanes,
+            np.bool_(True),
+            None,
+        )
+
+    def _deadlock(self, place: int, lanes: Lanes) -> KernelFault:
         instruction = self.launch.program.image.instructions[place]
         return self.fault(
             "barrier-divergence",
@@ -390,7 +429,7 @@ def _exit(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: 
     if rest is not None:
         schedule.add(block.index + 1, rest)
     if taken is not None:
-        schedule.exit(taken, batch.on_barrier)
+        schedule.exit(taken)
 
 
 def _barrier(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
@@ -410,15 +449,7 @@ def _barrier(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decisio
         if same is None:
             raise Error(f"`{instruction.text}`: the barrier's number cannot be told")
         barrier, count = first[0] if first else 0, first[1] if len(first) > 1 else None
-        schedule.arrive(
-            barrier,
-            count,
-            block.index,
-            same,
-            batch.on_barrier,
-            waits=not instruction.has("arrive"),
-            place=block.stop - 1,
-        )
+        schedule.arrive(barrier, count, block, same, waits=not instruction.has("arrive"))
 
 
 def _trap(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:

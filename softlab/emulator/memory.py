@@ -108,8 +108,9 @@ def misaligned(offset: Value, width: int) -> bool:
 
 #: Called as fault(kind, lanes, site, bad, address, place): bad (of the set) says which lanes are at fault.
 FaultReporter = Callable[..., Exception]
-#: Called as listener(site, lanes, address): after the checks, before the access. ``address`` has the site's offset in it.
-AccessListener = Callable[[Site, Lanes, Value], None]
+#: Called as listener(site, lanes, address), for shared and local memory (site, lanes, address, stored values): after the
+#: checks, before the access. ``address`` has the site's offset in it.
+AccessListener = Callable[..., None]
 
 
 class Allocation:
@@ -150,6 +151,7 @@ class GlobalMemory:
         self._next = ARGUMENT_BASE
         self.fault: FaultReporter
         self.listener: AccessListener | None = None
+        self.writes = 0
 
     def place(
         self, data: np.ndarray, *, name: str, index: int | None = None, base: int | None = None, writeable: bool = True
@@ -245,5 +247,6 @@ class GlobalMemory:
                 f"the kernel writes to {allocation.name}, which is read-only: pass an array that can be written, "
                 "for instance a copy"
             )
+        self.writes += site.store
         if self.listener is not None:
             self.listener(site, lanes, address + np.uint64(site.offset & _ADDRESS_MASK) if site.offset else address)

@@ -28,16 +28,26 @@ class Observer:
     def global_access(self, site: Site, lanes: Lanes, address: Value) -> None:
         """A checked access to global or constant memory; ``address`` is a value of the set, offset included."""
 
-    def shared_access(self, site: Site, lanes: Lanes, address: Value) -> None:
-        """A checked access to shared memory; ``address`` is the byte offset in the block's."""
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """A checked access to shared memory; ``address`` is the byte offset in the block's, ``values`` are stored there."""
 
-    def shuffle(
-        self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray, members: Value
-    ) -> None:
+    def shuffle(self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray) -> None:
         """A warp shuffle; the arrays are spread over whole warps, (rows or 1, warps, 32)."""
 
-    def barrier(self, lanes: Lanes) -> None:
-        """These lanes, which are all that their blocks still have, pass a barrier of the block."""
+    def warp_sync(self, place: Place, lanes: Lanes, members: Value) -> None:
+        """These lanes execute a warp-synchronous instruction together; ``members`` is the mask that each one names."""
+
+    def arrive(self, block: Block, lanes: Lanes) -> None:
+        """These lanes wait at the barrier that ends this basic block, since others of their block are not there yet."""
+
+    def barrier(self, lanes: Lanes, places: Sequence[int]) -> None:
+        """These lanes, which are all that their blocks still have, pass a barrier of the block.
+
+        ``places`` are the instructions at which they came to it: one, unless the code is divergent.
+        """
+
+    def exit(self, lanes: Lanes) -> None:
+        """These lanes are done while others of the batch are not."""
 
 
 def listeners(observers: Sequence[Observer], event: str) -> Callable[..., Any] | None:

@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.flow import Block
-from softlab.emulator.lanes import WARP, Lanes, lanes_of
+from softlab.emulator.lanes import WARP, Lanes, Value, lanes_of
 
-BarrierListener = Callable[[Lanes], Any] | None
+
+@dataclass(frozen=True)
+class Listeners:
+    """Who is told what happens at barriers (``Observer`` says when); None costs nothing."""
+
+    arrive: Callable[[Block, Lanes], Any] | None = None
+    barrier: Callable[[Lanes, Sequence[int]], Any] | None = None
+    exit: Callable[[Lanes], Any] | None = None
 
 
 @dataclass
@@ -33,12 +40,19 @@ class Schedule:
     lowest goes first.
     """
 
-    def __init__(self, everyone: Lanes, blocks: Sequence[Block]) -> None:
+    def __init__(self, everyone: Lanes, blocks: Sequence[Block], listeners: Listeners) -> None:
         self.live: Lanes | None = everyone
+        self._blocks = blocks
+        self._listeners = listeners
         self._warp_synchronous = [block.warp_synchronous for block in blocks] + [False]
         self._ready: dict[int, Lanes] = {0: everyone}
         self._stalled: dict[int, Lanes] = {}
         self._arrivals: list[_Arrival] = []
+
+    @property
+    def others_wait(self) -> bool:
+        """Whether all lanes but those that were chosen last are done or wait for those."""
+        return not self._ready
 
     def add(self, place: int, lanes: Lanes) -> None:
         """These lanes go on with this block."""
@@ -48,10 +62,18 @@ class Schedule:
             lanes = lanes.unite(self._ready[place])
         self._ready[place] = lanes
 
-    def next(self, deadlock: Callable[[Lanes, int], Exception]) -> tuple[int, Lanes] | None:
+    def next(
+        self,
+        members: Callable[[int, Lanes], Value],
+        alone: Callable[[int, Lanes], Any],
+        deadlock: Callable[[int, Lanes], Exception],
+    ) -> tuple[int, Lanes] | None:
         """(block, lanes) to run now; None where no lane is left.
 
-        ``deadlock(lanes, instruction)`` makes the error for lanes that wait at a barrier for ever.
+        Arguments:
+            members: (block, lanes) -> the mask of lanes that the block's first instruction, a warp-synchronous one, names.
+            alone: told of (block, lanes) that run such an instruction though lanes that it names cannot come any more.
+            deadlock: (instruction, lanes) that wait at a barrier for ever -> the error.
         """
         ready = self._ready
         while ready:
@@ -59,75 +81,71 @@ class Schedule:
             lanes = ready.pop(place)
             if not self._warp_synchronous[place] or self.live is None or lanes.count == self.live.count:
                 return place, lanes
-            together, early = self._whole_warps(lanes)
+            together, early = self._together(lanes, members(place, lanes))
             if early is not None:
                 self._stalled[place] = early
             if together is not None:
                 return place, together
         if self._stalled:
-            # Nobody else can come: run with those that are there.
             place = min(self._stalled)
-            return place, self._stalled.pop(place)
+            lanes = self._stalled.pop(place)
+            alone(place, lanes)
+            return place, lanes
         waiting = [a for a in self._arrivals if a.waits]
         if waiting:
-            raise deadlock(waiting[0].lanes, waiting[0].place)
+            raise deadlock(waiting[0].place, waiting[0].lanes)
         return None
 
-    def _whole_warps(self, lanes: Lanes) -> tuple[Lanes | None, Lanes | None]:
-        """The lanes of warps of which every live lane is here, and the others."""
+    def _together(self, lanes: Lanes, members: Value) -> tuple[Lanes | None, Lanes | None]:
+        """The lanes of which all live members are here, and the others."""
         assert self.live is not None
-        shape = (lanes.blocks, lanes.threads // WARP, WARP)
-        here, live = lanes.mask.reshape(shape), self.live.mask.reshape(shape)
-        whole = (here | ~live).all(axis=2, keepdims=True)
-        return tuple(  # type: ignore[return-value]
-            lanes_of(part.reshape(lanes.mask.shape)) if part.any() else None for part in (here & whole, here & ~whole)
-        )
+        here, live = _warp_bits(lanes), _warp_bits(self.live)
+        named = np.broadcast_to(lanes.put(members, members, True), (lanes.blocks, lanes.threads))
+        missing = named.reshape(lanes.blocks, -1, WARP) & (live & ~here)
+        waits = (missing != 0).reshape(lanes.blocks, lanes.threads)
+        mask = lanes.mask
+        parts = [part for part in (mask & ~waits, mask & waits)]
+        go, stay = (lanes_of(part) if part.any() else None for part in parts)
+        return go, stay
 
-    def exit(self, lanes: Lanes, listener: BarrierListener) -> None:
+    def exit(self, lanes: Lanes) -> None:
         """These lanes are done."""
         assert self.live is not None
         self.live = None if lanes.count == self.live.count else self.live.without(lanes)
         if self.live is None:
             return
+        if self._listeners.exit is not None:
+            self._listeners.exit(lanes)
         for barrier in {a.barrier for a in self._arrivals}:
-            self._release(barrier, listener)
+            self._release(barrier)
         for place in list(self._stalled):
             self.add(place, self._stalled.pop(place))
 
-    def arrive(
-        self,
-        barrier: int,
-        count: int | None,
-        index: int,
-        lanes: Lanes,
-        listener: BarrierListener,
-        *,
-        waits: bool,
-        place: int,
-    ) -> None:
-        """These lanes come to a barrier at the end of block ``index``; ``count`` is the number of threads it is for."""
+    def arrive(self, barrier: int, count: int | None, block: Block, lanes: Lanes, *, waits: bool) -> None:
+        """These lanes come to the barrier at the end of ``block``; ``count`` is the number of threads it is for."""
         assert self.live is not None
+        after, place = block.index + 1, block.stop - 1
         if waits and count is None and lanes.count == self.live.count:
-            if listener is not None:
-                listener(lanes)
-            self._ready[index + 1] = lanes
+            if self._listeners.barrier is not None:
+                self._listeners.barrier(lanes, (place,))
+            self._ready[after] = lanes
             return
         for arrival in self._arrivals:
             if arrival.barrier == barrier and arrival.place == place:
                 arrival.lanes = arrival.lanes.unite(lanes)
                 break
         else:
-            self._arrivals.append(_Arrival(barrier, count, index + 1, place, lanes, waits))
+            self._arrivals.append(_Arrival(barrier, count, after, place, lanes, waits))
+        if waits and self._listeners.arrive is not None:
+            self._listeners.arrive(block, lanes)
         if not waits:
-            self.add(index + 1, lanes)
-        self._release(barrier, listener)
+            self.add(after, lanes)
+        self._release(barrier)
 
-    def _release(self, barrier: int, listener: BarrierListener) -> None:
+    def _release(self, barrier: int) -> None:
         """Let the blocks go on of which all threads that the barrier is for have come."""
         assert self.live is not None
         here = [a for a in self._arrivals if a.barrier == barrier]
-        if not here:
-            return
         came = np.logical_or.reduce([a.lanes.mask for a in here])
         count = next((a.count for a in here if a.count is not None), None)
         if count is None:
@@ -137,8 +155,9 @@ class Schedule:
             complete = warps * WARP >= count
         if not complete.any():
             return
-        if listener is not None:
-            listener(lanes_of(came & complete[:, None]))
+        if self._listeners.barrier is not None:
+            places = [a.place for a in here if a.waits and a.lanes.mask[complete].any()]
+            self._listeners.barrier(lanes_of(came & complete[:, None]), places)
         for arrival in here:
             mask = arrival.lanes.mask
             go, stay = mask & complete[:, None], mask & ~complete[:, None]
@@ -148,3 +167,9 @@ class Schedule:
                 arrival.lanes = lanes_of(stay)
             else:
                 self._arrivals.remove(arrival)
+
+
+def _warp_bits(lanes: Lanes) -> np.ndarray:
+    """(blocks, warps, 1) uint32: the lanes of each warp that are in the set."""
+    bits = np.packbits(lanes.mask.reshape(lanes.blocks, -1, WARP), axis=2, bitorder="little")
+    return bits.view("<u4")

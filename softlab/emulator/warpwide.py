@@ -13,8 +13,10 @@ from softlab.emulator.lanes import WARP, Lanes, Value
 
 _LANE = np.arange(WARP)
 _FULL_MASK = 0xFFFFFFFF
-#: Called as listener(place, lanes, source, valid, given, received), all spread over whole warps.
+#: Called as listener(place, lanes, source, given, received), all spread over whole warps.
 ShuffleListener = Callable[..., None]
+#: Called as listener(place, lanes, members) when lanes execute a warp-synchronous instruction.
+SyncListener = Callable[[Place, Lanes, Value], None]
 
 
 @lru_cache(maxsize=256)
@@ -49,9 +51,19 @@ class WarpWide:
 
     def __init__(self) -> None:
         self.listener: ShuffleListener | None = None
+        self.on_sync: SyncListener | None = None
+
+    def sync(self, lanes: Lanes, place: Place, members: Value) -> None:
+        """``bar.warp.sync``: the machine has brought the lanes together already."""
+        self._tell(lanes, place, members)
+
+    def _tell(self, lanes: Lanes, place: Place, members: Value) -> None:
+        if self.on_sync is not None:
+            self.on_sync(place, lanes, members)
 
     def shuffle(self, lanes: Lanes, place: Place, value: Value, lane: Value, clamp: Value, members: Value) -> tuple:
         """``shfl.sync``: (value of the source lane, whether it was in range)."""
+        self._tell(lanes, place, members)
         if isinstance(lane, np.ndarray) or isinstance(clamp, np.ndarray):
             source, valid = _sources(
                 place.mode, lanes.spread(lane).astype(np.int64), lanes.spread(clamp).astype(np.int64)
@@ -67,11 +79,12 @@ class WarpWide:
             given = np.broadcast_to(given, (rows, *given.shape[1:]))
             received = np.take_along_axis(given, np.broadcast_to(source, given.shape), axis=2)
         if self.listener is not None:
-            self.listener(place, lanes, np.broadcast_to(source, received.shape), given, received, members)
+            self.listener(place, lanes, np.broadcast_to(source, received.shape), given, received)
         return lanes.collect(received), lanes.collect(valid)
 
     def vote(self, lanes: Lanes, place: Place, predicate: Value, members: Value) -> Value:
         """``vote.sync``."""
+        self._tell(lanes, place, members)
         asked = lanes.warp_mask & self._members(lanes, members)
         holds = lanes.spread(predicate)
         if place.mode == "ballot":
@@ -82,6 +95,7 @@ class WarpWide:
 
     def match(self, lanes: Lanes, place: Place, value: Value, members: Value) -> tuple:
         """``match.sync``: (mask of the lanes with the same value, whether all have it)."""
+        self._tell(lanes, place, members)
         asked = lanes.warp_mask & self._members(lanes, members)
         spread = lanes.spread(value)
         asked = np.broadcast_to(asked, np.broadcast_shapes(asked.shape, spread.shape))
@@ -95,6 +109,7 @@ class WarpWide:
 
     def reduce(self, lanes: Lanes, place: Place, value: Value, members: Value) -> Value:
         """``redux.sync`` of integers."""
+        self._tell(lanes, place, members)
         asked = lanes.warp_mask & self._members(lanes, members)
         spread = lanes.spread(value)
         dtype = spread.dtype
@@ -115,6 +130,7 @@ class WarpWide:
 
     def elect(self, lanes: Lanes, place: Place, members: Value) -> tuple:
         """``elect.sync``: (the lowest member, whether this lane is it)."""
+        self._tell(lanes, place, members)
         asked = lanes.warp_mask & self._members(lanes, members)
         leader = asked.argmax(axis=2)[..., None]
         return self._to_lanes(lanes, leader.astype(np.uint32)), lanes.collect(leader == _LANE)

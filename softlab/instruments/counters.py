@@ -120,7 +120,7 @@ class Counters(Observer):
         self._warps[index] = self._warps.get(index, 0) + lanes.warps
         self._ranges[index] = (block.start, block.stop)
 
-    def shared_access(self, site: Site, lanes: Lanes, address: Value) -> None:
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Wavefronts and conflicts of a load or store; atomics have counters of their own on hardware."""
         if site.operation:
             return

@@ -130,7 +130,7 @@ class Recorder(Observer):
         self._rows = rows[(rows >= 0) & (rows < batch.blocks)]
         self._seen = (None, None)
 
-    def shared_access(self, site: Site, lanes: Lanes, address: Value) -> None:
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Record it."""
         self._access(self._shared, site, lanes, address)
 
@@ -139,9 +139,7 @@ class Recorder(Observer):
         if site.space != "const":
             self._access(self._global, site, lanes, address)
 
-    def shuffle(
-        self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray, members: Value
-    ) -> None:
+    def shuffle(self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray) -> None:
         """Record it."""
         self._step += 1
         warps = self._warps(lanes, self._shuffles)

@@ -1,0 +1,267 @@
+"""Finds faults that the hardware does not report: races and uninitialised reads in shared memory, shuffles from inactive
+lanes, barriers in divergent code.
+
+The machine runs in lock step, so that a race gives the result its author hoped for; here it is found from who touched
+each word since the last barrier. Where all blocks do the same, which is the rule, one block's state stands for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.effects import Place
+from softlab.emulator.flow import Block
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.memory import Site, join_elements
+from softlab.emulator.observers import Observer
+from softlab.instruments.shadow import ATOMIC, Shadow
+
+_READ_TEXT = "reads a word of shared memory that {other} has written since the last barrier"
+_WRITE_TEXT = "writes a word of shared memory that {other} has {what} since the last barrier"
+_MEND = "Put __syncthreads() (within a warp __syncwarp()) between the two"
+
+
+@dataclass(frozen=True)
+class _Touch:
+    """An access to shared memory, flat: which words each lane touches, (lanes, words a lane), and who it is."""
+
+    row: np.ndarray
+    thread: np.ndarray
+    word: np.ndarray
+
+
+class Hazards(Observer):
+    """Raises a ``KernelFault`` at the first fault. One observer watches one run."""
+
+    def __init__(self) -> None:
+        self._batch: Any = None
+        self._shadow: Shadow | None = None
+        self._past: dict[int, np.ndarray] = {}
+        self._waiting: dict[int, np.ndarray] = {}
+        self._reach: dict[int, frozenset[int]] = {}
+
+    def batch(self, batch: Any) -> None:
+        """Nothing has been touched yet."""
+        self._batch = batch
+        self._shadow = Shadow(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
+        self._past, self._waiting = {}, {}
+
+    # Shared memory
+
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """Look for a race or an uninitialised read, and remember who was here."""
+        shadow = self._shadow
+        assert shadow is not None
+        touch = self._touch(site, lanes, address)
+        ordered = site.instruction.has("volatile")
+        reads = not site.store or (site.operation and not site.operation.startswith("exch"))
+        if reads and (never := shadow.never_written(touch.row, touch.word)).any():
+            raise self._fault(
+                "uninitialized-shared",
+                "the thread reads shared memory that no thread of the block has written. Write every element that is "
+                "read, and put a barrier after the writes",
+                site, lanes, address, never,
+            )  # fmt: skip
+        mine = shadow.code(touch.thread) if not site.operation else np.full(len(touch.thread), ATOMIC)
+        clash = shadow.written_by_another(touch.row, touch.word, touch.thread, mine, ordered)
+        if clash.any() and site.store and not site.operation:
+            clash &= self._changes(site, lanes, address, values)
+        if clash.any():
+            who = shadow.last_writer(touch.row, touch.word, clash)
+            text = _WRITE_TEXT.format(other=self._name(who), what="written") if site.store else ""
+            raise self._race(text or _READ_TEXT.format(other=self._name(who)), site, lanes, address, clash)
+        if site.store:
+            clash = shadow.read_by_another(touch.row, touch.word, touch.thread, ordered)
+            if clash.any():
+                who = shadow.last_reader(touch.row, touch.word, clash)
+                raise self._race(_WRITE_TEXT.format(other=self._name(who), what="read"), site, lanes, address, clash)
+            twice = shadow.write(touch.row, touch.word, mine)
+            if not site.operation and twice.any():
+                clash = twice & self._differs_from_winner(site, lanes, touch, values)
+                if clash.any():
+                    text = "writes another value than a second thread does in the same instruction"
+                    raise self._race(f"{text} to the same word of shared memory", site, lanes, address, clash)
+        else:
+            shadow.read(touch.row, touch.word, touch.thread)
+
+    def _touch(self, site: Site, lanes: Lanes, address: Value) -> _Touch:
+        shadow = self._shadow
+        assert shadow is not None
+        alike = isinstance(lanes, Box) and lanes.rows is None
+        if alike and shadow.alike and (not isinstance(address, np.ndarray) or address.shape[0] == 1):
+            count = lanes.extent[1]
+            flat = np.broadcast_to(address, (1, count))[0]
+            thread = lanes.column_index[0]
+            row = np.zeros(count, np.int64)
+        else:
+            shadow.tell_apart()
+            flat = lanes.full_extent(address)
+            thread = lanes.full_extent(lanes.column_index)
+            row = lanes.full_extent(lanes.row_index)
+        first = flat.astype(np.int64) // shadow.granule
+        count = max(1, site.width // shadow.granule)
+        return _Touch(row, thread, first[:, None] + np.arange(count) if count > 1 else first[:, None])
+
+    def _changes(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> np.ndarray:
+        """Whether each lane stores something else than what is there: storing the same again is harmless."""
+        memory = self._batch.shared
+        view = memory.view(site.item).reshape(-1)
+        place = (np.asarray(address) >> np.asarray(address).dtype.type(site.shift)).astype(np.int64)
+        old = view[place + memory.owner(lanes) * (memory.stride // site.width)]
+        return self._lanes_of_touch(lanes, old != join_elements(site, values))
+
+    def _differs_from_winner(self, site: Site, lanes: Lanes, touch: _Touch, values: tuple[Value, ...]) -> np.ndarray:
+        """Whether each lane's value is another than that of the last lane that writes to the same place."""
+        value = np.broadcast_to(join_elements(site, values), lanes.extent)
+        whole = value.reshape(-1, len(touch.row)) if value.size != len(touch.row) else value.reshape(1, -1)
+        first = touch.row * (self._shadow.words if self._shadow else 0) + touch.word[:, 0]
+        order = np.argsort(first, kind="stable")
+        place = first[order]
+        last = np.searchsorted(place, place, side="right") - 1
+        winner = np.empty(len(first), np.int64)
+        winner[order] = order[last]
+        return (whole != whole[:, winner]).any(axis=0)
+
+    def _lanes_of_touch(self, lanes: Lanes, per_lane: np.ndarray) -> np.ndarray:
+        """A bool of the set as one a lane of a touch: over all blocks where one block stands for all."""
+        per_lane = np.broadcast_to(per_lane, lanes.extent)
+        if self._shadow is not None and self._shadow.alike and per_lane.ndim == 2:
+            return per_lane.any(axis=0)
+        return per_lane.reshape(-1)
+
+    def _race(self, what: str, site: Site, lanes: Lanes, address: Value, clash: np.ndarray) -> Exception:
+        return self._fault("race", f"the thread {what}. {_MEND}", site, lanes, address, clash)
+
+    def _fault(self, kind: str, sentence: str, site: Site, lanes: Lanes, address: Value, bad: np.ndarray) -> Exception:
+        alike = self._shadow is not None and self._shadow.alike
+        shown = bad.reshape(1, -1) if alike else bad.reshape(lanes.extent)
+        lane = int(np.broadcast_to(shown, lanes.extent).reshape(-1).argmax())
+        target = int(lanes.full_extent(address)[lane])
+        return self._batch.fault(kind, sentence, site.instruction, lanes, shown, target)
+
+    def _name(self, code: int) -> str:
+        if code == ATOMIC:
+            return "an atomic of another thread"
+        if code < 0:
+            return "other threads"
+        return f"thread {self._batch.geometry.thread(code)}"
+
+    # Warps
+
+    def warp_sync(self, place: Place, lanes: Lanes, members: Value) -> None:
+        """Lanes of a warp that meet here see what each other wrote before. A lane must name itself."""
+        assert self._shadow is not None
+        lane = np.asarray(lanes.column_index % WARP, np.uint32)
+        outside = (members >> lane & np.uint32(1)) == 0
+        if outside.any():
+            raise self._batch.fault(
+                "inactive-lane",
+                "the thread executes a warp-synchronous instruction whose mask does not name it. Give the mask of the "
+                "lanes that come here",
+                place.instruction, lanes, outside, None,
+            )  # fmt: skip
+        self._shadow.warp_sync(lanes)
+
+    def shuffle(self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray) -> None:
+        """The lane that is read must be here."""
+        here = np.broadcast_to(lanes.warp_mask, np.broadcast_shapes(lanes.warp_mask.shape, source.shape))
+        there = np.take_along_axis(here, np.broadcast_to(source, here.shape).astype(np.int64), axis=2)
+        missing = here & ~there
+        if missing.any():
+            raise self._batch.fault(
+                "inactive-lane",
+                "the thread reads the register of a lane that does not take part in the shuffle, which gives any value. "
+                "Let all lanes of the mask come to the shuffle, and choose the width so that no lane outside is read",
+                place.instruction, lanes, lanes.collect(missing), None,
+            )  # fmt: skip
+
+    # Barriers
+
+    def barrier(self, lanes: Lanes, places: Sequence[int]) -> None:
+        """All that was touched before is settled; all threads must have come to the same barrier."""
+        assert self._shadow is not None
+        if len(places) > 1:
+            raise self._divergent(places[0], lanes, "meets threads of its block that wait at another barrier")
+        self._shadow.barrier(lanes)
+        if self._waiting:
+            passed = lanes.mask
+            for marks in (self._waiting, self._past):
+                for place in list(marks):
+                    marks[place] = marks[place] & ~passed
+                    if not marks[place].any():
+                        del marks[place]
+
+    def arrive(self, block: Block, lanes: Lanes) -> None:
+        """Remember who waits where, and that these have not run past it."""
+        place = block.index
+        mask = lanes.mask
+        self._waiting[place] = self._waiting.get(place, False) | mask
+        if place in self._past:
+            self._past[place] = self._past[place] & ~mask
+
+    def block(self, block: Block, lanes: Lanes) -> None:
+        """Threads that run code behind a barrier at which others of their block wait have gone around it."""
+        if not self._waiting or (block.end == "exit" and block.stop - block.start == 1):
+            return
+        for place, waiting in self._waiting.items():
+            if block.index in self._reachable(place + 1):
+                beside = lanes.mask & waiting.any(axis=1, keepdims=True)
+                if beside.any():
+                    self._past[place] = self._past.get(place, False) | beside
+
+    def exit(self, lanes: Lanes) -> None:
+        """A thread that went around a barrier and ends will never come to it."""
+        for place, past in self._past.items():
+            gone = past & lanes.mask
+            if gone.any():
+                blocks = self._batch.launch.program.blocks
+                raise self._divergent(
+                    blocks[place].stop - 1, lanes, "goes around a barrier at which others of its block wait", gone
+                )
+
+    def _divergent(self, place: int, lanes: Lanes, what: str, bad: np.ndarray | None = None) -> Exception:
+        shown = np.bool_(True) if bad is None else lanes.take(bad)
+        return self._batch.fault(
+            "barrier-divergence",
+            f"the thread {what}. Move the barrier out of the branch or loop, so that all threads of the block come to it",
+            self._batch.launch.program.image.instructions[place],
+            lanes,
+            shown,
+            None,
+        )
+
+    def _reachable(self, start: int) -> frozenset[int]:
+        """The blocks that can run after that one, it included."""
+        if start not in self._reach:
+            blocks = self._batch.launch.program.blocks
+            instructions = self._batch.launch.program.image.instructions
+            found: set[int] = set()
+            todo = [start]
+            while todo:
+                index = todo.pop()
+                if index in found or index >= len(blocks):
+                    continue
+                found.add(index)
+                block = blocks[index]
+                todo += block.targets
+                guarded = instructions[block.stop - 1].guard is not None
+                if block.end in ("fall", "barrier") or guarded:
+                    todo.append(index + 1)
+            self._reach[start] = frozenset(found)
+        return self._reach[start]
+
+
+def _granule(batch: Any) -> int:
+    """Bytes told apart: words, or bytes where the kernel has narrower accesses that may be to shared memory."""
+    narrow = {"b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16"}
+    for instruction in batch.launch.program.image.instructions:
+        if instruction.opcode in ("ld", "st", "atom", "red") and instruction.modifiers[-1] in narrow:
+            named = any(m in ("global", "const", "local", "param") for m in instruction.modifiers)
+            wide = any(m in ("v2", "v4", "v8") for m in instruction.modifiers)
+            if not named and not wide:
+                return 1
+    return 4

@@ -1,0 +1,154 @@
+"""For each word of shared memory: who wrote it last, who has read it, and when, counted in barriers.
+
+A stamp is ``time << 11 | code``. The code says which lane (``warp << 6 | lane``), that several lanes of one warp
+(``warp << 6 | 32``), an atomic, or threads of several warps. Time grows at each barrier and warp-synchronous instruction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP, Lanes
+
+_CODE_BITS = 11
+_CODE_MASK = (1 << _CODE_BITS) - 1
+_MANY_LANES = 32
+_LANE_MASK = 31
+#: A block has 32 warps, and lane codes end at 32: these two are free.
+MANY_WARPS = _CODE_MASK
+ATOMIC = _CODE_MASK - 1
+
+
+class Shadow:
+    """The state of all blocks of a batch; one row stands for all of them while ``alike``.
+
+    ``granule`` is the number of bytes that are told apart. Methods take, of each lane, its row, its words
+    (lanes, words a lane) and its thread, and give a bool a lane.
+    """
+
+    def __init__(self, nbytes: int, blocks: int, threads: int, granule: int) -> None:
+        self.granule = granule
+        self.words = -(-nbytes // granule) + 1
+        self.alike = True
+        self._blocks = blocks
+        self._written = np.zeros((1, self.words), np.int64)
+        self._read = np.zeros((1, self.words), np.int64)
+        self._time = 1
+        self._barrier = np.zeros(1, np.int64)
+        self._synced = np.zeros((1, threads // WARP), np.int64)
+
+    def tell_apart(self) -> None:
+        """Give each block a state of its own."""
+        if self.alike and self._blocks > 1:
+            self._written, self._read, self._synced = (
+                np.repeat(a, self._blocks, axis=0) for a in (self._written, self._read, self._synced)
+            )
+            self._barrier = np.repeat(self._barrier, self._blocks)
+        self.alike = self._blocks == 1
+
+    @staticmethod
+    def code(thread: np.ndarray) -> np.ndarray:
+        """The code of each thread."""
+        return thread // WARP << 6 | thread % WARP
+
+    # Asking
+
+    def never_written(self, row: np.ndarray, word: np.ndarray) -> np.ndarray:
+        """Whether a lane's words have any that nobody wrote."""
+        return (self._written[row[:, None], word] == 0).any(axis=1)
+
+    def written_by_another(
+        self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, mine: np.ndarray, ordered: bool
+    ) -> np.ndarray:
+        """Whether another thread wrote one of the words with no barrier since. Atomics do not disturb each other."""
+        return self._disturbed(self._written, row, word, thread, mine, ordered)
+
+    def read_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, ordered: bool) -> np.ndarray:
+        """Whether another thread read one of the words with no barrier since."""
+        return self._disturbed(self._read, row, word, thread, self.code(thread), ordered)
+
+    def _disturbed(
+        self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, mine: np.ndarray, ordered: bool
+    ) -> np.ndarray:
+        stamp = stamps[row[:, None], word]
+        recent = stamp >= (self._barrier[row] << _CODE_BITS)[:, None]
+        recent &= stamp > 0
+        if not recent.any():
+            return recent.any(axis=1)
+        code = stamp & _CODE_MASK
+        other = recent & (code != mine[:, None])
+        if not other.any():
+            return other.any(axis=1)
+        warp = thread // WARP
+        same_warp = (code >> 6 == warp[:, None]) & (code < ATOMIC)
+        settled = same_warp & ((stamp >> _CODE_BITS < self._synced[row, warp][:, None]) | ordered)
+        return (other & ~settled).any(axis=1)
+
+    def last_writer(self, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
+        """Of the first lane that clashes: the thread that wrote last, ``ATOMIC``, or -1 where it is not known."""
+        return self._who(self._written, row, word, clash)
+
+    def last_reader(self, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
+        """Likewise the thread that read."""
+        return self._who(self._read, row, word, clash)
+
+    @staticmethod
+    def _who(stamps: np.ndarray, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
+        lane = int(clash.argmax())
+        code = int(stamps[row[lane], word[lane]].max() & _CODE_MASK)
+        if code == ATOMIC:
+            return ATOMIC
+        return -1 if code == MANY_WARPS or code & _MANY_LANES else (code >> 6) * WARP + (code & _LANE_MASK)
+
+    # Telling
+
+    def write(self, row: np.ndarray, word: np.ndarray, mine: np.ndarray) -> np.ndarray:
+        """The lanes write; whether another lane writes to the same word in the same instruction."""
+        stamp = (self._time << _CODE_BITS | mine)[:, None]
+        at = row[:, None]
+        self._written[at, word] = stamp
+        return (self._written[at, word] != stamp).any(axis=1)
+
+    def read(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
+        """The lanes read."""
+        at = row[:, None]
+        mine = self.code(thread)[:, None]
+        warp = (thread // WARP)[:, None]
+        now = self._time << _CODE_BITS
+        before = self._read[at, word]
+        code = before & _CODE_MASK
+        recent = (before > 0) & (before >= (self._barrier[row] << _CODE_BITS)[:, None]) & (code != mine)
+        stamp = np.broadcast_to(now | mine, before.shape)
+        if recent.any():
+            same_warp = (code >> 6 == warp) & (code < ATOMIC)
+            settled = same_warp & (before >> _CODE_BITS < self._synced[row, thread // WARP][:, None])
+            merged = np.where(same_warp, warp << 6 | _MANY_LANES, MANY_WARPS)
+            stamp = np.where(recent & ~settled, now | merged, stamp)
+        self._read[at, word] = stamp
+        got = self._read[at, word]
+        lost = got != stamp
+        if lost.any():
+            # Several lanes read the word in this instruction. First those of one warp, then of several: this one stays.
+            rows, words = np.broadcast_to(at, word.shape)[lost], word[lost]
+            warps = np.broadcast_to(warp, word.shape)[lost]
+            alike = (got[lost] >> 6 & _LANE_MASK) == warps
+            self._read[rows[alike], words[alike]] = now | warps[alike] << 6 | _MANY_LANES
+            self._read[rows[~alike], words[~alike]] = now | MANY_WARPS
+
+    def barrier(self, lanes: Lanes) -> None:
+        """The blocks of these lanes pass a barrier."""
+        self._time += 1
+        rows = np.unique(lanes.row_index)
+        if len(rows) < self._blocks:
+            self.tell_apart()
+        self._barrier[... if self.alike else rows] = self._time
+
+    def warp_sync(self, lanes: Lanes) -> None:
+        """The warps of these lanes are in step."""
+        self._time += 1
+        mask = lanes.warp_mask.any(axis=2)
+        everywhere = len(lanes.extent) == 2 and lanes.extent[0] == self._blocks
+        if not everywhere:
+            self.tell_apart()
+            mask = lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2)
+        self._synced[np.broadcast_to(mask, self._synced.shape)] = self._time
