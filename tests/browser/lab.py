@@ -30,6 +30,7 @@ START_SECONDS = 60
 #: A cell may compile kernels (3 s with CUB, the first time) on a machine that is busy.
 RUN_SECONDS = 180
 REDRAW_SECONDS = 20
+SETTLED_SECONDS = 0.3
 VIEWPORT = {"width": 1280, "height": 800}
 
 
@@ -160,16 +161,20 @@ class Notebook:
         assert ready, f"the kernel of {name} is not ready after {START_SECONDS} s"
 
     def cells(self) -> list[dict[str, Any]]:
-        """Every cell: index, type, source, count (executions; None before), and errors (their names)."""
+        """Every cell: index, type, source, count (executions; None before), errors (their names) and whether it shows
+        widgets."""
         return self.page.evaluate(
-            """() => jupyterapp.shell.currentWidget.content.widgets.map((cell, index) => ({
-                index,
-                type: cell.model.type,
-                source: cell.model.sharedModel.getSource(),
-                count: cell.model.executionCount ?? null,
-                errors: (cell.model.type === 'code' ? cell.model.outputs.toJSON() : [])
-                    .filter(output => output.output_type === 'error').map(output => output.ename),
-            }))"""
+            """() => jupyterapp.shell.currentWidget.content.widgets.map((cell, index) => {
+                const outputs = cell.model.type === 'code' ? cell.model.outputs.toJSON() : [];
+                return {
+                    index,
+                    type: cell.model.type,
+                    source: cell.model.sharedModel.getSource(),
+                    count: cell.model.executionCount ?? null,
+                    errors: outputs.filter(output => output.output_type === 'error').map(output => output.ename),
+                    widgets: outputs.some(output => 'application/vnd.jupyter.widget-view+json' in (output.data ?? {})),
+                };
+            })"""
         )
 
     def run_all(self) -> list[dict[str, Any]]:
@@ -218,6 +223,20 @@ class Notebook:
             ])"""
         )
 
+    def settled_picture(self, index: int) -> str:
+        """What a cell's output shows once it has stopped changing: nothing of an earlier move comes late."""
+        limit = time.monotonic() + REDRAW_SECONDS
+        shown, since = self.picture(index), time.monotonic()
+        while time.monotonic() - since < SETTLED_SECONDS:
+            assert time.monotonic() < limit, f"the output of cell {index} does not come to rest"
+            self.page.wait_for_timeout(50)
+            if (now := self.picture(index)) != shown or not self._idle():
+                shown, since = now, time.monotonic()
+        return shown
+
+    def _idle(self) -> bool:
+        return self.page.evaluate("jupyterapp.shell.currentWidget.sessionContext.session.kernel.status") == "idle"
+
     def operate(self, control: Locator) -> None:
         """Give a control another value, as a person does: by key or click."""
         control.scroll_into_view_if_needed()
@@ -225,12 +244,12 @@ class Notebook:
         if name == "select":
             other = control.evaluate("element => (element.selectedIndex + 1) % element.options.length")
             control.select_option(index=other)
-        elif name in ("button", "input"):
-            control.click()
-        else:
+        elif control.evaluate("element => element.classList.contains('noUi-handle')"):
             control.focus()
             at_end = control.evaluate("handle => handle.ariaValueNow === handle.ariaValueMax")
             control.press("ArrowLeft" if at_end else "ArrowRight")
+        else:
+            control.click()
 
     def await_other_picture(self, index: int, before: str) -> float:
         """Wait until a cell's output shows something else than before; how long that took, in seconds.
@@ -252,4 +271,6 @@ CONTROLS = (
     ".widget-radio-box input:not(:checked)",
     ".widget-checkbox input",
     ".widget-toggle-button:not(.widget-toggle-buttons *)",
+    ".widget-button",
+    ".softlab-cell[tabindex='0']",  # the first cell of a diagram
 )

@@ -50,7 +50,7 @@ def test_controls_move_the_picture(server, notebook):
     controls = notebook.controls(1)
     assert len(controls) == 3
     for control, data in zip(controls, ("[3,0,0]", "[3,1,0]", "[3,1,1]"), strict=True):
-        before = notebook.picture(1)
+        before = notebook.settled_picture(1)
         notebook.operate(control)
         notebook.await_other_picture(1, before)
         drawn = notebook.page.evaluate("JSON.stringify([...document.querySelector('.js-plotly-plot').data[0].y])")
@@ -71,7 +71,7 @@ def test_a_slider_without_effect_is_found(server, notebook, monkeypatch):
     notebook.open(server, "idle.ipynb")
     notebook.run_all()
     (handle,) = notebook.controls(2)
-    before = notebook.picture(2)
+    before = notebook.settled_picture(2)
     notebook.operate(handle)
     with pytest.raises(AssertionError, match="stays as it is"):
         notebook.await_other_picture(2, before)
