@@ -13,7 +13,7 @@ import numpy as np
 from traitlets import Dict, Enum, Int, Unicode, observe, validate
 
 from softlab.explorers.diagrams import GridDiagram
-from softlab.explorers.explorer import Explorer, buttons, menu, slider
+from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.operators import trace_plan
 from softlab.plans import Plan, forced
 from softlab.traces import Trace
@@ -131,8 +131,8 @@ class BankExplorer(Explorer):
     def _build(self) -> None:
         self.cols_slider = slider(FEWEST_COLS, MOST_COLS, "cols")
         self.dtype_menu = menu(list(WIDEST_PACK), "dtype")
-        self.pack_buttons = buttons(PACKS, "pack", "elements that a thread moves at once", "280px")
-        self.layout_buttons = buttons(LAYOUTS, "layout", "where the elements of a pack lie in shared memory", "340px")
+        self.pack_buttons = buttons(PACKS, "elements that a thread moves at once")
+        self.layout_buttons = buttons(LAYOUTS, "where the elements of a pack lie in shared memory")
         self.place_menu = menu([], "where", "700px")
         self.access_slider = slider(0, 1, "which", "340px")
         self.message = widgets.HTML()
@@ -151,7 +151,7 @@ class BankExplorer(Explorer):
         self.widget = widgets.VBox(
             [
                 widgets.HBox([self.cols_slider, self.dtype_menu]),
-                widgets.HBox([self.pack_buttons, self.layout_buttons]),
+                widgets.HBox([named("pack", self.pack_buttons), named("layout", self.layout_buttons)]),
                 widgets.HBox([self.place_menu, self.access_slider]),
                 self.message,
                 self.diagram,

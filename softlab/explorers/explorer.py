@@ -7,6 +7,8 @@ from typing import Any
 import ipywidgets as widgets
 from traitlets import HasTraits
 
+_NAME_WIDTH = "62px"
+
 
 class Explorer(HasTraits):
     """Base of the explorers: traits are the state, for cells to set and tests to read; ``widget`` shows it.
@@ -48,18 +50,21 @@ class Explorer(HasTraits):
         return f"{type(self).__name__}({state})"
 
 
-def buttons(options: Any, description: str, tip: str, width: str) -> widgets.ToggleButtons:
-    """A switch of a few values; ``width`` holds them in one line."""
-    made = widgets.ToggleButtons(options=options, description=description, tooltip=tip, style={"button_width": "auto"})
-    made.style.description_width = "62px"
-    made.layout = {"width": width, "flex": "0 0 auto"}
-    return made
+def buttons(options: Any, tip: str) -> widgets.ToggleButtons:
+    """A switch of a few values; :func:`named` puts its name before it."""
+    return widgets.ToggleButtons(options=options, tooltip=tip, style={"button_width": "auto"}, layout={"width": "auto"})
+
+
+def named(name: str, control: widgets.Widget) -> widgets.HBox:
+    """A control with its name in front of it, in line with the sliders' names."""
+    label = widgets.Label(name, layout={"width": _NAME_WIDTH, "display": "flex", "justify_content": "flex-end"})
+    return widgets.HBox([label, control], layout={"flex": "0 0 auto", "margin": "0 24px 0 0"})
 
 
 def slider(least: int, most: int, description: str, width: str = "420px", **more: Any) -> widgets.IntSlider:
     """A slider of whole numbers that can also be typed."""
     made = widgets.IntSlider(least, least, most, description=description, **more)
-    made.style.description_width = "62px"
+    made.style.description_width = _NAME_WIDTH
     made.layout = {"width": width, "flex": "0 0 auto"}
     return made
 
@@ -67,6 +72,6 @@ def slider(least: int, most: int, description: str, width: str = "420px", **more
 def menu(options: Any, description: str, width: str = "200px") -> widgets.Dropdown:
     """A drop-down list."""
     made = widgets.Dropdown(options=options, description=description)
-    made.style.description_width = "62px"
+    made.style.description_width = _NAME_WIDTH
     made.layout = {"width": width, "flex": "0 0 auto"}
     return made

@@ -10,7 +10,7 @@ import numpy as np
 from traitlets import Dict, Enum, Int, validate
 
 from softlab import devices
-from softlab.explorers.explorer import Explorer, buttons, menu, slider
+from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.operators import trace_plan
 from softlab.plans import Plan, plan
 from softlab.traces import Trace
@@ -65,7 +65,7 @@ class PlanExplorer(Explorer):
         self.rows_slider = slider(1, SLIDER_ROWS, "rows")
         self.cols_slider = slider(1, SLIDER_COLS, "cols")
         self.dtype_menu = menu(DTYPES, "dtype")
-        self.op_buttons = buttons(("softmax", "log_softmax"), "op", "which operator", "300px")
+        self.op_buttons = buttons(("softmax", "log_softmax"), "which operator")
         self.device_menu = menu(devices.names(), "GPU")
         self.run_button = widgets.Button(description="Run it in the emulator", button_style="primary", icon="play")
         self.run_button.layout.width = "220px"
@@ -84,7 +84,7 @@ class PlanExplorer(Explorer):
             [
                 widgets.HBox([self.rows_slider, self.dtype_menu]),
                 widgets.HBox([self.cols_slider, self.device_menu]),
-                widgets.HBox([self.op_buttons, self.run_button]),
+                widgets.HBox([named("op", self.op_buttons), self.run_button]),
                 self.launch,
                 self.steps,
                 self.counted,

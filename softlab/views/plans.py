@@ -20,7 +20,7 @@ def plan_summary(plan: Plan) -> str:
             ("bytes asked of global memory", plan.global_bytes),
         ]
     title = f"{plan.op} of {plan.rows} x {plan.cols} {plan.dtype} on {plan.device.name}"
-    return table(["", "plan"], rows, caption=title)
+    return table(["", ""], rows, caption=title)
 
 
 def plan_steps(plan: Plan) -> str:

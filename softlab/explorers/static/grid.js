@@ -1,6 +1,7 @@
 // Draws the data of softlab.views.diagrams as SVG: panels of rows and columns, a cell for each word or run of words.
 // One lane can be selected (click, or arrow keys on a cell): its cells stand out in every panel and its sentence is read out.
 const SVG = "http://www.w3.org/2000/svg";
+let drawn = 0;
 const LABEL = 136, CELL = 29, HEIGHT = 22, HEAD = 40, GAP = 14;
 
 function element(name, attributes = {}, text) {
@@ -10,7 +11,7 @@ function element(name, attributes = {}, text) {
   return node;
 }
 
-function drawCell(cell, top, panel) {
+function drawCell(cell, top, panel, hatch) {
   const x = LABEL + cell.column * CELL, y = top + cell.row * HEIGHT;
   const group = element("g", {
     class: `softlab-cell softlab-${cell.role}`, tabindex: -1, role: "img", "aria-label": cell.tip,
@@ -19,13 +20,13 @@ function drawCell(cell, top, panel) {
   });
   const box = { x: x + 1, y: y + 1, width: cell.span * CELL - 2, height: HEIGHT - 2, rx: 3 };
   group.append(element("rect", { ...box, fill: cell.fill, class: "softlab-box" }));
-  if (cell.role === "conflict") group.append(element("rect", { ...box, fill: "url(#softlab-hatch)" }));
+  if (cell.role === "conflict") group.append(element("rect", { ...box, fill: `url(#${hatch})` }));
   group.append(element("text", { x: x + cell.span * CELL / 2, y: y + HEIGHT / 2 + 4, fill: cell.ink, stroke: cell.fill, class: cell.text.length > 3 ? "softlab-small" : "", "text-anchor": "middle" }, cell.text));
   group.append(element("title", {}, cell.tip));
   return group;
 }
 
-function drawPanel(svg, panel, index, top) {
+function drawPanel(svg, panel, index, top, hatch) {
   svg.append(element("text", { x: 0, y: top + 13, class: "softlab-title" }, panel.title));
   const numbers = top + HEAD - 8, body = top + HEAD;
   svg.append(element("text", { x: LABEL - 8, y: numbers, class: "softlab-axis", "text-anchor": "end" }, panel.columnTitle));
@@ -39,7 +40,7 @@ function drawPanel(svg, panel, index, top) {
     svg.append(element("text", { x: LABEL - 8, y: y + HEIGHT / 2 + 4, "text-anchor": "end", class: `softlab-label softlab-mark-${row.mark || "none"}`, "data-row-label": r }, words));
   });
   const layer = element("g", { "data-panel-cells": index });
-  panel.cells.forEach((cell) => layer.append(drawCell(cell, body, index)));
+  panel.cells.forEach((cell) => layer.append(drawCell(cell, body, index, hatch)));
   svg.append(layer);
   return body + panel.rows.length * HEIGHT + GAP;
 }
@@ -48,15 +49,16 @@ function draw(data) {
   const columns = Math.max(1, ...data.panels.map((panel) => panel.columns));
   const width = LABEL + columns * CELL + 2;
   const svg = element("svg", { class: "softlab-grid", role: "group", "aria-label": data.title });
-  const pattern = element("pattern", { id: "softlab-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+  const hatch = `softlab-hatch-${drawn++}`; // a page may hold several diagrams, and hide some
+  const pattern = element("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
   pattern.append(element("rect", { width: 1.5, height: 6, fill: "rgba(0,0,0,.35)" }));
   svg.append(pattern, element("text", { x: 0, y: 16, class: "softlab-head" }, data.title));
   let top = 26;
-  data.panels.forEach((panel, index) => { top = drawPanel(svg, panel, index, top); });
+  data.panels.forEach((panel, index) => { top = drawPanel(svg, panel, index, top, hatch); });
   let x = LABEL;
   data.legend.forEach((entry) => {
     svg.append(element("rect", { x, y: top, width: 14, height: 14, rx: 3, fill: entry.fill }));
-    if (entry.role === "conflict") svg.append(element("rect", { x, y: top, width: 14, height: 14, rx: 3, fill: "url(#softlab-hatch)" }));
+    if (entry.role === "conflict") svg.append(element("rect", { x, y: top, width: 14, height: 14, rx: 3, fill: `url(#${hatch})` }));
     svg.append(element("text", { x: x + 20, y: top + 12, class: "softlab-label" }, entry.text));
     x += 44 + entry.text.length * 6.6;
   });
