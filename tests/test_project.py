@@ -9,6 +9,7 @@ import tomllib
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -198,6 +199,15 @@ def test_public_names_are_in_the_readme():
         "Occupancy",
     }
     assert sorted(name for name in names | errors if f"softlab.{name}" not in readme) == []
+
+
+def test_the_readmes_example_runs(capsys):
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(example, "README.md", "exec"), names)
+    # 32 neighbouring floats lie in 4 sectors of 32 bytes.
+    assert names["run"].counters["global_load_sectors"] == 4
+    assert capsys.readouterr().out.count("\n") == len(names["plan"].steps)
 
 
 def test_extras_are_those_of_the_readme():
