@@ -15,6 +15,7 @@ from softlab import plans
 from softlab.compile import Program, compile_program, kernel_sources
 from softlab.dtypes import element_type
 from softlab.errors import PlanError
+from softlab.kernel import Kernel
 from softlab.plans import Plan
 
 DEVICE = "H200"
@@ -95,6 +96,16 @@ def special_rows(cols: int, dtype: str) -> np.ndarray:
 @lru_cache(maxsize=1024)
 def program(file: str, name: str, arch: str, options: tuple[str, ...]) -> Program:
     return compile_program(kernel_sources()[file], name, arch=arch, options=options, file=file)
+
+
+@lru_cache(maxsize=1024)
+def _kernel(program: Program) -> Kernel:
+    return Kernel.from_program(program)
+
+
+def kernel_of(plan: Plan) -> Kernel:
+    """The kernel of a plan, parsed once."""
+    return _kernel(program_of(plan))
 
 
 def program_of(plan: Plan) -> Program:
