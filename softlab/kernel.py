@@ -74,6 +74,7 @@ class Kernel:
         *,
         record: bool = True,
         blocks: Sequence[int] = (0,),
+        budget: int = 2_000_000,
     ) -> Run:
         """Launch the kernel and wait for it.
 
@@ -89,6 +90,7 @@ class Kernel:
             record: count, and keep the accesses and shuffles of ``blocks`` (emulator). Without it the run is faster and
                 has no counters.
             blocks: linear indices of the blocks whose accesses are kept.
+            budget: instructions that some blocks together may issue before they count as endless (emulator).
 
         Returns:
             The run: its counters, by-line counts and records; on a GPU these are empty.
@@ -104,7 +106,7 @@ class Kernel:
         args = tuple(args)
         if any(_on_gpu(argument) for argument in args):
             return self._launch(*shape, args, smem)
-        return self._emulate(*shape, args, smem, check=check, record=record, blocks=blocks)
+        return self._emulate(*shape, args, smem, check=check, record=record, blocks=blocks, budget=budget)
 
     def _check_limits(self, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int) -> None:
         device = Device.named(self.program.arch)
@@ -141,6 +143,7 @@ class Kernel:
         check: bool,
         record: bool,
         blocks: Sequence[int],
+        budget: int,
     ) -> Run:
         from softlab.emulator.launch import prepare
         from softlab.emulator.machine import run
@@ -161,6 +164,7 @@ class Kernel:
             file=self.program.file,
             sm_count=Device.named(self.program.arch).sm_count,
             check=check,
+            budget=budget,
             observers=[observer for observer in (hazards, counters, recorder) if observer is not None],
         )
         with _Progress(launch.blocks) as progress:

@@ -76,6 +76,7 @@ class Atomics:
 
     def __init__(self, spaces: dict[str, Any]) -> None:
         self._spaces = spaces
+        self.writes = 0
 
     def fetch(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> Value:
         """``atom``: do it and give the value that was there before."""
@@ -83,14 +84,17 @@ class Atomics:
         old = np.empty(lanes.count, site.dtype)
         function = _function(site.operation)
         for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
-            old[which] = _take_turns(memory.view(site.dtype), index, [v[which] for v in flat], function)
+            view = memory.view(site.dtype)
+            old[which] = before = _take_turns(view, index, [v[which] for v in flat], function)
+            self.writes += bool((view[index] != before).any())
         return old.reshape(lanes.extent)
 
     def reduce(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         """``red``: do it."""
         flat = [lanes.full_extent(v) for v in values]
-        name, _, kind = site.operation.partition(".")
+        name = site.operation.partition(".")[0]
         for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
+            self.writes += 1
             operands = [v[which] for v in flat]
             if name in _UNBUFFERED and site.operation not in _PACKED_ADD:
                 _UNBUFFERED[name].at(memory.view(site.dtype), index, operands[0])

@@ -59,7 +59,7 @@ class _OwnedMemory:
             raise self.fault(self.fault_kind, lanes, site, address > max(-1, self.nbytes - site.width), address)
         if misaligned(address, site.width):
             raise self.fault("misaligned", lanes, site, address % address.dtype.type(site.width) != 0, address)
-        self.writes += site.store
+        self.writes += site.store and not site.operation
         if self.listener is not None:
             self.listener(site, lanes, address, values)
         if shared_by_all:

@@ -11,7 +11,7 @@ from softlab.emulator.arguments import Mapped, pack
 from softlab.emulator.compiler import Program
 from softlab.emulator.faults import Index3
 from softlab.emulator.linker import LOCAL_WINDOW, SHARED_WINDOW, Image
-from softlab.emulator.machine import Launch
+from softlab.emulator.machine import INSTRUCTION_BUDGET, Launch
 from softlab.emulator.memory import GlobalMemory
 from softlab.emulator.observers import Observer
 
@@ -26,6 +26,7 @@ def prepare(
     file: str = "kernel.cu",
     sm_count: int = 132,
     check: bool = False,
+    budget: int = INSTRUCTION_BUDGET,
     observers: Sequence[Observer] = (),
 ) -> tuple[Launch, tuple[Mapped, ...]]:
     """The launch, with module variables as they are initialised, and where the array arguments are mapped.
@@ -46,6 +47,7 @@ def prepare(
         file,
         sm_count,
         check=check,
+        budget=budget,
         observers=tuple(observers),
     )
     return launch, mapped

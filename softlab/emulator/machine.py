@@ -31,8 +31,9 @@ from softlab.errors import Error, KernelFault
 BATCH_LANES = 16384
 #: Shared and local memory of a batch.
 BATCH_BYTES = 32 << 20
-#: Instructions that one batch may issue before it counts as endless. The longest lesson takes 1 % of it.
-INSTRUCTION_BUDGET = 5_000_000
+#: Instructions that one batch may issue before it counts as endless: some ten seconds of work. The longest lesson takes
+#: 1 % of it.
+INSTRUCTION_BUDGET = 2_000_000
 
 
 def _write(text: str) -> None:
@@ -165,7 +166,11 @@ class Batch:
             length = block.stop - block.start
             self.steps += length
             total += length * lanes.count
-            if self.steps > budget or endless.proven(number, lanes, schedule.others_wait, self._writes):
+            if self.steps > budget:
+                raise self._over_budget(lanes, program.image.instructions[block.start])
+            if endless.proven(number, lanes, schedule, writes := self._writes()):
+                if schedule.defer(number, lanes, writes):
+                    continue
                 raise self._endless(lanes, program.image.instructions[block.start])
             if on_block is not None:
                 on_block(block, lanes)
@@ -182,8 +187,8 @@ class Batch:
         return total
 
     def _writes(self) -> int:
-        """Grows with every write to memory."""
-        return self.global_.writes + self.shared.writes + self.local.writes
+        """Grows with every change in memory."""
+        return self.global_.writes + self.shared.writes + self.local.writes + self.atomics.writes
 
     # What the generated code calls
 
@@ -340,7 +345,19 @@ class Batch:
     def _endless(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
         return self.fault(
             "infinite-loop",
-            f"the kernel has issued {self.launch.budget} instructions and does not end. Check what ends the loop here",
+            "the thread runs a loop that cannot end: its registers and the memory are as they were some turns before. "
+            "Check what should end the loop",
+            instruction,
+            lanes,
+            np.bool_(True),
+            None,
+        )
+
+    def _over_budget(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
+        return self.fault(
+            "infinite-loop",
+            f"the kernel has issued {self.launch.budget} instructions and has not ended. Check what should end the loop "
+            "here; if it is only long, raise budget=",
             instruction,
             lanes,
             np.bool_(True),

@@ -247,6 +247,6 @@ class GlobalMemory:
                 f"the kernel writes to {allocation.name}, which is read-only: pass an array that can be written, "
                 "for instance a copy"
             )
-        self.writes += site.store
+        self.writes += site.store and not site.operation
         if self.listener is not None:
             self.listener(site, lanes, address + np.uint64(site.offset & _ADDRESS_MASK) if site.offset else address)

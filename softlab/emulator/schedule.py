@@ -47,12 +47,27 @@ class Schedule:
         self._warp_synchronous = [block.warp_synchronous for block in blocks] + [False]
         self._ready: dict[int, Lanes] = {0: everyone}
         self._stalled: dict[int, Lanes] = {}
+        self._spinning: dict[int, Lanes] = {}
+        self._writes_when_deferred = -1
         self._arrivals: list[_Arrival] = []
 
-    @property
-    def others_wait(self) -> bool:
-        """Whether all lanes but those that were chosen last are done or wait for those."""
-        return not self._ready
+    def others(self) -> tuple[Lanes, ...]:
+        """All sets but the one that was chosen last; a set that has not moved is the same object."""
+        waiting = (arrival.lanes for arrival in self._arrivals)
+        return (*self._ready.values(), *self._stalled.values(), *self._spinning.values(), *waiting)
+
+    def defer(self, place: int, lanes: Lanes, writes: int) -> bool:
+        """These lanes wait in a loop for something that only others can change: let those run first.
+
+        False where nobody is left who could: the loop is endless. ``writes`` grows with every change in memory.
+        """
+        if not self._ready:
+            if not self._spinning or writes == self._writes_when_deferred:
+                return False
+            self._ready, self._spinning = self._spinning, {}
+        self._spinning[place] = lanes.unite(self._spinning[place]) if place in self._spinning else lanes
+        self._writes_when_deferred = writes
+        return True
 
     def add(self, place: int, lanes: Lanes) -> None:
         """These lanes go on with this block."""
@@ -75,8 +90,10 @@ class Schedule:
             alone: told of (block, lanes) that run such an instruction though lanes that it names cannot come any more.
             deadlock: (instruction, lanes) that wait at a barrier for ever -> the error.
         """
-        ready = self._ready
-        while ready:
+        while self._ready or self._spinning:
+            if not self._ready:
+                self._ready, self._spinning = self._spinning, {}
+            ready = self._ready
             place = next(iter(ready)) if len(ready) == 1 else min(ready)
             lanes = ready.pop(place)
             if not self._warp_synchronous[place] or self.live is None or lanes.count == self.live.count:

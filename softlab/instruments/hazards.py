@@ -20,8 +20,8 @@ from softlab.emulator.memory import Site, join_elements
 from softlab.emulator.observers import Observer
 from softlab.instruments.shadow import ATOMIC, Shadow
 
-_READ_TEXT = "reads a word of shared memory that {other} has written since the last barrier"
-_WRITE_TEXT = "writes a word of shared memory that {other} has {what} since the last barrier"
+_READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
+_WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last barrier"
 _MEND = "Put __syncthreads() (within a warp __syncwarp()) between the two"
 
 
@@ -72,7 +72,7 @@ class Hazards(Observer):
             clash &= self._changes(site, lanes, address, values)
         if clash.any():
             who = shadow.last_writer(touch.row, touch.word, clash)
-            text = _WRITE_TEXT.format(other=self._name(who), what="written") if site.store else ""
+            text = _WRITE_TEXT.format(other=self._name(who), what="wrote") if site.store else ""
             raise self._race(text or _READ_TEXT.format(other=self._name(who)), site, lanes, address, clash)
         if site.store:
             clash = shadow.read_by_another(touch.row, touch.word, touch.thread, ordered)

@@ -1,0 +1,294 @@
+"""Timeline of a block: what each warp did between barriers, in the order of the lock step.
+
+Lengths are instructions that a warp issued, not time: the emulator knows no latencies and no scheduler, so nothing here
+says where a GPU would stall. What it does say is who waits for whom: at a barrier every warp that has issued less than
+the longest one of its block has to wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlab.emulator.compiler import Program as EmulatedProgram
+from softlab.emulator.faults import source_line
+from softlab.emulator.flow import Block, is_warp_synchronous
+from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.launch import prepare
+from softlab.emulator.machine import run
+from softlab.emulator.memory import Site
+from softlab.emulator.observers import Observer
+from softlab.emulator.parser import parse
+from softlab.emulator.ptx import Instruction
+
+if TYPE_CHECKING:
+    from softlab.compile import Program
+    from softlab.kernel import Kernel
+
+#: What an instruction can be to a timeline.
+KINDS = (
+    "global load",
+    "global store",
+    "shared load",
+    "shared store",
+    "shuffle",
+    "barrier",
+    "other",
+)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Warps that passed a barrier of the block together, for the ``number``-th time in the block.
+
+    line: of the kernel's CUDA file (0: unknown); at: the clock at which they went on, the latest of theirs; warps:
+    those that passed; arrived: the clock at which each of them came.
+    """
+
+    number: int
+    line: int
+    at: int
+    warps: tuple[int, ...]
+    arrived: tuple[int, ...]
+
+    @property
+    def waited(self) -> tuple[int, ...]:
+        """How many instructions each warp is ahead of the last one to come."""
+        return tuple(self.at - clock for clock in self.arrived)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Neighbouring instructions of one kind that one warp issued: ``count`` of them from the clock ``start`` on.
+
+    lines: the source lines they stand for, ascending; lanes: the least and the most lanes that took part.
+    """
+
+    warp: int
+    kind: str
+    start: int
+    count: int
+    lines: tuple[int, ...]
+    lanes: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What the warps of one block issued, one row a warp and run of instructions without a branch, in the order they ran.
+
+    warp (n,) int32; clock (n,) int64: instructions that the warp had issued before, brought level at barriers; first,
+    last (n,) int32: instructions first to last - 1, indices into ``text``; lanes (n,) int32: how many took part;
+    interval (n,) int32: barriers that the warp had passed.
+    passes: the barriers; warps: of the block; text, lines, kinds: of each PTX instruction of the kernel (text "": put in
+    by the emulator, not counted); file: the kernel's own source.
+    """
+
+    block: int
+    warps: int
+    file: str
+    text: tuple[str, ...]
+    lines: tuple[int, ...]
+    kinds: tuple[str, ...]
+    warp: np.ndarray
+    clock: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    lanes: np.ndarray
+    interval: np.ndarray
+    passes: tuple[Pass, ...]
+
+    @property
+    def length(self) -> int:
+        """The clock at the end of the block."""
+        counts = self._issued()
+        return max((int(c + n) for c, n in zip(self.clock, counts, strict=True)), default=0)
+
+    def counts(self) -> np.ndarray:
+        """(warps, intervals, len(KINDS)) int64: instructions of each kind that each warp issued between barriers."""
+        intervals = int(self.interval.max()) + 1 if len(self.interval) else 1
+        found = np.zeros((self.warps, intervals, len(KINDS)), np.int64)
+        below = self._totals()
+        rows = below[self.last] - below[self.first]
+        np.add.at(found, (self.warp, self.interval), rows)
+        return found
+
+    def pieces(self, warp: int | None = None) -> tuple[Piece, ...]:
+        """The instructions as pieces of one kind, by warp and clock; of one warp if given."""
+        return tuple(
+            piece for number in range(self.warps) if warp in (None, number) for piece in self._pieces_of(number)
+        )
+
+    def _totals(self) -> np.ndarray:
+        """(instructions + 1, len(KINDS)): of each kind, how many counted instructions stand before each."""
+        kinds = np.array([KINDS.index(kind) for kind in self.kinds], np.int64)
+        counted = np.array([bool(text) for text in self.text])
+        one = (kinds[:, None] == np.arange(len(KINDS))) & counted[:, None]
+        return np.concatenate([np.zeros((1, len(KINDS)), np.int64), one.cumsum(axis=0)])
+
+    def _issued(self) -> np.ndarray:
+        below = self._totals().sum(axis=1)
+        return below[self.last] - below[self.first]
+
+    def _pieces_of(self, warp: int) -> list[Piece]:
+        found: list[Piece] = []
+        for row in np.flatnonzero(self.warp == warp).tolist():
+            clock, lanes = int(self.clock[row]), int(self.lanes[row])
+            for index in range(int(self.first[row]), int(self.last[row])):
+                if not self.text[index]:
+                    continue
+                _extend(found, Piece(warp, self.kinds[index], clock, 1, _known(self.lines[index]), (lanes, lanes)))
+                clock += 1
+        return found
+
+
+def _known(line: int) -> tuple[int, ...]:
+    return (line,) if line else ()
+
+
+def _extend(pieces: list[Piece], new: Piece) -> None:
+    """Put a piece at the end, joined with the last one where it is of the same kind and follows it at once."""
+    last = pieces[-1] if pieces else None
+    if last is None or last.kind != new.kind or last.start + last.count != new.start or new.kind == "barrier":
+        pieces.append(new)
+        return
+    lines = last.lines if set(new.lines) <= set(last.lines) else tuple(sorted({*last.lines, *new.lines}))
+    lanes = (min(last.lanes[0], new.lanes[0]), max(last.lanes[1], new.lanes[1]))
+    pieces[-1] = Piece(last.warp, last.kind, last.start, last.count + new.count, lines, lanes)
+
+
+def timeline(
+    kernel: Kernel | Program,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Any] = (),
+    smem: int = 0,
+    *,
+    of: int = 0,
+) -> Timeline:
+    """Run a kernel in the emulator and record what the warps of one block did.
+
+    >>> line = timeline(kernel, grid=2, block=256, args=(x, y, 1000))
+    >>> line.counts()[0, 0]  # warp 0 before the first barrier, by KINDS
+    array([...])
+
+    Arguments:
+        kernel: a ``softlab.Kernel``, or the compiled ``Program``.
+        grid, block, args, smem: as ``Kernel.run`` takes them; the arrays are copied, so the caller's stay as they are.
+        of: linear index of the block that is recorded.
+
+    Raises:
+        ValueError: the grid has no such block. KernelFault and others: as ``Kernel.run``, without its checks.
+    """
+    program: Any = getattr(kernel, "program", kernel)
+    sizes, threads = _three(grid), _three(block)
+    if not 0 <= of < sizes[0] * sizes[1] * sizes[2]:
+        raise ValueError(f"of={of}: the grid {sizes} has the blocks 0 to {sizes[0] * sizes[1] * sizes[2] - 1}")
+    emulated = EmulatedProgram(parse(program.ptx, file=program.file), program.entry)
+    watch = _Watch(emulated.image.instructions, of, -(-threads[0] * threads[1] * threads[2] // WARP))
+    copies = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in args]
+    launch, _ = prepare(emulated, sizes, threads, copies, smem, file=program.file, observers=[watch])
+    run(launch)
+    return watch.result(program.file)
+
+
+def _three(size: int | Sequence[int]) -> tuple[int, int, int]:
+    sizes = [int(s) for s in size] if isinstance(size, tuple | list) else [int(size)]  # type: ignore[arg-type]
+    x, y, z = [*sizes, 1, 1][:3]
+    return x, y, z
+
+
+def kind_of(instruction: Instruction) -> str:
+    """What an instruction is to a timeline, as far as its text says: "other" for an access by generic address."""
+    if instruction.opcode == "shfl":
+        return "shuffle"
+    if instruction.opcode in ("bar", "barrier") and not is_warp_synchronous(instruction):
+        return "barrier"
+    verb = {"ld": "load", "st": "store", "red": "store", "atom": "store"}.get(instruction.opcode)
+    if verb and instruction.has("shared", "shared::cta", "shared::cluster"):
+        return f"shared {verb}"
+    if verb and instruction.has("global"):
+        return f"global {verb}"
+    return "other"
+
+
+class _Watch(Observer):
+    """Keeps what the warps of one block run, and when they meet at barriers."""
+
+    def __init__(self, instructions: Sequence[Instruction], block: int, warps: int) -> None:
+        self._instructions = tuple(instructions)
+        self._kinds = [kind_of(instruction) for instruction in self._instructions]
+        counted = np.array([bool(instruction.text) for instruction in self._instructions])
+        self._below = np.concatenate([[0], counted.cumsum()])
+        self._block = block
+        self._row: int | None = None
+        self._clock = np.zeros(warps, np.int64)
+        self._interval = np.zeros(warps, np.int64)
+        self._rows: list[tuple[np.ndarray, ...]] = []
+        self._passes: list[tuple[int, int, np.ndarray, np.ndarray]] = []
+
+    def batch(self, batch: Any) -> None:
+        """Find the block's row, if it is in this batch."""
+        row = self._block - batch.geometry.first
+        self._row = row if 0 <= row < batch.blocks else None
+
+    def _here(self, lanes: Lanes) -> np.ndarray:
+        """(warps,): how many lanes of each warp of the block are in the set."""
+        if self._row is None:
+            return np.zeros(len(self._clock), np.int64)
+        return lanes.mask[self._row].reshape(-1, WARP).sum(axis=1)
+
+    def block(self, block: Block, lanes: Lanes) -> None:
+        """These warps issue the instructions of the block."""
+        here = self._here(lanes)
+        warps = np.flatnonzero(here)
+        if not len(warps):
+            return
+        place = np.full(len(warps), block.start), np.full(len(warps), block.stop)
+        self._rows.append((warps, self._clock[warps], *place, here[warps], self._interval[warps]))
+        self._clock[warps] += self._below[block.stop] - self._below[block.start]
+
+    def barrier(self, lanes: Lanes, places: Sequence[int]) -> None:
+        """These warps go on together: the clocks of all of them are those of the last to come."""
+        warps = np.flatnonzero(self._here(lanes))
+        if not len(warps):
+            return
+        self._passes.append((places[0], int(self._clock[warps].max()), warps, self._clock[warps]))
+        self._clock[warps] = self._clock[warps].max()
+        self._interval[warps] += 1
+
+    def global_access(self, site: Site, lanes: Lanes, address: Value) -> None:
+        """An access by generic address turns out to be one to global memory."""
+        self._reaches(site, "global")
+
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """An access by generic address turns out to be one to shared memory."""
+        self._reaches(site, "shared")
+
+    def _reaches(self, site: Site, space: str) -> None:
+        if self._kinds[site.index] == "other" and site.space != "const":
+            self._kinds[site.index] = f"{space} {'store' if site.store or site.operation else 'load'}"
+
+    def result(self, file: str) -> Timeline:
+        """The record."""
+        dtypes = ("i4", "i8", "i4", "i4", "i4", "i4")
+        columns = [
+            np.concatenate([row[number] for row in self._rows]).astype(dtype) if self._rows else np.zeros(0, dtype)
+            for number, dtype in enumerate(dtypes)
+        ]
+        lines = tuple(source_line(instruction.frames, file) or 0 for instruction in self._instructions)
+        return Timeline(
+            block=self._block,
+            warps=len(self._clock),
+            file=file,
+            text=tuple(instruction.text for instruction in self._instructions),
+            lines=lines,
+            kinds=tuple(self._kinds),
+            **dict(zip(("warp", "clock", "first", "last", "lanes", "interval"), columns, strict=True)),
+            passes=tuple(
+                Pass(number, lines[place], at, tuple(warps.tolist()), tuple(arrived.tolist()))
+                for number, (place, at, warps, arrived) in enumerate(self._passes)
+            ),
+        )
