@@ -200,7 +200,7 @@ extern "C" __global__ void probe(const __half* x, float* y) {
 
 @_part(
     "CUDA headers, CUB",
-    cost="the shared-memory and uncached kernels and all half-precision kernels cannot be compiled.",
+    cost="softlab's kernels cannot be compiled; a kernel of your own that includes nothing can.",
     remedy="pip install 'softlab[cuda12]': CUB comes in CuPy's wheel, cuda_fp16.h in nvidia-cuda-runtime-cu12.",
     essential=True,
 )
@@ -238,7 +238,7 @@ def _cache() -> str:
 @_part(
     "Emulator",
     cost="no kernel runs without a GPU.",
-    remedy="this is a fault of softlab: please report it with this output.",
+    remedy="first what is missing above; else it is a fault of softlab: please report it with this output.",
     essential=True,
 )
 def _emulator() -> str:
@@ -259,7 +259,7 @@ def _check_softmax(array_module: Any) -> None:
 
 @_part(
     "NVIDIA driver",
-    cost="no runs and no timings on a GPU. The emulator runs every lesson; recorded H200 results stand for timings.",
+    cost="no runs and no timings on a GPU. The emulator runs every lesson.",
     remedy="on a machine with an NVIDIA GPU: the driver from nvidia.com or the distribution.",
 )
 def _driver() -> str:
@@ -279,7 +279,7 @@ def _driver() -> str:
 
 @_part(
     "GPU",
-    cost="as without a driver: the emulator runs every lesson, nothing can be timed.",
+    cost="as without a driver.",
     remedy="an NVIDIA GPU and its driver; where both are, CUDA_VISIBLE_DEVICES may hide the GPU.",
 )
 def _gpu() -> str:
@@ -306,7 +306,7 @@ def _gpu() -> str:
 
 @_part(
     "Nsight Compute",
-    cost="counters cannot be compared with this machine's hardware. The recorded comparison stays.",
+    cost="counters cannot be compared with this machine's hardware.",
     remedy="ncu, from NVIDIA's CUDA toolkit; of use only with a GPU.",
 )
 def _ncu() -> str:
