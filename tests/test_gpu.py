@@ -1,0 +1,237 @@
+"""The GPU executor: what is loaded where, and, on a GPU, arrays of every library on their own streams."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab import gpu, operators
+from softlab.compile import Program
+from softlab.errors import Error
+from tests.reference import assert_softmax
+
+PROGRAM = Program(
+    source="", name="k", file="k.cu", arch="sm_80", options=(), nvrtc="12.9", entry="k", ptx="ptx", cubin=b"cubin",
+    registers=8, static_smem_bytes=0, local_bytes=0, spill_bytes=0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arch", "capability", "loaded"),
+    [
+        ("sm_80", (8, 0), b"cubin"),
+        ("sm_80", (8, 6), b"cubin"),
+        ("sm_80", (9, 0), b"ptx"),
+        ("sm_75", (8, 0), b"ptx"),
+        ("sm_90", (12, 0), b"ptx"),
+        ("sm_100", (10, 3), b"cubin"),
+        ("sm_90a", (9, 0), b"cubin"),
+    ],
+)
+def test_cubin_where_it_fits_else_ptx(arch: str, capability: tuple[int, int], loaded: bytes) -> None:
+    assert gpu.image(replace(PROGRAM, arch=arch), capability) == loaded
+
+
+@pytest.mark.parametrize(
+    ("arch", "capability", "here"),
+    [
+        ("sm_90", (8, 0), "sm_80"),
+        ("sm_86", (8, 0), "sm_80"),
+        ("sm_90a", (10, 0), "sm_100"),
+        ("sm_120", (9, 0), "sm_90"),
+    ],
+)
+def test_code_for_another_gpu_is_refused(arch: str, capability: tuple[int, int], here: str) -> None:
+    with pytest.raises(Error, match=f"compiled for {arch} and the GPU is {here}: compile it with arch='{here}'"):
+        gpu.image(replace(PROGRAM, arch=arch), capability)
+
+
+def test_what_a_cuda_array_is() -> None:
+    def on(device_type: int) -> Any:
+        return SimpleNamespace(__dlpack_device__=lambda: (device_type, 0))
+
+    assert gpu.is_cuda_array(on(2))
+    assert gpu.is_cuda_array(on(13))
+    assert not gpu.is_cuda_array(on(1))
+    assert not gpu.is_cuda_array(on(10))  # ROCm
+    assert gpu.is_cuda_array(SimpleNamespace(__cuda_array_interface__={}))
+    for host in (np.zeros(3), np.float32(1), [1.0], 1.0, None):
+        assert not gpu.is_cuda_array(host)
+
+
+def test_a_trace_of_a_cuda_array_says_to_copy_it() -> None:
+    with pytest.raises(TypeError, match="Copy it to the host first"):
+        softlab.trace(SimpleNamespace(__cuda_array_interface__={}))
+
+
+def test_out_on_another_side() -> None:
+    x = np.zeros((2, 3), np.float32)
+    with pytest.raises(TypeError, match="x is in host memory: give a NumPy array"):
+        softlab.softmax(x, out=SimpleNamespace(__cuda_array_interface__={}))
+
+
+def matrix(*shape: int, dtype: Any = np.float32) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal(shape).astype(dtype)
+
+
+@pytest.mark.gpu
+class TestOnTheGpu:
+    """Through CuPy."""
+
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+    @pytest.mark.parametrize("op", ["softmax", "log_softmax"])
+    @pytest.mark.parametrize("cols", [5, 64, 1000, 3000, 13000])
+    def test_cupy_in_cupy_out(self, dtype: str, op: str, cols: int) -> None:
+        import cupy
+
+        from softlab.dtypes import element_type
+
+        x = matrix(33, cols, dtype=element_type(dtype).numpy)
+        got = getattr(softlab, op)(cupy.asarray(x))
+        assert isinstance(got, cupy.ndarray)
+        assert_softmax(got.get(), x, op)
+
+    @pytest.mark.parametrize("axis", [0, 1, 2, -3])
+    def test_axes_and_strides(self, axis: int) -> None:
+        import cupy
+
+        x = matrix(6, 10, 14)[::2, :, ::-1]
+        got = softlab.softmax(cupy.asarray(matrix(6, 10, 14))[::2, :, ::-1], axis)
+        assert got.flags.c_contiguous
+        assert_softmax(np.moveaxis(got.get(), axis, -1), np.moveaxis(x, axis, -1))
+
+    def test_an_array_that_is_not_aligned_to_a_pack(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        import cupy
+
+        launched: list[Any] = []
+        original = operators._launched
+        monkeypatch.setattr(operators, "_launched", lambda plan, *a: (launched.append(plan), original(plan, *a))[1])
+        for dtype, cols in ((np.float32, 64), (np.float16, 2048), (np.float64, 50), (np.float32, 13000)):
+            memory = matrix(3 * cols + 1, dtype=dtype)
+            x = cupy.asarray(memory)[1:].reshape(3, cols)
+            assert_softmax(softlab.softmax(x).get(), memory[1:].reshape(3, cols))
+            assert launched[-1].pack_size == 1
+            assert launched[-1].steps[0].answer is False
+
+    def test_out(self) -> None:
+        import cupy
+
+        x = cupy.asarray(matrix(8, 100))
+        out = cupy.empty_like(x)
+        assert softlab.softmax(x, out=out) is out
+        assert_softmax(out.get(), matrix(8, 100))
+        assert softlab.softmax(x, out=x) is x
+        assert cupy.array_equal(x, out)
+        with pytest.raises(TypeError, match="x is on a GPU"):
+            softlab.softmax(x, out=np.empty((8, 100), np.float32))
+
+    def test_the_current_stream_is_used(self) -> None:
+        """A kernel on another stream would not see what this one wrote just before."""
+        import cupy
+
+        x = matrix(4096, 1000)
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            on_gpu = cupy.zeros(x.shape, np.float32)
+            for _ in range(20):
+                on_gpu += 1
+            on_gpu -= 20
+            on_gpu += cupy.asarray(x)
+            got = softlab.softmax(on_gpu)
+            assert cupy.cuda.get_current_stream() == stream
+            stream.synchronize()
+        assert_softmax(got.get(), x)
+
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+    def test_torch(self, dtype: str) -> None:
+        torch = pytest.importorskip("torch")
+        x = torch.randn(33, 1000, device="cuda", dtype=getattr(torch, dtype))
+        with torch.cuda.stream(torch.cuda.Stream()):
+            y = x * 2
+            got = softlab.softmax(y, 1)
+            assert isinstance(got, torch.Tensor)
+            assert got.dtype == x.dtype
+            torch.cuda.current_stream().synchronize()
+        expected = torch.softmax(y.double(), 1)
+        assert torch.allclose(
+            got.double(), expected, rtol={"float16": 1e-3, "bfloat16": 8e-3}.get(dtype, 1e-5), atol=1e-7
+        )
+        out = torch.empty_like(x)
+        assert softlab.softmax(y, 1, out=out) is out
+        assert torch.equal(out, got)
+
+    def test_torch_with_a_gradient_says_detach(self) -> None:
+        torch = pytest.importorskip("torch")
+        with pytest.raises(TypeError, match="detach"):
+            softlab.softmax(torch.zeros(3, 4, device="cuda", requires_grad=True))
+
+    def test_jax(self) -> None:
+        jax = pytest.importorskip("jax")
+        x = matrix(33, 100)
+        got = softlab.softmax(jax.device_put(x, jax.devices("gpu")[0]))
+        assert isinstance(got, jax.Array)
+        assert_softmax(np.asarray(got), x)
+
+    def test_cuda_array_interface_alone(self) -> None:
+        import cupy
+
+        x = cupy.asarray(matrix(3, 100))
+        got = softlab.softmax(SimpleNamespace(__cuda_array_interface__=x.__cuda_array_interface__))
+        assert isinstance(got, cupy.ndarray)
+        assert_softmax(got.get(), matrix(3, 100))
+
+    @pytest.mark.parametrize("shape", [(0, 5), (5, 0)])
+    def test_empty(self, shape: tuple[int, int]) -> None:
+        import cupy
+
+        assert softlab.softmax(cupy.zeros(shape, np.float16)).shape == shape
+
+    def test_a_plan_for_an_older_gpu_runs_from_its_ptx(self) -> None:
+        import cupy
+
+        x = matrix(3, 100)
+        assert_softmax(softlab.softmax(cupy.asarray(x), device="T4").get(), x)
+
+    def test_more_than_2_to_the_31_elements(self) -> None:
+        """A row index times a row length that no 32-bit number holds; in rows of 4096 and in one row alone."""
+        import cupy
+
+        if cupy.cuda.runtime.memGetInfo()[0] < 14 << 30:
+            pytest.skip("needs 14 GiB of free GPU memory")
+        x = cupy.zeros((2**19 + 8, 4096), np.float16)
+        tail = matrix(4, 4096, dtype=np.float16)
+        x[-4:] = cupy.asarray(tail)
+        softlab.softmax(x, out=x)
+        assert_softmax(x[-4:].get(), tail)
+        assert float(x[-5, 0]) == 1 / 4096
+        del x
+        x = cupy.full((1, 2**31 + 64), -np.inf, np.float16)
+        x[0, -2:] = 0
+        softlab.softmax(x, out=x)
+        assert x[0, -3:].get().tolist() == [0, 0.5, 0.5]
+
+    def test_a_launch_that_the_gpu_refuses(self) -> None:
+        import cupy
+
+        kernel = softlab.Kernel('extern "C" __global__ void k(float* x) { x[0] = 1; }', "k", arch="sm_75")
+        with pytest.raises(Error, match=r"refuses to launch k.*block \(2048,\)"):
+            gpu.launch(kernel.program, (1,), (2048,), (cupy.zeros(1, np.float32),))
+
+    def test_more_than_48_kib_of_dynamic_shared_memory(self) -> None:
+        import cupy
+
+        source = """
+        extern "C" __global__ void k(int* x) {
+          extern __shared__ int words[];
+          for (int i = threadIdx.x; i < 16000; i += blockDim.x) words[i] = i;
+          __syncthreads();
+          x[threadIdx.x] = words[15999 - threadIdx.x];
+        }"""
+        x = cupy.zeros(64, np.int32)
+        arch = softlab.Device.present().arch
+        gpu.launch(softlab.Kernel(source, "k", arch=arch).program, (1,), (64,), (x,), 64000)
+        assert x.get().tolist() == list(range(15999, 15935, -1))
