@@ -12,6 +12,7 @@ import ipywidgets as widgets
 import numpy as np
 from traitlets import Dict, Enum, Int, Unicode, observe, validate
 
+from softlab.errors import Error
 from softlab.explorers.diagrams import GridDiagram
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.operators import trace_plan
@@ -202,7 +203,11 @@ class BankExplorer(Explorer):
         self._problem = (self.cols, self.pack, self.layout, self.dtype)
         self.cols_slider.step = self.pack
         self.message.value = "Compiling and running the kernel ..."
-        self.trace = self._traced(*self._problem)
+        try:
+            self.trace = self._traced(*self._problem)
+        except Error as error:  # raised in a callback it would be seen in JupyterLab's log alone
+            self.message.value = tables.code(str(error))
+            raise
         self._found = places(self.trace)
         labels = [place.label for place in self._found]
         if list(self.place_menu.options) != labels:

@@ -18,3 +18,6 @@ class GridDiagram(anywidget.AnyWidget):
 
     data = Dict({"title": "", "legend": [], "panels": []}).tag(sync=True)
     lane = Int(-1).tag(sync=True)
+
+    def __repr__(self) -> str:
+        return f"GridDiagram({self.data['title']!r})"

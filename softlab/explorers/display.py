@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import plotly.graph_objects as go
 from IPython.display import display
 
+from softlab.explorers.diagrams import GridDiagram
 
-def show(picture: go.Figure | str) -> None:
-    """Show a plotly figure or HTML as a cell's output.
+
+def show(picture: go.Figure | str | dict[str, Any]) -> None:
+    """Show a plotly figure, HTML, or a diagram's data (``softlab.views.diagrams``) as a cell's output.
 
     A figure is given to JupyterLab's own plotly, which needs no network and stores no copy of the library in the
     notebook; elsewhere its title is shown.
     """
+    if isinstance(picture, dict):
+        display(GridDiagram(data=picture))
+        return
     if isinstance(picture, go.Figure):
         data = {
             "application/vnd.plotly.v1+json": json.loads(picture.to_json()),
@@ -22,5 +28,5 @@ def show(picture: go.Figure | str) -> None:
     elif isinstance(picture, str):
         data = {"text/html": picture}
     else:
-        raise TypeError(f"cannot show a {type(picture).__name__}: give a plotly figure or HTML text")
+        raise TypeError(f"cannot show a {type(picture).__name__}: give a plotly figure, HTML text or a diagram")
     display(data, raw=True)

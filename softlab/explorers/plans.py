@@ -10,12 +10,14 @@ import numpy as np
 from traitlets import Dict, Enum, Int, validate
 
 from softlab import devices
+from softlab.errors import Error
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.operators import trace_plan
 from softlab.plans import Plan, plan
 from softlab.traces import Trace
 from softlab.views.counters import counters_table
 from softlab.views.plans import plan_steps, plan_summary
+from softlab.views.tables import code
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 #: Where the sliders end; more can be typed or set.
@@ -113,7 +115,11 @@ class PlanExplorer(Explorer):
             rows -= (rows - self.rows) % 2  # an odd number of rows has another kernel than an even one
         shorter = plan(rows, self.cols, self.dtype, op=self.op, device=self.device)
         self.counted.value = "Compiling and running the kernel ..."
-        trace = self._tracer(shorter, np.zeros((rows, self.cols)))
+        try:
+            trace = self._tracer(shorter, np.zeros((rows, self.cols)))
+        except Error as error:  # raised in a callback it would be seen in JupyterLab's log alone
+            self.counted.value = code(str(error))
+            raise
         self.counters = dict(trace.counters)
         of = "" if rows == self.rows else f", the first {rows} of {self.rows} rows"
         self.counted.value = counters_table({"count": self.counters}, caption=f"Counted in the emulator{of}")

@@ -6,10 +6,12 @@ The kernel is real in ``test_real_kernel.py``; here a stand-in writes a row as t
 from __future__ import annotations
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from traitlets import TraitError
 
-from softlab.explorers import BankExplorer, PlanExplorer, Prediction, check
+from softlab.errors import CompileError
+from softlab.explorers import BankExplorer, PlanExplorer, Prediction, check, show
 from softlab.plans import Plan
 from softlab.traces import COUNTERS, Accesses, InstructionCounters, Run, Trace
 
@@ -199,3 +201,58 @@ def test_prediction_is_kept_and_compared(capsys):
 def test_answers_are_checked(capsys, answer, said):
     check(answer, 4, "Think.")
     assert capsys.readouterr().out == said + "\n"
+
+
+def test_what_the_kernel_cannot_do_is_shown():
+    def fails(plan, x):
+        raise CompileError("NVRTC <is> missing")
+
+    with pytest.raises(CompileError):
+        BankExplorer(tracer=fails)
+    explorer = PlanExplorer(rows=4, cols=64, tracer=fails)
+    with pytest.raises(CompileError):
+        explorer.execute()
+    assert "NVRTC &lt;is&gt; missing" in explorer.counted.value
+
+
+def test_a_failing_switch_says_why():
+    tracer = Tracer()
+
+    def fails_on_rows(plan, x):
+        if plan.layout == "row":
+            raise CompileError("no such kernel")
+        return tracer(plan, x)
+
+    explorer = BankExplorer(cols=256, tracer=fails_on_rows)
+    with pytest.raises(CompileError):
+        explorer.layout = "row"
+    assert "no such kernel" in explorer.message.value
+    explorer.layout = "column"
+    assert "the least they can" in explorer.message.value
+
+
+def shown_by(monkeypatch, picture) -> list:
+    found = []
+    monkeypatch.setattr("softlab.explorers.display.display", lambda *what, **how: found.append((*what, how)))
+    show(picture)
+    return found
+
+
+def test_a_figure_is_shown_without_a_copy_of_plotly(monkeypatch):
+    ((data, how),) = shown_by(monkeypatch, go.Figure(go.Bar(y=[1, 2]), {"title": {"text": "bars"}}))
+    assert set(data) == {"application/vnd.plotly.v1+json", "text/plain"}
+    assert data["text/plain"] == "bars"
+    assert data["application/vnd.plotly.v1+json"]["data"][0]["type"] == "bar"
+    assert how == {"raw": True}
+
+
+def test_a_diagram_is_shown_as_a_widget(monkeypatch):
+    data = {"title": "Words", "legend": [], "panels": []}
+    ((diagram, _),) = shown_by(monkeypatch, data)
+    assert diagram.data == data
+    assert repr(diagram) == "GridDiagram('Words')"
+
+
+def test_only_pictures_are_shown():
+    with pytest.raises(TypeError, match="cannot show a int"):
+        show(3)
