@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -103,6 +104,7 @@ class _Parser:
         self.target = self._directive("target").split(",")[0].strip()
         self.files = _file_names(text, file)
         self.tokens = list(self._tokenize(text))
+        self.line_starts = [0, *(found.end() for found in re.finditer("\n", text))]
         self.at = 0
         self.places: dict[tuple[str, str, str], tuple[Frame, ...]] = {}
         self.frames: tuple[Frame, ...] = ()
@@ -487,8 +489,9 @@ class _Body:
                 parser.take(",")
         end = parser.tokens[parser.at - 1].end
         text = " ".join(parser.text[start:end].split())
+        line = bisect_right(parser.line_starts, start)
         self.instructions.append(
-            Instruction(opcode, tuple(modifiers), tuple(operands), guard, negated, parser.frames, text)
+            Instruction(opcode, tuple(modifiers), tuple(operands), guard, negated, parser.frames, text, line)
         )
 
     def _operand(self) -> Operand:

@@ -92,7 +92,8 @@ class Instruction:
 
     ``opcode`` is the first word (``"setp"``); ``modifiers`` all that follow it, without dots (``("lt", "and", "s32")``);
     ``guard`` the predicate register of ``@p`` and ``negated`` whether it was ``@!p``; ``frames`` where it came from,
-    innermost call first, empty when the PTX has no ``.loc``.
+    innermost call first, empty when the PTX has no ``.loc``; ``line`` the line of the PTX it stands on, from 1 (0: made by
+    the parser).
     """
 
     opcode: str
@@ -102,6 +103,7 @@ class Instruction:
     negated: bool = False
     frames: tuple[Frame, ...] = ()
     text: str = field(default="", compare=False)
+    line: int = field(default=0, compare=False)
 
     @property
     def types(self) -> tuple[str, ...]:
