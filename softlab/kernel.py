@@ -133,6 +133,12 @@ class Kernel:
 
         return EmulatedProgram(parse(self.program.ptx, file=self.program.file), self.program.entry)
 
+    @cached_property
+    def _counted(self) -> Any:
+        from softlab.instruments.counters import Counted
+
+        return Counted.of(self._emulated.image)
+
     def _emulate(
         self,
         grid: tuple[int, int, int],
@@ -152,7 +158,7 @@ class Kernel:
         from softlab.instruments.recorder import Recorder
 
         program = self._emulated
-        counters = Counters(program.image) if record else None
+        counters = Counters(self._counted) if record else None
         recorder = Recorder(self.program.file, blocks) if record else None
         hazards = Hazards() if check else None
         launch, mapped = prepare(

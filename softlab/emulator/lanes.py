@@ -211,6 +211,11 @@ class Box(Lanes):
         columns = np.ones(self.threads, bool) if self.columns is None else self.columns
         return columns.reshape(1, -1, WARP)
 
+    @cached_property
+    def column_key(self) -> bytes:
+        """The columns as a dictionary key."""
+        return b"" if self.columns is None else self.columns.tobytes()
+
     @property
     def mask(self) -> np.ndarray:
         out = np.zeros((self.blocks, self.threads), bool)

@@ -8,6 +8,7 @@ every block, and in every turn of a loop.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,6 +28,8 @@ _BANK_PERIOD = 128
 #: Widest access that the coalescing rule takes; a wider, aligned one lies in the sector of its first bytes.
 _RULE_WIDTH = 16
 _SECTOR = 32
+#: A multiple of every period, added to addresses relative to a first one.
+_FAR = 1 << 30
 #: Remembered patterns; beyond it memory would grow with the run.
 _REMEMBERED = 4096
 
@@ -42,16 +45,25 @@ def _sector_figures(address: np.ndarray, active: np.ndarray, width: int, store: 
     return global_sectors(address, active, min(width, _RULE_WIDTH))[:, None]
 
 
+class _Pattern:
+    """The figures of one block's access, by where its first lane's address lies in the period."""
+
+    def __init__(self, phases: int, figures: int) -> None:
+        self.figures = np.zeros((phases, figures), np.int64)
+        self.known = np.zeros(phases, bool)
+
+
 class PatternMemory:
     """Totals of a rule over the warps of an access, each different pattern worked out once.
 
-    ``period``: moving all addresses by it changes nothing.
+    ``period``: moving all addresses by it changes nothing. ``figures``: how many the rule gives.
     """
 
-    def __init__(self, rule: _Rule, period: int) -> None:
+    def __init__(self, rule: _Rule, period: int, figures: int) -> None:
         self._rule = rule
         self._period = period
-        self._known: dict[tuple, np.ndarray] = {}
+        self._figures = figures
+        self._patterns: dict[tuple, _Pattern] = {}
 
     def total(self, site: Site, lanes: Lanes, address: Value) -> np.ndarray:
         """The rule's figures summed over all warps of the set: (figures,) int64."""
@@ -59,60 +71,79 @@ class PatternMemory:
             return self._each_warp(site, lanes, address)
         if not isinstance(address, np.ndarray):
             address = np.full((1, 1), address)
-        first = address[:, :1]
-        relative = address - first
+        relative = address - address[:, :1]
         if len(relative) > 1:
             if relative.shape[1] > 1 and (relative != relative[0]).any():
                 return self._each_warp(site, lanes, address)
             relative = relative[:1]
-        phase = first[:, 0] & first.dtype.type(self._period - 1)
-        times = lanes.extent[0] // len(phase)
-        if (phase == phase[0]).all():
-            return self._block(site, lanes, relative, int(phase[0])) * (times * len(phase))
-        values, counts = np.unique(phase, return_counts=True)
-        return sum(  # type: ignore[return-value]
-            self._block(site, lanes, relative, int(value)) * (times * int(count))
-            for value, count in zip(values, counts, strict=True)
-        )
+        key = (site.width, site.store, lanes.threads, lanes.column_key, relative.shape[1], relative.tobytes())
+        pattern = self._patterns.get(key)
+        if pattern is None:
+            if len(self._patterns) >= _REMEMBERED:
+                self._patterns.clear()
+            pattern = self._patterns[key] = _Pattern(max(1, self._period // site.width), self._figures)
+        times = lanes.extent[0] // len(address)
+        if len(address) == 1:
+            phase = int(address[0, 0]) % self._period // site.width
+            if not pattern.known[phase]:
+                self._learn(pattern, site, lanes, relative, np.array([phase]))
+            return pattern.figures[phase] * times
+        phases = ((address[:, 0] & address.dtype.type(self._period - 1)) >> address.dtype.type(site.shift)).astype(int)
+        new = ~pattern.known[phases]
+        if new.any():
+            self._learn(pattern, site, lanes, relative, np.unique(phases[new]))
+        return pattern.figures[phases].sum(axis=0) * times
 
-    def _block(self, site: Site, lanes: Box, relative: np.ndarray, phase: int) -> np.ndarray:
-        """The figures of one block whose first lane's address is ``phase`` and the others relative to it."""
-        columns = b"" if lanes.columns is None else lanes.columns.tobytes()
-        key = (site.width, site.store, phase, columns, lanes.threads, relative.shape[1], relative.tobytes())
-        found = self._known.get(key)
-        if found is None:
-            # Away from zero, so that addresses before the first lane's stay positive.
-            middle = relative.dtype.type(1 << 30) + relative.dtype.type(phase)
-            address = lanes.spread(np.broadcast_to(relative + middle, (1, lanes.extent[1])))
-            found = self._solve(site, address, lanes.warp_mask)
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[key] = found
-        return found
+    def _learn(self, pattern: _Pattern, site: Site, lanes: Box, relative: np.ndarray, phases: np.ndarray) -> None:
+        """Work out a block's figures where its first lane's address lies at these phases and the others relative to it."""
+        # Far from zero, so that addresses before the first lane's stay positive.
+        first = (phases * site.width + _FAR).astype(relative.dtype)
+        spread = lanes.spread(np.broadcast_to(relative + first[:, None], (len(phases), lanes.extent[1])))
+        figures = self._solve(site, spread, lanes.warp_mask)
+        pattern.figures[phases] = figures.reshape(len(phases), -1, self._figures).sum(axis=1)
+        pattern.known[phases] = True
 
     def _each_warp(self, site: Site, lanes: Lanes, address: Value) -> np.ndarray:
         spread = lanes.spread(np.broadcast_to(address, lanes.extent))
-        return self._solve(site, spread, lanes.warp_mask)
+        return self._solve(site, spread, lanes.warp_mask).sum(axis=0)
 
     def _solve(self, site: Site, address: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """(warps, figures)."""
         active = np.broadcast_to(active, address.shape).reshape(-1, WARP)
-        some = active.any(axis=1)
-        return self._rule(address.reshape(-1, WARP)[some], active[some], site.width, site.store).sum(axis=0)
+        return self._rule(address.reshape(-1, WARP), active, site.width, site.store)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A kernel's instructions as they are counted. ``once`` (instructions, len(COUNTERS)): what each adds when a warp
+    issues it, whatever its lanes do.
+    """
+
+    text: tuple[str, ...]
+    frames: tuple[tuple[tuple[str, int], ...], ...]
+    once: np.ndarray
+
+    @classmethod
+    def of(cls, image: Image) -> Counted:
+        """Of a kernel's image. Make it once a kernel."""
+        once = np.zeros((len(image.instructions), len(COUNTERS)), np.int64)
+        for number, instruction in enumerate(image.instructions):
+            for name in _counted_when_issued(instruction):
+                once[number, _COLUMN[name]] = 1
+        frames = tuple(tuple((f.file, f.line) for f in i.frames) for i in image.instructions)
+        return cls(tuple(i.text for i in image.instructions), frames, once)
 
 
 class Counters(Observer):
-    """Counts a run. Read :meth:`result` when it is over.
+    """Counts a run. Read :meth:`result` when it is over."""
 
-    ``image`` is the kernel's, its instructions are the rows.
-    """
-
-    def __init__(self, image: Image) -> None:
-        self._image = image
-        self._counts = np.zeros((len(image.instructions), len(COUNTERS)), np.int64)
+    def __init__(self, counted: Counted) -> None:
+        self._counted = counted
+        self._counts = np.zeros_like(counted.once)
         self._warps: dict[int, int] = {}
         self._ranges: dict[int, tuple[int, int]] = {}
-        self._banks = PatternMemory(_bank_figures, _BANK_PERIOD)
-        self._sectors = PatternMemory(_sector_figures, _SECTOR)
+        self._banks = PatternMemory(_bank_figures, _BANK_PERIOD, 2)
+        self._sectors = PatternMemory(_sector_figures, _SECTOR, 1)
 
     def block(self, block: Block, lanes: Lanes) -> None:
         """Every instruction of the block is issued once a warp."""
@@ -142,19 +173,11 @@ class Counters(Observer):
 
     def result(self) -> InstructionCounters:
         """The counters of every instruction of the kernel."""
-        counts = self._counts.copy()
-        issued = np.zeros(len(counts), np.int64)
+        issued = np.zeros(len(self._counts), np.int64)
         for index, (start, stop) in self._ranges.items():
             issued[start:stop] += self._warps[index]
-        instructions = self._image.instructions
-        for number, instruction in enumerate(instructions):
-            for name in _counted_when_issued(instruction):
-                counts[number, _COLUMN[name]] += issued[number]
-        return InstructionCounters(
-            tuple(i.text for i in instructions),
-            tuple(tuple((f.file, f.line) for f in i.frames) for i in instructions),
-            counts,
-        )
+        counts = self._counts + issued[:, None] * self._counted.once
+        return InstructionCounters(self._counted.text, self._counted.frames, counts)
 
 
 def _counted_when_issued(instruction: Instruction) -> tuple[str, ...]:

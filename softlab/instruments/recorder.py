@@ -10,7 +10,7 @@ import numpy as np
 
 from softlab.emulator.effects import Place
 from softlab.emulator.faults import source_line
-from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.memory import Site
 from softlab.emulator.observers import Observer
 from softlab.traces import Accesses, Shuffles
@@ -37,13 +37,29 @@ class _Warps:
 
 
 @dataclass(frozen=True)
+class _Later:
+    """Addresses that all blocks share, (1, columns or 1), not yet spread over warps."""
+
+    lanes: Box
+    address: np.ndarray
+
+    def of(self, warps: _Warps) -> np.ndarray:
+        row = np.broadcast_to(self.address, (1, self.lanes.extent[1]))
+        return warps.pick(self.lanes.spread(row)).astype(np.uint64)
+
+
+@dataclass(frozen=True)
 class _Event:
     """One instruction as it ran for some warps."""
 
     place: Site | Place
     step: int
     warps: _Warps
-    columns: tuple[np.ndarray, ...]
+    columns: tuple[np.ndarray | _Later, ...]
+
+    def column(self, number: int) -> np.ndarray:
+        found = self.columns[number]
+        return found.of(self.warps) if isinstance(found, _Later) else found
 
 
 class _Log:
@@ -71,7 +87,7 @@ class _Log:
         return np.repeat(np.array(values, dtype), [len(e.warps.warp) for e in self._events])
 
     def column(self, number: int) -> np.ndarray:
-        return np.concatenate([e.columns[number] for e in self._events])
+        return np.concatenate([e.column(number) for e in self._events])
 
     def warps(self, name: str) -> np.ndarray:
         return np.concatenate([getattr(e.warps, name) for e in self._events])
@@ -150,12 +166,14 @@ class Recorder(Observer):
     def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
         self._step += 1
         warps = self._warps(lanes, log)
-        if warps is not None:
-            value = address if isinstance(address, np.ndarray) else np.full((1,) * len(lanes.extent), address)
-            if len(lanes.extent) == 1 or value.shape[1] == 1:
-                value = np.broadcast_to(value, (*value.shape[:-1], lanes.extent[-1]))
-            places = warps.pick(lanes.spread(value)).astype(np.uint64)
-            log.add(_Event(site, self._step, warps, (places,)))
+        if warps is None:
+            return
+        if isinstance(lanes, Box) and isinstance(address, np.ndarray) and len(address) == 1:
+            # Values are never changed in place: what is kept here is spread out at the end.
+            log.add(_Event(site, self._step, warps, (_Later(lanes, address),)))
+            return
+        spread = lanes.spread(np.broadcast_to(address, lanes.extent))
+        log.add(_Event(site, self._step, warps, (warps.pick(spread).astype(np.uint64),)))
 
     def _warps(self, lanes: Lanes, log: _Log) -> _Warps | None:
         if not len(self._rows) or log.full:

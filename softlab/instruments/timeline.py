@@ -188,10 +188,15 @@ def timeline(
         raise ValueError(f"of={of}: the grid {sizes} has the blocks 0 to {sizes[0] * sizes[1] * sizes[2] - 1}")
     emulated = EmulatedProgram(parse(program.ptx, file=program.file), program.entry)
     watch = _Watch(emulated.image.instructions, of, -(-threads[0] * threads[1] * threads[2] // WARP))
-    copies = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in args]
-    launch, _ = prepare(emulated, sizes, threads, copies, smem, file=program.file, observers=[watch])
+    launch, _ = prepare(emulated, sizes, threads, _copied(args), smem, file=program.file, observers=[watch])
     run(launch)
     return watch.result(program.file)
+
+
+def _copied(args: Sequence[Any]) -> list[Any]:
+    """The arguments with their arrays copied; one that is given twice is still one."""
+    copies = {id(argument): argument.copy() for argument in args if isinstance(argument, np.ndarray)}
+    return [copies.get(id(argument), argument) for argument in args]
 
 
 def _three(size: int | Sequence[int]) -> tuple[int, int, int]:
