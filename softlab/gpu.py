@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -151,12 +152,11 @@ def working_place(x: Any) -> Iterator[None]:
     import cupy
 
     with cupy.cuda.Device(_device_index(x)):
-        stream_of = _CURRENT_STREAM.get(_library(x))
-        if stream_of is None:
+        current = _CURRENT_STREAM.get(_library(x))
+        if current is None:
             yield
             return
-        pointer = stream_of(x)
-        with cupy.cuda.ExternalStream(pointer) if pointer else cupy.cuda.Stream.null:
+        with cupy.cuda.Stream.from_external(current(x)):
             yield
 
 
@@ -174,10 +174,20 @@ def _device_index(x: Any) -> int:
     return cupy.asarray(x).device.id
 
 
-def _torch_stream(x: Any) -> int:
-    return sys.modules["torch"].cuda.current_stream(x.device).cuda_stream
+@dataclass(frozen=True)
+class _TorchStream:
+    """A PyTorch stream by the CUDA stream protocol (cuda.core's ``__cuda_stream__``), which older ones do not speak."""
+
+    stream: Any
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.stream.cuda_stream
 
 
-#: Libraries with a current stream of their own that they tell: how to get its pointer. For all others it is CuPy's, and
-#: the DLPack exchange orders the two.
-_CURRENT_STREAM: Mapping[str, Callable[[Any], int]] = MappingProxyType({"torch": _torch_stream})
+def _torch_stream(x: Any) -> _TorchStream:
+    return _TorchStream(sys.modules["torch"].cuda.current_stream(x.device))
+
+
+#: Libraries with a current stream of their own that they tell: how to get it. For all others it is CuPy's, and the
+#: DLPack exchange orders the two.
+_CURRENT_STREAM: Mapping[str, Callable[[Any], _TorchStream]] = MappingProxyType({"torch": _torch_stream})
