@@ -15,7 +15,7 @@ class Request:
     """One load or store of global memory by one warp.
 
     line: of the kernel's CUDA file (0: unknown); instruction: index into ``Run.instructions``; index: row of
-    ``Run.global_``; width: bytes a lane; active (32,) bool; address (32,) int64: each lane's byte address; argument: the
+    ``Run.global_``; width: bytes a lane; active (32,) bool; address (32,) int64: each lane's byte address; argument:
     number of the array argument that the first active lane reaches into, None for other memory; offset (32,) int64:
     bytes from the start of that array (the address itself for other memory); sector (32,) int64: number of the 32-byte
     sector that each lane touches, -1 for a lane that takes no part; sectors: how many different ones; least: how many

@@ -67,7 +67,9 @@ def shuffle_steps(run: Run, *, block: int = 0, warp: int = 0, dtype: str | None 
     shuffles = run.shuffles
     mine = shuffles.select(np.flatnonzero((shuffles.block == block) & (shuffles.warp == warp)))
     texts = run.instructions.text if run.instructions else ()
-    return tuple(_step(mine, number, dtype or value_type(texts, int(mine.instruction[number]))) for number in range(len(mine)))
+    return tuple(
+        _step(mine, number, dtype or value_type(texts, int(mine.instruction[number]))) for number in range(len(mine))
+    )
 
 
 def value_type(texts: tuple[str, ...], index: int) -> str:

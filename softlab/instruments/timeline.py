@@ -77,13 +77,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What the warps of one block issued, one row a warp and run of instructions without a branch, in the order they ran.
+    """What the warps of one block issued, one row a warp and run of instructions without a branch, as they ran.
 
     warp (n,) int32; clock (n,) int64: instructions that the warp had issued before, brought level at barriers; first,
     last (n,) int32: instructions first to last - 1, indices into ``text``; lanes (n,) int32: how many took part;
     interval (n,) int32: barriers that the warp had passed.
-    passes: the barriers; warps: of the block; text, lines, kinds: of each PTX instruction of the kernel (text "": put in
-    by the emulator, not counted); file: the kernel's own source.
+    passes: the barriers; warps: of the block; text, lines, kinds: of each PTX instruction of the kernel (text "": put
+    in by the emulator, not counted); file: the kernel's own source.
     """
 
     block: int
