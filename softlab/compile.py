@@ -199,14 +199,17 @@ def _read_cache(path: Path) -> Program | None:
 
 
 def _write_cache(path: Path, program: Program) -> None:
+    write_entry(path, json.dumps({**asdict(program), "cubin": program.cubin.hex()}))
+
+
+def write_entry(path: Path, text: str) -> None:
     """Write beside the entry and rename: another process sees all of it or nothing. A read-only folder is no error."""
-    record = json.dumps({**asdict(program), "cubin": program.cubin.hex()})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
         try:
             with os.fdopen(descriptor, "w") as stream:
-                stream.write(record)
+                stream.write(text)
             os.replace(temporary, path)
         except OSError:
             Path(temporary).unlink(missing_ok=True)
