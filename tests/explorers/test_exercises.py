@@ -48,7 +48,7 @@ def test_numbers(name, cell_id, right, wrong, capsys):
     ("index", "answer"),
     [
         ("i * 256 + threadIdx.x", "Right.\n"),
-        ("threadIdx.x * 4 + i", "Not yet: 512. sectors"),
+        ("threadIdx.x * 4 + i", "Not yet: 512. So many sectors"),
         ("i * 256 + (threadIdx.x ^ 5)", "Right.\n"),
         ("threadIdx.x * 4", "Wrong: element 1 is 0.0, and should be 1.0."),
         ("i * 256 + threadIdx.x / 2", "Wrong: element 128 is 0.0, and should be 128.0."),
@@ -64,7 +64,7 @@ def test_copy(index, answer, capsys):
         ("tile[32][33]", "Right.\n"),
         ("tile[32][35]", "Right.\n"),
         ("tile[32][34]", "Not yet: "),
-        ("tile[33][32]", "Not yet: 992. bank conflicts"),
+        ("tile[33][32]", "Not yet: 992. So many bank conflicts"),
     ],
 )
 def test_transpose(declaration, answer, capsys):

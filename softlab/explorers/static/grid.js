@@ -81,7 +81,7 @@ function render({ model, el }) {
       cell.classList.toggle("softlab-selected", mine);
       if (mine && !tip) tip = cell.getAttribute("aria-label");
     });
-    note.textContent = tip || "Click a cell, or use the arrow keys on one: its lane is shown in both pictures.";
+    note.textContent = tip || "Click a cell, or use the arrow keys on one: its lane stands out wherever it is drawn.";
   };
   const select = (lane) => { model.set("lane", lane); model.save_changes(); };
   const redraw = () => {
