@@ -1,4 +1,4 @@
-"""The errors that softlab raises on purpose. Wrong argument types and values are plain ``TypeError`` and ``ValueError``."""
+"""The errors that softlab raises on purpose. Wrong arguments are plain ``TypeError`` and ``ValueError``."""
 
 from __future__ import annotations
 

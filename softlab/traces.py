@@ -31,7 +31,7 @@ COUNTERS = (
 
 @dataclass(frozen=True)
 class Buffer:
-    """One array argument as the kernel sees it: ``base`` is its address, ``nbytes`` its size, ``index`` the argument's."""
+    """One array argument as the kernel sees it: ``base`` its address, ``nbytes`` its size, ``index`` the argument's."""
 
     index: int
     base: int
@@ -43,7 +43,8 @@ class Buffer:
 class Accesses:
     """Warp-level memory accesses of the recorded blocks, in the order they ran. One row a warp and instruction.
 
-    line (n,) int32: line of the kernel's CUDA file (0: unknown); instruction (n,) int32: index into ``Trace.instructions``;
+    line (n,) int32: line of the kernel's CUDA file (0: unknown);
+    instruction (n,) int32: index into ``Trace.instructions``;
     store (n,) bool; width (n,) int32: bytes a lane; block (n,) int64: linear block index; warp (n,) int32: warp in the
     block; step (n,) int64: order in the run; address (n, 32) uint64: byte offset in the block's shared memory, or
     global address (see ``Trace.buffers``); active (n, 32) bool: the lanes that took part.
@@ -139,7 +140,7 @@ class InstructionCounters:
         return {name: int(value) for name, value in zip(COUNTERS, self.counts.sum(axis=0), strict=True)}
 
     def by_line(self, file: str) -> dict[int, dict[str, int]]:
-        """Line of ``file`` -> its counters. An instruction counts for the innermost of its frames that lies in the file."""
+        """Line of ``file`` -> its counters. An instruction counts for the innermost of its frames in that file."""
         lines: dict[int, np.ndarray] = {}
         for frames, counts in zip(self.frames, self.counts, strict=True):
             line = next((number for name, number in frames if name == file), None)

@@ -1,0 +1,1 @@
+"""Recorded results, and how they were recorded."""
