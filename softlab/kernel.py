@@ -82,8 +82,8 @@ class Kernel:
             grid: number of blocks, an int or up to three.
             block: threads a block, an int or up to three.
             args: one for each parameter: arrays for pointers, NumPy scalars of the parameter's type, or Python ints and
-                floats, which are converted to it. NumPy arrays run in the emulator and change in place; CuPy arrays (and
-                other CUDA arrays) run on their GPU.
+                floats, which are converted to it. NumPy arrays run in the emulator and change in place; CuPy arrays
+                (and other CUDA arrays) run on their GPU.
             smem: dynamic shared memory of a block in bytes.
             check: look for faults that a GPU would not report (emulator). Accesses out of bounds and misaligned ones
                 are always found.
@@ -119,8 +119,8 @@ class Kernel:
         total = self.program.static_smem_bytes + smem
         if total > device.smem_per_block_optin:
             raise ValueError(
-                f"a block needs {total} bytes of shared memory ({self.program.static_smem_bytes} static, {smem} dynamic); "
-                f"{self.program.arch} has at most {device.smem_per_block_optin} a block. Keep less of the data there"
+                f"a block needs {total} bytes of shared memory ({self.program.static_smem_bytes} static, {smem} "
+                f"dynamic); {self.program.arch} has at most {device.smem_per_block_optin} a block. Keep less of the data there"
             )
 
     # The emulator
@@ -257,7 +257,7 @@ def _three(name: str, value: int | Sequence[int], limits: tuple[int, int, int]) 
 
 
 class _Progress:
-    """A bar on the terminal or in the notebook for a run that takes more than 2 seconds; until then it costs nothing."""
+    """A bar, on the terminal or in the notebook, for a run that takes more than 2 seconds."""
 
     def __init__(self, blocks: int) -> None:
         self._blocks = blocks

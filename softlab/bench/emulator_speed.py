@@ -1,7 +1,8 @@
 """How fast the emulator runs the shared-memory softmax: ``python -m softlab.bench.emulator_speed`` prints JSON.
 
 Speed is in lane-instructions a second: PTX instructions times the lanes that run them. Compiling is left out, as the
-programs are cached. With numba installed its CUDA simulator runs a row maximum for comparison, on one block, scaled to all.
+programs are cached. With numba installed its CUDA simulator runs a row maximum for comparison, on one block, scaled to
+all.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import resource
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,13 +48,13 @@ def measure() -> dict[str, Any]:
     y = np.empty_like(x)
     arguments = (x, y, np.int64(ROWS), np.int64(COLS))
     report: dict[str, Any] = {"kernel": plan.name, "rows": ROWS, "cols": COLS, "block": BLOCK, "numpy": np.__version__}
-    ways = {
+    ways: dict[str, dict[str, Any]] = {
         "plain": {"check": False, "record": False},
         "counters": {"check": False, "record": True},
         "checks": {"check": True, "record": True},
     }
     for name, how in ways.items():
-        seconds, run = _best(lambda how=how: kernel.run(plan.grid, plan.block, arguments, smem=plan.smem_bytes, **how))
+        seconds, run = _best(partial(kernel.run, plan.grid, plan.block, arguments, smem=plan.smem_bytes, **how))
         report[name] = {
             "milliseconds": round(seconds * 1e3, 2),
             "lane_instructions_per_second": round(run.lane_instructions / seconds),

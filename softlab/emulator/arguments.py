@@ -81,7 +81,7 @@ def scalar_for_driver(image: Image, index: int, value: Any) -> np.generic:
 def _array(index: int, array: np.ndarray, variable: Variable) -> np.ndarray:
     if variable.size != _POINTER_BYTES or variable.type not in ("u64", "b64", "s64"):
         raise TypeError(
-            f"argument {index} is an array of {array.dtype}, but the parameter is {_shown(variable)}: pass a scalar there"
+            f"argument {index} is an array of {array.dtype}, but the parameter is {_shown(variable)}: pass a scalar"
         )
     if array.dtype.hasobject:
         raise TypeError(f"argument {index} is an array of Python objects: pass an array of numbers")

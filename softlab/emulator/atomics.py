@@ -16,6 +16,10 @@ from softlab.emulator.memory import Site
 _Array = np.ndarray
 
 
+def _compare_and_swap(old: _Array, compare: _Array, value: _Array) -> _Array:
+    return np.where(old == compare, value, old)
+
+
 def _increment(old: _Array, limit: _Array) -> _Array:
     return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
 
@@ -42,7 +46,7 @@ _FUNCTIONS: dict[str, Callable[..., _Array]] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
     "exch": lambda old, value: value,
-    "cas": lambda old, compare, value: np.where(old == compare, value, old),
+    "cas": _compare_and_swap,
     "add": np.add,
     "inc": _increment,
     "dec": _decrement,

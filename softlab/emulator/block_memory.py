@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.emulator.lanes import ALL, Box, Lanes, Value
+from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from softlab.emulator.memory import (
     AccessListener,
@@ -97,6 +97,7 @@ class LocalMemory(_OwnedMemory):
         super().__init__(blocks * threads, nbytes)
 
     def owner(self, lanes: Lanes) -> np.ndarray:
+        """The thread."""
         return lanes.row_index * lanes.threads + lanes.column_index
 
 
@@ -110,9 +111,11 @@ class SharedMemory(_OwnedMemory):
     fault_kind = "shared-out-of-bounds"
 
     def owner(self, lanes: Lanes) -> np.ndarray:
+        """The block."""
         return lanes.row_index
 
     def load(self, lanes: Lanes, site: Site, address: Value) -> Any:
+        """By columns where all blocks use the same addresses."""
         if isinstance(lanes, Box):
             columns = self._columns(lanes, site, address)
             if columns is not None:
@@ -127,6 +130,7 @@ class SharedMemory(_OwnedMemory):
         return super().load(lanes, site, address)
 
     def store(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
+        """By columns where all blocks use the same addresses."""
         if isinstance(lanes, Box):
             columns = self._columns(lanes, site, address, values)
             if columns is not None:
@@ -212,24 +216,13 @@ class GenericMemory:
         return ~(self.space_of(address, "shared") | self.space_of(address, "local"))
 
     def _pieces(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[Lanes, Any, Site, Value]]:
+        """(lanes, memory, site there, address there) of each space that the lanes' addresses lie in."""
         target = address + np.uint64(site.offset & (1 << 64) - 1) if site.offset else address
+        whole = lanes.put(target, target, True)
         left: Lanes | None = lanes
-        whole = None
         for name, base, space in self._spaces:
-            inside = self.space_of(left.take(whole) if whole is not None else target, name)
-            here, rest = left.split(inside)
-            if here is lanes:
-                yield lanes, space, site.at(name), target - np.uint64(base)
+            if left is None:
                 return
+            here, left = left.split(self.space_of(left.take(whole), name))
             if here is not None:
-                if whole is None:
-                    whole = lanes.put(target, target, True)
                 yield here, space, site.at(name), here.take(whole) - np.uint64(base)
-            if rest is None:
-                return
-            if rest is not left and whole is None:
-                whole = lanes.put(target, target, True)
-            left = rest
-
-
-__all__ = ["ALL", "GenericMemory", "LocalMemory", "SharedMemory"]

@@ -320,7 +320,8 @@ class _Writer:
                 olds.append(self._as(destination.name, DTYPES[kind]))
             else:
                 olds.append(self.constant(DTYPES[kind].type(0)))
-        call = f"m.guarded(L, {guard}, {effect.method}, {name}, ({''.join(o + ', ' for o in olds)}), ({''.join(v + ', ' for v in values)}))"
+        kept, given = (f"({''.join(name + ', ' for name in names)})" for names in (olds, values))
+        call = f"m.guarded(L, {guard}, {effect.method}, {name}, {kept}, {given})"
         self._assign(instruction, destinations, effect.results, call, None)
 
 
@@ -336,7 +337,7 @@ def _flatten(operands: tuple[Operand, ...]) -> list[Operand]:
     return flat
 
 
-def immediate(value: int | float, dtype: np.dtype) -> np.generic:
+def immediate(value: int | float, dtype: np.dtype) -> Any:
     """A literal as the dtype: integers wrap, a float in an integer type gives its bits (``mov.b32 %r, 0f3F800000``)."""
     if dtype == np.bool_:
         return np.bool_(value)

@@ -181,7 +181,7 @@ def _atomic(instruction: Instruction, index: int, image: Image) -> Effect:
 
 @EFFECTS.opcode("cp")
 def _copy(instruction: Instruction, index: int, image: Image) -> Effect:
-    """``cp.async`` from global to shared memory: done at once. The commit and wait instructions have nothing left to do."""
+    """``cp.async`` from global to shared memory: done at once; committing and waiting have nothing left to do."""
     if not instruction.has("async") or instruction.has("bulk", "mbarrier"):
         raise NotImplementedError("cp")
     if instruction.has("commit_group", "wait_group", "wait_all"):

@@ -14,7 +14,8 @@ _NEXT_LOOK = 16
 
 
 class EndlessLoop:
-    """Brent's way of finding a cycle: keep one state, compare each later one, keep a new one each time the steps double.
+    """Brent's way of finding a cycle: keep one state, compare each later one, keep a new one each time the steps
+    double.
 
     A state is the block to run next and the lanes that do, where all others stand, the registers, and that nothing in
     memory has changed since.
@@ -52,9 +53,7 @@ class EndlessLoop:
 
     def _same(self, lanes: Lanes, schedule: Schedule) -> bool:
         assert self._lanes is not None
-        if lanes is not self._lanes and (
-            lanes.count != self._lanes.count or (lanes.mask != self._lanes.mask).any()
-        ):
+        if lanes is not self._lanes and (lanes.count != self._lanes.count or (lanes.mask != self._lanes.mask).any()):
             return False
         others = schedule.others()
         if len(others) != len(self._others) or any(a is not b for a, b in zip(others, self._others, strict=True)):

@@ -34,7 +34,7 @@ class Geometry:
 
 
 def source_line(frames: tuple[Frame, ...], file: str) -> int | None:
-    """The line of the kernel's own file that an instruction stands for: the innermost frame in it, else the innermost."""
+    """The line of an instruction: of its innermost frame in the kernel's own file, else of the innermost of all."""
     own = next((frame.line for frame in frames if frame.file == file), None)
     return own if own is not None else (frames[0].line if frames else None)
 

@@ -126,7 +126,8 @@ def blocks_of(image: Image) -> tuple[Block, ...]:
     drafts = []
     for start, stop in zip(starts, stops, strict=True):
         last = instructions[stop - 1]
-        end, targets = "fall", ()
+        end = "fall"
+        targets: tuple[int, ...] = ()
         if ends_block(last):
             end = TERMINATORS[last.opcode]
             symbols = [o.name for o in last.operands if isinstance(o, Symbol)]

@@ -115,14 +115,15 @@ class Box(Lanes):
     def __init__(self, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> None:
         self.rows = None if rows is None or rows.all() else rows
         self.columns = None if columns is None or columns.all() else columns
-        height = blocks if self.rows is None else int(np.count_nonzero(rows))
-        width = threads if self.columns is None else int(np.count_nonzero(columns))
+        height = blocks if self.rows is None else int(np.count_nonzero(self.rows))
+        width = threads if self.columns is None else int(np.count_nonzero(self.columns))
         super().__init__(blocks, threads, height * width)
         self.extent = (height, width)
         self.row_selector = _selector(self.rows)
         self.column_selector = _selector(self.columns)
 
     def take(self, value: Value) -> Value:
+        """Cut it row by row and column by column; a dimension that is 1 stays."""
         if self.full or not isinstance(value, np.ndarray):
             return value
         if self.rows is not None and value.shape[0] != 1:
@@ -132,6 +133,7 @@ class Box(Lanes):
         return value
 
     def put(self, old: Value, value: Value, whole: bool) -> Value:
+        """Keep a dimension 1 where the set is all of it."""
         if self.full:
             return value
         height, width = value.shape if isinstance(value, np.ndarray) else (1, 1)
@@ -155,6 +157,7 @@ class Box(Lanes):
         return out
 
     def split(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
+        """Boxes again where the predicate depends on the thread or the block alone."""
         if not isinstance(predicate, np.ndarray):
             return (self, None) if predicate else (None, self)
         if predicate.all():
@@ -193,6 +196,7 @@ class Box(Lanes):
         return Box(self.blocks, self.threads, rows, self.columns)
 
     def spread(self, value: Value) -> np.ndarray:
+        """Rows as the value has them."""
         if not isinstance(value, np.ndarray):
             value = np.full((1, 1), value)
         if self.columns is None:
@@ -203,11 +207,13 @@ class Box(Lanes):
         return out.reshape(value.shape[0], -1, WARP)
 
     def collect(self, value: np.ndarray) -> Value:
+        """Rows as the value has them."""
         value = value.reshape(value.shape[0], self.threads)
         return value if self.columns is None else value[:, self.column_selector]
 
     @cached_property
     def warp_mask(self) -> np.ndarray:  # type: ignore[override]
+        """One row for all blocks."""
         columns = np.ones(self.threads, bool) if self.columns is None else self.columns
         return columns.reshape(1, -1, WARP)
 
@@ -218,23 +224,28 @@ class Box(Lanes):
 
     @property
     def mask(self) -> np.ndarray:
+        """A new array."""
         out = np.zeros((self.blocks, self.threads), bool)
         out[_cross(self.row_selector, self.column_selector)] = True
         return out
 
     @cached_property
     def row_index(self) -> np.ndarray:  # type: ignore[override]
+        """(rows, 1)."""
         return np.arange(self.blocks)[self.row_selector][:, None]
 
     @cached_property
     def column_index(self) -> np.ndarray:  # type: ignore[override]
+        """(1, columns)."""
         return np.arange(self.threads)[self.column_selector][None, :]
 
     @cached_property
     def warps(self) -> int:  # type: ignore[override]
+        """Whole rows of warps."""
         return self.extent[0] * int(np.count_nonzero(self.warp_mask.any(axis=2)))
 
     def unite(self, other: Lanes) -> Lanes:
+        """A box where both have the same rows or the same columns."""
         if isinstance(other, Box):
             if _same(self.rows, other.rows) and self.columns is not None and other.columns is not None:
                 return Box(self.blocks, self.threads, self.rows, self.columns | other.columns)
@@ -253,23 +264,27 @@ class Ragged(Lanes):
     def __init__(self, mask: np.ndarray) -> None:
         self._mask = mask
         self._row_index, self._column_index = np.nonzero(mask)
-        super().__init__(*mask.shape, len(self._row_index))
+        super().__init__(mask.shape[0], mask.shape[1], len(self._row_index))
         self.extent = (self.count,)
         self.flat = self._row_index * self.threads + self._column_index
 
     @property
     def mask(self) -> np.ndarray:
+        """The set itself."""
         return self._mask
 
     @property
     def row_index(self) -> np.ndarray:
+        """(lanes,)."""
         return self._row_index
 
     @property
     def column_index(self) -> np.ndarray:
+        """(lanes,)."""
         return self._column_index
 
     def take(self, value: Value) -> Value:
+        """(lanes,), or a scalar."""
         if not isinstance(value, np.ndarray):
             return value
         height, width = value.shape
@@ -280,6 +295,7 @@ class Ragged(Lanes):
         return value.reshape(-1)[self.flat] if value.flags.c_contiguous else value[self.row_index, self.column_index]
 
     def put(self, old: Value, value: Value, whole: bool) -> Value:
+        """(blocks, threads), or a scalar."""
         if whole:
             if not isinstance(value, np.ndarray):
                 return value
@@ -291,6 +307,7 @@ class Ragged(Lanes):
         return out
 
     def split(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
+        """By lane."""
         if not isinstance(predicate, np.ndarray):
             return (self, None) if predicate else (None, self)
         if predicate.all():
@@ -302,26 +319,30 @@ class Ragged(Lanes):
         return lanes_of(inside), lanes_of(self._mask & ~inside)
 
     def spread(self, value: Value) -> np.ndarray:
+        """All rows of the batch."""
         out = np.zeros((self.blocks, self.threads), value.dtype)
         out.reshape(-1)[self.flat] = value
         return out.reshape(self.blocks, -1, WARP)
 
     def collect(self, value: np.ndarray) -> Value:
+        """(lanes,)."""
         value = value.reshape(value.shape[0], self.threads)
         return value[self.row_index if value.shape[0] > 1 else 0, self.column_index]
 
     @property
     def warp_mask(self) -> np.ndarray:
+        """All rows of the batch."""
         return self._mask.reshape(self.blocks, -1, WARP)
 
     @cached_property
     def warps(self) -> int:  # type: ignore[override]
+        """Counted."""
         return int(np.count_nonzero(self.warp_mask.any(axis=2)))
 
 
 def lanes_of(mask: np.ndarray) -> Lanes:
     """The set of a (blocks, threads) bool mask with at least one lane in it."""
-    rows, columns = mask.any(axis=1), mask.any(axis=0)
+    rows, columns = np.asarray(mask.any(axis=1)), np.asarray(mask.any(axis=0))
     if np.count_nonzero(rows) * np.count_nonzero(columns) == np.count_nonzero(mask):
-        return Box(*mask.shape, rows, columns)
+        return Box(mask.shape[0], mask.shape[1], rows, columns)
     return Ragged(mask)

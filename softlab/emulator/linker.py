@@ -1,4 +1,4 @@
-"""Module + entry -> :class:`Image`: one flat list of instructions with device functions put in place, and a layout of memory."""
+"""Module + entry -> :class:`Image`: one list of instructions, device functions put in place, and a layout of memory."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ ARGUMENT_BASE = 0x0000_6000_0000_0000
 SHARED_WINDOW = 0x0000_7000_0000_0000
 LOCAL_WINDOW = 0x0000_7100_0000_0000
 WINDOW_BYTES = 1 << 32
-#: cudaMalloc's alignment (CUDA C++ Programming Guide, "Device Memory Accesses": at least 256; 512 on every current GPU).
+#: cudaMalloc's alignment (CUDA C++ Programming Guide, "Device Memory Accesses": at least 256; 512 on every current
+#: GPU).
 ALLOCATION_ALIGN = 512
 #: Unmapped bytes between two arrays, so that running off one is seen.
 GUARD_BYTES = 1 << 24
 #: Device functions that the machine brings itself.
 BUILTINS = ("vprintf", "__assertfail")
+#: Where dynamic shared memory may begin, so that it holds any type.
+_DYNAMIC_ALIGN = 16
 _MAX_DEPTH = 64
 
 
@@ -73,37 +76,22 @@ def link(module: Module, entry: str) -> Image:
     flat = _Inliner(module)
     flat.insert(function, {}, (), None, 0)
     instructions = tuple(flat.instructions)
-    local = {v.name: v for v in flat.variables}
+    own = {v.name: v for v in flat.variables}
+    variables = [v for n in _referenced(module, instructions) if (v := own.get(n) or module.variables.get(n))]
     params, param_bytes = _layout(function.params)
     addresses = {variable.name: offset for variable, offset in params}
     spaces = {variable.name: "kernel-param" for variable in function.params}
-    shared, stack, image_variables = [], [], []
-    wanted = _referenced(module, instructions)
-    for name in wanted:
-        variable = local.get(name) or module.variables.get(name)
-        if variable is None or name in addresses:
-            continue
-        target = {"shared": shared, "local": stack, "param": stack}.get(variable.space, image_variables)
-        target.append(variable)
-    offset = 0
-    for variable in shared:
-        if variable.size is not None:
-            addresses[variable.name] = offset = _align(offset, variable.align)
-            offset += variable.size
-    static_shared = offset
-    for variable in shared:
-        if variable.size is None:
-            addresses[variable.name] = _align(static_shared, max(16, variable.align))
-    if any(v.size is None for v in shared):
-        static_shared = _align(static_shared, max(16, *(v.align for v in shared if v.size is None)))
-    placed, local_bytes = _layout(stack)
-    addresses.update({variable.name: place for variable, place in placed})
+    shared = [v for v in variables if v.space == "shared"]
+    static_shared = _place_shared(shared, addresses)
+    stack, local_bytes = _layout(v for v in variables if v.space in ("local", "param") and v.name not in spaces)
+    addresses.update({variable.name: offset for variable, offset in stack})
+    spaces.update({variable.name: "local" for variable, _ in stack})
+    in_global = [v for v in variables if v.space in ("global", "const")]
     base = MODULE_BASE
-    for variable in image_variables:
+    for variable in in_global:
         addresses[variable.name] = base
         base = _align(base + (variable.size or 0) + GUARD_BYTES, ALLOCATION_ALIGN)
-    spaces.update({v.name: v.space for v in (*shared, *image_variables)})
-    spaces.update({v.name: "local" for v in stack})
+    spaces.update({v.name: v.space for v in (*shared, *in_global)})
     return Image(
         entry,
         module,
@@ -113,12 +101,23 @@ def link(module: Module, entry: str) -> Image:
         flat.tables,
         addresses,
         spaces,
-        tuple(image_variables),
+        tuple(in_global),
         tuple(params),
         param_bytes,
         static_shared,
         _align(local_bytes, 16),
     )
+
+
+def _place_shared(variables: list[Variable], addresses: dict[str, int]) -> int:
+    """Static variables one after the other, dynamic ones all where those end; returns the static bytes."""
+    static, end = _layout(v for v in variables if v.size is not None)
+    dynamic = [v for v in variables if v.size is None]
+    if dynamic:
+        end = _align(end, max(_DYNAMIC_ALIGN, *(v.align for v in dynamic)))
+    addresses.update({variable.name: offset for variable, offset in static})
+    addresses.update({variable.name: end for variable in dynamic})
+    return end
 
 
 def _align(offset: int, align: int) -> int:
@@ -218,7 +217,9 @@ class _Inliner:
 
     def _call(self, call: Instruction, depth: int) -> None:
         operands = list(call.operands)
-        results = operands.pop(0).elements if isinstance(operands[0], Vector) else ()
+        first = operands[0]
+        results = first.elements if isinstance(first, Vector) else ()
+        operands = operands[1:] if isinstance(first, Vector) else operands
         target = operands[0]
         arguments = operands[1].elements if len(operands) > 1 and isinstance(operands[1], Vector) else ()
         if not isinstance(target, Symbol) or target.name not in self.module.functions:

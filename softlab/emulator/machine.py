@@ -14,9 +14,10 @@ import numpy as np
 
 from softlab.emulator.atomics import Atomics
 from softlab.emulator.block_memory import GenericMemory, LocalMemory, SharedMemory
-from softlab.emulator.compiler import CompiledBlock, Program
+from softlab.emulator.compiler import CompiledBlock, Program, immediate
 from softlab.emulator.effects import CopySites, Place
 from softlab.emulator.endless import EndlessLoop
+from softlab.emulator.ends import END
 from softlab.emulator.faults import Geometry, Index3, first_lane, kernel_fault
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.memory import GlobalMemory, Site
@@ -24,6 +25,7 @@ from softlab.emulator.observers import Observer, listeners
 from softlab.emulator.printf import formatted
 from softlab.emulator.ptx import Immediate, Instruction, Register
 from softlab.emulator.schedule import Listeners, Schedule
+from softlab.emulator.specials import CLOCKS, clock, special_registers
 from softlab.emulator.warpwide import WarpWide
 from softlab.errors import Error, KernelFault
 
@@ -101,7 +103,7 @@ def run(launch: Launch, progress: Callable[[int], Any] | None = None) -> int:
 
 
 class Batch:
-    """Some blocks of the grid, and what the generated code calls: memories, warp-wide instructions, special registers."""
+    """Some blocks of the grid, and what the generated code calls on them."""
 
     def __init__(self, launch: Launch, blocks: int, threads: int, shared_bytes: int) -> None:
         self.launch = launch
@@ -131,7 +133,16 @@ class Batch:
     def run(self, first: int) -> int:
         """Run the batch whose first block has this linear index; returns lane-instructions."""
         self.geometry = replace(self.geometry, first=first)
-        self._specials = self._special_registers(first)
+        self._specials = special_registers(
+            self.launch.grid,
+            self.launch.block,
+            first,
+            self.blocks,
+            self.threads,
+            sm_count=self.launch.sm_count,
+            dynamic=self.launch.dynamic_shared,
+            shared=self.shared.nbytes,
+        )
         self.shared.clear()
         self.local.clear()
         self.steps = 0
@@ -183,7 +194,7 @@ class Batch:
                 *values, decision = code.function(self, lanes, *[lanes.take(registers[r]) for r in code.reads])
                 for register, value in zip(code.writes, values, strict=True):
                     registers[register] = lanes.put(registers[register], value, whole)
-            _ENDS[block.end](self, schedule, block, lanes, decision)
+            END[block.end](self, schedule, block, lanes, decision)
         return total
 
     def _writes(self) -> int:
@@ -194,10 +205,8 @@ class Batch:
 
     def special(self, lanes: Lanes, name: str) -> Value:
         """The value of a special register."""
-        if name in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
-            # Instructions issued so far: it grows, which is all that a kernel may count on.
-            wide = name in ("clock64", "globaltimer")
-            return np.uint64(self.steps) if wide else np.uint32(0 if name.endswith("_hi") else self.steps)
+        if name in CLOCKS:
+            return clock(name, self.steps)
         return lanes.take(self._specials[name])
 
     def parameter(self, lanes: Lanes, place: Place) -> Any:
@@ -246,55 +255,6 @@ class Batch:
         for line in formatted(self, lanes, place, text, arguments, result):
             self.launch.output(line)
 
-    # Special registers
-
-    def _special_registers(self, first: int) -> dict[str, Value]:
-        launch = self.launch
-        column = np.arange(self.threads)
-        row = first + np.arange(self.blocks)
-        lane = (column % WARP).astype(np.uint32)
-        bit = np.uint32(1) << lane
-        values: dict[str, Value] = {
-            "laneid": lane[None],
-            "warpid": (column // WARP).astype(np.uint32)[None],
-            "nwarpid": np.uint32(64),
-            "smid": (row % launch.sm_count).astype(np.uint32)[:, None],
-            "nsmid": np.uint32(launch.sm_count),
-            "gridid": np.uint64(0),
-            "lanemask_eq": bit[None],
-            "lanemask_lt": (bit - np.uint32(1))[None],
-            "lanemask_le": (bit | (bit - np.uint32(1)))[None],
-            "lanemask_gt": ~(bit | (bit - np.uint32(1)))[None],
-            "lanemask_ge": ~(bit - np.uint32(1))[None],
-            "dynamic_smem_size": np.uint32(launch.dynamic_shared),
-            "total_smem_size": np.uint32(self.shared.nbytes),
-            "aggr_smem_size": np.uint32(self.shared.nbytes),
-            "is_explicit_cluster": np.bool_(False),
-            "cluster_ctarank": np.uint32(0),
-            "cluster_nctarank": np.uint32(1),
-            "current_graph_exec": np.uint32(0),
-        }
-        x, y, _ = launch.block
-        gx, gy, _ = launch.grid
-        for axis, tid, ctaid in zip(
-            "xyz",
-            (column % x, column // x % y, column // (x * y)),
-            (row % gx, row // gx % gy, row // (gx * gy)),
-            strict=True,
-        ):
-            number = "xyz".index(axis)
-            values[f"tid.{axis}"] = tid.astype(np.uint32)[None]
-            values[f"ntid.{axis}"] = np.uint32(launch.block[number])
-            values[f"ctaid.{axis}"] = values[f"clusterid.{axis}"] = ctaid.astype(np.uint32)[:, None]
-            values[f"nctaid.{axis}"] = values[f"nclusterid.{axis}"] = np.uint32(launch.grid[number])
-            values[f"cluster_ctaid.{axis}"] = np.uint32(0)
-            values[f"cluster_nctaid.{axis}"] = np.uint32(1)
-        # A value that all share is a scalar: a loop over it then needs no array.
-        return {
-            name: value.reshape(-1)[0] if isinstance(value, np.ndarray) and (value == value.flat[0]).all() else value
-            for name, value in values.items()
-        }
-
     # Faults
 
     def fault(
@@ -322,8 +282,9 @@ class Batch:
             "before the access, and check the array's size and the grid",
             "shared-out-of-bounds": f"the thread {verb} {site.width} bytes {place}. Check the index and the dynamic "
             "shared memory of the launch (smem=)",
-            "misaligned": f"the thread {verb} {site.width} bytes {place}, which is no multiple of {site.width}. A vector access needs "
-            "an address that is a multiple of its size: load single elements where the row does not start there",
+            "misaligned": f"the thread {verb} {site.width} bytes {place}, which is no multiple of {site.width}. A "
+            "vector access needs an address that is a multiple of its size: load single elements where the row does "
+            "not start there",
         }
         return self.fault(kind, sentences[kind], site.instruction, lanes, bad, shown)
 
@@ -356,8 +317,8 @@ class Batch:
     def _over_budget(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
         return self.fault(
             "infinite-loop",
-            f"the kernel has issued {self.launch.budget} instructions and has not ended. Check what should end the loop "
-            "here; if it is only long, raise budget=",
+            f"the kernel has issued {self.launch.budget} instructions and has not ended. Check what should end the "
+            "loop here; if it is only long, raise budget=",
             instruction,
             lanes,
             np.bool_(True),
@@ -371,7 +332,7 @@ class Batch:
         mask = operands[-1]
         if isinstance(mask, Register):
             return lanes.take(registers[program.registers[mask.name]]).view(np.uint32)
-        return np.uint32(mask.value & 0xFFFFFFFF) if isinstance(mask, Immediate) else np.uint32(0xFFFFFFFF)
+        return immediate(mask.value, np.dtype(np.uint32)) if isinstance(mask, Immediate) else np.uint32(0xFFFFFFFF)
 
     def _alone(self, number: int, lanes: Lanes) -> None:
         """Lanes run a warp-synchronous instruction though others that it names are waiting elsewhere."""
@@ -380,8 +341,8 @@ class Batch:
         instruction = self.launch.program.image.instructions[self.launch.program.blocks[number].start]
         raise self.fault(
             "inactive-lane",
-            "the thread exchanges values with lanes that its mask names and that wait elsewhere or take another branch. "
-            "Move the instruction out of the branch, or name only the lanes that are there (__ballot_sync before it)",
+            "the thread exchanges values with lanes that its mask names and that wait elsewhere or take another "
+            "branch. Move the instruction out of the branch, or name only the lanes that come (__ballot_sync)",
             instruction,
             lanes,
             np.bool_(True),
@@ -399,97 +360,3 @@ class Batch:
             np.bool_(True),
             None,
         )
-
-
-# How a block ends
-
-
-def _fall(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
-    schedule.add(block.index + 1, lanes)
-
-
-def _branch(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
-    if decision is None:
-        schedule.add(block.targets[0], lanes)
-        return
-    taken, rest = lanes.split(decision)
-    if taken is not None:
-        schedule.add(block.targets[0], taken)
-    if rest is not None:
-        schedule.add(block.index + 1, rest)
-
-
-def _table(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
-    guard, choice = decision
-    if guard is not None:
-        taken, rest = lanes.split(guard)
-        if rest is not None:
-            schedule.add(block.index + 1, rest)
-        if taken is None:
-            return
-        choice = taken.take(lanes.put(choice, choice, True))
-        lanes = taken
-    whole = lanes.put(choice, choice, True)
-    left: Lanes | None = lanes
-    for number, target in enumerate(block.targets):
-        taken, left = left.split(left.take(whole) == number)
-        if taken is not None:
-            schedule.add(target, taken)
-        if left is None:
-            return
-    instruction = batch.launch.program.image.instructions[block.stop - 1]
-    raise Error(f"`{instruction.text}` jumps beyond its table")
-
-
-def _exit(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
-    taken, rest = (lanes, None) if decision is None else lanes.split(decision)
-    if rest is not None:
-        schedule.add(block.index + 1, rest)
-    if taken is not None:
-        schedule.exit(taken)
-
-
-def _barrier(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
-    guard, numbers = decision
-    instruction = batch.launch.program.image.instructions[block.stop - 1]
-    taken, rest = (lanes, None) if guard is None else lanes.split(guard)
-    if rest is not None:
-        schedule.add(block.index + 1, rest)
-    if taken is None:
-        return
-    whole = [lanes.put(n, n, True) for n in numbers]
-    left: Lanes | None = taken
-    while left is not None:
-        local = [left.take(n) for n in whole]
-        first = [int(n.flat[0]) if isinstance(n, np.ndarray) else int(n) for n in local]
-        same, left = left.split(np.logical_and.reduce([n == f for n, f in zip(local, first, strict=True)]))
-        if same is None:
-            raise Error(f"`{instruction.text}`: the barrier's number cannot be told")
-        barrier, count = first[0] if first else 0, first[1] if len(first) > 1 else None
-        schedule.arrive(barrier, count, block, same, waits=not instruction.has("arrive"))
-
-
-def _trap(batch: Batch, schedule: Schedule, block: Any, lanes: Lanes, decision: Any) -> None:
-    taken, rest = (lanes, None) if decision is None else lanes.split(decision)
-    if taken is None:
-        schedule.add(block.index + 1, lanes)
-        return
-    row, column = first_lane(taken, np.bool_(True))
-    instruction = batch.launch.program.image.instructions[block.stop - 1]
-    what = "fails an assertion" if block.end == "assert" else "executes a trap"
-    line = next((f.line for f in instruction.frames if f.file == batch.launch.file), None)
-    raise Error(
-        f"thread {batch.geometry.thread(column)} of block {batch.geometry.place(row)} {what}"
-        + (f" at line {line} of {batch.launch.file}" if line else "")
-    )
-
-
-_ENDS: dict[str, Callable[[Batch, Schedule, Any, Lanes, Any], None]] = {
-    "fall": _fall,
-    "branch": _branch,
-    "table": _table,
-    "exit": _exit,
-    "barrier": _barrier,
-    "trap": _trap,
-    "assert": _trap,
-}

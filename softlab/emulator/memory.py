@@ -29,9 +29,9 @@ ITEMS = {
 class Site:
     """One memory instruction: what every lane does there, apart from the address.
 
-    ``index`` is the instruction's in the image; ``dtype`` of one element, ``elements`` a lane moves, ``width`` their bytes;
-    ``offset`` is added to each address; ``store`` says whether it writes, ``operation`` what an atomic does ("" for loads
-    and stores); ``space`` is "global", "shared", "local" or "generic".
+    ``index`` is the instruction's in the image; ``dtype`` of one element, ``elements`` a lane moves, ``width`` their
+    bytes; ``offset`` is added to each address; ``store`` says whether it writes, ``operation`` what an atomic does (""
+    for loads and stores); ``space`` is "global", "shared", "local" or "generic".
     """
 
     index: int
@@ -108,8 +108,8 @@ def misaligned(offset: Value, width: int) -> bool:
 
 #: Called as fault(kind, lanes, site, bad, address, place): bad (of the set) says which lanes are at fault.
 FaultReporter = Callable[..., Exception]
-#: Called as listener(site, lanes, address), for shared and local memory (site, lanes, address, stored values): after the
-#: checks, before the access. ``address`` has the site's offset in it.
+#: Called as listener(site, lanes, address), for shared and local memory (site, lanes, address, stored values): after
+#: the checks, before the access. ``address`` has the site's offset in it.
 AccessListener = Callable[..., None]
 
 
@@ -205,7 +205,7 @@ class GlobalMemory:
             yield allocation.view(site.item), index.reshape(-1), which
 
     def _pieces(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[Allocation, np.ndarray | None, Any]]:
-        """The allocations that the lanes touch: (allocation, mask of the addresses in it or None for all, item index)."""
+        """What the lanes touch: (allocation, mask of the addresses in it or None for all, item index)."""
         width = site.width
         at = bisect_right(self._bases, (first_of(address) + site.offset) & _ADDRESS_MASK) - 1
         allocation = self.allocations[at] if at >= 0 else None

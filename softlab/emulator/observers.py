@@ -29,7 +29,7 @@ class Observer:
         """A checked access to global or constant memory; ``address`` is a value of the set, offset included."""
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
-        """A checked access to shared memory; ``address`` is the byte offset in the block's, ``values`` are stored there."""
+        """A checked access to shared memory: ``address`` is a byte offset there, ``values`` is what is stored."""
 
     def shuffle(self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray) -> None:
         """A warp shuffle; the arrays are spread over whole warps, (rows or 1, warps, 32)."""

@@ -21,7 +21,8 @@ _MAX_TEXT = 4096
 
 
 def formatted(batch: Batch, lanes: Lanes, place: Place, text: Value, arguments: Value, result: Value) -> Iterator[str]:
-    """The text of each lane, in the order of the lanes. ``text``, ``arguments`` and ``result`` are addresses on the stack.
+    """The text of each lane, in the order of the lanes. ``text``, ``arguments`` and ``result`` are addresses on the
+    stack.
 
     The result of the call, the number of arguments, is written where the caller reads it.
     """

@@ -41,7 +41,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Immediate:
-    """A constant. ``value`` is an int, or a float for ``0f``/``0d`` literals (exact: 0f is held as the float32's value)."""
+    """A constant. ``value`` is an int, or a float for ``0f`` and ``0d`` literals (``0f``: the float32's value)."""
 
     value: int | float
 
@@ -90,10 +90,10 @@ Operand = Register | Immediate | Symbol | Special | Address | Vector | Pair | No
 class Instruction:
     """One PTX instruction.
 
-    ``opcode`` is the first word (``"setp"``); ``modifiers`` all that follow it, without dots (``("lt", "and", "s32")``);
+    ``opcode`` is the first word (``"setp"``); ``modifiers`` all that follow it, without dots (``("lt", "s32")``);
     ``guard`` the predicate register of ``@p`` and ``negated`` whether it was ``@!p``; ``frames`` where it came from,
-    innermost call first, empty when the PTX has no ``.loc``; ``line`` the line of the PTX it stands on, from 1 (0: made by
-    the parser).
+    innermost call first, empty when the PTX has no ``.loc``; ``line`` the line of the PTX it stands on, from 1 (0: made
+    by the parser).
     """
 
     opcode: str

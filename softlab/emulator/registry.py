@@ -69,7 +69,8 @@ class OpcodeTable:
         """The instruction's meaning.
 
         Raises:
-            UnsupportedInstruction: no such opcode, or not with these modifiers (a lowering raises ``NotImplementedError``).
+            UnsupportedInstruction: no such opcode, or not with these modifiers (a lowering raises
+            ``NotImplementedError``).
         """
         try:
             return self._lowerings[instruction.opcode](instruction)

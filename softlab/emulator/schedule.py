@@ -86,9 +86,9 @@ class Schedule:
         """(block, lanes) to run now; None where no lane is left.
 
         Arguments:
-            members: (block, lanes) -> the mask of lanes that the block's first instruction, a warp-synchronous one, names.
-            alone: told of (block, lanes) that run such an instruction though lanes that it names cannot come any more.
-            deadlock: (instruction, lanes) that wait at a barrier for ever -> the error.
+            members: (block, lanes) -> the mask of lanes that the block's first instruction, a warp-synchronous one,
+            names. alone: told of (block, lanes) that run such an instruction though lanes that it names cannot come any
+            more. deadlock: (instruction, lanes) that wait at a barrier for ever -> the error.
         """
         while self._ready or self._spinning:
             if not self._ready:
@@ -121,8 +121,7 @@ class Schedule:
         missing = named.reshape(lanes.blocks, -1, WARP) & (live & ~here)
         waits = (missing != 0).reshape(lanes.blocks, lanes.threads)
         mask = lanes.mask
-        parts = [part for part in (mask & ~waits, mask & waits)]
-        go, stay = (lanes_of(part) if part.any() else None for part in parts)
+        go, stay = (lanes_of(part) if part.any() else None for part in (mask & ~waits, mask & waits))
         return go, stay
 
     def exit(self, lanes: Lanes) -> None:

@@ -91,7 +91,8 @@ class WarpWide:
             return self._to_lanes(lanes, _pack_bits(holds & asked))
         every = (holds | ~asked).all(axis=2, keepdims=True)
         some = (holds & asked).any(axis=2, keepdims=True)
-        return self._to_lanes(lanes, {"all": every, "any": some, "uni": every | ~some}[place.mode])
+        answers: dict[str, Any] = {"all": every, "any": some, "uni": every | ~some}
+        return self._to_lanes(lanes, answers[place.mode])
 
     def match(self, lanes: Lanes, place: Place, value: Value, members: Value) -> tuple:
         """``match.sync``: (mask of the lanes with the same value, whether all have it)."""

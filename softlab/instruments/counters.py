@@ -1,8 +1,8 @@
 """Counts what the hardware counts, a warp at a time, by PTX instruction.
 
 Which wavefronts and sectors an access takes is decided by the pure rules of :mod:`softlab.instruments.banks` and
-:mod:`softlab.instruments.coalescing`; here they are asked once a pattern and remembered: an access repeats its pattern in
-every block, and in every turn of a loop.
+:mod:`softlab.instruments.coalescing`; here they are asked once a pattern and remembered: an access repeats its pattern
+in every block, and in every turn of a loop.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class PatternMemory:
         return pattern.figures[phases].sum(axis=0) * times
 
     def _learn(self, pattern: _Pattern, site: Site, lanes: Box, relative: np.ndarray, phases: np.ndarray) -> None:
-        """Work out a block's figures where its first lane's address lies at these phases and the others relative to it."""
+        """Work out a block's figures for these phases of its first lane's address, the others relative to it."""
         # Far from zero, so that addresses before the first lane's stay positive.
         first = (phases * site.width + _FAR).astype(relative.dtype)
         spread = lanes.spread(np.broadcast_to(relative + first[:, None], (len(phases), lanes.extent[1])))

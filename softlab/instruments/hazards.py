@@ -1,5 +1,5 @@
-"""Finds faults that the hardware does not report: races and uninitialised reads in shared memory, shuffles from inactive
-lanes, barriers in divergent code.
+"""Finds faults that the hardware does not report: races and uninitialised reads in shared memory, shuffles from
+inactive lanes, barriers in divergent code.
 
 The machine runs in lock step, so that a race gives the result its author hoped for; here it is found from who touched
 each word since the last barrier. Where all blocks do the same, which is the rule, one block's state stands for all.
@@ -124,13 +124,13 @@ class Hazards(Observer):
         last = np.searchsorted(place, place, side="right") - 1
         winner = np.empty(len(first), np.int64)
         winner[order] = order[last]
-        return (whole != whole[:, winner]).any(axis=0)
+        return np.asarray((whole != whole[:, winner]).any(axis=0))
 
     def _lanes_of_touch(self, lanes: Lanes, per_lane: np.ndarray) -> np.ndarray:
         """A bool of the set as one a lane of a touch: over all blocks where one block stands for all."""
         per_lane = np.broadcast_to(per_lane, lanes.extent)
         if self._shadow is not None and self._shadow.alike and per_lane.ndim == 2:
-            return per_lane.any(axis=0)
+            return np.asarray(per_lane.any(axis=0))
         return per_lane.reshape(-1)
 
     def _race(self, what: str, site: Site, lanes: Lanes, address: Value, clash: np.ndarray) -> Exception:
@@ -174,8 +174,8 @@ class Hazards(Observer):
         if missing.any():
             raise self._batch.fault(
                 "inactive-lane",
-                "the thread reads the register of a lane that does not take part in the shuffle, which gives any value. "
-                "Let all lanes of the mask come to the shuffle, and choose the width so that no lane outside is read",
+                "the thread reads the register of a lane that does not take part in the shuffle, which gives any "
+                "value. Let all lanes of the mask come to it, and choose the width so that no other lane is read",
                 place.instruction, lanes, lanes.collect(missing), None,
             )  # fmt: skip
 
@@ -227,7 +227,7 @@ class Hazards(Observer):
         shown = np.bool_(True) if bad is None else lanes.take(bad)
         return self._batch.fault(
             "barrier-divergence",
-            f"the thread {what}. Move the barrier out of the branch or loop, so that all threads of the block come to it",
+            f"the thread {what}. Move the barrier out of the branch or loop: all threads of the block must come to it",
             self._batch.launch.program.image.instructions[place],
             lanes,
             shown,

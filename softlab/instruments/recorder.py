@@ -129,7 +129,7 @@ class _Log:
 
 
 class Recorder(Observer):
-    """Records the accesses and shuffles of the given blocks (linear indices), up to about ``limit`` rows of each kind."""
+    """Records the accesses and shuffles of some blocks (linear indices), about ``limit`` rows of each kind at most."""
 
     def __init__(self, file: str, blocks: Sequence[int] = (0,), limit: int = DEFAULT_LIMIT) -> None:
         self._wanted = np.array(sorted(set(blocks)), np.int64)

@@ -1,7 +1,8 @@
 """For each word of shared memory: who wrote it last, who has read it, and when, counted in barriers.
 
 A stamp is ``time << 11 | code``. The code says which lane (``warp << 6 | lane``), that several lanes of one warp
-(``warp << 6 | 32``), an atomic, or threads of several warps. Time grows at each barrier and warp-synchronous instruction.
+(``warp << 6 | 32``), an atomic, or threads of several warps. Time grows at each barrier and warp-synchronous
+instruction.
 """
 
 from __future__ import annotations

@@ -60,7 +60,10 @@ def _bfind(form: Form) -> Semantics:
 
 @pure("fns", types=("b32",))
 def _fns(form: Form) -> Semantics:
-    """The position of the n-th set bit from ``base``, down for n < 0; n = 0 asks for ``base``."""
+    """The position of the n-th set bit from ``base``, down for n < 0; n = 0 asks for ``base``.
+
+    PTX defines a base of 0 to 31.
+    """
     form.one_type()
 
     def find(mask, base, offset):
@@ -117,11 +120,17 @@ def _bfe(form: Form) -> Semantics:
     name = form.one_type()
     dtype = dtype_of(name)
     wide = np.int64 if name[0] == "s" else np.uint64
+    read = _field_operand(name)
 
     def extract(a, b, c):
-        return _field(a.astype(wide), b & _BYTE, c & _BYTE, wide).astype(dtype)
+        return _field(a.astype(wide), read(b), read(c), wide).astype(dtype)
 
     return Semantics(extract, (name, "u32", "u32"), (name,))
+
+
+def _field_operand(name: str) -> Callable:
+    """A position or a length. PTX defines 0 to 255; beyond, hardware (H200) reads 8 bits, and all for 64-bit fields."""
+    return (lambda b: b & _BYTE) if width(name) == 32 else (lambda b: b)
 
 
 def _ones(length):
@@ -133,10 +142,11 @@ def _ones(length):
 def _bfi(form: Form) -> Semantics:
     name = form.one_type()
     dtype = dtype_of(name)
+    read = _field_operand(name)
 
     def insert(a, b, c, d):
-        position = (c & _BYTE).astype(np.uint64)
-        mask = (_ones(d & _BYTE) << position).astype(dtype)
+        position = read(c).astype(np.uint64)
+        mask = (_ones(read(d)) << position).astype(dtype)
         field = (a.astype(np.uint64) << position).astype(dtype)
         return b ^ ((b ^ field) & mask)
 

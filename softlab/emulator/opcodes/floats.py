@@ -1,7 +1,7 @@
 """f32 and f64 arithmetic with rounding modes, .ftz and .sat.
 
-Source: PTX ISA, "Floating-Point Instructions". What is NaN here is NaN on hardware; its bits are
-the host's choice until :func:`canonical` makes them hardware's.
+Source: PTX ISA, "Floating-Point Instructions". A NaN that f32 arithmetic gives has the bits that
+NVIDIA GPUs give it; f64 keeps the bits of a source's NaN on both.
 """
 
 from __future__ import annotations
@@ -15,23 +15,28 @@ from softlab.emulator.opcodes.forms import Form, binary, pure, select, ternary, 
 from softlab.emulator.registry import Semantics
 
 FLOATS = ("f32", "f64")
-_MIN_SUBNORMAL_GAP = np.uint32(0x00FFFFFF)
+_LEAST_NORMAL = np.float32(2.0**-126)
+_LEAST_NORMAL_BITS = np.uint32(0x00800000)
 _MAGNITUDE, _SIGN = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
 _EXPONENT = np.uint32(0x7F800000)
 _ONE = np.uint32(1)
-#: The NaN that arithmetic makes on NVIDIA GPUs, by result type, as bits.
-CANONICAL_NAN = {
-    "f32": np.uint32(0x7FFFFFFF),
-    "f64": np.uint64(0x7FF8000000000000),
-}
+_NAN_F32 = np.uint32(0x7FFFFFFF).view(np.float32)
+
+
+def _least_magnitude(a):
+    """Twice the least magnitude among the lanes, as bits less one; zeros count as the largest.
+
+    Twice the bits loses the sign, and less one 0 wraps around.
+    """
+    bits = a.view(np.uint32)
+    return ((bits + bits) - _ONE).min()
 
 
 def flush(a):
-    """A float32 with subnormals as zeros of their sign: what .ftz does to sources and results."""
-    bits = a.view(np.uint32)
-    # Twice the bits loses the sign; less one, 0 wraps to the largest, so that only subnormals are small.
-    if ((bits + bits) - _ONE).min() >= _MIN_SUBNORMAL_GAP:
+    """A float32 with subnormals as zeros of their sign: what .ftz does to sources."""
+    if _least_magnitude(a) >= 2 * _LEAST_NORMAL_BITS - _ONE:
         return a
+    bits = a.view(np.uint32)
     normal = (bits & _EXPONENT) != 0
     return (np.multiply(bits & _MAGNITUDE, normal) | (bits & _SIGN)).view(np.float32)
 
@@ -42,38 +47,52 @@ def saturate(a):
     return np.fmin(np.fmax(a, dtype(0)), dtype(1)) + dtype(0)
 
 
-def finish(form: Form, function: Callable) -> Callable:
-    """Wrap ``function`` in what the instruction's .ftz and .sat ask for."""
-    ftz, sat = form.flag("ftz"), form.flag("sat")
-    if (ftz or sat) and form.type != "f32":
-        raise NotImplementedError(f".ftz and .sat are for f32, not {form.type}")
-    if ftz:
-        inner = function
-
-        def function(*sources):
-            return flush(inner(*(flush(source) for source in sources)))
-
-    if not sat:
-        return function
-    return lambda *sources: saturate(function(*sources))
-
-
 def has_nan(a) -> bool:
     """Whether any lane is NaN: the largest of the lanes is NaN then."""
     return bool(np.isnan(a.max()))
 
 
-def canonical(function: Callable, name: str) -> Callable:
-    """``function``, its NaN results of type ``name`` given the bits that hardware gives them."""
-    bits = CANONICAL_NAN[name]
+def canonical(a):
+    """A float32 result, its NaN with the bits that NVIDIA GPUs give it: 0x7fffffff."""
+    return select(np.isnan(a), _NAN_F32, a) if has_nan(a) else a
 
-    def with_hardware_nan(*sources):
+
+def _flushing(function: Callable, wide: Callable | None) -> Callable:
+    """``function`` of float32 with flushed sources and result.
+
+    Hardware flushes a result that is subnormal before it is rounded: one that rounds up to the least normal, too.
+    ``wide`` gives the result in float64 to tell by; None where such a result is exact.
+    """
+
+    def apply(*sources):
+        sources = tuple(flush(source) for source in sources)
         result = function(*sources)
-        if not has_nan(result):
+        if _least_magnitude(result) > 2 * _LEAST_NORMAL_BITS - _ONE:
             return result
-        return select(result != result, bits.view(result.dtype), result)
+        result = flush(result)
+        if wide is None:
+            return result
+        below = np.abs(wide(*(source.astype(np.float64) for source in sources))) < _LEAST_NORMAL
+        return select(below, np.copysign(np.float32(0), result), result)
 
-    return with_hardware_nan
+    return apply
+
+
+def finish(form: Form, function: Callable, wide: Callable | None = None) -> Callable:
+    """Wrap ``function`` in what the instruction's .ftz and .sat ask for, and give its NaN hardware's bits (f32).
+
+    ``wide`` is the operation in float64, where it may round a subnormal result up to the least normal.
+    """
+    ftz, sat = form.flag("ftz"), form.flag("sat")
+    if form.type != "f32":
+        if ftz or sat:
+            raise NotImplementedError(f".ftz and .sat are for f32, not {form.type}")
+        return function
+    if ftz:
+        function = _flushing(function, wide)
+    if sat:
+        return lambda *sources: saturate(function(*sources))
+    return lambda *sources: canonical(function(*sources))
 
 
 _BY_MODE = {
@@ -94,7 +113,8 @@ _BY_MODE = {
 def _add_or_multiply(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of(*rounding.MODES, default="rn")
-    return binary(finish(form, _BY_MODE[form.opcode, name](mode)), name)
+    wide = np.multiply if form.opcode == "mul" else None
+    return binary(finish(form, _BY_MODE[form.opcode, name](mode), wide), name)
 
 
 @pure("sub", types=FLOATS)
@@ -112,7 +132,7 @@ def _fused(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of(*rounding.MODES, default="rn")
     function = rounding.fma_f64 if (name, mode) == ("f64", "rn") else _BY_MODE["fma", name](mode)
-    return ternary(finish(form, function), name)
+    return ternary(finish(form, function, lambda a, b, c: a * b + c), name)
 
 
 @pure("abs", types=FLOATS)
@@ -154,7 +174,7 @@ def extreme(opcode: str, name: str, propagate: bool = False) -> Callable:
         zeros = (a == 0) & (b == 0)
         return select(zeros, join(a.view(bits), b.view(bits)).view(result.dtype), result)
 
-    return canonical(choose, name)
+    return choose
 
 
 @pure("min", "max", types=FLOATS)
@@ -185,7 +205,8 @@ _CLASSES: dict[str, Callable] = {
     "infinite": np.isinf,
     "notanumber": np.isnan,
     "number": lambda a: a == a,
-    "normal": lambda a: np.isfinite(a) & (np.abs(a) >= np.finfo(a.dtype).smallest_normal),
+    # Zeros count as normal.
+    "normal": lambda a: np.isfinite(a) & ~_is_subnormal(a),
     "subnormal": _is_subnormal,
 }
 

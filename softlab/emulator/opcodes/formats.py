@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import has_nan
+from softlab.emulator.opcodes.floats import canonical, has_nan
 from softlab.emulator.opcodes.forms import select
-from softlab.emulator.opcodes.rounding import direct, round_f32, two_sum
+from softlab.emulator.opcodes.rounding import cut_f32, direct, round_f32, two_sum
 
 _U32 = np.uint32
 _SIXTEEN = np.uint32(16)
@@ -45,7 +45,7 @@ def widen_f16(a):
     if (np.abs(result)).max() < _F16_BEYOND:
         return result
     special = np.abs(result) >= _F16_BEYOND
-    return select(special, (bits | _INFINITY.view(np.int32)).view(np.float32), result)
+    return canonical(select(special, (bits | _INFINITY.view(np.int32)).view(np.float32), result))
 
 
 _THIRTEEN = np.int32(13)
@@ -73,6 +73,19 @@ def narrow_f16(a):
 _HALF = np.float32(0.5)
 _F16_REBIAS = np.uint32((0xFFF - (113 << 23)) & 0xFFFFFFFF)
 _F16_LEAST_NORMAL, _F16_NORMALS = np.uint32(0x400), np.uint32(0x7C00 - 0x400)
+
+
+def cut_f16(total):
+    """float64 towards zero to float16; from 2**16 on infinite."""
+    cut = round_f16(total, np.float64(0), "rz")
+    return np.where(np.abs(total) >= _F16_BEYOND, np.copysign(np.float16(np.inf), total), cut).astype(np.float16)[()]
+
+
+def cut_bf16(total):
+    """float64 towards zero to bf16 bits; from 2**128 on infinite."""
+    near = cut_f32(total).astype(np.float32)
+    bits = (near.view(_U32) >> _SIXTEEN).astype(np.uint16)
+    return select(np.isnan(near), _NAN_16, bits) if has_nan(near) else bits
 
 
 def nudged(a, b=None):
@@ -168,7 +181,26 @@ def float_conversion(result: str, source: str, mode: str) -> Callable:
         dtype = {"f32": np.float32, "f64": np.float64}[result]
         return lambda a: widen(a).astype(dtype)
     rounded, zero = ROUND[result], np.float64(0)
+    if source == "f64" and result in NARROW:
+        return _keeping_nan(lambda a: rounded(a, zero, mode), result)
     return lambda a: rounded(widen(a).astype(np.float64), zero, mode)
+
+
+def _keeping_nan(function: Callable, result: str) -> Callable:
+    """``function`` from f64 to a 16-bit format, a NaN keeping its sign and its highest bits, as on hardware (H200)."""
+    infinity, fraction = {"f16": (0x7C00, 10), "bf16": (0x7F80, 7)}[result]
+    down, low = np.uint64(52 - fraction), np.uint64((1 << fraction) - 1)
+    sign, quiet = np.uint64(0x8000), np.uint64(infinity | 1 << fraction - 1)
+
+    def convert(a):
+        value = function(a)
+        if not has_nan(a):
+            return value
+        bits = a.view(np.uint64)
+        nan = ((bits >> np.uint64(48)) & sign | (bits >> down) & low | quiet).astype(np.uint16)
+        return select(np.isnan(a), nan.view(value.dtype), value)
+
+    return convert
 
 
 def relu(function: Callable) -> Callable:
@@ -194,5 +226,6 @@ def narrow_tf32(a, mode: str):
     else:
         rounded = bits
     special = (bits & _INFINITY) == _INFINITY
-    nan = (bits & _MAGNITUDE) > _INFINITY
-    return np.where(nan, _MAGNITUDE, np.where(special, bits, rounded & keep))[()]
+    # Hardware (H200) leaves a NaN alone for "rna", else gives the largest.
+    nan = bits if mode == "rna" else _MAGNITUDE & keep
+    return np.where(np.isnan(a), nan, np.where(special, bits, rounded & keep))[()]

@@ -10,14 +10,16 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.floats import extreme, saturate
-from softlab.emulator.opcodes.formats import NARROW, WIDEN, nudged, relu
-from softlab.emulator.opcodes.forms import Form, binary, pure, ternary, unary
+from softlab.emulator.opcodes.formats import NARROW, WIDEN, cut_bf16, cut_f16, nudged, relu
+from softlab.emulator.opcodes.forms import Form, binary, pure, select, ternary, unary
 from softlab.emulator.opcodes.parts import packed
 from softlab.emulator.registry import Semantics
 
 HALVES = ("f16", "bf16")
 _HALF_AND_PAIRS = ("f16", "bf16", "f16x2", "bf16x2")
 _U16 = np.uint16
+_MAGNITUDE, _SIGN = np.uint16(0x7FFF), np.uint16(0x8000)
+_INFINITY = {"f16": np.uint16(0x7C00), "bf16": np.uint16(0x7F80)}
 
 
 def flush_f16(a):
@@ -25,6 +27,11 @@ def flush_f16(a):
     bits = a.view(_U16)
     normal = (bits & _U16(0x7C00)) != 0
     return (np.multiply(bits & _U16(0x7FFF), normal) | (bits & _U16(0x8000))).view(np.float16)
+
+
+def _flush_bf16(a):
+    normal = (a & _INFINITY["bf16"]) != 0
+    return np.multiply(a & _MAGNITUDE, normal) | (a & _SIGN)
 
 
 def _add(a, b):
@@ -57,7 +64,9 @@ def _in_float32(function: Callable, element: str) -> Callable:
 
 def finish_half(form: Form, function: Callable, element: str) -> Callable:
     """Wrap ``function`` in what the instruction's .ftz, .sat and .relu ask for."""
-    if form.flag("ftz") and element == "f16":
+    if form.flag("ftz"):
+        if element != "f16":
+            raise NotImplementedError(".ftz is for f16")
         inner = function
 
         def function(*sources):
@@ -111,14 +120,17 @@ def _fused(form: Form, element: str) -> Semantics:
     return ternary(finish_half(form, _in_float32(_fma, element), element), element)
 
 
-def _on_bits(function: Callable) -> Callable:
-    return lambda a: function(a.view(_U16)).view(a.dtype)
-
-
 @for_halves("abs", "neg")
 def _sign(form: Form, element: str) -> Semantics:
-    change: Callable = (lambda a: a & _U16(0x7FFF)) if form.opcode == "abs" else (lambda a: a ^ _U16(0x8000))
-    function = _on_bits(change)
+    change: Callable = (lambda a: a & _MAGNITUDE) if form.opcode == "abs" else (lambda a: a ^ _SIGN)
+    infinity = _INFINITY[element]
+
+    def function(a):
+        bits = a.view(_U16)
+        size = bits & _MAGNITUDE
+        result = change(bits)
+        return (select(size > infinity, _MAGNITUDE, result) if size.max() > infinity else result).view(a.dtype)
+
     if form.flag("ftz") and element == "f16":
         return unary(lambda a: function(flush_f16(a)), element)
     return unary(function, element)
@@ -139,12 +151,29 @@ def _extreme(form: Form, element: str) -> Semantics:
     return binary(finish_half(form, function, element), element)
 
 
-_APPROXIMATE: dict[str, Callable] = {"ex2": np.exp2, "tanh": np.tanh}
+# The bits after the point of a source that hardware sees in ex2.
+_EX2_UNIT = 2.0**23
+
+
+def _ex2(a):
+    return np.exp2(np.trunc(a.astype(np.float64) * _EX2_UNIT) / _EX2_UNIT)
+
+
+def _tanh(a):
+    return np.tanh(a, dtype=np.float64).astype(np.float32).astype(np.float64)
+
+
+_APPROXIMATE: dict[str, Callable] = {"ex2": _ex2, "tanh": _tanh}
+_CUT: dict[str, Callable] = {"f16": cut_f16, "bf16": cut_bf16}
+_FLUSH: dict[str, Callable] = {"f16": flush_f16, "bf16": _flush_bf16}
 
 
 @for_halves("ex2", "tanh")
 def _approximate(form: Form, element: str) -> Semantics:
+    """Cut to 16 bits, as hardware does: on an H200 ex2 is the same in all lanes, tanh in 99 %."""
     form.one_of("approx")
-    function = _APPROXIMATE[form.opcode]
-    nearest = _in_float32(lambda a: nudged(function(a, dtype=np.float64)), element)
-    return unary(finish_half(form, nearest, element), element)
+    function, widen, cut = _APPROXIMATE[form.opcode], WIDEN[element], _CUT[element]
+    if form.flag("ftz"):
+        flushed = _FLUSH[element]
+        return unary(lambda a: flushed(cut(function(widen(flushed(a))))), element)
+    return unary(lambda a: cut(function(widen(a))), element)

@@ -129,7 +129,7 @@ def _wide_signed_quotient(a, b):
 def _div(form: Form) -> Semantics:
     """Quotient towards zero; the remainder has the dividend's sign.
 
-    By zero PTX leaves the result open. Hardware gives all ones for a quotient, and the dividend for a remainder.
+    By zero PTX leaves the result open. Hardware (H200) gives all ones, for a quotient and for a remainder.
     """
     name = form.one_type()
     dtype = dtype_of(name)
@@ -147,8 +147,7 @@ def _div(form: Form) -> Semantics:
         if not zero.any():
             return np.fmod(a, b) if remainder else quotient(a, b)
         safe = b + zero.astype(dtype)
-        result = np.fmod(a, safe) if remainder else quotient(a, safe)
-        return np.where(zero, a if remainder else ones, result)[()]
+        return np.where(zero, ones, np.fmod(a, safe) if remainder else quotient(a, safe))[()]
 
     return binary(divide, name)
 

@@ -107,17 +107,22 @@ def direct(result, sign, mode: str):
     return select(wrong, _step(result, upwards), result) if wrong.any() else result
 
 
-def _signed_zero(result, a, b, mode: str):
-    """Downwards, an exact sum of 0 is -0 unless both parts are +0."""
-    if mode != "rm" or not (result == 0).any():
+def _signed_zero(result, total, a, b, mode: str):
+    """Downwards, an exact sum ``total`` of 0 is -0 unless both parts are +0."""
+    if mode != "rm" or not (total == 0).any():
         return result
-    negative = (result == 0) & (np.signbit(a) | np.signbit(b))
+    negative = (total == 0) & (np.signbit(a) | np.signbit(b))
     return select(negative, np.negative(np.abs(result)), result)
 
 
 def round_f32(total, error, mode: str):
     """float64 ``total`` plus its ``error`` (two_sum's), as float32 in this mode (not "rn")."""
     return _round_sum_f32(total, lambda: error, mode)
+
+
+def cut_f32(total):
+    """float64 cut to the 24 bits of a float32 (towards zero), still float64."""
+    return (total.view(_U64) & ~_BELOW_FLOAT32).view(_F64)
 
 
 def _round_sum_f32(total, error: Callable, mode: str):
@@ -137,7 +142,8 @@ def add_f32(mode: str) -> Callable:
 
     def add(a, b):
         a, b = a.astype(_F64), b.astype(_F64)
-        return _signed_zero(_round_sum_f32(a + b, lambda: two_sum(a, b)[1], mode), a, b, mode)
+        total = a + b
+        return _signed_zero(_round_sum_f32(total, lambda: two_sum(a, b)[1], mode), total, a, b, mode)
 
     return add
 
@@ -156,8 +162,9 @@ def fused_f32(mode: str) -> Callable:
 
     def fma(a, b, c):
         product, c = np.multiply(a, b, dtype=_F64), c.astype(_F64)
-        result = _round_sum_f32(product + c, lambda: two_sum(product, c)[1], mode)
-        return _signed_zero(result, product, c, mode)
+        total = product + c
+        result = _round_sum_f32(total, lambda: two_sum(product, c)[1], mode)
+        return _signed_zero(result, total, product, c, mode)
 
     return fma
 
@@ -242,7 +249,8 @@ def _fused_f64(a, b, c, mode: str):
         result, difference = two_sum(total, rest)
         result = direct(result, np.where(difference != 0, difference, lost)[()], mode)
     # An exact 0 needs the sign that plain arithmetic gives it.
-    result = np.where(result == 0, _signed_zero(a * b + c, a * b, c, mode), result)[()]
+    plain = product + c
+    result = np.where(result == 0, _signed_zero(plain, plain, product, c, mode), result)[()]
     safe = _is_safe(a) & _is_safe(b) & _is_safe(c)
     if safe.all():
         return result
@@ -320,7 +328,7 @@ def add_f64(mode: str) -> Callable:
         # An overflow loses the error; there the sum is beyond every finite number, on its own side.
         overflow = np.isinf(total) & np.isfinite(a) & np.isfinite(b)
         error = np.where(overflow, np.negative(total), error)[()]
-        return _signed_zero(direct(total, error, mode), a, b, mode)
+        return _signed_zero(direct(total, error, mode), total, a, b, mode)
 
     return add
 

@@ -1,0 +1,62 @@
+"""Where PTX instructions come from: the ``.file`` and ``.loc`` directives."""
+
+from __future__ import annotations
+
+import re
+
+from softlab.emulator.ptx import Frame
+from softlab.emulator.tokens import Tokens
+
+_INCLUDE_FOLDER = re.compile(r".*/(?:include|_cccl/\w+)/")
+
+
+class SourcePlaces:
+    """Follows the ``.loc`` directives; ``frames`` is the place of what comes next, innermost call first.
+
+    ``main`` is the name that the kernel's own file gets (``parse`` says how).
+    """
+
+    def __init__(self, text: str, main: str | None) -> None:
+        self.frames: tuple[Frame, ...] = ()
+        self._files = _file_names(text, main)
+        self._known: dict[tuple[str, str, str], tuple[Frame, ...]] = {}
+
+    def take(self, tokens: Tokens) -> None:
+        """``.loc file line column [, function_name label[+n], inlined_at file line column]``.
+
+        The parent place is named by position only, which recursion makes ambiguous: the newest of that position is
+        meant. Line 0 (no line) keeps the place before.
+        """
+        tokens.take(".loc")
+        key = (tokens.take(), tokens.take(), tokens.take())
+        parents: tuple[Frame, ...] = ()
+        while tokens.took(","):
+            what = tokens.take()
+            if what == "inlined_at":
+                parent = (tokens.take(), tokens.take(), tokens.take())
+                parents = self._known.get(parent) or self._frame(parent)
+            else:
+                tokens.take()
+                if tokens.took("+"):
+                    tokens.take()
+        if int(key[1]) == 0:
+            return
+        self.frames = self._known[key] = self._frame(key) + parents
+
+    def _frame(self, key: tuple[str, str, str]) -> tuple[Frame, ...]:
+        return (Frame(self._files.get(int(key[0]), f"file {key[0]}"), int(key[1])),)
+
+
+def _file_names(text: str, main: str | None) -> dict[int, str]:
+    """Number -> short name of each ``.file``: relative to the main file's folder, else as one includes it."""
+    paths = {int(number): path for number, path in re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.MULTILINE)}
+    folder = next(
+        (path[: -len(main)] for path in paths.values() if main and (path == main or path.endswith(f"/{main}"))), None
+    )
+
+    def short(path: str) -> str:
+        if folder is not None and path.startswith(folder):
+            return path[len(folder) :]
+        return _INCLUDE_FOLDER.sub("", path)
+
+    return {number: short(path) for number, path in paths.items()}
