@@ -42,5 +42,12 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """``%load_ext softlab``: adds the cell magic ``%%cuda``."""
+    from softlab.magics import load_ipython_extension as load
+
+    load(ipython)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from softlab.traces import COUNTERS, Run
+from softlab.instruments.listing import Listing
+from softlab.traces import COUNTERS
 from softlab.views.counters import MEANING
 from softlab.views.style import GREEN, MONOSPACE, ORANGE, PURPLE, ROLES, SKY
 from softlab.views.tables import shown
@@ -42,6 +43,7 @@ SHORT = {
 }
 #: Machine code of a line that is shown at once; the rest unfolds.
 MOST_SHOWN = 8
+_SASS_TIP = "a bar as long as that of the PTX instruction that it was made from"
 
 _FONT = f"font-family:{escape(MONOSPACE, quote=True)};font-size:12px;line-height:18px"
 _INK = "color:var(--jp-content-font-color1,inherit)"
@@ -127,54 +129,39 @@ def annotated_text(
     return "\n".join(found)
 
 
-@dataclass(frozen=True)
-class Code:
-    """One instruction of PTX or SASS: its text and what it counted, None where it is not known."""
-
-    text: str
-    counters: Mapping[str, int] | None
-
-
-def ptx_by_line(run: Run) -> dict[int, tuple[Code, ...]]:
-    """Line of the kernel's own file -> its PTX with counters, in the order of the code; line 0: of no line there."""
-    found: dict[int, list[Code]] = {}
-    counted = run.instructions
-    if counted is None:
-        return {}
-    for text, frames, counts in zip(counted.text, counted.frames, counted.counts, strict=True):
-        if not text:
-            continue
-        line = next((number for name, number in frames if name == run.file), 0)
-        figures = {name: int(value) for name, value in zip(COUNTERS, counts, strict=True)}
-        found.setdefault(line, []).append(Code(text, figures))
-    return {line: tuple(codes) for line, codes in found.items()}
-
-
-def source_view(run: Run, *, counter: str = "instructions", sass: Mapping[int, Sequence[Code]] | None = None) -> str:
+def source_view(listing: Listing, *, counter: str = "instructions") -> str:
     """HTML: CUDA, PTX and SASS side by side, a row for each source line, with one counter as heat.
 
+    The figures beside the CUDA and the PTX are counted. An instruction of the SASS has a bar as long as that of the PTX
+    instruction it was made from, and no figure.
+
     Arguments:
-        run: of the emulator (one of a GPU has no counters and no PTX by line: its CUDA is shown alone).
+        listing: of a kernel with one of its runs.
         counter: one of ``softlab.traces.COUNTERS``.
-        sass: line -> machine code, as in :func:`ptx_by_line`; without it there is no such column.
 
     Raises:
         ValueError: no such counter.
     """
     (counter,) = _known([counter])
-    by_line, ptx = run.by_line(), ptx_by_line(run)
-    most = max((c[counter] for c in by_line.values()), default=0)
-    beside = [
-        (title, codes, _most(codes, counter)) for title, codes in (("PTX", ptx), ("SASS", sass)) if codes is not None
-    ]
+    most = max(listing.heat(counter), default=0)
+    hottest = max((line.counters.get(counter, 0) for line in listing.ptx), default=0)
+    made_from = {position: line for line in listing.ptx for position in line.machine}
     rows = []
-    for number, text in enumerate(run.source.splitlines(), 1):
-        here = by_line.get(number, {})
-        cells = [_number(number), _code(text, False), _count(counter, here.get(counter, 0), most, here)]
-        cells += [_machine(codes.get(number, ()), counter, largest) for _, codes, largest in beside]
-        rows.append(f'<tr style="background:none;border-top:{_EDGE}" data-line="{number}">{"".join(cells)}</tr>')
+    for line in listing.lines:
+        ptx = [(p.text, p.counters.get(counter, 0), True) for p in (listing.ptx[k] for k in line.ptx)]
+        machine = [
+            (listing.machine[k].instruction.text, made_from[k].counters.get(counter, 0) if k in made_from else 0, False)
+            for k in line.machine
+        ]
+        cells = [_number(line.number), _code(line.text, False)]
+        cells += [_count(counter, line.counters.get(counter, 0), most, line.counters)]
+        cells += [_machine(codes, counter, hottest) for codes in ([ptx, machine] if listing.machine else [ptx])]
+        rows.append(f'<tr style="background:none;border-top:{_EDGE}" data-line="{line.number}">{"".join(cells)}</tr>')
     title = counter.replace("_", " ")
-    return _table(["line", "CUDA", title, *(name for name, _, _ in beside)], rows, tips={title: MEANING[counter]})
+    titles = ["line", "CUDA", title, "PTX", *(["SASS"] if listing.machine else [])]
+    if listing.why_no_machine_code:
+        rows.append(_note(f"No machine code: {listing.why_no_machine_code}", len(titles)))
+    return _table(titles, rows, tips={title: MEANING[counter], "SASS": _SASS_TIP})
 
 
 def _known(counters: Sequence[str]) -> tuple[str, ...]:
@@ -242,13 +229,9 @@ def _note(text: str, columns: int) -> str:
     )
 
 
-def _most(codes: Mapping[int, Sequence[Code]], counter: str) -> int:
-    return max(((code.counters or {}).get(counter, 0) for some in codes.values() for code in some), default=0)
-
-
-def _machine(codes: Sequence[Code], counter: str, most: int) -> str:
-    """A cell with instructions, the counter's bar behind each; those after the first few unfold."""
-    lines = [_instruction(code, counter, most) for code in codes]
+def _machine(codes: Sequence[tuple[str, int, bool]], counter: str, most: int) -> str:
+    """A cell of instructions, (text, value, whether the figure is shown) each; those after the first few unfold."""
+    lines = [_instruction(*code, counter, most) for code in codes]
     body = "".join(lines[:MOST_SHOWN])
     if len(lines) > MOST_SHOWN:
         more = len(lines) - MOST_SHOWN
@@ -256,11 +239,10 @@ def _machine(codes: Sequence[Code], counter: str, most: int) -> str:
             f'<details><summary style="cursor:pointer;{_FAINT}">{more} more</summary>'
             f"{''.join(lines[MOST_SHOWN:])}</details>"
         )
-    return f'<td style="{_CELL};min-width:34ch">{body}</td>'
+    return f'<td style="{_CELL};min-width:30ch">{body}</td>'
 
 
-def _instruction(code: Code, counter: str, most: int) -> str:
-    value = (code.counters or {}).get(counter, 0)
-    figure = f'<span style="float:right;padding-left:12px">{escape(shown(value))}</span>' if value else ""
+def _instruction(text: str, value: int, figured: bool, counter: str, most: int) -> str:
+    figure = f'<span style="float:right;padding-left:12px">{escape(shown(value))}</span>' if value and figured else ""
     style = _bar(counter, value, most) if value else _FAINT
-    return f'<div style="padding:0 4px;{style}">{figure}{escape(" ".join(code.text.split()))}</div>'
+    return f'<div style="padding:0 4px;{style}">{figure}{escape(" ".join(text.split()))}</div>'
