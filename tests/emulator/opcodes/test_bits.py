@@ -140,8 +140,8 @@ def test_fns() -> None:
 
 
 def extract(a: int, position: int, length: int, width: int, signed: bool) -> int:
-    """The PTX manual's loop; ``a`` unsigned."""
-    position, length = position & 255, length & 255
+    """The PTX manual's loop; ``a`` unsigned. Its 8 bits of position and length hold for 32 bits alone on hardware."""
+    position, length = (position & 255, length & 255) if width == 32 else (position, length)
     last = width - 1
     sign = a >> min(position + length - 1, last) & 1 if signed and length else 0
     return sum((a >> position + i & 1 if i < length and position + i <= last else sign) << i for i in range(width))
@@ -157,7 +157,7 @@ def test_bfe(name: str) -> None:
 @pytest.mark.parametrize("width", [32, 64])
 def test_bfi(width: int) -> None:
     def insert(a: int, b: int, c: int, d: int) -> int:
-        position, length = c & 255, d & 255
+        position, length = (c & 255, d & 255) if width == 32 else (c, d)
         for i in range(min(length, width - position)):
             b = b & ~(1 << position + i) | (a >> i & 1) << position + i
         return b

@@ -292,7 +292,7 @@ def test_testp(name: str) -> None:
         "infinite": math.isinf,
         "notanumber": math.isnan,
         "number": lambda a: not math.isnan(a),
-        "normal": lambda a: math.isfinite(a) and abs(a) >= least,
+        "normal": lambda a: math.isfinite(a) and (abs(a) >= least or a == 0),
         "subnormal": lambda a: 0 < abs(a) < least,
     }
     for what, oracle in oracles.items():
