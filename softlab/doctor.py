@@ -185,6 +185,20 @@ def _nvrtc() -> str:
     return f"{compiler.nvrtc_version()}, compiles for {known[0]} to {known[-1]}"
 
 
+@_part(
+    "nvdisasm",
+    cost="no machine code to look at (SASS), and counters speak of the PTX where the assembler changed an access.",
+    remedy="pip install nvidia-cuda-nvdisasm (it is part of 'softlab[cuda12]').",
+)
+def _nvdisasm() -> str:
+    from softlab.disassembly import find_nvdisasm
+
+    path = find_nvdisasm()
+    if path is None:
+        raise _Missing("none found")
+    return f"{_first_line(str(path), '--version', last=True) or 'version unknown'}, {path}"
+
+
 _PROBE_KERNEL = """\
 #include <cuda_fp16.h>
 #include <cub/block/block_reduce.cuh>
