@@ -120,7 +120,7 @@ class Kernel:
         if total > device.smem_per_block_optin:
             raise ValueError(
                 f"a block needs {total} bytes of shared memory ({self.program.static_smem_bytes} static, {smem} "
-                f"dynamic); {self.program.arch} has at most {device.smem_per_block_optin} a block. Keep less of the data there"
+                f"dynamic); {self.program.arch} has at most {device.smem_per_block_optin} a block. Keep less there"
             )
 
     # The emulator
@@ -137,7 +137,19 @@ class Kernel:
     def _counted(self) -> Any:
         from softlab.instruments.counters import Counted
 
-        return Counted.of(self._emulated.image)
+        return Counted.of(self._emulated.image, self._machine_code)
+
+    @cached_property
+    def _machine_code(self) -> Any:
+        """What the assembler made of the accesses; None where nvdisasm is missing."""
+        from softlab.disassembly import DisassemblyError, disassemble
+        from softlab.instruments.machine_code import machine_code
+
+        try:
+            code = disassemble(self.program)
+        except DisassemblyError:
+            return None
+        return machine_code(self._emulated.image, self._emulated.blocks, code)
 
     def _emulate(
         self,
@@ -159,7 +171,7 @@ class Kernel:
 
         program = self._emulated
         counters = Counters(self._counted) if record else None
-        recorder = Recorder(self.program.file, blocks) if record else None
+        recorder = Recorder(self.program.file, blocks, machine=self._machine_code) if record else None
         hazards = Hazards() if check else None
         launch, mapped = prepare(
             program,
@@ -188,6 +200,8 @@ class Kernel:
             global_=recorder.global_() if recorder else Accesses.empty(),
             shuffles=recorder.shuffles() if recorder else Shuffles.empty(),
             lane_instructions=lane_instructions,
+            level="machine code" if record and self._machine_code else "PTX",
+            fused=self._machine_code.fused if record and self._machine_code else (),
         )
 
     # The GPU

@@ -48,15 +48,15 @@ class SourcePlaces:
 
 
 def _file_names(text: str, main: str | None) -> dict[int, str]:
-    """Number -> short name of each ``.file``: relative to the main file's folder, else as one includes it."""
+    """Number -> short name of each ``.file``: as one includes it, else relative to the main file's folder."""
     paths = {int(number): path for number, path in re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.MULTILINE)}
     folder = next(
         (path[: -len(main)] for path in paths.values() if main and (path == main or path.endswith(f"/{main}"))), None
     )
 
     def short(path: str) -> str:
-        if folder is not None and path.startswith(folder):
-            return path[len(folder) :]
-        return _INCLUDE_FOLDER.sub("", path)
+        if (found := _INCLUDE_FOLDER.match(path)) is not None:
+            return path[found.end() :]
+        return path[len(folder) :] if folder is not None and path.startswith(folder) else path
 
     return {number: short(path) for number, path in paths.items()}

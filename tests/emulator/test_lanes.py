@@ -1,0 +1,123 @@
+"""Sets of lanes against plain boolean masks, lane by lane."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softlab.emulator.lanes import Box, Ragged, lanes_of
+
+BLOCKS, THREADS = 3, 64
+SHAPES = ((), (1, 1), (1, THREADS), (BLOCKS, 1), (BLOCKS, THREADS))
+
+
+@st.composite
+def masks(draw):
+    """Masks of each form: all, some rows, some columns, rows x columns, ragged."""
+    seed = draw(st.integers(0, 10_000))
+    form = draw(st.sampled_from(["all", "rows", "columns", "box", "run", "ragged", "one"]))
+    random = np.random.default_rng(seed)
+    rows, columns = random.random(BLOCKS) < 0.5, random.random(THREADS) < 0.5
+    rows[random.integers(BLOCKS)] = columns[random.integers(THREADS)] = True
+    everything = np.ones((BLOCKS, THREADS), bool)
+    start = random.integers(THREADS)
+    return {
+        "all": lambda: everything,
+        "rows": lambda: everything & rows[:, None],
+        "columns": lambda: everything & columns,
+        "box": lambda: rows[:, None] & columns,
+        "run": lambda: everything & (np.arange(THREADS) >= start),
+        "ragged": lambda: random.random((BLOCKS, THREADS)) < 0.3,
+        "one": lambda: (np.arange(THREADS) == start) & (np.arange(BLOCKS) == 1)[:, None],
+    }[form]()
+
+
+def value_of(shape, seed):
+    random = np.random.default_rng(seed)
+    return random.integers(0, 100, shape).astype(np.int32) if shape else np.int32(random.integers(100))
+
+
+nonempty = masks().filter(lambda mask: mask.any())
+
+
+@given(nonempty)
+def test_the_set_is_the_mask(mask):
+    lanes = lanes_of(mask)
+    assert (lanes.mask == mask).all()
+    assert lanes.count == mask.sum()
+    assert lanes.full == mask.all()
+    assert lanes.warps == mask.reshape(BLOCKS, -1, 32).any(axis=2).sum()
+    rows, columns = np.nonzero(mask)
+    assert (lanes.full_extent(lanes.row_index) == rows).all()
+    assert (lanes.full_extent(lanes.column_index) == columns).all()
+
+
+@given(nonempty, st.sampled_from(SHAPES), st.integers(0, 100))
+def test_take_cuts_to_the_lanes(mask, shape, seed):
+    lanes, value = lanes_of(mask), value_of(shape, seed)
+    assert (lanes.full_extent(lanes.take(value)) == np.broadcast_to(value, mask.shape)[mask]).all()
+
+
+@given(nonempty, st.sampled_from(SHAPES), st.sampled_from(SHAPES), st.booleans(), st.integers(0, 100))
+def test_put_changes_only_the_lanes(mask, shape, old_shape, whole, seed):
+    lanes, old = lanes_of(mask), value_of(old_shape, seed + 1)
+    new = lanes.take(value_of(shape, seed))
+    out = np.broadcast_to(lanes.put(old, new, whole), mask.shape)
+    assert (out[mask] == lanes.full_extent(new)).all()
+    if not whole:
+        assert (out[~mask] == np.broadcast_to(old, mask.shape)[~mask]).all()
+
+
+@given(nonempty, st.sampled_from(SHAPES), st.integers(0, 1000))
+def test_split_is_the_predicate_and_the_rest(mask, shape, seed):
+    predicate = np.asarray(value_of(shape, seed) % 2 == 0)[()]
+    lanes = lanes_of(mask)
+    taken, rest = lanes.split(lanes.take(predicate))
+    wanted = mask & np.broadcast_to(predicate, mask.shape)
+    for part, expected in ((taken, wanted), (rest, mask & ~wanted)):
+        assert (np.zeros_like(mask) if part is None else part.mask).tolist() == expected.tolist()
+
+
+@given(nonempty, nonempty)
+def test_union_and_difference(mask, other):
+    a, b = lanes_of(mask), lanes_of(other)
+    assert (a.unite(b).mask == (mask | other)).all()
+    rest = a.without(b)
+    assert (np.zeros_like(mask) if rest is None else rest.mask).tolist() == (mask & ~other).tolist()
+
+
+@given(nonempty, st.sampled_from(SHAPES), st.integers(0, 100))
+def test_spread_puts_lanes_at_their_places_in_warps(mask, shape, seed):
+    lanes, value = lanes_of(mask), value_of(shape, seed)
+    spread = lanes.spread(lanes.take(value))
+    local = np.broadcast_to(lanes.warp_mask, (spread.shape[0] if len(lanes.extent) == 2 else BLOCKS, THREADS // 32, 32))
+    assert spread.shape[1:] == (THREADS // 32, 32)
+    back = lanes.collect(spread)
+    assert (lanes.full_extent(back) == np.broadcast_to(value, mask.shape)[mask]).all()
+    assert (spread[~np.broadcast_to(local, spread.shape)] == 0).all() or lanes.mask.all(axis=0).all()
+
+
+def test_forms():
+    mask = np.zeros((BLOCKS, THREADS), bool)
+    mask[1:, 5:9] = True
+    assert isinstance(lanes_of(mask), Box)
+    mask[0, 0] = True
+    assert isinstance(lanes_of(mask), Ragged)
+
+
+def test_a_predicate_of_the_thread_index_keeps_the_box():
+    everyone = lanes_of(np.ones((BLOCKS, THREADS), bool))
+    predicate = np.broadcast_to(np.arange(THREADS) < 10, (BLOCKS, THREADS))
+    taken, rest = everyone.split(predicate)
+    assert isinstance(taken, Box)
+    assert taken.extent == (BLOCKS, 10)
+    assert rest.extent == (BLOCKS, THREADS - 10)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_taking_all_lanes_copies_nothing(shape):
+    everyone, value = lanes_of(np.ones((BLOCKS, THREADS), bool)), value_of(shape, 0)
+    assert everyone.take(value) is value
+    assert everyone.put(np.int32(0), value, False) is value
