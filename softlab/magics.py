@@ -149,7 +149,7 @@ def read_request(line: str, cell: str, names: Mapping[str, Any]) -> Request:
 
 
 def _words(line: str) -> list[str]:
-    """The line as arguments. ``-DN=4`` after ``--option`` and ``-1.5,x`` begin with a dash and are no options of ours."""
+    """The line as words. ``-DN=4`` (of ``--option``) and ``-1.5,x`` begin with a dash and are no options of ours."""
     try:
         words = shlex.split(line)
     except ValueError as error:

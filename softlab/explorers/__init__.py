@@ -4,5 +4,6 @@ from softlab.explorers.banks import BankExplorer
 from softlab.explorers.display import show
 from softlab.explorers.plans import PlanExplorer
 from softlab.explorers.questions import Prediction, check
+from softlab.explorers.source import SourceExplorer
 
-__all__ = ["BankExplorer", "PlanExplorer", "Prediction", "check", "show"]
+__all__ = ["BankExplorer", "PlanExplorer", "Prediction", "SourceExplorer", "check", "show"]

@@ -123,7 +123,7 @@ def _cell(lane: int, y: float, text: str, tip: str, active: bool, fill: str) -> 
             f'<rect x="{x}" y="{y}" width="{_CELL - 2}" height="{_BOX}" rx="3" fill="none" stroke="{_FAINT}" '
             f'stroke-opacity="0.4" stroke-dasharray="2 2"><title>lane {lane} takes no part</title></rect>'
         )
-    size = 11 if len(text) <= 3 else 9 if len(text) <= 5 else 7.5
+    size = {1: 11, 2: 11, 3: 11, 4: 9.5, 5: 8}.get(len(text), 7)
     return (
         f'<g data-lane="{lane}"><title>{escape(tip)}</title>'
         f'<rect x="{x}" y="{y}" width="{_CELL - 2}" height="{_BOX}" rx="3" fill="{fill}"/>'

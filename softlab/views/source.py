@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
+from typing import Any
 
 from softlab.instruments.listing import Listing
 from softlab.traces import COUNTERS
@@ -43,6 +45,7 @@ SHORT = {
 }
 #: Machine code of a line that is shown at once; the rest unfolds.
 MOST_SHOWN = 8
+FEWEST_FOLDED = 3
 _SASS_TIP = "a bar as long as that of the PTX instruction that it was made from"
 
 _FONT = f"font-family:{escape(MONOSPACE, quote=True)};font-size:12px;line-height:18px"
@@ -153,7 +156,7 @@ def source_view(listing: Listing, *, counter: str = "instructions") -> str:
             (listing.machine[k].instruction.text, made_from[k].counters.get(counter, 0) if k in made_from else 0, False)
             for k in line.machine
         ]
-        cells = [_number(line.number), _code(line.text, False)]
+        cells = [_number(line.number), _code(line.text, False, "34%")]
         cells += [_count(counter, line.counters.get(counter, 0), most, line.counters)]
         cells += [_machine(codes, counter, hottest) for codes in ([ptx, machine] if listing.machine else [ptx])]
         rows.append(f'<tr style="background:none;border-top:{_EDGE}" data-line="{line.number}">{"".join(cells)}</tr>')
@@ -162,6 +165,34 @@ def source_view(listing: Listing, *, counter: str = "instructions") -> str:
     if listing.why_no_machine_code:
         rows.append(_note(f"No machine code: {listing.why_no_machine_code}", len(titles)))
     return _table(titles, rows, tips={title: MEANING[counter], "SASS": _SASS_TIP})
+
+
+def source_data(listing: Listing) -> dict[str, Any]:
+    """The same as plain JSON data for the linked panes of ``explorers.source``.
+
+    counters: those that are not zero everywhere, in the order of ``COUNTERS``, each with name, title, meaning, colour;
+    lines, ptx, sass: the rows of the panes: text, line (of the source, 0: none), counts (counter -> value, zeros left
+    out); sass has the counts of the PTX instruction it was made from.
+    """
+    made_from = {position: line for line in listing.ptx for position in line.machine}
+    used = [name for name in COUNTERS if any(listing.heat(name))]
+    return {
+        "file": listing.file,
+        "counters": [
+            {"name": n, "title": n.replace("_", " "), "meaning": MEANING[n], "colour": heat_colour(n)} for n in used
+        ],
+        "lines": [_row(line.text, line.number, line.counters) for line in listing.lines],
+        "ptx": [_row(line.text, line.source, line.counters) for line in listing.ptx],
+        "sass": [
+            _row(line.instruction.text, line.source, made_from[number].counters if number in made_from else {})
+            for number, line in enumerate(listing.machine)
+        ],
+        "missing": listing.why_no_machine_code,
+    }
+
+
+def _row(text: str, line: int, counts: Mapping[str, int]) -> dict[str, Any]:
+    return {"text": text.rstrip(), "line": line, "counts": {name: n for name, n in counts.items() if n}}
 
 
 def _known(counters: Sequence[str]) -> tuple[str, ...]:
@@ -190,9 +221,9 @@ def _number(number: int) -> str:
     return f'<td style="{_CELL};text-align:right;user-select:none;{_FAINT}">{number}</td>'
 
 
-def _code(text: str, marked: bool) -> str:
+def _code(text: str, marked: bool, width: str = "99%") -> str:
     mark = f";box-shadow:inset 3px 0 {ROLES['conflict']};font-weight:bold" if marked else ""
-    return f'<td style="{_CELL};tab-size:2;min-width:24ch{mark}">{escape(text)}</td>'
+    return f'<td style="{_CELL};tab-size:2;min-width:30ch;width:{width}{mark}">{escape(text)}</td>'
 
 
 def _count(name: str, value: int, most: int, here: Mapping[str, int]) -> str:
@@ -230,15 +261,21 @@ def _note(text: str, columns: int) -> str:
 
 
 def _machine(codes: Sequence[tuple[str, int, bool]], counter: str, most: int) -> str:
-    """A cell of instructions, (text, value, whether the figure is shown) each; those after the first few unfold."""
-    lines = [_instruction(*code, counter, most) for code in codes]
-    body = "".join(lines[:MOST_SHOWN])
-    if len(lines) > MOST_SHOWN:
-        more = len(lines) - MOST_SHOWN
-        body += (
-            f'<details><summary style="cursor:pointer;{_FAINT}">{more} more</summary>'
-            f"{''.join(lines[MOST_SHOWN:])}</details>"
-        )
+    """A cell of instructions, (text, value, whether the figure is shown) each. Of many, the first with a value are
+    shown, and the others unfold.
+    """
+    hot = [number for number, (_, value, _) in enumerate(codes) if value] or list(range(len(codes)))
+    open_ = set(hot[:MOST_SHOWN] if len(codes) > MOST_SHOWN else range(len(codes)))
+    body = ""
+    for is_open, run in groupby(range(len(codes)), key=open_.__contains__):
+        lines = [_instruction(*codes[number], counter, most) for number in run]
+        if is_open or len(lines) < FEWEST_FOLDED:
+            body += "".join(lines)
+        else:
+            body += (
+                f'<details><summary style="cursor:pointer;{_FAINT}">{len(lines)} more</summary>'
+                f"{''.join(lines)}</details>"
+            )
     return f'<td style="{_CELL};min-width:30ch">{body}</td>'
 
 
