@@ -41,7 +41,12 @@ class Variant:
         return "-".join(word for word in words if word)
 
     def plan(self, rows: int, cols: int, **forced: Any) -> Plan | None:
-        """The plan of this kernel for a shape, None where it cannot take it."""
+        """The plan of this kernel for a shape, None where it cannot take it.
+
+        The shared-memory kernel has the block sizes that dispatch finds in float alone: each costs a compilation.
+        """
+        if self.kernel == "block_smem" and self.dtype != "float32":
+            forced.setdefault("block_size", 128)
         try:
             return plans.forced(
                 rows, cols, self.dtype, kernel=self.kernel, layout=self.layout, op=self.op, device=DEVICE,
