@@ -1,0 +1,74 @@
+"""Small charts as SVG text, for pictures that follow a slider: they need no library in the page and are soon drawn.
+
+Colours of text and lines are the page's own, so a chart reads on a light and on a dark one. Every mark has a title,
+which browsers show as a tip, and ``data-*`` attributes, by which tests and scripts find it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any, Literal
+
+from softlab.views.style import FONT
+
+#: Pixels; a notebook's output is at least this wide at 1280 x 800.
+WIDTH = 860
+INK = "var(--jp-content-font-color1, #222)"
+FAINT = "var(--jp-content-font-color2, #666)"
+RULE = "var(--jp-border-color2, #ccc)"
+Anchor = Literal["start", "middle", "end"]
+
+
+def drawing(height: float, parts: Iterable[str], *, title: str) -> str:
+    """The whole picture, ``WIDTH`` wide, with its title for screen readers."""
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height:g}" style="display:block;width:100%;max-width:{WIDTH}px;height:auto" '
+        f'role="img" aria-label="{escape(title, quote=True)}" font-family="{escape(FONT, quote=True)}" font-size="12">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def text(
+    x: float, y: float, words: Any, *, anchor: Anchor = "start", bold: bool = False, fill: str = INK, size: int = 12
+) -> str:
+    """Words whose base line begins (or ends, or has its middle) at the place."""
+    weight = ' font-weight="600"' if bold else ""
+    return (
+        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size}"{weight} '
+        f'style="fill:{fill}">{escape(str(words))}</text>'
+    )
+
+
+def box(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    fill: str,
+    tip: str = "",
+    *,
+    marked: bool = False,
+    outline: bool = False,
+    **data: Any,
+) -> str:
+    """A rectangle; ``data`` become ``data-*`` attributes. ``outline``: an empty one with a thin edge; ``marked``:
+    with a thick one, for colour never to stand alone."""
+    shape = f'x="{x:g}" y="{y:g}" width="{max(width, 0):g}" height="{max(height, 0):g}" rx="2"'
+    named = "".join(
+        f' data-{name.replace("_", "-")}="{escape(str(value), quote=True)}"' for name, value in data.items()
+    )
+    look = f'style="fill:none;stroke:{RULE}"' if outline else f'fill="{fill}"'
+    look += f' style="stroke:{INK}" stroke-width="2"' if marked else ""
+    return f"<g{named}><title>{escape(tip)}</title><rect {shape} {look}/></g>"
+
+
+def line(
+    x1: float, y1: float, x2: float, y2: float, *, stroke: str = RULE, width: float = 1, dashed: bool = False
+) -> str:
+    """A straight line."""
+    dashes = ' stroke-dasharray="4 3"' if dashed else ""
+    return (
+        f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" style="stroke:{stroke}" '
+        f'stroke-width="{width:g}"{dashes}/>'
+    )
