@@ -172,6 +172,17 @@ def test_fma_f32_rounds_once_below_the_least_normal() -> None:
     check("fma.rn.f32 d, a, b, c", "f32", exact_fma("f32", "rn"), (a, b, c))
 
 
+def test_fma_f32_rounds_once_at_ties_of_subnormals() -> None:
+    """c halfway short of the next subnormal, less a part in 2**46 that float64 cannot hold beside c."""
+    generator = np.random.default_rng(9)
+    c = ((generator.integers(2**20, 2**22, 1000) * 2 + 1) * 2.0**-149).astype(np.float32)
+    a = np.full(1000, 8388609 * 2.0**-110, np.float32) * generator.choice([-1, 1], 1000).astype(np.float32)
+    b = np.full(1000, 16777214 * 2.0**-87, np.float32)  # a * b is 2**-150 * (1 - 2**-46)
+    (once,) = evaluate("fma.rn.f32 d, a, b, c", a, b, c)
+    assert ((a.astype(np.float64) * b + c).astype(np.float32) != once).any()
+    check("fma.rn.f32 d, a, b, c", "f32", exact_fma("f32", "rn"), (a, b, c))
+
+
 def test_fma_f64_on_all_kinds_of_exponents() -> None:
     generator = np.random.default_rng(7)
 
@@ -215,6 +226,22 @@ def test_flush_of_every_edge() -> None:
     (result,) = evaluate("add.ftz.f32 d, a, b", edges, np.full_like(edges, -0.0))
     wanted = [np.float32(flushed(float(value))) for value in edges]
     assert np.all(same(result, np.array(wanted), "f32"))
+
+
+def test_ftz_flushes_what_is_subnormal_before_rounding() -> None:
+    """As an H200 does: a product a little below 2**-126 is 0, though it rounds to 2**-126."""
+    least, below_one = np.float32(2.0**-126), np.float32(1 - 2.0**-24)
+    a = np.array([least, below_one, -least, least], np.float32)
+    b = np.array([below_one, least, below_one, 1.0], np.float32)
+    zero = np.zeros_like(a)
+    wanted = ["0", "0", "-0", "1.17549e-38"]
+    assert [f"{value:g}" for value in evaluate("mul.ftz.f32 d, a, b", a, b)[0]] == wanted
+    assert [f"{value:g}" for value in evaluate("fma.rn.ftz.f32 d, a, b, c", a, b, -zero)[0]] == wanted
+    divisor = np.full_like(a, 2.0**126)
+    dividend = np.array([below_one, -below_one, 1.0, 0.5], np.float32)
+    quotient = evaluate("div.rn.ftz.f32 d, a, b", dividend, divisor)[0]
+    assert [f"{value:g}" for value in quotient] == ["0", "-0", "1.17549e-38", "0"]
+    assert evaluate("mul.f32 d, a, b", a, b)[0][0] == least
 
 
 def test_saturation() -> None:
