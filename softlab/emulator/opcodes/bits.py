@@ -62,7 +62,7 @@ def _bfind(form: Form) -> Semantics:
 def _fns(form: Form) -> Semantics:
     """The position of the n-th set bit from ``base``, down for n < 0; n = 0 asks for ``base``.
 
-    PTX defines a base of 0 to 31.
+    PTX defines a base of 0 to 31. Hardware (H200) gives 0 for n = -2**31, this all ones: no such bit.
     """
     form.one_type()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import flush, saturate
+from softlab.emulator.opcodes.floats import canonical, flush, saturate
 from softlab.emulator.opcodes.formats import NARROW, ROUND, WIDEN, float_conversion, narrow_tf32, relu
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
 from softlab.emulator.opcodes.rounding import MODES, add_to_odd, two_sum
@@ -193,6 +193,8 @@ def _float_to_float(form: Form, result: str, source: str) -> Callable:
         convert = float_conversion(result, source, form.one_of(*MODES, default="rn"))
     if form.flag("ftz"):
         convert = _compose(flush if source == "f32" else None, convert, flush if result == "f32" else None)
+    if result == source == "f32":
+        convert = _compose(convert, canonical)
     if form.flag("relu"):
         convert = relu(convert)
     return _saturated(convert, result) if form.flag("sat") else convert

@@ -226,6 +226,6 @@ def narrow_tf32(a, mode: str):
     else:
         rounded = bits
     special = (bits & _INFINITY) == _INFINITY
-    # Hardware (H200) leaves a NaN alone for "rna", else gives the largest.
-    nan = bits if mode == "rna" else _MAGNITUDE & keep
+    # Hardware (H200) cuts a NaN for "rna", else gives the largest.
+    nan = (bits if mode == "rna" else _MAGNITUDE) & keep
     return np.where(np.isnan(a), nan, np.where(special, bits, rounded & keep))[()]
