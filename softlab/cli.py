@@ -320,6 +320,8 @@ def lab_command(folder: Path, notebook: str, rest: Sequence[str]) -> list[str]:
     """The command that starts JupyterLab there, as ``make lab`` does."""
     command = [sys.executable, "-m", "jupyterlab", str(folder), "--ServerApp.ip=127.0.0.1"]
     command += [f"--LabApp.default_url=/lab/tree/{notebook}"]
+    # Kernels are talked to over TCP; where they can, in cipher, and without a warning about it for each kernel.
+    command += ["--KernelManager.transport_encryption=auto"]
     if os.name == "posix" and os.getuid() == 0:  # JupyterLab refuses to run as root unless told
         command += ["--allow-root"]
     return [*command, *(option for option in rest if option != "--")]

@@ -11,7 +11,6 @@ import os
 import secrets
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -24,6 +23,8 @@ from urllib.parse import urlsplit
 
 import nbformat
 from playwright.sync_api import Browser, Locator, Page, Playwright
+
+from softlab.cli import lab_command
 
 HOST = "127.0.0.1"
 START_SECONDS = 60
@@ -60,9 +61,9 @@ def serving(folder: Path, scratch: Path) -> Iterator[Server]:
         probe.bind((HOST, 0))
         port = probe.getsockname()[1]
     server = Server(f"http://{HOST}:{port}", secrets.token_hex(24), folder)
-    command = [sys.executable, "-m", "jupyterlab", str(folder), "--no-browser", "--expose-app-in-browser"]
-    command += [f"--ServerApp.ip={HOST}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
-    command += ["--allow-root"] if os.name == "posix" and os.getuid() == 0 else []
+    # The very command that `make lab` runs, and what a test needs besides.
+    options = ["--no-browser", "--expose-app-in-browser", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    command = lab_command(folder, "", options)
     places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     environment = {**os.environ, **{place: str(scratch / place.lower()) for place in places}}
     environment["JUPYTER_TOKEN"] = server.token

@@ -45,6 +45,7 @@ def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
         nbclient.exceptions.CellExecutionError: a cell raised; the message has the cell and the traceback.
     """
     from nbclient import NotebookClient
+    from traitlets.config import Config
 
     fresh = nbformat.from_dict(notebook)
     client = NotebookClient(
@@ -55,6 +56,8 @@ def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
+        # As `make lab` has it; without it each kernel warns of its plain connection.
+        config=Config(KernelManager={"transport_encryption": "auto"}),
     )
     return client.execute()
 
