@@ -11,7 +11,7 @@ from softlab.bench.recordings import Recording, Table, select
 from softlab.plans import Plan
 
 #: A measured row length within this factor of the asked one may speak for it.
-NEAR = 1.15
+NEAR = 1.3
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,22 @@
 """Controls and pictures to play with, one line each in a notebook; their state is plain traits."""
 
 from softlab.explorers.banks import BankExplorer
+from softlab.explorers.block_size import BlockSizeExplorer
+from softlab.explorers.dispatch import DispatchExplorer
 from softlab.explorers.display import show
+from softlab.explorers.occupancy import OccupancyExplorer
 from softlab.explorers.plans import PlanExplorer
 from softlab.explorers.questions import Prediction, check
 from softlab.explorers.source import SourceExplorer
 
-__all__ = ["BankExplorer", "PlanExplorer", "Prediction", "SourceExplorer", "check", "show"]
+__all__ = [
+    "BankExplorer",
+    "BlockSizeExplorer",
+    "DispatchExplorer",
+    "OccupancyExplorer",
+    "PlanExplorer",
+    "Prediction",
+    "SourceExplorer",
+    "check",
+    "show",
+]

@@ -124,7 +124,7 @@ class BlockSizeExplorer(Explorer):
         where = ""
         if recorded:
             cols = next(iter(recorded.values())).cols
-            where = f"recorded on an H200 at {tables.shown(cols)} columns: speed of a copy"
+            where = f"recorded on an H200 at {tables.shown(cols)} columns: 100% = device copy"
         self.message.value = tables.lines([_sentence(made)])
         self.picture.value = (
             query_table(made)

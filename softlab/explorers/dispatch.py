@@ -1,0 +1,175 @@
+"""Explorer of the dispatch: from the Python call to the launch, with the choices in one's own hands, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+from traitlets import Dict, Enum, Int, Unicode, validate
+
+from softlab import devices
+from softlab.bench import consequences, recordings
+from softlab.dispatches import KERNELS, PACK_SIZES, Step
+from softlab.errors import PlanError
+from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.instantiations import BLOCK_SIZES
+from softlab.plans import Plan, forced, plan
+from softlab.views import tables
+from softlab.views.dispatch import alternatives_bars, consequences_table, ladder
+
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+FORWARD = ("softmax", "log_softmax")
+AXES = ("last", "first")
+AUTO = "as planned"
+#: Where the sliders end; more can be typed or set.
+SLIDER_ROWS, SLIDER_COLS = 65_536, 16_384
+MOST = 1 << 31
+
+
+class DispatchExplorer(Explorer):
+    """How ``softlab.softmax(x)`` of a matrix x becomes a launch: every question, with the way taken lit.
+
+    >>> explorer = DispatchExplorer(rows=4096, cols=8192)
+    >>> explorer.summary["kernel"], explorer.summary["grid"]
+    ('block_smem', 4096)
+    >>> explorer.kernel = "block_uncached"
+    >>> explorer.summary["kernel"], explorer.summary["planned"]
+    ('block_uncached', 'block_smem')
+
+    Traits: ``rows``, ``cols`` (the shape of x), ``axis`` ("last" or "first"), ``dtype``, ``op``, ``device``: the call.
+    ``kernel``, ``pack``, ``block``: a choice of one's own, or "as planned". ``summary``: kernel, pack_size, block_size,
+    grid, waves, steps (questions), planned (the kernel without one's own choices), recorded (share of a device copy, or
+    None); ``note``: why one's own choices cannot be had, "" where they can.
+    """
+
+    rows = Int(4096).tag(state=True)
+    cols = Int(8192).tag(state=True)
+    axis = Enum(AXES, "last").tag(state=True)
+    dtype = Enum(DTYPES, "float32").tag(state=True)
+    op = Enum(FORWARD, "softmax").tag(state=True)
+    device = Enum(devices.names(), "H200").tag(state=True)
+    kernel = Enum((AUTO, *KERNELS), AUTO)
+    pack = Enum((AUTO, *map(str, PACK_SIZES)), AUTO)
+    block = Enum((AUTO, *map(str, BLOCK_SIZES)), AUTO)
+    summary = Dict()
+    note = Unicode()
+
+    def __init__(
+        self,
+        rows: int = 4096,
+        cols: int = 8192,
+        dtype: str = "float32",
+        *,
+        op: str = "softmax",
+        device: str = "H200",
+    ) -> None:
+        self._recording = recordings.load()
+        super().__init__(rows=rows, cols=cols, dtype=dtype, op=op, device=device)
+        self._build()
+        self._draw()
+
+    def _build(self) -> None:
+        self.rows_slider, self.cols_slider = slider(1, SLIDER_ROWS, "rows"), slider(1, SLIDER_COLS, "cols")
+        self.axis_buttons, self.op_buttons = buttons(AXES, "which axis sums to 1"), buttons(FORWARD, "which operator")
+        self.dtype_menu, self.device_menu = menu(DTYPES, "dtype"), menu(devices.names(), "GPU")
+        self.kernel_menu = menu((AUTO, *KERNELS), "kernel")
+        self.pack_menu = menu((AUTO, *map(str, PACK_SIZES)), "pack")
+        self.block_menu = menu((AUTO, *map(str, BLOCK_SIZES)), "block")
+        controls = {
+            "rows": self.rows_slider, "cols": self.cols_slider, "axis": self.axis_buttons, "op": self.op_buttons,
+            "dtype": self.dtype_menu, "device": self.device_menu, "kernel": self.kernel_menu, "pack": self.pack_menu,
+            "block": self.block_menu,
+        }  # fmt: skip
+        for trait, control in controls.items():
+            self.bind(trait, control)
+        self.message, self.picture = widgets.HTML(), widgets.HTML()
+        own = widgets.HTML("<b>Your own choice:</b>")
+        self.widget = widgets.VBox(
+            [
+                widgets.HBox([self.rows_slider, self.dtype_menu]),
+                widgets.HBox([self.cols_slider, self.device_menu]),
+                widgets.HBox([named("axis", self.axis_buttons), named("op", self.op_buttons)]),
+                widgets.HBox([own, self.kernel_menu, self.pack_menu, self.block_menu]),
+                self.message,
+                self.picture,
+            ]
+        )
+        self.observe(lambda change: self._draw(), list(controls))
+
+    @validate("rows", "cols")
+    def _at_least_one(self, proposal: Any) -> int:
+        return min(max(int(proposal["value"]), 1), MOST)
+
+    def _draw(self) -> None:
+        shape = (self.rows, self.cols) if self.axis == "last" else (self.cols, self.rows)
+        planned = plan(*shape, self.dtype, op=self.op, device=self.device)
+        made, self.note = planned, ""
+        if {self.kernel, self.pack, self.block} != {AUTO}:
+            self.message.value = "Looking up the kernel ..."  # one that is in no table is compiled, in seconds
+            try:
+                made = self._forced(*shape)
+            except PlanError as error:
+                self.note = f"That cannot be had: {error} Shown is the plan."
+        self.plan = made
+        steps = [*self._axis_steps(shape), *made.steps]
+        call = (
+            f"softlab.{self.op}(x, axis={-1 if self.axis == 'last' else 0})"
+            f"    # x: {self.rows} x {self.cols} {self.dtype}"
+        )
+        plans = {"as planned": planned} | ({"your choice": made} if made is not planned else {})
+        recorded = {label: consequences.measured(self._recording, one) for label, one in plans.items()}
+        shown = recorded.get("your choice", recorded["as planned"])
+        self.summary = {
+            "kernel": made.kernel,
+            "pack_size": made.pack_size,
+            "block_size": made.block_size,
+            "grid": made.grid,
+            "waves": round(made.waves, 2),
+            "steps": [step.question for step in steps],
+            "planned": planned.kernel,
+            "recorded": round(shown.of_copy, 3) if shown else None,
+        }
+        self.message.value = tables.lines([self.note]) if self.note else ""
+        words = {label: _recorded_words(found) for label, found in recorded.items() if found}
+        self.picture.value = ladder(call, steps, made) + consequences_table(plans, words) + self._alternatives(planned)
+
+    def _forced(self, rows: int, cols: int) -> Plan:
+        return forced(
+            rows,
+            cols,
+            self.dtype,
+            kernel=None if self.kernel == AUTO else self.kernel,
+            pack_size=None if self.pack == AUTO else int(self.pack),
+            block_size=None if self.block == AUTO else int(self.block),
+            op=self.op,
+            device=self.device,
+        )
+
+    def _axis_steps(self, shape: tuple[int, int]) -> list[Step]:
+        """What happens to the array before a kernel is thought of."""
+        last = self.axis == "last"
+        swap = "as it is" if last else "swapped with the last axis, and back afterwards"
+        return [
+            Step("Is the axis the last one?", {"axis": -1 if last else 0}, last, swap, (True, False)),
+            Step(
+                "What does a kernel see?", {}, f"{shape[0]} rows of {shape[1]}", "rows: the product of all other axes"
+            ),
+        ]
+
+    def _alternatives(self, planned: Plan) -> str:
+        if consequences.measured(self._recording, planned) is None:
+            return ""  # nothing to show, and the alternatives might have to be compiled first
+        others = planned.alternatives()
+        found = {
+            (other.kernel, other.block_size): consequences.measured(self._recording, other.plan)
+            for other in others
+            if other.plan
+        }
+        measured = {key: one for key, one in found.items() if one}
+        cols = next(iter(measured.values())).cols
+        where = f"recorded on an H200 at {tables.shown(cols)} columns and 256 MiB"
+        return alternatives_bars(others, {key: one.of_copy for key, one in measured.items()}, where)
+
+
+def _recorded_words(found: consequences.Measured) -> str:
+    return f"{found.gb_per_second:.0f} GB/s, {found.of_copy:.0%} of a device copy (at {found.cols} columns)"
