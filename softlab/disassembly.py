@@ -252,7 +252,8 @@ def parse_disassembly(text: str, program: Program) -> Disassembly:
 
 def _sections(text: str) -> Iterator[tuple[str, list[re.Match[str]]]]:
     """(function, its lines that say something)."""
-    name, lines = "", []
+    name = ""
+    lines: list[re.Match[str]] = []
     for line in text.splitlines():
         found = _LINE.match(line)
         if found is None:

@@ -153,12 +153,28 @@ class InstructionCounters:
 
 
 @dataclass(frozen=True)
+class FusedAccess:
+    """Loads or stores of the PTX that are one access in the machine code.
+
+    carrier: index of the PTX instruction that the access counts for; parts: indices of all of them, sorted; width: the
+    bytes a lane that it moves; text: one of the machine instructions ("STS.128 [R12], R8").
+    """
+
+    carrier: int
+    parts: tuple[int, ...]
+    width: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Run:
     """What one launch did. On a GPU the counters and logs are empty: hardware counters need Nsight Compute.
 
     executor: "emulator" or "gpu"; grid, block: three ints each; arch: the compiled architecture; file: name of the
     kernel's own source file in the frames; source: its text; buffers: the array arguments; instructions: counters by
-    PTX instruction (None on a GPU); shared, global_: accesses of the recorded blocks; shuffles likewise.
+    PTX instruction (None on a GPU); shared, global_: accesses of the recorded blocks; shuffles likewise; level: whether
+    accesses are counted and recorded as the "machine code" has them, or, where nvdisasm is missing, as the "PTX" does;
+    fused: the accesses that the machine code makes of several of the PTX.
     """
 
     executor: str
@@ -173,6 +189,8 @@ class Run:
     global_: Accesses = field(default_factory=Accesses.empty)
     shuffles: Shuffles = field(default_factory=Shuffles.empty)
     lane_instructions: int = 0
+    level: str = "PTX"
+    fused: tuple[FusedAccess, ...] = ()
 
     @property
     def counters(self) -> dict[str, int]:

@@ -78,7 +78,7 @@ def join_elements(site: Site, values: tuple[Value, ...]) -> Value:
     parts = np.empty((*shape, site.elements), site.dtype)
     for i, value in enumerate(values):
         parts[..., i] = value
-    return parts.view(site.item)[..., 0]
+    return parts.view(site.item)[..., 0][()]  # a scalar where every lane stores the same
 
 
 def last_writer(value: Value, place: Value) -> Value:

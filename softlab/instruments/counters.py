@@ -2,12 +2,13 @@
 
 Which wavefronts and sectors an access takes is decided by the pure rules of :mod:`softlab.instruments.banks` and
 :mod:`softlab.instruments.coalescing`; here they are asked once a pattern and remembered: an access repeats its pattern
-in every block, and in every turn of a loop.
+in every block, and in every turn of a loop. Where the machine code is known, an access counts as it stands there
+(:mod:`softlab.instruments.machine_code`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +21,11 @@ from softlab.emulator.observers import Observer
 from softlab.emulator.ptx import Instruction
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
+from softlab.instruments.machine_code import MachineCode
 from softlab.traces import COUNTERS, InstructionCounters
 
 _COLUMN = {name: number for number, name in enumerate(COUNTERS)}
+_SHARED_INSTRUCTIONS = [_COLUMN["shared_load_instructions"], _COLUMN["shared_store_instructions"]]
 #: Patterns repeat when all addresses move by this: a turn around all banks.
 _BANK_PERIOD = 128
 #: Widest access that the coalescing rule takes; a wider, aligned one lies in the sector of its first bytes.
@@ -115,23 +118,35 @@ class PatternMemory:
 
 @dataclass(frozen=True)
 class Counted:
-    """A kernel's instructions as they are counted. ``once`` (instructions, len(COUNTERS)): what each adds when a warp
-    issues it, whatever its lanes do.
+    """A kernel's instructions as they are counted.
+
+    ``once`` (instructions, len(COUNTERS)): what each adds when a warp issues it, whatever its lanes do; ``machine``:
+    what the assembler made of its accesses; ``issued_with``: index of each shared access that other warps issue than
+    those that come to its block in the PTX -> the block whose warps do.
     """
 
     text: tuple[str, ...]
     frames: tuple[tuple[tuple[str, int], ...], ...]
     once: np.ndarray
+    machine: MachineCode
+    issued_with: Mapping[int, int]
 
     @classmethod
-    def of(cls, image: Image) -> Counted:
-        """Of a kernel's image. Make it once a kernel."""
+    def of(cls, image: Image, machine: MachineCode | None = None) -> Counted:
+        """Of a kernel's image, as its PTX stands or as its machine code does. Make it once a kernel."""
+        machine = machine or MachineCode({})
         once = np.zeros((len(image.instructions), len(COUNTERS)), np.int64)
         for number, instruction in enumerate(image.instructions):
             for name in _counted_when_issued(instruction):
                 once[number, _COLUMN[name]] = 1
+        issued_with = {}
+        for number, access in machine.accesses.items():
+            if not access.width:
+                once[number, _SHARED_INSTRUCTIONS] = 0
+            elif once[number, _SHARED_INSTRUCTIONS].any():
+                issued_with[number] = access.issued_with
         frames = tuple(tuple((f.file, f.line) for f in i.frames) for i in image.instructions)
-        return cls(tuple(i.text for i in image.instructions), frames, once)
+        return cls(tuple(i.text for i in image.instructions), frames, once, machine, issued_with)
 
 
 class Counters(Observer):
@@ -139,6 +154,7 @@ class Counters(Observer):
 
     def __init__(self, counted: Counted) -> None:
         self._counted = counted
+        self._machine = counted.machine
         self._counts = np.zeros_like(counted.once)
         self._warps: dict[int, int] = {}
         self._ranges: dict[int, tuple[int, int]] = {}
@@ -155,6 +171,10 @@ class Counters(Observer):
         """Wavefronts and conflicts of a load or store; atomics have counters of their own on hardware."""
         if site.operation:
             return
+        found = self._machine.access(site, address)
+        if found is None:
+            return
+        site, address = found
         counts = self._counts[site.index]
         wavefronts, conflicts = self._banks.total(site, lanes, address)
         counts[_COLUMN["shared_store_wavefronts" if site.store else "shared_load_wavefronts"]] += wavefronts
@@ -166,6 +186,10 @@ class Counters(Observer):
         """Requests and sectors of a load or store of global memory."""
         if site.operation or site.space == "const":
             return
+        found = self._machine.access(site, address)
+        if found is None:
+            return
+        site, address = found
         kind = "store" if site.store else "load"
         counts = self._counts[site.index]
         counts[_COLUMN[f"global_{kind}_requests"]] += lanes.warps
@@ -176,7 +200,11 @@ class Counters(Observer):
         issued = np.zeros(len(self._counts), np.int64)
         for index, (start, stop) in self._ranges.items():
             issued[start:stop] += self._warps[index]
-        counts = self._counts + issued[:, None] * self._counted.once
+        once = self._counted.once
+        counts = self._counts + issued[:, None] * once
+        for number, block in self._counted.issued_with.items():
+            more = self._warps.get(block, 0) - issued[number]
+            counts[number, _SHARED_INSTRUCTIONS] += more * once[number, _SHARED_INSTRUCTIONS]
         return InstructionCounters(self._counted.text, self._counted.frames, counts)
 
 

@@ -13,6 +13,7 @@ from softlab.emulator.faults import source_line
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.memory import Site
 from softlab.emulator.observers import Observer
+from softlab.instruments.machine_code import MachineCode
 from softlab.traces import Accesses, Shuffles
 
 #: Rows kept of each kind unless asked otherwise: about 6 MB of accesses.
@@ -129,9 +130,19 @@ class _Log:
 
 
 class Recorder(Observer):
-    """Records the accesses and shuffles of some blocks (linear indices), about ``limit`` rows of each kind at most."""
+    """Records the accesses and shuffles of some blocks (linear indices), about ``limit`` rows of each kind at most.
 
-    def __init__(self, file: str, blocks: Sequence[int] = (0,), limit: int = DEFAULT_LIMIT) -> None:
+    With ``machine`` it keeps the accesses that the machine code makes of those of the PTX.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        blocks: Sequence[int] = (0,),
+        limit: int = DEFAULT_LIMIT,
+        machine: MachineCode | None = None,
+    ) -> None:
+        self._machine = machine or MachineCode({})
         self._wanted = np.array(sorted(set(blocks)), np.int64)
         self._rows = np.zeros(0, np.int64)
         self._first = 0
@@ -164,6 +175,10 @@ class Recorder(Observer):
             self._shuffles.add(_Event(place, self._step, warps, columns))
 
     def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
+        found = self._machine.access(site, address)
+        if found is None:
+            return
+        site, address = found
         self._step += 1
         warps = self._warps(lanes, log)
         if warps is None:

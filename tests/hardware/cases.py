@@ -80,10 +80,29 @@ def _product(n: int) -> Callable[[], list]:
     return lambda: [_floats(n * n), _floats(n * n + 1)[1:].copy(), np.zeros(n * n, np.float32), np.int32(n)]
 
 
+def _integers(read: int, written: int, *scalars: int, sort: bool = False) -> Callable[[], list]:
+    def make() -> list:
+        data = np.random.default_rng(read).integers(0, 1000, read).astype(np.int32)
+        return [np.sort(data) if sort else data, np.zeros(written, np.int32), *(np.int32(s) for s in scalars)]
+
+    return make
+
+
+def _matrix_vector(rows: int, columns: int) -> Callable[[], list]:
+    values = partial(np.random.default_rng(columns).standard_normal)
+    return lambda: [values((rows, columns)), values(columns), np.zeros(rows), np.int32(columns)]
+
+
 def _launched(
-    name: str, file: str, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: Callable[[], list]
+    name: str,
+    file: str,
+    kernel: str,
+    grid: tuple[int, ...],
+    block: tuple[int, ...],
+    arguments: Callable[[], list],
+    smem: int = 0,
 ) -> Case:
-    return Case(name, lambda: Launch(file, kernel, grid, block), arguments)
+    return Case(name, lambda: Launch(file, kernel, grid, block, smem), arguments)
 
 
 def _gallery() -> list[Case]:
@@ -183,6 +202,73 @@ def _gallery() -> list[Case]:
     return cases
 
 
+def _second_gallery() -> list[Case]:
+    """Patterns unlike those of the first gallery: first met when those were settled."""
+
+    def halves() -> list:
+        pairs = _floats(1024).astype(np.float16)
+        return [pairs, np.zeros_like(pairs)]
+
+    def compacted() -> list:
+        return [_floats(512), np.zeros(512, np.float32), np.zeros(4, np.uint32), np.float32(0.3)]
+
+    return [
+        _launched("convolution", "convolution.cu", "convolution_1d", (5,), (96,), _float_copy(488, 480)),
+        _launched(
+            "convolution 2d", "convolution.cu", "convolution_2d", (3, 2), (16, 16), _float_copy(52 * 36, 1536, 48)
+        ),
+        _launched(
+            "stencil 3d", "stencil_3d.cu", "stencil_3d", (3, 4), (16, 8), _float_copy(48 * 32 * 5, None, 48, 32, 5)
+        ),
+        _launched("blocked product", "blocked_product.cu", "blocked_product", (2, 2), (16, 16), _product(128)),
+        _launched("matrix vector 200", "blocked_product.cu", "matrix_vector", (6,), (128,), _matrix_vector(24, 200)),
+        _launched("matrix vector 97", "blocked_product.cu", "matrix_vector", (6,), (128,), _matrix_vector(24, 97)),
+        *(
+            _launched(f"sum of {n} neighbours", "loops.cu", "sum_of_neighbours", (3,), (64,), _integers(768, 192, n))
+            for n in (0, 1, 2, 7, 16)
+        ),
+        *(
+            _launched(f"unrolled sum {n}", "loops.cu", "unrolled_sum", (3,), (64,), _integers(768, 192, n))
+            for n in (0, 5, 12)
+        ),
+        _launched("first match", "loops.cu", "first_match", (3,), (64,), _integers(768, 192)),
+        _launched("lower bound", "loops.cu", "lower_bound", (3,), (64,), _integers(768, 192, 250, sort=True)),
+        _launched("clamp in place", "loops.cu", "clamp_in_place", (3,), (64,), _integers(768, 192)),
+        _launched("structure of arrays", "structures.cu", "structure_of_arrays", (2,), (96,), _float_copy(192)),
+        _launched("quadruples", "structures.cu", "quadruples", (4,), (128,), _integers(2048, 512)),
+        _launched("pairs of halves", "structures.cu", "pairs_of_halves", (4,), (128,), halves),
+        *(
+            _launched(
+                f"several arrays {n}",
+                "structures.cu",
+                "several_arrays",
+                (3,),
+                (128,),
+                _float_copy(3 * n, None, n),
+                14 * n,
+            )
+            for n in (128, 100)
+        ),
+        *(
+            _launched(
+                f"generic pointer {name}",
+                "structures.cu",
+                "generic_pointer",
+                (4,),
+                (128,),
+                _float_copy(512, None, flag),
+            )
+            for name, flag in (("to global", 0), ("to shared", 1))
+        ),
+        _launched("volatile pairs", "structures.cu", "volatile_pairs", (4,), (128,), _float_copy(1024)),
+        _launched("scan by warps", "warps.cu", "scan_by_warps", (3,), (200,), _float_copy(600)),
+        _launched("scan by warps 512", "warps.cu", "scan_by_warps", (2,), (512,), _float_copy(1024)),
+        _launched("warps with roles", "warps.cu", "warps_with_roles", (3,), (128,), _float_copy(96 * 15, 288, 5)),
+        _launched("compact", "warps.cu", "compact", (4,), (128,), compacted),
+        _launched("edges", "warps.cu", "edges", (3,), (200,), _integers(600, 600)),
+    ]
+
+
 def _softmax(name: str, make: Callable[[], Plan], rows: int, cols: int, dtype: str) -> Case:
     def arguments() -> list:
         values = np.random.default_rng(cols).standard_normal((rows, cols)).astype(element_type(dtype).numpy)
@@ -218,4 +304,4 @@ def _softmax_cases() -> list[Case]:
 
 def all_cases() -> list[Case]:
     """Every case; names are unique."""
-    return _gallery() + _softmax_cases()
+    return _gallery() + _softmax_cases() + _second_gallery()

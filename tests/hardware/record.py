@@ -1,8 +1,8 @@
 """Record what the hardware counts. Compile where the emulator runs, launch where the GPU is: both see one machine code.
 
-python -m tests.hardware.record prepare FOLDER    # NVRTC, no GPU: one file a program
-python -m tests.hardware.record profile FOLDER    # GPU and ncu: FOLDER/ncu.json
-python -m tests.hardware.record collect FOLDER    # -> tests/data/ncu_h200.json
+python -m tests.hardware.record prepare FOLDER [new]    # NVRTC, no GPU: one file a program; new: without a recording
+python -m tests.hardware.record profile FOLDER          # GPU and ncu: FOLDER/ncu.json
+python -m tests.hardware.record collect FOLDER          # -> tests/data/ncu_h200.json, beside what is there already
 """
 
 from __future__ import annotations
@@ -38,19 +38,29 @@ EXTRA_METRICS = {
 }
 
 
-def prepare(folder: Path) -> None:
-    """Compile every case and write its program."""
+RECORDING = Path(__file__).parent.parent / "data" / "ncu_h200.json"
+
+
+def recording() -> dict:
+    """What was recorded: about, date, nvrtc, metrics, and cases: name -> counter -> value."""
+    return json.loads(RECORDING.read_text())
+
+
+def prepare(folder: Path, only_new: bool = False) -> None:
+    """Compile every case, or those that have no recording, and write their programs."""
     from tests.hardware.cases import all_cases
 
+    known = recording()["cases"] if only_new else ()
+    cases = [case for case in all_cases() if case.name not in known]
     folder.mkdir(parents=True, exist_ok=True)
-    for number, case in enumerate(all_cases()):
+    for number, case in enumerate(cases):
         how = case.launch()
         program = asdict(how.compile())
         program["cubin"] = program["cubin"].hex()
         record = {"case": case.name, "grid": how.grid, "block": how.block, "smem": how.smem, "program": program}
         text = json.dumps(record)
         (folder / f"{number:04d}.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
-    print(number + 1, "programs in", folder)
+    print(len(cases), "programs in", folder)
 
 
 def launch(folder: Path) -> None:
@@ -60,13 +70,12 @@ def launch(folder: Path) -> None:
     from softlab.gpu import launch as launch_program
     from tests.hardware.cases import all_cases
 
-    for number, case in enumerate(all_cases()):
-        record = _read(folder / f"{number:04d}.json.gz")
-        if record["case"] != case.name:
-            raise SystemExit(f"program {number} is of case {record['case']!r}, not {case.name!r}: prepare again")
+    cases = {case.name: case for case in all_cases()}
+    for path in sorted(folder.glob("*.json.gz")):
+        record = _read(path)
         fields = record["program"]
         program = Program(**{**fields, "cubin": bytes.fromhex(fields["cubin"]), "options": tuple(fields["options"])})
-        arguments = [_to_device(cupy, value) for value in case.arguments()]
+        arguments = [_to_device(cupy, value) for value in cases[record["case"]].arguments()]
         launch_program(program, tuple(record["grid"]), tuple(record["block"]), arguments, record["smem"])
     cupy.cuda.Device().synchronize()
 
@@ -95,37 +104,40 @@ def profile(folder: Path) -> None:
 
 
 def collect(folder: Path) -> None:
-    """Write the recording from what ``profile`` found."""
-    from tests.hardware.cases import all_cases
-
+    """Enter what ``profile`` found in the recording."""
     table = json.loads((folder / "ncu.json").read_text())
-    names = [case.name for case in all_cases()]
+    records = [_read(path) for path in sorted(folder.glob("*.json.gz"))]
     for metric, rows in table.items():
-        if len(rows) != len(names):
-            raise SystemExit(f"{metric}: {len(rows)} launches in the table, {len(names)} cases")
+        if len(rows) != len(records):
+            raise SystemExit(f"{metric}: {len(rows)} launches in the table, {len(records)} cases")
 
     def number(metric: str, case: int) -> int:
         return int(float(table[metric][case][1].replace(",", "")))
 
-    recording = {
+    before = recording() if RECORDING.is_file() else {"cases": {}}
+    written = {
         "about": "Nsight Compute's counters on one NVIDIA H200 (driver 580, CUDA 13.0), a launch a case.",
         "command": "python -m tests.hardware.record prepare | profile | collect",
         "date": datetime.date.today().isoformat(),
-        "nvrtc": _read(folder / "0000.json.gz")["program"]["nvrtc"],
+        "nvrtc": records[0]["program"]["nvrtc"],
         "metrics": METRICS,
-        "cases": {
-            name: {counter: number(metric, case) for counter, metric in (METRICS | EXTRA_METRICS).items()}
-            for case, name in enumerate(names)
+        "cases": before["cases"]
+        | {
+            record["case"]: {counter: number(metric, case) for counter, metric in (METRICS | EXTRA_METRICS).items()}
+            for case, record in enumerate(records)
         },
     }
-    lines = json.dumps(recording, separators=(",", ":")).replace('},"', '},\n"').replace('"cases":{', '"cases":{\n')
-    (Path(__file__).parent.parent / "data" / "ncu_h200.json").write_text(lines + "\n")
+    lines = json.dumps(written, separators=(",", ":")).replace('},"', '},\n"').replace('"cases":{', '"cases":{\n')
+    RECORDING.write_text(lines + "\n")
 
 
 def main() -> None:
     """One of the four commands, and its folder."""
-    command, folder = sys.argv[1:]
-    {"prepare": prepare, "launch": launch, "profile": profile, "collect": collect}[command](Path(folder))
+    command, folder, *rest = sys.argv[1:]
+    if command == "prepare":
+        prepare(Path(folder), only_new=rest == ["new"])
+    else:
+        {"launch": launch, "profile": profile, "collect": collect}[command](Path(folder))
 
 
 if __name__ == "__main__":
