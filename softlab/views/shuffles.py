@@ -59,14 +59,14 @@ def shuffle_table(step: ShuffleStep) -> str:
 
 
 def short_number(value: np.generic) -> str:
-    """A value in at most six characters."""
+    """A value in about six characters, with two digits or more."""
     number = value.item()
     if isinstance(number, int):
         text = str(number)
-        return text if len(text) <= 6 else f"{number:.0e}".replace("e+0", "e").replace("e+", "e")
+        return text if len(text) <= 6 else f"{number:.1e}".replace("e+0", "e").replace("e+", "e")
     if not np.isfinite(number):
         return str(number)
-    for digits in (5, 4, 3, 2, 1):
+    for digits in (5, 4, 3, 2):
         text = f"{number:.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
         text = text.replace("-0.", "-.") if text.startswith("-0.") else text
         if len(text) <= 6:
@@ -98,8 +98,11 @@ def _step(number: int, step: ShuffleStep, top: int) -> list[str]:
         giver = int(step.source[lane])
         gave, got = short_number(step.given[lane]), short_number(step.received[lane])
         takers = [t for g, t, _ in step.exchanges() if g == lane] if active else []
-        told = f"lane {lane} gives {gave}" + (f" to lane{'s' * (len(takers) > 1)} {_names(takers)}" if takers else "")
-        took = f"lane {lane} gets {got} from lane {giver}" if giver != lane else f"lane {lane} keeps {got}"
+        told = f"lane {lane} gives {step.given[lane]}" + (
+            f" to lane{'s' * (len(takers) > 1)} {_names(takers)}" if takers else ""
+        )
+        value = step.received[lane]
+        took = f"lane {lane} gets {value} from lane {giver}" if giver != lane else f"lane {lane} keeps {value}"
         found.append(_cell(lane, top, gave, told, active, ROLES["served"]))
         found.append(_cell(lane, low, got, took, active, ROLES["served-odd"]))
     return found
@@ -123,7 +126,7 @@ def _cell(lane: int, y: float, text: str, tip: str, active: bool, fill: str) -> 
             f'<rect x="{x}" y="{y}" width="{_CELL - 2}" height="{_BOX}" rx="3" fill="none" stroke="{_FAINT}" '
             f'stroke-opacity="0.4" stroke-dasharray="2 2"><title>lane {lane} takes no part</title></rect>'
         )
-    size = {1: 11, 2: 11, 3: 11, 4: 9.5, 5: 8}.get(len(text), 7)
+    size = {1: 11, 2: 11, 3: 11, 4: 9.5, 5: 8}.get(len(text), 7 if len(text) == 6 else 5.5)
     return (
         f'<g data-lane="{lane}"><title>{escape(tip)}</title>'
         f'<rect x="{x}" y="{y}" width="{_CELL - 2}" height="{_BOX}" rx="3" fill="{fill}"/>'

@@ -121,7 +121,7 @@ def annotated_text(
     noted = {note.line for note in notes}
     width = {name: max([len(SHORT[name]), *(len(str(c.get(name, 0))) for c in by_line.values())]) for name in names}
     head = "  ".join(SHORT[name].rjust(width[name]) for name in names)
-    found = [f"  line  {head}  CUDA".rstrip()]
+    found = [f"  line  {head + '  ' if names else ''}CUDA"]
     for number, text in enumerate(source.splitlines(), 1):
         here = by_line.get(number, {})
         figures = "  ".join(str(here.get(name) or "").rjust(width[name]) for name in names)

@@ -1,0 +1,143 @@
+"""The timeline against the counters, and against what small kernels do by construction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab import Kernel
+from softlab.instruments.timeline import KINDS, timeline
+
+#: Warp w loads w + 1 numbers, then all meet; warp 0 adds up.
+STAIRS = """
+extern "C" __global__ void stairs(const float* x, float* y) {
+  __shared__ float part[4];
+  int warp = threadIdx.x / 32;
+  float s = 0;
+  #pragma unroll 1
+  for (int i = 0; i <= warp; ++i) s += x[i * 32 + threadIdx.x % 32];
+  for (int d = 16; d; d /= 2) s += __shfl_xor_sync(~0u, s, d);
+  if (threadIdx.x % 32 == 0) part[warp] = s;
+  __syncthreads();
+  if (threadIdx.x < 4) y[threadIdx.x] = part[threadIdx.x] + y[threadIdx.x];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def stairs():
+    kernel = Kernel(STAIRS, "stairs")
+    arrays = np.ones(128, np.float32), np.zeros(4, np.float32)
+    return kernel, timeline(kernel, 2, 128, arrays, of=1), arrays
+
+
+def of_kind(counts: np.ndarray, kind: str) -> list:
+    return counts[..., KINDS.index(kind)].tolist()
+
+
+def test_what_each_warp_did_between_barriers(stairs):
+    _, line, _ = stairs
+    counts = line.counts()
+    assert counts.shape == (4, 2, len(KINDS))
+    assert of_kind(counts, "global load") == [[1, 1], [2, 0], [3, 0], [4, 0]]
+    assert of_kind(counts, "shuffle") == [[5, 0]] * 4
+    assert of_kind(counts, "shared store") == [[1, 0]] * 4
+    assert of_kind(counts, "shared load") == [[0, 1], [0, 0], [0, 0], [0, 0]]
+    assert of_kind(counts, "global store") == [[0, 1], [0, 0], [0, 0], [0, 0]]
+    assert of_kind(counts, "barrier") == [[1, 0]] * 4
+
+
+def test_the_same_instructions_as_the_counters(stairs):
+    kernel, line, _ = stairs
+    counters = kernel.run(1, 128, (np.ones(128, np.float32), np.zeros(4, np.float32))).counters
+    counts = line.counts()
+    assert counts.sum() == counters["instructions"]
+    for kind, counter in [
+        ("global load", "global_load_requests"),
+        ("global store", "global_store_requests"),
+        ("shared load", "shared_load_instructions"),
+        ("shared store", "shared_store_instructions"),
+        ("shuffle", "shuffle_instructions"),
+        ("barrier", "barriers"),
+    ]:
+        assert np.sum(of_kind(counts, kind)) == counters[counter], kind
+
+
+def test_who_waits_for_whom(stairs):
+    _, line, _ = stairs
+    (barrier,) = line.passes
+    issued = line.counts()[:, 0].sum(axis=1)
+    assert (barrier.line, barrier.warps, barrier.number) == (10, (0, 1, 2, 3), 0)
+    assert barrier.at == issued.max() == issued[3]
+    assert list(barrier.waited) == (issued[3] - issued).tolist()
+    step = issued[1] - issued[0]
+    assert step > 0
+    assert list(barrier.waited) == [3 * step, 2 * step, step, 0]  # each warp has one turn of the loop more
+
+
+def test_pieces_are_all_of_it_in_order(stairs):
+    _, line, _ = stairs
+    for warp in range(4):
+        pieces = line.pieces(warp)
+        assert sum(piece.count for piece in pieces) == line.counts()[warp].sum()
+        ends = [piece.start + piece.count for piece in pieces]
+        assert all(start >= end for start, end in zip([p.start for p in pieces[1:]], ends, strict=False))
+    assert max(piece.start + piece.count for piece in line.pieces()) == line.length
+    kinds = [piece.kind for piece in line.pieces(3) if piece.kind != "other"]
+    assert kinds == ["global load"] * 4 + ["shuffle"] * 5 + ["shared store", "barrier"]
+    (store,) = (piece for piece in line.pieces(2) if piece.kind == "shared store")
+    assert (store.lines, store.lanes) == ((9,), (1, 1))
+
+
+def test_the_callers_arrays_stay_as_they_are(stairs):
+    _, _, (x, y) = stairs
+    assert x.tolist() == [1.0] * 128
+    assert y.tolist() == [0.0] * 4
+
+
+def test_both_sides_of_a_branch_are_issued():
+    source = """
+extern "C" __global__ void halves(float* y) {
+  if (threadIdx.x % 2) y[threadIdx.x] = sinf(y[threadIdx.x]);
+  else y[threadIdx.x + 64] = 2;
+}
+"""
+    line = timeline(Kernel(source, "halves"), 1, 64, (np.zeros(128, np.float32),))
+    stores = [piece for piece in line.pieces(1) if piece.kind == "global store"]
+    assert sorted(piece.lines for piece in stores) == [(3,), (4,)]
+    assert {piece.lanes for piece in stores} == {(16, 16)}
+    assert line.passes == ()
+    assert line.counts().shape[1] == 1
+
+
+def test_accesses_by_generic_address():
+    source = """
+__device__ __noinline__ void put(float* where, float what) { *where = what; }
+extern "C" __global__ void both(float* y) {
+  __shared__ float part[32];
+  put(part + threadIdx.x, 1);
+  put(y + threadIdx.x, part[threadIdx.x ^ 1]);
+}
+"""
+    y = np.zeros(32, np.float32)
+    line = timeline(Kernel(source, "both"), 1, 32, (y,))
+    totals = dict(zip(KINDS, line.counts().sum(axis=(0, 1)).tolist(), strict=True))
+    assert (totals["shared store"], totals["shared load"], totals["global store"]) == (1, 1, 1)
+
+
+def test_an_array_given_twice_is_one():
+    source = """
+extern "C" __global__ void shift(const volatile float* x, volatile float* y) {
+  y[threadIdx.x] = 5;
+  if (x[threadIdx.x] == 5) y[threadIdx.x] = 6;
+}
+"""
+    x = np.zeros(32, np.float32)
+    line = timeline(Kernel(source, "shift"), 1, 32, (x, x))
+    assert np.sum(of_kind(line.counts(), "global store")) == 2  # the second one runs only if x and y are the same
+
+
+def test_a_block_that_is_not_there(stairs):
+    kernel, _, arrays = stairs
+    with pytest.raises(ValueError, match="blocks 0 to 1"):
+        timeline(kernel, 2, 128, arrays, of=2)

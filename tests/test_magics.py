@@ -1,0 +1,243 @@
+"""``%%cuda`` in an IPython shell: what runs, what is said of it, and what is wrong with a line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.devices import Device
+from softlab.errors import KernelFault
+from softlab.magics import UsageError, only_kernel, read_request
+from softlab.traces import Run
+
+COPY = """
+__global__ void copy(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IPYTHONDIR", str(tmp_path_factory.mktemp("ipython")))
+        shell = InteractiveShell.instance()
+        shell.history_manager.enabled = False
+        shell.run_line_magic("load_ext", "softlab")
+        yield shell
+        shell.history_manager.end_session()
+        InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def names(shell):
+    """The notebook's names, with arrays of 100 numbers."""
+    shell.user_ns.update(x=np.arange(100, dtype=np.float32), y=np.zeros(100, np.float32), n=100)
+    shell.user_ns.pop("run", None)
+    return shell.user_ns
+
+
+def cuda(shell, line: str, cell: str = COPY) -> dict[str, str]:
+    """Run the magic; the texts of the report that it displays, by type."""
+    (shown,) = displayed(shell, line, cell)
+    return shown
+
+
+def displayed(shell, line: str, cell: str | None = COPY) -> list[dict[str, str]]:
+    from IPython.utils.capture import capture_output
+
+    with capture_output() as captured:
+        if cell is None:
+            shell.run_line_magic("cuda", line)
+        else:
+            shell.run_cell_magic("cuda", line, cell)
+    return [output.data for output in captured.outputs]
+
+
+def test_a_kernel_in_a_cell(shell, names):
+    shown = cuda(shell, "--grid 4 --block 32 --args x,y,n")
+    assert names["y"].tolist() == names["x"].tolist()
+    assert isinstance(names["run"], Run)
+    assert names["run"].counters["global_load_requests"] == 4
+    lines = shown["text/plain"].splitlines()
+    assert lines[0] == "copy ran: 4 blocks of 32 threads, in the emulator, compiled for sm_90"
+    assert lines[1].startswith("  registers a thread     ")
+    assert lines[2:7] == [
+        "  shared memory a block  0 bytes (0 static, 0 dynamic)",
+        "  occupancy on H200      32 blocks an SM, 32 of 64 warps (50%), limited by blocks",
+        "  x: float32 (100,), 0 of 100 changed: [ 0.,  1.,  2.,  3., ..., 96., 97., 98., 99.]",
+        "  y: float32 (100,), 99 of 100 changed: [ 0.,  1.,  2.,  3., ..., 96., 97., 98., 99.]",
+        "  line  instr.  ld sect.  st sect.  CUDA",
+    ]
+    figures = ["4", str(names["run"].by_line()[4]["instructions"]), "13", "13"]
+    assert lines[-2].split() == [*figures, "if", "(i", "<", "n)", "y[i]", "=", "x[i];"]
+    assert "ran: 4 blocks of 32 threads" in shown["text/html"]
+
+
+def test_the_same_text_each_time(shell, names):
+    first = cuda(shell, "--grid 4 --block 32 --args x,y,n")
+    names["y"][:] = 0
+    assert cuda(shell, "--grid 4 --block 32 --args x,y,n") == first
+
+
+def test_expressions_and_blanks(shell, names):
+    cuda(shell, "--grid -(-n//32) --block (8, 4) --args x[10:].copy(), y, len(x) - 10 --smem 2*8 --out mine")
+    assert (names["mine"].grid, names["mine"].block) == ((4, 1, 1), (8, 4, 1))
+    assert "run" not in names
+
+
+def test_a_fault_stands_at_its_line(shell, names):
+    shown = cuda(shell, "--grid 4 --block 32 --args x,y,128")
+    assert names["run"] is None
+    text = shown["text/plain"]
+    assert text.startswith("copy stopped: global-out-of-bounds (4 blocks of 32 threads)\n")
+    assert ">    4    if (i < n) y[i] = x[i];\n      | global-out-of-bounds: the thread reads 4 bytes" in text
+    assert "at byte 400 of x (argument 0), which has 400 bytes" in text
+    assert "(thread (4, 0, 0), block (3, 0, 0), address 400)" in text
+    assert "global-out-of-bounds" in shown["text/html"]
+
+
+def test_races_are_looked_for_unless_told_not_to(shell, names):
+    racy = """
+__global__ void turn(float* x) {
+  __shared__ float part[64];
+  part[threadIdx.x] = x[threadIdx.x];
+  x[threadIdx.x] = part[63 - threadIdx.x];
+}
+"""
+    assert "turn stopped: race" in cuda(shell, "--block 64 --args x", racy)["text/plain"]
+    assert "turn ran" in cuda(shell, "--block 64 --args x --no-check", racy)["text/plain"]
+
+
+def test_what_the_compiler_says_stands_at_the_line(shell, names):
+    shown = cuda(shell, "--args x,y,n", COPY.replace("= x[i]", "= z[i] + w"))
+    text = shown["text/plain"]
+    assert text.startswith("copy does not compile for sm_90\n")
+    assert '>    4    if (i < n) y[i] = z[i] + w;\n      | error: identifier "z" is undefined' in text
+    assert 'identifier "w" is undefined' in text
+    assert names["run"] is None
+
+
+def test_a_kernel_that_is_not_there(shell, names):
+    assert "it has copy" in cuda(shell, "--name cpoy --args x,y,n")["text/plain"]
+
+
+def test_template_and_options(shell, names):
+    source = "template <typename T, int k> __global__ void add(T* x) { x[threadIdx.x] += k * SCALE; }"
+    cuda(shell, "--name 'add<float, 2>' --option -DSCALE=10 --args x --device RTX 4090", source)
+    assert names["x"][0] == 20
+    assert names["run"].arch == "sm_89"
+
+
+def test_the_kernel_prints(shell, names, capsys):
+    source = '__global__ void speak() { if (threadIdx.x == 7) printf("lane %d\\n", threadIdx.x); }'
+    shell.run_cell_magic("cuda", "", source)
+    assert capsys.readouterr().out.startswith("lane 7\n")
+
+
+def test_a_file(shell, names, tmp_path):
+    path = tmp_path / "copy.cu"
+    path.write_text(COPY.replace("i < n", "i < m"))
+    (shown,) = displayed(shell, f"--file {path} --block 100 --args x,y,n", None)
+    assert 'identifier "m" is undefined' in shown["text/plain"]
+    path.write_text(COPY)
+    displayed(shell, f"--file {path} --block 100 --args x,y,n", None)
+    assert names["run"].file == "copy.cu"
+
+
+def test_ptx_and_machine_code_on_request(shell, names):
+    _, listing = displayed(shell, "--block 100 --args x,y,n --code")
+    assert "ld.global" in listing["text/html"]
+
+
+def test_usage_errors_reach_the_shell_without_a_traceback(shell, names, capsys):
+    from IPython.core.error import UsageError as ShellUsageError
+
+    with pytest.raises(ShellUsageError, match="2048: it must be from 1 to 1024"):
+        shell.run_cell_magic("cuda", "--block 2048 --args x,y,n", COPY)
+    with pytest.raises(ShellUsageError, match=r"kernel takes 3 arguments .* got 1"):
+        shell.run_cell_magic("cuda", "--args x", COPY)
+
+
+def test_help(shell, capsys):
+    shell.run_line_magic("cuda", "--help")
+    assert "--block" in capsys.readouterr().out
+
+
+NAMES = {"x": np.zeros(4), "k": 3, "f": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("line", "cell", "said"),
+    [
+        ("--grid", COPY, "--grid: expected at least one argument"),
+        ("--colour 3", COPY, "unrecognized arguments: --colour 3"),
+        ("--grid f", COPY, "--grid f is 2.5; it takes whole numbers"),
+        ("--grid True", COPY, "takes whole numbers"),
+        ("--grid 1,2,3,4", COPY, "--grid takes one to three numbers"),
+        ("--smem 1,2", COPY, "--smem takes one number"),
+        ("--args x,missing", COPY, "name 'missing' is not defined. Define it in a cell above"),
+        ("--args x,1/0", COPY, "ZeroDivisionError"),
+        ("--args x,,3", COPY, "no list of Python expressions"),
+        ("--args 'x", COPY, "No closing quotation"),
+        ("--out a-b", COPY, "no name that a variable can have"),
+        ("", "", "the cell has no source"),
+        ("--file /nowhere/k.cu", "", "cannot be read"),
+        ("--file k.cu", COPY, "there is a source in the cell"),
+        ("", "__device__ void f() {}", "no function is marked __global__"),
+        ("", COPY + COPY.replace("copy", "copy2"), "has the kernels copy, copy2. Say which one with --name"),
+        ("", "template <typename T> __global__ void t(T* x) {}", "t is a template"),
+    ],
+)
+def test_what_is_wrong_with_a_line(line, cell, said):
+    with pytest.raises(UsageError, match=said.replace("(", r"\(")):
+        read_request(line, cell, NAMES)
+
+
+def test_a_request():
+    request = read_request("--args -1.5,x,-k --grid k --option -O3 --option --use_fast_math", COPY, NAMES)
+    assert [value for _, value in request.args][::2] == [-1.5, -3]
+    assert [text for text, _ in request.args] == ["-1.5", "x", "-k"]
+    assert (request.grid, request.block, request.smem) == ((3,), (32,), 0)
+    assert request.options == ("-O3", "--use_fast_math")
+    assert (request.device, request.arch, request.name) == (Device.named("H200"), "sm_90", "copy")
+    assert (request.check, request.out) == (True, "run")
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ('extern "C" __global__ void a(int* x) {}', "a"),
+        ("__global__ __launch_bounds__(256, 2) void b(int) {}", "b"),
+        ("__global__ void __launch_bounds__(64) c() {}", "c"),
+        ("static __global__\nvoid\nd (int* __restrict__ x) {}", "d"),
+        ("// __global__ void no(int)\n/* __global__ void nor() {} */ __global__ void e() {}", "e"),
+        ('__device__ const char* s = "__global__ void no(";\n__global__ void f() {}', "f"),
+        ("template <typename T> __device__ T twice(T v) { return v + v; }\n__global__ void g(float* x) {}", "g"),
+        ("__global__ void h(int*);\n__global__ void h(int* x) { *x = 1; }", "h"),
+    ],
+)
+def test_the_only_kernel_of_a_source(source, name):
+    assert only_kernel(source) == name
+
+
+def test_import_does_not_load_ipython():
+    """`%load_ext softlab` works since the package has the hook; importing the package costs nothing of it."""
+    import softlab
+
+    assert callable(softlab.load_ipython_extension)
+    assert issubclass(KernelFault, softlab.Error)
+
+
+@pytest.mark.gpu
+def test_the_same_cell_on_a_gpu(shell, names):
+    import cupy
+
+    names.update(x=cupy.asarray(names["x"]), y=cupy.asarray(names["y"]))
+    shown = cuda(shell, "--grid 4 --block 32 --args x,y,n")
+    assert names["y"].get().tolist() == list(range(100))
+    assert "on the GPU" in shown["text/plain"]
+    assert "99 of 100 changed" in shown["text/plain"]
