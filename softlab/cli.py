@@ -281,14 +281,11 @@ def _lab(options: argparse.Namespace) -> int:
         signal.signal(signal.SIGINT, before)
 
 
-@_command("bench", "Measure the kernels, or show the recorded results.", lambda parser: _rest(parser))
+@_command("bench", "Recorded speeds of the kernels, and the claims judged by them.", lambda parser: _rest(parser))
 def _bench(options: argparse.Namespace) -> int:
     from softlab import bench
 
-    run = getattr(bench, "main", None)
-    if run is None:
-        raise ValueError("there are no benchmarks in this version of softlab yet")
-    return int(run(options.rest) or 0)
+    return bench.main(options.rest)
 
 
 def _json_only(parser: argparse.ArgumentParser) -> None:

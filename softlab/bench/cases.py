@@ -117,10 +117,11 @@ def prepare(device: str | None, progress: Callable[[Iterable[Any]], Iterable[Any
     plans: dict[tuple[Case, bool], Plan] = {}
     for counted, group in ((False, timed_plans(device)), (True, counted_plans(device))):
         plans |= {(case_of(made), counted): made for made in group}
-    return [_prepared(case, made, counted) for (case, counted), made in progress(list(plans.items()))]
+    return [prepared(case, made, counted) for (case, counted), made in progress(list(plans.items()))]
 
 
-def _prepared(case: Case, made: Plan, counted: bool) -> Prepared:
+def prepared(case: Case, made: Plan, counted: bool = False) -> Prepared:
+    """The launch of a plan, compiled."""
     program = compile_program(kernel_sources()[made.file], made.name, arch=made.arch, file=made.file)
     return Prepared(case, program, made.grid, made.block, made.smem_bytes, counted)
 

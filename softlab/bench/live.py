@@ -1,0 +1,34 @@
+"""Speeds on the GPU of this machine, measured as the recordings were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from softlab.bench.cases import case_of
+from softlab.bench.cases import prepared as prepare_case
+from softlab.bench.record_claims import Bench, kernel_launch
+from softlab.bench.timing import microseconds
+from softlab.devices import Device
+from softlab.plans import Plan
+
+
+def speeds(plans: Iterable[Plan]) -> list[float]:
+    """GB/s of each plan, then of a device copy; [] where there is no GPU.
+
+    A plan has ``cases.rows_of(cols, dtype)`` rows at most and is made for the GPU present (``device=None``). Results
+    are checked before they are timed.
+
+    Raises:
+        WrongResult: a kernel's result is not softmax.
+    """
+    if Device.present() is None:
+        return []
+    bench = Bench()
+    found = []
+    for made in plans:
+        case = case_of(made)
+        launch = kernel_launch(bench, prepare_case(case, made))
+        bench.check(case, launch)
+        found.append(case.nbytes / microseconds(launch) / 1e3)
+    bench.copy()
+    return [*found, 2 * bench.targets[0].nbytes / bench.copies[-1] / 1e3]

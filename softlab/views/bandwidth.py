@@ -1,0 +1,87 @@
+"""Charts of recorded speeds and traffic: each says under it where, when and with what it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from softlab.views.occupancy import stamped
+from softlab.views.style import INK, SERIES, layout
+
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
+Points = tuple[Sequence[Any], Sequence[float]]
+
+
+def speed_lines(curves: Mapping[str, Points], ceiling: float, *, title: str, stamp: str) -> go.Figure:
+    """Lines over the row length: label -> (columns, GB/s). ``ceiling``: a device copy of the same run."""
+    figure = go.Figure(
+        [
+            go.Scatter(
+                name=label, x=list(x), y=list(y), mode="lines+markers",
+                line={"color": SERIES[k % len(SERIES)], "width": 2},
+                marker={"symbol": _SYMBOLS[k % len(_SYMBOLS)], "size": 7},
+                customdata=[[value / ceiling] for value in y],
+                hovertemplate=f"{label}<br>%{{x:,}} columns: %{{y:.0f}} GB/s, %{{customdata[0]:.0%}} of a copy"
+                "<extra></extra>",
+            )
+            for k, (label, (x, y)) in enumerate(curves.items())
+        ],
+        layout(title, "columns", "GB/s (each element once in, once out)"),
+    )  # fmt: skip
+    figure.add_hline(
+        ceiling, line={"color": INK, "dash": "dash"}, annotation_text=f"device copy, {ceiling:.0f} GB/s",
+        annotation_position="top left", annotation_font_size=11,
+    )  # fmt: skip
+    figure.update_xaxes(type="log", dtick=0.30103, tickformat="d")  # a tick at each power of two
+    figure.update_yaxes(range=[0, 1.1 * ceiling])
+    return _roomy(figure, stamp)
+
+
+def grouped_bars(
+    labels: Sequence[Any], groups: Mapping[str, Sequence[float]], *, title: str, x: str, y: str, stamp: str,
+    line: float | None = None, line_text: str = "",
+) -> go.Figure:  # fmt: skip
+    """Bars side by side: at each label one of each group (name -> values; NaN leaves a gap). ``line``: to compare."""
+    figure = go.Figure(
+        [
+            go.Bar(
+                name=name, x=[str(label) for label in labels], y=[None if v != v else v for v in values],
+                marker={"color": SERIES[k % len(SERIES)], "pattern": {"shape": ("", "/", "x", ".")[k % 4]}},
+                hovertemplate=f"{name}, %{{x}}: %{{y:.3g}}<extra></extra>",
+            )
+            for k, (name, values) in enumerate(groups.items())
+        ],
+        layout(title, x, y, barmode="group"),
+    )  # fmt: skip
+    if line is not None:
+        figure.add_hline(line, line={"color": INK, "dash": "dash"}, annotation_text=line_text)
+    return _roomy(figure.update_xaxes(type="category", showgrid=False), stamp)
+
+
+def traffic_points(groups: Mapping[str, Points], cache_bytes: float, *, title: str, stamp: str) -> go.Figure:
+    """Points: label -> (bytes of the rows in flight, DRAM reads in multiples of the input); a line where L2 ends."""
+    figure = go.Figure(
+        [
+            go.Scatter(
+                name=label, x=[value / 2**20 for value in x], y=list(y), mode="markers",
+                marker={"color": SERIES[k % len(SERIES)], "symbol": _SYMBOLS[k % len(_SYMBOLS)], "size": 11},
+                hovertemplate=f"{label}<br>%{{x:.0f}} MiB in flight, %{{y:.2f}} inputs read<extra></extra>",
+            )
+            for k, (label, (x, y)) in enumerate(groups.items())
+        ],
+        layout(title, "MiB of rows that the GPU works on at a time", "read from DRAM, in inputs"),
+    )  # fmt: skip
+    figure.add_vline(
+        cache_bytes / 2**20, line={"color": INK, "dash": "dash"}, annotation_text="all of L2", annotation_font_size=11
+    )
+    figure.update_xaxes(type="log", dtick=0.30103, tickformat="d")
+    figure.update_yaxes(range=[0, 3.3])
+    return _roomy(figure, stamp)
+
+
+def _roomy(figure: go.Figure, stamp: str) -> go.Figure:
+    """Room under the axis for the stamp, and the legend at the side."""
+    figure.update_layout(height=380, margin={"b": 84})
+    return stamped(figure, stamp)
