@@ -126,7 +126,7 @@ class Batch:
         self.warps.on_sync = listeners(launch.observers, "warp_sync")
         self._on_block = listeners(launch.observers, "block")
         self._listeners = Listeners(
-            **{event: listeners(launch.observers, event) for event in ("arrive", "barrier", "exit")}
+            **{event: listeners(launch.observers, event) for event in ("arrive", "stall", "barrier", "exit")}
         )
         self._specials: dict[str, Value] = {}
 

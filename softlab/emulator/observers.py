@@ -40,6 +40,9 @@ class Observer:
     def arrive(self, block: Block, lanes: Lanes) -> None:
         """These lanes wait at the barrier that ends this basic block, since others of their block are not there yet."""
 
+    def stall(self, block: Block, lanes: Lanes) -> None:
+        """These lanes wait at the warp-synchronous instruction that begins this block, for others that they name."""
+
     def barrier(self, lanes: Lanes, places: Sequence[int]) -> None:
         """These lanes, which are all that their blocks still have, pass a barrier of the block.
 

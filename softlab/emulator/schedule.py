@@ -17,6 +17,7 @@ class Listeners:
     """Who is told what happens at barriers (``Observer`` says when); None costs nothing."""
 
     arrive: Callable[[Block, Lanes], Any] | None = None
+    stall: Callable[[Block, Lanes], Any] | None = None
     barrier: Callable[[Lanes, Sequence[int]], Any] | None = None
     exit: Callable[[Lanes], Any] | None = None
 
@@ -101,6 +102,8 @@ class Schedule:
             together, early = self._together(lanes, members(place, lanes))
             if early is not None:
                 self._stalled[place] = early
+                if self._listeners.stall is not None:
+                    self._listeners.stall(self._blocks[place], early)
             if together is not None:
                 return place, together
         if self._stalled:

@@ -14,14 +14,27 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.effects import Place
-from softlab.emulator.flow import Block
+from softlab.emulator.flow import Block, is_warp_synchronous
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.memory import Site, join_elements
 from softlab.emulator.observers import Observer
+from softlab.instruments.detours import Detours
 from softlab.instruments.shadow import ATOMIC, Shadow
 
 _READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
 _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last barrier"
+_AROUND_BARRIER = (
+    "the thread goes around a barrier at which others of its block wait. Move the barrier out of the branch or loop: "
+    "all threads of the block must come to it"
+)
+_TWO_BARRIERS = (
+    "the thread meets threads of its block that wait at another barrier. Move the barrier out of the branches: all "
+    "threads of the block must come to the same one"
+)
+_AROUND_SHUFFLE = (
+    "the thread goes around a warp-synchronous instruction whose mask names it, and at which other lanes wait. Move "
+    "the instruction out of the branch, or name only the lanes that come (__ballot_sync)"
+)
 _MEND = "Put __syncthreads() (within a warp __syncwarp()) between the two"
 
 
@@ -40,15 +53,13 @@ class Hazards(Observer):
     def __init__(self) -> None:
         self._batch: Any = None
         self._shadow: Shadow | None = None
-        self._past: dict[int, np.ndarray] = {}
-        self._waiting: dict[int, np.ndarray] = {}
-        self._reach: dict[int, frozenset[int]] = {}
+        self._detours: Detours
 
     def batch(self, batch: Any) -> None:
         """Nothing has been touched yet."""
         self._batch = batch
         self._shadow = Shadow(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
-        self._past, self._waiting = {}, {}
+        self._detours = Detours(batch.launch.program)
 
     # Shared memory
 
@@ -155,6 +166,7 @@ class Hazards(Observer):
     def warp_sync(self, place: Place, lanes: Lanes, members: Value) -> None:
         """Lanes of a warp that meet here see what each other wrote before. A lane must name itself."""
         assert self._shadow is not None
+        self._detours.passed(lanes, place.index)
         lane = np.asarray(lanes.column_index % WARP, np.uint32)
         outside = (members >> lane & np.uint32(1)) == 0
         if outside.any():
@@ -179,80 +191,41 @@ class Hazards(Observer):
                 place.instruction, lanes, lanes.collect(missing), None,
             )  # fmt: skip
 
-    # Barriers
+    # Who waits for whom
+
+    def stall(self, block: Block, lanes: Lanes) -> None:
+        """Lanes wait for others of their warp."""
+        self._detours.wait(block.start, block.index, lanes, WARP)
+
+    def arrive(self, block: Block, lanes: Lanes) -> None:
+        """Lanes wait for others of their block."""
+        self._detours.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
 
     def barrier(self, lanes: Lanes, places: Sequence[int]) -> None:
         """All that was touched before is settled; all threads must have come to the same barrier."""
         assert self._shadow is not None
         if len(places) > 1:
-            raise self._divergent(places[0], lanes, "meets threads of its block that wait at another barrier")
+            instruction = self._batch.launch.program.image.instructions[places[0]]
+            raise self._batch.fault("barrier-divergence", _TWO_BARRIERS, instruction, lanes, np.bool_(True), None)
         self._shadow.barrier(lanes)
-        if self._waiting:
-            passed = lanes.mask
-            for marks in (self._waiting, self._past):
-                for place in list(marks):
-                    marks[place] = marks[place] & ~passed
-                    if not marks[place].any():
-                        del marks[place]
-
-    def arrive(self, block: Block, lanes: Lanes) -> None:
-        """Remember who waits where, and that these have not run past it."""
-        place = block.index
-        mask = lanes.mask
-        self._waiting[place] = self._waiting.get(place, False) | mask
-        if place in self._past:
-            self._past[place] = self._past[place] & ~mask
+        self._detours.passed(lanes, *places)
 
     def block(self, block: Block, lanes: Lanes) -> None:
-        """Threads that run code behind a barrier at which others of their block wait have gone around it."""
-        if not self._waiting or (block.end == "exit" and block.stop - block.start == 1):
-            return
-        for place, waiting in self._waiting.items():
-            if block.index in self._reachable(place + 1):
-                beside = lanes.mask & waiting.any(axis=1, keepdims=True)
-                if beside.any():
-                    self._past[place] = self._past.get(place, False) | beside
+        """Threads that run code behind a place at which others wait for them have gone around it."""
+        self._detours.run(block, lanes)
 
     def exit(self, lanes: Lanes) -> None:
-        """A thread that went around a barrier and ends will never come to it."""
-        for place, past in self._past.items():
-            gone = past & lanes.mask
-            if gone.any():
-                blocks = self._batch.launch.program.blocks
-                raise self._divergent(
-                    blocks[place].stop - 1, lanes, "goes around a barrier at which others of its block wait", gone
-                )
-
-    def _divergent(self, place: int, lanes: Lanes, what: str, bad: np.ndarray | None = None) -> Exception:
-        shown = np.bool_(True) if bad is None else lanes.take(bad)
-        return self._batch.fault(
-            "barrier-divergence",
-            f"the thread {what}. Move the barrier out of the branch or loop: all threads of the block must come to it",
-            self._batch.launch.program.image.instructions[place],
-            lanes,
-            shown,
-            None,
-        )
-
-    def _reachable(self, start: int) -> frozenset[int]:
-        """The blocks that can run after that one, it included."""
-        if start not in self._reach:
-            blocks = self._batch.launch.program.blocks
-            instructions = self._batch.launch.program.image.instructions
-            found: set[int] = set()
-            todo = [start]
-            while todo:
-                index = todo.pop()
-                if index in found or index >= len(blocks):
-                    continue
-                found.add(index)
-                block = blocks[index]
-                todo += block.targets
-                guarded = instructions[block.stop - 1].guard is not None
-                if block.end in ("fall", "barrier") or guarded:
-                    todo.append(index + 1)
-            self._reach[start] = frozenset(found)
-        return self._reach[start]
+        """A thread that went around such a place and ends will never come to it."""
+        found = self._detours.gone(lanes)
+        if found is None:
+            return
+        place, who = found
+        instruction = self._batch.launch.program.image.instructions[place]
+        if is_warp_synchronous(instruction):
+            kind, sentence = "inactive-lane", _AROUND_SHUFFLE
+        else:
+            kind, sentence = "barrier-divergence", _AROUND_BARRIER
+        raise self._batch.fault(kind, sentence, instruction, lanes, lanes.take(who), None)
 
 
 def _granule(batch: Any) -> int:

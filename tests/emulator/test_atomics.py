@@ -1,0 +1,112 @@
+"""Atomic operations against one lane after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.kernel import Kernel
+
+THREADS = 128
+
+
+def wrap(value: int, kind: str) -> int:
+    bits = 64 if "long" in kind else 32
+    value %= 1 << bits
+    return value - (1 << bits) if kind == "int" and value >> (bits - 1) else value
+
+
+OPERATIONS = {
+    "atomicAdd": lambda old, v: old + v,
+    "atomicSub": lambda old, v: old - v,
+    "atomicExch": lambda old, v: v,
+    "atomicMin": min,
+    "atomicMax": max,
+    "atomicAnd": lambda old, v: old & v,
+    "atomicOr": lambda old, v: old | v,
+    "atomicXor": lambda old, v: old ^ v,
+    "atomicInc": lambda old, v: 0 if old >= v else old + 1,
+    "atomicDec": lambda old, v: v if old == 0 or old > v else old - 1,
+}
+DTYPES = {"int": np.int32, "unsigned": np.uint32, "unsigned long long": np.uint64}
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+@pytest.mark.parametrize("kind", DTYPES)
+def test_lanes_take_turns(kind, space):
+    """Each operation twice, on a row of memory of its own: with the old value asked for, and without."""
+    missing = {"unsigned": (), "int": ("atomicInc", "atomicDec")}.get(kind, ("atomicInc", "atomicDec", "atomicSub"))
+    names = [name for name in OPERATIONS if name not in missing]
+    rows = 2 * len(names)
+    statements = "".join(
+        f"old[{2 * n} * {THREADS} + t] = {name}(m + {2 * n} * 8 + where[t], values[t]);\n"
+        f"{name}(m + {2 * n + 1} * 8 + where[t], values[t]);\n"
+        for n, name in enumerate(names)
+    )
+    copy_in = f"__shared__ T m[{rows * 8}]; for (int i = t; i < {rows * 8}; i += {THREADS}) m[i] = memory[i];"
+    copy_out = f"__syncthreads(); for (int i = t; i < {rows * 8}; i += {THREADS}) memory[i] = m[i];"
+    kernel = Kernel(
+        f"""typedef {kind} T;
+        extern "C" __global__ void k(T* memory, const T* values, const int* where, T* old) {{
+          int t = threadIdx.x;
+          {copy_in if space == "shared" else "T* m = memory;"} __syncthreads();
+          {statements}
+          {copy_out if space == "shared" else ""} }}""",
+        "k",
+    )
+    random = np.random.default_rng(7)
+    dtype = DTYPES[kind]
+    values = random.integers(0, 50, THREADS).astype(dtype)
+    where = random.integers(0, 8, THREADS).astype(np.int32)
+    memory = random.integers(0, 50, (rows, 8)).astype(dtype)
+    expected, expected_old = [[int(v) for v in row] for row in memory], np.zeros((rows, THREADS), dtype)
+    old = np.zeros_like(expected_old)
+    kernel.run(1, THREADS, (memory, values, where, old))
+    for n, name in enumerate(names):
+        for row in (2 * n, 2 * n + 1):
+            for t in range(THREADS):
+                previous = expected[row][where[t]]
+                expected[row][where[t]] = wrap(OPERATIONS[name](previous, int(values[t])), kind)
+                if row % 2 == 0:
+                    expected_old[row][t] = previous
+            assert memory[row].tolist() == expected[row], name
+            assert old[row].tolist() == expected_old[row].tolist(), name
+
+
+def test_compare_and_swap_is_won_by_one():
+    kernel = Kernel(
+        'extern "C" __global__ void k(int* x, int* won) {'
+        " int t = blockIdx.x * blockDim.x + threadIdx.x; won[t] = atomicCAS(x + t % 3, -1, t) == -1; }",
+        "k",
+    )
+    x, won = np.full(3, -1, np.int32), np.zeros(256, np.int32)
+    kernel.run(4, 64, (x, won))
+    assert won.sum() == 3
+    assert [won[x[i]] for i in range(3)] == [1, 1, 1]
+    assert [x[i] % 3 for i in range(3)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_float_sums(dtype):
+    name = {np.float32: "float", np.float64: "double"}[dtype]
+    kernel = Kernel(
+        f'extern "C" __global__ void k({name}* sums, const {name}* x) {{'
+        " int t = blockIdx.x * blockDim.x + threadIdx.x; atomicAdd(sums + t % 5, x[t]); }",
+        "k",
+    )
+    x = np.random.default_rng(0).integers(-1000, 1000, 1024).astype(dtype)  # exact in any order
+    sums = np.zeros(5, dtype)
+    kernel.run(8, 128, (sums, x))
+    assert sums.tolist() == [x[i::5].sum() for i in range(5)]
+
+
+def test_packed_half_sum():
+    kernel = Kernel(
+        """#include <cuda_fp16.h>
+        extern "C" __global__ void k(__half2* sum, const __half2* x) { atomicAdd(sum, x[threadIdx.x]); }""",
+        "k",
+    )
+    x = np.random.default_rng(0).integers(-8, 8, (64, 2)).astype(np.float16)
+    total = np.zeros(2, np.float16)
+    kernel.run(1, 64, (total, x))
+    assert total.tolist() == x.astype(np.float64).sum(axis=0).tolist()
