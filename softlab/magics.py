@@ -319,10 +319,28 @@ def _report(
         arrays=arrays,
         counters=run.counters if run else {},
         by_line=run.by_line() if run else {},
+        level=run.level if run and run.instructions else "",
+        fused=_fused(run),
         state=_state(failure),
         notes=_notes(failure, request),
         message=str(failure or ""),
     )
+
+
+def _fused(run: Run | None) -> tuple[str, ...]:
+    """ "line 7: 4 accesses of the PTX are one of 16 bytes a lane (LDS.128)", for each in the order of the code."""
+    if run is None or run.instructions is None:
+        return ()
+    found = []
+    for access in run.fused:
+        frames = run.instructions.frames[access.carrier]
+        line = next((number for name, number in frames if name == run.file), None)
+        where = f"line {line}: " if line else ""
+        words = [word for word in access.text.split() if not word.startswith("@")]
+        found.append(
+            f"{where}{len(access.parts)} accesses of the PTX are one of {access.width} bytes a lane ({words[0]})"
+        )
+    return tuple(dict.fromkeys(found))
 
 
 def _state(failure: Error | None) -> str:

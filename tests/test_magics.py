@@ -68,8 +68,8 @@ def test_a_kernel_in_a_cell(shell, names):
     assert lines[2:7] == [
         "  shared memory a block  0 bytes (0 static, 0 dynamic)",
         "  occupancy on H200      32 blocks an SM, 32 of 64 warps (50%), limited by blocks",
-        "  x: float32 (100,), 0 of 100 changed: [ 0.,  1.,  2.,  3., ..., 96., 97., 98., 99.]",
-        "  y: float32 (100,), 99 of 100 changed: [ 0.,  1.,  2.,  3., ..., 96., 97., 98., 99.]",
+        "  x: float32 (100,), 0 of 100 changed: [0, 1, 2, 3, ..., 96, 97, 98, 99]",
+        "  y: float32 (100,), 99 of 100 changed: [0, 1, 2, 3, ..., 96, 97, 98, 99]",
         "  line  instr.  ld sect.  st sect.  CUDA",
     ]
     figures = ["4", str(names["run"].by_line()[4]["instructions"]), "13", "13"]
@@ -136,6 +136,22 @@ def test_the_kernel_prints(shell, names, capsys):
     source = '__global__ void speak() { if (threadIdx.x == 7) printf("lane %d\\n", threadIdx.x); }'
     shell.run_cell_magic("cuda", "", source)
     assert capsys.readouterr().out.startswith("lane 7\n")
+
+
+def test_accesses_that_the_assembler_fuses(shell, names):
+    source = """
+__global__ void pairs(float* y) {
+  __shared__ float part[64];
+  for (int k = 0; k < 2; ++k) part[threadIdx.x * 2 + k] = y[threadIdx.x + k];
+  __syncwarp();
+  y[threadIdx.x] = part[threadIdx.x] + part[threadIdx.x + 32];
+}
+"""
+    text = cuda(shell, "--args y", source)["text/plain"]
+    if names["run"].level == "machine code":
+        assert "fused by the assembler  line 4: 2 accesses of the PTX are one of 8 bytes a lane (STS.64)" in text
+    else:
+        assert "since nvdisasm is missing" in text
 
 
 def test_a_file(shell, names, tmp_path):

@@ -13,6 +13,8 @@ from softlab.views.source import Note, annotated_source, annotated_text
 from softlab.views.style import GREEN, ROLES
 from softlab.views.tables import code, table
 
+#: Fused accesses that a report names.
+MOST_FUSED = 4
 _TEXT = "font-size:13px;line-height:20px;color:var(--jp-content-font-color1,inherit)"
 
 
@@ -35,7 +37,9 @@ def array_argument(name: str, before: np.ndarray, after: np.ndarray) -> ArrayArg
     flat = after.reshape(-1)
     if flat.dtype.kind not in "biufc":
         flat = flat.astype(np.float32)  # bfloat16 and its like
-    values = np.array2string(flat, threshold=8, edgeitems=4, precision=5, separator=", ", max_line_width=200)
+    values = np.array2string(
+        flat, threshold=8, edgeitems=4, separator=", ", max_line_width=200, formatter={"float_kind": "{:.6g}".format}
+    )
     changed = int((old != new).any(axis=1).sum())
     return ArrayArgument(name, str(after.dtype), after.shape, after.size, changed, values)
 
@@ -47,7 +51,8 @@ class Report:
     state: "ran", a fault's kind, "does not compile", "unsupported instruction" or "failed"; message: the error in full
     ("" for none); notes: (line, sentence) of the error; executor: "emulator", "gpu", or "" where it did not end;
     registers a thread (None where there is no compiled kernel); smem_bytes: the dynamic shared memory of a block;
-    counters and by_line: those of the run.
+    counters and by_line: those of the run; level: whether accesses are counted as the "machine code" or the "PTX" has
+    them; fused: a sentence for each access that the assembler made of several of the PTX.
     """
 
     name: str
@@ -66,6 +71,8 @@ class Report:
     counters: Mapping[str, int]
     by_line: Mapping[int, Mapping[str, int]]
     state: str
+    level: str = ""
+    fused: tuple[str, ...] = ()
     notes: tuple[tuple[int, str], ...] = ()
     message: str = ""
 
@@ -152,6 +159,11 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         found.append((f"occupancy on {report.occupancy.device.name}", _occupancy(report.occupancy)))
     if report.executor == "gpu":
         found.append(("counters", "none on a GPU; give NumPy arrays, and the emulator counts"))
+    if report.level == "PTX":
+        found.append(("accesses", "counted as the PTX has them, since nvdisasm is missing; a GPU may fuse some"))
+    found += [("fused by the assembler", sentence) for sentence in report.fused[:MOST_FUSED]]
+    if len(report.fused) > MOST_FUSED:
+        found.append(("", f"and {len(report.fused) - MOST_FUSED} more"))
     return found
 
 
