@@ -32,6 +32,8 @@ from softlab.emulator.ptx import (
 )
 from softlab.emulator.registry import PURE, Semantics, unsupported
 
+#: What a lowering raises for operands or modifiers of a form that it does not know.
+_NO_FORM = (NotImplementedError, IndexError, KeyError, ValueError, TypeError, AttributeError, StopIteration)
 #: The condition code CC.CF. No branch ever stands between its writer and its reader, so that it lives in one block.
 _CARRY = Register("CC.CF", "pred")
 _WIDE_SPECIALS = {"clock64": "u64", "globaltimer": "u64", "gridid": "u64", "is_explicit_cluster": "pred"}
@@ -263,7 +265,7 @@ class _Writer:
                 self._effect(instruction, meaning)
             else:
                 self._pure(instruction, meaning)
-        except (NotImplementedError, IndexError, KeyError) as error:
+        except _NO_FORM as error:
             raise unsupported(instruction) from error
 
     def _pure(self, instruction: Instruction, semantics: Semantics) -> None:

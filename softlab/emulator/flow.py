@@ -118,7 +118,7 @@ def blocks_of(image: Image) -> tuple[Block, ...]:
     number = {start: index for index, start in enumerate(starts)}
     number[len(instructions)] = len(starts)  # falling off the end: an exit
 
-    def target(name: str) -> int:
+    def target(name: str | None) -> int:
         if name not in image.labels:
             raise Error(f"PTX branches to {name!r}, which is no label of {image.name}")
         return number[image.labels[name]]
@@ -132,9 +132,9 @@ def blocks_of(image: Image) -> tuple[Block, ...]:
             end = TERMINATORS[last.opcode]
             symbols = [o.name for o in last.operands if isinstance(o, Symbol)]
             if end == "branch":
-                targets = (target(symbols[0]),)
+                targets = (target(symbols[0] if symbols else None),)
             elif end == "table":
-                targets = tuple(target(label) for label in image.tables[symbols[-1]])
+                targets = tuple(target(label) for label in image.tables.get(symbols[-1] if symbols else "", (None,)))
         drafts.append((start, stop, end, targets))
     reads, writes, live_out = _liveness(instructions, drafts)
     return tuple(

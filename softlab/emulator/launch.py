@@ -14,6 +14,13 @@ from softlab.emulator.linker import LOCAL_WINDOW, SHARED_WINDOW, Image
 from softlab.emulator.machine import INSTRUCTION_BUDGET, Launch
 from softlab.emulator.memory import GlobalMemory
 from softlab.emulator.observers import Observer
+from softlab.errors import Error
+
+#: Shared memory that a block can have on any GPU, and local memory a thread (CUDA C++ Programming Guide, "Compute
+#: Capabilities"); for module variables a limit of our own.
+_MOST_SHARED_BYTES = 227 << 10
+_MOST_LOCAL_BYTES = 512 << 10
+_MOST_VARIABLE_BYTES = 1 << 30
 
 
 def prepare(
@@ -33,7 +40,9 @@ def prepare(
 
     Raises:
         TypeError, ValueError: as :func:`softlab.emulator.arguments.pack`.
+        Error: the kernel's own variables take more memory than any GPU gives.
     """
+    _check_sizes(program.image, dynamic_shared)
     memory = GlobalMemory()
     parameters, mapped = pack(program.image, arguments, memory)
     _place_variables(program.image, memory)
@@ -51,6 +60,18 @@ def prepare(
         observers=tuple(observers),
     )
     return launch, mapped
+
+
+def _check_sizes(image: Image, dynamic_shared: int) -> None:
+    """Before memory is taken for them: no PTX, however damaged, may exhaust the host."""
+    sizes = (
+        ("shared memory a block", image.static_shared_bytes + dynamic_shared, _MOST_SHARED_BYTES),
+        ("local memory a thread", image.local_bytes, _MOST_LOCAL_BYTES),
+        ("global and constant variables", sum(v.size or 0 for v in image.variables), _MOST_VARIABLE_BYTES),
+    )
+    for what, size, most in sizes:
+        if size > most:
+            raise Error(f"{image.name} needs {size} bytes of {what}; the emulator gives at most {most}")
 
 
 def _place_variables(image: Image, memory: GlobalMemory) -> None:

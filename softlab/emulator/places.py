@@ -10,6 +10,10 @@ from softlab.emulator.tokens import Tokens
 _INCLUDE_FOLDER = re.compile(r".*/(?:include|_cccl/\w+)/")
 
 
+#: Records hold lines as 32-bit integers.
+_LAST_LINE = 2**31 - 1
+
+
 class SourcePlaces:
     """Follows the ``.loc`` directives; ``frames`` is the place of what comes next, innermost call first.
 
@@ -44,7 +48,7 @@ class SourcePlaces:
         self.frames = self._known[key] = self._frame(key) + parents
 
     def _frame(self, key: tuple[str, str, str]) -> tuple[Frame, ...]:
-        return (Frame(self._files.get(int(key[0]), f"file {key[0]}"), int(key[1])),)
+        return (Frame(self._files.get(int(key[0]), f"file {key[0]}"), min(int(key[1]), _LAST_LINE)),)
 
 
 def _file_names(text: str, main: str | None) -> dict[int, str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.compiler import Program
+from softlab.emulator.launch import prepare
+from softlab.emulator.parser import parse
 from softlab.errors import Error, UnsupportedInstruction
 from softlab.kernel import Kernel
 
@@ -303,3 +306,15 @@ def test_chains_of_carries(operation):
     for row in range(50):
         exact = wide(a[row]) + wide(b[row]) if operation == "add" else wide(a[row]) - wide(b[row])
         assert wide(out[row]) == exact % 2**128
+
+
+@pytest.mark.parametrize(
+    "declaration", [".shared .b8 v[300000];", ".local .b8 v[600000];", ".global .b8 v[2000000000];"]
+)
+def test_variables_larger_than_any_gpu_gives_are_refused(declaration):
+    module = parse(
+        f".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k() {{ {declaration} .reg .b64 %r<2>;\n"
+        "mov.u64 %r1, v; ret; }"
+    )
+    with pytest.raises(Error, match=r"bytes of .* at most"):
+        prepare(Program(module, "k"), (1, 1, 1), (1, 1, 1), ())

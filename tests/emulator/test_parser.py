@@ -175,8 +175,8 @@ ret; }"""
 
 def test_unused_module_variables_get_no_memory():
     text = kernel(
-        ".reg .b64 %rd<2>; mov.u64 %rd1, used; ret;", ".global .b8 unused[1000];\n.global .u64 used = also;\n"
-        ".global .u32 also;"
+        ".reg .b64 %rd<2>; mov.u64 %rd1, used; ret;",
+        ".global .b8 unused[1000];\n.global .u64 used = also;\n.global .u32 also;",
     )
     assert [v.name for v in link(parse(text), "k").variables] == ["used", "also"]
 
