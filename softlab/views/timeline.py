@@ -41,7 +41,8 @@ def timeline_chart(timeline: Timeline, *, title: str = "") -> go.Figure:
     if waiting := _waits(timeline, names):
         shown.append(waiting)
     heading = title or f"Block {timeline.block}: what each warp issues between barriers"
-    what = "instructions, in lock step (no time; " + ("sorted by kind)" if sorted_out else "in their order)")
+    order = "sorted by kind" if sorted_out else "in their order"
+    what = f"instructions issued, {order} (lock step, no time)"
     figure = go.Figure(
         shown,
         layout(
@@ -55,6 +56,7 @@ def timeline_chart(timeline: Timeline, *, title: str = "") -> go.Figure:
         ),
     )
     figure.update_layout(margin={"t": 90})
+    figure.update_xaxes(range=[0, max(1, timeline.length) * 1.005], title_font_size=12)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], showgrid=False)
     for stop in timeline.passes:
         figure.add_vline(x=stop.at, line={"color": INK, "width": 1, "dash": "dot"})
