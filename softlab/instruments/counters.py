@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +22,13 @@ from softlab.emulator.observers import Observer
 from softlab.emulator.ptx import Instruction
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
+from softlab.instruments.issue import Issue, Remainder
 from softlab.instruments.machine_code import MachineCode
 from softlab.traces import COUNTERS, InstructionCounters
 
 _COLUMN = {name: number for number, name in enumerate(COUNTERS)}
 _SHARED_INSTRUCTIONS = [_COLUMN["shared_load_instructions"], _COLUMN["shared_store_instructions"]]
+_SHARED = ("shared", "shared::cta", "shared::cluster")
 #: Patterns repeat when all addresses move by this: a turn around all banks.
 _BANK_PERIOD = 128
 #: Widest access that the coalescing rule takes; a wider, aligned one lies in the sector of its first bytes.
@@ -121,15 +124,16 @@ class Counted:
     """A kernel's instructions as they are counted.
 
     ``once`` (instructions, len(COUNTERS)): what each adds when a warp issues it, whatever its lanes do; ``machine``:
-    what the assembler made of its accesses; ``issued_with``: index of each shared access that other warps issue than
-    those that come to its block in the PTX -> the block whose warps do.
+    what the assembler made of its accesses; ``issues``: index of each shared access that is counted when it is issued
+    -> who issues it; ``sunk``: block -> indices of the accesses that its lanes make though the PTX has them earlier.
     """
 
     text: tuple[str, ...]
     frames: tuple[tuple[tuple[str, int], ...], ...]
     once: np.ndarray
     machine: MachineCode
-    issued_with: Mapping[int, int]
+    issues: Mapping[int, Issue]
+    sunk: Mapping[int, tuple[int, ...]]
 
     @classmethod
     def of(cls, image: Image, machine: MachineCode | None = None) -> Counted:
@@ -139,14 +143,19 @@ class Counted:
         for number, instruction in enumerate(image.instructions):
             for name in _counted_when_issued(instruction):
                 once[number, _COLUMN[name]] = 1
-        issued_with = {}
+        issues: dict[int, Issue] = {}
+        sunk: dict[int, tuple[int, ...]] = {}
         for number, access in machine.accesses.items():
-            if not access.width:
+            spaces = {copy.space for copy in access.machine}
+            if spaces == {"shared"}:  # also where the PTX has an address of unknown space
+                once[number, _SHARED_INSTRUCTIONS] = (0, 1) if image.instructions[number].opcode == "st" else (1, 0)
+                issues[number] = access.issue
+            else:
                 once[number, _SHARED_INSTRUCTIONS] = 0
-            elif once[number, _SHARED_INSTRUCTIONS].any():
-                issued_with[number] = access.issued_with
+            if access.width and access.issue.sunk:
+                sunk[access.issue.block] = (*sunk.get(access.issue.block, ()), number)
         frames = tuple(tuple((f.file, f.line) for f in i.frames) for i in image.instructions)
-        return cls(tuple(i.text for i in image.instructions), frames, once, machine, issued_with)
+        return cls(tuple(i.text for i in image.instructions), frames, once, machine, issues, sunk)
 
 
 class Counters(Observer):
@@ -160,36 +169,62 @@ class Counters(Observer):
         self._ranges: dict[int, tuple[int, int]] = {}
         self._banks = PatternMemory(_bank_figures, _BANK_PERIOD, 2)
         self._sectors = PatternMemory(_sector_figures, _SECTOR, 1)
+        self._sinking = {number for numbers in counted.sunk.values() for number in numbers}
+        self._sunk: dict[int, tuple[Callable[[Site, Lanes, Value], None], Site, Value]] = {}
+        self._remainders = [RemainderCounter(r) for r in {i.remainder for i in counted.issues.values()} if r]
+        self._watched = {*counted.sunk, *(b for r in self._remainders for b in (r.loop.entry, r.loop.turn))}
+
+    def batch(self, batch: Any) -> None:
+        """What is kept of the lanes before is done with."""
+        for remainder in self._remainders:
+            remainder.finish()
+        self._sunk.clear()
 
     def block(self, block: Block, lanes: Lanes) -> None:
         """Every instruction of the block is issued once a warp."""
         index = block.index
         self._warps[index] = self._warps.get(index, 0) + lanes.warps
         self._ranges[index] = (block.start, block.stop)
+        if index in self._watched:
+            for remainder in self._remainders:
+                remainder.block(index, lanes)
+            for number in self._counted.sunk.get(index, ()):
+                if number in self._sunk:
+                    count, site, address = self._sunk[number]
+                    count(site, lanes, lanes.take(address))
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Wavefronts and conflicts of a load or store; atomics have counters of their own on hardware."""
-        if site.operation:
-            return
+        if not site.operation:
+            self._access(self._shared, site, lanes, address)
+
+    def global_access(self, site: Site, lanes: Lanes, address: Value) -> None:
+        """Requests and sectors of a load or store of global memory."""
+        if not site.operation and site.space != "const":
+            self._access(self._global, site, lanes, address)
+
+    def _access(self, count: Callable[[Site, Lanes, Value], None], site: Site, lanes: Lanes, address: Value) -> None:
+        """Count it as the machine code has it, now or when its lanes come to where it was sunk."""
         found = self._machine.access(site, address)
         if found is None:
             return
         site, address = found
+        if site.index in self._sinking:
+            _, _, before = self._sunk.get(site.index, (None, None, address.dtype.type(0)))
+            self._sunk[site.index] = (count, site, lanes.put(before, address, False))
+        else:
+            count(site, lanes, address)
+
+    def _shared(self, site: Site, lanes: Lanes, address: Value) -> None:
         counts = self._counts[site.index]
         wavefronts, conflicts = self._banks.total(site, lanes, address)
         counts[_COLUMN["shared_store_wavefronts" if site.store else "shared_load_wavefronts"]] += wavefronts
         counts[_COLUMN["bank_conflicts"]] += conflicts
-        if not site.instruction.has("shared", "shared::cta", "shared::cluster"):  # a generic address
+        # A generic address that turned out to be shared: hardware has no count of such instructions, PTX alone has.
+        if site.index not in self._machine.accesses and not site.instruction.has(*_SHARED):
             counts[_COLUMN["shared_store_instructions" if site.store else "shared_load_instructions"]] += lanes.warps
 
-    def global_access(self, site: Site, lanes: Lanes, address: Value) -> None:
-        """Requests and sectors of a load or store of global memory."""
-        if site.operation or site.space == "const":
-            return
-        found = self._machine.access(site, address)
-        if found is None:
-            return
-        site, address = found
+    def _global(self, site: Site, lanes: Lanes, address: Value) -> None:
         kind = "store" if site.store else "load"
         counts = self._counts[site.index]
         counts[_COLUMN[f"global_{kind}_requests"]] += lanes.warps
@@ -202,10 +237,45 @@ class Counters(Observer):
             issued[start:stop] += self._warps[index]
         once = self._counted.once
         counts = self._counts + issued[:, None] * once
-        for number, block in self._counted.issued_with.items():
-            more = self._warps.get(block, 0) - issued[number]
+        idle = {remainder.loop: remainder.finish() for remainder in self._remainders}
+        for number, issue in self._counted.issues.items():
+            more = self._warps.get(issue.block, 0) - issued[number]
+            if issue.remainder is not None:
+                more += idle[issue.remainder]
             counts[number, _SHARED_INSTRUCTIONS] += more * once[number, _SHARED_INSTRUCTIONS]
         return InstructionCounters(self._counted.text, self._counted.frames, counts)
+
+
+class RemainderCounter:
+    """Counts the warps that issue the predicated last turn of an unrolled loop though none of their lanes needs it."""
+
+    def __init__(self, loop: Remainder) -> None:
+        self.loop = loop
+        self._turns: np.ndarray | None = None
+        self._idle = 0
+
+    def block(self, index: int, lanes: Lanes) -> None:
+        """These lanes come to the block before the loop, or take a turn of it."""
+        if index == self.loop.entry:
+            self._settle(lanes.mask)
+        elif index == self.loop.turn:
+            if self._turns is None:
+                self._turns = np.zeros((lanes.blocks, lanes.threads), np.int64)
+            self._turns += lanes.mask
+
+    def finish(self) -> int:
+        """No more blocks of this batch: how many such warps there were."""
+        if self._turns is not None:
+            self._settle(np.ones_like(self._turns, bool))
+        self._turns = None
+        return self._idle
+
+    def _settle(self, mask: np.ndarray) -> None:
+        if self._turns is None:
+            return
+        turns = np.where(mask, self._turns, 0).reshape(-1, WARP)
+        self._idle += int(np.count_nonzero(turns.any(axis=1) & ~(turns % 2).any(axis=1)))
+        self._turns[mask] = 0
 
 
 def _counted_when_issued(instruction: Instruction) -> tuple[str, ...]:
@@ -220,6 +290,6 @@ def _counted_when_issued(instruction: Instruction) -> tuple[str, ...]:
         names.append("shuffle_instructions")
     elif instruction.opcode in ("bar", "barrier") and not is_warp_synchronous(instruction):
         names.append("barriers")
-    elif instruction.opcode in ("ld", "st") and instruction.has("shared", "shared::cta", "shared::cluster"):
+    elif instruction.opcode in ("ld", "st") and instruction.has(*_SHARED):
         names.append("shared_load_instructions" if instruction.opcode == "ld" else "shared_store_instructions")
     return tuple(names)

@@ -12,32 +12,37 @@ import datetime
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 from softlab.compile import Program
 
-#: softlab's counter -> the metrics of Nsight Compute that hold it.
+#: softlab's counter -> the metric of Nsight Compute that holds it.
 METRICS = {
     "shared_load_instructions": "smsp__inst_executed_op_shared_ld.sum",
     "shared_store_instructions": "smsp__inst_executed_op_shared_st.sum",
-    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 }
+#: Wavefronts come by instruction: Nsight Compute's own count for each line of SASS, here summed over loads and stores.
+#: The counters of the load-store pipe hold waits as well: where other warps are in the way (with a timing of its own in
+#: every run) they go up to 10 % higher, as ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld`` does by the same.
+WAVEFRONTS = "memory_l1_wavefronts_shared"
+WAVEFRONT_OPCODES = {"shared_load_wavefronts": ("LDS", "LDSM", "LD"), "shared_store_wavefronts": ("STS", "STSM", "ST")}
 #: Recorded beside them, for reading.
 EXTRA_METRICS = {
+    "pipe_shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "pipe_shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "instructions": "smsp__inst_executed.sum",
     "shared_atomic_instructions": "smsp__inst_executed_op_shared_atom.sum",
     "shared_atomic_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
 }
-
-
 RECORDING = Path(__file__).parent.parent / "data" / "ncu_h200.json"
 
 
@@ -95,18 +100,54 @@ def profile(folder: Path) -> None:
     """Run ``launch`` under Nsight Compute, once a metric: so each launch runs once, on the memory it was given."""
     table = {}
     for metric in (METRICS | EXTRA_METRICS).values():
-        command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
-        command += ["--metrics", metric, sys.executable, "-m", "tests.hardware.record", "launch", str(folder)]
-        text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=120).stdout
+        text = _ncu(folder, "raw", metric)
         rows = [row for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])) if row["ID"].strip()]
         table[metric] = [[row["Kernel Name"], row[metric]] for row in rows]
+    table[WAVEFRONTS] = wavefronts_by_opcode(_ncu(folder, "source", WAVEFRONTS))
     (folder / "ncu.json").write_text(json.dumps(table))
+
+
+def _ncu(folder: Path, page: str, metric: str) -> str:
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", page, "--print-units", "base", "--metrics", metric]
+    command += [sys.executable, "-m", "tests.hardware.record", "launch", str(folder)]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=120).stdout
+
+
+def wavefronts_by_opcode(page: str) -> list[list]:
+    """The source page -> [kernel name, {opcode: wavefronts}] in the order printed (some launches are printed twice)."""
+    launches: list[list] = []
+    column = 0
+    for row in csv.reader(io.StringIO(page)):
+        if row[:1] == ["Kernel Name"]:
+            launches.append([row[1], {}])
+        elif row[:1] == ["Address"]:
+            column = row.index(WAVEFRONTS) if WAVEFRONTS in row else 0
+        elif column and row and row[0].startswith("0x") and row[column]:
+            found = re.match(r"\s*(?:@\S+\s+)?([A-Z0-9]+)", row[1])
+            opcode = found.group(1) if found else ""
+            by_opcode = launches[-1][1]
+            by_opcode[opcode] = by_opcode.get(opcode, 0) + int(row[column].replace(",", ""))
+    return launches
+
+
+def _once_each(launches: list[list], entries: list[str]) -> list[dict[str, int]]:
+    """The launches in order without repeats, given the entry points launched."""
+    printed = [list(group) for _, group in groupby(launches, key=lambda launch: launch[0])]
+    launched = [list(group) for _, group in groupby(entries)]
+    if len(printed) != len(launched):
+        raise SystemExit(f"the source page has {len(printed)} kernels one after another, {len(launched)} were launched")
+    result = []
+    for several, cases in zip(printed, launched, strict=True):
+        times = len(several) // len(cases)
+        result += [several[number * times][1] for number in range(len(cases))]
+    return result
 
 
 def collect(folder: Path) -> None:
     """Enter what ``profile`` found in the recording."""
     table = json.loads((folder / "ncu.json").read_text())
     records = [_read(path) for path in sorted(folder.glob("*.json.gz"))]
+    by_opcode = _once_each(table.pop(WAVEFRONTS), [record["program"]["entry"] for record in records])
     for metric, rows in table.items():
         if len(rows) != len(records):
             raise SystemExit(f"{metric}: {len(rows)} launches in the table, {len(records)} cases")
@@ -120,10 +161,14 @@ def collect(folder: Path) -> None:
         "command": "python -m tests.hardware.record prepare | profile | collect",
         "date": datetime.date.today().isoformat(),
         "nvrtc": records[0]["program"]["nvrtc"],
-        "metrics": METRICS,
+        "metrics": METRICS | {counter: f"{WAVEFRONTS} of {', '.join(o)}" for counter, o in WAVEFRONT_OPCODES.items()},
         "cases": before["cases"]
         | {
             record["case"]: {counter: number(metric, case) for counter, metric in (METRICS | EXTRA_METRICS).items()}
+            | {
+                counter: sum(by_opcode[case].get(opcode, 0) for opcode in opcodes)
+                for counter, opcodes in WAVEFRONT_OPCODES.items()
+            }
             for case, record in enumerate(records)
         },
     }

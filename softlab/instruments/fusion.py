@@ -1,0 +1,78 @@
+"""Which loads or stores of the PTX share one wide access of the machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from softlab.emulator.flow import Block, uses_and_definitions
+from softlab.emulator.linker import Image
+from softlab.emulator.ptx import Address, Instruction, Operand, Register, Symbol
+
+
+def carriers(image: Image, blocks: Sequence[Block], widths: Mapping[int, tuple[int, int]]) -> dict[int, int]:
+    """Index of each access that has no machine code of its own -> that of the wide one of its block which covers it.
+
+    ``widths``: index of each load and store -> bytes a lane that it moves in the PTX, and in the machine code (0: it
+    has none there). An access that no wide one covers is left out.
+    """
+    places = _places(image, widths)
+    found: dict[int, int] = {}
+    for block in blocks:
+        alike: dict[object, list[int]] = {}
+        for index in range(block.start, block.stop):
+            if index in widths:
+                i = image.instructions[index]
+                alike.setdefault((i.opcode, i.guard, i.negated, places[index][0]), []).append(index)
+        for group in alike.values():
+            for width in sorted({widths[index][1] for index in group}, reverse=True):
+                left = [index for index in group if not widths[index][1] and index not in found]
+                wide = [index for index in group if widths[index][1] == width > widths[index][0]]
+                found |= _carried(left, wide, width, places)
+    return found
+
+
+def _carried(
+    left: Sequence[int], wide: Sequence[int], width: int, places: Mapping[int, tuple[object, int]]
+) -> dict[int, int]:
+    """For each access of ``left`` the wide one that lies in the same aligned run of ``width`` bytes, if one does.
+
+    Where the runs begin is not known from the offsets alone, but all of one base begin alike: the phase that explains
+    the most is taken.
+    """
+    best: dict[int, int] = {}
+    for phase in range(width) if wide and left else ():
+        runs = {(places[index][1] - phase) // width: index for index in reversed(wide)}
+        found = {index: runs.get((places[index][1] - phase) // width) for index in left}
+        explained = {index: carrier for index, carrier in found.items() if carrier is not None}
+        if len(explained) > len(best):
+            best = explained
+    return best
+
+
+def _places(image: Image, accesses: Iterable[int]) -> dict[int, tuple[object, int]]:
+    """Index of each load and store -> (what its address starts from, bytes added to it), through additions."""
+    definitions: dict[str, Instruction | None] = {}
+    for instruction in image.instructions:
+        for name in uses_and_definitions(instruction)[1]:
+            definitions[name] = None if name in definitions else instruction
+
+    def place(operand: Operand) -> tuple[object, int]:
+        base: Operand = operand
+        offset = 0
+        while True:
+            if isinstance(base, Address):
+                offset += base.offset
+                base = base.base
+            made = definitions.get(base.name) if isinstance(base, Register) else None
+            if made is None or made.guard is not None or made.opcode not in ("add", "mov", "cvta"):
+                break
+            values = [getattr(o, "value", None) for o in made.operands[2:]]
+            if any(not isinstance(v, int) for v in values):
+                break
+            base, offset = made.operands[1], offset + sum(values)  # type: ignore[arg-type]
+        if isinstance(base, Symbol):
+            return "symbol", offset + image.addresses.get(base.name, 0)
+        return base, offset
+
+    instructions = {index: image.instructions[index] for index in accesses}
+    return {index: place(i.operands[0 if i.opcode == "st" else 1]) for index, i in instructions.items()}
