@@ -250,7 +250,7 @@ def only_kernel(source: str, file: str = CELL) -> str:
         raise UsageError(f"%%cuda: {file} has the kernels {', '.join(found)}. Say which one with --name")
     (name,) = found
     if found[name]:
-        raise UsageError(f"%%cuda: {name} is a template. Say for which types with --name '{name}<float>'")
+        raise UsageError(f"%%cuda: {name} is a template. Say for which arguments with --name, such as '{name}<float>'")
     return name
 
 
@@ -359,8 +359,9 @@ def _notes(failure: Error | None, request: Request) -> tuple[tuple[int, str], ..
         found = re.findall(rf"^{re.escape(request.file)}\((\d+)\): (.*)$", failure.log, re.MULTILINE)
         return tuple((int(line), text) for line, text in found)
     line = getattr(failure, "line", None)
-    if line is None:
-        return ()
+    if line is None:  # a trap or a failed assertion: its sentence names the line
+        named = re.search(rf"at line (\d+) of {re.escape(request.file)}", str(failure))
+        return ((int(named.group(1)), str(failure)),) if named else ()
     text = _with_names(str(failure).partition("\n  at ")[0], request)
     if isinstance(failure, KernelFault):
         where = [

@@ -121,6 +121,13 @@ def test_what_the_compiler_says_stands_at_the_line(shell, names):
     assert names["run"] is None
 
 
+def test_a_trap_stands_at_its_line(shell, names):
+    source = "__global__ void guard(int n) {\n  if (threadIdx.x >= n) __trap();\n}"
+    text = cuda(shell, "--args 31", source)["text/plain"]
+    assert text.startswith("guard stopped: failed")
+    assert ">    2    if (threadIdx.x >= n) __trap();\n      | thread (31, 0, 0) of block (0, 0, 0)" in text
+
+
 def test_a_kernel_that_is_not_there(shell, names):
     assert "it has copy" in cuda(shell, "--name cpoy --args x,y,n")["text/plain"]
 
