@@ -7,6 +7,7 @@ table's (guard, choice), a barrier's (guard, numbers).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +81,9 @@ def _barrier(batch: Batch, schedule: Schedule, block: Block, lanes: Lanes, decis
     while left is not None:
         local = [left.take(n) for n in whole]
         first = [int(n.flat[0]) if isinstance(n, np.ndarray) else int(n) for n in local]
-        same, left = left.split(np.logical_and.reduce([n == f for n, f in zip(local, first, strict=True)]))
+        same, left = left.split(
+            reduce(np.logical_and, (n == f for n, f in zip(local, first, strict=True)), np.bool_(True))
+        )
         if same is None:
             raise Error(f"`{instruction.text}`: the barrier's number cannot be told")
         barrier, count = first[0] if first else 0, first[1] if len(first) > 1 else None

@@ -59,6 +59,7 @@ def _places(image: Image, accesses: Iterable[int]) -> dict[int, tuple[object, in
     def place(operand: Operand) -> tuple[object, int]:
         base: Operand = operand
         offset = 0
+        seen: set[str] = set()
         while True:
             if isinstance(base, Address):
                 offset += base.offset
@@ -66,6 +67,9 @@ def _places(image: Image, accesses: Iterable[int]) -> dict[int, tuple[object, in
             made = definitions.get(base.name) if isinstance(base, Register) else None
             if made is None or made.guard is not None or made.opcode not in ("add", "mov", "cvta"):
                 break
+            if base.name in seen:  # type: ignore[union-attr] # a register made from itself: a loop's
+                break
+            seen.add(base.name)  # type: ignore[union-attr]
             values = [getattr(o, "value", None) for o in made.operands[2:]]
             if any(not isinstance(v, int) for v in values):
                 break
