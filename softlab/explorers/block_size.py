@@ -92,13 +92,16 @@ class BlockSizeExplorer(Explorer):
             ("op", self.op_buttons),
         ):
             self.bind(trait, control)
-        self.message, self.picture = widgets.HTML(), widgets.HTML()
+        # Apart, so that a move of a slider sends only what it changes.
+        self.message, self.queries, self.sizes, self.steps = (widgets.HTML() for _ in range(4))
         self.widget = widgets.VBox(
             [
                 widgets.HBox([self.cols_slider, self.dtype_menu]),
                 widgets.HBox([named("op", self.op_buttons), self.device_menu]),
                 self.message,
-                self.picture,
+                self.queries,
+                self.sizes,
+                self.steps,
             ]
         )
         self.observe(lambda change: self._draw(), ("cols", "dtype", "op", "device"))
@@ -126,16 +129,11 @@ class BlockSizeExplorer(Explorer):
             cols = next(iter(recorded.values())).cols
             where = f"recorded on an H200 at {tables.shown(cols)} columns: 100% = device copy"
         self.message.value = tables.lines([_sentence(made)])
-        self.picture.value = (
-            query_table(made)
-            + size_bars(others, {size: measured.of_copy for size, measured in recorded.items()}, where)
-            + stretches_chart(
-                turns,
-                self.cols,
-                title=f"The answer over the row length ({'odd' if self.cols % 2 else 'even'}, {self.dtype},"
-                f" {self.device})",
-            )
-        )
+        self.queries.value = query_table(made)
+        self.sizes.value = size_bars(others, {size: measured.of_copy for size, measured in recorded.items()}, where)
+        parity = "odd" if self.cols % 2 else "even"
+        title = f"The answer over the row length ({parity}, {self.dtype}, {self.device})"
+        self.steps.value = stretches_chart(turns, self.cols, title=title)
 
 
 def _sentence(made: Plan) -> str:

@@ -82,7 +82,8 @@ class DispatchExplorer(Explorer):
         }  # fmt: skip
         for trait, control in controls.items():
             self.bind(trait, control)
-        self.message, self.picture = widgets.HTML(), widgets.HTML()
+        # Apart, so that a move of a slider sends only what it changes.
+        self.message, self.way, self.facts, self.others = (widgets.HTML() for _ in range(4))
         own = widgets.HTML("<b>Your own choice:</b>")
         self.widget = widgets.VBox(
             [
@@ -91,7 +92,9 @@ class DispatchExplorer(Explorer):
                 widgets.HBox([named("axis", self.axis_buttons), named("op", self.op_buttons)]),
                 widgets.HBox([own, self.kernel_menu, self.pack_menu, self.block_menu]),
                 self.message,
-                self.picture,
+                self.way,
+                self.facts,
+                self.others,
             ]
         )
         self.observe(lambda change: self._draw(), list(controls))
@@ -131,7 +134,9 @@ class DispatchExplorer(Explorer):
         }
         self.message.value = tables.lines([self.note]) if self.note else ""
         words = {label: _recorded_words(found) for label, found in recorded.items() if found}
-        self.picture.value = ladder(call, steps, made) + consequences_table(plans, words) + self._alternatives(planned)
+        self.way.value = ladder(call, steps, made)
+        self.facts.value = consequences_table(plans, words)
+        self.others.value = self._alternatives(planned)
 
     def _forced(self, rows: int, cols: int) -> Plan:
         return forced(

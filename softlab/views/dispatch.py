@@ -15,10 +15,13 @@ from softlab.views.tables import table
 
 #: More answers than these are drawn from around the one taken.
 MOST_ANSWERS = 9
-_CHIP = "display:inline-block;border-radius:10px;padding:0 9px;margin:1px 4px 1px 0;line-height:20px"
-_DIM = f"{_CHIP};border:1px solid var(--jp-border-color2,#ccc);color:var(--jp-content-font-color2,#666)"
 _TAKEN = ROLES["choice"]
-_LIT = f"{_CHIP};border:1px solid currentColor;background:{_TAKEN};color:{ink_on(_TAKEN)};font-weight:600"
+_STYLE = (
+    "<style>.softlab-chip{display:inline-block;border-radius:10px;padding:0 9px;margin:1px 4px 1px 0;line-height:20px;"
+    "border:1px solid var(--jp-border-color2,#ccc);color:var(--jp-content-font-color2,#666)}"
+    f".softlab-chip.softlab-lit{{border-color:currentColor;background:{_TAKEN};color:{ink_on(_TAKEN)};font-weight:600}}"
+    ".softlab-rung{display:flex;align-items:baseline}.softlab-rung>:first-child{flex:0 0 330px}</style>"
+)
 _TEXT = "font-size:13px;color:var(--jp-content-font-color1,inherit)"
 
 
@@ -27,7 +30,7 @@ def ladder(call: str, steps: Sequence[Step], plan: Plan) -> str:
     rungs = [_rung(number, step) for number, step in enumerate(steps, 1)]
     body = "".join(rungs)
     return (
-        f'<div style="{_TEXT}"><div style="font-family:monospace;font-weight:600">{escape(call)}</div>'
+        f'{_STYLE}<div style="{_TEXT}"><div style="font-family:monospace;font-weight:600">{escape(call)}</div>'
         f'<div style="border-left:2px solid {SERIES[0]};margin:2px 0 2px 10px;padding-left:12px">{body}</div>'
         f'<div style="font-weight:600">{escape(_launch(plan))}</div></div>'
     )
@@ -36,17 +39,17 @@ def ladder(call: str, steps: Sequence[Step], plan: Plan) -> str:
 def _rung(number: int, step: Step) -> str:
     answers = _answers(step)
     chips = "".join(
-        f'<span style="{_LIT}" data-lit="1">\N{CHECK MARK} {escape(shown(answer))}</span>'
+        f'<span class="softlab-chip softlab-lit" data-lit="1">\N{CHECK MARK} {escape(shown(answer))}</span>'
         if answer == step.answer
-        else f'<span style="{_DIM}">{escape(answer if isinstance(answer, str) else shown(answer))}</span>'
+        else f'<span class="softlab-chip">{escape(answer if isinstance(answer, str) else shown(answer))}</span>'
         for answer in answers
     )
     why = "; ".join(
         filter(None, [step.rule, ", ".join(f"{name} {shown(value)}" for name, value in step.values.items())])
     )
     return (
-        f'<div title="{escape(why, quote=True)}" data-step="{number}" style="display:flex;align-items:baseline">'
-        f'<span style="flex:0 0 330px">{escape(step.question)}</span><span>{chips}</span></div>'
+        f'<div title="{escape(why, quote=True)}" data-step="{number}" class="softlab-rung">'
+        f"<span>{escape(step.question)}</span><span>{chips}</span></div>"
     )
 
 
