@@ -8,18 +8,21 @@ from softlab.views.diagrams import ranges
 from softlab.views.tables import table
 
 
-def request_table(request: Request, *, name: str = "") -> str:
-    """HTML: one row a sector. ``name``: what to call the array (default: the number of the argument).
+def request_table(request: Request, *, name: str = "", most: int = 8) -> str:
+    """HTML: one row a sector. ``name``: what to call the array (default: the number of the argument); of more than
+    ``most`` sectors the rest is counted.
 
     The drawing of the same request is ``views.sectors.sector_card(run.global_, request.index, run.buffers)``.
     """
     array = name or ("the address space" if request.argument is None else f"argument {request.argument}")
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for sector, lanes in request.lanes_of_sectors().items():
         first = lanes[0]
         start = sector * SECTOR_BYTES - int(request.address[first] - request.offset[first])
         wanted = len({int(request.offset[lane]) for lane in lanes}) * request.width
         rows.append((f"{start} to {start + SECTOR_BYTES - 1}", ranges(lanes), wanted))
+    if len(rows) > most:
+        rows = [*rows[:most], (f"and {len(rows) - most} sectors more", "", "")]
     verb = "stores" if request.store else "loads"
     line = f", line {request.line}" if request.line else ""
     caption = (

@@ -34,8 +34,14 @@ def test_neighbours_share_sectors():
 
 
 def test_far_apart_each_has_its_own():
-    found = rows(request_table(request(32 * LANE)))
+    found = rows(request_table(request(32 * LANE), most=32))
     assert found == [[f"{32 * k} to {32 * k + 31}", str(k), "4"] for k in range(32)]
+
+
+def test_many_sectors_are_counted():
+    found = rows(request_table(request(32 * LANE), most=3))
+    assert [row[1] for row in found] == ["0", "1", "2", ""]
+    assert found[-1][0] == "and 29 sectors more"
 
 
 def test_a_shared_word_counts_once_and_absent_lanes_never():
