@@ -1,0 +1,78 @@
+"""The emulator's counters are the hardware's: every counter, no tolerance.
+
+Here run all patterns of the galleries and a choice of the softmax kernels, since CUB takes the compiler a second each;
+``python -m tests.hardware.compare`` runs every case that is recorded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from softlab.disassembly import disassembler_found
+from softlab.kernel import Kernel
+from tests.hardware.cases import Case, all_cases
+from tests.hardware.compare import COMPARED, emulate
+from tests.hardware.record import recording
+
+CASES = {case.name: case for case in all_cases()}
+#: Each kind of softmax kernel, each dtype, layout and pack size is among them.
+_SOFTMAX = (
+    "softmax float16 33x5",
+    "softmax float32 33x333",
+    "softmax bfloat16 16x1022",
+    "log_softmax float32 9x1025",
+    "softmax float16 5x13000",
+    "log_softmax float64 33x5",
+    "softmax float64 9x2048",
+    "layout column float32 pack 2 1024 block 256",
+    "layout row bfloat16 pack 2 1500 block 128",
+    "layout row_scalar float16 pack 2 1500 block 128",
+    "layout row float32 pack 1 4096 block 1024",
+)
+RUN = {
+    name: case for name, case in CASES.items() if name in _SOFTMAX or ("softmax" not in name and "layout" not in name)
+}
+needs_nvdisasm = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, dict[str, int]]:
+    return recording()["cases"]
+
+
+def test_every_case_has_a_recording(recorded):
+    assert set(recorded) == set(CASES)
+    assert set(_SOFTMAX) < set(CASES)
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("case", RUN.values(), ids=RUN)
+def test_counters_are_those_of_the_hardware(case: Case, recorded):
+    run = emulate(case)
+    hardware = recorded[case.name]
+    assert run.level == "machine code"
+    assert {name: run.counters[name] for name in COMPARED} == {name: hardware[name] for name in COMPARED}
+
+
+def test_the_load_store_pipe_counts_no_fewer_wavefronts_than_its_instructions_take(recorded):
+    """The recording is sound: waits only add, and add little. Stores showed none at all."""
+    for name, counters in recorded.items():
+        excess = counters["pipe_shared_load_wavefronts"] - counters["shared_load_wavefronts"]
+        assert 0 <= excess <= 0.12 * counters["shared_load_wavefronts"], name
+        assert counters["pipe_shared_store_wavefronts"] == counters["shared_store_wavefronts"], name
+
+
+def test_without_a_disassembler_the_ptx_is_counted(monkeypatch, recorded):
+    """The same run without nvdisasm: it says so, and it shows what the machine code is needed for."""
+    monkeypatch.setattr("softlab.disassembly._tool", lambda: None)
+    case = CASES["shared structures of 4"]
+    how = case.launch()
+    program = dataclasses.replace(how.compile())
+    run = Kernel.from_program(program).run(how.grid, how.block, case.arguments(), smem=how.smem)
+    assert run.level == "PTX"
+    assert run.fused == ()
+    # Four stores side by side that the machine code makes in one.
+    assert run.counters["shared_store_instructions"] == 4 * recorded[case.name]["shared_store_instructions"]
+    assert run.counters["global_load_sectors"] == recorded[case.name]["global_load_sectors"]
