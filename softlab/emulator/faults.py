@@ -34,9 +34,19 @@ class Geometry:
 
 
 def source_line(frames: tuple[Frame, ...], file: str) -> int | None:
-    """The line of an instruction: of its innermost frame in the kernel's own file, else of the innermost of all."""
+    """The line of an instruction: of its innermost frame in the kernel's own file, else of the innermost of all.
+
+    So what happens in a header is laid to the line that calls it, as ``by_line`` counts it.
+    """
     own = next((frame.line for frame in frames if frame.file == file), None)
     return own if own is not None else (frames[0].line if frames else None)
+
+
+def _header(frames: tuple[Frame, ...], file: str) -> str:
+    """Where in a header the instruction is that a line of the kernel's own file calls."""
+    if not frames or frames[0].file == file:
+        return ""
+    return f"in line {frames[0].line} of {frames[0].file}"
 
 
 def first_lane(lanes: Lanes, bad: object) -> tuple[int, int]:
@@ -59,8 +69,9 @@ def kernel_fault(
     address: int | None = None,
 ) -> KernelFault:
     """The fault with the place written out beneath the sentence."""
-    line = source_line(instruction.frames, file) if instruction else None
-    parts = [f"line {line} of {file}" if line else "", f"thread {thread}" if thread else ""]
+    frames = instruction.frames if instruction else ()
+    line = source_line(frames, file)
+    parts = [f"line {line} of {file}" if line else "", _header(frames, file), f"thread {thread}" if thread else ""]
     parts += [f"block {block}" if block else "", f"PTX `{instruction.text}`" if instruction else ""]
     where = ", ".join(part for part in parts if part)
     return KernelFault(kind, f"{kind}: {sentence}\n  at {where}", FaultSite(line, thread, block, address))

@@ -125,6 +125,7 @@ class Batch:
         self.warps.listener = listeners(launch.observers, "shuffle")
         self.warps.on_sync = listeners(launch.observers, "warp_sync")
         self._on_block = listeners(launch.observers, "block")
+        self._on_fence = listeners(launch.observers, "fence")
         self._listeners = Listeners(
             **{event: listeners(launch.observers, event) for event in ("arrive", "stall", "barrier", "exit")}
         )
@@ -249,6 +250,8 @@ class Batch:
 
     def nothing(self, lanes: Lanes, place: Place, *values: Value) -> None:
         """An instruction with no effect here."""
+        if self._on_fence is not None and place.instruction.opcode in ("membar", "fence"):
+            self._on_fence(place, lanes)
 
     def printf(self, lanes: Lanes, place: Place, text: Value, arguments: Value, result: Value) -> None:
         """``vprintf``: one line a lane, in the order of the lanes."""

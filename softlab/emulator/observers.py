@@ -49,6 +49,9 @@ class Observer:
         ``places`` are the instructions at which they came to it: one, unless the code is divergent.
         """
 
+    def fence(self, place: Place, lanes: Lanes) -> None:
+        """These lanes execute a memory fence."""
+
     def exit(self, lanes: Lanes) -> None:
         """These lanes are done while others of the batch are not."""
 

@@ -14,13 +14,15 @@ from softlab.emulator.lanes import Lanes
 @dataclass
 class _Place:
     """``behind``: blocks that can run after it; ``group``: how many threads wait for each other (a warp's, a block's);
-    ``waiting``, ``past``: (blocks, threads) bool, who waits and who ran code behind it meanwhile.
+    ``waiting``, ``past``, ``beyond``: (blocks, threads) bool, who waits, who ran code behind it meanwhile, and who of
+    them ran code further down, so that it was not on the way there.
     """
 
     behind: frozenset[int]
     group: int
     waiting: np.ndarray
     past: np.ndarray
+    beyond: np.ndarray
 
 
 class Detours:
@@ -41,9 +43,9 @@ class Detours:
         found = self._places.get(place)
         if found is None:
             nobody = np.zeros_like(mask)
-            found = self._places[place] = _Place(self._reachable(after), group, nobody, nobody)
+            found = self._places[place] = _Place(self._reachable(after), group, nobody, nobody, nobody)
         found.waiting = found.waiting | mask
-        found.past = found.past & ~mask
+        found.past, found.beyond = found.past & ~mask, found.beyond & ~mask
 
     def passed(self, lanes: Lanes, *places: int) -> None:
         """Lanes go on from these places, together with all that they waited for."""
@@ -52,6 +54,7 @@ class Detours:
             if found is not None:
                 mask = lanes.mask
                 found.waiting, found.past = found.waiting & ~mask, found.past & ~mask
+                found.beyond = found.beyond & ~mask
                 if not found.waiting.any():
                     del self._places[place]
 
@@ -59,12 +62,14 @@ class Detours:
         """Lanes run a block."""
         if not self._places or (block.end == "exit" and block.stop - block.start == 1):
             return
-        for found in self._places.values():
+        for place, found in self._places.items():
             if block.index in found.behind:
                 shape = (lanes.blocks, -1, found.group)
                 waited_for = found.waiting.reshape(shape).any(axis=2, keepdims=True)
                 beside = lanes.mask.reshape(shape) & waited_for & ~found.waiting.reshape(shape)
                 found.past = found.past | beside.reshape(found.past.shape)
+                if block.start > place:
+                    found.beyond = found.beyond | beside.reshape(found.past.shape)
 
     def gone(self, lanes: Lanes) -> tuple[int, np.ndarray] | None:
         """Of lanes that end: (place, who) of a detour."""
@@ -72,6 +77,13 @@ class Detours:
             who = found.past & lanes.mask
             if who.any():
                 return place, who
+        return None
+
+    def around(self, row: int, column: int, group: int) -> tuple[int, np.ndarray] | None:
+        """(place, who) of a detour that this thread is on; ``group`` is how many wait for each other there."""
+        for place, found in self._places.items():
+            if found.group == group and found.beyond[row, column]:
+                return place, found.beyond
         return None
 
     def _reachable(self, start: int) -> frozenset[int]:

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.effects import Place
-from softlab.emulator.flow import Block, is_warp_synchronous
+from softlab.emulator.faults import first_lane
+from softlab.emulator.flow import Block, is_warp_synchronous, uses_and_definitions
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.memory import Site, join_elements
 from softlab.emulator.observers import Observer
+from softlab.emulator.ptx import Register, Vector
 from softlab.instruments.detours import Detours
 from softlab.instruments.shadow import ATOMIC, Shadow
 
@@ -35,6 +37,9 @@ _AROUND_SHUFFLE = (
     "the thread goes around a warp-synchronous instruction whose mask names it, and at which other lanes wait. Move "
     "the instruction out of the branch, or name only the lanes that come (__ballot_sync)"
 )
+#: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones count among them
+#: where the kernel has fences; without, a volatile array is one that somebody hopes to need no barrier for.
+_STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio")
 _MEND = "Put __syncthreads() (within a warp __syncwarp()) between the two"
 
 
@@ -54,12 +59,19 @@ class Hazards(Observer):
         self._batch: Any = None
         self._shadow: Shadow | None = None
         self._detours: Detours
+        self._fences = False
+        self._used: frozenset[str] = frozenset()
+        self._site_words: dict[int, np.ndarray] = {}
 
     def batch(self, batch: Any) -> None:
         """Nothing has been touched yet."""
         self._batch = batch
         self._shadow = Shadow(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
         self._detours = Detours(batch.launch.program)
+        instructions = batch.launch.program.image.instructions
+        self._fences = any(instruction.opcode in ("membar", "fence") for instruction in instructions)
+        if not self._used:
+            self._used = frozenset(name for i in instructions for name in uses_and_definitions(i)[0])
 
     # Shared memory
 
@@ -69,6 +81,7 @@ class Hazards(Observer):
         assert shadow is not None
         touch = self._touch(site, lanes, address)
         ordered = site.instruction.has("volatile")
+        strong = bool(site.operation) or site.instruction.has(*_STRONG) or (ordered and self._fences)
         reads = not site.store or (site.operation and not site.operation.startswith("exch"))
         if reads and (never := shadow.never_written(touch.row, touch.word)).any():
             raise self._fault(
@@ -77,7 +90,7 @@ class Hazards(Observer):
                 "read, and put a barrier after the writes",
                 site, lanes, address, never,
             )  # fmt: skip
-        mine = shadow.code(touch.thread) if not site.operation else np.full(len(touch.thread), ATOMIC)
+        mine = np.full(len(touch.thread), ATOMIC) if strong else shadow.code(touch.thread)
         clash = shadow.written_by_another(touch.row, touch.word, touch.thread, mine, ordered)
         if clash.any() and site.store and not site.operation:
             clash &= self._changes(site, lanes, address, values)
@@ -96,8 +109,15 @@ class Hazards(Observer):
                 if clash.any():
                     text = "writes another value than a second thread does in the same instruction"
                     raise self._race(f"{text} to the same word of shared memory", site, lanes, address, clash)
-        else:
+        elif not strong:
             shadow.read(touch.row, touch.word, touch.thread)
+        if strong:
+            if site.instruction.has("release", "acq_rel"):
+                shadow.fence(touch.row, touch.thread)
+            if reads:
+                shadow.acquire(touch.row, touch.word, touch.thread)
+            if site.store:
+                shadow.release(touch.row, touch.word, touch.thread)
 
     def _touch(self, site: Site, lanes: Lanes, address: Value) -> _Touch:
         shadow = self._shadow
@@ -114,8 +134,26 @@ class Hazards(Observer):
             thread = lanes.full_extent(lanes.column_index)
             row = lanes.full_extent(lanes.row_index)
         first = flat.astype(np.int64) // shadow.granule
-        count = max(1, site.width // shadow.granule)
-        return _Touch(row, thread, first[:, None] + np.arange(count) if count > 1 else first[:, None])
+        words = self._words(site)
+        return _Touch(row, thread, first[:, None] + words if len(words) > 1 or words[0] else first[:, None])
+
+    def _words(self, site: Site) -> np.ndarray:
+        """Which words an access touches, counted from its address.
+
+        The compiler may load a whole vector to use a part of it: elements that nobody reads are not touched.
+        """
+        found = self._site_words.get(site.index)
+        if found is None:
+            assert self._shadow is not None
+            count = max(1, site.width // self._shadow.granule)
+            found = np.arange(count)
+            vector = site.instruction.operands[0]
+            if isinstance(vector, Vector) and not site.store and count >= site.elements:
+                used = [not isinstance(e, Register) or e.name in self._used for e in vector.elements]
+                if any(used):
+                    found = found[np.repeat(used, count // site.elements)]
+            self._site_words[site.index] = found
+        return found
 
     def _changes(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> np.ndarray:
         """Whether each lane stores something else than what is there: storing the same again is harmless."""
@@ -152,6 +190,9 @@ class Hazards(Observer):
         shown = bad.reshape(1, -1) if alike else bad.reshape(lanes.extent)
         lane = int(np.broadcast_to(shown, lanes.extent).reshape(-1).argmax())
         target = int(lanes.full_extent(address)[lane])
+        around = self._detours.around(*first_lane(lanes, shown), lanes.threads)
+        if around is not None:  # what it meets there follows from the barrier that it missed
+            return self._missed(around[0], lanes, lanes.mask & around[1])
         return self._batch.fault(kind, sentence, site.instruction, lanes, shown, target)
 
     def _name(self, code: int) -> str:
@@ -160,6 +201,13 @@ class Hazards(Observer):
         if code < 0:
             return "other threads"
         return f"thread {self._batch.geometry.thread(code)}"
+
+    def fence(self, place: Place, lanes: Lanes) -> None:
+        """What the lanes did so far is told with what they write next by an atomic."""
+        shadow = self._shadow
+        assert shadow is not None
+        shadow.tell_apart()
+        shadow.fence(lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index))
 
     # Warps
 
@@ -220,12 +268,16 @@ class Hazards(Observer):
         if found is None:
             return
         place, who = found
+        raise self._missed(place, lanes, who)
+
+    def _missed(self, place: int, lanes: Lanes, who: np.ndarray) -> Exception:
+        """The fault of the lanes, of these, that went around the instruction at ``place``."""
         instruction = self._batch.launch.program.image.instructions[place]
         if is_warp_synchronous(instruction):
             kind, sentence = "inactive-lane", _AROUND_SHUFFLE
         else:
             kind, sentence = "barrier-divergence", _AROUND_BARRIER
-        raise self._batch.fault(kind, sentence, instruction, lanes, lanes.take(who), None)
+        return self._batch.fault(kind, sentence, instruction, lanes, lanes.take(who), None)
 
 
 def _granule(batch: Any) -> int:

@@ -3,9 +3,15 @@
 A stamp is ``time << 11 | code``. The code says which lane (``warp << 6 | lane``), that several lanes of one warp
 (``warp << 6 | 32``), an atomic, or threads of several warps. Time grows at each barrier and warp-synchronous
 instruction.
+
+Threads also order their accesses by a flag or a lock: what was done before a fence (or a release) and an atomic write
+after it is settled for whoever reads that word by an atomic. Here that takes along what all other threads did before
+the fence: a little too much is settled, never too little.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +24,26 @@ _LANE_MASK = 31
 #: A block has 32 warps, and lane codes end at 32: these two are free.
 MANY_WARPS = _CODE_MASK
 ATOMIC = _CODE_MASK - 1
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Times, a row a block: of each thread's last fence, of the fence that it knows of, and of the fence before the
+    last atomic write to each word.
+    """
+
+    fenced: np.ndarray
+    acquired: np.ndarray
+    released: np.ndarray
+
+    @classmethod
+    def none(cls, rows: int, threads: int, words: int) -> _Order:
+        """No fence yet."""
+        return cls(*(np.zeros((rows, count), np.int64) for count in (threads, threads, words)))
+
+    def repeated(self, rows: int) -> _Order:
+        """One row's times for each of so many."""
+        return _Order(*(np.repeat(a, rows, axis=0) for a in (self.fenced, self.acquired, self.released)))
 
 
 class Shadow:
@@ -37,6 +63,8 @@ class Shadow:
         self._time = 1
         self._barrier = np.zeros(1, np.int64)
         self._synced = np.zeros((1, threads // WARP), np.int64)
+        self._threads = threads
+        self._order: _Order | None = None
 
     def tell_apart(self) -> None:
         """Give each block a state of its own."""
@@ -45,6 +73,8 @@ class Shadow:
                 np.repeat(a, self._blocks, axis=0) for a in (self._written, self._read, self._synced)
             )
             self._barrier = np.repeat(self._barrier, self._blocks)
+            if self._order is not None:
+                self._order = self._order.repeated(self._blocks)
         self.alike = self._blocks == 1
 
     @staticmethod
@@ -83,6 +113,8 @@ class Shadow:
         warp = thread // WARP
         same_warp = (code >> 6 == warp[:, None]) & (code < ATOMIC)
         settled = same_warp & ((stamp >> _CODE_BITS < self._synced[row, warp][:, None]) | ordered)
+        if self._order is not None:
+            settled |= stamp >> _CODE_BITS < self._order.acquired[row, thread][:, None]
         return (other & ~settled).any(axis=1)
 
     def last_writer(self, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
@@ -123,6 +155,8 @@ class Shadow:
         if recent.any():
             same_warp = (code >> 6 == warp) & (code < ATOMIC)
             settled = same_warp & (before >> _CODE_BITS < self._synced[row, thread // WARP][:, None])
+            if self._order is not None:
+                settled |= before >> _CODE_BITS < self._order.acquired[row, thread][:, None]
             merged = np.where(same_warp, warp << 6 | _MANY_LANES, MANY_WARPS)
             stamp = np.where(recent & ~settled, now | merged, stamp)
         self._read[at, word] = stamp
@@ -153,3 +187,23 @@ class Shadow:
             self.tell_apart()
             mask = lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2)
         self._synced[np.broadcast_to(mask, self._synced.shape)] = self._time
+
+    # Fences
+
+    def fence(self, row: np.ndarray, thread: np.ndarray) -> None:
+        """The threads tell all they did so far to whoever sees what they write next by an atomic."""
+        if self._order is None:
+            self._order = _Order.none(len(self._written), self._threads, self.words)
+        self._time += 1
+        self._order.fenced[row, thread] = self._time
+
+    def release(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
+        """The threads write by an atomic."""
+        if self._order is not None:
+            np.maximum.at(self._order.released, (row[:, None], word), self._order.fenced[row, thread][:, None])
+
+    def acquire(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
+        """The threads read by an atomic."""
+        if self._order is not None:
+            seen = self._order.released[row[:, None], word].max(axis=1)
+            np.maximum.at(self._order.acquired, (row, thread), seen)

@@ -1,0 +1,46 @@
+"""Each planted fault is reported as what it is and where it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from softlab.errors import FAULT_KINDS, KernelFault
+from softlab.kernel import Kernel
+from tests.faults.cases import GOOD
+from tests.faults.planted import PLANTED, Planted
+
+#: Instructions after which a loop counts as endless: the good kernels need a tenth of it.
+BUDGET = 20_000
+
+
+def test_every_kind_is_planted() -> None:
+    assert set(Counter(planted.kind for planted in PLANTED)) == set(FAULT_KINDS)
+    assert min(Counter(planted.kind for planted in PLANTED).values()) >= 6
+    assert len({(planted.kind, planted.name) for planted in PLANTED}) == len(PLANTED)
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: f"{planted.kind}: {planted.name}")
+def test_a_planted_fault_is_found(planted: Planted) -> None:
+    good = GOOD[planted.good]
+    kernel = Kernel.from_program(planted.compile())
+    with pytest.raises(KernelFault) as caught:
+        kernel.run(good.grid, good.block, good.arguments(), good.smem, record=False, budget=BUDGET)
+    fault = caught.value
+    assert fault.kind == planted.kind, fault
+    assert fault.line in planted.lines, fault
+    for name in ("thread", "block", "address"):
+        expected = getattr(planted, name)
+        assert expected is None or getattr(fault, name) == expected, f"{name}: {fault}"
+    assert fault.thread is not None
+    assert all(index < size for index, size in zip(fault.thread, (*good.block, 1, 1), strict=False))
+    assert all(index < size for index, size in zip(fault.block, (*good.grid, 1, 1), strict=False))
+    assert f"line {fault.line} of {good.file}" in str(fault)
+
+
+def test_a_fault_in_a_header_names_the_line_there_too() -> None:
+    planted = next(p for p in PLANTED if p.good == "narrow softmax")
+    good = GOOD[planted.good]
+    with pytest.raises(KernelFault, match=r"line \d+ of softmax_warp.cuh, in line \d+ of load_store.cuh"):
+        Kernel.from_program(planted.compile()).run(good.grid, good.block, good.arguments(), good.smem)

@@ -1,0 +1,60 @@
+"""No fault is reported where there is none."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from softlab import plans
+from softlab.errors import KernelFault
+from softlab.kernel import Kernel
+from tests.faults.cases import GOOD, Good
+from tests.hardware.cases import Case, all_cases
+from tests.kernels.cases import kernel_of, matrix
+
+
+def same_with_and_without_checks(kernel: Kernel, grid, block, arguments, smem: int) -> None:
+    """It runs clean, and watching changes nothing."""
+    checked = arguments()
+    unchecked = [argument.copy() for argument in checked]
+    kernel.run(grid, block, checked, smem, check=True, record=False)
+    kernel.run(grid, block, unchecked, smem, check=False, record=False)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(checked, unchecked, strict=True))
+
+
+@pytest.mark.parametrize("good", [pytest.param(good, id=name) for name, good in GOOD.items()])
+def test_the_kernels_in_which_faults_are_planted(good: Good) -> None:
+    same_with_and_without_checks(Kernel.from_program(good.compile()), good.grid, good.block, good.arguments, good.smem)
+
+
+#: Of the recorded cases: thread 127 reads element 128 * stride, which is beyond what all threads write.
+READ_THE_UNWRITTEN = {f"shared unsigned {kind} stride {stride}" for kind in ("char", "short") for stride in (1, 3)}
+RECORDED = [case for case in all_cases() if not case.name.startswith(("softmax", "log_softmax"))]
+
+
+def test_one_gallery_kernel_reads_what_nobody_wrote() -> None:
+    for case in RECORDED:
+        if case.name in READ_THE_UNWRITTEN:
+            launch = case.launch()
+            with pytest.raises(KernelFault, match=r"thread \(127, 0, 0\)") as caught:
+                Kernel.from_program(launch.compile()).run(launch.grid, launch.block, case.arguments(), launch.smem)
+            assert caught.value.kind == "uninitialized-shared"
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in RECORDED if c.name not in READ_THE_UNWRITTEN])
+def test_the_gallery(case: Case) -> None:
+    launch = case.launch()
+    kernel = Kernel.from_program(launch.compile())
+    same_with_and_without_checks(kernel, launch.grid, launch.block, case.arguments, launch.smem)
+
+
+@pytest.mark.parametrize("op", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_softmax_of_many_shapes(op: str, dtype: str) -> None:
+    for rows, cols in product((1, 7), (1, 3, 8, 33, 96, 1023, 1025, 3000, 13001)):
+        plan = plans.plan(rows, cols, dtype, op=op, device="H200")
+        x = matrix(rows, cols, dtype)
+        arguments = (x, np.zeros_like(x), np.int64(rows), np.int64(cols))
+        kernel_of(plan).run(plan.grid, plan.block, arguments, plan.smem_bytes, check=True, record=False)
