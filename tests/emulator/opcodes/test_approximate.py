@@ -53,15 +53,6 @@ def test_within_the_documented_error() -> None:
     check("tanh.approx.f32", math.tanh, lambda y: 2.0**-11 * abs(y), x)
 
 
-def test_ex2_is_cut() -> None:
-    """As on hardware: never above the truth, less than one unit below."""
-    x = np.linspace(-125.9, 127.9, 5000).astype(np.float32)
-    (got,) = evaluate("ex2.approx.f32 d, a", x)
-    for value, result in zip(x.tolist(), got.tolist(), strict=True):
-        truth = math.exp2(value)
-        assert truth - ulp(truth) < result <= truth * (1 + 2.0**-52)
-
-
 # PTX manual: the tables of special values, as "source result" pairs.
 SPECIAL = {
     "ex2.approx": "-inf 0, -1e-40 1, -0 1, 0 1, 1e-40 1, inf inf, nan nan, 128 inf, -150 0",
