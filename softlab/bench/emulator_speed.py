@@ -1,14 +1,18 @@
 """How fast the emulator runs the shared-memory softmax: ``python -m softlab.bench.emulator_speed`` prints JSON.
 
 Speed is in lane-instructions a second: PTX instructions times the lanes that run them. Compiling is left out, as the
-programs are cached. With numba installed its CUDA simulator runs a row maximum for comparison, on one block, scaled to
-all.
+programs are cached. Where numba is installed (``pip install numba``), its CUDA simulator runs a row maximum for
+comparison, with the same steps.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -62,45 +66,45 @@ def measure() -> dict[str, Any]:
         if name == "plain":
             report["lane_instructions"] = run.lane_instructions
     report["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
-    if (simulated := _numba_row_maximum()) is not None:
-        report["numba_simulator_row_maximum_seconds"] = round(simulated, 2)
-        report["times_numba"] = round(simulated / (report["plain"]["milliseconds"] / 1e3))
+    report["row_maximum"] = _row_maximum(x)
     return report
 
 
-def _numba_row_maximum() -> float | None:
-    """Seconds that numba's CUDA simulator would take for a row maximum of all rows; None without numba."""
-    import os
+# The same steps as numba_simulator.row_maximum.
+_ROW_MAXIMUM = """
+extern "C" __global__ void row_maximum(const float* x, float* y, int cols) {
+  __shared__ float best[256];
+  const float* row = x + blockIdx.x * cols;
+  float largest = row[threadIdx.x];
+  for (int column = threadIdx.x; column < cols; column += 256) largest = fmaxf(largest, row[column]);
+  best[threadIdx.x] = largest;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) best[threadIdx.x] = fmaxf(best[threadIdx.x], best[threadIdx.x + half]);
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = best[0];
+}
+"""
 
-    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    try:
-        from numba import cuda, float32
-    except ImportError:
-        return None
 
-    @cuda.jit
-    def row_maximum(x, y):  # type: ignore[no-untyped-def]
-        best = cuda.shared.array(BLOCK, float32)
-        thread = cuda.threadIdx.x
-        largest = x[cuda.blockIdx.x, thread]
-        for column in range(thread, x.shape[1], BLOCK):
-            largest = max(largest, x[cuda.blockIdx.x, column])
-        best[thread] = largest
-        cuda.syncthreads()
-        half = BLOCK // 2
-        while half > 0:
-            if thread < half:
-                best[thread] = max(best[thread], best[thread + half])
-            cuda.syncthreads()
-            half //= 2
-        if thread == 0:
-            y[cuda.blockIdx.x] = best[0]
-
-    x = np.random.default_rng(0).standard_normal((1, COLS)).astype(np.float32)
-    y = np.empty(1, np.float32)
-    start = time.perf_counter()
-    row_maximum[1, BLOCK](x, y)
-    return (time.perf_counter() - start) * ROWS
+def _row_maximum(x: np.ndarray) -> dict[str, float]:
+    """Seconds of a row maximum here, with and without counters, and in numba's simulator where numba is installed."""
+    kernel = Kernel(_ROW_MAXIMUM, "row_maximum")
+    y = np.empty(ROWS, np.float32)
+    report = {}
+    for name, record in (("plain", False), ("counters", True)):
+        seconds, _ = _best(partial(kernel.run, ROWS, BLOCK, (x, y, COLS), check=False, record=record))
+        report[name] = round(seconds, 5)
+    if not np.array_equal(y, x.max(axis=1)):
+        raise SystemExit("the emulator's row maximum is wrong")
+    if importlib.util.find_spec("numba"):
+        command = [sys.executable, "-m", "softlab.bench.numba_simulator", str(ROWS), str(COLS), str(BLOCK)]
+        environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+        done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        report["numba_simulator"] = round(float(done.stdout), 2)
+        report["times_numba"] = round(report["numba_simulator"] / report["counters"])
+    return report
 
 
 if __name__ == "__main__":
