@@ -33,10 +33,10 @@ _DISTANCE_BITS = 17
 def _square() -> np.ndarray:
     """The unit's square of each distance, by its upper 15 bits: (32768,) int64 in units of 2**-17."""
     distance = np.arange(1 << _SQUARE_BITS)
-    bit = [None, *((distance >> (_SQUARE_BITS - i) & 1) for i in range(1, _SQUARE_BITS + 1))]
+    bit = {i: distance >> (_SQUARE_BITS - i) & 1 for i in range(1, _SQUARE_BITS + 1)}  # bit i weighs 2**-i
     square = np.zeros(len(distance), np.int64)
-    for i in range(1, _SQUARE_BITS + 1):
-        if 2 * i <= _SQUARE_BITS:  # bit i times itself weighs 2**-2i
+    for i in bit:
+        if 2 * i <= _SQUARE_BITS:  # times itself it weighs 2**-2i
             square += bit[i] << (_SQUARE_BITS - 2 * i)
         for j in range(i + 1, _SQUARE_BITS + 2 - i):  # bits i and j meet twice: 2**(1 - i - j)
             square += (bit[i] & bit[j]) << (_SQUARE_BITS + 1 - i - j)
