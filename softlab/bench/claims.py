@@ -14,6 +14,7 @@ import numpy as np
 from softlab.bench.cases import DTYPES, ITEM_BYTES, LAYOUT_COLS, PACK_COLS, rows_of
 from softlab.bench.consequences import copy_gb_per_second, gb_per_second
 from softlab.bench.recordings import Recording, Table, select
+from softlab.instantiations import BLOCK_SIZES
 from softlab.plans import Plan, forced, plan
 
 #: What counts as faster: more than this. 19 of 20 cases differ by less between the two passes of the recording.
@@ -109,6 +110,22 @@ def peer_speeds(recording: Recording, peer: str, dtype: str) -> tuple[np.ndarray
 def alternatives(made: Plan, kernel: str) -> list[Plan]:
     """The plan with the named kernel at every block size that fits."""
     return [other.plan for other in made.alternatives() if other.kernel == kernel and other.plan]
+
+
+def best_speed(recording: Recording, made: Plan, kernel: str) -> float:
+    """The recorded speed of the named kernel on the plan's problem, in its fastest block size."""
+    return max(speed(recording, other) for other in alternatives(made, kernel))
+
+
+def block_size_speeds(recording: Recording, dtype: str, cols: Sequence[int]) -> dict[int, list[float]]:
+    """Block size -> speed of the shared-memory kernel at each row length; NaN where it does not fit."""
+    plans = {made.cols: made for made in planned(recording, dtype)}
+    found: dict[int, list[float]] = {size: [] for size in BLOCK_SIZES}
+    for length in cols:
+        speeds = {p.block_size: speed(recording, p) for p in alternatives(plans[length], "block_smem")}
+        for size in BLOCK_SIZES:
+            found[size].append(speeds.get(size, float("nan")))
+    return found
 
 
 def layout_speeds(recording: Recording, dtype: str) -> dict[str, list[float]]:
@@ -238,9 +255,7 @@ def _warp(recording: Recording) -> Iterator[Finding]:
         for made in planned(recording, dtype):
             if made.kernel == "warp":
                 free.append(made.static_smem_bytes + made.smem_bytes == 0)
-                times.append(
-                    speed(recording, made) / max(speed(recording, p) for p in alternatives(made, "block_smem"))
-                )
+                times.append(speed(recording, made) / best_speed(recording, made, "block_smem"))
     yield _finding("it takes no shared memory", free, "as compiled; the emulator counts no barrier either")
     words = f"from {min(times):.2f} to {max(times):.1f} times the best block size of block_smem"
     yield _finding("it is faster than the shared-memory kernel", [t > 1 + NOISE for t in times], words, beyond=True)
@@ -253,8 +268,8 @@ def _block_size(recording: Recording) -> Iterator[Finding]:
         for made in planned(recording, dtype):
             if made.kernel == "block_smem":
                 ours = speed(recording, made)
-                shares.append(ours / max(speed(recording, p) for p in alternatives(made, "block_smem")))
-                times.append(ours / max(speed(recording, p) for p in alternatives(made, "block_uncached")))
+                shares.append(ours / best_speed(recording, made, "block_smem"))
+                times.append(ours / best_speed(recording, made, "block_uncached"))
     words = f"{_range(shares)} of the best block's speed"
     yield _finding(f"the block so chosen is within {NOISE:.0%} of the fastest", [s >= 1 - NOISE for s in shares], words)
     words = f"from {min(times):.2f} to {max(times):.2f} times the best block of block_uncached"

@@ -127,7 +127,7 @@ class BlockSizeExplorer(Explorer):
         where = ""
         if recorded:
             cols = next(iter(recorded.values())).cols
-            where = f"recorded on an H200 at {tables.shown(cols)} columns: 100% = device copy"
+            where = f"recorded at {tables.shown(cols)} columns, % of a device copy"
         self.message.value = tables.lines([_sentence(made)])
         self.queries.value = query_table(made)
         self.sizes.value = size_bars(others, {size: measured.of_copy for size, measured in recorded.items()}, where)

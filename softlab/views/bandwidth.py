@@ -11,6 +11,10 @@ from softlab.views.occupancy import stamped
 from softlab.views.style import INK, SERIES, layout
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
+_PATTERNS = tuple(
+    {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(0,0,0,0.55)", "size": 7, "solidity": 0.25}
+    for shape in ("", "/", "x", ".")
+)
 Points = tuple[Sequence[Any], Sequence[float]]
 
 
@@ -43,15 +47,17 @@ def grouped_bars(
     labels: Sequence[Any], groups: Mapping[str, Sequence[float]], *, title: str, x: str, y: str, stamp: str,
     line: float | None = None, line_text: str = "",
 ) -> go.Figure:  # fmt: skip
-    """Bars side by side: at each label one of each group (name -> values; NaN leaves a gap). ``line``: to compare."""
+    """Bars side by side: at each label one of each group (name -> values; NaN leaves a gap, a group of nothing else is
+    left out). ``line``: to compare with."""
     figure = go.Figure(
         [
             go.Bar(
                 name=name, x=[str(label) for label in labels], y=[None if v != v else v for v in values],
-                marker={"color": SERIES[k % len(SERIES)], "pattern": {"shape": ("", "/", "x", ".")[k % 4]}},
+                marker={"color": SERIES[k % len(SERIES)], "pattern": _PATTERNS[k % len(_PATTERNS)]},
                 hovertemplate=f"{name}, %{{x}}: %{{y:.3g}}<extra></extra>",
             )
             for k, (name, values) in enumerate(groups.items())
+            if any(v == v for v in values)
         ],
         layout(title, x, y, barmode="group"),
     )  # fmt: skip
@@ -73,9 +79,11 @@ def traffic_points(groups: Mapping[str, Points], cache_bytes: float, *, title: s
         ],
         layout(title, "MiB of rows that the GPU works on at a time", "read from DRAM, in inputs"),
     )  # fmt: skip
-    figure.add_vline(
-        cache_bytes / 2**20, line={"color": INK, "dash": "dash"}, annotation_text="all of L2", annotation_font_size=11
-    )
+    # A trace, since plotly puts the words of a line's annotation on a logarithmic axis at 10 to the power of its place.
+    figure.add_scatter(
+        x=[cache_bytes / 2**20] * 2, y=[0, 3.2], mode="lines", name="all of L2", hoverinfo="skip",
+        line={"color": INK, "dash": "dash"},
+    )  # fmt: skip
     figure.update_xaxes(type="log", dtick=0.30103, tickformat="d")
     figure.update_yaxes(range=[0, 3.3])
     return _roomy(figure, stamp)
@@ -83,5 +91,6 @@ def traffic_points(groups: Mapping[str, Points], cache_bytes: float, *, title: s
 
 def _roomy(figure: go.Figure, stamp: str) -> go.Figure:
     """Room under the axis for the stamp, and the legend at the side."""
-    figure.update_layout(height=380, margin={"b": 84})
+    figure.update_layout(height=390, margin={"b": 96})
+    figure.update_xaxes(title_standoff=6)
     return stamped(figure, stamp)

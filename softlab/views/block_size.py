@@ -84,7 +84,7 @@ def size_bars(alternatives: Sequence[Alternative], recorded: Mapping[int, float]
         words = f"blocks of {other.block_size}" + (" \N{CHECK MARK}" if other.chosen else "")
         parts.append(svg.text(_LEFT - 8, y + 15, words, anchor="end", bold=other.chosen))
         if other.plan is None:
-            parts.append(svg.text(_LEFT, y + 15, _first_sentence(other.reason), fill=svg.FAINT, size=11))
+            parts.append(svg.text(_LEFT, y + 15, f"does not fit: {_short(other.reason)}", fill=svg.FAINT, size=11))
             continue
         held = other.plan.occupancy
         fill = ROLES["choice"] if other.chosen else SERIES[0]
@@ -152,5 +152,6 @@ def stretches_chart(stretches: Sequence[Stretch], cols: int, *, title: str) -> s
     return svg.drawing(height + 22, parts, title=title)
 
 
-def _first_sentence(words: str) -> str:
-    return words.partition(". ")[0].removesuffix(".")[:96]
+def _short(reason: str) -> str:
+    """The limit that is broken: what stands between "does not fit in blocks of ...:" and the advice."""
+    return reason.partition(": ")[2].partition(";")[0] or reason

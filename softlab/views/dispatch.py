@@ -20,9 +20,10 @@ _STYLE = (
     "<style>.softlab-chip{display:inline-block;border-radius:10px;padding:0 9px;margin:1px 4px 1px 0;line-height:20px;"
     "border:1px solid var(--jp-border-color2,#ccc);color:var(--jp-content-font-color2,#666)}"
     f".softlab-chip.softlab-lit{{border-color:currentColor;background:{_TAKEN};color:{ink_on(_TAKEN)};font-weight:600}}"
-    ".softlab-rung{display:flex;align-items:baseline}.softlab-rung>:first-child{flex:0 0 330px}</style>"
+    ".softlab-rung{display:flex;align-items:baseline}"
+    ".softlab-rung>:first-child{flex:0 0 350px;white-space:nowrap}</style>"
 )
-_TEXT = "font-size:13px;color:var(--jp-content-font-color1,inherit)"
+_TEXT = "font-size:13px;line-height:22px;color:var(--jp-content-font-color1,inherit)"
 
 
 def ladder(call: str, steps: Sequence[Step], plan: Plan) -> str:

@@ -151,7 +151,7 @@ def achieved_bars(
         ],
         layout("Occupancy: what fits, and what was there", "percent of an SM's warps", "", barmode="group"),
     )  # fmt: skip
-    figure.update_layout(height=70 + 46 * len(labels), margin={"l": 230, "b": 80}, legend={"traceorder": "reversed"})
+    figure.update_layout(height=70 + 46 * len(labels), margin={"l": 230, "b": 96}, legend={"traceorder": "reversed"})
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return stamped(figure.update_xaxes(range=[0, 112]), stamp)
 
@@ -159,7 +159,7 @@ def achieved_bars(
 def stamped(figure: go.Figure, stamp: str) -> go.Figure:
     """Say under the picture that it is recorded: where, when and with what."""
     return figure.add_annotation(
-        text=stamp, x=0, y=0, xref="paper", yref="paper", yshift=-72, xanchor="left", yanchor="bottom",
+        text=stamp, x=0, y=0, xref="paper", yref="paper", yshift=-90, xanchor="left", yanchor="bottom",
         showarrow=False, font={"size": 11, "color": INK}, align="left",
     )  # fmt: skip
 
