@@ -22,8 +22,9 @@ from softlab.emulator.observers import Observer
 from softlab.emulator.ptx import Instruction
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
-from softlab.instruments.issue import Issue, Remainder
+from softlab.instruments.issue import Issue, UnrolledLoop
 from softlab.instruments.machine_code import MachineCode
+from softlab.instruments.unrolled import Rule, UnrolledCounter
 from softlab.traces import COUNTERS, InstructionCounters
 
 _COLUMN = {name: number for number, name in enumerate(COUNTERS)}
@@ -38,9 +39,6 @@ _SECTOR = 32
 _FAR = 1 << 30
 #: Remembered patterns; beyond it memory would grow with the run.
 _REMEMBERED = 4096
-
-#: (address (n, 32), active (n, 32), width, store) -> one row of figures a warp, (n, figures).
-_Rule = Callable[[np.ndarray, np.ndarray, int, bool], np.ndarray]
 
 
 def _bank_figures(address: np.ndarray, active: np.ndarray, width: int, store: bool) -> np.ndarray:
@@ -65,7 +63,7 @@ class PatternMemory:
     ``period``: moving all addresses by it changes nothing. ``figures``: how many the rule gives.
     """
 
-    def __init__(self, rule: _Rule, period: int, figures: int) -> None:
+    def __init__(self, rule: Rule, period: int, figures: int) -> None:
         self._rule = rule
         self._period = period
         self._figures = figures
@@ -125,7 +123,8 @@ class Counted:
 
     ``once`` (instructions, len(COUNTERS)): what each adds when a warp issues it, whatever its lanes do; ``machine``:
     what the assembler made of its accesses; ``issues``: index of each shared access that is counted when it is issued
-    -> who issues it; ``sunk``: block -> indices of the accesses that its lanes make though the PTX has them earlier.
+    -> who issues it; ``sunk``: block -> indices of the accesses that its lanes make though the PTX has them earlier;
+    ``loops``: index of each access in an unrolled loop -> the loop; ``stores``: whether each instruction is a store.
     """
 
     text: tuple[str, ...]
@@ -134,6 +133,8 @@ class Counted:
     machine: MachineCode
     issues: Mapping[int, Issue]
     sunk: Mapping[int, tuple[int, ...]]
+    loops: Mapping[int, UnrolledLoop]
+    stores: tuple[bool, ...]
 
     @classmethod
     def of(cls, image: Image, machine: MachineCode | None = None) -> Counted:
@@ -155,7 +156,9 @@ class Counted:
             if access.width and access.issue.sunk:
                 sunk[access.issue.block] = (*sunk.get(access.issue.block, ()), number)
         frames = tuple(tuple((f.file, f.line) for f in i.frames) for i in image.instructions)
-        return cls(tuple(i.text for i in image.instructions), frames, once, machine, issues, sunk)
+        loops = {number: access.issue.loop for number, access in machine.accesses.items() if access.issue.loop}
+        stores = tuple(i.opcode == "st" for i in image.instructions)
+        return cls(tuple(i.text for i in image.instructions), frames, once, machine, issues, sunk, loops, stores)
 
 
 class Counters(Observer):
@@ -171,13 +174,13 @@ class Counters(Observer):
         self._sectors = PatternMemory(_sector_figures, _SECTOR, 1)
         self._sinking = {number for numbers in counted.sunk.values() for number in numbers}
         self._sunk: dict[int, tuple[Callable[[Site, Lanes, Value], None], Site, Value]] = {}
-        self._remainders = [RemainderCounter(r) for r in {i.remainder for i in counted.issues.values()} if r]
-        self._watched = {*counted.sunk, *(b for r in self._remainders for b in (r.loop.entry, r.loop.turn))}
+        self._loops = {loop: UnrolledCounter(loop) for loop in {*counted.loops.values()}}
+        self._watched = {*counted.sunk, *(b for loop in self._loops for b in (loop.entry, loop.turn))}
 
     def batch(self, batch: Any) -> None:
         """What is kept of the lanes before is done with."""
-        for remainder in self._remainders:
-            remainder.finish()
+        for unrolled in self._loops.values():
+            unrolled.settle()
         self._sunk.clear()
 
     def block(self, block: Block, lanes: Lanes) -> None:
@@ -186,8 +189,11 @@ class Counters(Observer):
         self._warps[index] = self._warps.get(index, 0) + lanes.warps
         self._ranges[index] = (block.start, block.stop)
         if index in self._watched:
-            for remainder in self._remainders:
-                remainder.block(index, lanes)
+            for loop, unrolled in self._loops.items():
+                if index == loop.entry:
+                    unrolled.settle()
+                elif index == loop.turn:
+                    unrolled.turn(lanes)
             for number in self._counted.sunk.get(index, ()):
                 if number in self._sunk:
                     count, site, address = self._sunk[number]
@@ -217,6 +223,7 @@ class Counters(Observer):
 
     def _shared(self, site: Site, lanes: Lanes, address: Value) -> None:
         counts = self._counts[site.index]
+        self._in_loop(_bank_figures, site, lanes, address)
         wavefronts, conflicts = self._banks.total(site, lanes, address)
         counts[_COLUMN["shared_store_wavefronts" if site.store else "shared_load_wavefronts"]] += wavefronts
         counts[_COLUMN["bank_conflicts"]] += conflicts
@@ -225,10 +232,16 @@ class Counters(Observer):
             counts[_COLUMN["shared_store_instructions" if site.store else "shared_load_instructions"]] += lanes.warps
 
     def _global(self, site: Site, lanes: Lanes, address: Value) -> None:
+        self._in_loop(_sector_figures, site, lanes, address)
         kind = "store" if site.store else "load"
         counts = self._counts[site.index]
         counts[_COLUMN[f"global_{kind}_requests"]] += lanes.warps
         counts[_COLUMN[f"global_{kind}_sectors"]] += self._sectors.total(site, lanes, address)[0]
+
+    def _in_loop(self, rule: Rule, site: Site, lanes: Lanes, address: Value) -> None:
+        loop = self._counted.loops.get(site.index)
+        if loop is not None:
+            self._loops[loop].access(rule, site, lanes, address)
 
     def result(self) -> InstructionCounters:
         """The counters of every instruction of the kernel."""
@@ -237,45 +250,23 @@ class Counters(Observer):
             issued[start:stop] += self._warps[index]
         once = self._counted.once
         counts = self._counts + issued[:, None] * once
-        idle = {remainder.loop: remainder.finish() for remainder in self._remainders}
+        for unrolled in self._loops.values():
+            unrolled.settle()
+            for number, figures in unrolled.figures.items():
+                kind = "store" if self._counted.stores[number] else "load"
+                if len(figures) == 2:
+                    counts[number, _COLUMN[f"shared_{kind}_wavefronts"]] += figures[0]
+                    counts[number, _COLUMN["bank_conflicts"]] += figures[1]
+                else:
+                    counts[number, _COLUMN[f"global_{kind}_requests"]] += unrolled.issued[number]
+                    counts[number, _COLUMN[f"global_{kind}_sectors"]] += figures[0]
         for number, issue in self._counted.issues.items():
             more = self._warps.get(issue.block, 0) - issued[number]
-            if issue.remainder is not None:
-                more += idle[issue.remainder]
+            if issue.loop is not None:
+                unrolled = self._loops[issue.loop]
+                more += unrolled.issued.get(number, 0) + unrolled.idle
             counts[number, _SHARED_INSTRUCTIONS] += more * once[number, _SHARED_INSTRUCTIONS]
         return InstructionCounters(self._counted.text, self._counted.frames, counts)
-
-
-class RemainderCounter:
-    """Counts the warps that issue the predicated last turn of an unrolled loop though none of their lanes needs it."""
-
-    def __init__(self, loop: Remainder) -> None:
-        self.loop = loop
-        self._turns: np.ndarray | None = None
-        self._idle = 0
-
-    def block(self, index: int, lanes: Lanes) -> None:
-        """These lanes come to the block before the loop, or take a turn of it."""
-        if index == self.loop.entry:
-            self._settle(lanes.mask)
-        elif index == self.loop.turn:
-            if self._turns is None:
-                self._turns = np.zeros((lanes.blocks, lanes.threads), np.int64)
-            self._turns += lanes.mask
-
-    def finish(self) -> int:
-        """No more blocks of this batch: how many such warps there were."""
-        if self._turns is not None:
-            self._settle(np.ones_like(self._turns, bool))
-        self._turns = None
-        return self._idle
-
-    def _settle(self, mask: np.ndarray) -> None:
-        if self._turns is None:
-            return
-        turns = np.where(mask, self._turns, 0).reshape(-1, WARP)
-        self._idle += int(np.count_nonzero(turns.any(axis=1) & ~(turns % 2).any(axis=1)))
-        self._turns[mask] = 0
 
 
 def _counted_when_issued(instruction: Instruction) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from softlab.disassembly import MachineFunction, MachineInstruction
 from softlab.emulator.flow import Block
@@ -19,8 +20,6 @@ from softlab.instruments.control import ControlGraph
 _JUMPS = ("BRA", "BRX", "JMP", "JMX", "BRXU", "JMXU", "RET", "EXIT", "KILL", "BREAK")
 _LEAVING = ("RET", "EXIT", "KILL")
 _PREDICATE = re.compile(r"!?U?P\d+")
-#: Turns that the smallest unrolled group takes where the odd turn that is left becomes predicated.
-_PAIR = 2
 
 
 @dataclass(frozen=True)
@@ -38,27 +37,30 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Remainder:
-    """A loop of the PTX whose odd last turn is predicated in the machine code.
+class UnrolledLoop:
+    """A loop of the PTX that the machine code takes in stages.
 
-    ``turn``: a block of it that every turn runs; ``entry``: the block before the loop.
+    ``entry``: the block before it; ``turn``: a block that every turn runs; ``stages``: turns that each stage takes, the
+    first of them in a loop, the others once: (4, 2, 1); ``predicated``: the last one is issued whether needed or not.
     """
 
     entry: int
     turn: int
+    stages: tuple[int, ...]
+    predicated: bool
 
 
 @dataclass(frozen=True)
 class Issue:
     """Who issues an access: the warps of block ``block`` of the PTX.
 
-    ``sunk``: it is also their lanes that take part, and not those of the block that the PTX has it in; ``remainder``:
-    the loop whose predicated last turn is issued where the PTX has none.
+    ``sunk``: it is also their lanes that take part, and not those of the block that the PTX has it in; ``loop``: the
+    unrolled loop that it stands in, if it does.
     """
 
     block: int
     sunk: bool = False
-    remainder: Remainder | None = None
+    loop: UnrolledLoop | None = None
 
 
 class IssueFinder:
@@ -83,7 +85,7 @@ class IssueFinder:
         plain = [copy for copy in copies if not copy.instruction.guard]
         predicated = [copy for copy in copies if copy.instruction.guard]
         if plain:
-            return Issue(block, remainder=self._remainder(block, plain, predicated))
+            return Issue(block, loop=self._unrolled(block, plain, predicated))
         outermost = {self._outermost(block, copy) for copy in predicated}
         return Issue(outermost.pop()) if len(outermost) == 1 else Issue(block)
 
@@ -119,9 +121,11 @@ class IssueFinder:
         near = [b for line in copy.near for b in self._blocks_at.get(line, ())]
         return max(arms, key=lambda arm: sum(graph.dominates(arm, b) for b in near), default=None)
 
-    def _remainder(self, block: int, plain: Sequence[Copy], predicated: Sequence[Copy]) -> Remainder | None:
+    def _unrolled(self, block: int, plain: Sequence[Copy], predicated: Sequence[Copy]) -> UnrolledLoop | None:
+        """The loop, if the copies are the stages of one: each a basic block, with half the turns of the one before."""
         graph = self._graph
-        if len(predicated) != 1 or min(Counter(copy.group for copy in plain).values()) != _PAIR:
+        sizes = sorted(Counter(copy.group for copy in plain).values(), reverse=True) + [1] * len(predicated)
+        if len(sizes) < 2 or sizes[-1] != 1 or any(a != 2 * b for a, b in pairwise(sizes)):
             return None
         loops = [
             (head, latch)
@@ -133,9 +137,10 @@ class IssueFinder:
             return None
         head, latch = max(loops, key=lambda loop: loop[0])
         entries = [b for b in graph.before[head] if not graph.dominates(head, b)]
-        if len(entries) != 1 or not predicated[0].branches <= self._lines(head) - {self._branch[latch]}:
+        outside = self._lines(head) - {self._branch[latch]}
+        if len(entries) != 1 or any(not copy.branches <= outside for copy in predicated):
             return None
-        return Remainder(entries[0], block)
+        return UnrolledLoop(entries[0], block, tuple(sizes), bool(predicated))
 
 
 def _successors(image: Image, blocks: Sequence[Block]) -> list[tuple[int, ...]]:

@@ -269,6 +269,41 @@ def _second_gallery() -> list[Case]:
     ]
 
 
+def _third_gallery() -> list[Case]:
+    """Branches and neighbouring accesses in every form, met last."""
+
+    def branches(kernel: str, *scalars: int, name: str = "") -> Case:
+        arguments = _integers(384, 384, *scalars)
+        return _launched(name or kernel.replace("_", " "), "branches.cu", kernel, (3,), (128,), arguments)
+
+    def vectors(kernel: str, arguments: Callable[[], list]) -> Case:
+        return _launched(kernel.replace("_", " "), "vectors.cu", kernel, (3,), (64,), arguments)
+
+    def doubles() -> list:
+        return [np.random.default_rng(5).standard_normal(192), np.zeros(192)]
+
+    def bytes_to_shorts() -> list:
+        return [np.random.default_rng(6).integers(0, 256, 768).astype(np.uint8), np.zeros(768, np.uint16)]
+
+    return [
+        *(
+            branches(kernel)
+            for kernel in (
+                "nested_conditions", "both_sides", "choices", "seldom_used", "same_word_twice", "odd_even_sort",
+            )
+        ),
+        branches("early_exits", 333),
+        *(branches("condition_in_loop", n, name=f"condition in loop {n}") for n in (0, 3, 8, 21)),
+        *(branches("triangle", n, name=f"triangle {n}") for n in (1, 6, 9)),
+        vectors("mixed_fields", _float_copy(192)),
+        vectors("rows_of_six", _float_copy(1152)),
+        vectors("eight_words", _float_copy(1536, None, 3)),
+        vectors("store_load_store", doubles),
+        vectors("global_neighbours", _float_copy(768)),
+        vectors("look_up", bytes_to_shorts),
+    ]  # fmt: skip
+
+
 def _softmax(name: str, make: Callable[[], Plan], rows: int, cols: int, dtype: str) -> Case:
     def arguments() -> list:
         values = np.random.default_rng(cols).standard_normal((rows, cols)).astype(element_type(dtype).numpy)
@@ -304,4 +339,4 @@ def _softmax_cases() -> list[Case]:
 
 def all_cases() -> list[Case]:
     """Every case; names are unique."""
-    return _gallery() + _softmax_cases() + _second_gallery()
+    return _gallery() + _softmax_cases() + _second_gallery() + _third_gallery()

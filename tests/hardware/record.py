@@ -16,7 +16,6 @@ import re
 import subprocess
 import sys
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 
 from softlab.compile import Program
@@ -78,15 +77,18 @@ def launch(folder: Path) -> None:
     cases = {case.name: case for case in all_cases()}
     for path in sorted(folder.glob("*.json.gz")):
         record = _read(path)
-        fields = record["program"]
-        program = Program(**{**fields, "cubin": bytes.fromhex(fields["cubin"]), "options": tuple(fields["options"])})
         arguments = [_to_device(cupy, value) for value in cases[record["case"]].arguments()]
-        launch_program(program, tuple(record["grid"]), tuple(record["block"]), arguments, record["smem"])
+        launch_program(_program(record), tuple(record["grid"]), tuple(record["block"]), arguments, record["smem"])
     cupy.cuda.Device().synchronize()
 
 
 def _read(path: Path) -> dict:
     return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def _program(record: dict) -> Program:
+    fields = record["program"]
+    return Program(**{**fields, "cubin": bytes.fromhex(fields["cubin"]), "options": tuple(fields["options"])})
 
 
 def _to_device(cupy, value):
@@ -114,32 +116,46 @@ def _ncu(folder: Path, page: str, metric: str) -> str:
 
 
 def wavefronts_by_opcode(page: str) -> list[list]:
-    """The source page -> [kernel name, {opcode: wavefronts}] in the order printed (some launches are printed twice)."""
+    """The source page -> [the kernel's opcodes, {opcode: wavefronts}] in the order printed, repeats and all."""
     launches: list[list] = []
     column = 0
     for row in csv.reader(io.StringIO(page)):
-        if row[:1] == ["Kernel Name"]:
-            launches.append([row[1], {}])
-        elif row[:1] == ["Address"]:
+        if row[:1] == ["Address"]:
+            launches.append(["", {}])
             column = row.index(WAVEFRONTS) if WAVEFRONTS in row else 0
-        elif column and row and row[0].startswith("0x") and row[column]:
+        elif row and row[0].startswith("0x"):
             found = re.match(r"\s*(?:@\S+\s+)?([A-Z0-9]+)", row[1])
             opcode = found.group(1) if found else ""
-            by_opcode = launches[-1][1]
-            by_opcode[opcode] = by_opcode.get(opcode, 0) + int(row[column].replace(",", ""))
+            launches[-1][0] += f"{opcode} "
+            if column and row[column]:
+                by_opcode = launches[-1][1]
+                by_opcode[opcode] = by_opcode.get(opcode, 0) + int(row[column].replace(",", ""))
     return launches
 
 
-def _once_each(launches: list[list], entries: list[str]) -> list[dict[str, int]]:
-    """The launches in order without repeats, given the entry points launched."""
-    printed = [list(group) for _, group in groupby(launches, key=lambda launch: launch[0])]
-    launched = [list(group) for _, group in groupby(entries)]
-    if len(printed) != len(launched):
-        raise SystemExit(f"the source page has {len(printed)} kernels one after another, {len(launched)} were launched")
+def _of_each(launches: list[list], programs: list[Program]) -> list[dict[str, int]]:
+    """The wavefronts of each launch of these programs, in order.
+
+    Nsight Compute prints kernels in an order of its own and some twice; a kernel is known by its opcodes.
+    """
+    from softlab.disassembly import disassemble
+
+    printed: dict[str, list[dict[str, int]]] = {}
+    for opcodes, by_opcode in launches:
+        printed.setdefault(opcodes, []).append(by_opcode)
+    wanted = ["".join(f"{i.opcode} " for i in disassemble(program).kernel.instructions) for program in programs]
     result = []
-    for several, cases in zip(printed, launched, strict=True):
-        times = len(several) // len(cases)
-        result += [several[number * times][1] for number in range(len(cases))]
+    for position, opcodes in enumerate(wanted):
+        found, times = printed[opcodes], wanted.count(opcodes)
+        repeats = len(found) // times
+        each_repeated, all_repeated = found[::repeats], found[:times]
+        number = wanted[:position].count(opcodes)
+        if [launch for launch in each_repeated for _ in range(repeats)] == found:
+            result.append(each_repeated[number])
+        elif all_repeated * repeats == found:
+            result.append(all_repeated[number])
+        else:
+            raise SystemExit(f"launches of {programs[position].name} cannot be told apart")
     return result
 
 
@@ -147,7 +163,7 @@ def collect(folder: Path) -> None:
     """Enter what ``profile`` found in the recording."""
     table = json.loads((folder / "ncu.json").read_text())
     records = [_read(path) for path in sorted(folder.glob("*.json.gz"))]
-    by_opcode = _once_each(table.pop(WAVEFRONTS), [record["program"]["entry"] for record in records])
+    by_opcode = _of_each(table.pop(WAVEFRONTS), [_program(record) for record in records])
     for metric, rows in table.items():
         if len(rows) != len(records):
             raise SystemExit(f"{metric}: {len(rows)} launches in the table, {len(records)} cases")

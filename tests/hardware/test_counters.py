@@ -31,9 +31,8 @@ _SOFTMAX = (
     "layout row_scalar float16 pack 2 1500 block 128",
     "layout row float32 pack 1 4096 block 1024",
 )
-RUN = {
-    name: case for name, case in CASES.items() if name in _SOFTMAX or ("softmax" not in name and "layout" not in name)
-}
+_GALLERY = [name for name in CASES if "softmax" not in name and "layout" not in name]
+RUN = {name: CASES[name] for name in (*_GALLERY, *_SOFTMAX)}
 needs_nvdisasm = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
 
