@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from softlab.bench import cases, recordings
+from softlab.bench import cases, live, recordings
 from softlab.bench import record_claims as recorder
 from softlab.bench.cases import Case, Prepared
 from softlab.bench.timing import microseconds
 from softlab.compile import Program
+from softlab.plans import plan
 
 
 class Clock:
@@ -158,3 +160,22 @@ def test_the_cases_cover_the_dispatch():
     assert {case.pack_size for case in found} == {1, 2, 4, 8}
     assert {case.layout for case in found} == {"", *cases.LAYOUTS}
     assert all(0.99 < case.nbytes / (2 * cases.INPUT_BYTES) <= 1 for case in found)
+
+
+def test_live_speeds_are_those_of_the_plans_and_a_copy(cupy, monkeypatch):
+    monkeypatch.setattr(recorder.gpu, "launch", numpy_launch(cupy.clock))
+    monkeypatch.setattr(live, "prepare_case", lambda case, made: replace(prepared(case.dtype, case.cols), case=case))
+    monkeypatch.setattr(live.Device, "present", staticmethod(lambda: live.Device.named("H200")))
+    plans = [plan(cases.rows_of(cols, "float32"), cols, device="H200") for cols in (64, 1024)]
+    found = live.speeds(plans)
+    assert found == [pytest.approx(2 * cases.INPUT_BYTES / 7e-6 / 1e9)] * 3, "all take 7 microseconds here"
+    monkeypatch.setattr(live.Device, "present", staticmethod(lambda: None))
+    assert live.speeds(plans) == []
+
+
+@pytest.mark.gpu
+def test_live_speeds_on_a_gpu():
+    """No faster than a copy, within what a measurement may be off."""
+    plans = [plan(cases.rows_of(cols, "float32"), cols) for cols in (256, 4096, 16_384)]
+    *found, copied = live.speeds(plans)
+    assert all(0.05 * copied < speed < 1.1 * copied for speed in found)
