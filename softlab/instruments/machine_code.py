@@ -152,8 +152,8 @@ def machine_code(image: Image, blocks: Sequence[Block], code: Disassembly) -> Ma
 
 
 def _space_of(instruction: Instruction) -> str | None:
-    """The space of a load or store, None for other instructions and other spaces."""
-    if instruction.opcode not in ("ld", "st"):
+    """The space of a load or store, None for other instructions, other spaces and types of unknown size."""
+    if instruction.opcode not in ("ld", "st") or instruction.modifiers[-1] not in DTYPES:
         return None
     names = {modifier.split("::")[0] for modifier in instruction.modifiers}
     if names & {"local", "param", "const"}:
