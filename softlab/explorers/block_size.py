@@ -138,9 +138,9 @@ class BlockSizeExplorer(Explorer):
 
 def _sentence(made: Plan) -> str:
     if made.kernel != "block_smem":
-        return f"Rows of {made.cols} {made.dtype} go to {made.kernel}, in blocks of {made.block_size}."
+        return f"{made.op}: rows of {made.cols} {made.dtype} go to {made.kernel}, in blocks of {made.block_size}."
     held = made.occupancy
     return (
-        f"Rows of {made.cols} {made.dtype}: an SM can hold {held.blocks_per_sm} at a time, a block each. The largest"
-        f" block that leaves it so has {made.block_size} threads."
+        f"{made.op}, rows of {made.cols} {made.dtype}: an SM can hold {held.blocks_per_sm} at a time, a block each."
+        f" The largest block that leaves it so has {made.block_size} threads."
     )

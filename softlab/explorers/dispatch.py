@@ -112,7 +112,7 @@ class DispatchExplorer(Explorer):
             try:
                 made = self._forced(*shape)
             except PlanError as error:
-                self.note = f"That cannot be had: {error} Shown is the plan."
+                self.note = f"{self._own_choice()} cannot be had: {error} Shown is the plan."
         self.plan = made
         steps = [*self._axis_steps(shape), *made.steps]
         call = (
@@ -137,6 +137,10 @@ class DispatchExplorer(Explorer):
         self.way.value = ladder(call, steps, made)
         self.facts.value = consequences_table(plans, words)
         self.others.value = self._alternatives(planned)
+
+    def _own_choice(self) -> str:
+        asked = ((self.kernel, "{}"), (self.pack, "packs of {}"), (self.block, "blocks of {}"))
+        return ", ".join(words.format(value) for value, words in asked if value != AUTO).capitalize()
 
     def _forced(self, rows: int, cols: int) -> Plan:
         return forced(

@@ -25,7 +25,8 @@ def occupancy_sentences(held: Occupancy) -> list[str]:
         return [f"Not one block fits on an SM of {device.name}. {held.reason}"]
     names = " and ".join(RESOURCES[name] for name in held.limiters)
     sentences = [
-        f"An SM of {device.name} holds {_blocks(held.blocks_per_sm)} of {held.threads} threads: {held.warps_per_sm} of"
+        f"Blocks of {held.threads} threads, {held.registers} registers a thread, {shown(held.smem)} bytes of shared"
+        f" memory: an SM of {device.name} holds {held.blocks_per_sm}. That is {held.warps_per_sm} of"
         f" {device.max_warps_per_sm} warps, {held.fraction:.1%}. What limits it: {names}."
     ]
     allocated = held.smem_allocated - device.smem_reserved_per_block
@@ -162,7 +163,3 @@ def stamped(figure: go.Figure, stamp: str) -> go.Figure:
         text=stamp, x=0, y=0, xref="paper", yref="paper", yshift=-90, xanchor="left", yanchor="bottom",
         showarrow=False, font={"size": 11, "color": INK}, align="left",
     )  # fmt: skip
-
-
-def _blocks(number: int) -> str:
-    return f"{number} block{'' if number == 1 else 's'}"

@@ -59,7 +59,10 @@ def test_bars_of_every_block_size():
 
 def test_sentences_say_what_limits_and_what_is_lost():
     first, *more = occupancy_sentences(occupancy("H200", threads=250, registers=33, smem=100))
-    assert first == ("An SM of H200 holds 6 blocks of 250 threads: 48 of 64 warps, 75.0%. What limits it: registers.")
+    assert first == (
+        "Blocks of 250 threads, 33 registers a thread, 100 bytes of shared memory: an SM of H200 holds 6. That is 48 of"
+        " 64 warps, 75.0%. What limits it: registers."
+    )
     assert more == [
         "Shared memory is handed out in units of 128 bytes.",
         "The last warp of each block has 26 threads, and takes the place of a full one.",
