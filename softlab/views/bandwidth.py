@@ -62,7 +62,11 @@ def grouped_bars(
         layout(title, x, y, barmode="group"),
     )  # fmt: skip
     if line is not None:
-        figure.add_hline(line, line={"color": INK, "dash": "dash"}, annotation_text=line_text)
+        # In the legend, since words on the line would lie on the bars.
+        figure.add_scatter(
+            x=[str(label) for label in labels], y=[line] * len(labels), mode="lines", name=line_text, hoverinfo="skip",
+            line={"color": INK, "dash": "dash", "width": 3},
+        )  # fmt: skip
     return _roomy(figure.update_xaxes(type="category", showgrid=False), stamp)
 
 
