@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from softlab.emulator.contraction import contracted
 from softlab.emulator.effects import EFFECTS, Effect
 from softlab.emulator.flow import Block, blocks_of, ends_block, uses_and_definitions
 from softlab.emulator.linker import Image, link
@@ -57,7 +58,7 @@ class Program:
     """
 
     def __init__(self, module: Module, entry: str) -> None:
-        self.image: Image = link(module, entry)
+        self.image: Image = contracted(link(module, entry))
         self.blocks = blocks_of(self.image)
         self.registers = {name: number for number, name in enumerate(self.image.registers)}
         self._dtypes = _storage_types(self.image)

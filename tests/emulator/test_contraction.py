@@ -1,0 +1,68 @@
+"""A product and the subtraction that takes it are rounded once, where ptxas makes one instruction of them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from softlab.disassembly import DisassemblyError, disassemble
+from softlab.kernel import Kernel
+
+#: Body of the kernel, (a, b, c, d) -> exact value of y[0], whether the product is rounded before.
+CASES = {
+    "a * b - c": ("y[0] = a * b - c;", lambda r, a, b, c, d: a * b - c),
+    "c - a * b": ("y[0] = c - a * b;", lambda r, a, b, c, d: c - a * b),
+    "two uses, both fused": ("T t = a * b; y[0] = t - c; y[1] = t - d;", lambda r, a, b, c, d: a * b - c),
+    "two products": ("y[0] = a * b - c * d;", lambda r, a, b, c, d: a * b - r(c * d)),
+    "the product is stored, too": ("T t = a * b; y[0] = t - c; y[1] = t;", lambda r, a, b, c, d: r(a * b) - c),
+    "in a loop": ("T t = a * b, s = c; for (int i = 0; i < x[0]; ++i) s = t - s; y[0] = s;",
+                  lambda r, a, b, c, d: a * b - c),
+}  # fmt: skip
+
+
+def run(source: str, name: str, dtype: type, options: tuple[str, ...] = ()) -> tuple[list, Kernel]:
+    text = f'using T = {name}; extern "C" __global__ void k(T* x, T* y, T a, T b, T c, T d) {{ {source} }}'
+    kernel = Kernel(text, "k", options=options)
+    random = np.random.default_rng(len(source))
+    found = []
+    for _ in range(20):
+        a, b = (dtype(v) for v in random.standard_normal(2))
+        c = dtype(a * b * dtype(1 + random.standard_normal() / 2**10))
+        d = dtype(random.standard_normal())
+        y = np.zeros(2, dtype)
+        kernel.run(1, 1, (np.ones(1, dtype), y, a, b, c, d), record=False)
+        found.append((y[0], *(Fraction(float(v)) for v in (a, b, c, d))))
+    return found, kernel
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("float", np.float32), ("double", np.float64)])
+@pytest.mark.parametrize("case", CASES)
+def test_rounded_as_ptxas_rounds(case: str, name: str, dtype: type) -> None:
+    source, oracle = CASES[case]
+
+    def rounded(exact: Fraction) -> Fraction:
+        # A product of two floats is exact in double, so that this rounds once for both.
+        return Fraction(float(dtype(float(exact))))
+
+    found, kernel = run(source, name, dtype)
+    for got, *values in found:
+        assert got == dtype(float(oracle(rounded, *values)))
+    try:
+        code = disassemble(kernel.program)
+    except DisassemblyError:
+        return
+    letter = "F" if name == "float" else "D"
+    names = [i.text.split()[0] for f in code.functions for i in f.instructions if i.text.startswith(letter)]
+    fused = case != "the product is stored, too"
+    assert (f"{letter}FMA" in names) == fused
+
+
+@pytest.mark.parametrize(("source", "options"), [
+    ("y[0] = __fmul_rn(a, b) - c;", ()), ("y[0] = a * b - c;", ("-fmad=false",)), ("y[0] = __fsub_rn(a * b, c);", ()),
+])  # fmt: skip
+def test_not_where_the_source_forbids_it(source: str, options: tuple[str, ...]) -> None:
+    for got, a, b, c, _ in run(source, "float", np.float32, options)[0]:
+        product = Fraction(float(np.float32(float(a * b))))
+        assert got == np.float32(float(product - c))
