@@ -61,7 +61,7 @@ test-types: $(TEST_STAMP) ## mypy
 
 .PHONY: test-code
 test-code: $(TEST_STAMP) ## pytest, without GPU and browser
-	$(call stage,code,$(IN_VENV) -m pytest -q --durations=10 -m "not gpu and not browser" $(PYTEST))
+	$(call stage,code,$(IN_VENV) -m pytest -q -n auto --durations=10 -m "not gpu and not browser" $(PYTEST))
 
 .PHONY: test-notebooks
 test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
