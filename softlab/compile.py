@@ -264,6 +264,8 @@ def _compiled(
         for name in names:
             nvrtc.addNameExpression(handle, name)
         flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *_include_options())
+        # Beside a driver NVRTC takes machine code from the driver's cache, and then the assembler reports nothing.
+        flags += ("--no-cache",) if nvrtc.getVersion() >= (12, 9) else ()
         try:
             nvrtc.compileProgram(handle, (*flags, *options))
             for name in names:

@@ -277,3 +277,11 @@ def test_many_kernels_at_once_have_the_resources_of_one_by_one(cache: Path) -> N
         program = compile_program(SCALE, name, arch="sm_80")
         assert reports[name]["registers"] == program.registers
         assert reports[name]["static_smem_bytes"] == program.static_smem_bytes
+
+
+@pytest.mark.gpu
+def test_beside_a_driver_a_second_compilation_is_reported_too():
+    """The driver's cache has the machine code then; without --no-cache the assembler said nothing."""
+    source = 'extern "C" __global__ void seen_twice(float* x) { x[threadIdx.x] *= 3; }'
+    first, second = (compile_program(source, "seen_twice", cache=False) for _ in range(2))
+    assert first.registers == second.registers > 0
