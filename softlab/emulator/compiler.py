@@ -32,6 +32,7 @@ from softlab.emulator.ptx import (
     Vector,
 )
 from softlab.emulator.registry import PURE, Semantics, unsupported
+from softlab.errors import Error
 
 #: What a lowering raises for operands or modifiers of a form that it does not know.
 _NO_FORM = (NotImplementedError, IndexError, KeyError, ValueError, TypeError, AttributeError, StopIteration)
@@ -180,6 +181,8 @@ class _Writer:
         """Bits as another dtype: the low ones where it is narrower; extended by sign or zero where it is wider."""
         if have == wanted:
             return variable
+        if wanted == np.bool_:
+            raise Error(f"PTX takes a register of type {have} for a predicate in block {self.block.index}")
         if have.itemsize == wanted.itemsize and np.bool_ not in (have, wanted):
             return self.emit(f"{variable}.view({self.constant(wanted)})")
         if have.itemsize < wanted.itemsize and have.kind == "i":

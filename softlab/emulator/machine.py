@@ -334,7 +334,8 @@ class Batch:
         operands = program.image.instructions[program.blocks[number].start].operands
         mask = operands[-1]
         if isinstance(mask, Register):
-            return lanes.take(registers[program.registers[mask.name]]).view(np.uint32)
+            value = lanes.take(registers[program.registers[mask.name]])
+            return value.view(np.uint32) if value.dtype.itemsize == 4 else value.astype(np.uint32)
         return immediate(mask.value, np.dtype(np.uint32)) if isinstance(mask, Immediate) else np.uint32(0xFFFFFFFF)
 
     def _alone(self, number: int, lanes: Lanes) -> None:
