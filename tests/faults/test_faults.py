@@ -10,6 +10,7 @@ from softlab.errors import FAULT_KINDS, KernelFault
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD
 from tests.faults.planted import PLANTED, Planted
+from tests.faults.table import recorded, row
 
 #: Instructions after which a loop counts as endless: the good kernels need a tenth of it.
 BUDGET = 20_000
@@ -44,3 +45,19 @@ def test_a_fault_in_a_header_names_the_line_there_too() -> None:
     good = GOOD[planted.good]
     with pytest.raises(KernelFault, match=r"line \d+ of softmax_warp.cuh, in line \d+ of load_store.cuh"):
         Kernel.from_program(planted.compile()).run(good.grid, good.block, good.arguments(), good.smem)
+
+
+def test_the_record_of_compute_sanitizer_is_of_these_faults() -> None:
+    record = recorded()
+    assert [(row["kind"], row["name"]) for row in record["planted"]] == [(p.kind, p.name) for p in PLANTED]
+    assert all(tool["ran"] == tool["of"] == len(GOOD) for tool in record["good"].values())
+
+
+@pytest.mark.parametrize("planted", [p for p in PLANTED if p.kind != "infinite-loop"][::6], ids=lambda p: p.name)
+def test_a_row_of_the_table(planted: Planted) -> None:
+    """What memcheck finds on the hardware it finds at the line that softlab names."""
+    found = row(planted)
+    assert found.softlab.startswith(planted.kind)
+    assert "not as planted" not in found.softlab
+    if "memcheck" in found.sanitizer:
+        assert found.at_the_line
