@@ -18,7 +18,9 @@ from softlab.emulator.linker import Image
 from softlab.emulator.ptx import Immediate, Instruction, Register
 from softlab.emulator.registry import PURE, Semantics
 
-_FREE = ({"f32"}, {"ftz", "f32"}, {"f64"})
+_FREE = ({"f32"}, {"ftz", "f32"}, {"f64"}, {"f16"}, {"ftz", "f16"}, {"f16x2"}, {"ftz", "f16x2"}, {"bf16"}, {"bf16x2"})
+#: Types that are held as bits, and their signs.
+_SIGNS = {"f16x2": np.uint32(0x80008000), "bf16x2": np.uint32(0x80008000), "bf16": np.uint16(0x8000)}
 
 
 def contracted(image: Image) -> Image:
@@ -78,9 +80,11 @@ def _contracted(instruction: Instruction) -> Semantics:
     kind, *modifiers = instruction.modifiers
     fused = PURE.lower(replace(instruction, opcode="fma", modifiers=("rn", *modifiers)))
     function = fused.function
+    sign = _SIGNS.get(modifiers[-1])
+    negative = np.negative if sign is None else lambda a: a ^ sign
     signed = {
         "sum": function,
-        "minuend": lambda a, b, c: function(a, b, np.negative(c)),
-        "subtrahend": lambda a, b, c: function(np.negative(a), b, c),
+        "minuend": lambda a, b, c: function(a, b, negative(c)),
+        "subtrahend": lambda a, b, c: function(negative(a), b, c),
     }
     return replace(fused, function=signed[kind])

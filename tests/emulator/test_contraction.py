@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -66,3 +67,26 @@ def test_not_where_the_source_forbids_it(source: str, options: tuple[str, ...]) 
     for got, a, b, c, _ in run(source, "float", np.float32, options)[0]:
         product = Fraction(float(np.float32(float(a * b))))
         assert got == np.float32(float(product - c))
+
+
+@pytest.mark.parametrize(("expression", "oracle"), [
+    ("a * b + c", lambda a, b, c: a * b + c),
+    ("a * b - c", lambda a, b, c: a * b - c),
+    ("c - a * b", lambda a, b, c: c - a * b),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["__half", "__half2", "__nv_bfloat16", "__nv_bfloat162"])
+def test_halves(kind: str, expression: str, oracle) -> None:
+    """The operators of halves are a multiplication and an addition to NVRTC, one HFMA2 in the machine code."""
+    source = f"""#include <cuda_fp16.h>
+    #include <cuda_bf16.h>
+    extern "C" __global__ void k(const {kind}* x, {kind}* y) {{
+      const int t = threadIdx.x; const {kind} a = x[t], b = x[32 + t], c = x[64 + t]; y[t] = {expression}; }}"""
+    count = 64 if kind.endswith("2") else 32
+    dtype = ml_dtypes.bfloat16 if "bf" in kind else np.float16
+    random = np.random.default_rng(count)
+    a, b = (random.standard_normal(count).astype(dtype) for _ in range(2))
+    c = (a * b * (1 + random.standard_normal(count) / 256)).astype(dtype)
+    y = np.zeros(count, dtype)
+    Kernel(source, "k").run(1, 32, (np.concatenate([a, b, c]), y))
+    a, b, c = (v.astype(np.float64) for v in (a, b, c))  # exact: a product of halves has 22 bits
+    assert y.tolist() == oracle(a, b, c).astype(dtype).tolist()
