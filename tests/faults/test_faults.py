@@ -59,5 +59,5 @@ def test_a_row_of_the_table(planted: Planted) -> None:
     found = row(planted)
     assert found.softlab.startswith(planted.kind)
     assert "not as planted" not in found.softlab
-    if "memcheck" in found.sanitizer:
+    if found.sanitizer.get("memcheck", "hangs") != "hangs":
         assert found.at_the_line
