@@ -1,6 +1,6 @@
 """The pictures of the README: each notebook in JupyterLab, run, at the cell with the most controls.
 
-    python -m tests.tools.screenshots [notebooks]      (make screenshots)
+    python -m tests.tools.screenshots [notebooks]      (make screenshots: those that the README shows)
 
 They are stored as ``notebooks/images/<notebook>.png``; look at them before they are committed.
 """
@@ -24,6 +24,8 @@ IMAGES = NOTEBOOKS / "images"
 MOST_BYTES = 300_000
 #: Notebook -> the switch to set before the picture is taken, where the one that the notebook ends with shows less.
 SWITCHES = {"04-column-major-shared-memory.ipynb": "row_scalar"}
+#: Those that the README shows.
+SHOWN = ("00-start-here.ipynb", "04-column-major-shared-memory.ipynb", "09-dispatch.ipynb")
 #: The page settles: charts fade in, the menu closes.
 SETTLE_MS = 1500
 
@@ -55,7 +57,7 @@ def take(browser: Browser, server: Server, name: str) -> Path | None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Take the pictures; 1 when one is too big or there is no Chromium."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the course")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: those that the README shows")
     options = parser.parse_args(arguments)
     chromium = doctor.chromium()
     if chromium is None:
@@ -64,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     status = 0
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scratch:
         paths = [
-            copy_without_outputs(path, Path(folder)) for path in options.notebooks or sorted(NOTEBOOKS.glob("*.ipynb"))
+            copy_without_outputs(path, Path(folder))
+            for path in options.notebooks or [NOTEBOOKS / name for name in SHOWN]
         ]
         with serving(Path(folder), Path(scratch)) as server, sync_playwright() as playwright:
             browser = launch(playwright, chromium)
