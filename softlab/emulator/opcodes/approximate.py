@@ -23,6 +23,7 @@ _SQRT = {"f32": sqrt_f32, "f64": sqrt_f64}
 _LEAST_NORMAL = np.float32(2.0**-126)
 # A reciprocal beyond this is of a divisor that is 0 or subnormal; one below 1 / this is subnormal, and 0 on hardware.
 _LARGE = np.float32(2.0**126)
+_UP, _DOWN = np.float32(2.0**24), np.float32(0.25)
 
 
 def _divide_approximately(scales: bool) -> Callable:
@@ -38,7 +39,10 @@ def _divide_approximately(scales: bool) -> Callable:
         if size.max() <= _LARGE and size.min() >= _LEAST_NORMAL:  # NaN fails
             return np.multiply(a, inverse)
         ordinary = (size <= _LARGE) & (size >= _LEAST_NORMAL)
-        result = np.where(ordinary, np.multiply(a, inverse), np.divide(a, b))
+        # A subnormal divisor, or one with a subnormal reciprocal, is scaled by a power of two; the dividend, too.
+        scale = np.where(size > _LARGE, _UP, _DOWN)
+        scaled = np.multiply(a * scale, reciprocal(b * scale))
+        result = np.where(ordinary, np.multiply(a, inverse), scaled)
         if scales:
             return result[()]
         zero = np.multiply(a, np.copysign(np.float32(0), b))

@@ -133,3 +133,9 @@ def test_the_sine_of_a_large_angle_is_the_hardwares() -> None:
     truth = np.array([math.sin(value) for value in x.tolist()])
     worst = float(np.abs(got - truth).max())
     assert 2.0**-20.5 < worst <= 1000 * (2.0**-23 + 2.0**-24)
+
+
+def test_a_subnormal_divisor_is_scaled() -> None:
+    """As an H200 gave it: the correctly rounded quotient is one unit lower."""
+    a, b = (np.array([bits], np.uint32).view(np.float32) for bits in (0x06F8DB06, 0x007C9B52))
+    assert evaluate("div.approx.f32 d, a, b", a, b)[0].view(np.uint32) == [0x45FFA1E4]
