@@ -61,7 +61,7 @@ def test_no_path_of_a_machine():
 @pytest.mark.parametrize("path", ["/ho" + "me/ada/x.py", "/ro" + "ot/.cache", "/tm" + "p/ipykernel_12/3.py"])
 def test_a_path_of_a_machine_is_found(path):
     assert first_of(MACHINE_PATH, f"File {path!r}")
-    assert not first_of(MACHINE_PATH, "https://example.org/home/ada, docs/root/x, $HOME/.cache")
+    assert not first_of(MACHINE_PATH, "https://example.org/home/ada, docs/rooted/x, $HOME/.cache")
 
 
 def test_files_are_small():

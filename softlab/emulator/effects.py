@@ -5,7 +5,7 @@ One function an opcode says which method of the batch carries it out, and with w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,7 @@ from softlab.emulator.atomics import check_operation
 from softlab.emulator.linker import LOCAL_WINDOW, SHARED_WINDOW, Image
 from softlab.emulator.memory import Site
 from softlab.emulator.ptx import DTYPES, Address, Instruction, Operand, Pair, Register, Symbol, Vector
-from softlab.emulator.registry import Semantics
-from softlab.errors import Error
+from softlab.emulator.registry import OpcodeTable, Semantics
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,33 +45,12 @@ class Effect:
 Lowering = Callable[[Instruction, int, Image], Effect | Semantics]
 
 
-class EffectTable:
+class EffectTable(OpcodeTable[Lowering]):
     """Opcode name -> function that gives an instruction's :class:`Effect`."""
-
-    def __init__(self) -> None:
-        self._lowerings: dict[str, Lowering] = {}
-
-    def opcode(self, *names: str) -> Callable[[Lowering], Lowering]:
-        """Register the decorated function for these opcodes; a name taken already is an error."""
-
-        def register(lowering: Lowering) -> Lowering:
-            for name in names:
-                if name in self._lowerings:
-                    raise Error(f"opcode {name!r} is registered twice: {self._lowerings[name]} and {lowering}")
-                self._lowerings[name] = lowering
-            return lowering
-
-        return register
 
     def lower(self, instruction: Instruction, index: int, image: Image) -> Effect | Semantics:
         """The instruction's effect; raises NotImplementedError for a form that is not known."""
-        return self._lowerings[instruction.opcode](instruction, index, image)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._lowerings
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._lowerings))
+        return self[instruction.opcode](instruction, index, image)
 
 
 EFFECTS = EffectTable()

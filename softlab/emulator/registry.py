@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from softlab.emulator.ptx import Instruction
 from softlab.errors import Error, UnsupportedInstruction
@@ -47,16 +48,19 @@ def unsupported(instruction: Instruction, why: str = "") -> UnsupportedInstructi
     )
 
 
-class OpcodeTable:
-    """Opcode name -> function that gives an instruction's :class:`Semantics`."""
+LoweringType = TypeVar("LoweringType", bound=Callable)
+
+
+class OpcodeTable(Generic[LoweringType]):
+    """Opcode name -> the function that gives an instruction's meaning. A name is registered once."""
 
     def __init__(self) -> None:
-        self._lowerings: dict[str, Lowering] = {}
+        self._lowerings: dict[str, LoweringType] = {}
 
-    def opcode(self, *names: str) -> Callable[[Lowering], Lowering]:
+    def opcode(self, *names: str) -> Callable[[LoweringType], LoweringType]:
         """Register the decorated function for these opcodes; a name taken already is an error."""
 
-        def register(lowering: Lowering) -> Lowering:
+        def register(lowering: LoweringType) -> LoweringType:
             for name in names:
                 if name in self._lowerings:
                     raise Error(f"opcode {name!r} is registered twice: {self._lowerings[name]} and {lowering}")
@@ -64,6 +68,19 @@ class OpcodeTable:
             return lowering
 
         return register
+
+    def __getitem__(self, name: str) -> LoweringType:
+        return self._lowerings[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._lowerings
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._lowerings))
+
+
+class PureTable(OpcodeTable[Lowering]):
+    """Opcode name -> function that gives an instruction's :class:`Semantics`."""
 
     def lower(self, instruction: Instruction) -> Semantics:
         """The instruction's meaning.
@@ -73,16 +90,10 @@ class OpcodeTable:
             ``NotImplementedError``).
         """
         try:
-            return self._lowerings[instruction.opcode](instruction)
+            return self[instruction.opcode](instruction)
         except (KeyError, NotImplementedError) as error:
             raise unsupported(instruction) from error
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._lowerings
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._lowerings))
-
 
 #: The pure (side-effect free) opcodes. Memory, control flow and warp-wide opcodes belong to the machine.
-PURE = OpcodeTable()
+PURE = PureTable()
