@@ -23,15 +23,15 @@ from softlab import doctor
 from tests.browser.lab import VIEWPORT, Notebook, launch, serving
 from tests.tools.notebooks import NOTEBOOK_METADATA
 
-#: Name -> what makes it; the slider to move, counted from 0, one whose every step changes the picture.
+#: Name -> what makes it; the slider to move, counted from 0, one whose every step changes the picture; the most
+#: milliseconds at the 95th percentile (that of banks runs its kernel anew at each step).
 EXPLORERS = {
-    "occupancy": ("OccupancyExplorer(threads=250, registers=40, smem=8192)", 0),
-    "block size": ("BlockSizeExplorer(cols=6150)", 0),
-    "dispatch": ("DispatchExplorer(rows=4096, cols=1000)", 1),
+    "occupancy": ("OccupancyExplorer(threads=250, registers=40, smem=8192)", 0, 100.0),
+    "block size": ("BlockSizeExplorer(cols=6150)", 0, 100.0),
+    "dispatch": ("DispatchExplorer(rows=4096, cols=1000)", 1, 100.0),
+    "banks": ("BankExplorer(cols=4000, pack=2)", 0, 150.0),
 }
 MOVES = 60
-#: What is asked for: at the 95th percentile, in milliseconds.
-LIMIT = 100.0
 WARM_UP = 5
 
 #: Resolves with the milliseconds from the next key to the frame that shows another picture.
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for index, name in enumerate(names):
                 taken = sorted(measure(notebook, index, EXPLORERS[name][1], options.moves))
                 late = statistics.quantiles(taken, n=20)[-1]
-                slow += late > LIMIT
+                slow += late > EXPLORERS[name][2]
                 print(
                     f"{name:12} {len(taken)} moves: median {statistics.median(taken):.0f} ms, 95th percentile "
                     f"{late:.0f} ms, longest {taken[-1]:.0f} ms",
