@@ -6,9 +6,12 @@ without pickle.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -200,6 +203,69 @@ class Run:
     def by_line(self, file: str | None = None) -> dict[int, dict[str, int]]:
         """Source line -> its counters, for the kernel's own file or another ``file`` of the program."""
         return {} if self.instructions is None else self.instructions.by_line(file or self.file)
+
+    def save(self, path: str | Path) -> None:
+        """Write the run to a file (npz, no pickle), for :meth:`load` on any machine.
+
+        The file's name is ``path`` as it is; NumPy adds no ending.
+        """
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        plain["buffers"] = [asdict(buffer) for buffer in self.buffers]
+        plain["fused"] = [asdict(access) for access in self.fused]
+        columns = {
+            f"{log}.{column.name}": getattr(getattr(self, log), column.name)
+            for log, record in _LOGS.items()
+            for column in fields(record)
+        }
+        if self.instructions is not None:
+            plain["instructions"] = {"text": self.instructions.text, "frames": self.instructions.frames}
+            columns["instructions.counts"] = self.instructions.counts
+        header = json.dumps({"format": _FORMAT, "counters": COUNTERS, **plain})
+        with open(path, "wb") as stream:
+            np.savez_compressed(stream, allow_pickle=False, header=np.array(header), **columns)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """The run in a file of :meth:`save`.
+
+        Raises:
+            ValueError: the file is not one of these, or of another version of softlab; the message says which.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                columns = dict(file)
+            header = json.loads(str(columns.pop("header")))
+        except (ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise ValueError(f"{path} is not a run that softlab saved: {error}") from error
+        if header["format"] != _FORMAT or tuple(header["counters"]) != COUNTERS:
+            raise ValueError(
+                f"{path} has the format {header['format']}, this softlab reads {_FORMAT}: "
+                "load it with the version that wrote it, or run the kernel again"
+            )
+        found = header.get("instructions")
+        plain = {name: tuple(value) if isinstance(value := header[name], list) else value for name in _PLAIN}
+        logs: dict[str, Any] = {
+            log: record(**{column.name: columns[f"{log}.{column.name}"] for column in fields(record)})
+            for log, record in _LOGS.items()
+        }
+        return cls(
+            **plain,
+            **logs,
+            buffers=tuple(Buffer(**buffer) for buffer in header["buffers"]),
+            fused=tuple(FusedAccess(**{**access, "parts": tuple(access["parts"])}) for access in header["fused"]),
+            instructions=found
+            and InstructionCounters(
+                text=tuple(found["text"]),
+                frames=tuple(tuple((name, line) for name, line in frames) for frames in found["frames"]),
+                counts=columns["instructions.counts"],
+            ),
+        )
+
+
+#: Raise when a saved run changes its meaning.
+_FORMAT = 1
+_PLAIN = ("executor", "grid", "block", "arch", "file", "source", "lane_instructions", "level")
+_LOGS: dict[str, type[Accesses] | type[Shuffles]] = {"shared": Accesses, "global_": Accesses, "shuffles": Shuffles}
 
 
 @dataclass(frozen=True)

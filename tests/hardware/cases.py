@@ -89,8 +89,11 @@ def _integers(read: int, written: int, *scalars: int, sort: bool = False) -> Cal
 
 
 def _matrix_vector(rows: int, columns: int) -> Callable[[], list]:
-    values = partial(np.random.default_rng(columns).standard_normal)
-    return lambda: [values((rows, columns)), values(columns), np.zeros(rows), np.int32(columns)]
+    def make() -> list:
+        rng = np.random.default_rng(columns)
+        return [rng.standard_normal((rows, columns)), rng.standard_normal(columns), np.zeros(rows), np.int32(columns)]
+
+    return make
 
 
 def _launched(
