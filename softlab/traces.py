@@ -243,7 +243,9 @@ class Run:
                 "load it with the version that wrote it, or run the kernel again"
             )
         found = header.get("instructions")
-        plain = {name: tuple(value) if isinstance(value := header[name], list) else value for name in _PLAIN}
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value := header[name], list) else value for name in _PLAIN
+        }
         logs: dict[str, Any] = {
             log: record(**{column.name: columns[f"{log}.{column.name}"] for column in fields(record)})
             for log, record in _LOGS.items()
