@@ -11,7 +11,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -23,6 +23,7 @@ from softlab.errors import CompileError
 #: Raise when the meaning of a cached entry changes.
 _CACHE_FORMAT = 1
 _ARCHITECTURE = re.compile(r"sm_\d+[af]?")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,30 @@ def kernel_sources() -> Mapping[str, str]:
 @lru_cache(maxsize=1)
 def sources_digest() -> str:
     """A digest of all shipped CUDA sources: recorded figures name it, so that a stale one is found."""
+    return _digest(kernel_sources())
+
+
+@lru_cache(maxsize=64)
+def file_digest(file: str) -> str:
+    """A digest of one shipped CUDA source and of the shipped headers that it includes."""
+    return _digest([file, *included(kernel_sources()[file])])
+
+
+def included(source: str) -> tuple[str, ...]:
+    """The shipped headers that a CUDA source includes by name, and those that they include, sorted."""
+    found: set[str] = set()
+    pending = [source]
+    while pending:
+        new = set(_INCLUDE.findall(pending.pop())) & set(kernel_sources()) - found
+        found |= new
+        pending += [kernel_sources()[name] for name in new]
+    return tuple(sorted(found))
+
+
+def _digest(names: Iterable[str]) -> str:
     digest = hashlib.sha256()
-    for name, text in kernel_sources().items():
-        digest.update(f"{name}\0{text}\0".encode())
+    for name in names:
+        digest.update(f"{name}\0{kernel_sources()[name]}\0".encode())
     return digest.hexdigest()[:16]
 
 
@@ -166,7 +188,8 @@ def compile_program(
     options = tuple(options)
     arch = _architecture(arch)
     version = nvrtc_version()
-    key_parts = [_CACHE_FORMAT, source, name, arch, options, file, version, _toolkit_identity(), sources_digest()]
+    headers = _digest(included(source))
+    key_parts = [_CACHE_FORMAT, source, name, arch, options, file, version, _toolkit_identity(), headers]
     key = hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()
     path = cache_folder() / "programs" / f"{key}.json"
     if cache and (program := _read_cache(path)):

@@ -1,8 +1,9 @@
 """Registers and shared memory of the shipped kernels: from a table that ships with softlab, else from the compiler.
 
-The table names the compiler (NVRTC's and CUB's versions) and the sources (a digest) that it was made with, and is used
-for no other: a figure that does not belong to the kernel on this machine would be a wrong occupancy. It is made anew by
-``python -m softlab.resources``, which takes some minutes.
+The table names the compiler (NVRTC's and CUB's versions) and the sources (a digest for each kernel file with the
+headers that it includes) that it was made with, and is used for no other: a figure that does not belong to the kernel
+on this machine would be a wrong occupancy. ``python -m softlab.resources`` brings it up to date: it compiles what has
+changed, which for all kernels takes a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -51,9 +52,13 @@ class Resources:
 class _Table:
     nvrtc: str
     cub: str
-    sources: str
+    sources: Mapping[str, str]
     architectures: Mapping[str, int]
     kernels: Mapping[str, Sequence[Any]]
+
+    def belongs_to(self, file: str) -> bool:
+        """Whether the figures of that kernel file were made from the sources that are here."""
+        return file in compiler.kernel_sources() and self.sources.get(file) == compiler.file_digest(file)
 
     def find(self, name: str, arch: str) -> Resources | None:
         column = self.architectures.get(arch)
@@ -81,7 +86,7 @@ def resources(file: str, name: str, arch: str, options: Sequence[str] = ()) -> R
     Raises:
         CompileError: not in the table, and it cannot be compiled here.
     """
-    found = None if options else _shipped().find(name, arch)
+    found = _shipped().find(name, arch) if _shipped().belongs_to(file) and not options else None
     if found is not None and _exact():
         return found
     try:
@@ -103,14 +108,10 @@ def _compiled(file: str, name: str, arch: str, options: tuple[str, ...]) -> Reso
 
 @lru_cache(maxsize=1)
 def _shipped() -> _Table:
-    """The table, empty if it was made from other sources."""
     try:
-        table = read_table(table_path())
+        return read_table(table_path())
     except FileNotFoundError:
-        table = None
-    if table is None or table.sources != compiler.sources_digest():
-        return _Table("", "", "", {}, {})
-    return table
+        return _Table("", "", {}, {}, {})
 
 
 @lru_cache(maxsize=1)
@@ -161,6 +162,7 @@ def read_table(path: Path) -> _Table:
 
 def write_table(path: Path, figures: Mapping[str, Mapping[str, Mapping[str, int]]]) -> None:
     """Write name -> architecture -> figures as the table of this machine's compiler and sources."""
+    files = sorted({_file(name) for name in figures})
     architectures = list(dict.fromkeys(arch for by_arch in figures.values() for arch in by_arch))
     kernels = {}
     for name, by_arch in figures.items():
@@ -169,7 +171,7 @@ def write_table(path: Path, figures: Mapping[str, Mapping[str, Mapping[str, int]
     head = {
         "nvrtc": compiler.nvrtc_version(),
         "cub": cub_version(),
-        "sources": compiler.sources_digest(),
+        "sources": {file: compiler.file_digest(file) for file in files},
         "architectures": architectures,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -198,16 +200,40 @@ def measure(
     return figures
 
 
+def _file(name: str) -> str:
+    """The kernel file of a name expression: each kernel lives in the file of its name."""
+    return name.partition("<")[0] + ".cuh"
+
+
+def current() -> dict[str, dict[str, dict[str, int]]]:
+    """What of the shipped table belongs to this compiler and these sources, as :func:`measure` has it."""
+    table = _shipped()
+    if not _exact() or set(table.architectures) != set(ARCHITECTURES):
+        return {}
+    return {
+        name: {arch: _figures(table.find(name, arch)) for arch in ARCHITECTURES}
+        for name in table.kernels
+        if table.belongs_to(_file(name))
+    }
+
+
+def _figures(found: Resources | None) -> dict[str, int]:
+    return {field: getattr(found, field) for field in _FIELDS}
+
+
 def main() -> None:
-    """Make the shipped table anew."""
+    """Bring the shipped table up to date."""
     from tqdm import tqdm
 
     from softlab.instantiations import tabulated
 
-    kernels = [(kernel.file, kernel.name) for kernel in tabulated()]
-    figures = measure(kernels, progress=lambda jobs, total: tqdm(jobs, total=total, unit="program"))
-    write_table(table_path(), figures)
-    print(f"{len(figures)} kernels x {len(ARCHITECTURES)} architectures: {table_path()}")
+    known = current()
+    wanted = [(kernel.file, kernel.name) for kernel in tabulated()]
+    missing = [(file, name) for file, name in wanted if name not in known]
+    made = measure(missing, progress=lambda jobs, total: tqdm(jobs, total=total, unit="program"))
+    figures = {**known, **made}
+    write_table(table_path(), {name: figures[name] for _, name in wanted})
+    print(f"{len(wanted)} kernels x {len(ARCHITECTURES)} architectures, {len(made)} compiled: {table_path()}")
 
 
 if __name__ == "__main__":

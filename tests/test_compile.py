@@ -126,11 +126,17 @@ def test_everything_that_matters_is_in_the_key(cache: Path, compilations: list[s
 def test_another_nvrtc_or_other_headers_compile_anew(
     cache: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compile_program(SCALE, "set")
-    monkeypatch.setattr(compiler, "sources_digest", lambda: "other headers")
-    compile_program(SCALE, "set")
+    shipped = dict(compiler.kernel_sources())
+    source = f'#include "load_store.cuh"\n{SCALE}'
+    compile_program(source, "set")
+    # load_store.cuh includes pack.cuh: a change there matters, one in a header that is not included does not.
+    for changed, compiled in (("algorithm.cuh", 1), ("pack.cuh", 2)):
+        shipped[changed] += "// other\n"
+        monkeypatch.setattr(compiler, "kernel_sources", lambda: shipped)
+        compile_program(source, "set")
+        assert len(compilations) == compiled, changed
     monkeypatch.setattr(compiler, "nvrtc_version", lambda: "99.0")
-    compile_program(SCALE, "set")
+    compile_program(source, "set")
     assert len(compilations) == 3
 
 
