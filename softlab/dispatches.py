@@ -41,7 +41,8 @@ class Operator:
 
     ``algorithm`` names it in the kernels; ``warp_cols`` is the longest row that goes to the warp kernel (the reference
     asks cols < 1024 for softmax, cols <= 1024 for the others); ``rows_kept`` the rows that a block keeps in shared
-    memory (a gradient needs y and dy).
+    memory (a gradient needs y and dy); ``uncached_reads`` the elements that the uncached kernel reads for each that it
+    writes. (A gradient has no maximum to find: two passes. log_softmax's sums dy alone, so y is read in the second.)
     """
 
     name: str
@@ -49,15 +50,16 @@ class Operator:
     backward: bool
     warp_cols: int
     rows_kept: int
+    uncached_reads: int
 
 
 OPERATORS = {
     operator.name: operator
     for operator in (
-        Operator("softmax", "softmax", False, 1023, 1),
-        Operator("log_softmax", "log_softmax", False, 1024, 1),
-        Operator("softmax_backward", "softmax", True, 1024, 2),
-        Operator("log_softmax_backward", "log_softmax", True, 1024, 2),
+        Operator("softmax", "softmax", False, 1023, 1, 3),
+        Operator("log_softmax", "log_softmax", False, 1024, 1, 3),
+        Operator("softmax_backward", "softmax", True, 1024, 2, 4),
+        Operator("log_softmax_backward", "log_softmax", True, 1024, 2, 3),
     )
 }
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields, replace
 from operator import index
 from typing import Any
 
-from softlab import compile as compiler
 from softlab import instantiations, occupancies
 from softlab import resources as shipped
 from softlab.devices import Device, resolve
@@ -92,10 +91,11 @@ class Plan:
     def global_bytes(self) -> int:
         """Bytes that the kernel asks of global memory: every read and the write of each element.
 
-        The uncached kernel reads a row three times; how much of that the caches serve is for a measurement to say. A
-        gradient has two inputs.
+        The uncached kernel reads a row three times, a gradient's twice; how much of that the caches serve is for a
+        measurement to say. A gradient has two inputs.
         """
-        reads = (3 if self.kernel == "block_uncached" else 1) * OPERATORS[self.op].rows_kept
+        operator = OPERATORS[self.op]
+        reads = operator.uncached_reads if self.kernel == "block_uncached" else operator.rows_kept
         return (reads + 1) * self.rows * self.cols * element_type(self.dtype).itemsize
 
     def alternatives(self, *, lookup: Lookup | None = None) -> tuple[Alternative, ...]:
@@ -287,12 +287,7 @@ def _count(name: str, value: Any) -> int:
 
 
 def _compiled(instantiation: Instantiation, arch: str, options: tuple[str, ...]) -> Resources:
-    """The kernels' real figures; gradients are planned here, but their kernels are still to be written."""
-    if instantiation.file not in compiler.kernel_sources():
-        raise PlanError(
-            f"kernels/{instantiation.file} is not there yet, and a plan needs its registers and static shared memory; "
-            "give lookup= to plan with figures of your own."
-        )
+    """The kernels' real figures."""
     return shipped.resources(instantiation.file, instantiation.name, arch, options)
 
 

@@ -46,7 +46,6 @@ def longest_path(cols: int) -> int:
 
 def reference(x: np.ndarray, op: str = "softmax", *, accurate: bool = False, wanted: Any = None) -> Reference:
     """The oracle along the last axis of x; ``wanted`` is the result's dtype where it is not x's."""
-    result = ml_dtypes.finfo(wanted or x.dtype)
     compute = np.finfo(np.float64 if x.dtype == np.float64 else np.float32)
     fast = compute.dtype == np.float32 and not accurate
     unit = float(compute.eps) / 2
@@ -72,12 +71,57 @@ def reference(x: np.ndarray, op: str = "softmax", *, accurate: bool = False, wan
             value = difference - logarithm
             of_logarithm = np.maximum(2.0**-21.41 if fast else unit, (6 if fast else 2) * unit * np.abs(logarithm))
             error = np.where(np.isfinite(difference), np.abs(difference), 0) * unit + of_total + of_logarithm
-            error = error + np.abs(np.where(np.isfinite(value), value, 0)) * unit
-        # What lies more than half an ulp beyond the largest number of the type is rounded to infinity.
+            error = error + _finite_size(value) * unit
+    return _converted(value, error, wanted or x.dtype, compute)
+
+
+def gradient_reference(
+    dy: np.ndarray, y: np.ndarray, op: str = "softmax_backward", *, accurate: bool = False, wanted: Any = None
+) -> Reference:
+    """The oracle of a gradient along the last axis: of the dy and y that the kernel is given, whatever they are.
+
+    Rounding, step by step, with u and the ulps of the table above: a product y * dy is off by u relative, the sum of
+    the products by u of the sum of their sizes for each addition on the longest path; a difference and a product by u.
+    """
+    result, compute = wanted or dy.dtype, np.finfo(np.float64 if dy.dtype == np.float64 else np.float32)
+    fast = compute.dtype == np.float32 and not accurate
+    unit, smallest = float(compute.eps) / 2, float(compute.smallest_normal)
+    additions = longest_path(dy.shape[-1])
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        dy, y = dy.astype(np.longdouble), y.astype(np.longdouble)
+        if op == "softmax_backward":
+            terms = y * dy
+            total = terms.sum(axis=-1, keepdims=True)
+            of_total = (additions + 1) * unit * _finite_size(terms).sum(axis=-1, keepdims=True) + smallest
+            difference = dy - total
+            value = difference * y
+            error = (_finite_size(difference) * unit + of_total) * _finite_size(y) + _finite_size(value) * unit
+        else:
+            total = dy.sum(axis=-1, keepdims=True)
+            of_total = additions * unit * _finite_size(dy).sum(axis=-1, keepdims=True)
+            exponential = np.exp(y)
+            ulps = 2 + 1.173 * _finite_size(y) if fast else 2
+            of_exponential = exponential * ulps * 2 * unit + smallest
+            product = exponential * total
+            value = dy - product
+            error = of_exponential * _finite_size(total) + exponential * of_total
+            error = error + (_finite_size(product) + _finite_size(value)) * unit
+    return _converted(value, error + smallest, result, compute)
+
+
+def _finite_size(values: np.ndarray) -> np.ndarray:
+    """The size of what is finite; 0 for NaN and infinities, which are exact or wrong."""
+    return np.where(np.isfinite(values), np.abs(values), 0)
+
+
+def _converted(value: np.ndarray, error: np.ndarray, dtype: Any, compute: Any) -> Reference:
+    """The value with the error that its arithmetic may have, rounded to the result's dtype."""
+    result = ml_dtypes.finfo(dtype)
+    # What lies more than half an ulp beyond the largest number of the type is rounded to infinity.
+    with np.errstate(invalid="ignore", over="ignore"):
         overflows = np.abs(value) > float(result.max) * (1 + float(result.eps) / 4)
         value = np.where(overflows, np.copysign(np.inf, value), value)
-        size = np.where(np.isfinite(value), np.abs(value), 0)
-        conversion = size * float(result.eps) / 2 + float(result.smallest_subnormal) / 2
+        conversion = _finite_size(value) * float(result.eps) / 2 + float(result.smallest_subnormal) / 2
         # Where long double is no wider than double the oracle itself errs, as the accurate kernel does.
         oracle = error if np.finfo(np.longdouble).eps >= compute.eps else 0
         tolerance = 1.01 * (error + oracle) + conversion  # 1 %: the products of errors that the first order leaves out
@@ -90,6 +134,21 @@ def assert_softmax(
     """``got`` is the operator's result for x along the last axis, or the first element that is not says so."""
     expected = reference(x, op, accurate=accurate, wanted=got.dtype)
     assert got.shape == x.shape, f"{what}: shape {got.shape}, expected {x.shape}"
+    assert_within(got, expected.value, expected.tolerance, what)
+
+
+def assert_gradient(
+    got: np.ndarray,
+    dy: np.ndarray,
+    y: np.ndarray,
+    op: str = "softmax_backward",
+    *,
+    accurate: bool = False,
+    what: str = "",
+) -> None:
+    """``got`` is the gradient operator's result for dy and y along the last axis."""
+    expected = gradient_reference(dy, y, op, accurate=accurate, wanted=got.dtype)
+    assert got.shape == dy.shape, f"{what}: shape {got.shape}, expected {dy.shape}"
     assert_within(got, expected.value, expected.tolerance, what)
 
 
