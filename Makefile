@@ -65,8 +65,8 @@ test-code: $(TEST_STAMP) ## pytest, without GPU and browser
 
 .PHONY: test-notebooks
 test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
-	$(call stage,notebooks,$(IN_VENV) -m tests.tools.notebooks lint \
-	  && $(IN_VENV) -m pytest -q -p no:cacheprovider --nbval-lax --nbval-current-env $(NOTEBOOKS))
+	$(call stage,notebooks,state=$$(mktemp -d) && trap 'rm -rf $$state' EXIT && $(IN_VENV) -m tests.tools.notebooks lint \
+	  && XDG_STATE_HOME=$$state $(IN_VENV) -m pytest -q -p no:cacheprovider --nbval-lax --nbval-current-env $(NOTEBOOKS))
 
 .PHONY: test-browser
 test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab in a real Chromium

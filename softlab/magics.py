@@ -1,4 +1,4 @@
-"""``%load_ext softlab`` and ``%%cuda``: write a CUDA kernel in a cell, run it with or without a GPU."""
+"""``%load_ext softlab``: ``%%cuda`` runs the CUDA kernel in a cell, with or without a GPU; ``%%exercise`` grades it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Request:
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """Add ``%%cuda`` (and ``%cuda --file ...``) to an IPython shell."""
+    """Add ``%%cuda`` (and ``%cuda --file ...``) and ``%%exercise`` to an IPython shell."""
     from IPython.core.error import UsageError as ShellUsageError
     from IPython.display import display
 
@@ -70,8 +70,52 @@ def load_ipython_extension(ipython: Any) -> None:
         if request.code and kernel is not None and run is not None:
             display(_listing_html(kernel, run), raw=True)
 
+    def exercise(line: str, cell: str) -> None:
+        """%%exercise ID: grade the CUDA kernel in the cell as the answer to that exercise, and show what it did.
+
+        The kernel is tried on the emulator at several sizes. The run that decided is the variable ``run``.
+        """
+        from softlab.course import exercise as named
+        from softlab.course.kernels import WriteKernel
+
+        try:
+            asked = named(line.strip())
+        except ValueError as error:
+            raise ShellUsageError(f"%%exercise: {error}") from None
+        if not isinstance(asked, WriteKernel):
+            raise ShellUsageError(f"%%exercise: {asked.id} asks for no kernel. Call grade(...) of the exercise")
+        verdict = asked.grade(cell)
+        ipython.user_ns["run"] = verdict.run
+        display(verdict)
+        if verdict.launch is not None:
+            display(execute(_request_of(cell, asked.kernel, asked.arch, verdict.launch))[0])
+
     cuda.__doc__ = _parser().format_help()
     ipython.register_magic_function(cuda, "line_cell", "cuda")
+    ipython.register_magic_function(exercise, "cell", "exercise")
+
+
+def _request_of(source: str, name: str, arch: str, launch: Any) -> Request:
+    """The launch of an exercise (``softlab.course.kernels.Launch``) as a ``%%cuda`` line would have asked for it."""
+    return Request(
+        source=source,
+        file=CELL,
+        name=name,
+        grid=_sizes(launch.grid),
+        block=_sizes(launch.block),
+        args=tuple(launch.fresh().items()),
+        smem=launch.smem,
+        device=Device.named(arch),
+        arch=arch,
+        options=(),
+        check=True,
+        out="run",
+        code=False,
+    )
+
+
+def _sizes(given: int | tuple[int, ...]) -> tuple[int, ...]:
+    return given if isinstance(given, tuple) else (given,)
 
 
 def _listing_html(kernel: Kernel, run: Run) -> dict[str, str]:

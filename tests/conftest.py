@@ -19,6 +19,7 @@ settings.load_profile("repeatable")
 
 _CHROMIUM = pytest.StashKey[Path | None]()
 _CACHE = pytest.StashKey[pytest.MonkeyPatch]()
+_STATE = pytest.StashKey[tempfile.TemporaryDirectory]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,7 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep compiled kernels in the checkout: repeated runs are quick, and the user's own cache is left alone.
+    """Keep compiled kernels in the checkout: repeated runs are quick, and the user's own cache is left alone. Progress
+    through the course goes to a new folder: what is tested is a learner who has answered nothing.
 
     The environment carries it, so that processes and notebook kernels that a test starts use it, too.
     """
@@ -37,11 +39,15 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = cache.mkdir("softlab") if cache else Path(tempfile.gettempdir()) / f"softlab-tests-{os.getuid()}"
     config.stash[_CACHE] = pytest.MonkeyPatch()
     config.stash[_CACHE].setenv("XDG_CACHE_HOME", str(folder))
+    config.stash[_STATE] = tempfile.TemporaryDirectory(prefix="softlab-state-")
+    config.stash[_CACHE].setenv("XDG_STATE_HOME", config.stash[_STATE].name)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _CACHE in config.stash:
         config.stash[_CACHE].undo()
+    if _STATE in config.stash:
+        config.stash[_STATE].cleanup()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,0 +1,23 @@
+"""The course's exercises: graded here, on the emulator, with hints that name what is wrong.
+
+>>> from softlab import course
+>>> course.exercise("00-half-the-bytes").grade(8_388_608)
+Not yet: it is not 8 388 608. Each element is read once and written once. (0 of 3 in this notebook, ...)
+>>> course.progress()  # a table: what is solved, lesson by lesson
+"""
+
+from softlab.course.catalogue import Lesson, exercise, lesson, lessons
+from softlab.course.learners import Progress, progress_file, reset
+from softlab.course.overview import Overview, progress
+
+__all__ = [
+    "Lesson",
+    "Overview",
+    "Progress",
+    "exercise",
+    "lesson",
+    "lessons",
+    "progress",
+    "progress_file",
+    "reset",
+]

@@ -1,0 +1,88 @@
+"""The lessons of the course, found as the modules ``softlab.course.syllabus.lesson_NN``, and their exercises by id."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from softlab.course.exercises import Exercise
+from softlab.course.learners import Bar, Progress, Standing
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One notebook of the course.
+
+    number: "03"; notebook: its file's name; title; minutes: how long a learner takes; objectives: what a learner can do
+    afterwards, each a phrase that follows "You can"; exercises: in the order of the notebook.
+    """
+
+    number: str
+    notebook: str
+    title: str
+    minutes: int
+    objectives: tuple[str, ...]
+    exercises: tuple[Exercise, ...] = ()
+
+    def __post_init__(self) -> None:
+        ids = [exercise.id for exercise in self.exercises]
+        wrong = [name for name in ids if not re.fullmatch(rf"{self.number}(-[a-z0-9]+)+", name)]
+        if wrong or len(set(ids)) < len(ids):
+            raise ValueError(f"exercises of lesson {self.number} have an id {self.number}-some-words each, not {ids}")
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of its exercises."""
+        return tuple(exercise.id for exercise in self.exercises)
+
+
+@cache
+def lessons() -> tuple[Lesson, ...]:
+    """Every lesson, by number. Each module ``lesson_NN`` has one as ``LESSON``."""
+    from softlab.course import syllabus as package
+
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    return tuple(importlib.import_module(f"{package.__name__}.{name}").LESSON for name in names)
+
+
+def lesson(number: str) -> Lesson:
+    """The lesson "03".
+
+    Raises:
+        ValueError: there is none of that number.
+    """
+    for found in lessons():
+        if found.number == number:
+            return found
+    raise ValueError(f"no lesson {number!r}: there are {', '.join(found.number for found in lessons())}")
+
+
+def exercise(id: str) -> Exercise:
+    """The exercise of that id, such as "03-write-the-butterfly".
+
+    Raises:
+        ValueError: there is none; the message has those of the same notebook.
+    """
+    number = id.partition("-")[0]
+    ids: list[str] = []
+    for found in lessons():
+        for candidate in found.exercises:
+            if candidate.id == id:
+                return candidate
+        ids += found.ids if found.number == number else ()
+    known = ", ".join(ids) or f"there are exercises in {', '.join(f.number for f in lessons() if f.exercises)}"
+    raise ValueError(f"no exercise {id!r}: {known}")
+
+
+def standing(progress: Progress, id: str) -> Standing:
+    """How far the learner is, in the notebook of an exercise and in the course."""
+    ids = {found.number: found.ids for found in lessons()}
+    here = ids[id.partition("-")[0]]
+    everywhere = [name for names in ids.values() for name in names]
+    return Standing(
+        Bar("in this notebook", progress.solved(here), len(here)),
+        Bar("in the course", progress.solved(everywhere), len(everywhere)),
+    )

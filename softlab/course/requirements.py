@@ -1,0 +1,113 @@
+"""What a learner's kernel must keep to: each function makes a requirement, which says what an attempt lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from softlab.course.kernels import Attempt, Launch, Requirement
+from softlab.occupancies import occupancy
+from softlab.traces import Run
+
+Limit = int | Callable[[Launch], int]
+
+
+def at_most(counter: str, limit: Limit, hint: str) -> Requirement:
+    """No more than ``limit`` (a number, or a function of the launch) of a counter of ``Run.counters``."""
+
+    def lack(attempt: Attempt) -> str:
+        most, count = _limit(limit, attempt.launch), attempt.run.counters[counter]
+        if count <= most:
+            return ""
+        return f"{_named(counter, count)}, {most} possible{_where(attempt.run, counter)}. {hint}"
+
+    return lack
+
+
+def at_least(counter: str, limit: Limit, hint: str) -> Requirement:
+    """No fewer than ``limit`` of a counter."""
+
+    def lack(attempt: Attempt) -> str:
+        least, count = _limit(limit, attempt.launch), attempt.run.counters[counter]
+        return "" if count >= least else f"{_named(counter, count)}, {least} expected. {hint}"
+
+    return lack
+
+
+def no_bank_conflicts(hint: str = "Write down word % 32 for each lane: which lanes meet?") -> Requirement:
+    """Every shared access in as few wavefronts as its bytes need."""
+
+    def lack(attempt: Attempt) -> str:
+        counters = attempt.run.counters
+        if not counters["bank_conflicts"]:
+            return ""
+        lines = attempt.run.by_line()
+        worst = max(lines.values(), key=lambda counted: counted["bank_conflicts"], default=counters)
+        taken = worst["shared_load_wavefronts"] + worst["shared_store_wavefronts"]
+        possible = taken - worst["bank_conflicts"]
+        ways = f"{taken / max(possible, 1):.2g}-way"
+        return (
+            f"bank conflicts are still {ways}: {taken} wavefronts, {possible} possible"
+            f"{_where(attempt.run, 'bank_conflicts')}. {hint}"
+        )
+
+    return lack
+
+
+def no_shared_memory(hint: str = "Lanes of a warp can hand values to each other by shuffles.") -> Requirement:
+    """No shared memory, declared or used."""
+
+    def lack(attempt: Attempt) -> str:
+        static = attempt.kernel.program.static_smem_bytes
+        counters = attempt.run.counters
+        used = counters["shared_load_instructions"] + counters["shared_store_instructions"]
+        if not static and not used:
+            return ""
+        return f"it uses shared memory: {static} bytes a block, {used} instructions. {hint}"
+
+    return lack
+
+
+def no_spills(hint: str = "What does not fit into registers is written to memory, and read back.") -> Requirement:
+    """All values of a thread in registers."""
+
+    def lack(attempt: Attempt) -> str:
+        spilled = attempt.kernel.program.spill_bytes
+        return f"{spilled} bytes a thread are spilled. {hint}" if spilled else ""
+
+    return lack
+
+
+def blocks_per_sm(least: int, hint: str, device: str = "H200") -> Requirement:
+    """At least so many blocks of the launch on an SM of ``device``."""
+
+    def lack(attempt: Attempt) -> str:
+        program, shape = attempt.kernel.program, attempt.run.block
+        threads = shape[0] * shape[1] * shape[2]
+        smem = program.static_smem_bytes + attempt.launch.smem
+        held = occupancy(device, threads=threads, registers=program.registers, smem=smem)
+        if held.blocks_per_sm >= least:
+            return ""
+        limits = " and ".join(held.limiters)
+        return (
+            f"{held.blocks_per_sm} blocks fit on an SM of {device}, {least} are asked for: a thread takes "
+            f"{program.registers} registers, a block {smem} bytes of shared memory, and {limits} run out first. {hint}"
+        )
+
+    return lack
+
+
+def _limit(limit: Limit, launch: Launch) -> int:
+    return limit(launch) if callable(limit) else limit
+
+
+def _named(counter: str, count: int) -> str:
+    return f"{count} {counter.replace('_', ' ')}"
+
+
+def _where(run: Run, counter: str) -> str:
+    """ ", most on line 7: `y[k] = x[k];`"; "" where no line has any."""
+    lines = {line: counted[counter] for line, counted in run.by_line().items() if counted[counter]}
+    if not lines:
+        return ""
+    line = max(lines, key=lines.__getitem__)
+    return f", most on line {line}: `{run.source.splitlines()[line - 1].strip()}`"

@@ -1,0 +1,79 @@
+"""Notebook 00: what a softmax costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Number
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_most
+from softlab.plans import plan
+
+ROWS, COLS = 4096, 1024
+
+
+def longest_halves() -> int:
+    """The longest row of float16 that goes to block_smem on an H200."""
+    return max(c for c in range(12_000, 13_000) if plan(4096, c, "float16", device="H200").kernel == "block_smem")
+
+
+def copies() -> Iterator[Launch]:
+    """1024 numbers, copied by 256 threads."""
+    x = np.random.default_rng(0).standard_normal(1024, dtype=np.float32)
+    yield Launch(1, 256, {"x": x, "y": np.full_like(x, np.nan)}, {"y": x}, about="1024 numbers")
+
+
+LESSON = Lesson(
+    number="00",
+    notebook="00-start-here.ipynb",
+    title="Start here: what a softmax costs",
+    minutes=20,
+    objectives=(
+        "say how many bytes a softmax has to move at least, and what a kernel moves beyond that",
+        "tell the three kernels apart by who owns a row and where it stays",
+        "read a plan: which question decided what",
+    ),
+    exercises=(
+        Number(
+            id="00-half-the-bytes",
+            answer=lambda: 2 * ROWS * COLS * np.dtype("float16").itemsize,
+            slips=(
+                (
+                    ROWS * COLS * 2,
+                    "Each element is read once and written once: that is the way there, without the way back.",
+                ),
+                (2 * ROWS * COLS * 4, "That is the floor in float32. An element of float16 has 2 bytes."),
+                (2 * ROWS * COLS, "So many elements move. How many bytes has each of them?"),
+            ),
+            hint="An element of float16 has 2 bytes; it is read once and written once.",
+        ),
+        Number(
+            id="00-where-shared-memory-ends",
+            answer=longest_halves,
+            slips=(
+                (24_576, "48 KiB are so many elements of 2 bytes. But in which type is the row kept?"),
+                (
+                    12_288,
+                    "48 KiB are so many elements of 4 bytes. The block's reductions want some of the 48 KiB, too.",
+                ),
+                (lambda: longest_halves() + 2, "That one is the first to go elsewhere."),
+            ),
+            hint="What counts is the size of the element in shared memory, not in the array.",
+        ),
+        WriteKernel(
+            id="00-copy",
+            kernel="copy",
+            parameters="const float* x, float* y",
+            launches=copies,
+            requirements=(
+                at_most("global_load_sectors", 128, "Which elements do lanes 0 and 1 read in the same instruction?"),
+                at_most("global_store_sectors", 128, "Which elements do lanes 0 and 1 write in the same instruction?"),
+            ),
+            hint="Each of the 256 threads copies four numbers. Which four does thread 0 copy?",
+            because="Neighbouring lanes touch neighbouring numbers, so each sector comes once, and whole.",
+        ),
+    ),
+)

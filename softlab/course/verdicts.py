@@ -1,0 +1,44 @@
+"""What an exercise says to an answer: right, not yet (with a hint), or not answered; as text and as HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from softlab.course.kernels import Launch
+    from softlab.course.learners import Standing
+    from softlab.traces import Run
+
+State = Literal["right", "wrong", "unanswered"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one answer.
+
+    exercise: its id; state: "right", "wrong" or "unanswered"; message: one sentence or a few, the hint where it is
+    wrong; run, launch: of a kernel exercise, the launch that decided and what it did (None where it did not end);
+    standing: how far the learner is, None while nothing was ever answered.
+    """
+
+    exercise: str
+    state: State
+    message: str
+    run: Run | None = None
+    launch: Launch | None = None
+    standing: Standing | None = None
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer was taken."""
+        return self.state == "right"
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.standing.sentence})" if self.standing else self.message
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        from softlab.views.progress import verdict_html
+
+        bars = self.standing.bars if self.standing else ()
+        return {"text/plain": str(self), "text/html": verdict_html(self.state, self.message, bars)}

@@ -1,0 +1,35 @@
+"""Every exercise of the course: its reference solutions are taken, its plausible wrong answers get the right hint."""
+
+from __future__ import annotations
+
+import pytest
+
+from softlab import course
+from tests.course.answers import all_answers
+
+IDS = [exercise.id for lesson in course.lessons() for exercise in lesson.exercises]
+
+
+def test_every_exercise_has_answers_and_every_answer_an_exercise():
+    assert sorted(all_answers()) == sorted(IDS)
+    assert [name for name, answers in all_answers().items() if not answers.right or len(answers.wrong) < 2] == []
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_right_answers_are_taken(name):
+    for answer in all_answers()[name].right:
+        verdict = course.exercise(name).judge(answer)
+        assert verdict.right, f"{answer}\n{verdict.message}"
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_wrong_answers_get_a_hint_that_helps(name):
+    for answer, words in all_answers()[name].wrong:
+        verdict = course.exercise(name).judge(answer)
+        assert verdict.state == "wrong", f"{answer}\nis taken"
+        assert words in verdict.message, f"{answer}\n{verdict.message}"
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_no_answer_is_no_wrong_answer(name):
+    assert course.exercise(name).judge(None).state == "unanswered"
