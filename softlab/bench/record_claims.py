@@ -156,7 +156,7 @@ def timings(launches: Sequence[Prepared]) -> tuple[dict[str, recordings.Table], 
         for name, peer in known.items():
             case = Case(name, 0, 0, "", dtype, cols, rows)
             work.append((case, partial(peer_launch, bench, case, peer)))
-    _warm_up(bench)
+    warm_up(bench)
     found: dict[Case, list[float]] = {}
     failed: set[Case] = set()
     for turn in range(2):
@@ -175,18 +175,24 @@ def timings(launches: Sequence[Prepared]) -> tuple[dict[str, recordings.Table], 
                 failed.add(case)
         print(f"pass {turn + 1}: {len(work)} cases, {len(failed)} failed", flush=True)
     rows_ = [
-        {**asdict(case), "microseconds": _short(found[case][0]), "again": _short(found[case][1])}
+        {**asdict(case), "microseconds": short(found[case][0]), "again": short(found[case][1])}
         for case, _ in work
         if case not in failed
     ]
-    copies = [
-        {"what": "copy", "turn": k, "bytes": 2 * cases.INPUT_BYTES, "microseconds": _short(t)}
-        for k, t in enumerate(bench.copies)
-    ]
-    return {"timings": recordings.table_of(rows_), "copies": recordings.table_of(copies)}, versions
+    return {"timings": recordings.table_of(rows_), "copies": copies_table(bench)}, versions
 
 
-def _warm_up(bench: Bench) -> None:
+def copies_table(bench: Bench) -> recordings.Table:
+    """The device copies that were timed so far."""
+    return recordings.table_of(
+        [
+            {"what": "copy", "turn": k, "bytes": 2 * cases.INPUT_BYTES, "microseconds": short(t)}
+            for k, t in enumerate(bench.copies)
+        ]
+    )
+
+
+def warm_up(bench: Bench) -> None:
     """Half a second of work, so that the clocks are up."""
     start = time.perf_counter()
     while time.perf_counter() - start < 0.5:
@@ -194,7 +200,7 @@ def _warm_up(bench: Bench) -> None:
     bench.copies.clear()
 
 
-def _short(value: float) -> float:
+def short(value: float) -> float:
     """Four digits: the fifth is noise."""
     return float(f"{value:.4g}")
 
@@ -214,11 +220,14 @@ def launch_counted(launches: Iterable[Prepared]) -> None:
     cupy.cuda.Device().synchronize()
 
 
-def counters(launches: Sequence[Prepared], folder: Path) -> recordings.Table:
-    """What Nsight Compute counts in each counted case; a metric that it does not give is left out."""
+def counters(launches: Sequence[Prepared], folder: Path, metrics: Mapping[str, str] = METRICS) -> recordings.Table:
+    """What Nsight Compute counts in each counted case; a metric that it does not give is left out.
+
+    ``folder`` holds the launches, as ``cases.save`` writes them; ``metrics``: column -> Nsight Compute's name.
+    """
     counted = [p.case for p in launches if p.counted]
     columns: dict[str, list[float]] = {}
-    for name, metric in METRICS.items():
+    for name, metric in metrics.items():
         start = time.perf_counter()
         text = _profiled(metric, folder)
         rows = list(csv.DictReader(io.StringIO(text[text.index('"ID"') :]))) if '"ID"' in text else []
@@ -229,7 +238,7 @@ def counters(launches: Sequence[Prepared], folder: Path) -> recordings.Table:
         else:
             print(text[-500:], flush=True)
     rows_ = [
-        {**asdict(case), **{name: _short(values[k]) for name, values in columns.items()}}
+        {**asdict(case), **{name: short(values[k]) for name, values in columns.items()}}
         for k, case in enumerate(counted)
     ]
     return recordings.table_of(rows_)
@@ -252,26 +261,16 @@ def _profiled(metric: str, folder: Path) -> str:
 def record(launches: Sequence[Prepared], folder: Path, out: Path) -> None:
     """Time, count, and write the recording."""
     import cupy
-    from cupy.cuda import runtime
 
     with cupy.cuda.Stream(non_blocking=True):
         tables, versions = timings(launches)
-    name = runtime.getDeviceProperties(runtime.getDevice())["name"].decode()
-    recording = recordings.Recording(
-        name=out.stem,
+    recording = described(
+        out,
+        "record_claims",
         about="Time and traffic of the three kernels with every block size, pack and layout, and of their peers.",
-        device=name,
-        date=datetime.date.today().isoformat(),
-        command=f"python -m softlab.bench.record_claims {out.name}",
         method=METHOD,
-        versions={
-            "driver": _driver(),
-            "NVRTC": launches[0].program.nvrtc,
-            "CuPy": cupy.__version__,
-            "Python": platform.python_version(),
-            **versions,
-        },
-        sources=sources_digest(),
+        nvrtc=launches[0].program.nvrtc,
+        versions=versions,
         tables=tables,
     )
     recordings.write(out, recording, TABLE_KEYS)  # now, in case the counters never come
@@ -279,6 +278,31 @@ def record(launches: Sequence[Prepared], folder: Path, out: Path) -> None:
         counted = counters(launches, folder)
         recordings.write(out, replace(recording, tables={**tables, "counters": counted}), TABLE_KEYS)
     print(f"{out}: {out.stat().st_size} bytes", flush=True)
+
+
+def described(
+    out: Path, module: str, *, about: str, method: str, nvrtc: str, versions: Mapping[str, str],
+    tables: Mapping[str, recordings.Table],
+) -> recordings.Recording:  # fmt: skip
+    """The tables with what there is to say of this machine, and of ``softlab.bench.<module>``, which recorded them.
+
+    ``nvrtc`` compiled the kernels; ``versions``: of further libraries.
+    """
+    import cupy
+    from cupy.cuda import runtime
+
+    common = {"driver": _driver(), "NVRTC": nvrtc, "CuPy": cupy.__version__, "Python": platform.python_version()}
+    return recordings.Recording(
+        name=out.stem,
+        about=about,
+        device=runtime.getDeviceProperties(runtime.getDevice())["name"].decode(),
+        date=datetime.date.today().isoformat(),
+        command=f"python -m softlab.bench.{module} {out.name}",
+        method=method,
+        versions={**common, **versions},
+        sources=sources_digest(),
+        tables=tables,
+    )
 
 
 def _driver() -> str:
