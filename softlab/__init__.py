@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "softmax": "operators",
     "log_softmax": "operators",
+    "softmax_backward": "operators",
+    "log_softmax_backward": "operators",
     "trace": "operators",
     "plan": "plans",
     "Plan": "plans",

@@ -124,10 +124,15 @@ def as_cupy(x: Any) -> Any:
     try:
         return cupy.from_dlpack(x) if hasattr(x, "__dlpack__") else cupy.asarray(x)
     except (BufferError, RuntimeError, TypeError) as error:
-        raise TypeError(
-            f"the memory of this {type(x).__module__}.{type(x).__qualname__} cannot be borrowed: {error}. "
-            "Give a plain array of its library (PyTorch: x.detach())."
-        ) from error
+        raise not_borrowed(x, error) from error
+
+
+def not_borrowed(x: Any, reason: Exception) -> TypeError:
+    """The error for an array whose library does not hand its memory out."""
+    return TypeError(
+        f"the memory of this {type(x).__module__}.{type(x).__qualname__} cannot be borrowed: {reason}. "
+        "Give a plain array of its library (PyTorch: x.detach())."
+    )
 
 
 def give_back(result: Any, like: Any) -> Any:
@@ -140,31 +145,43 @@ def give_back(result: Any, like: Any) -> Any:
 
     if isinstance(like, cupy.ndarray):
         return result
-    standard = getattr(like, "__array_namespace__", None)
-    namespace = standard() if standard else sys.modules.get(_library(like))
-    from_dlpack = getattr(namespace, "from_dlpack", None)
+    from_dlpack = getattr(namespace(like), "from_dlpack", None)
     return from_dlpack(result) if from_dlpack else result
+
+
+def namespace(x: Any) -> Any:
+    """The module of functions of x's library; None where none is found."""
+    standard = getattr(x, "__array_namespace__", None)
+    return standard() if standard else sys.modules.get(library(x))
 
 
 @contextmanager
 def working_place(x: Any) -> Iterator[None]:
-    """Work on the device that x lies on, and on the stream that its library is using there."""
+    """Work on the device that x lies on, and on the stream that its library is using there.
+
+    A library that does not tell its stream (JAX, Numba) might take the memory back while a kernel still reads it, since
+    it cannot know of it. So the work is waited for before that library's arrays are let go.
+    """
     import cupy
 
-    with cupy.cuda.Device(_device_index(x)):
-        current = _CURRENT_STREAM.get(_library(x))
-        if current is None:
-            yield
+    with cupy.cuda.Device(device_index(x)):
+        current = _CURRENT_STREAM.get(library(x))
+        if current is not None:
+            with cupy.cuda.Stream.from_external(current(x)):
+                yield
             return
-        with cupy.cuda.Stream.from_external(current(x)):
-            yield
+        yield
+        if not isinstance(x, cupy.ndarray):
+            cupy.cuda.get_current_stream().synchronize()
 
 
-def _library(x: Any) -> str:
+def library(x: Any) -> str:
+    """The package that x's type comes from: "cupy", "torch", "jaxlib"."""
     return type(x).__module__.partition(".")[0]
 
 
-def _device_index(x: Any) -> int:
+def device_index(x: Any) -> int:
+    """The CUDA device that x lies on."""
     import cupy
 
     if isinstance(x, cupy.ndarray):

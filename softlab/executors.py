@@ -1,0 +1,66 @@
+"""Runs a plan on (rows, cols) arrays: NumPy arrays in the emulator, CuPy arrays on their GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from softlab import gpu
+from softlab.compile import Program, compile_program, kernel_sources
+from softlab.kernel import Kernel
+from softlab.plans import Plan
+from softlab.traces import Run
+
+
+def execute(plan: Plan, inputs: Sequence[Any], output: Any) -> None:
+    """Run a plan whose kernel takes ``(*inputs, output, rows, cols)``.
+
+    Arguments:
+        inputs, output: C-contiguous arrays of shape (rows, cols) and the plan's dtype, all NumPy or all CuPy.
+    """
+    launch(plan, arguments(plan, inputs, output))
+
+
+def execute_traced(plan: Plan, inputs: Sequence[np.ndarray], output: np.ndarray) -> Run:
+    """As :func:`execute`, in the emulator, and returns what it did."""
+    return emulate(plan, arguments(plan, inputs, output), record=True)
+
+
+def arguments(plan: Plan, inputs: Sequence[Any], output: Any) -> tuple[Any, ...]:
+    """The arguments of a kernel without functors of its own: ``(*inputs, output, rows, cols)``."""
+    return (*inputs, output, np.int64(plan.rows), np.int64(plan.cols))
+
+
+def launch(plan: Plan, args: Sequence[Any]) -> None:
+    """Run a plan's kernel on any arguments: in the emulator where the arrays among them are NumPy's.
+
+    Arguments:
+        args: arrays, NumPy scalars of the parameters' types, and ``numpy.void`` for a struct.
+    """
+    if any(isinstance(argument, np.ndarray) for argument in args):
+        emulate(plan, args)
+    else:
+        gpu.launch(program_of(plan), (plan.grid, 1, 1), (*plan.block, 1), args, plan.smem_bytes)
+
+
+def emulate(plan: Plan, args: Sequence[Any], *, record: bool = False) -> Run:
+    """Run a plan's kernel in the emulator; with ``record`` the run has counters and accesses."""
+    return _kernel(program_of(plan)).run(plan.grid, plan.block, args, smem=plan.smem_bytes, check=False, record=record)
+
+
+def program_of(plan: Plan) -> Program:
+    """The plan's kernel, compiled for the plan's architecture."""
+    return _program(plan.file, plan.name, plan.arch, plan.options)
+
+
+@lru_cache(maxsize=256)
+def _program(file: str, name: str, arch: str, options: tuple[str, ...]) -> Program:
+    return compile_program(kernel_sources()[file], name, arch=arch, options=options, file=file)
+
+
+@lru_cache(maxsize=64)
+def _kernel(program: Program) -> Kernel:
+    return Kernel.from_program(program)
