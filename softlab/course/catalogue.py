@@ -34,6 +34,12 @@ class Lesson:
             raise ValueError(f"exercises of lesson {self.number} have an id {self.number}-some-words each, not {ids}")
 
     @property
+    def head(self) -> str:
+        """Time and objectives as Markdown, as they stand in the notebook's first cell."""
+        goals = "\n".join(f"- {objective}" for objective in self.objectives)
+        return f"**About {self.minutes} minutes.** Afterwards you can\n\n{goals}"
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """The ids of its exercises."""
         return tuple(exercise.id for exercise in self.exercises)

@@ -94,7 +94,7 @@ class Number(Exercise):
             return self.verdict(f"a number is asked for, and this is {answer!r}.")
         if self._near(answer, self.answer()):
             return self.verdict("")
-        shown = f"{answer:,}".replace(",", " ") if isinstance(answer, numbers.Integral) else f"{float(answer):g}"
+        shown = f"{answer:,}".replace(",", " ") if abs(float(answer)) >= 10_000 else f"{answer:g}"
         hint = next((hint for slip, hint in self.slips if self._near(answer, _value(slip))), self.hint)
         return self.verdict(f"it is not {shown}. {hint}")
 
@@ -106,9 +106,9 @@ class Number(Exercise):
 class Choice(Exercise):
     """One of a few answers. right: the right one, or what computes it; slips: wrong one -> hint."""
 
-    answers: tuple[str, ...]
-    right: str | Callable[[], str]
-    slips: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[Any, ...]
+    right: Any
+    slips: Mapping[Any, str] = field(default_factory=dict)
 
     def judge(self, answer: Any) -> Verdict:
         """One of ``answers``; None: not answered."""
@@ -117,8 +117,9 @@ class Choice(Exercise):
             return self.unanswered(f"It is one of {offered}.")
         if answer not in self.answers:
             return self.verdict(f"{answer!r} is none of the answers: {offered}.")
-        right = _value(self.right)
-        return self.verdict("" if answer == right else f"it is not {answer!r}. {self.slips.get(answer, self.hint)}")
+        if answer == _value(self.right):
+            return self.verdict("")
+        return self.verdict(f"it is not {answer!r}. {self.slips.get(answer, self.hint)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +138,7 @@ class Judged(Exercise):
         try:
             problem = self.problem(answer)
         except (Error, ValueError, TypeError) as error:
-            problem = f"{error}. {self.hint}"
+            problem = f"{str(error).rstrip('.')}. {self.hint}"
         return self.verdict(problem)
 
 
@@ -174,7 +175,7 @@ class WriteFunction(Exercise):
             try:
                 returned.append(answer(*copy.deepcopy(call.args)))
             except Exception as error:  # whatever a learner's code raises
-                return self.verdict(f"{_shown_call(name, call)} raises {_where(error)}{type(error).__name__}: {error}.")
+                return self.verdict(f"{_shown_call(name, call)} raises {type(error).__name__}{_where(error)}: {error}.")
         if returned[0] is None and calls[0].expected is not None:
             return self.unanswered("The function returns None.")
         for call, value in zip(calls, returned, strict=True):
@@ -196,9 +197,9 @@ def _shown_call(name: str, call: Call) -> str:
 
 
 def _where(error: Exception) -> str:
-    """ "on line 3 " of the learner's code: the last frame of the traceback that is not ours."""
+    """ " on line 3" of the learner's code: the last frame of the traceback that is not ours."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
-    return f"on line {frames[-1].lineno} " if frames else ""
+    return f" on line {frames[-1].lineno}" if frames else ""
 
 
 def first_difference(name: str, value: Any, expected: Any, relative: float = 0.0) -> str:
@@ -220,7 +221,14 @@ def first_difference(name: str, value: Any, expected: Any, relative: float = 0.0
         return ""
     place = tuple(int(k) for k in np.argwhere(wrong)[0])
     where = f"{name}[{', '.join(map(str, place))}]" if place else name
-    return f"{where} is {got[place]} and should be {wanted[place]} ({int(wrong.sum())} of {wrong.size} are wrong)"
+    found = f"{got[place]!s}{' (not written?)' if _is_nan(got[place]) and not _is_nan(wanted[place]) else ''}"
+    right = wanted[place].astype(got.dtype) if comparable else wanted[place]
+    many = f" ({int(wrong.sum())} of {wrong.size} are wrong)" if wrong.size > 1 else ""
+    return f"{where} is {found} and should be {right!s}{many}"
+
+
+def _is_nan(value: Any) -> bool:
+    return bool(value != value)
 
 
 def different(got: np.ndarray, wanted: np.ndarray, relative: float = 0.0) -> np.ndarray:

@@ -135,8 +135,8 @@ class WriteKernel(Exercise):
 
 
 def _compile_problem(error: CompileError) -> str:
-    """The compiler's first error, with its line."""
-    found = re.search(rf"^{re.escape(FILE)}\((\d+)\): (?:error:?\s*)?(.*)$", error.log, re.MULTILINE)
+    """The compiler's first error, with its line; warnings may stand before it."""
+    found = re.search(rf"^{re.escape(FILE)}\((\d+)\): (?:catastrophic )?error:?\s*(.*)$", error.log, re.MULTILINE)
     return (
         f"it does not compile. Line {found.group(1)}: {found.group(2)}." if found else f"it does not compile. {error}"
     )

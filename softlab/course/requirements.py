@@ -89,7 +89,7 @@ def blocks_per_sm(least: int, hint: str, device: str = "H200") -> Requirement:
             return ""
         limits = " and ".join(held.limiters)
         return (
-            f"{held.blocks_per_sm} blocks fit on an SM of {device}, {least} are asked for: a thread takes "
+            f"{held.blocks_per_sm} blocks fit on an SM of an {device}, {least} are asked for: a thread takes "
             f"{program.registers} registers, a block {smem} bytes of shared memory, and {limits} run out first. {hint}"
         )
 

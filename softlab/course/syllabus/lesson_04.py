@@ -1,0 +1,85 @@
+"""Notebook 04: where the elements of a pack lie in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Number
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import no_bank_conflicts
+from softlab.kernel import Kernel
+
+#: 32 lanes read every ``stride``-th word of shared memory.
+STRIDED = """
+extern "C" __global__ void strided(float* y, int stride) {
+  __shared__ float buffer[1024];
+  for (int k = threadIdx.x; k < 1024; k += 32) buffer[k] = k;
+  __syncwarp();
+  y[threadIdx.x] = buffer[threadIdx.x * stride];
+}
+"""
+
+
+def wavefronts(stride: int) -> int:
+    """Of one load of a warp, as the emulator counts them."""
+    run = Kernel(STRIDED, "strided").run(1, 32, (np.zeros(32, np.float32), stride))
+    return run.counters["shared_load_wavefronts"]
+
+
+def tiles() -> Iterator[Launch]:
+    """Matrices of 32 x 32 to be turned by 1024 threads."""
+    for seed in range(2):
+        x = np.random.default_rng(seed).standard_normal((32, 32), dtype=np.float32)
+        yield Launch(
+            1, (32, 32), {"x": x, "y": np.full_like(x, np.nan)}, {"y": x.T.copy()}, about="a matrix of 32 x 32"
+        )
+
+
+LESSON = Lesson(
+    number="04",
+    notebook="04-column-major-shared-memory.ipynb",
+    title="Column-major storage in shared memory",
+    minutes=25,
+    objectives=(
+        "tell from an access pattern how many wavefronts a shared-memory access takes",
+        "say what the compiler makes of two neighbouring stores, and why that settles the question",
+        "write a kernel whose lanes never meet in a bank",
+    ),
+    exercises=(
+        Number(
+            id="04-odd-strides",
+            answer=lambda: wavefronts(3),
+            slips=(
+                (3, "The words are three apart, but three apart is not the same bank. Write down 3 * lane % 32."),
+                (2, "That was the stride of 2, which shares a factor with 32. Does 3?"),
+                (32, "That would be all lanes in one bank. Lane 0 is in bank 0, lane 1 in bank 3."),
+            ),
+            hint="Write down 3 * lane % 32 for a few lanes: does a bank come up twice?",
+            because="3 and 32 have no common factor, so 3 * lane % 32 comes by each bank once.",
+        ),
+        Number(
+            id="04-packs-of-four",
+            answer=lambda: wavefronts(4),
+            slips=(
+                (1, "One wavefront serves one word of each bank. Lanes 0 and 8 write words 0 and 32."),
+                (2, "That would be packs of 2. Lane l now writes word 4 * l."),
+                (8, "So many banks are in use. How many lanes share each of them?"),
+            ),
+            hint="Lane l writes word 4 * l. Which lanes share bank 0?",
+        ),
+        WriteKernel(
+            id="04-turn-a-tile",
+            kernel="turn",
+            parameters="const float* x, float* y",
+            launches=tiles,
+            requirements=(
+                no_bank_conflicts("In which bank is tile[row][0], if a row has 32 words? And if it had one more?"),
+            ),
+            hint="y[row][column] is x[column][row].",
+            because="With rows of an odd number of words, a column comes by every bank.",
+        ),
+    ),
+)

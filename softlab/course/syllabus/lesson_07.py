@@ -1,0 +1,79 @@
+"""Notebook 07: how many warps an SM can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Number
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import blocks_per_sm, no_spills
+from softlab.occupancies import occupancy
+
+
+def most_smem() -> int:
+    """The most shared memory of which eight blocks of 256 threads with 32 registers fit, bytes a block."""
+    held = {s: occupancy("H200", threads=256, registers=32, smem=s).blocks_per_sm for s in range(20_000, 48_000)}
+    return max(s for s, blocks in held.items() if blocks >= 8)
+
+
+def most_registers() -> int:
+    """The most registers a thread with which a block of 1024 threads can be launched."""
+    return max(r for r in range(1, 256) if occupancy("H200", threads=1024, registers=r).blocks_per_sm)
+
+
+def sums() -> Iterator[Launch]:
+    """48 numbers a thread; far from 0 the exponentials overflow unless the largest is taken away."""
+    for middle in (0, 200):
+        x = (middle + np.random.default_rng(middle).standard_normal((48, 256))).astype(np.float32)
+        top = x.max(axis=0).astype(np.float64)
+        right = top + np.log(np.exp(x - top).sum(axis=0))
+        y = np.full(256, np.nan, np.float32)
+        yield Launch(1, 256, {"x": x, "y": y}, {"y": right}, relative=1e-5, about=f"numbers around {middle}")
+
+
+LESSON = Lesson(
+    number="07",
+    notebook="07-occupancy.ipynb",
+    title="Occupancy: how many warps an SM can hold",
+    minutes=25,
+    objectives=(
+        "work out how many blocks fit on an SM, and which resource runs out first",
+        "explain why achieved occupancy stays below the theoretical one",
+        "say when more warps help, and when they do not",
+    ),
+    exercises=(
+        Number(
+            id="07-room-for-eight",
+            answer=most_smem,
+            slips=(
+                (233_472 // 8, "That is an eighth of it. The driver keeps 1024 bytes of each block for itself."),
+                (49_152, "So much may one block take without asking. Eight of them are 384 KiB."),
+                (lambda: most_smem() + 1, "One byte less: shared memory is handed out in units of 128 bytes."),
+            ),
+            hint="An eighth of an SM's 233 472 bytes, in units of 128; and the driver takes 1024 of them.",
+        ),
+        Number(
+            id="07-blocks-of-1024",
+            answer=most_registers,
+            slips=(
+                (255, "That is the most a thread can name. But 1024 threads share 65 536 registers."),
+                (63, "So near: 65 536 divided by 1024."),
+            ),
+            hint="Such a block has 32 warps, and they share 65 536 registers.",
+        ),
+        WriteKernel(
+            id="07-give-registers-back",
+            kernel="log_sum_exp",
+            parameters="const float* x, float* y",
+            launches=sums,
+            requirements=(
+                no_spills("What does not fit into registers is spilled to memory, and read back from there."),
+                blocks_per_sm(8, "Must a thread hold the numbers? It can read them again."),
+            ),
+            hint="y[t] is the largest of x[i * 256 + t] over all i, plus the logarithm of the sum of e^(x - largest).",
+        ),
+    ),
+)

@@ -1,0 +1,80 @@
+"""Notebook 08: the choice of a block size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Call, Choice, Number, WriteFunction
+from softlab.plans import plan
+
+BLOCK_SIZES = (128, 256, 512, 1024)
+
+
+def first_of_256() -> int:
+    """The shortest even row of float32 that gets blocks of 256 on an H200."""
+    return next(cols for cols in range(1024, 12_274, 2) if plan(4096, cols, device="H200").block_size == 256)
+
+
+def choices() -> Iterator[Call]:
+    """What an SM of an H200 holds at many row lengths, and the block size that the plan takes."""
+    for cols in (*range(1024, 12_272, 246), 7020, 12_272):
+        made = plan(4096, cols, device="H200")
+        others = [other for other in made.alternatives() if other.kernel == "block_smem"]
+        held = {other.block_size: other.plan.occupancy.blocks_per_sm if other.plan else 0 for other in others}
+        yield Call((held,), made.block_size)
+
+
+def most_blocks(blocks: dict[int, int]) -> int:
+    """Slip: as many blocks as can be, whatever their size."""
+    return max(blocks, key=lambda size: blocks[size])
+
+
+def most_threads(blocks: dict[int, int]) -> int:
+    """Slip: as many threads on an SM as can be."""
+    return max(blocks, key=lambda size: (blocks[size] * size, size))
+
+
+LESSON = Lesson(
+    number="08",
+    notebook="08-block-size-choice.ipynb",
+    title="The choice of a block size",
+    minutes=20,
+    objectives=(
+        "apply the reference's rule for the block size, and write it",
+        "say where its answer turns over the row length, and why there are notches",
+        "judge the rule by recorded speeds: where it is right and what it does not compare",
+    ),
+    exercises=(
+        Number(
+            id="08-the-first-step",
+            answer=first_of_256,
+            slips=(
+                (6144, "Eight such rows are 192 KiB. Each block takes a little more than its row."),
+                (lambda: first_of_256() - 2, "There an SM still holds one block of 128 more."),
+                (7026, "The answer turns to 256 there, too, but not for the first time."),
+            ),
+            hint="Let the explorer show it, or count: blocks of 256 hold at most 8 an SM.",
+        ),
+        Choice(
+            id="08-another-gpu",
+            answers=BLOCK_SIZES,
+            right=lambda: plan(4096, 4096, device="T4").block_size,
+            slips={
+                128: "It would be so on an H200. How many blocks of 16 KiB do 64 KiB hold?",
+                512: "Three blocks of 512 threads are 48 warps. There are slots for 32.",
+                1024: "Three blocks of 1024 threads are 96 warps. There are slots for 32.",
+            },
+            hint="How many blocks of 16 KiB fit, and how many threads may each have then?",
+        ),
+        WriteFunction(
+            id="08-write-the-rule",
+            calls=choices,
+            slips=(
+                (most_blocks, "As many blocks as 128 gives: yes. Among those that do, the largest."),
+                (most_threads, "Threads come second. First comes the number of blocks, which 128 sets."),
+            ),
+            hint="The largest size that holds as many blocks as 128 does; else 128.",
+        ),
+    ),
+)

@@ -1,0 +1,121 @@
+"""Notebook 09: dispatch, from the Python call to the launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from softlab.bench import consequences, recordings
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Call, Judged, Number, WriteFunction
+from softlab.plans import forced, plan
+
+#: The share of a device copy that the plan is to be beaten by.
+FAST_ENOUGH = 0.6
+
+
+def shortest_of_sixteen() -> int:
+    """The shortest row of float32 that the warp kernel gives to 16 lanes."""
+    return min(cols for cols in range(1, 1024) if plan(4096, cols, device="H200").thread_group_width == 16)
+
+
+def beaten(answer: Any) -> str:
+    """What (kernel, block size) lacks to reach the asked share of a device copy in the recording."""
+    kernel, block_size = answer
+    mine = forced(10_935, 12_274, "float16", kernel=kernel, block_size=block_size, device="H200")
+    measured = consequences.measured(recordings.load(), mine)
+    if measured is None:
+        return f"{kernel} in blocks of {block_size} was not recorded. Read the bars of the explorer."
+    if measured.of_copy >= FAST_ENOUGH:
+        return ""
+    return f"it reaches {measured.of_copy:.0%} of a device copy. Set rows, cols and dtype in the explorer: other bars?"
+
+
+def questions() -> Iterator[Call]:
+    """Problems on both sides of each threshold, and the kernel that the plan takes."""
+    for op in ("softmax", "log_softmax"):
+        for dtype in ("float32", "float16", "float64"):
+            for cols in (1, 500, 1023, 1024, 1025, 6000, 12_272, 12_273, 24_000, 30_000):
+                yield Call((op, cols, dtype), plan(4096, cols, dtype, op=op, device="H200").kernel)
+
+
+def dispatch(op: str, cols: int, dtype: str, *, ends: dict[str, int], itemsize: int = 4, double: bool = True) -> str:
+    """The rule with parts that can be got wrong: where the warp kernel ends, what an element takes in shared memory,
+    and whether double precision is asked for."""
+    if double and dtype == "float64":
+        return "block_uncached"
+    if cols <= ends[op]:
+        return "warp"
+    return "block_smem" if cols * itemsize + 64 <= 48 * 1024 else "block_uncached"
+
+
+def same_end(op: str, cols: int, dtype: str) -> str:
+    """Slip: both operators end at the same length."""
+    return dispatch(op, cols, dtype, ends={"softmax": 1024, "log_softmax": 1024})
+
+
+def same_start(op: str, cols: int, dtype: str) -> str:
+    """Slip: both operators ask for fewer than 1024."""
+    return dispatch(op, cols, dtype, ends={"softmax": 1023, "log_softmax": 1023})
+
+
+def by_storage(op: str, cols: int, dtype: str) -> str:
+    """Slip: shared memory in the type of the array."""
+    size = {"float16": 2, "float32": 4, "float64": 8}[dtype]
+    return dispatch(op, cols, dtype, ends={"softmax": 1023, "log_softmax": 1024}, itemsize=size)
+
+
+def no_double(op: str, cols: int, dtype: str) -> str:
+    """Slip: double precision is like the others."""
+    return dispatch(op, cols, dtype, ends={"softmax": 1023, "log_softmax": 1024}, double=False)
+
+
+LESSON = Lesson(
+    number="09",
+    notebook="09-dispatch.ipynb",
+    title="Dispatch: from a line of Python to a launch",
+    minutes=25,
+    objectives=(
+        "follow a call through the dispatcher's questions, from the axis to the grid",
+        "name the thresholds between the kernels, and the limit that each comes from",
+        "find where the plan is not the best one, and say what it never asks",
+    ),
+    exercises=(
+        Number(
+            id="09-blocks",
+            answer=lambda: plan(100_000, 64, device="H200").grid,
+            slips=(
+                (25_000, "A group takes two rows at a time, not one."),
+                (100_000, "A block has more than one group of lanes, and each takes more than one row."),
+                (67_584, "That is the most it may be: 32 times what the GPU's threads could hold. Are so many needed?"),
+            ),
+            hint="A block has 4 groups of 32 lanes, and each group takes 2 rows at a time.",
+        ),
+        Number(
+            id="09-sixteen-lanes",
+            answer=shortest_of_sixteen,
+            slips=(
+                (16, "Sixteen columns have packs of 2: eight lanes are enough for them."),
+                (17, "Packs of 1 need a lane each: is there a shorter row that eight lanes cannot hold so?"),
+                (18, "That is the shortest with packs of 2. An odd row has packs of 1."),
+            ),
+            hint="The fewest lanes that hold the row with one pack each. What is the pack of an odd row?",
+        ),
+        Judged(
+            id="09-beat-the-plan",
+            problem=beaten,
+            hint="Give a kernel and a block size, such as 'block_smem', 256.",
+        ),
+        WriteFunction(
+            id="09-write-the-dispatch",
+            calls=questions,
+            slips=(
+                (same_end, "The two operators do not end at the same length: one asks for less than 1024."),
+                (same_start, "The two operators do not end at the same length: one takes 1024 itself."),
+                (by_storage, "The row is kept in the type it is computed in: float16 takes 4 bytes there."),
+                (no_double, "Double precision always goes uncached."),
+            ),
+            hint="First double precision, then the registers of a warp, then 48 KiB less 64 bytes of the reductions.",
+        ),
+    ),
+)

@@ -1,0 +1,78 @@
+"""Notebook 13: write your own kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_most
+
+
+def differences() -> Iterator[Launch]:
+    """n numbers; the last element of d keeps what it was."""
+    for n, block in ((1000, 256), (1024, 128), (1, 32)):
+        x = np.random.default_rng(n).standard_normal(n, dtype=np.float32)
+        d = np.full(n, -1, np.float32)
+        right = np.append(x[1:] - x[:-1], d[-1:])
+        yield Launch(-(-n // block), block, {"x": x, "d": d, "n": n}, {"d": right}, about=f"n = {n}")
+
+
+def turns() -> Iterator[Launch]:
+    """Blocks of 256 numbers to be turned round."""
+    for blocks in (4, 1):
+        x = np.random.default_rng(blocks).standard_normal(blocks * 256, dtype=np.float32)
+        right = x.reshape(blocks, 256)[:, ::-1].reshape(-1).copy()
+        yield Launch(blocks, 256, {"x": x, "t": np.full_like(x, np.nan)}, {"t": right}, about=f"{blocks * 256} numbers")
+
+
+def sums() -> Iterator[Launch]:
+    """4096 whole numbers, so that the sum is exact in any order."""
+    for seed in range(2):
+        x = np.random.default_rng(seed).integers(-8, 9, 4096).astype(np.float32)
+        total = np.full(1, np.nan, np.float32)
+        yield Launch(1, 256, {"x": x, "total": total}, {"total": x.sum(keepdims=True)}, about="4096 numbers")
+
+
+LESSON = Lesson(
+    number="13",
+    notebook="13-write-your-own-kernel.ipynb",
+    title="Write your own kernel",
+    minutes=30,
+    objectives=(
+        "write a CUDA kernel in a cell, run it without a GPU, and read its counters line by line",
+        "find an access out of bounds and a race from their reports, and mend them",
+        "let the lanes of a warp and the warps of a block work together",
+    ),
+    exercises=(
+        WriteKernel(
+            id="13-mend-the-difference",
+            kernel="difference",
+            parameters="const float* x, float* d, int n",
+            launches=differences,
+            hint="d[i] is x[i + 1] - x[i] for each i that has a right neighbour; the last one stays as it was.",
+            fault_hints={"global-out-of-bounds": "Which thread is that, and should it do anything?"},
+        ),
+        WriteKernel(
+            id="13-find-what-is-missing",
+            kernel="turn",
+            parameters="const float* x, float* t",
+            launches=turns,
+            hint="Within its block, number k goes to place 255 - k.",
+            fault_hints={"race": "What must the one thread have done before the other goes on?"},
+        ),
+        WriteKernel(
+            id="13-let-all-lanes-help",
+            kernel="add_up",
+            parameters="const float* x, float* total",
+            launches=sums,
+            requirements=(
+                at_most("barriers", 8, "Eight warps, one barrier each. Inside a warp, shuffles need none."),
+                at_most("instructions", 1000, "Let a warp add up its 32 sums by five shuffles."),
+            ),
+            hint="First each warp adds up its 32 sums, then the eight results are added.",
+        ),
+    ),
+)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from tests.course.answers import Answers, kernel
+
+KERNEL = "07-give-registers-back"
+#: As the notebook has it, all 48 numbers held.
+HELD = """extern "C" __global__ void log_sum_exp(const float* x, float* y) {
+  float held[48];
+  for (int i = 0; i < 48; ++i) held[i] = x[i * 256 + threadIdx.x];
+  float largest = held[0];
+  for (int i = 1; i < 48; ++i) largest = fmaxf(largest, held[i]);
+  float sum = 0;
+  for (int i = 0; i < 48; ++i) sum += __expf(held[i] - largest);
+  y[threadIdx.x] = largest + __logf(sum);
+}
+"""
+
+ANSWERS = (
+    Answers(
+        "07-room-for-eight",
+        right=(28_160,),
+        wrong=(
+            (29_184, "1024 bytes of each block"),
+            (28_161, "units of 128"),
+            (49_152, "384 KiB"),
+            (27_648, "An eighth"),
+        ),
+    ),
+    Answers("07-blocks-of-1024", right=(64,), wrong=((63, "So near"), (255, "65 536 registers"), (32, "32 warps"))),
+    Answers(
+        KERNEL,
+        right=(kernel(KERNEL),),
+        wrong=(
+            (HELD, "8 are asked for"),
+            (HELD.replace("void log", "void __launch_bounds__(256, 8) log"), "are spilled"),
+            (HELD.replace("void log", "void __launch_bounds__(256) log"), "registers run out first"),
+            (kernel(KERNEL, ("int i = 0", "int i = 1")), "y[0] is"),
+            # The largest is left in: right around 0, infinite far from it.
+            (kernel(KERNEL, (" - largest", ""), ("largest + ", "")), "numbers around 200, y[0] is inf"),
+        ),
+    ),
+)
