@@ -5,8 +5,10 @@ from softlab.explorers.block_size import BlockSizeExplorer
 from softlab.explorers.dispatch import DispatchExplorer
 from softlab.explorers.display import show
 from softlab.explorers.occupancy import OccupancyExplorer
+from softlab.explorers.packs import PackExplorer
 from softlab.explorers.plans import PlanExplorer
 from softlab.explorers.questions import Prediction, check
+from softlab.explorers.shuffles import ShuffleExplorer
 from softlab.explorers.source import SourceExplorer
 
 __all__ = [
@@ -14,8 +16,10 @@ __all__ = [
     "BlockSizeExplorer",
     "DispatchExplorer",
     "OccupancyExplorer",
+    "PackExplorer",
     "PlanExplorer",
     "Prediction",
+    "ShuffleExplorer",
     "SourceExplorer",
     "check",
     "show",

@@ -1,11 +1,11 @@
-"""The widget that draws the data of ``softlab.views.diagrams`` as SVG."""
+"""The widgets that draw the data of ``softlab.views.diagrams`` and ``softlab.views.reduction`` as SVG."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import anywidget
-from traitlets import Dict, Int
+from traitlets import Dict, Int, List
 
 _STATIC = Path(__file__).parent / "static"
 
@@ -21,3 +21,18 @@ class GridDiagram(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return f"GridDiagram({self.data['title']!r})"
+
+
+class ButterflyDiagram(anywidget.AnyWidget):
+    """``data`` is a diagram of ``softlab.views.reduction``; ``step`` how many shuffles have been made; ``cell`` the one
+    that stands out, as [level, lane], [-1, -1] for none."""
+
+    _esm = _STATIC / "butterfly.js"
+    _css = _STATIC / "butterfly.css"
+
+    data = Dict({"title": "", "bands": [], "levels": [], "steps": [], "fills": {}, "inks": {}}).tag(sync=True)
+    step = Int(0).tag(sync=True)
+    cell = List(Int(), [-1, -1]).tag(sync=True)
+
+    def __repr__(self) -> str:
+        return f"ButterflyDiagram({self.data['title']!r})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,6 +71,40 @@ def shuffle_steps(run: Run, *, block: int = 0, warp: int = 0, dtype: str | None 
     return tuple(
         _step(mine, number, dtype or value_type(texts, int(mine.instruction[number]))) for number in range(len(mine))
     )
+
+
+def reductions(
+    steps: Sequence[ShuffleStep], combine: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> tuple[tuple[ShuffleStep, ...], ...]:
+    """Shuffles sorted into all-reduces, each the steps of one, in the order they ran; several may run by turns.
+
+    A step goes on with a reduction if the lanes give what ``combine`` makes of what they gave and got before.
+    """
+    found: list[list[ShuffleStep]] = []
+    for step in steps:
+        mine = next((chain for chain in found if _goes_on(chain[-1], step, combine)), None)
+        if mine is None:
+            found.append([step])
+        else:
+            mine.append(step)
+    return tuple(tuple(chain) for chain in found)
+
+
+def held_values(
+    reduction: Sequence[ShuffleStep], combine: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """What each lane holds before each step of a reduction, and after the last: (steps + 1, 32).
+
+    All but the last row are recorded; the last is what ``combine`` makes of the row before, as it did in every step
+    that :func:`reductions` joined.
+    """
+    last = reduction[-1]
+    return np.stack([*(step.given for step in reduction), combine(last.given, last.received)])
+
+
+def _goes_on(before: ShuffleStep, step: ShuffleStep, combine: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> bool:
+    same = before.dtype == step.dtype and before.line == step.line and np.array_equal(before.active, step.active)
+    return same and np.array_equal(combine(before.given, before.received)[step.active], step.given[step.active])
 
 
 def value_type(texts: tuple[str, ...], index: int) -> str:

@@ -1,8 +1,8 @@
 """The plain data of a grid diagram: panels of rows and columns with cells in them, drawn as SVG by ``explorers``.
 
 A diagram is a dict of JSON values: ``title``; ``legend`` [{role, fill, text}]; ``panels`` [{title, columns,
-columnTitle, rows [{label, mark}], cells}]. A cell: row, column, span (columns), text, role, fill, ink, lanes (those it
-belongs to), tip (the sentence shown for it).
+columnTitle, columnLabels, bands [{columns, text}], rows [{label, mark}], cells}]. A cell: row, column, span (columns),
+text, role, fill, ink, lanes (those it belongs to; none for what no lane asked for), tip (the sentence shown for it).
 """
 
 from __future__ import annotations
@@ -34,13 +34,19 @@ class Cell:
 
 @dataclass(frozen=True)
 class Panel:
-    """A grid; ``rows`` are (label, mark) with mark "" or a word that makes the row stand out, such as "extra"."""
+    """A grid; ``rows`` are (label, mark) with mark "" or a word that makes the row stand out, such as "extra".
+
+    ``column_labels``: what to write above the columns (default: their numbers). ``bands``: (columns, name) of
+    neighbouring columns that belong together, from the left.
+    """
 
     title: str
     columns: int
     column_title: str
     rows: Sequence[tuple[str, str]]
     cells: Sequence[Cell] = field(default_factory=tuple)
+    column_labels: Sequence[str] = ()
+    bands: Sequence[tuple[int, str]] = ()
 
     def data(self) -> dict[str, Any]:
         """As the JavaScript takes it."""
@@ -48,6 +54,8 @@ class Panel:
             "title": self.title,
             "columns": self.columns,
             "columnTitle": self.column_title,
+            "columnLabels": list(self.column_labels) or [str(column) for column in range(self.columns)],
+            "bands": [{"columns": columns, "text": text} for columns, text in self.bands],
             "rows": [{"label": label, "mark": mark} for label, mark in self.rows],
             "cells": [cell.data() for cell in self.cells],
         }

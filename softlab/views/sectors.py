@@ -16,10 +16,14 @@ from softlab.views.style import Role
 LINE_BYTES = 128
 CELL_BYTES = 4
 MOST_LINES = 32
+_PER_LINE = LINE_BYTES // CELL_BYTES
+_PER_SECTOR = SECTOR_BYTES // CELL_BYTES
 
 
 def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()) -> dict[str, Any]:
     """Diagram data of global access ``index``: 4 bytes a column, one cache line a row; sectors alternate in colour.
+
+    What a touched sector brings along and no lane wants is drawn as idle.
 
     buffers: the run's, so that addresses count from the start of the array they lie in.
     """
@@ -34,35 +38,80 @@ def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()
     for lane in lanes:
         for place in range(int(address[lane]) // CELL_BYTES, (int(address[lane]) + width - 1) // CELL_BYTES + 1):
             users[place].append(lane)
-    per_line = LINE_BYTES // CELL_BYTES
-    lines = sorted({place // per_line for place in users})[:MOST_LINES]
-    rows = {line: row for row, line in enumerate(lines)}
+    lines = sorted({place // _PER_LINE for place in users})
+    rows = {line: row for row, line in enumerate(lines[:MOST_LINES])}
+    tips = {lane: _tip([lane], int(address[lane]) - start, width, store) for lane in lanes}
+    cells = _used(users, rows, {**tips, **_shared_tips(users, address - start, width, store)}) + _idle(users, rows)
+    sectors = int(global_sectors(one.address, one.active, width)[0])
+    least = int(ideal_sectors(one.active, width)[0])
+    verb = "store" if store else "load"
+    labels = [(f"bytes {line * LINE_BYTES - start} on", "") for line in rows]
+    panel = Panel(
+        f"Global memory, a cache line of {LINE_BYTES} bytes a row: which lane {verb}s what",
+        _PER_LINE,
+        "byte",
+        labels + ([(f"and {len(lines) - MOST_LINES} lines more", "")] if len(lines) > MOST_LINES else []),
+        sorted(cells, key=lambda cell: (cell.row, cell.column)),
+        column_labels=[str(CELL_BYTES * column) for column in range(_PER_LINE)],
+        bands=[(_PER_SECTOR, f"sector {number}") for number in range(_PER_LINE // _PER_SECTOR)],
+    )
+    legend: list[tuple[Role, str]] = [("served", "a sector"), ("served-odd", "the next one")]
+    if any(cell.role == "idle" for cell in cells):
+        legend.append(("idle", "moved with its sector, and no lane wants it"))
+    title = f"Warp {int(one.warp[0])}: a {verb} of {width} bytes a lane touches {sectors} sectors (least {least})"
+    return diagram(title, [panel], legend)
+
+
+def _tip(lanes: list[int], byte: int, width: int, store: bool) -> str:
+    """What the lanes do, as a sentence."""
+    who = f"lane {lanes[0]} {'writes' if store else 'reads'}"
+    if len(lanes) > 1:
+        who = f"lanes {ranges(lanes)} {'write' if store else 'read'}"
+    return f"{who} byte {byte} of the array on, {width} bytes a lane"
+
+
+def _shared_tips(users: dict[int, list[int]], byte: np.ndarray, width: int, store: bool) -> dict[tuple[int, ...], str]:
+    """Lanes that meet in one cell -> their sentence."""
+    together = {tuple(who) for who in users.values() if len(who) > 1}
+    return {who: _tip(list(who), int(byte[who[0]]), width, store) for who in together}
+
+
+def _used(users: dict[int, list[int]], rows: dict[int, int], tips: dict[Any, str]) -> list[Cell]:
+    """Neighbouring places that the same lanes touch become one cell."""
     cells: list[Cell] = []
     for place, who in sorted(users.items()):
-        if place // per_line not in rows:
+        if place // _PER_LINE not in rows:
             continue
-        row, column = rows[place // per_line], place % per_line
+        row, column = rows[place // _PER_LINE], place % _PER_LINE
         last = cells[-1] if cells else None
         if last and last.row == row and last.lanes == tuple(who) and last.column + last.span == column:
             cells[-1] = Cell(row, last.column, last.span + 1, last.text, last.role, last.lanes, last.tip)
             continue
-        sector = place * CELL_BYTES // SECTOR_BYTES
-        role: Role = "served-odd" if sector % 2 else "served"
-        verb = "write" if store else "read"
-        tip = (
-            f"lane{'s' if len(who) > 1 else ''} {ranges(who)} {verb}{'' if len(who) > 1 else 's'} byte"
-            f" {int(address[who[0]]) - start} of the array on, {width} bytes a lane"
-        )
+        role: Role = "served-odd" if place // _PER_SECTOR % 2 else "served"
+        tip = tips[who[0]] if len(who) == 1 else tips[tuple(who)]
         cells.append(Cell(row, column, 1, short(who), role, tuple(who), tip))
-    sectors = int(global_sectors(one.address, one.active, width)[0])
-    least = int(ideal_sectors(one.active, width)[0])
-    verb = "store" if store else "load"
-    panel = Panel(
-        f"Global memory, {LINE_BYTES} bytes a row, {SECTOR_BYTES} bytes a sector",
-        per_line,
-        "4 bytes each",
-        [(f"bytes {line * LINE_BYTES - start} on", "") for line in lines],
-        cells,
-    )
-    title = f"Warp {int(one.warp[0])}: a {verb} of {width} bytes a lane touches {sectors} sectors (least {least})"
-    return diagram(title, [panel], [("served", "a sector"), ("served-odd", "the next one")])
+    return cells
+
+
+def _idle(users: dict[int, list[int]], rows: dict[int, int]) -> list[Cell]:
+    """The places of touched sectors that no lane wants, neighbours of one sector as one cell."""
+    cells: list[Cell] = []
+    for sector in sorted({place // _PER_SECTOR for place in users}):
+        row = rows.get(sector * _PER_SECTOR // _PER_LINE)
+        free = [place % _PER_LINE for place in range(sector * _PER_SECTOR, (sector + 1) * _PER_SECTOR)
+                if place not in users]  # fmt: skip
+        if row is None:
+            continue
+        for column in free:
+            last = cells[-1] if cells else None
+            neighbour = last and last.row == row and last.column + last.span == column and column % _PER_SECTOR
+            if last and neighbour:
+                span = last.span + 1
+                cells[-1] = Cell(row, last.column, span, "", "idle", (), _idle_tip(span))
+            else:
+                cells.append(Cell(row, column, 1, "", "idle", (), _idle_tip(1)))
+    return cells
+
+
+def _idle_tip(columns: int) -> str:
+    return f"{columns * CELL_BYTES} bytes that come with their sector, and that no lane wants"

@@ -15,14 +15,16 @@ YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILLION = "#D55E00"
 PURPLE = "#CC79A7"
+SILVER = "#B8B8B8"
 
-Role = Literal["served", "served-odd", "conflict", "load", "store", "shared", "global", "choice"]
+Role = Literal["served", "served-odd", "conflict", "idle", "load", "store", "shared", "global", "choice"]
 
 #: What each colour means, everywhere.
 ROLES: dict[Role, str] = {
     "served": SKY,  # lanes served in a wavefront that is needed anyway; neighbouring groups alternate
     "served-odd": GREEN,
     "conflict": VERMILLION,  # what a bank conflict adds
+    "idle": SILVER,  # what is moved or held and used by nobody
     "load": BLUE,
     "store": ORANGE,
     "shared": PURPLE,

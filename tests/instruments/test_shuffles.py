@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from softlab import Kernel
-from softlab.instruments.shuffles import shuffle_steps, value_type
+from softlab.instruments.shuffles import held_values, reductions, shuffle_steps, value_type
 
 SOURCE = """
 extern "C" __global__ void exchange(float* y, int* z) {
@@ -99,3 +99,32 @@ def test_what_the_result_is(after, dtype):
 def test_another_dtype_is_refused(run):
     with pytest.raises(ValueError, match="float32, int32, uint32"):
         shuffle_steps(run, dtype="float64")
+
+
+TWO_SUMS = """
+extern "C" __global__ void two_sums(const float* x, float* y) {
+  float a = x[threadIdx.x], b = x[threadIdx.x + 32];
+  for (int mask = 16; mask; mask /= 2) {
+    a += __shfl_xor_sync(0xffffffff, a, mask);
+    b += __shfl_xor_sync(0xffffffff, b, mask);
+  }
+  y[threadIdx.x] = a;
+  y[threadIdx.x + 32] = b;
+}
+"""
+
+
+def test_reductions_that_run_by_turns_are_told_apart():
+    x = np.random.default_rng(0).integers(0, 99, 64).astype(np.float32)
+    y = np.zeros_like(x)
+    run = Kernel(TWO_SUMS, "two_sums").run(1, 32, (x, y))
+    found = {}
+    for chain in reductions(shuffle_steps(run), np.add):
+        assert [step.distance for step in chain] == [16, 8, 4, 2, 1]
+        held = held_values(chain, np.add)
+        assert held.shape == (6, 32)
+        found[tuple(held[0])] = held[-1]
+    for half in (x[:32], x[32:]):
+        assert (found[tuple(half)] == half.sum()).all()
+    # What does not go on by the rule is another reduction each.
+    assert len(reductions(shuffle_steps(run), np.maximum)) == 10

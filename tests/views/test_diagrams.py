@@ -118,6 +118,20 @@ def test_sectors_count_from_the_start_of_their_array():
     assert "touches 2 sectors (least 2)" in card["title"]
 
 
+def test_what_comes_along_with_a_sector_is_idle():
+    base = 1 << 40
+    card = sector_card(access(base + LANE * 8, store=False), 0, (Buffer(0, base, 4096, "float32"),))
+    (panel,) = card["panels"]
+    drawn = words_drawn(panel)
+    assert drawn == {(lane // 16, 2 * lane % 32): (lane,) for lane in range(32)} | {
+        (lane // 16, 2 * lane % 32 + 1): () for lane in range(32)
+    }
+    assert {cell["role"] for cell in panel["cells"] if not cell["lanes"]} == {"idle"}
+    assert [(band["columns"], band["text"]) for band in panel["bands"]] == [(8, f"sector {k}") for k in range(4)]
+    assert panel["columnLabels"][:3] == ["0", "4", "8"]
+    assert card["legend"][-1]["role"] == "idle"
+
+
 def test_diagrams_are_json():
     for card in (bank_card(access(LANE * 8), 0), sector_card(access(LANE * 8), 0)):
         assert json.loads(json.dumps(card)) == card

@@ -2,7 +2,9 @@
 // One lane can be selected (click, or arrow keys on a cell): its cells stand out in every panel and its sentence is read out.
 const SVG = "http://www.w3.org/2000/svg";
 let drawn = 0;
-const LABEL = 136, CELL = 29, HEIGHT = 22, HEAD = 40, GAP = 14;
+const LABEL = 136, CELL = 29, HEIGHT = 22, HEAD = 40, BAND = 18, GAP = 14;
+// Colour never stands alone: these roles are hatched, too.
+const HATCHED = ["conflict", "idle"];
 
 function element(name, attributes = {}, text) {
   const node = document.createElementNS(SVG, name);
@@ -20,18 +22,28 @@ function drawCell(cell, top, panel, hatch) {
   });
   const box = { x: x + 1, y: y + 1, width: cell.span * CELL - 2, height: HEIGHT - 2, rx: 3 };
   group.append(element("rect", { ...box, fill: cell.fill, class: "softlab-box" }));
-  if (cell.role === "conflict") group.append(element("rect", { ...box, fill: `url(#${hatch})` }));
-  group.append(element("text", { x: x + cell.span * CELL / 2, y: y + HEIGHT / 2 + 4, fill: cell.ink, stroke: cell.fill, class: cell.text.length > 3 ? "softlab-small" : "", "text-anchor": "middle" }, cell.text));
+  if (HATCHED.includes(cell.role)) group.append(element("rect", { ...box, fill: `url(#${hatch})` }));
+  group.append(element("text", { x: x + cell.span * CELL / 2, y: y + HEIGHT / 2 + 4, fill: cell.ink, stroke: cell.fill, class: ["", "softlab-small", "softlab-tiny"][Math.min(Math.max(cell.text.length - 3, 0), cell.span > 1 ? 0 : 2)], "text-anchor": "middle" }, cell.text));
   group.append(element("title", {}, cell.tip));
   return group;
 }
 
+function drawBands(svg, panel, base, bottom) {
+  let column = 0;
+  panel.bands.forEach((band) => {
+    const x = LABEL + column * CELL, width = band.columns * CELL;
+    svg.append(element("text", { x: x + width / 2, y: base, class: "softlab-label", "text-anchor": "middle" }, band.text));
+    column += band.columns;
+    for (const side of [x, x + width]) svg.append(element("line", { x1: side, y1: base - 10, x2: side, y2: bottom, class: "softlab-band" }));
+  });
+}
+
 function drawPanel(svg, panel, index, top, hatch) {
   svg.append(element("text", { x: 0, y: top + 13, class: "softlab-title" }, panel.title));
-  const numbers = top + HEAD - 8, body = top + HEAD;
+  const head = HEAD + (panel.bands.length ? BAND : 0), numbers = top + head - 8, body = top + head;
   svg.append(element("text", { x: LABEL - 8, y: numbers, class: "softlab-axis", "text-anchor": "end" }, panel.columnTitle));
   for (let c = 0; c < panel.columns; c++) {
-    svg.append(element("text", { x: LABEL + (c + 0.5) * CELL, y: numbers, class: "softlab-axis", "text-anchor": "middle" }, c));
+    svg.append(element("text", { x: LABEL + (c + 0.5) * CELL, y: numbers, class: "softlab-axis", "text-anchor": "middle" }, panel.columnLabels[c]));
   }
   panel.rows.forEach((row, r) => {
     const y = body + r * HEIGHT;
@@ -42,11 +54,12 @@ function drawPanel(svg, panel, index, top, hatch) {
   const layer = element("g", { "data-panel-cells": index });
   panel.cells.forEach((cell) => layer.append(drawCell(cell, body, index, hatch)));
   svg.append(layer);
+  drawBands(svg, panel, numbers - 16, body + panel.rows.length * HEIGHT);
   return body + panel.rows.length * HEIGHT + GAP;
 }
 
 function draw(data) {
-  const columns = Math.max(1, ...data.panels.map((panel) => panel.columns));
+  const columns = Math.max(...data.panels.map((panel) => panel.columns), data.panels.length ? 1 : 32);
   const width = LABEL + columns * CELL + 2;
   const svg = element("svg", { class: "softlab-grid", role: "group", "aria-label": data.title });
   const hatch = `softlab-hatch-${drawn++}`; // a page may hold several diagrams, and hide some
@@ -58,7 +71,7 @@ function draw(data) {
   let x = LABEL;
   data.legend.forEach((entry) => {
     svg.append(element("rect", { x, y: top, width: 14, height: 14, rx: 3, fill: entry.fill }));
-    if (entry.role === "conflict") svg.append(element("rect", { x, y: top, width: 14, height: 14, rx: 3, fill: `url(#${hatch})` }));
+    if (HATCHED.includes(entry.role)) svg.append(element("rect", { x, y: top, width: 14, height: 14, rx: 3, fill: `url(#${hatch})` }));
     svg.append(element("text", { x: x + 20, y: top + 12, class: "softlab-label" }, entry.text));
     x += 44 + entry.text.length * 6.6;
   });
@@ -81,12 +94,13 @@ function render({ model, el }) {
       cell.classList.toggle("softlab-selected", mine);
       if (mine && !tip) tip = cell.getAttribute("aria-label");
     });
-    note.textContent = tip || "Click a cell, or use the arrow keys on one: its lane stands out wherever it is drawn.";
+    const help = "Click a cell, or use the arrow keys on one: its lane stands out wherever it is drawn.";
+    note.textContent = tip || (svg.querySelector(".softlab-cell") ? help : "");
   };
   const select = (lane) => { model.set("lane", lane); model.save_changes(); };
   const redraw = () => {
     svg = draw(model.get("data"));
-    const first = svg.querySelector(".softlab-cell");
+    const first = svg.querySelector(".softlab-cell:not([data-lanes=''])");
     if (first) first.setAttribute("tabindex", 0);
     el.replaceChildren(svg, note);
     mark();
@@ -94,7 +108,7 @@ function render({ model, el }) {
   el.classList.add("softlab-diagram");
   el.addEventListener("click", (event) => {
     const cell = event.target.closest(".softlab-cell");
-    if (cell) { const lane = Number(cell.dataset.lanes.split(" ")[0]); select(lane === model.get("lane") ? -1 : lane); }
+    if (cell && cell.dataset.lanes) { const lane = Number(cell.dataset.lanes.split(" ")[0]); select(lane === model.get("lane") ? -1 : lane); }
   });
   el.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -102,7 +116,7 @@ function render({ model, el }) {
     if (!step || !event.target.closest(".softlab-cell")) return;
     event.preventDefault();
     event.stopPropagation();
-    const lanes = [...new Set([...svg.querySelectorAll(".softlab-cell")].flatMap((cell) => cell.dataset.lanes.split(" ").map(Number)))].sort((a, b) => a - b);
+    const lanes = [...new Set([...svg.querySelectorAll(".softlab-cell")].flatMap((cell) => cell.dataset.lanes.split(" ").filter(Boolean).map(Number)))].sort((a, b) => a - b);
     select(lanes[(lanes.indexOf(model.get("lane")) + step + lanes.length) % lanes.length]);
   });
   model.on("change:data", redraw);

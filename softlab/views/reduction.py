@@ -1,0 +1,90 @@
+"""All-reduce of a warp as a diagram: what each lane holds before and after each shuffle, and from whom it came.
+
+The diagram's data is a dict of JSON values: ``title``; ``bands`` [{first, lanes, text}]: neighbouring lanes that reduce
+among themselves; ``levels`` [{label, cells}], one more than ``steps`` [{title, note, edges [[giver, taker], ...]}]. A
+cell, one a lane: text, tip, lanes (those whose first values are in it), idle (takes no part).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from softlab.instruments.banks import WARP
+from softlab.instruments.shuffles import ShuffleStep
+from softlab.views.diagrams import ranges
+from softlab.views.shuffles import short_number
+from softlab.views.style import ROLES, ink_on
+
+Band = tuple[int, int, str]
+
+
+def reduction_diagram(
+    reduction: Sequence[ShuffleStep],
+    held: np.ndarray,
+    *,
+    title: str,
+    verb: str,
+    first: str,
+    bands: Sequence[Band] = (),
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The diagram of one reduction.
+
+    Arguments:
+        reduction: its steps; none for lanes that keep to themselves.
+        held: (steps + 1, 32): what the lanes hold before each step and after the last (``instruments.shuffles``).
+        title: of the picture; verb: "maximum" or "sum"; first: what the lanes hold to begin with.
+        bands: (first lane, lanes, name) of lanes that belong together; notes: a sentence to each step.
+    """
+    contributors: list[set[int]] = [{lane} for lane in range(WARP)]
+    active = reduction[0].active if reduction else np.ones(WARP, bool)
+    levels = [_level(first, held[0], contributors, active, verb) if len(held) else _unknown(first)]
+    steps = []
+    for number, step in enumerate(reduction):
+        edges = [[giver, taker] for giver, taker, _ in step.exchanges()]
+        # A lane combines its own with what it got.
+        contributors = [
+            contributors[lane] | contributors[int(step.source[lane])] if active[lane] else contributors[lane]
+            for lane in range(WARP)
+        ]
+        steps.append({"title": step.title, "note": notes[number] if number < len(notes) else "", "edges": edges})
+        joined = max(len(lanes) for lanes in contributors)
+        levels.append(_level(f"{verb} of {joined}", held[number + 1], contributors, active, verb))
+    return {
+        "title": title,
+        "bands": [{"first": start, "lanes": lanes, "text": text} for start, lanes, text in bands],
+        "levels": levels,
+        "steps": steps,
+        "fills": {
+            "own": ROLES["served"],
+            "done": ROLES["served-odd"],
+            "lower": ROLES["load"],
+            "higher": ROLES["store"],
+        },
+        "inks": {"own": ink_on(ROLES["served"]), "done": ink_on(ROLES["served-odd"])},
+    }
+
+
+def _level(
+    label: str, values: np.ndarray, contributors: Sequence[set[int]], active: np.ndarray, verb: str
+) -> dict[str, Any]:
+    cells = []
+    for lane in range(WARP):
+        mine = sorted(contributors[lane])
+        of = f"the {verb} of lanes {ranges(mine)}" if len(mine) > 1 else "its own"
+        told = f"lane {lane} holds {values[lane]}: {of}" if active[lane] else f"lane {lane} takes no part"
+        text = short_number(values[lane]) if active[lane] else ""
+        cells.append({"text": text, "tip": told, "lanes": mine, "idle": not active[lane]})
+    return {"label": label, "cells": cells}
+
+
+def _unknown(label: str) -> dict[str, Any]:
+    """Lanes that exchange nothing: what they hold is in no record."""
+    tips = (f"lane {lane} keeps to itself: no shuffle, and so no record of its value" for lane in range(WARP))
+    return {
+        "label": label,
+        "cells": [{"text": "", "tip": tip, "lanes": [lane], "idle": False} for lane, tip in enumerate(tips)],
+    }
