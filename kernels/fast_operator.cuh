@@ -1,0 +1,176 @@
+// The four operators as the fast kernels see them: what to know of a row, and what each element then becomes.
+//
+//                 statistic of a row                       result of an element
+//   softmax       (max x, sum exp(x - max))                exp(x - max) / sum
+//   log_softmax   (max x, sum exp(x - max))                (x - max) - log(sum)
+//   and backward  sum y dy, or sum dy                      (dy - sum) y, or dy - exp(y) sum
+//
+// Idea     One combined statistic, one exchange. Each warp takes the maximum and the sum of its own part; parts merge by
+//          sum = sum_a exp(max_a - max) + sum_b exp(max_b - max). So a block meets at one barrier a row, not at four, and
+//          what a row costs beside its traffic is one meeting however many threads, blocks or passes share it.
+// Idea     float and double keep exp(x - max of the warp) in the place of x, so that the last step is one product.
+//          16-bit elements stay 16 bits wide and take their exponential again: half the registers, and the special
+//          function unit has the time.
+// Edges    A part that is -inf throughout has the sum 0, not NaN: its maximum is then taken for 0. If all parts are so, the
+//          result is 0 * (1 / 0) = NaN. NaN passes a maximum by and stays in the sum; +inf gives inf - inf = NaN.
+// Source   Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
+#pragma once
+
+#include "algorithm.cuh"
+#include "fast_reduce.cuh"
+
+// exp(x) for x <= 0 with one multiplication and one instruction of the special function unit. A result beneath the
+// smallest normal number becomes 0. (__expf takes four more instructions to keep those.)
+#ifdef SOFTLAB_ACCURATE
+__device__ inline float exponential_or_zero(float x) { return expf(x); }
+#else
+__device__ inline float exponential_or_zero(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x * 1.44269504f));
+  return result;
+}
+#endif
+__device__ inline double exponential_or_zero(double x) { return exp(x); }
+
+// What differences are taken from: the maximum, but for a part of a row that is -inf throughout.
+template<typename Compute>
+__device__ Compute reference_of(Compute largest) {
+  return largest == minus_infinity<Compute>() ? Compute(0) : largest;
+}
+
+// `held_once`: what is held when the row's sum is known is what was held when it was taken.
+template<typename T, Algorithm which, bool held_once = true>
+struct Forward {
+  using Element = T;
+  using Compute = ComputeType<T>;
+  static constexpr int inputs = 1;
+  // Whether an element's exponential takes its place until the row's sum is known.
+  static constexpr bool keeps_exponential = held_once && which == Algorithm::softmax && sizeof(T) == sizeof(Compute);
+
+  struct Statistic {
+    Compute largest;
+    Compute sum;
+  };
+
+  static __device__ T filler() { return static_cast<T>(minus_infinity<Compute>()); }
+
+  // Of the elements that the `width` lanes of a group hold.
+  template<int width, class Held>
+  static __device__ Statistic of_group(Held& held) {
+    const Compute largest = reduce_lanes<Max, width>(held.largest());
+    const Compute reference = reference_of(largest);
+    Compute sum = 0;
+    held.template visit<keeps_exponential>([&](Compute* x) {
+      const Compute e = exponential_or_zero(x[0] - reference);
+      sum += e;
+      if constexpr (keeps_exponential) { x[0] = e; }
+    });
+    return {largest, reduce_lanes<Sum, width>(sum)};
+  }
+
+  // One thread's, piece by piece: when the maximum grows, the sum so far is scaled down to it.
+  static __device__ Statistic of_nothing() { return {minus_infinity<Compute>(), Compute(0)}; }
+  template<class Held>
+  static __device__ void add(Statistic& own, Held& held) {
+    const Compute largest = fmax(own.largest, held.largest());
+    const Compute reference = reference_of(largest);
+    own.sum *= exponential_or_zero(own.largest - reference);
+    held.visit([&](const Compute* x) { own.sum += exponential_or_zero(x[0] - reference); });
+    own.largest = largest;
+  }
+  static __device__ Statistic of_warp(const Statistic& own) {
+    const Compute largest = reduce_lanes<Max, 32>(own.largest);
+    return {largest, reduce_lanes<Sum, 32>(own.sum * exponential_or_zero(own.largest - reference_of(largest)))};
+  }
+
+  // The statistic of the whole row from those of `parts` groups, a power of two.
+  template<int parts>
+  static __device__ Statistic of_parts(const Statistic* part) {
+    constexpr int width = parts < 32 ? parts : 32;
+    const int lane = threadIdx.x % width;
+    Compute largest = minus_infinity<Compute>();
+#pragma unroll
+    for (int i = 0; i < parts; i += width) { largest = fmax(largest, part[i + lane].largest); }
+    largest = reduce_lanes<Max, width>(largest);
+    const Compute reference = reference_of(largest);
+    Compute sum = 0;
+#pragma unroll
+    for (int i = 0; i < parts; i += width) {
+      sum += part[i + lane].sum * exponential_or_zero(part[i + lane].largest - reference);
+    }
+    return {largest, reduce_lanes<Sum, width>(sum)};
+  }
+
+  // What makes a result of what is held: `own` is the statistic of the group that holds it.
+  class Result {
+   public:
+    __device__ Result(const Statistic& own, const Statistic& row) {
+      if constexpr (which == Algorithm::log_softmax) {
+        reference_ = row.largest;
+        factor_ = logarithm(row.sum);
+      } else {
+        reference_ = reference_of(row.largest);
+        factor_ = divide(Compute(1), row.sum);
+        if constexpr (keeps_exponential) { factor_ *= exponential_or_zero(own.largest - reference_); }
+      }
+    }
+    __device__ Compute operator()(const Compute* x) const {
+      if constexpr (which == Algorithm::log_softmax) { return (x[0] - reference_) - factor_; }
+      if constexpr (keeps_exponential) { return x[0] * factor_; }
+      return exponential_or_zero(x[0] - reference_) * factor_;
+    }
+
+   private:
+    Compute reference_;
+    Compute factor_;
+  };
+};
+
+// Inputs: dy, then y.
+template<typename T, Algorithm which>
+struct Backward {
+  using Element = T;
+  using Compute = ComputeType<T>;
+  static constexpr int inputs = 2;
+
+  struct Statistic {
+    Compute sum;
+  };
+
+  static __device__ T filler() { return static_cast<T>(Compute(0)); }
+
+  template<int width, class Held>
+  static __device__ Statistic of_group(Held& held) {
+    Compute sum = 0;
+    held.visit([&](const Compute* v) { sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
+    return {reduce_lanes<Sum, width>(sum)};
+  }
+
+  static __device__ Statistic of_nothing() { return {Compute(0)}; }
+  template<class Held>
+  static __device__ void add(Statistic& own, Held& held) {
+    held.visit([&](const Compute* v) { own.sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
+  }
+  static __device__ Statistic of_warp(const Statistic& own) { return {reduce_lanes<Sum, 32>(own.sum)}; }
+
+  template<int parts>
+  static __device__ Statistic of_parts(const Statistic* part) {
+    constexpr int width = parts < 32 ? parts : 32;
+    const int lane = threadIdx.x % width;
+    Compute sum = 0;
+#pragma unroll
+    for (int i = 0; i < parts; i += width) { sum += part[i + lane].sum; }
+    return {reduce_lanes<Sum, width>(sum)};
+  }
+
+  class Result {
+   public:
+    __device__ Result(const Statistic&, const Statistic& row) : sum_(row.sum) {}
+    __device__ Compute operator()(const Compute* v) const {
+      return which == Algorithm::softmax ? (v[0] - sum_) * v[1] : v[0] - exponential_or_zero(v[1]) * sum_;
+    }
+
+   private:
+    Compute sum_;
+  };
+};

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "fast_held.cuh"
+#include "fast_operator.cuh"
+
+template<class Operator, int pack_size, int packs, int width, int rows_at_once, bool ragged>
+__device__ void fast_warp_rows(
+    const typename Operator::Element* const (&source)[Operator::inputs], typename Operator::Element* target,
+    long long rows, long long cols) {
+  constexpr int groups = 32 / width;
+  constexpr int rows_a_warp = groups * rows_at_once;
+  const int lane = threadIdx.x % width;
+  const int group = threadIdx.x % 32 / width;
+  const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / 32;
+
+  for (long long first = warp * rows_a_warp; first < rows; first += warps * rows_a_warp) {
+    Held<Operator, pack_size, packs, width, ragged> held[rows_at_once];
+    Part part[rows_at_once];
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      part[r] = part_of<pack_size, ragged>(source[0], first + r * groups + group, rows, cols, lane);
+      held[r].load(part[r], source);
+    }
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      const auto row = Operator::template of_group<width>(held[r]);
+      held[r].forget_converted(static_cast<unsigned int>(rows >> 63));
+      held[r].store(part[r], target, typename Operator::Result(row, row));
+    }
+  }
+}
+
+template<typename T, Algorithm algorithm, int pack_size, int packs, int width, int rows_at_once, bool ragged>
+__global__ void __launch_bounds__(128) fast_warp(const T* x, T* y, long long rows, long long cols) {
+  const T* const source[] = {x};
+  fast_warp_rows<Forward<T, algorithm>, pack_size, packs, width, rows_at_once, ragged>(source, y, rows, cols);
+}
+
+template<typename T, Algorithm algorithm, int pack_size, int packs, int width, int rows_at_once, bool ragged>
+__global__ void __launch_bounds__(128)
+    fast_warp_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
+  const T* const source[] = {dy, y};
+  fast_warp_rows<Backward<T, algorithm>, pack_size, packs, width, rows_at_once, ragged>(source, dx, rows, cols);
+}
