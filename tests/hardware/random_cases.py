@@ -1,0 +1,228 @@
+"""Random cases (``tests/random_cases``) on the GPU, in as many processes as there are cores.
+
+    python -m tests.hardware.random_cases --count 100000 --seed 1 --json tests/data/random_cases_h200.json
+
+Exit status 1 where a case fails; each failing one is printed with the command that runs it again, alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softlab import compile as compiler
+from tests.random_cases.cases import Case, drawn
+from tests.random_cases.check import Executor, Outcome, judge, perform, prepare
+from tests.random_cases.layouts import Layout
+
+#: Elements of an array at most: small, so that the oracle keeps up.
+MOST = 60_000
+#: Cases that are launched before the first result is fetched; cases of one kernel that a process takes at a time.
+BATCH, PORTION = 32, 256
+
+
+class Gpu:
+    """CuPy's or PyTorch's arrays, on the current GPU."""
+
+    aligns = False
+
+    def memory(self, host: np.ndarray, case: Case) -> Any:
+        import cupy
+
+        # PyTorch has no negative strides.
+        if case.library != "torch" or {"reversed_axes", "anyhow"} & set(case.memory):
+            return cupy.asarray(host)
+        import torch
+
+        kind = getattr(torch, host.dtype.name)
+        return torch.from_numpy(host.view(np.uint8).copy()).cuda().view(kind)
+
+    def view(self, memory: Any, layout: Layout, shape: tuple[int, ...]) -> Any:
+        import cupy
+
+        if not isinstance(memory, cupy.ndarray):
+            return memory.as_strided(shape, layout.strides, layout.offset)
+        strides = tuple(stride * memory.itemsize for stride in layout.strides)
+        start = memory.data + layout.offset * memory.itemsize
+        return cupy.ndarray(shape, memory.dtype, start, strides)
+
+    def fetch(self, array: Any) -> np.ndarray:
+        if hasattr(array, "get"):
+            return array.get()
+        import torch
+
+        host = array.cpu().contiguous()
+        if host.dtype != torch.bfloat16:
+            return host.numpy()
+        import ml_dtypes
+
+        return host.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+
+    def cast(self, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        import cupy
+
+        return cupy.asarray(array).astype(dtype).get()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How cases are drawn: all that a number needs to become a case."""
+
+    seed: int
+    policies: tuple[str, ...]
+    most: int = MOST
+
+    def case(self, number: int) -> Case:
+        return drawn(self.seed, number, most=self.most, policies=self.policies)
+
+
+def _group(job: tuple[Drawing, range]) -> list[tuple[tuple, int]]:
+    """Each number with what decides its kernel, so that one process compiles and loads it."""
+    drawing, numbers = job
+    found = []
+    for number in numbers:
+        case = drawing.case(number)
+        found.append(((case.op, case.result, case.policy, case.cols, case.rows % 2 if case.cols <= 64 else 0), number))
+    return found
+
+
+def _portion(job: tuple[Drawing, list[int]]) -> list[Outcome]:
+    """Run the cases of one kernel."""
+    drawing, numbers = job
+    executor, outcomes = Gpu(), []
+    for start in range(0, len(numbers), BATCH):
+        cases = [drawing.case(number) for number in numbers[start : start + BATCH]]
+        performed = [perform(prepare(case), executor) for case in cases]
+        outcomes += [_judged(one, executor) for one in performed]
+    return outcomes
+
+
+def _judged(performed: Any, executor: Executor) -> Outcome:
+    try:
+        return judge(performed, executor)
+    except Exception as error:  # a kernel's fault shows when its result is fetched
+        return Outcome(performed.prepared.case, f"{type(error).__name__}: {error}")
+
+
+def _start(headers: str) -> None:
+    """A process parses CUB once; only the names of variables that no kernel uses differ in what it compiles."""
+    folder = tempfile.mkdtemp(dir=headers)
+    options = (*compiler._include_options(), "-pch", f"-pch-dir={folder}")
+    compiler._include_options = lambda: options
+
+
+def outcomes(drawing: Drawing, count: int, processes: int) -> Iterator[Outcome]:
+    """Run the first so many cases; they come in any order."""
+    headers = tempfile.mkdtemp()
+    context = multiprocessing.get_context("spawn")  # a process with a GPU context cannot be forked
+    try:
+        with context.Pool(processes, _start, (headers,)) as pool:
+            ranges = [(drawing, range(first, min(first + 500, count))) for first in range(0, count, 500)]
+            groups: dict[tuple, list[int]] = defaultdict(list)
+            for key, number in chain.from_iterable(pool.map(_group, ranges)):
+                groups[key].append(number)
+            portions = [
+                (drawing, numbers[start : start + PORTION])
+                for numbers in sorted(groups.values(), key=len, reverse=True)
+                for start in range(0, len(numbers), PORTION)
+            ]
+            yield from chain.from_iterable(pool.imap_unordered(_portion, portions))
+    finally:
+        shutil.rmtree(headers)
+
+
+def summary(done: Iterable[Outcome]) -> dict[str, Any]:
+    """How many cases of which classes there were, and how near to their bounds they came."""
+    counts: dict[str, Counter] = defaultdict(Counter)
+    margins: dict[str, float] = defaultdict(float)
+    failures, compared, undetermined = [], 0, 0
+    for outcome in done:
+        case = outcome.case
+        for field, value in classes(outcome):
+            counts[field][value] += 1
+        kernel = f"{case.op} {case.result} {case.policy} {outcome.kernel}"
+        margins[kernel] = max(margins[kernel], round(outcome.ratio, 4))
+        compared += outcome.compared
+        undetermined += outcome.undetermined
+        if outcome.problem:
+            failures.append({"case": str(case), "problem": outcome.problem})
+    return {
+        "cases": sum(counts["op"].values()),
+        "failed": len(failures),
+        "elements": compared,
+        "undetermined": undetermined,
+        "worst error / bound": dict(sorted(margins.items())),
+        "classes": {field: dict(sorted(counter.items())) for field, counter in sorted(counts.items())},
+        "failures": failures[:50],
+    }
+
+
+def classes(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """What a case counts for: (class, member)."""
+    case = outcome.case
+    yield from (("op", case.op), ("dtype", case.result), ("policy", case.policy), ("out", case.out))
+    yield from (("kernel", outcome.kernel), ("library", case.library), ("dimensions", str(len(case.shape))))
+    yield "cast from", case.dtype if case.cast else "none"
+    yield "axis", "last" if not case.shape or case.axis in (-1, len(case.shape) - 1) else "other"
+    for k, (kind, layout) in enumerate(zip(case.kinds, case.memory, strict=False)):
+        yield f"values of input {k}", kind
+        yield f"layout of input {k}", layout
+
+
+def about() -> dict[str, str]:
+    """What it ran on."""
+    import cupy
+
+    properties = cupy.cuda.runtime.getDeviceProperties(0)
+    return {
+        "gpu": properties["name"].decode(),
+        "driver": str(cupy.cuda.runtime.driverGetVersion()),
+        "nvrtc": compiler.nvrtc_version(),
+        "cupy": cupy.__version__,
+        "numpy": np.__version__,
+        "sources": compiler.sources_digest(),
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.hardware.random_cases", description=__doc__)
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--policies", nargs="+", default=["oneflow"])
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--json", type=Path, help="write the summary there")
+    given = parser.parse_args(arguments)
+    started = time.monotonic()
+    drawing = Drawing(given.seed, tuple(given.policies))
+    record = summary(outcomes(drawing, given.count, given.processes))
+    command = f"python -m tests.hardware.random_cases --count {given.count} --seed {given.seed}"
+    command += f" --policies {' '.join(given.policies)}"
+    record = {"command": command, **about(), "seconds": round(time.monotonic() - started), **record}
+    for failure in record["failures"][:10]:
+        print(f"{failure['problem']}\n  python -m tests.random_cases --gpu --case '{failure['case']}'")
+    print({key: value for key, value in record.items() if key not in ("failures", "classes")})
+    if given.json:
+        given.json.parent.mkdir(parents=True, exist_ok=True)
+        given.json.write_text(json.dumps(record, indent=1) + "\n")
+    return 1 if record["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""Random cases in the emulator (a few hundred) and, marked ``gpu``, on the GPU; and that a broken operator is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softlab
+from tests.kernels.conftest import precompiled_headers  # noqa: F401  CUB is parsed once for what is not in the cache
+from tests.random_cases import layouts, values
+from tests.random_cases.__main__ import main
+from tests.random_cases.cases import BACKWARD, COLS, DTYPES, FORWARD, OUTS, Case, drawn, parsed, shrunk, simpler
+from tests.random_cases.check import Emulator, Placed, prepare, run
+
+#: Cases of this seed run in each test run: other cases each time would make a run either green or red by chance.
+SEED, COUNT, PORTIONS = 2026, 400, 8
+MOST = 12_000
+
+
+@pytest.mark.parametrize("portion", range(PORTIONS))
+def test_cases_in_the_emulator(portion: int) -> None:
+    check(portion, Emulator())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("portion", range(PORTIONS))
+def test_cases_on_the_gpu(portion: int) -> None:
+    from tests.hardware.random_cases import Gpu
+
+    check(portion, Gpu())
+
+
+def check(portion: int, executor: Any) -> None:
+    failed = []
+    for number in range(portion, COUNT, PORTIONS):
+        outcome = run(drawn(SEED, number, most=MOST), executor)
+        if outcome.problem:
+            failed.append(f"{outcome.problem}\n  python -m tests.random_cases --case '{outcome.case}'")
+    assert not failed, "\n".join(failed)
+
+
+def plain_case(**parts: Any) -> Case:
+    given = {"op": "softmax", "shape": (4, 33), "axis": -1, "dtype": "float32", "draw": 1, "kinds": ("normal",)}
+    return Case(**{**given, "memory": ("plain", "plain"), **parts})
+
+
+class TestDrawing:
+    def test_the_same_numbers_give_the_same_case(self) -> None:
+        assert drawn(1, 5, most=MOST) == drawn(1, 5, most=MOST)
+        assert drawn(1, 5, most=MOST) != drawn(2, 5, most=MOST)
+        one, other = (prepare(drawn(1, 5, most=MOST)).inputs[0].memory for _ in range(2))
+        assert one.tobytes() == other.tobytes()
+
+    def test_a_printed_case_is_read_again(self) -> None:
+        for number in range(50):
+            case = drawn(3, number, most=MOST)
+            assert parsed(str(case)) == case
+
+    def test_every_class_is_drawn(self) -> None:
+        cases = [drawn(SEED, number, most=MOST) for number in range(1500)]
+        assert {case.op for case in cases} == {*FORWARD, *BACKWARD}
+        assert {case.result for case in cases} == set(DTYPES)
+        assert {case.out for case in cases} == set(OUTS)
+        assert {kind for case in cases for kind in case.kinds} == set(values.KINDS)
+        assert {kind for case in cases for kind in case.memory} == set(layouts.KINDS)
+        assert {case.cols for case in cases} == {cols for pool in COLS.values() for cols in pool}
+        assert {len(case.shape) for case in cases} == set(range(6))
+        assert max(case.rows * case.cols for case in cases if case.rows > 1) <= MOST
+
+
+class TestLayouts:
+    @pytest.mark.parametrize("kind", layouts.KINDS)
+    def test_places(self, kind: str) -> None:
+        """Every place lies in the memory; where it must, each element has one of its own; a view agrees with them."""
+        for seed in range(30):
+            random = np.random.default_rng(seed)
+            shape = tuple(int(size) for size in random.integers(1, 6, seed % 6))
+            layout = layouts.KINDS[kind](random, shape)
+            places = layout.places(shape)
+            assert places.min() >= 0
+            assert places.max() < layout.size
+            assert kind == "broadcast" or np.unique(places).size == places.size
+            memory = np.arange(layout.size)
+            assert np.array_equal(Emulator().view(memory, layout, shape), Placed(memory, layout, shape).array)
+
+    def test_some_are_what_they_are_called(self) -> None:
+        shape = (3, 4, 5)
+        drawn_layouts = {
+            kind: [draw(np.random.default_rng(seed), shape) for seed in range(40)]
+            for kind, draw in layouts.KINDS.items()
+        }
+        assert any(min(layout.strides) < 0 for layout in drawn_layouts["reversed_axes"])
+        assert any(0 in layout.strides for layout in drawn_layouts["broadcast"])
+        assert any(layout.strides[0] < layout.strides[2] for layout in drawn_layouts["permuted"])
+        assert all(layout.offset for layout in drawn_layouts["shifted"])
+
+
+# An operator that is wrong in one way; each must be found, and made small
+
+
+def without_last_column(x: np.ndarray, **_: Any) -> np.ndarray:
+    """Where the length is odd and more than a warp, the last column is not in the sum."""
+    e = np.exp(x.astype(np.float64) - x.max(axis=-1, keepdims=True))
+    total = e[..., : -1 if x.shape[-1] % 2 and x.shape[-1] > 32 else None].sum(axis=-1, keepdims=True)
+    return (e / total).astype(x.dtype)
+
+
+def summed_in_half(x: np.ndarray, **_: Any) -> np.ndarray:
+    """float16 adds in float16, not in float."""
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True, dtype=x.dtype)).astype(x.dtype)
+
+
+def writes_beyond(x: np.ndarray, *, out: np.ndarray, **_: Any) -> np.ndarray:
+    """Writes the element behind the result."""
+    right = x.astype(np.float64)
+    right = np.exp(right - right.max(axis=-1, keepdims=True))
+    out[...] = right / right.sum(axis=-1, keepdims=True)
+    np.ndarray(1, out.dtype, out.base, (out.base.size - 1) * out.itemsize)[0] = 1
+    return out
+
+
+def last_nan_lost(x: np.ndarray, **_: Any) -> np.ndarray:
+    """A row with NaN is NaN but for places of -inf."""
+    with np.errstate(all="ignore"):
+        e = np.exp(x.astype(np.float64) - np.fmax.reduce(x, axis=-1, keepdims=True, initial=-np.inf))
+        y = e / e.sum(axis=-1, keepdims=True)
+    return np.where(np.isneginf(x), 0, y).astype(x.dtype)
+
+
+@pytest.mark.parametrize(
+    ("broken", "case", "wrong"),
+    [
+        (without_last_column, plain_case(), "elements are off"),
+        (summed_in_half, plain_case(shape=(4, 200), dtype="float16"), "elements are off"),
+        (writes_beyond, plain_case(out="own with any layout", memory=("plain", "sliced")), "changed outside of out"),
+        (last_nan_lost, plain_case(shape=(64, 200), kinds=("not_a_number",)), "elements are off"),
+        (lambda x, **_: x.astype(np.float64), plain_case(), "the result is float64"),
+        (lambda x, **_: 1 / 0, plain_case(), "ZeroDivisionError"),
+        (lambda x, out, **_: x, plain_case(out="own"), "the result is not out"),
+    ],
+)
+def test_a_broken_operator_is_found(
+    broken: Callable[..., Any], case: Case, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not run(case, Emulator()).problem
+    monkeypatch.setattr(softlab, "softmax", broken)
+    assert wrong in run(case, Emulator()).problem
+
+
+def test_a_failing_case_is_made_small(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(softlab, "softmax", without_last_column)
+    case = plain_case(shape=(2, 3, 4, 127), memory=("permuted", "plain"), kinds=("few",))
+    small = shrunk(case, lambda other: bool(run(other, Emulator()).problem))
+    assert small.shape == (33,)
+    assert small.memory == ("plain", "plain")
+    assert small.kinds == ("normal",)
+    assert main(["--case", str(replace(small, axis=0))]) == 1
+    assert "python -m tests.random_cases --case" in capsys.readouterr().out
+
+
+def test_simpler_cases_are_other_cases_and_can_be_run() -> None:
+    case = drawn(SEED, 11, most=300)
+    found = simpler(case)
+    assert case not in found
+    assert len(found) == len(set(found))
+    for other in found[::3]:
+        assert not run(other, Emulator()).problem
