@@ -202,12 +202,12 @@ def _fewer_dimensions(case: Case) -> list[Case]:
 
 
 def _smaller_sizes(case: Case) -> list[Case]:
-    """Each size as 1, half of it, one less."""
+    """Each size as 1, half of it, one less, and two less, of the same parity."""
     found = []
     for k, size in enumerate(case.shape):
         found += [
             replace(case, shape=(*case.shape[:k], less, *case.shape[k + 1 :]))
-            for less in (1, size // 2, size - 1)
+            for less in (1, size // 2, size - 1, size - 2)
             if 0 < less < size
         ]
     return found
