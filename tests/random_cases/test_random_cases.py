@@ -103,10 +103,12 @@ class TestLayouts:
 
 
 def without_last_column(x: np.ndarray, **_: Any) -> np.ndarray:
-    """Where the length is odd and more than a warp, the last column is not in the sum."""
+    """Where the length is odd and more than a warp, the last column stays as it was."""
     e = np.exp(x.astype(np.float64) - x.max(axis=-1, keepdims=True))
-    total = e[..., : -1 if x.shape[-1] % 2 and x.shape[-1] > 32 else None].sum(axis=-1, keepdims=True)
-    return (e / total).astype(x.dtype)
+    y = e / e.sum(axis=-1, keepdims=True)
+    if x.shape[-1] % 2 and x.shape[-1] > 32:
+        y[..., -1] = 7
+    return y.astype(x.dtype)
 
 
 def summed_in_half(x: np.ndarray, **_: Any) -> np.ndarray:
