@@ -36,21 +36,22 @@ def library(x: Any) -> str:
     return own
 
 
-def refuse_gradient(x: Any, op: str, name: str) -> Any:
-    """x; a PyTorch tensor that autograd is watching is refused, since the result would not be watched.
+def plain(x: Any, op: str, name: str) -> Any:
+    """x as an array that is all in its memory: of a PyTorch tensor the negative bit is resolved, the graph left.
 
     Raises:
-        TypeError: it is; the message says what to call instead.
+        TypeError: a tensor that autograd is watching, since the result would not be watched; the message says what to
+            call instead.
     """
-    if not getattr(x, "requires_grad", False) or gpu.library(x) != "torch":
+    if gpu.library(x) != "torch":
         return x
-    if sys.modules["torch"].is_grad_enabled():
+    if x.requires_grad and sys.modules["torch"].is_grad_enabled():
         forward = op.removesuffix("_backward")
         raise TypeError(
             f"{name} is a {kind(x)} that requires a gradient, and softlab.{op} records none: call "
             f"softlab.torch.{forward}, which does, or give {name}.detach()"
         )
-    return x.detach()
+    return x.detach().resolve_neg()
 
 
 def host_array(x: Any) -> np.ndarray:
@@ -137,8 +138,8 @@ def check_out(out: Any, x: Any, element: ElementType) -> None:
         )
 
 
-def check_out_library(out: Any, x: Any, op: str) -> Any:
-    """``out`` if it is an array of the library that x's result belongs to, in x's place.
+def check_out_library(out: Any, x: Any, op: str) -> None:
+    """``out`` is an array of the library that x's result belongs to, in x's place.
 
     Raises:
         TypeError: another library, host for GPU, or a library whose arrays cannot be written.
@@ -159,7 +160,8 @@ def check_out_library(out: Any, x: Any, op: str) -> Any:
         raise TypeError(f"out is an array of {library(out)}, the result one of {library(x)}: give one of that library")
     if on_gpu:
         check_device(out, x, "out")
-    return refuse_gradient(out, op, "out")
+    if gpu.library(out) == "torch" and plain(out, op, "out").data_ptr() != out.data_ptr():
+        raise TypeError("out has PyTorch's negative bit set, so its memory does not hold its values: give out.clone()")
 
 
 def check_together(inputs: Sequence[Any], names: Sequence[str], operands: Sequence[Any] = ()) -> None:

@@ -43,7 +43,7 @@ ELEMENT_TYPES: dict[str, ElementType] = {
 
 
 def element_type(dtype: Any) -> ElementType:
-    """The record of a dtype given by name, NumPy dtype or NumPy scalar type.
+    """The record of a dtype given by name, NumPy dtype or NumPy scalar type, or PyTorch's dtype.
 
     Raises:
         TypeError: it is not one of the four; the message names it, what is taken and what to do.
@@ -53,10 +53,10 @@ def element_type(dtype: Any) -> ElementType:
         try:
             name = np.dtype(dtype).name
         except TypeError:
-            name = repr(dtype)
+            name = repr(dtype).removeprefix("torch.")
     if name not in ELEMENT_TYPES:
-        raise TypeError(
-            f"dtype {name} is not supported: softmax takes {', '.join(ELEMENT_TYPES)}. "
-            "Cast the input first, for instance x.astype('float32')."
-        )
+        advice = "Cast the input first, for instance x.astype('float32')"
+        if name.startswith("complex"):
+            advice = "Take x.real or abs(x) first"
+        raise TypeError(f"dtype {name} is not supported: softmax takes {', '.join(ELEMENT_TYPES)}. {advice}.")
     return ELEMENT_TYPES[name]

@@ -6,6 +6,7 @@ call, on the stream that their owner is working on.
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,15 +49,86 @@ def launch(
 
     function = _function(program, runtime.getDevice())
     try:
-        if smem > _SMEM_WITHOUT_ASKING:
-            driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SMEM, smem)
+        _allow_smem(function, smem)
         function(_three(grid), _three(block), tuple(args), smem)
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
-        raise Error(
-            f"the GPU refuses to launch {program.name}: {error}. Asked for: grid {grid}, block {block}; a block takes "
-            f"{smem} bytes of dynamic and {program.static_smem_bytes} of static shared memory, a thread "
-            f"{program.registers} registers. Compare with the limits in softlab.Device.present()."
-        ) from error
+        raise _refused(program, grid, block, smem, error) from error
+
+
+def _allow_smem(function: Any, smem: int) -> None:
+    from cupy.cuda import driver
+
+    if smem > _SMEM_WITHOUT_ASKING:
+        driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SMEM, smem)
+
+
+def _refused(program: Program, grid: Sequence[int], block: Sequence[int], smem: int, reason: Exception) -> Error:
+    return Error(
+        f"the GPU refuses to launch {program.name}: {reason}. Asked for: grid {grid}, block {block}; a block takes "
+        f"{smem} bytes of dynamic and {program.static_smem_bytes} of static shared memory, a thread "
+        f"{program.registers} registers. Compare with the limits in softlab.Device.present()."
+    )
+
+
+class Launcher:
+    """A kernel that only wants its pointers: what :func:`launch` finds out at each call is found out once.
+
+    The kernel takes ``pointers`` pointers and then ``integers``, all of 8 bytes. The driver copies the arguments while
+    it is called; so each call takes a block of arguments that no other thread has, out of those that earlier calls have
+    put back. (``list.pop`` and ``list.append`` are atomic.)
+
+    Raises:
+        softlab.Error: the program is for a newer GPU.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        smem: int,
+        pointers: int,
+        integers: Sequence[int],
+        device: int,
+    ) -> None:
+        from cupy.cuda import driver
+
+        self._program = program
+        self._function = _function(program, device)
+        _allow_smem(self._function, smem)
+        self._shape = (self._function.ptr, *grid, *block, smem)
+        self._pointers = pointers
+        self._integers = tuple(integers)
+        self._free: list[tuple[Any, int, Any]] = []
+        self._driver = driver
+        self._launch = driver.launchKernel
+
+    def __call__(self, stream: int, pointers: Sequence[int]) -> None:
+        """Launch on a stream (its handle) of the current device, which is the one that this was made for.
+
+        Raises:
+            softlab.Error: the GPU refuses the launch.
+        """
+        try:
+            arguments = self._free.pop()
+        except IndexError:
+            arguments = self._new_arguments()
+        values, places, _ = arguments
+        values[: self._pointers] = pointers
+        try:
+            self._launch(*self._shape, stream, places, 0)
+        except self._driver.CUDADriverError as error:
+            grid, block, smem = self._shape[1:4], self._shape[4:7], self._shape[7]
+            raise _refused(self._program, grid, block, smem, error) from error
+        self._free.append(arguments)
+
+    def _new_arguments(self) -> tuple[Any, int, Any]:
+        """The values, the address of a list of their addresses (what the driver wants), and that list."""
+        count = self._pointers + len(self._integers)
+        values = (ctypes.c_int64 * count)(*(0,) * self._pointers, *self._integers)
+        first = ctypes.addressof(values)
+        places = (ctypes.c_void_p * count)(*(first + 8 * k for k in range(count)))
+        return values, ctypes.addressof(places), places
 
 
 def _three(size: tuple[int, ...]) -> tuple[int, ...]:
@@ -107,7 +179,10 @@ def image(program: Program, capability: tuple[int, int]) -> bytes:
 def is_cuda_array(x: Any) -> bool:
     """Whether x lies in memory of a CUDA GPU and says so by DLPack or ``__cuda_array_interface__``."""
     if hasattr(x, "__dlpack_device__"):
-        return int(x.__dlpack_device__()[0]) in _DLPACK_CUDA
+        try:
+            return int(x.__dlpack_device__()[0]) in _DLPACK_CUDA
+        except (BufferError, RuntimeError, ValueError):  # a place that DLPack has no number for
+            return False
     return hasattr(x, "__cuda_array_interface__")
 
 
@@ -130,7 +205,7 @@ def as_cupy(x: Any) -> Any:
 def not_borrowed(x: Any, reason: Exception) -> TypeError:
     """The error for an array whose library does not hand its memory out."""
     return TypeError(
-        f"the memory of this {type(x).__module__}.{type(x).__qualname__} cannot be borrowed: {reason}. "
+        f"the memory of this {type(x).__module__}.{type(x).__qualname__} cannot be borrowed: {str(reason).rstrip('.')}. "
         "Give a plain array of its library (PyTorch: x.detach())."
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab import gpu
+from softlab import gpu, prepared
 from softlab.arrays import kind
 from softlab.dispatches import OPERATORS
 from softlab.dtypes import element_type
@@ -17,8 +17,6 @@ from softlab.executors import execute_traced
 from softlab.plans import Plan
 from softlab.rows import Method, Request, apply
 from softlab.traces import Trace
-
-_GRADIENT_NAMES = ("dy", "y")
 
 
 def softmax(
@@ -58,7 +56,7 @@ def softmax(
         ValueError: ``axis`` out of range; ``out`` of another shape, read-only, on another GPU, or with several elements
             in one place; an unknown policy or device.
     """
-    return apply(Request("softmax", axis, dtype, out, policy, device), (x,)).output
+    return _run("softmax", ("x",), (x,), axis, dtype, out, policy, device)
 
 
 def log_softmax(
@@ -74,7 +72,7 @@ def log_softmax(
 
     Arguments, result and errors are those of :func:`softmax`.
     """
-    return apply(Request("log_softmax", axis, dtype, out, policy, device), (x,)).output
+    return _run("log_softmax", ("x",), (x,), axis, dtype, out, policy, device)
 
 
 def softmax_backward(
@@ -106,7 +104,7 @@ def softmax_backward(
         TypeError, ValueError: as :func:`softmax`; TypeError for a dy and y of two dtypes or libraries, ValueError for
             two shapes or GPUs.
     """
-    return apply(Request("softmax_backward", axis, dtype, out, policy, device, _GRADIENT_NAMES), (dy, y)).output
+    return _run("softmax_backward", ("dy", "y"), (dy, y), axis, dtype, out, policy, device)
 
 
 def log_softmax_backward(
@@ -123,7 +121,17 @@ def log_softmax_backward(
 
     Arguments, result and errors are those of :func:`softmax_backward`.
     """
-    return apply(Request("log_softmax_backward", axis, dtype, out, policy, device, _GRADIENT_NAMES), (dy, y)).output
+    return _run("log_softmax_backward", ("dy", "y"), (dy, y), axis, dtype, out, policy, device)
+
+
+def _run(
+    op: str, names: tuple[str, ...], inputs: tuple[Any, ...], axis: Any, dtype: Any, out: Any, policy: Any, device: Any
+) -> Any:
+    """The way that is ready, if there is one; else the one that takes all arrays and knows the errors."""
+    result = prepared.run(op, inputs, axis, dtype, out, policy, device)
+    if result is None:
+        result = apply(Request(op, axis, dtype, out, policy, device, names), inputs).output
+    return result
 
 
 def trace(x: Any, axis: int = -1, *, op: str = "softmax", policy: str = "oneflow", device: Any = None) -> Trace:
@@ -152,7 +160,7 @@ def trace(x: Any, axis: int = -1, *, op: str = "softmax", policy: str = "oneflow
                 f"a trace runs in the emulator and takes NumPy arrays; this {kind(given)} is on a GPU. Copy it to the "
                 "host first (CuPy: x.get(), PyTorch: x.cpu().numpy())."
             )
-    names = _GRADIENT_NAMES if backward else ("x",)
+    names = ("dy", "y") if backward else ("x",)
     done = apply(Request(op, axis, None, None, policy, device, names), inputs, method=Method(execute=execute_traced))
     if done.run is None:
         raise ValueError(f"nothing to trace: x has the shape {tuple(done.output.shape)}, so no kernel is launched")

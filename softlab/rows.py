@@ -112,7 +112,7 @@ def apply(
     Raises:
         TypeError, ValueError: as :func:`softlab.softmax` has them; inputs that do not fit each other.
     """
-    inputs = [arrays.refuse_gradient(x, request.op, name) for x, name in zip(inputs, request.names, strict=True)]
+    inputs = [arrays.plain(x, request.op, name) for x, name in zip(inputs, request.names, strict=True)]
     arrays.check_together(inputs, request.names, operands)
     first = inputs[0]
     if request.out is not None:

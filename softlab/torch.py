@@ -1,0 +1,141 @@
+"""softmax and log_softmax for PyTorch's autograd: softlab's kernels forward and backward.
+
+PyTorch is no dependency of softlab: it is imported when the first of these functions is called.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from softlab import operators
+
+
+def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str = "oneflow") -> Any:
+    """:func:`softlab.softmax` along ``dim``, recorded by autograd.
+
+    >>> x = torch.randn(8, 1000, device="cuda", requires_grad=True)
+    >>> softlab.torch.softmax(x).square().sum().backward()
+
+    Arguments:
+        x: a float16, bfloat16, float32 or float64 tensor. CUDA tensors run on their GPU, CPU tensors in the emulator.
+        dim: the axis; negative ones count from the end.
+        dtype: x is cast to this ``torch.dtype`` first (and the gradient back to x's). None: x's own.
+        policy: as for :func:`softlab.softmax`, forward and backward.
+
+    Returns:
+        A tensor of x's shape. It can be differentiated any number of times; beyond the first derivative, sums and
+        products that no kernel of softlab computes are PyTorch's.
+
+    Raises:
+        ImportError: PyTorch is not installed. TypeError: x is no tensor. Else as :func:`softlab.softmax`.
+    """
+    return _apply("softmax", x, dim, dtype, policy)
+
+
+def log_softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str = "oneflow") -> Any:
+    """:func:`softlab.log_softmax` along ``dim``, recorded by autograd. Arguments and errors as :func:`softmax`."""
+    return _apply("log_softmax", x, dim, dtype, policy)
+
+
+def _apply(op: str, x: Any, dim: int, dtype: Any, policy: str) -> Any:
+    torch = _torch()
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(
+            f"x is a {type(x).__module__}.{type(x).__qualname__}: softlab.torch.{op} takes tensors, softlab.{op} all "
+            "other arrays"
+        )
+    return _functions()[op].apply(x if dtype is None else x.to(dtype), dim, policy)
+
+
+@lru_cache(maxsize=1)
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            "softlab.torch needs PyTorch, which is not installed: pip install torch (https://pytorch.org tells which "
+            "build). softlab.softmax itself works without it."
+        ) from error
+    return torch
+
+
+@lru_cache(maxsize=1)
+def _functions() -> dict[str, Any]:
+    """Operator -> its ``torch.autograd.Function``: classes of PyTorch's, so made once PyTorch is there."""
+    function: Any = _torch().autograd.Function
+
+    class SoftmaxBackward(function):
+        """dx = (dy - sum(y dy)) y."""
+
+        @staticmethod
+        def forward(dy: Any, y: Any, dim: int, policy: str) -> Any:
+            return operators.softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            dy, y, ctx.dim, ctx.policy = inputs
+            ctx.save_for_backward(dy, y)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> tuple[Any, ...]:
+            # By dy the map is linear and symmetric, so its gradient is the map itself.
+            # By y: d/dy_j of sum_i g_i (dy_i - s) y_i with s = sum_k y_k dy_k.
+            dy, y = ctx.saved_tensors
+            by_dy = SoftmaxBackward.apply(g, y, ctx.dim, ctx.policy)
+            s = (y * dy).sum(ctx.dim, keepdim=True)
+            by_y = g * (dy - s) - dy * (g * y).sum(ctx.dim, keepdim=True)
+            return by_dy, by_y, None, None
+
+    class LogSoftmaxBackward(function):
+        """dx = dy - exp(y) sum(dy)."""
+
+        @staticmethod
+        def forward(dy: Any, y: Any, dim: int, policy: str) -> Any:
+            return operators.log_softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            dy, y, ctx.dim, _ = inputs
+            ctx.save_for_backward(dy, y)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> tuple[Any, ...]:
+            dy, y = ctx.saved_tensors
+            probabilities = y.exp()
+            by_dy = g - (g * probabilities).sum(ctx.dim, keepdim=True)
+            by_y = -g * probabilities * dy.sum(ctx.dim, keepdim=True)
+            return by_dy, by_y, None, None
+
+    class Softmax(function):
+        """y = softmax(x)."""
+
+        @staticmethod
+        def forward(x: Any, dim: int, policy: str) -> Any:
+            return operators.softmax(x.detach(), dim, policy=policy)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            _, ctx.dim, ctx.policy = inputs
+            ctx.save_for_backward(output)
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> tuple[Any, ...]:
+            (y,) = ctx.saved_tensors
+            return SoftmaxBackward.apply(dy, y, ctx.dim, ctx.policy), None, None
+
+    class LogSoftmax(function):
+        """y = log(softmax(x))."""
+
+        @staticmethod
+        def forward(x: Any, dim: int, policy: str) -> Any:
+            return operators.log_softmax(x.detach(), dim, policy=policy)
+
+        setup_context = Softmax.setup_context
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> tuple[Any, ...]:
+            (y,) = ctx.saved_tensors
+            return LogSoftmaxBackward.apply(dy, y, ctx.dim, ctx.policy), None, None
+
+    return {"softmax": Softmax, "log_softmax": LogSoftmax}

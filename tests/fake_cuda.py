@@ -1,0 +1,118 @@
+"""A CUDA that is not there: CuPy arrays over host memory, and a driver that hands each launch to the emulator.
+
+It shows what a launch on a GPU would get: the handles, the sizes and, read from the block of arguments as the driver
+reads it, the pointers and integers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softlab import gpu, prepared
+from softlab.compile import Program
+from softlab.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What the driver was asked for."""
+
+    program: Program
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    smem: int
+    stream: int
+    arguments: tuple[int, ...]
+
+
+class RefusedError(Exception):
+    """In the place of CuPy's CUDADriverError, which asks the driver for its own text."""
+
+
+@dataclass
+class FakeCuda:
+    """The driver. ``device`` and ``stream`` are the current ones; ``pause`` seconds pass within each launch."""
+
+    device: int = 0
+    stream: int = 0x5EA
+    pause: float = 0.0
+    refuses: bool = False
+    launches: list[Launch] = field(default_factory=list)
+    programs: list[Program] = field(default_factory=list)
+    kernels: dict[Program, Kernel] = field(default_factory=dict)
+
+    def array(self, host: np.ndarray, device: int = 0) -> Any:
+        """A CuPy array over the memory of a NumPy array (which it keeps alive), on a device."""
+        import cupy
+
+        start, end = np.lib.array_utils.byte_bounds(host)
+        memory = cupy.cuda.UnownedMemory(start, end - start, host, device)
+        first = cupy.cuda.MemoryPointer(memory, host.ctypes.data - start)
+        return cupy.ndarray(host.shape, host.dtype, first, host.strides)
+
+    def function(self, program: Program, device: int) -> Any:
+        self.programs.append(program)
+        return SimpleNamespace(ptr=len(self.programs))
+
+    def launch(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, smem: int, stream: int,
+        places: int, extra: int,
+    ) -> None:  # fmt: skip
+        if self.refuses:
+            raise RefusedError("invalid argument")
+        assert not extra
+        program = self.programs[function - 1]
+        count = 5 if "backward" in program.name else 4
+        where = (ctypes.c_void_p * count).from_address(places)
+        time.sleep(self.pause)  # the driver lets go of Python's lock here
+        arguments = tuple(ctypes.c_int64.from_address(place).value for place in where)
+        self.launches.append(Launch(program, (gx, gy, gz), (bx, by, bz), smem, stream, arguments))
+        dtype = {"__half": np.float16, "float": np.float32, "double": np.float64}[
+            program.name.partition("<")[2].partition(",")[0]
+        ]
+        *pointers, rows, cols = arguments
+        arrays = [_at(pointer, rows, cols, dtype) for pointer in pointers]
+        kernel = self.kernels.setdefault(program, Kernel.from_program(program))
+        kernel.run((gx, gy, gz), (bx, by, bz), (*arrays, rows, cols), smem=smem, check=False, record=False)
+
+
+def _at(pointer: int, rows: int, cols: int, dtype: Any) -> np.ndarray:
+    memory = (ctypes.c_char * (rows * cols * np.dtype(dtype).itemsize)).from_address(pointer)
+    return np.frombuffer(memory, dtype).reshape(rows, cols)
+
+
+@contextmanager
+def instead_of_cuda() -> Iterator[FakeCuda]:
+    """The fake in the place of CuPy's driver, for the launches that are kept ready."""
+    driver = pytest.importorskip("cupy").cuda.driver
+    fake = FakeCuda()
+    library = replace(
+        prepared._cupy(),
+        device=lambda: fake.device,
+        stream=lambda device: fake.stream,
+        empty=lambda x: fake.array(np.full(x.shape, np.nan, x.dtype)),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prepared, "_LIBRARIES", MappingProxyType({"cupy.ndarray": lambda: library}))
+        patch.setattr(gpu, "_function", fake.function)
+        patch.setattr(driver, "launchKernel", fake.launch)
+        patch.setattr(driver, "CUDADriverError", RefusedError)
+        _forget()
+        try:
+            yield fake
+        finally:
+            _forget()
+
+
+def _forget() -> None:
+    prepared._library.cache_clear()
+    prepared._prepare.cache_clear()
