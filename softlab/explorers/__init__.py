@@ -10,6 +10,7 @@ from softlab.explorers.plans import PlanExplorer
 from softlab.explorers.questions import Prediction, check
 from softlab.explorers.shuffles import ShuffleExplorer
 from softlab.explorers.source import SourceExplorer
+from softlab.explorers.timeline import TimelineExplorer
 
 __all__ = [
     "BankExplorer",
@@ -21,6 +22,7 @@ __all__ = [
     "Prediction",
     "ShuffleExplorer",
     "SourceExplorer",
+    "TimelineExplorer",
     "check",
     "show",
 ]

@@ -1,0 +1,222 @@
+"""Explorer of a block over time: what each of its warps issues, where they meet, and who waits for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+from traitlets import Dict, Int, Unicode, observe, validate
+
+from softlab.compile import kernel_folder
+from softlab.errors import Error
+from softlab.executors import program_of
+from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.instruments.moments import Issued, waiting
+from softlab.instruments.timeline import Piece, Timeline, timeline
+from softlab.kernel import Kernel
+from softlab.plans import forced
+from softlab.views import tables
+from softlab.views.warps import Window, moment_table, waiting_sentence, warps_picture
+
+BLOCK_SIZES = (128, 256, 512, 1024)
+ZOOMS = (1, 2, 4, 8, 16, 32)
+#: So many numbers in the one row that the block works on.
+COLS = 1024
+DEVICE = "H200"
+GALLERY_FILE = "block_sum.cu"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A launch of one block to be watched: its kernel, threads, arguments, dynamic shared memory in bytes."""
+
+    kernel: Kernel
+    block: int
+    args: tuple[Any, ...]
+    smem: int = 0
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """What a run of a subject gave, ready to be drawn."""
+
+    subject: Subject
+    timeline: Timeline
+    pieces: tuple[Piece, ...]
+    issued: Issued
+
+    @classmethod
+    def of(cls, subject: Subject) -> _Watched:
+        line = timeline(subject.kernel, 1, subject.block, subject.args, subject.smem)
+        return cls(subject, line, line.pieces(), Issued.of(line))
+
+
+def _row() -> np.ndarray:
+    return np.random.default_rng(0).random(COLS, dtype=np.float32)
+
+
+def _sum(way: str, block_size: int) -> Subject:
+    """The block sum of the gallery, one of its ways."""
+    source = (kernel_folder() / "gallery" / GALLERY_FILE).read_text()
+    kernel = Kernel(source, f"divide_by_sum<Way::{way}, {block_size}>", file=GALLERY_FILE)
+    return Subject(kernel, block_size, (_row(), np.zeros(COLS, np.float32), COLS))
+
+
+def _softmax(kernel: str, block_size: int) -> Subject:
+    """One row of a softmax kernel that gives a row to a block."""
+    made = forced(1, COLS, kernel=kernel, block_size=block_size, device=DEVICE)
+    args = (_row(), np.zeros(COLS, np.float32), 1, COLS)
+    return Subject(Kernel.from_program(program_of(made)), made.block_size, args, made.smem_bytes)
+
+
+#: What the menu offers: name -> the launch for a block size.
+SUBJECTS: Mapping[str, Callable[[int], Subject]] = {
+    "sum: thread 0 adds": lambda size: _sum("serial", size),
+    "sum: tree": lambda size: _sum("tree", size),
+    "sum: shuffles": lambda size: _sum("shuffles", size),
+    "sum: block_all_reduce": lambda size: _sum("block_all_reduce", size),
+    "block_smem": lambda size: _softmax("block_smem", size),
+    "block_uncached": lambda size: _softmax("block_uncached", size),
+}
+
+
+class TimelineExplorer(Explorer):
+    """The warps of one block over time: what each issues between barriers, and who waits for whom.
+
+    >>> explorer = TimelineExplorer("sum: tree", block_size=256)
+    >>> explorer.summary["barriers"]
+    9
+
+    A kernel of your own, with the arguments of its launch: ``TimelineExplorer.of(kernel, 256, (x, y))``.
+
+    Traits:
+        kernel, block_size: what is run: one row of 1024 numbers, on one block, in the emulator.
+        step: a moment, in instructions; zoom: how many times the picture is enlarged around it.
+        summary: ``issued`` (instructions of all warps), ``waited`` (how many more they could have issued while they
+            waited), ``share`` (waiting, of both), ``barriers``, ``length`` (steps), and of the moment: ``waits``,
+            ``done`` (warps), ``lines`` (source lines that are at work).
+
+    ``timeline`` is the record that is drawn.
+    """
+
+    kernel = Unicode().tag(state=True)
+    block_size = Int(256).tag(state=True)
+    step = Int(0).tag(state=True)
+    zoom = Int(1).tag(state=True)
+    summary = Dict()
+
+    def __init__(
+        self,
+        kernel: str = "sum: thread 0 adds",
+        block_size: int = 256,
+        *,
+        subjects: Mapping[str, Callable[[int], Subject]] = SUBJECTS,
+        block_sizes: Sequence[int] = BLOCK_SIZES,
+    ) -> None:
+        self._subjects = dict(subjects)
+        self._block_sizes = tuple(block_sizes)
+        self._watch = lru_cache(maxsize=32)(lambda name, size: _Watched.of(self._subjects[name](size)))
+        self._drawn: tuple[str, int] = ("", 0)
+        super().__init__(kernel=kernel, block_size=block_size)
+        self._build()
+        self._run()
+
+    @classmethod
+    def of(cls, kernel: Kernel, block: int, args: Sequence[Any], smem: int = 0, *, name: str = "") -> TimelineExplorer:
+        """One block of any kernel; the arrays stay as they are. Errors as of ``softlab.instruments.timeline``."""
+        name = name or kernel.program.name
+        subject = Subject(kernel, block, tuple(args), smem)
+        return cls(name, block, subjects={name: lambda size: subject}, block_sizes=(block,))
+
+    @property
+    def timeline(self) -> Timeline:
+        """The record that is drawn."""
+        return self._watch(self.kernel, self.block_size).timeline
+
+    def _build(self) -> None:
+        self.kernel_menu = menu(list(self._subjects), "kernel", "300px")
+        self.size_buttons = buttons(self._block_sizes, "threads of the block")
+        self.step_slider = slider(0, 1, "step", "560px")
+        self.zoom_slider = widgets.SelectionSlider(options=ZOOMS, description="zoom", layout={"width": "260px"})
+        self.zoom_slider.style.description_width = "44px"
+        for trait, control in (
+            ("kernel", self.kernel_menu),
+            ("block_size", self.size_buttons),
+            ("step", self.step_slider),
+            ("zoom", self.zoom_slider),
+        ):
+            self.bind(trait, control)
+        self.message, self.picture, self.moment = (widgets.HTML() for _ in range(3))
+        self.widget = widgets.VBox(
+            [
+                widgets.HBox([self.kernel_menu, named("threads", self.size_buttons)]),
+                widgets.HBox([self.step_slider, self.zoom_slider]),
+                self.message,
+                self.picture,
+                self.moment,
+            ]
+        )
+        self.observe(lambda change: self._draw(), ("step", "zoom"))
+
+    @validate("kernel")
+    def _known_kernel(self, proposal: Any) -> str:
+        if proposal["value"] not in self._subjects:
+            raise ValueError(f"no kernel {proposal['value']!r}: there are {', '.join(map(repr, self._subjects))}")
+        return proposal["value"]
+
+    @validate("block_size")
+    def _known_size(self, proposal: Any) -> int:
+        if proposal["value"] not in self._block_sizes:
+            raise ValueError(f"block_size = {proposal['value']}: there are {', '.join(map(str, self._block_sizes))}")
+        return proposal["value"]
+
+    @validate("step")
+    def _step_in_the_run(self, proposal: Any) -> int:
+        return min(max(int(proposal["value"]), 0), self.timeline.length - 1)
+
+    @validate("zoom")
+    def _zoom_that_there_is(self, proposal: Any) -> int:
+        return max(zoom for zoom in ZOOMS if zoom <= max(int(proposal["value"]), 1))
+
+    @observe("kernel", "block_size")
+    def _other_run(self, change: Any) -> None:
+        if hasattr(self, "widget") and (self.kernel, self.block_size) != self._drawn:
+            self._run()
+
+    def _run(self) -> None:
+        """Run the kernel and draw it from its beginning."""
+        self._drawn = (self.kernel, self.block_size)
+        self.message.value = "Compiling and running the kernel ..."
+        try:
+            length = self.timeline.length
+        except Error as error:  # raised in a callback it would be seen in JupyterLab's log alone
+            self.message.value = tables.code(str(error))
+            raise
+        self.step_slider.max = max(length - 1, 1)
+        self.step = min(self.step, length - 1)
+        self._draw()
+
+    def _draw(self) -> None:
+        watched = self._watch(self.kernel, self.block_size)
+        line, found = watched.timeline, waiting(watched.timeline)
+        doings = watched.issued.at(self.step)
+        self.summary = {
+            "issued": found.issued,
+            "waited": found.waited,
+            "share": round(found.share, 3),
+            "barriers": found.passes,
+            "length": found.length,
+            "waits": [doing.warp for doing in doings if doing.state == "waits"],
+            "done": [doing.warp for doing in doings if doing.state == "done"],
+            "lines": sorted({doing.line for doing in doings if doing.state == "issues" and doing.line}),
+        }
+        threads = watched.subject.block
+        title = f"{self.kernel}: one block of {threads} threads, {line.warps} warps, as the emulator ran it"
+        window = Window.around(self.step, line.length, self.zoom)
+        self.message.value = tables.lines([waiting_sentence(found)])
+        self.picture.value = warps_picture(line, watched.pieces, window, self.step, title=title)
+        self.moment.value = moment_table(doings, self.step, watched.subject.kernel.program.source)

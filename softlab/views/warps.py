@@ -1,0 +1,261 @@
+"""A block's warps side by side as SVG: what each issues along the lock-step order, who waits, and one moment of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from softlab.instruments.moments import Doing, Waiting, together
+from softlab.instruments.timeline import KINDS, Pass, Piece, Timeline
+from softlab.views import svg
+from softlab.views.diagrams import ranges
+from softlab.views.style import ROLES, RULE
+from softlab.views.tables import shown, table
+
+_LEFT, _TOP, _LEGEND = 70, 50, 30
+#: Pixels of all warps together, and of one at most.
+_TALL, _ROW = 380, 26
+#: With more pieces than this in sight they are drawn by kind, each kind as one shape, without a tip for each piece.
+MOST_TIPS = 700
+#: A step of the axis has one of these lengths, times a power of ten.
+_NICE = (1, 2, 5)
+_HATCH = "softlab-warps-hatch"
+#: Blank and hyphen as those at which no line ends.
+_UNBROKEN = str.maketrans({" ": "\N{NO-BREAK SPACE}", "-": "\N{NON-BREAKING HYPHEN}"})
+#: Kind -> (colour, hatched): the colour says which memory, as everywhere; a hatching, that it writes there.
+LOOKS: dict[str, tuple[str, bool]] = {
+    "global load": (ROLES["global"], False),
+    "global store": (ROLES["global"], True),
+    "shared load": (ROLES["shared"], False),
+    "shared store": (ROLES["shared"], True),
+    "shuffle": (ROLES["load"], False),
+    "barrier": (ROLES["store"], False),
+    "other": (RULE, False),
+}
+WAITS = ROLES["conflict"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of a timeline that is drawn: instructions ``first`` to ``last``."""
+
+    first: float
+    last: float
+
+    @classmethod
+    def around(cls, clock: int, length: int, zoom: int) -> Window:
+        """A part of 1 / ``zoom`` of a timeline of ``length``, with ``clock`` in its middle where there is room."""
+        wide = max(length, 1) / zoom
+        first = min(max(clock - wide / 2, 0), max(length, 1) - wide)
+        return cls(first, first + wide)
+
+    def holds(self, start: float, stop: float) -> bool:
+        """Whether any of it lies inside."""
+        return start < self.last and stop > self.first
+
+    def place(self, clock: float) -> float:
+        """Pixels from the left."""
+        inside = min(max(clock, self.first), self.last)
+        return _LEFT + (inside - self.first) / (self.last - self.first) * (svg.WIDTH - _LEFT - 4)
+
+
+def warps_picture(timeline: Timeline, pieces: Sequence[Piece], window: Window, clock: int, *, title: str) -> str:
+    """SVG: a row a warp, coloured by what it issues; a thin red line while it waits; an upright line at ``clock``.
+
+    ``pieces``: of the timeline. A length is a number of instructions, not a time.
+    """
+    row = min(_ROW, _TALL / timeline.warps)
+    bottom = _TOP + row * timeline.warps
+    seen = [piece for piece in pieces if window.holds(piece.start, piece.start + piece.count)]
+    parts = [_hatching(), svg.text(0, 14, title, bold=True, size=13)]
+    parts += _rows(timeline.warps, row)
+    parts += _axis(window, bottom)
+    parts += _waits(timeline.passes, window, row)
+    parts += _pieces(seen, window, row) if len(seen) <= MOST_TIPS else _shapes(seen, window, row)
+    parts += _barriers(timeline.passes, window, bottom)
+    here = window.place(clock)
+    parts += [
+        svg.line(here, _TOP - 8, here, bottom, stroke=svg.INK, width=2),
+        svg.text(here, _TOP - 11, f"step {clock}", anchor=_anchor(here), bold=True, size=11),
+    ]
+    parts += _legend({piece.kind for piece in pieces}, bottom + 40)
+    return svg.drawing(bottom + 40 + _LEGEND, parts, title=title)
+
+
+def moment_table(doings: Sequence[Doing], clock: int, source: str) -> str:
+    """HTML: what the warps do at ``clock``, those that do the same in one row. ``source``: the kernel's own file."""
+    text = source.splitlines()
+    rows = []
+    for warps, doing in together(doings):
+        code = text[doing.line - 1].strip() if 0 < doing.line <= len(text) else ""
+        where = f"line {doing.line}: {code}" if doing.line else ""
+        who = f"{'warp' if len(warps) == 1 else 'warps'} {ranges(warps)}"
+        rows.append((who.translate(_UNBROKEN), _said(doing), where, doing.text))
+    return table(["", "at this step", "of the source", "PTX"], rows, caption=f"Step {clock}: what each warp is at")
+
+
+def waiting_sentence(found: Waiting) -> str:
+    """How much the warps of a block wait for each other, in words."""
+    barriers = f"{found.passes} barrier{'' if found.passes == 1 else 's'}"
+    return (
+        f"The block passes {barriers}. Its warps issue {shown(found.issued)} instructions, and could have issued"
+        f" {shown(found.waited)} more while they waited for each other: {found.share:.0%} of the whole is waiting."
+    )
+
+
+def _said(doing: Doing) -> str:
+    if doing.state == "waits":
+        return "waits at a barrier for warps that are not there yet"
+    if doing.state == "done":
+        return "is done"
+    lanes = "" if doing.lanes == 32 else f", {doing.lanes} lane{'' if doing.lanes == 1 else 's'} of 32"
+    return f"issues {'arithmetic or control' if doing.kind == 'other' else f'a {doing.kind}'}{lanes}"
+
+
+def _rows(warps: int, row: float) -> list[str]:
+    every = max(1, -(-10 // int(row)))  # names are 10 pixels tall
+    parts = []
+    for warp in range(warps):
+        if warp % every == 0:
+            parts.append(
+                svg.text(
+                    _LEFT - 8, _TOP + row * (warp + 0.5) + 4, f"warp {warp}", anchor="end", fill=svg.FAINT, size=11
+                )
+            )
+    return parts
+
+
+def _axis(window: Window, bottom: float) -> list[str]:
+    parts = [svg.line(_LEFT, bottom + 2, svg.WIDTH - 4, bottom + 2)]
+    step = _step((window.last - window.first) / 8)
+    clock = math.ceil(window.first / step) * step
+    while clock <= window.last:
+        x = window.place(clock)
+        parts += [
+            svg.line(x, bottom + 2, x, bottom + 6),
+            svg.text(x, bottom + 17, f"{clock:g}", anchor="middle", fill=svg.FAINT, size=10),
+        ]
+        clock += step
+    words = "instructions that a warp has issued or waited for (order, not time)"
+    return [*parts, svg.text(svg.WIDTH - 4, bottom + 30, words, anchor="end", fill=svg.FAINT, size=11)]
+
+
+def _step(least: float) -> float:
+    size = 1.0
+    while True:
+        for nice in _NICE:
+            if nice * size >= least:
+                return nice * size
+        size *= 10
+
+
+def _pieces(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
+    parts = []
+    for piece in pieces:
+        x, stop = window.place(piece.start), window.place(piece.start + piece.count)
+        y = _TOP + row * piece.warp
+        shape = f'x="{x:.1f}" y="{y + 1:.1f}" width="{max(stop - x - 0.4, 0.5):.1f}" height="{row - 2:.1f}"'
+        colour, hatched = LOOKS[piece.kind]
+        over = f'<rect {shape} fill="url(#{_HATCH})"/>' if hatched else ""
+        parts.append(
+            f'<g data-kind="{piece.kind}" data-warp="{piece.warp}"><title>{_tip(piece)}</title>'
+            f'<rect {shape} fill="{colour}"/>{over}</g>'
+        )
+    return parts
+
+
+def _shapes(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
+    """One path a kind; pieces that fall on the same pixels of a row are drawn once."""
+    drawn: dict[str, dict[tuple[int, int], int]] = {}
+    for piece in pieces:
+        x, stop = round(window.place(piece.start)), round(window.place(piece.start + piece.count))
+        spans = drawn.setdefault(piece.kind, {})
+        spans[piece.warp, x] = max(spans.get((piece.warp, x), 0), max(stop - x, 1))
+    parts = []
+    for kind in KINDS:
+        if kind not in drawn:
+            continue
+        path = "".join(
+            f"M{x} {_TOP + row * warp + 1:.1f}h{wide}v{row - 2:.1f}h-{wide}z" for (warp, x), wide in drawn[kind].items()
+        )
+        colour, hatched = LOOKS[kind]
+        over = f'<path d="{path}" fill="url(#{_HATCH})"/>' if hatched else ""
+        parts.append(
+            f'<g data-kind="{kind}"><title>{kind}; zoom in for single instructions</title>'
+            f'<path d="{path}" fill="{colour}"/>{over}</g>'
+        )
+    return parts
+
+
+def _tip(piece: Piece) -> str:
+    what = "other" if piece.kind == "other" else piece.kind
+    least, most = piece.lanes
+    lanes = f"{most} lane{'' if most == 1 else 's'}" if least == most else f"{least} to {most} lanes"
+    lines = f", line{'s' if len(piece.lines) > 1 else ''} {ranges(piece.lines)}" if piece.lines else ""
+    last = piece.start + piece.count - 1
+    steps = f"step {piece.start}" if piece.count == 1 else f"steps {piece.start} to {last}"
+    return f"warp {piece.warp}, {steps}: {piece.count} {what}{lines}, {lanes}"
+
+
+def _waits(passes: Sequence[Pass], window: Window, row: float) -> list[str]:
+    parts = []
+    for stop in passes:
+        for warp, arrived in zip(stop.warps, stop.arrived, strict=True):
+            if stop.at > arrived and window.holds(arrived, stop.at):
+                x, y = window.place(arrived), _TOP + row * (warp + 0.5)
+                tip = (
+                    f"warp {warp}, steps {arrived} to {stop.at - 1}: waits at the barrier of line {stop.line} while"
+                    f" another warp issues {stop.at - arrived} more"
+                )
+                wide = max(window.place(stop.at) - x, 0.5)
+                parts.append(
+                    f'<g data-kind="waits" data-warp="{warp}"><title>{tip}</title><rect x="{x:.1f}" '
+                    f'y="{y - row / 2:.1f}" width="{wide:.1f}" height="{row:.1f}" fill="{WAITS}" fill-opacity="0.12"/>'
+                    f'<rect x="{x:.1f}" y="{y - 1.5:.1f}" width="{wide:.1f}" height="3" fill="{WAITS}"/></g>'
+                )
+    return parts
+
+
+def _barriers(passes: Sequence[Pass], window: Window, bottom: float) -> list[str]:
+    parts, free = [], 0.0
+    for stop in passes:
+        if not window.first <= stop.at <= window.last:
+            continue
+        x = window.place(stop.at)
+        parts.append(
+            f'<g data-kind="pass" data-line="{stop.line}"><title>barrier of line {stop.line}: passed by '
+            f"{len(stop.warps)} warps at step {stop.at}</title>"
+            f"{svg.line(x, _TOP - 2, x, bottom, stroke=svg.INK, dashed=True)}</g>"
+        )
+        words = f"barrier, line {stop.line}"
+        if x >= free:
+            anchor = _anchor(x)
+            parts.append(svg.text(x, _TOP - 24, words, anchor=anchor, fill=svg.FAINT, size=10))
+            free = x + 6 * len(words)
+    return parts
+
+
+def _anchor(x: float) -> svg.Anchor:
+    return "start" if x < _LEFT + 40 else "end" if x > svg.WIDTH - 60 else "middle"
+
+
+def _legend(kinds: set[str], y: float) -> list[str]:
+    parts, x = [], float(_LEFT)
+    for kind in (kind for kind in KINDS if kind in kinds):
+        colour, hatched = LOOKS[kind]
+        shape = f'x="{x:g}" y="{y:g}" width="14" height="14"'
+        parts.append(f'<rect {shape} fill="{colour}"/>')
+        if hatched:
+            parts.append(f'<rect {shape} fill="url(#{_HATCH})"/>')
+        parts.append(svg.text(x + 19, y + 11, kind, size=11))
+        x += 34 + 6.2 * len(kind)
+    parts.append(f'<rect x="{x:g}" y="{y + 5:g}" width="14" height="3" fill="{WAITS}"/>')
+    return [*parts, svg.text(x + 19, y + 11, "waits at a barrier", size=11)]
+
+
+def _hatching() -> str:
+    return (
+        f'<pattern id="{_HATCH}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+        '<rect width="1.6" height="5" fill="rgba(0,0,0,0.55)"/></pattern>'
+    )
