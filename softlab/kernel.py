@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,6 +18,9 @@ from softlab.traces import Accesses, Buffer, Run, Shuffles
 #: Largest grid and block (CUDA C++ Programming Guide, "Compute Capabilities", the same since 3.0).
 _GRID_LIMIT = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMIT = (1024, 1024, 64)
+#: Blocks of a cluster that every GPU with clusters takes, and that some take where the launch allows it (CUDA C++
+#: Programming Guide, "Thread Block Clusters").
+_PORTABLE_CLUSTER, _LARGEST_CLUSTER = 8, 16
 #: Seconds before a run shows a progress bar.
 _PROGRESS_AFTER = 2.0
 
@@ -79,7 +83,7 @@ class Kernel:
         """Launch the kernel and wait for it.
 
         Arguments:
-            grid: number of blocks, an int or up to three.
+            grid: number of blocks, an int or up to three; whole clusters where the kernel has ``__cluster_dims__``.
             block: threads a block, an int or up to three.
             args: one for each parameter: arrays for pointers, NumPy scalars of the parameter's type, or Python ints and
                 floats, which are converted to it. NumPy arrays run in the emulator and change in place; CuPy arrays
@@ -109,6 +113,7 @@ class Kernel:
         return self._emulate(*shape, args, smem, check=check, record=record, blocks=blocks, budget=budget)
 
     def _check_limits(self, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int) -> None:
+        self._check_cluster(grid)
         device = Device.named(self.program.arch)
         threads = block[0] * block[1] * block[2]
         if threads > device.max_threads_per_block:
@@ -122,6 +127,34 @@ class Kernel:
                 f"a block needs {total} bytes of shared memory ({self.program.static_smem_bytes} static, {smem} "
                 f"dynamic); {self.program.arch} has at most {device.smem_per_block_optin} a block. Keep less there"
             )
+
+    def _check_cluster(self, grid: tuple[int, int, int]) -> None:
+        cluster = self.cluster
+        blocks = cluster[0] * cluster[1] * cluster[2]
+        if blocks > _LARGEST_CLUSTER:
+            raise ValueError(
+                f"clusters of {cluster} have {blocks} blocks; a cluster has at most {_LARGEST_CLUSTER}, and more than "
+                f"{_PORTABLE_CLUSTER} not on every GPU that has clusters. Compile with smaller __cluster_dims__"
+            )
+        for axis, size, inner in zip("xyz", grid, cluster, strict=True):
+            if size % inner:
+                raise ValueError(
+                    f"grid.{axis} is {size}, no multiple of {inner}, the kernel's clusters of {cluster} blocks along "
+                    f"{axis}. Launch whole clusters: {-(-size // inner) * inner} blocks"
+                )
+
+    @cached_property
+    def cluster(self) -> tuple[int, int, int]:
+        """Blocks of a cluster along x, y and z, as ``__cluster_dims__`` has them; (1, 1, 1) without.
+
+        Clusters need sm_90: for an older architecture the compiler refuses them. More than 8 blocks a cluster are not
+        portable: they run in the emulator, and on a GPU where it allows them.
+        """
+        entry = re.escape(self.program.entry)
+        found = re.search(rf"\.entry\s+{entry}\b[^{{]*\.reqnctapercluster\s+([\d, ]+)", self.program.ptx)
+        sizes = [int(size) for size in found[1].split(",")] if found else []
+        x, y, z = (*sizes, 1, 1, 1)[:3]
+        return x, y, z
 
     # The emulator
 
@@ -165,14 +198,14 @@ class Kernel:
     ) -> Run:
         from softlab.emulator.launch import prepare
         from softlab.emulator.machine import run
+        from softlab.instruments.cluster_hazards import ClusterHazards
         from softlab.instruments.counters import Counters
-        from softlab.instruments.hazards import Hazards
         from softlab.instruments.recorder import Recorder
 
         program = self._emulated
         counters = Counters(self._counted) if record else None
         recorder = Recorder(self.program.file, blocks, machine=self._machine_code) if record else None
-        hazards = Hazards() if check else None
+        hazards = ClusterHazards() if check else None
         launch, mapped = prepare(
             program,
             grid,

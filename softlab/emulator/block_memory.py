@@ -162,9 +162,12 @@ class SharedMemory(_OwnedMemory):
 
 
 class GenericMemory:
-    """Finds out, lane by lane where needed, which space a generic address lies in."""
+    """Finds out, lane by lane where needed, which space a generic address lies in.
 
-    def __init__(self, global_: GlobalMemory, shared: SharedMemory, local: LocalMemory) -> None:
+    ``shared`` is the shared memory of each block, or that of all blocks of a cluster.
+    """
+
+    def __init__(self, global_: GlobalMemory, shared: Any, local: LocalMemory) -> None:
         self._spaces = (
             ("shared", SHARED_WINDOW, shared),
             ("local", LOCAL_WINDOW, local),

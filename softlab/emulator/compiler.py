@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import softlab.emulator.hopper  # noqa: F401 - importing registers
 from softlab.emulator.contraction import contracted
 from softlab.emulator.effects import EFFECTS, Effect
 from softlab.emulator.flow import Block, blocks_of, ends_block, uses_and_definitions
@@ -261,10 +262,8 @@ class _Writer:
 
     def _instruction(self, instruction: Instruction, index: int) -> None:
         try:
-            if instruction.opcode in EFFECTS:
-                meaning = EFFECTS.lower(instruction, index, self.image)
-            else:
-                meaning = PURE.lower(instruction)
+            effect = EFFECTS.find(instruction)
+            meaning = effect(instruction, index, self.image) if effect else PURE.lower(instruction)
             if isinstance(meaning, Effect):
                 self._effect(instruction, meaning)
             else:

@@ -46,16 +46,21 @@ Lowering = Callable[[Instruction, int, Image], Effect | Semantics]
 
 
 class EffectTable(OpcodeTable[Lowering]):
-    """Opcode name -> function that gives an instruction's :class:`Effect`."""
+    """Opcode name, or opcode and first modifier ("cp.async"), -> function that gives an instruction's :class:`Effect`.
 
-    def lower(self, instruction: Instruction, index: int, image: Image) -> Effect | Semantics:
-        """The instruction's effect; raises NotImplementedError for a form that is not known."""
-        return self[instruction.opcode](instruction, index, image)
+    The longer name goes first.
+    """
+
+    def find(self, instruction: Instruction) -> Lowering | None:
+        """The function for an instruction, None where it has no effect or is not known."""
+        long = f"{instruction.opcode}.{instruction.modifiers[0]}" if instruction.modifiers else ""
+        return next((self[name] for name in (long, instruction.opcode) if name in self), None)
 
 
 EFFECTS = EffectTable()
 
-_METHODS = {
+METHODS = {
+    "cluster": "m.cluster",
     "global": "m.global_",
     "const": "m.global_",
     "shared": "m.shared",
@@ -71,7 +76,10 @@ _ORDER = {
 _SPACES = ("global", "const", "shared", "local", "param")
 
 
-def _space(instruction: Instruction) -> str:
+def space_of(instruction: Instruction) -> str:
+    """The state space that an instruction names, "generic" without; "cluster" for ``shared::cluster``."""
+    if "shared::cluster" in instruction.modifiers:
+        return "cluster"
     return next((m.split("::")[0] for m in instruction.modifiers if m.split("::")[0] in _SPACES), "generic")
 
 
@@ -81,11 +89,16 @@ def _element(instruction: Instruction) -> tuple[str, int]:
     kind = instruction.modifiers[-1]
     for modifier in instruction.modifiers[:-1]:
         known = modifier in _ORDER or modifier in _VECTORS or modifier.split("::")[0] in (*_SPACES, "L1", "L2")
-        if not known or modifier == "L2::cache_hint":
+        if not known:
             raise NotImplementedError(modifier)
     if kind not in DTYPES or kind == "pred":
         raise NotImplementedError(kind)
     return kind, count
+
+
+def without_policy(instruction: Instruction) -> tuple[Operand, ...]:
+    """The operands but for the cache policy, which changes nothing here."""
+    return instruction.operands[:-1] if instruction.has("L2::cache_hint") else instruction.operands
 
 
 def _parameter_space(operand: Operand, image: Image) -> str:
@@ -98,10 +111,8 @@ def _parameter_space(operand: Operand, image: Image) -> str:
 @EFFECTS.opcode("ld", "ldu")
 def _load(instruction: Instruction, index: int, image: Image) -> Effect:
     kind, count = _element(instruction)
-    destination, address, *rest = instruction.operands
-    if rest:
-        raise NotImplementedError("cache policy")
-    space = _space(instruction)
+    destination, address = without_policy(instruction)
+    space = space_of(instruction)
     if space == "param":
         space = _parameter_space(address, image)
         if space == "kernel-param":
@@ -111,23 +122,21 @@ def _load(instruction: Instruction, index: int, image: Image) -> Effect:
         if space == "param":
             space = "generic"
     site = Site(index, instruction, space, DTYPES[kind], count)
-    return Effect(f"{_METHODS[space]}.load", site, ((address, "address"),), (destination,), (kind,) * count)
+    return Effect(f"{METHODS[space]}.load", site, ((address, "address"),), (destination,), (kind,) * count)
 
 
 @EFFECTS.opcode("st")
 def _store(instruction: Instruction, index: int, image: Image) -> Effect:
     kind, count = _element(instruction)
-    address, value, *rest = instruction.operands
-    if rest:
-        raise NotImplementedError("cache policy")
-    space = _space(instruction)
+    address, value = without_policy(instruction)
+    space = space_of(instruction)
     if space == "param":
         space = _parameter_space(address, image)
         if space in ("param", "kernel-param"):
             raise NotImplementedError("a store to a kernel's parameter")
     site = Site(index, instruction, space, DTYPES[kind], count, store=True)
     values = value.elements if isinstance(value, Vector) else (value,)
-    return Effect(f"{_METHODS[space]}.store", site, ((address, "address"), *((v, kind) for v in values)))
+    return Effect(f"{METHODS[space]}.store", site, ((address, "address"), *((v, kind) for v in values)))
 
 
 _ATOMIC = ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
@@ -137,16 +146,16 @@ _ATOMIC = ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
 def _atomic(instruction: Instruction, index: int, image: Image) -> Effect:
     kind = instruction.modifiers[-1]
     operation = next((m for m in instruction.modifiers[:-1] if m in _ATOMIC), None)
-    allowed = {*_ORDER, *_ATOMIC, "noftz"}
+    allowed = {*_ORDER, *_ATOMIC, "noftz", "L2::cache_hint"}
     unknown = [m for m in instruction.modifiers[:-1] if m not in allowed and m.split("::")[0] not in _SPACES]
     if operation is None or unknown or kind not in DTYPES:
         raise NotImplementedError(operation or kind)
-    operands = list(instruction.operands)
+    operands = list(without_policy(instruction))
     destinations = (operands.pop(0),) if instruction.opcode == "atom" else ()
     address, *values = operands
     if any(isinstance(v, Vector) for v in values):
         raise NotImplementedError("a vector of atomics")
-    site = Site(index, instruction, _space(instruction), DTYPES[kind], store=True, operation=f"{operation}.{kind}")
+    site = Site(index, instruction, space_of(instruction), DTYPES[kind], store=True, operation=f"{operation}.{kind}")
     check_operation(site.operation)
     return Effect(
         "m.atomics.fetch" if destinations else "m.atomics.reduce",
@@ -188,7 +197,7 @@ class CopySites:
 @EFFECTS.opcode("cvta")
 def _convert_address(instruction: Instruction, index: int, image: Image) -> Semantics:
     """Global, const and param addresses are generic here already; shared and local ones lie in windows."""
-    space = _space(instruction)
+    space = space_of(instruction).replace("cluster", "shared")
     kind = instruction.modifiers[-1]
     base = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)
     if kind != "u64":
@@ -202,7 +211,7 @@ def _convert_address(instruction: Instruction, index: int, image: Image) -> Sema
 
 @EFFECTS.opcode("isspacep")
 def _is_space(instruction: Instruction, index: int, image: Image) -> Effect:
-    place = Place(index, instruction, _space(instruction))
+    place = Place(index, instruction, space_of(instruction))
     return Effect("m.is_space", place, ((instruction.operands[1], "u64"),), instruction.operands[:1], ("pred",))
 
 
@@ -297,7 +306,7 @@ def _warp_barrier(instruction: Instruction, index: int, image: Image) -> Effect:
     "griddepcontrol",
 )  # fmt: skip
 def _nothing(instruction: Instruction, index: int, image: Image) -> Effect:
-    """No effect here: every access is done at once, in order, and there is no cache."""
+    """No effect here: every access is done at once, in order, there is no cache, and a kernel runs alone."""
     return Effect("m.nothing", Place(index, instruction))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,22 +16,53 @@ Index3 = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Geometry:
-    """Where a batch's lanes are in the grid: ``first`` is the linear index of its first block."""
+    """Where a batch's lanes are in the grid.
+
+    Blocks run in the order of their clusters, and in a cluster in that of their ranks; ``first`` is the number of the
+    batch's first block in this order, which is the linear index where clusters lie along x.
+    """
 
     grid: Index3
     block: Index3
     first: int = 0
+    cluster: Index3 = (1, 1, 1)
+
+    @property
+    def blocks_per_cluster(self) -> int:
+        """How many blocks a cluster has."""
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
     def thread(self, column: int) -> Index3:
         """(x, y, z) of a linear thread index."""
-        x, y, _ = self.block
-        return column % x, column // x % y, column // (x * y)
+        return _three(column, self.block)
 
     def place(self, row: int) -> Index3:
         """(x, y, z) of the block in a row of the batch."""
-        x, y, _ = self.grid
-        linear = self.first + row
-        return linear % x, linear // x % y, linear // (x * y)
+        x, y, z = self.places(np.array([row]))
+        return int(x[0]), int(y[0]), int(z[0])
+
+    def places(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """x, y and z of the blocks in these rows, (rows,) int64 each."""
+        inner = _three((self.first + rows) % self.blocks_per_cluster, self.cluster)
+        outer = _three((self.first + rows) // self.blocks_per_cluster, self.clusters)
+        x, y, z = (o * size + i for o, size, i in zip(outer, self.cluster, inner, strict=True))
+        return x, y, z
+
+    @property
+    def clusters(self) -> Index3:
+        """Clusters of the grid along x, y and z."""
+        x, y, z = (blocks // size for blocks, size in zip(self.grid, self.cluster, strict=True))
+        return x, y, z
+
+    def linear(self, rows: np.ndarray) -> np.ndarray:
+        """Linear index in the grid of the blocks in these rows, (rows,) int64."""
+        x, y, z = self.places(rows)
+        return (z * self.grid[1] + y) * self.grid[0] + x
+
+
+def _three(linear: Any, sizes: Index3) -> Any:
+    x, y, _ = sizes
+    return linear % x, linear // x % y, linear // (x * y)
 
 
 def source_line(frames: tuple[Frame, ...], file: str) -> int | None:

@@ -21,6 +21,13 @@ TERMINATORS = {
 }
 #: Opcodes at which the lanes of a warp wait for each other. They begin a block.
 WARP_SYNCHRONOUS = ("shfl", "vote", "match", "redux", "elect")
+#: What begins the name of an instruction at which a lane may have to wait for others, and how: for the last thread of
+#: its cluster, or for an mbarrier's phase. They begin a block.
+WAITING = {
+    ("barrier", "cluster", "wait"): "cluster",
+    ("mbarrier", "try_wait"): "phase",
+    ("mbarrier", "test_wait"): "phase",
+}
 #: Opcodes whose first operand is read, not written.
 _NO_RESULT = (
     "st",
@@ -36,6 +43,8 @@ _NO_RESULT = (
     "prefetchu",
     "cp",
     "vprintf",
+    "nanosleep",
+    "setmaxnreg",
 )
 
 
@@ -45,7 +54,8 @@ class Block:
 
     ``end`` is "fall", "branch", "table", "exit", "trap", "assert" or "barrier"; ``targets`` the blocks it may jump to
     (for "branch" the one jumped to); the block after it is ``index + 1``. ``warp_synchronous`` says that its first
-    instruction waits for the lanes that it names. ``reads`` are the registers needed from before, ``writes`` those that
+    instruction waits for the lanes that it names, ``waits`` for what it waits otherwise (a value of ``WAITING``, "" for
+    nothing). ``reads`` are the registers needed from before, ``writes`` those that
     it changes and somebody reads after it.
     """
 
@@ -55,6 +65,7 @@ class Block:
     end: str
     targets: tuple[int, ...]
     warp_synchronous: bool
+    waits: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
 
@@ -66,9 +77,24 @@ def is_warp_synchronous(instruction: Instruction) -> bool:
     return instruction.opcode in ("bar", "barrier") and instruction.has("warp")
 
 
+def waits_for(instruction: Instruction) -> str:
+    """What its lanes may have to wait for (a value of ``WAITING``), "" for nothing."""
+    if instruction.opcode not in ("barrier", "mbarrier"):
+        return ""
+    name = (instruction.opcode, *instruction.modifiers)
+    return WAITING.get(name[:3]) or WAITING.get(name[:2], "")
+
+
 def ends_block(instruction: Instruction) -> bool:
     """Whether control may go elsewhere after it."""
-    return instruction.opcode in TERMINATORS and not is_warp_synchronous(instruction)
+    if instruction.opcode not in TERMINATORS or is_warp_synchronous(instruction):
+        return False
+    return not is_cluster_barrier(instruction)
+
+
+def is_cluster_barrier(instruction: Instruction) -> bool:
+    """Whether it is one half of the barrier of a cluster."""
+    return instruction.opcode == "barrier" and instruction.has("cluster")
 
 
 def uses_and_definitions(instruction: Instruction) -> tuple[list[str], list[str]]:
@@ -101,7 +127,7 @@ def uses_and_definitions(instruction: Instruction) -> tuple[list[str], list[str]
 
 
 def blocks_of(image: Image) -> tuple[Block, ...]:
-    """Cut the image into blocks; also at barriers and before warp-synchronous instructions.
+    """Cut the image into blocks; also at barriers and before instructions at which lanes wait for each other.
 
     Raises:
         Error: a branch to a label that is not there.
@@ -111,7 +137,7 @@ def blocks_of(image: Image) -> tuple[Block, ...]:
     for index, instruction in enumerate(instructions):
         if ends_block(instruction):
             leaders.add(index + 1)
-        if is_warp_synchronous(instruction):
+        if is_warp_synchronous(instruction) or waits_for(instruction):
             leaders.add(index)
     starts = sorted(leader for leader in leaders if leader < len(instructions))
     stops = [*starts[1:], len(instructions)]
@@ -145,6 +171,7 @@ def blocks_of(image: Image) -> tuple[Block, ...]:
             end,
             targets,
             is_warp_synchronous(instructions[start]),
+            waits_for(instructions[start]),
             tuple(sorted(reads[index])),
             tuple(sorted(writes[index] & live_out[index])),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ from softlab.errors import Error
 _MOST_SHARED_BYTES = 227 << 10
 _MOST_LOCAL_BYTES = 512 << 10
 _MOST_VARIABLE_BYTES = 1 << 30
+#: Blocks of a cluster where the launch allows more than the portable 8, and the compute capability that brought them.
+_MOST_CLUSTER, _FIRST_WITH_CLUSTERS = 16, 90
 
 
 def prepare(
@@ -43,6 +46,7 @@ def prepare(
         Error: the kernel's own variables take more memory than any GPU gives.
     """
     _check_sizes(program.image, dynamic_shared)
+    _check_cluster(program.image, grid)
     memory = GlobalMemory()
     parameters, mapped = pack(program.image, arguments, memory)
     _place_variables(program.image, memory)
@@ -72,6 +76,19 @@ def _check_sizes(image: Image, dynamic_shared: int) -> None:
     for what, size, most in sizes:
         if size > most:
             raise Error(f"{image.name} needs {size} bytes of {what}; the emulator gives at most {most}")
+
+
+def _check_cluster(image: Image, grid: Index3) -> None:
+    cluster = image.cluster or (1, 1, 1)
+    if any(size < 1 for size in cluster) or cluster[0] * cluster[1] * cluster[2] > _MOST_CLUSTER:
+        raise Error(f"{image.name} has clusters of {cluster} blocks; a cluster has 1 to {_MOST_CLUSTER}")
+    if any(size % inner for size, inner in zip(grid, cluster, strict=True)):
+        raise Error(f"{image.name} has clusters of {cluster} blocks, and a grid of {grid} is no multiple of that")
+    target = re.match(r"sm_(\d+)", image.module.target)
+    if image.cluster and target and int(target[1]) < _FIRST_WITH_CLUSTERS:
+        raise Error(
+            f"{image.name} has clusters of {cluster} blocks; {image.module.target} has none: sm_90 and later do"
+        )
 
 
 def _place_variables(image: Image, memory: GlobalMemory) -> None:

@@ -27,6 +27,9 @@ ARGUMENT_BASE = 0x0000_6000_0000_0000
 SHARED_WINDOW = 0x0000_7000_0000_0000
 LOCAL_WINDOW = 0x0000_7100_0000_0000
 WINDOW_BYTES = 1 << 32
+#: In an address of ``shared::cluster`` the bits from here on are 0 for the block's own memory, else 1 + the rank of the
+#: block of the cluster.
+RANK_SHIFT = 24
 #: cudaMalloc's alignment (CUDA C++ Programming Guide, "Device Memory Accesses": at least 256; 512 on every current
 #: GPU).
 ALLOCATION_ALIGN = 512
@@ -44,7 +47,8 @@ class Image:
     """A kernel ready to be cut into blocks.
 
     ``addresses`` maps a variable to its address in its own space (global and const: generic); ``spaces`` to its space;
-    ``params`` are the kernel's parameters with their byte offsets; sizes are in bytes.
+    ``params`` are the kernel's parameters with their byte offsets; sizes are in bytes; ``cluster`` is the size of the
+    thread-block clusters that the kernel was compiled for, None without.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Image:
     param_bytes: int
     static_shared_bytes: int
     local_bytes: int
+    cluster: tuple[int, int, int] | None = None
 
 
 def link(module: Module, entry: str) -> Image:
@@ -106,6 +111,7 @@ def link(module: Module, entry: str) -> Image:
         param_bytes,
         static_shared,
         _align(local_bytes, 16),
+        function.cluster,
     )
 
 

@@ -14,20 +14,22 @@ import numpy as np
 
 from softlab.emulator.atomics import Atomics
 from softlab.emulator.block_memory import GenericMemory, LocalMemory, SharedMemory
+from softlab.emulator.clusters import ClusterBarrier, ClusterMemory
 from softlab.emulator.compiler import CompiledBlock, Program, immediate
 from softlab.emulator.effects import CopySites, Place
 from softlab.emulator.endless import EndlessLoop
 from softlab.emulator.ends import END
-from softlab.emulator.faults import Geometry, Index3, first_lane, kernel_fault
+from softlab.emulator.faults import Geometry, Index3
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
-from softlab.emulator.memory import GlobalMemory, Site
+from softlab.emulator.memory import GlobalMemory
 from softlab.emulator.observers import Observer, listeners
 from softlab.emulator.printf import formatted
-from softlab.emulator.ptx import Immediate, Instruction, Register
+from softlab.emulator.ptx import Immediate, Register
+from softlab.emulator.reports import FaultReports
 from softlab.emulator.schedule import Listeners, Schedule
 from softlab.emulator.specials import CLOCKS, clock, special_registers
 from softlab.emulator.warpwide import WarpWide
-from softlab.errors import Error, KernelFault
+from softlab.errors import Error
 
 #: Lanes of a batch: enough that NumPy's cost a call is small, few enough that a register stays in the cache.
 BATCH_LANES = 16384
@@ -70,6 +72,11 @@ class Launch:
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
+    def cluster(self) -> Index3:
+        """Blocks of a cluster along x, y and z; all 1 without clusters."""
+        return self.program.image.cluster or (1, 1, 1)
+
+    @property
     def threads(self) -> int:
         """Threads of a block."""
         return self.block[0] * self.block[1] * self.block[2]
@@ -89,6 +96,8 @@ def run(launch: Launch, progress: Callable[[int], Any] | None = None) -> int:
     shared_bytes = image.static_shared_bytes + launch.dynamic_shared
     bytes_a_block = shared_bytes + image.local_bytes * padded
     size = max(1, min(BATCH_LANES // padded, BATCH_BYTES // max(1, bytes_a_block), launch.blocks))
+    in_cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+    size = max(1, size // in_cluster) * in_cluster
     total = 0
     with np.errstate(all="ignore"):
         batch: Batch | None = None
@@ -102,7 +111,7 @@ def run(launch: Launch, progress: Callable[[int], Any] | None = None) -> int:
     return total
 
 
-class Batch:
+class Batch(FaultReports):
     """Some blocks of the grid, and what the generated code calls on them."""
 
     def __init__(self, launch: Launch, blocks: int, threads: int, shared_bytes: int) -> None:
@@ -112,16 +121,30 @@ class Batch:
         self.global_ = launch.memory
         self.shared = SharedMemory(blocks, shared_bytes)
         self.local = LocalMemory(blocks, threads, launch.program.image.local_bytes)
-        self.generic = GenericMemory(self.global_, self.shared, self.local)
-        spaces = {"global": self.global_, "shared": self.shared, "local": self.local, "generic": self.generic}
-        self.atomics = Atomics(spaces)
+        self.geometry = Geometry(launch.grid, launch.block, 0, launch.cluster)
+        in_cluster = self.geometry.blocks_per_cluster
+        self.cluster = ClusterMemory(self, self.shared, in_cluster)
+        self.cluster_barrier = ClusterBarrier(self, blocks, threads, in_cluster)
+        self.generic = GenericMemory(self.global_, self.cluster if in_cluster > 1 else self.shared, self.local)
+        self.atomics = Atomics(
+            {
+                "global": self.global_,
+                "shared": self.shared,
+                "cluster": self.cluster,
+                "local": self.local,
+                "generic": self.generic,
+            }
+        )
         self.warps = WarpWide()
-        self.geometry = Geometry(launch.grid, launch.block)
+        self._schedule: Schedule
         self.steps = 0
         for memory in (self.global_, self.shared, self.local):
-            memory.fault = self._memory_fault
+            memory.fault = self.memory_fault
         self.global_.listener = listeners(launch.observers, "global_access")
         self.shared.listener = listeners(launch.observers, "shared_access")
+        self.cluster.listener = listeners(launch.observers, "cluster_access")
+        self.cluster_barrier.on_complete = listeners(launch.observers, "cluster_complete")
+        self.cluster_barrier.on_wait = listeners(launch.observers, "cluster_wait")
         self.warps.listener = listeners(launch.observers, "shuffle")
         self.warps.on_sync = listeners(launch.observers, "warp_sync")
         self._on_block = listeners(launch.observers, "block")
@@ -135,23 +158,27 @@ class Batch:
         """Run the batch whose first block has this linear index; returns lane-instructions."""
         self.geometry = replace(self.geometry, first=first)
         self._specials = special_registers(
-            self.launch.grid,
-            self.launch.block,
-            first,
+            self.geometry,
             self.blocks,
             self.threads,
+            explicit=self.launch.program.image.cluster is not None,
             sm_count=self.launch.sm_count,
             dynamic=self.launch.dynamic_shared,
             shared=self.shared.nbytes,
         )
         self.shared.clear()
         self.local.clear()
+        self.cluster_barrier.clear()
         self.steps = 0
         for observer in self.launch.observers:
             observer.batch(self)
         exists = np.arange(self.threads) < self.launch.threads
         everyone = Box(self.blocks, self.threads, None, exists)
-        return self._loop(Schedule(everyone, self.launch.program.blocks, self._listeners))
+        self._schedule = Schedule(everyone, self.launch.program.blocks, self._listeners)
+        total = self._loop(self._schedule)
+        for observer in self.launch.observers:
+            observer.done()
+        return total
 
     def _loop(self, schedule: Schedule) -> int:
         program, on_block = self.launch.program, self._on_block
@@ -163,8 +190,11 @@ class Batch:
         def members(number: int, lanes: Lanes) -> Value:
             return self._members(registers, number, lanes)
 
+        def awaited(number: int, lanes: Lanes) -> Value:
+            return self._awaited(registers, number, lanes)
+
         while schedule.live is not None:
-            chosen = schedule.next(members, self._alone, self._deadlock)
+            chosen = schedule.next(members, self.alone, self.deadlock, awaited, self._events)
             if chosen is None:
                 break
             number, lanes = chosen
@@ -179,11 +209,11 @@ class Batch:
             self.steps += length
             total += length * lanes.count
             if self.steps > budget:
-                raise self._over_budget(lanes, program.image.instructions[block.start])
+                raise self.over_budget(lanes, program.image.instructions[block.start])
             if endless.proven(number, lanes, schedule, writes := self._writes()):
                 if schedule.defer(number, lanes, writes):
                     continue
-                raise self._endless(lanes, program.image.instructions[block.start])
+                raise self.endless(lanes, program.image.instructions[block.start])
             if on_block is not None:
                 on_block(block, lanes)
             if lanes.full:
@@ -201,6 +231,25 @@ class Batch:
     def _writes(self) -> int:
         """Grows with every change in memory."""
         return self.global_.writes + self.shared.writes + self.local.writes + self.atomics.writes
+
+    def _events(self) -> int:
+        """Grows with everything that lanes may be waiting for."""
+        self.cluster_barrier.settle()
+        return self.cluster_barrier.completions
+
+    # Who is still there
+
+    def live_mask(self) -> np.ndarray | None:
+        """(blocks, threads) bool: the lanes that have not ended; None where all have."""
+        live = self._schedule.live
+        return None if live is None else live.mask
+
+    def ended_rows(self) -> np.ndarray | None:
+        """(blocks,) bool: the blocks of which all threads have ended; None where there is none."""
+        live = self._schedule.live
+        if live is None or live.count == self.blocks * self.launch.threads:
+            return None
+        return np.asarray(~live.mask.any(axis=1))
 
     # What the generated code calls
 
@@ -253,80 +302,14 @@ class Batch:
         if self._on_fence is not None and place.instruction.opcode in ("membar", "fence"):
             self._on_fence(place, lanes)
 
+    def policy(self, lanes: Lanes, place: Place) -> Value:
+        """A cache policy: any number does, since there is no cache."""
+        return np.uint64(0)
+
     def printf(self, lanes: Lanes, place: Place, text: Value, arguments: Value, result: Value) -> None:
         """``vprintf``: one line a lane, in the order of the lanes."""
         for line in formatted(self, lanes, place, text, arguments, result):
             self.launch.output(line)
-
-    # Faults
-
-    def fault(
-        self, kind: str, sentence: str, instruction: Instruction | None, lanes: Lanes, bad: object, address: int | None
-    ) -> KernelFault:
-        """The fault of the first lane where ``bad`` holds."""
-        row, column = first_lane(lanes, bad)
-        return kernel_fault(
-            kind,
-            sentence,
-            instruction,
-            self.launch.file,
-            thread=self.geometry.thread(column),
-            block=self.geometry.place(row),
-            address=address,
-        )
-
-    def _memory_fault(self, kind: str, lanes: Lanes, site: Site, bad: object, address: Value) -> KernelFault:
-        flat = np.broadcast_to(np.asarray(bad), lanes.extent).reshape(-1)
-        target = int(np.broadcast_to(np.asarray(address), lanes.extent).reshape(-1)[int(flat.argmax())])
-        verb = "writes" if site.store else "reads"
-        shown, place = self._describe(site, target)
-        sentences = {
-            "global-out-of-bounds": f"the thread {verb} {site.width} bytes {place}. Test the index against the length "
-            "before the access, and check the array's size and the grid",
-            "shared-out-of-bounds": f"the thread {verb} {site.width} bytes {place}. Check the index and the dynamic "
-            "shared memory of the launch (smem=)",
-            "misaligned": f"the thread {verb} {site.width} bytes {place}, which is no multiple of {site.width}. A "
-            "vector access needs an address that is a multiple of its size: load single elements where the row does "
-            "not start there",
-        }
-        return self.fault(kind, sentences[kind], site.instruction, lanes, bad, shown)
-
-    def _describe(self, site: Site, address: int) -> tuple[int, str]:
-        """(address to report, where it is in words)."""
-        if site.space == "shared":
-            signed = (
-                address - (1 << 64) if address >= 1 << 63 else address - (1 << 32) if address >= 1 << 31 else address
-            )
-            return signed, f"at byte {signed} of the block's shared memory, which has {self.shared.nbytes} bytes"
-        if site.space == "local":
-            return address, f"at byte {address} of its local memory, which has {self.local.nbytes} bytes"
-        near = self.global_.nearest(address)
-        if near is None:
-            return address, f"at address {address:#x}, where no array is"
-        offset = address - near.base
-        return offset, f"at byte {offset} of {near.name}, which has {near.nbytes} bytes"
-
-    def _endless(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
-        return self.fault(
-            "infinite-loop",
-            "the thread runs a loop that cannot end: its registers and the memory are as they were some turns before. "
-            "Check what should end the loop",
-            instruction,
-            lanes,
-            np.bool_(True),
-            None,
-        )
-
-    def _over_budget(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
-        return self.fault(
-            "infinite-loop",
-            f"the kernel has issued {self.launch.budget} instructions and has not ended. Check what should end the "
-            "loop here; if it is only long, raise budget=",
-            instruction,
-            lanes,
-            np.bool_(True),
-            None,
-        )
 
     def _members(self, registers: list[Value], number: int, lanes: Lanes) -> Value:
         """The mask of lanes that the warp-synchronous instruction at the start of a block names."""
@@ -338,29 +321,7 @@ class Batch:
             return value.view(np.uint32) if value.dtype.itemsize == 4 else value.astype(np.uint32)
         return immediate(mask.value, np.dtype(np.uint32)) if isinstance(mask, Immediate) else np.uint32(0xFFFFFFFF)
 
-    def _alone(self, number: int, lanes: Lanes) -> None:
-        """Lanes run a warp-synchronous instruction though others that it names are waiting elsewhere."""
-        if not self.launch.check:
-            return
+    def _awaited(self, registers: list[Value], number: int, lanes: Lanes) -> Value:
+        """For which lanes has come what the instruction at the start of a block waits for."""
         instruction = self.launch.program.image.instructions[self.launch.program.blocks[number].start]
-        raise self.fault(
-            "inactive-lane",
-            "the thread exchanges values with lanes that its mask names and that wait elsewhere or take another "
-            "branch. Move the instruction out of the branch, or name only the lanes that come (__ballot_sync)",
-            instruction,
-            lanes,
-            np.bool_(True),
-            None,
-        )
-
-    def _deadlock(self, place: int, lanes: Lanes) -> KernelFault:
-        instruction = self.launch.program.image.instructions[place]
-        return self.fault(
-            "barrier-divergence",
-            "the thread waits at a barrier that other threads of its block never reach. Move the barrier out of the "
-            "branch, so that all threads come to it",
-            instruction,
-            lanes,
-            np.bool_(True),
-            None,
-        )
+        return self.cluster_barrier.awaited(lanes, instruction)

@@ -49,6 +49,27 @@ class Observer:
         ``places`` are the instructions at which they came to it: one, unless the code is divergent.
         """
 
+    def cluster_access(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value, values: tuple[Value, ...]
+    ) -> None:
+        """A checked access to shared memory by addresses that ``mapa`` made.
+
+        ``owner`` is the row of the batch that each lane reaches into, ``address`` the byte offset there, ``values``
+        what is stored.
+        """
+
+    def cluster_complete(self, rows: np.ndarray, released: np.ndarray) -> None:
+        """All threads of the clusters of these blocks have arrived at its barrier.
+
+        ``rows`` (blocks,) bool; ``released`` (blocks,) bool: whether any of the cluster arrived with release semantics.
+        """
+
+    def cluster_wait(self, place: Place, lanes: Lanes) -> None:
+        """These lanes pass the barrier of their cluster."""
+
+    def done(self) -> None:
+        """All blocks of the batch have ended."""
+
     def fence(self, place: Place, lanes: Lanes) -> None:
         """These lanes execute a memory fence."""
 

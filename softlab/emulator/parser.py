@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
+from dataclasses import replace
 
 from softlab.emulator.body import SPACES, Body, Scope
 from softlab.emulator.places import SourcePlaces
@@ -148,11 +149,22 @@ class _Parser:
         results = self.parameters(scope) if self.tokens.here == "(" else ()
         name = self.tokens.take()
         params = self.parameters(scope) if self.tokens.here == "(" else ()
+        cluster: tuple[int, int, int] | None = None
         while self.tokens.here not in ("{", ";"):  # .maxntid, .minnctapersm, .noreturn, ...
-            self.tokens.take()
+            if self.tokens.take() == ".reqnctapercluster":
+                cluster = self.three()
         if self.tokens.took(";"):
             return Function(name, entry, params, results, {}, (), None, {}, {})
-        return Body(self.tokens, self.places, scope, self.declaration).parse(name, entry, params, results)
+        body = Body(self.tokens, self.places, scope, self.declaration).parse(name, entry, params, results)
+        return replace(body, cluster=cluster)
+
+    def three(self) -> tuple[int, int, int]:
+        """``4, 2`` as (4, 2, 1)."""
+        sizes = [self.tokens.integer()]
+        while self.tokens.took(","):
+            sizes.append(self.tokens.integer())
+        x, y, z = (*sizes, 1, 1)[:3]
+        return x, y, z
 
     def parameters(self, scope: Scope) -> tuple[Variable, ...]:
         self.tokens.take("(")

@@ -152,7 +152,8 @@ class Function:
 
     ``registers`` maps register names to types; ``variables`` are those declared in the body (shared, local, param);
     ``labels`` maps a label to the index of the instruction it stands before; ``tables`` maps a ``.branchtargets`` label
-    to its labels. ``instructions`` is None for a function declared elsewhere (``vprintf``).
+    to its labels. ``instructions`` is None for a function declared elsewhere (``vprintf``). ``cluster`` is what
+    ``.reqnctapercluster`` says (``__cluster_dims__``), None without it.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Function:
     instructions: tuple[Instruction, ...] | None
     labels: dict[str, int]
     tables: dict[str, tuple[str, ...]]
+    cluster: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)

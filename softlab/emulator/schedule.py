@@ -48,6 +48,9 @@ class Schedule:
         self._warp_synchronous = [block.warp_synchronous for block in blocks] + [False]
         self._ready: dict[int, Lanes] = {0: everyone}
         self._stalled: dict[int, Lanes] = {}
+        self._waits = [block.waits for block in blocks] + [""]
+        self._parked: dict[int, Lanes] = {}
+        self._seen = 0
         self._spinning: dict[int, Lanes] = {}
         self._writes_when_deferred = -1
         self._arrivals: list[_Arrival] = []
@@ -55,7 +58,8 @@ class Schedule:
     def others(self) -> tuple[Lanes, ...]:
         """All sets but the one that was chosen last; a set that has not moved is the same object."""
         waiting = (arrival.lanes for arrival in self._arrivals)
-        return (*self._ready.values(), *self._stalled.values(), *self._spinning.values(), *waiting)
+        sets = (self._ready, self._stalled, self._parked, self._spinning)
+        return (*(lanes for places in sets for lanes in places.values()), *waiting)
 
     def defer(self, place: int, lanes: Lanes, writes: int) -> bool:
         """These lanes wait in a loop for something that only others can change: let those run first.
@@ -83,20 +87,34 @@ class Schedule:
         members: Callable[[int, Lanes], Value],
         alone: Callable[[int, Lanes], Any],
         deadlock: Callable[[int, Lanes], Exception],
+        awaited: Callable[[int, Lanes], Value],
+        events: Callable[[], int],
     ) -> tuple[int, Lanes] | None:
         """(block, lanes) to run now; None where no lane is left.
 
         Arguments:
             members: (block, lanes) -> the mask of lanes that the block's first instruction, a warp-synchronous one,
             names. alone: told of (block, lanes) that run such an instruction though lanes that it names cannot come any
-            more. deadlock: (instruction, lanes) that wait at a barrier for ever -> the error.
+            more. deadlock: (instruction, lanes) that wait at a barrier for ever -> the error. awaited: (block, lanes)
+            -> for which of them has come what the block's first instruction waits for. events: a number that grows
+            with everything that lanes may be waiting for.
         """
-        while self._ready or self._spinning:
+        while self._ready or self._spinning or self._parked:
             if not self._ready:
-                self._ready, self._spinning = self._spinning, {}
+                found = self._wake(events, alone, deadlock)
+                if found is not None:
+                    return found
+                continue
             ready = self._ready
             place = next(iter(ready)) if len(ready) == 1 else min(ready)
             lanes = ready.pop(place)
+            if self._waits[place]:
+                here, not_yet = lanes.split(awaited(place, lanes))
+                if not_yet is not None:
+                    self._park(place, not_yet)
+                if here is not None:
+                    return place, here
+                continue
             if not self._warp_synchronous[place] or self.live is None or lanes.count == self.live.count:
                 return place, lanes
             together, early = self._together(lanes, members(place, lanes))
@@ -107,14 +125,47 @@ class Schedule:
             if together is not None:
                 return place, together
         if self._stalled:
-            place = min(self._stalled)
-            lanes = self._stalled.pop(place)
-            alone(place, lanes)
-            return place, lanes
+            return self._force(alone)
         waiting = [a for a in self._arrivals if a.waits]
         if waiting:
             raise deadlock(waiting[0].place, waiting[0].lanes)
         return None
+
+    def _park(self, place: int, lanes: Lanes) -> None:
+        self._parked[place] = lanes.unite(self._parked[place]) if place in self._parked else lanes
+
+    def _wake(
+        self,
+        events: Callable[[], int],
+        alone: Callable[[int, Lanes], Any],
+        deadlock: Callable[[int, Lanes], Exception],
+    ) -> tuple[int, Lanes] | None:
+        """Nothing is ready: look again at who waits, where anything has happened since they did.
+
+        Else lanes at an mbarrier get the answer "not yet" and go on with that; the barrier of a cluster gives none.
+        """
+        happened = events()
+        if self._parked and happened != self._seen:
+            self._seen = happened
+            self._ready, self._parked = self._parked, {}
+            return None
+        if self._spinning:
+            self._ready, self._spinning = self._spinning, {}
+            return None
+        for place in sorted(self._parked):
+            if self._waits[place] == "phase":
+                return place, self._parked.pop(place)
+        if self._stalled:
+            return self._force(alone)
+        place, lanes = next(iter(self._parked.items()))
+        raise deadlock(self._blocks[place].start, lanes)
+
+    def _force(self, alone: Callable[[int, Lanes], Any]) -> tuple[int, Lanes]:
+        """Lanes at a warp-synchronous instruction go on without those that cannot come."""
+        place = min(self._stalled)
+        lanes = self._stalled.pop(place)
+        alone(place, lanes)
+        return place, lanes
 
     def _together(self, lanes: Lanes, members: Value) -> tuple[Lanes | None, Lanes | None]:
         """The lanes of which all live members are here, and the others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.emulator.faults import Index3
+from softlab.emulator.faults import Geometry
 from softlab.emulator.lanes import WARP, Value
 
 #: Registers that tell the time: they grow while a batch runs.
@@ -12,15 +12,17 @@ CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "glob
 
 
 def special_registers(
-    grid: Index3, block: Index3, first: int, blocks: int, threads: int, *, sm_count: int, dynamic: int, shared: int
+    geometry: Geometry, blocks: int, threads: int, *, explicit: bool, sm_count: int, dynamic: int, shared: int
 ) -> dict[str, Value]:
     """Name -> value of the special registers that do not change while a batch runs.
 
-    ``first`` is the linear index of the batch's first block, ``threads`` a block's padded to whole warps, ``dynamic``
-    and ``shared`` the bytes of a block's dynamic and of all its shared memory.
+    ``blocks`` is the number of rows of the batch, ``threads`` a block's padded to whole warps, ``explicit`` whether the
+    kernel was launched in clusters, ``dynamic`` and ``shared`` the bytes of a block's dynamic and of all its shared
+    memory.
     """
     column = np.arange(threads)
-    row = first + np.arange(blocks)
+    row = geometry.first + np.arange(blocks)
+    size = geometry.blocks_per_cluster
     lane = (column % WARP).astype(np.uint32)
     bit = np.uint32(1) << lane
     values: dict[str, Value] = {
@@ -38,26 +40,24 @@ def special_registers(
         "dynamic_smem_size": np.uint32(dynamic),
         "total_smem_size": np.uint32(shared),
         "aggr_smem_size": np.uint32(shared),
-        "is_explicit_cluster": np.bool_(False),
-        "cluster_ctarank": np.uint32(0),
-        "cluster_nctarank": np.uint32(1),
+        "is_explicit_cluster": np.bool_(explicit),
+        "cluster_ctarank": (row % size).astype(np.uint32)[:, None],
+        "cluster_nctarank": np.uint32(size),
         "current_graph_exec": np.uint32(0),
     }
-    x, y, _ = block
-    gx, gy, _ = grid
-    for axis, tid, ctaid in zip(
-        "xyz",
-        (column % x, column // x % y, column // (x * y)),
-        (row % gx, row // gx % gy, row // (gx * gy)),
-        strict=True,
+    x, y, _ = geometry.block
+    places = geometry.places(np.arange(blocks))
+    for number, (axis, tid, ctaid) in enumerate(
+        zip("xyz", (column % x, column // x % y, column // (x * y)), places, strict=True)
     ):
-        number = "xyz".index(axis)
         values[f"tid.{axis}"] = tid.astype(np.uint32)[None]
-        values[f"ntid.{axis}"] = np.uint32(block[number])
-        values[f"ctaid.{axis}"] = values[f"clusterid.{axis}"] = ctaid.astype(np.uint32)[:, None]
-        values[f"nctaid.{axis}"] = values[f"nclusterid.{axis}"] = np.uint32(grid[number])
-        values[f"cluster_ctaid.{axis}"] = np.uint32(0)
-        values[f"cluster_nctaid.{axis}"] = np.uint32(1)
+        values[f"ntid.{axis}"] = np.uint32(geometry.block[number])
+        values[f"ctaid.{axis}"] = ctaid.astype(np.uint32)[:, None]
+        values[f"nctaid.{axis}"] = np.uint32(geometry.grid[number])
+        values[f"clusterid.{axis}"] = (ctaid // geometry.cluster[number]).astype(np.uint32)[:, None]
+        values[f"nclusterid.{axis}"] = np.uint32(geometry.clusters[number])
+        values[f"cluster_ctaid.{axis}"] = (ctaid % geometry.cluster[number]).astype(np.uint32)[:, None]
+        values[f"cluster_nctaid.{axis}"] = np.uint32(geometry.cluster[number])
     # A value that all share is a scalar: a loop over it then needs no array.
     return {
         name: value.reshape(-1)[0] if isinstance(value, np.ndarray) and (value == value.flat[0]).all() else value

@@ -14,7 +14,8 @@ from softlab.errors import Error
 _TOKEN = re.compile(
     r"""\s+ | //[^\n]* | /\*.*?\*/
     | (?P<text>"(?:[^"\\]|\\.)*")
-    | (?P<number>0[fF][0-9a-fA-F]{8} | 0[dD][0-9a-fA-F]{16} | 0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | \d+U?)(?![\w$])
+    | (?P<number>0[fF][0-9a-fA-F]{8} | 0[dD][0-9a-fA-F]{16} | 0[xX][0-9a-fA-F]+U? | 0[bB][01]+U?
+                | \d+\.\d*(?:[eE][-+]?\d+)? | \d+U?)(?![\w$])
     | (?P<word>\.reg(?=\.)                      # cuda_fp16.h writes `.reg.b32` without a space
         | [.%$A-Za-z_](?:[\w$.]|::)*)
     | (?P<mark>[@!{}()\[\]<>,;:|+=*~&^/?-])""",
@@ -123,6 +124,8 @@ def number(text: str) -> int | float:
         return struct.unpack(">f", bytes.fromhex(text[2:]))[0]
     if text[:2] in ("0d", "0D"):
         return struct.unpack(">d", bytes.fromhex(text[2:]))[0]
+    if "." in text:
+        return float(text)
     text = text.rstrip("U")
     if text[:2] in ("0x", "0X", "0b", "0B"):
         return int(text, 0)

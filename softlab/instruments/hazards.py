@@ -44,7 +44,7 @@ _MEND = "Put __syncthreads() (within a warp __syncwarp()) between the two"
 
 
 @dataclass(frozen=True)
-class _Touch:
+class Touch:
     """An access to shared memory, flat: which words each lane touches, (lanes, words a lane), and who it is."""
 
     row: np.ndarray
@@ -56,7 +56,7 @@ class Hazards(Observer):
     """Raises a ``KernelFault`` at the first fault. One observer watches one run."""
 
     def __init__(self) -> None:
-        self._batch: Any = None
+        self.watched: Any = None
         self._shadow: Shadow | None = None
         self._detours: Detours
         self._fences = False
@@ -65,7 +65,7 @@ class Hazards(Observer):
 
     def batch(self, batch: Any) -> None:
         """Nothing has been touched yet."""
-        self._batch = batch
+        self.watched = batch
         self._shadow = Shadow(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
         self._detours = Detours(batch.launch.program)
         instructions = batch.launch.program.image.instructions
@@ -79,12 +79,11 @@ class Hazards(Observer):
         """Look for a race or an uninitialised read, and remember who was here."""
         shadow = self._shadow
         assert shadow is not None
-        touch = self._touch(site, lanes, address)
+        touch = self.touch(site, lanes, address)
         ordered = site.instruction.has("volatile")
-        strong = bool(site.operation) or site.instruction.has(*_STRONG) or (ordered and self._fences)
-        reads = not site.store or (site.operation and not site.operation.startswith("exch"))
+        strong, reads = self.is_strong(site), self.reads(site)
         if reads and (never := shadow.never_written(touch.row, touch.word)).any():
-            raise self._fault(
+            raise self.fault(
                 "uninitialized-shared",
                 "the thread reads shared memory that no thread of the block has written. Write every element that is "
                 "read, and put a barrier after the writes",
@@ -105,7 +104,7 @@ class Hazards(Observer):
                 raise self._race(_WRITE_TEXT.format(other=self._name(who), what="read"), site, lanes, address, clash)
             twice = shadow.write(touch.row, touch.word, mine)
             if not site.operation and twice.any():
-                clash = twice & self._differs_from_winner(site, lanes, touch, values)
+                clash = twice & self.differs_from_winner(site, lanes, touch, values)
                 if clash.any():
                     text = "writes another value than a second thread does in the same instruction"
                     raise self._race(f"{text} to the same word of shared memory", site, lanes, address, clash)
@@ -119,7 +118,34 @@ class Hazards(Observer):
             if site.store:
                 shadow.release(touch.row, touch.word, touch.thread)
 
-    def _touch(self, site: Site, lanes: Lanes, address: Value) -> _Touch:
+    @property
+    def shadow(self) -> Shadow:
+        """What is known of each word."""
+        assert self._shadow is not None
+        return self._shadow
+
+    def is_strong(self, site: Site) -> bool:
+        """Whether an access synchronises."""
+        volatile = site.instruction.has("volatile") and self._fences
+        return bool(site.operation) or site.instruction.has(*_STRONG) or volatile
+
+    @staticmethod
+    def reads(site: Site) -> bool:
+        """Whether it reads, and not only writes."""
+        return not site.store or bool(site.operation and not site.operation.startswith("exch"))
+
+    def words_at(self, site: Site, address: np.ndarray) -> np.ndarray:
+        """The words that each lane's access touches, (lanes, words a lane)."""
+        first = address.astype(np.int64) // self.shadow.granule
+        words = self._words(site)
+        return first[:, None] + words if len(words) > 1 or words[0] else first[:, None]
+
+    def passed(self, lanes: Lanes, *places: int) -> None:
+        """These lanes, and all that they waited for, go on."""
+        self._detours.passed(lanes, *places)
+
+    def touch(self, site: Site, lanes: Lanes, address: Value) -> Touch:
+        """The words that the access touches."""
         shadow = self._shadow
         assert shadow is not None
         alike = isinstance(lanes, Box) and lanes.rows is None
@@ -133,9 +159,7 @@ class Hazards(Observer):
             flat = lanes.full_extent(address)
             thread = lanes.full_extent(lanes.column_index)
             row = lanes.full_extent(lanes.row_index)
-        first = flat.astype(np.int64) // shadow.granule
-        words = self._words(site)
-        return _Touch(row, thread, first[:, None] + words if len(words) > 1 or words[0] else first[:, None])
+        return Touch(row, thread, self.words_at(site, flat))
 
     def _words(self, site: Site) -> np.ndarray:
         """Which words an access touches, counted from its address.
@@ -157,13 +181,13 @@ class Hazards(Observer):
 
     def _changes(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> np.ndarray:
         """Whether each lane stores something else than what is there: storing the same again is harmless."""
-        memory = self._batch.shared
+        memory = self.watched.shared
         view = memory.view(site.item).reshape(-1)
         place = (np.asarray(address) >> np.asarray(address).dtype.type(site.shift)).astype(np.int64)
         old = view[place + memory.owner(lanes) * (memory.stride // site.width)]
         return self._lanes_of_touch(lanes, old != join_elements(site, values))
 
-    def _differs_from_winner(self, site: Site, lanes: Lanes, touch: _Touch, values: tuple[Value, ...]) -> np.ndarray:
+    def differs_from_winner(self, site: Site, lanes: Lanes, touch: Touch, values: tuple[Value, ...]) -> np.ndarray:
         """Whether each lane's value is another than that of the last lane that writes to the same place."""
         value = np.broadcast_to(join_elements(site, values), lanes.extent)
         whole = value.reshape(-1, len(touch.row)) if value.size != len(touch.row) else value.reshape(1, -1)
@@ -183,9 +207,10 @@ class Hazards(Observer):
         return per_lane.reshape(-1)
 
     def _race(self, what: str, site: Site, lanes: Lanes, address: Value, clash: np.ndarray) -> Exception:
-        return self._fault("race", f"the thread {what}. {_MEND}", site, lanes, address, clash)
+        return self.fault("race", f"the thread {what}. {_MEND}", site, lanes, address, clash)
 
-    def _fault(self, kind: str, sentence: str, site: Site, lanes: Lanes, address: Value, bad: np.ndarray) -> Exception:
+    def fault(self, kind: str, sentence: str, site: Site, lanes: Lanes, address: Value, bad: np.ndarray) -> Exception:
+        """The fault of the first lane where ``bad``, one a lane of a touch, holds."""
         alike = self._shadow is not None and self._shadow.alike
         shown = bad.reshape(1, -1) if alike else bad.reshape(lanes.extent)
         lane = int(np.broadcast_to(shown, lanes.extent).reshape(-1).argmax())
@@ -193,14 +218,14 @@ class Hazards(Observer):
         around = self._detours.around(*first_lane(lanes, shown), lanes.threads)
         if around is not None:  # what it meets there follows from the barrier that it missed
             return self._missed(around[0], lanes, lanes.mask & around[1])
-        return self._batch.fault(kind, sentence, site.instruction, lanes, shown, target)
+        return self.watched.fault(kind, sentence, site.instruction, lanes, shown, target)
 
     def _name(self, code: int) -> str:
         if code == ATOMIC:
             return "an atomic of another thread"
         if code < 0:
             return "other threads"
-        return f"thread {self._batch.geometry.thread(code)}"
+        return f"thread {self.watched.geometry.thread(code)}"
 
     def fence(self, place: Place, lanes: Lanes) -> None:
         """What the lanes did so far is told with what they write next by an atomic."""
@@ -218,7 +243,7 @@ class Hazards(Observer):
         lane = np.asarray(lanes.column_index % WARP, np.uint32)
         outside = (members >> lane & np.uint32(1)) == 0
         if outside.any():
-            raise self._batch.fault(
+            raise self.watched.fault(
                 "inactive-lane",
                 "the thread executes a warp-synchronous instruction whose mask does not name it. Give the mask of the "
                 "lanes that come here",
@@ -232,7 +257,7 @@ class Hazards(Observer):
         there = np.take_along_axis(here, np.broadcast_to(source, here.shape).astype(np.int64), axis=2)
         missing = here & ~there
         if missing.any():
-            raise self._batch.fault(
+            raise self.watched.fault(
                 "inactive-lane",
                 "the thread reads the register of a lane that does not take part in the shuffle, which gives any "
                 "value. Let all lanes of the mask come to it, and choose the width so that no other lane is read",
@@ -253,8 +278,8 @@ class Hazards(Observer):
         """All that was touched before is settled; all threads must have come to the same barrier."""
         assert self._shadow is not None
         if len(places) > 1:
-            instruction = self._batch.launch.program.image.instructions[places[0]]
-            raise self._batch.fault("barrier-divergence", _TWO_BARRIERS, instruction, lanes, np.bool_(True), None)
+            instruction = self.watched.launch.program.image.instructions[places[0]]
+            raise self.watched.fault("barrier-divergence", _TWO_BARRIERS, instruction, lanes, np.bool_(True), None)
         self._shadow.barrier(lanes)
         self._detours.passed(lanes, *places)
 
@@ -272,12 +297,12 @@ class Hazards(Observer):
 
     def _missed(self, place: int, lanes: Lanes, who: np.ndarray) -> Exception:
         """The fault of the lanes, of these, that went around the instruction at ``place``."""
-        instruction = self._batch.launch.program.image.instructions[place]
+        instruction = self.watched.launch.program.image.instructions[place]
         if is_warp_synchronous(instruction):
             kind, sentence = "inactive-lane", _AROUND_SHUFFLE
         else:
             kind, sentence = "barrier-divergence", _AROUND_BARRIER
-        return self._batch.fault(kind, sentence, instruction, lanes, lanes.take(who), None)
+        return self.watched.fault(kind, sentence, instruction, lanes, lanes.take(who), None)
 
 
 def _granule(batch: Any) -> int:

@@ -145,16 +145,15 @@ class Recorder(Observer):
         self._machine = machine or MachineCode({})
         self._wanted = np.array(sorted(set(blocks)), np.int64)
         self._rows = np.zeros(0, np.int64)
-        self._first = 0
+        self._linear = np.zeros(0, np.int64)
         self._step = 0
         self._seen: tuple[Lanes | None, _Warps | None] = (None, None)
         self._shared, self._global, self._shuffles = (_Log(limit, file) for _ in range(3))
 
     def batch(self, batch: Any) -> None:
         """Find out which rows of the batch are recorded."""
-        self._first = batch.geometry.first
-        rows = self._wanted - self._first
-        self._rows = rows[(rows >= 0) & (rows < batch.blocks)]
+        self._linear = batch.geometry.linear(np.arange(batch.blocks))
+        self._rows = np.flatnonzero(np.isin(self._linear, self._wanted))
         self._seen = (None, None)
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
@@ -204,7 +203,7 @@ class Recorder(Observer):
             return None
         row = self._rows[number]
         at = row if len(lanes.extent) == 1 else np.searchsorted(lanes.row_index[:, 0], row)
-        return _Warps(self._first + row, warp.astype(np.int32), at, active[number, warp])
+        return _Warps(self._linear[row], warp.astype(np.int32), at, active[number, warp])
 
     def shared(self) -> Accesses:
         """The accesses to shared memory."""

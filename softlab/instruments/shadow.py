@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes
+from softlab.instruments.outside import Accessors, Outside
 
 _CODE_BITS = 11
 _CODE_MASK = (1 << _CODE_BITS) - 1
@@ -65,6 +66,8 @@ class Shadow:
         self._synced = np.zeros((1, threads // WARP), np.int64)
         self._threads = threads
         self._order: _Order | None = None
+        self._completed = np.zeros(blocks, np.int64)
+        self.outside: Outside | None = None
 
     def tell_apart(self) -> None:
         """Give each block a state of its own."""
@@ -86,7 +89,10 @@ class Shadow:
 
     def never_written(self, row: np.ndarray, word: np.ndarray) -> np.ndarray:
         """Whether a lane's words have any that nobody wrote."""
-        return (self._written[row[:, None], word] == 0).any(axis=1)
+        never = self._written[row[:, None], word] == 0
+        if self.outside is not None and never.any():
+            never &= self.outside.written[row[:, None], word] == 0
+        return np.asarray(never.any(axis=1))
 
     def written_by_another(
         self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, mine: np.ndarray, ordered: bool
@@ -177,6 +183,10 @@ class Shadow:
         if len(rows) < self._blocks:
             self.tell_apart()
         self._barrier[... if self.alike else rows] = self._time
+        if self._order is not None:  # what one thread of the block has acquired, all have
+            acquired = self._order.acquired
+            which = np.arange(len(acquired)) if self.alike else rows
+            acquired[which] = acquired[which].max(axis=1, keepdims=True)
 
     def warp_sync(self, lanes: Lanes) -> None:
         """The warps of these lanes are in step."""
@@ -186,16 +196,19 @@ class Shadow:
         if not everywhere:
             self.tell_apart()
             mask = lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2)
-        self._synced[np.broadcast_to(mask, self._synced.shape)] = self._time
+        here = np.broadcast_to(mask, self._synced.shape)
+        self._synced[here] = self._time
+        if self._order is not None:
+            acquired = self._order.acquired.reshape(*here.shape, WARP)
+            acquired[here] = acquired[here].max(axis=1, keepdims=True)
 
     # Fences
 
     def fence(self, row: np.ndarray, thread: np.ndarray) -> None:
         """The threads tell all they did so far to whoever sees what they write next by an atomic."""
-        if self._order is None:
-            self._order = _Order.none(len(self._written), self._threads, self.words)
+        order = self._ordered()
         self._time += 1
-        self._order.fenced[row, thread] = self._time
+        order.fenced[row, thread] = self._time
 
     def release(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
         """The threads write by an atomic."""
@@ -204,6 +217,101 @@ class Shadow:
 
     def acquire(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
         """The threads read by an atomic."""
+        self.acquire_from(row, word, row, thread)
+
+    def release_to(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
+        """The threads write by an atomic to words of the shared memory of these blocks."""
         if self._order is not None:
-            seen = self._order.released[row[:, None], word].max(axis=1)
+            np.maximum.at(self._order.released, (owner[:, None], word), self._order.fenced[row, thread][:, None])
+
+    def acquire_from(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
+        """The threads read by an atomic words of the shared memory of these blocks."""
+        if self._order is not None:
+            seen = self._order.released[owner[:, None], word].max(axis=1)
             np.maximum.at(self._order.acquired, (row, thread), seen)
+
+    def _ordered(self) -> _Order:
+        if self._order is None:
+            self._order = _Order.none(len(self._written), self._threads, self.words)
+        return self._order
+
+    # Clusters
+
+    def cluster_complete(self, rows: np.ndarray, released: np.ndarray, size: int) -> None:
+        """All threads of the clusters of these blocks have arrived at its barrier: (blocks,) bool each.
+
+        Where they arrive without release semantics, the barrier tells of what came before a fence.
+        """
+        self.tell_apart()
+        order = self._ordered()
+        self._time += 1
+        fenced = order.fenced.reshape(-1, size * self._threads).max(axis=1).repeat(size)
+        self._completed[rows] = np.where(released, self._time, fenced)[rows]
+
+    def cluster_wait(self, mask: np.ndarray, live: np.ndarray) -> None:
+        """These lanes pass the barrier of their cluster; (blocks, threads) bool."""
+        order = self._ordered()
+        np.copyto(order.acquired, np.maximum(order.acquired, self._completed[:, None]), where=mask)
+        whole = (mask == live).all(axis=1)
+        self._barrier[whole] = np.maximum(self._barrier, self._completed)[whole]
+
+    # Other blocks of the cluster
+
+    def acquired(self, row: np.ndarray, thread: np.ndarray) -> np.ndarray:
+        """Up to when each thread knows what was done outside its block, (lanes,)."""
+        return self._ordered().acquired[row, thread]
+
+    def known_by_block(self) -> np.ndarray:
+        """The same of whichever thread of each block knows most, (blocks,)."""
+        return np.asarray(self._ordered().acquired.max(axis=1))
+
+    def see_outside(self) -> Outside:
+        """The state of accesses from outside; from now on there is one."""
+        self.tell_apart()
+        self._ordered()
+        if self.outside is None:
+            self.outside = Outside(self._blocks, self.words)
+        return self.outside
+
+    def touched_from_outside(
+        self, owner: np.ndarray, word: np.ndarray, who: Accessors, *, store: bool, strong: bool
+    ) -> tuple[np.ndarray, bool] | None:
+        """Threads of other blocks touch words: (which clash, whether with a write); None where none does."""
+        outside = self.see_outside()
+        acquired = self.acquired(who.row, who.thread)
+        for inner, outer, wrote in ((self._written, outside.written, True), (self._read, outside.read, False)):
+            if not wrote and not store:
+                break
+            stamp = inner[owner[:, None], word]
+            found = (stamp > 0) & (stamp >> _CODE_BITS >= acquired[:, None])
+            if strong:
+                found &= stamp & _CODE_MASK != ATOMIC
+            clash = found.any(axis=1) | outside.unsettled_from(
+                outer, owner, word, who, acquired, *self._own(who), strong
+            )
+            if clash.any():
+                return clash, wrote
+        return None
+
+    def note_from_outside(
+        self, owner: np.ndarray, word: np.ndarray, who: Accessors, *, store: bool, strong: bool
+    ) -> np.ndarray:
+        """Remember it; whether another lane writes to the same word in the same instruction."""
+        outside = self.see_outside()
+        if not store:
+            if not strong:
+                acquired = self.acquired(who.row, who.thread)
+                outside.note_read(owner, word, self._time, who, acquired, *self._own(who))
+            return np.zeros(len(owner), bool)
+        stamp = outside.stamp(self._time, who, strong)
+        outside.written[owner[:, None], word] = stamp
+        return np.asarray((outside.written[owner[:, None], word] != stamp).any(axis=1))
+
+    def _own(self, who: Accessors) -> tuple[np.ndarray, np.ndarray]:
+        """Times of the last barrier of each thread's block and of the last time its warp was in step."""
+        return self._barrier[who.row], self._synced[who.row, who.thread // WARP]
+
+    @property
+    def time(self) -> int:
+        """Now."""
+        return self._time

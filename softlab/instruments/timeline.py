@@ -236,8 +236,8 @@ class _Watch(Observer):
 
     def batch(self, batch: Any) -> None:
         """Find the block's row, if it is in this batch."""
-        row = self._block - batch.geometry.first
-        self._row = row if 0 <= row < batch.blocks else None
+        found = np.flatnonzero(batch.geometry.linear(np.arange(batch.blocks)) == self._block)
+        self._row = int(found[0]) if len(found) else None
 
     def _here(self, lanes: Lanes) -> np.ndarray:
         """(warps,): how many lanes of each warp of the block are in the set."""
