@@ -67,6 +67,13 @@ class Exercise(ABC):
         return Verdict(self.id, "right", f"Right. {self.because}".strip())
 
 
+def _float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
 def _value(given: Any) -> Any:
     return given() if callable(given) else given
 
@@ -94,12 +101,12 @@ class Number(Exercise):
             return self.verdict(f"a number is asked for, and this is {answer!r}.")
         if self._near(answer, self.answer()):
             return self.verdict("")
-        shown = f"{answer:,}".replace(",", " ") if abs(float(answer)) >= 10_000 else f"{answer:g}"
+        shown = f"{answer:,}".replace(",", " ") if _float(answer) >= 10_000 else f"{answer:g}"
         hint = next((hint for slip, hint in self.slips if self._near(answer, _value(slip))), self.hint)
         return self.verdict(f"it is not {shown}. {hint}")
 
     def _near(self, answer: Any, right: Any) -> bool:
-        return math.isclose(float(answer), float(right), rel_tol=self.relative, abs_tol=self.absolute)
+        return math.isclose(_float(answer), _float(right), rel_tol=self.relative, abs_tol=self.absolute)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import platformdirs
 
-#: Raise when the file changes its meaning. Another version's file is put aside, not guessed at.
+#: Raise when the file changes its meaning. A file of another version is put aside (``.old``), not guessed at.
 FORMAT = 1
 
 
@@ -68,11 +68,7 @@ class Progress:
     @classmethod
     def load(cls, path: Path | None = None) -> Progress:
         """What is stored; empty where nothing is, or nothing that can be read."""
-        with suppress(OSError, ValueError, TypeError, AttributeError):
-            found = json.loads((path or progress_file()).read_text("utf-8"))
-            if found["format"] == FORMAT:
-                return cls({name: Record(**entry) for name, entry in found["exercises"].items()})
-        return cls()
+        return _read(path or progress_file()) or cls()
 
     def solved(self, ids: Collection[str]) -> int:
         """How many of these exercises are solved."""
@@ -96,6 +92,8 @@ class Progress:
         scratch = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and _read(path) is None:
+                path.replace(path.with_suffix(".old"))
             handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=path.name)
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
                 json.dump(self.record(), stream, indent=1)
@@ -105,6 +103,14 @@ class Progress:
                 Path(scratch).unlink(missing_ok=True)
             return False
         return True
+
+
+def _read(path: Path) -> Progress | None:
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        found = json.loads(path.read_text("utf-8"))
+        if found["format"] == FORMAT:
+            return Progress({name: Record(**entry) for name, entry in found["exercises"].items()})
+    return None
 
 
 def progress_file() -> Path:

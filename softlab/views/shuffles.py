@@ -15,6 +15,9 @@ from softlab.views.tables import table
 _CELL, _BOX, _GAP, _LABEL, _HEAD = 29, 20, 46, 124, 46
 _INK = "var(--jp-content-font-color1,#222)"
 _FAINT = "var(--jp-content-font-color2,#767676)"
+#: What most of the 320 cells and lines of five steps have, said once: such a picture is stored in a notebook.
+_SIZE, _ANCHOR, _FILL, _STROKE = 11, "middle", "#000000", 1.4
+_INHERITED = f'font-size="{_SIZE}" text-anchor="{_ANCHOR}" fill="{_FILL}" stroke-width="{_STROKE}"'
 
 
 def butterfly(steps: Sequence[ShuffleStep], *, title: str = "") -> str:
@@ -41,7 +44,7 @@ def butterfly(steps: Sequence[ShuffleStep], *, title: str = "") -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(heading, quote=True)}" '
         f'viewBox="0 0 {width} {top + 18}" style="display:block;width:100%;max-width:{width}px;height:auto;'
-        f'font-family:{escape(FONT, quote=True)}">'
+        f'font-family:{escape(FONT, quote=True)}" {_INHERITED}>'
         f"{_text(0, 14, heading, 14, _INK, 'start', bold=True)}"
         f"{_text(_LABEL - 8, _HEAD - 8, 'lane', 10, _FAINT, 'end')}"
         f"{numbers}{''.join(parts)}{legend}</svg>"
@@ -91,7 +94,7 @@ def _step(number: int, step: ShuffleStep, top: int) -> list[str]:
         colour, dash = _line_of(giver, taker)
         found.append(
             f'<line data-from="{giver}" data-to="{taker}" x1="{_x(giver)}" y1="{top + _BOX}" x2="{_x(taker)}" '
-            f'y2="{low}" stroke="{colour}" stroke-width="1.4" stroke-dasharray="{dash}"/>'
+            f'y2="{low}" stroke="{colour}"{dash}/>'
         )
     for lane in range(WARP):
         active = bool(step.active[lane])
@@ -113,10 +116,10 @@ def _names(lanes: list[int]) -> str:
 
 
 def _line_of(giver: int, taker: int) -> tuple[str, str]:
-    """Colour and dashes: the direction can be told without colour."""
+    """Colour, and an attribute for the dashes: the direction can be told without colour."""
     if giver == taker:
-        return _FAINT, "1 3"
-    return (ROLES["load"], "") if taker < giver else (ROLES["store"], "5 2")
+        return _FAINT, ' stroke-dasharray="1 3"'
+    return (ROLES["load"], "") if taker < giver else (ROLES["store"], ' stroke-dasharray="5 2"')
 
 
 def _cell(lane: int, y: float, text: str, tip: str, active: bool, fill: str) -> str:
@@ -139,15 +142,15 @@ def _legend(top: float) -> str:
     for giver, taker, words in ((1, 0, "to a lower lane"), (0, 1, "to a higher lane"), (0, 0, "keeps its own")):
         colour, dash = _line_of(giver, taker)
         found += (
-            f'<line x1="{x}" y1="{top}" x2="{x + 26}" y2="{top}" stroke="{colour}" stroke-width="2" '
-            f'stroke-dasharray="{dash}"/>{_text(x + 32, top + 4, words, 11, _INK, "start")}'
+            f'<line x1="{x}" y1="{top}" x2="{x + 26}" y2="{top}" stroke="{colour}" stroke-width="2"{dash}/>'
+            f"{_text(x + 32, top + 4, words, 11, _INK, 'start')}"
         )
         x += 60 + 6.6 * len(words)
     return found
 
 
 def _text(x: float, y: float, text: str, size: float, colour: str, anchor: str, *, bold: bool = False) -> str:
+    look = {"font-size": (size, _SIZE), "fill": (colour, _FILL), "text-anchor": (anchor, _ANCHOR)}
+    own = "".join(f' {name}="{value}"' for name, (value, inherited) in look.items() if value != inherited)
     weight = ' font-weight="600"' if bold else ""
-    return (
-        f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{weight}>{escape(text)}</text>'
-    )
+    return f'<text x="{x:g}" y="{y:g}"{own}{weight}>{escape(text)}</text>'
