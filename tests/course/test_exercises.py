@@ -1,0 +1,235 @@
+"""The kinds of exercises: what counts as an answer, which hint is given, and how progress is kept."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from softlab import course
+from softlab.course import learners
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Call, Choice, Judged, Number, WriteFunction, first_difference
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.learners import Progress, Record
+from softlab.course.requirements import at_least, no_shared_memory
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """A learner of their own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return course.progress_file()
+
+
+PI = Number(
+    id="99-pi", answer=lambda: 3.14159, relative=0.01, slips=((6.28, "twice"), (lambda: 9.87, "squared")), hint="h"
+)
+
+
+@pytest.mark.parametrize("answer", [3.14, 3.15, np.float32(3.14), np.array(3.14), Fraction(22, 7), 3.14159])
+def test_numbers_near_enough(answer):
+    assert PI.judge(answer).right
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [(3, "not 3. h"), (6.3, "twice"), (9.9, "squared"), (float("nan"), "h"), (float("inf"), "h"), (10**400, "h"),
+     (True, "True"), ("3.14", "'3.14'"), ([3.14], "[3.14]"), (3.14j, "a number is asked for")],
+)  # fmt: skip
+def test_numbers_that_are_not(answer, words):
+    verdict = PI.judge(answer)
+    assert verdict.state == "wrong"
+    assert words in verdict.message
+
+
+def test_a_choice():
+    choice = Choice(
+        id="99-c", answers=("a", "b", "c"), right=lambda: "b", slips={"a": "as if"}, hint="hm", because="So."
+    )
+    assert str(choice.judge("b")) == "Right. So."
+    assert choice.judge("a").message == "Not yet: it is not 'a'. as if"
+    assert choice.judge("c").message == "Not yet: it is not 'c'. hm"
+    assert "'a', 'b', 'c'" in choice.judge("d").message
+    assert "'a', 'b', 'c'" in choice.judge(None).message
+
+
+def test_what_a_judge_cannot_work_with_is_wrong():
+    def problem(answer):
+        return "" if int(answer) == 3 else "no"
+
+    judged = Judged(id="99-j", problem=problem, hint="Give 3.")
+    assert judged.judge("3").right
+    assert judged.judge("4").message == "Not yet: no"
+    assert "invalid literal" in judged.judge("four").message
+    assert judged.judge((None, None)).state == "unanswered"
+
+
+def square_all(x):
+    for k in range(len(x)):
+        x[k] *= x[k]
+    return x
+
+
+SQUARES = WriteFunction(
+    id="99-squares",
+    calls=lambda: [Call((np.arange(3.0),), np.float64([0, 1, 4])), Call((np.float64([-2]),), np.float64([4]))],
+    slips=((abs, "that is the absolute value"),),
+    hint="x * x",
+)
+
+
+@pytest.mark.parametrize(
+    ("function", "state", "words"),
+    [
+        (lambda x: x * x, "right", ""),
+        (square_all, "right", ""),  # it may change its argument: each call has its own
+        (lambda x: [k * k for k in x], "right", ""),
+        (abs, "wrong", "[2] is 2.0 and should be 4.0 (1 of 3 are wrong). that is the absolute value"),
+        (lambda x: x + x, "wrong", "x * x"),
+        (lambda x: x[:1], "wrong", "the shape (1,) and should have (3,)"),
+        (lambda x: 1 / 0, "wrong", "raises ZeroDivisionError on line"),
+        (lambda: 1, "wrong", "raises TypeError: "),
+        (lambda x: None, "unanswered", "returns None"),
+        (5, "wrong", "a function is asked for"),
+    ],
+)
+def test_a_function(function, state, words):
+    verdict = SQUARES.judge(function)
+    assert verdict.state == state
+    assert words in verdict.message
+
+
+def test_first_difference_of_arrays():
+    want = np.arange(6, dtype=np.float32).reshape(2, 3)
+    got = want.copy()
+    assert first_difference("y", got, want) == ""
+    got[1, 2] = np.nan
+    assert first_difference("y", got, want) == "y[1, 2] is nan (not written?) and should be 5.0 (1 of 6 are wrong)"
+    assert first_difference("y", np.float32([np.nan]), np.float32([np.nan])) == ""
+    assert first_difference("y", np.float32([1.00001]), np.float64([1]), 1e-4) == ""
+    assert first_difference("y", np.float32([1.1]), np.float64([1]), 1e-4) == "y[0] is 1.1 and should be 1.0"
+
+
+SUM = WriteKernel(
+    id="99-sum",
+    kernel="sum",
+    parameters="const float* x, float* y",
+    launches=lambda: [
+        Launch(
+            1, 32, {"x": np.ones(32, np.float32), "y": np.zeros(1, np.float32)}, {"y": np.float32([32])}, about="ones"
+        )
+    ],
+    requirements=(no_shared_memory(), at_least("shuffle_instructions", 5, "Five steps.")),
+    hint="The sum of all 32.",
+)
+BODY = 'extern "C" __global__ void sum(const float* x, float* y) {{\n{}\n}}'
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("float v = x[threadIdx.x]; for (int k = 16; k; k /= 2) v += __shfl_xor_sync(~0u, v, k); *y = v;", ""),
+        ("*y = 32;", "0 shuffle instructions, 5 expected. Five steps."),
+        ("volatile __shared__ float s[32]; s[threadIdx.x] = 1; *y = 32;", "uses shared memory: 128 bytes a block"),
+        ("while (true) *(volatile float*)y = 1;", "infinite-loop on line 2"),
+        ("*y = x[32];", "global-out-of-bounds on line 2, with ones: the thread reads 4 bytes at byte 128 of x"),
+        ("float v = x[0]; if (threadIdx.x < 16) v = __shfl_xor_sync(~0u, v, 16); *y = v;", "inactive-lane on line 2"),
+        ("*y = 31;", "y[0] is 31.0 and should be 32.0. The sum of all 32."),
+        ("*y = 32", 'Line 3: expected a ";"'),
+    ],
+)  # fmt: skip
+def test_a_kernel(body, words):
+    verdict = SUM.judge(BODY.format(body))
+    assert verdict.right == (not words), verdict.message
+    assert words in verdict.message
+    assert verdict.launch is not None
+
+
+def test_a_kernel_from_something_else():
+    assert "CUDA C++ is asked for" in SUM.judge(5).message
+    assert SUM.judge("  \n").state == "unanswered"
+    assert "no kernel 'sum'" in SUM.judge("__global__ void summed(float* x) {}").message
+
+
+def test_ids_belong_to_their_lesson():
+    with pytest.raises(ValueError, match="98-some-words"):
+        Lesson("98", "98-x.ipynb", "X", 1, (), (PI,))
+    with pytest.raises(ValueError, match="99-some-words"):
+        Lesson("99", "99-x.ipynb", "X", 1, (), (PI, PI))
+
+
+def test_an_unknown_exercise_names_those_there_are():
+    with pytest.raises(ValueError, match="00-half-the-bytes"):
+        course.exercise("00-half")
+    with pytest.raises(ValueError, match="there are exercises in 00"):
+        course.exercise("77-x")
+    with pytest.raises(ValueError, match="no lesson '77'"):
+        course.lesson("77")
+
+
+# Progress
+
+
+def test_nothing_is_stored_and_nothing_shown_before_an_answer(stored):
+    verdict = course.exercise("00-half-the-bytes").grade(None)
+    assert str(verdict) == "Not answered yet."
+    assert verdict.standing is None
+    assert not stored.exists()
+
+
+def test_what_is_solved_stays_solved(stored):
+    exercise = course.exercise("00-half-the-bytes")
+    assert "0 of 3 in this notebook" in str(exercise.grade(1))
+    assert "1 of 3 in this notebook" in str(exercise.grade(16_777_216))
+    assert "1 of 3 in this notebook" in str(exercise.grade(1))
+    assert "solved it before" in str(exercise.grade(None))
+    (record,) = Progress.load().records.values()
+    assert (record.attempts, record.state, bool(record.solved)) == (3, "wrong", True)
+    whole = course.progress().whole
+    assert (whole.done, whole.of) == (1, sum(len(lesson.ids) for lesson in course.lessons()))
+    course.reset()
+    assert course.progress().whole.done == 0
+    course.reset()  # nothing to forget is no error
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"format": 0}', '{"format": 1, "exercises": {"x": {"colour": 1}}}', '{"format": 1}', "null"],
+)
+def test_a_file_that_cannot_be_read_is_no_progress(stored, text):
+    stored.parent.mkdir(parents=True)
+    stored.write_text(text)
+    assert Progress.load() == Progress()
+    assert course.exercise("00-half-the-bytes").grade(16_777_216).right
+    assert json.loads(stored.read_text())["format"] == learners.FORMAT
+    assert stored.with_suffix(".old").read_text() == text
+
+
+def test_a_place_where_nothing_can_be_written(tmp_path, monkeypatch):
+    """A file where the folder should be: it cannot be made, by root neither."""
+    (tmp_path / "state").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    verdict = course.exercise("00-half-the-bytes").grade(16_777_216)
+    assert verdict.right
+    assert not Progress().save()
+
+
+def test_a_write_that_fails_leaves_the_old_file(stored, monkeypatch):
+    assert Progress({"00-a": Record(1)}).save()
+    monkeypatch.setattr("os.replace", lambda *paths: (_ for _ in ()).throw(OSError("full")))
+    assert not Progress({"00-b": Record(2)}).save()
+    monkeypatch.undo()
+    assert list(Progress.load(stored).records) == ["00-a"]
+    assert [path.name for path in stored.parent.iterdir()] == [stored.name]
+
+
+def test_verdicts_and_progress_as_html(stored):
+    html = course.exercise("00-half-the-bytes").grade("<b>")._repr_mimebundle_()["text/html"]
+    assert "softlab-wrong" in html
+    assert "&lt;b&gt;" in html
+    assert "0 of 3 in this notebook" in html
+    html = course.progress()._repr_mimebundle_()["text/html"]
+    assert html.count("<tr>") == len(course.lessons()) + 1

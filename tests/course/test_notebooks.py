@@ -1,0 +1,53 @@
+"""The notebooks and the syllabus say the same: files, titles, times, objectives, exercises."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+
+from softlab import course
+from tests.tools.notebooks import NOTEBOOKS
+
+LESSONS = {lesson.number: lesson for lesson in course.lessons()}
+GRADED = re.compile(r'^%%exercise (\S+)$|course\.exercise\("([^"]+)"\)\.grade\(', re.MULTILINE)
+
+
+def cells(lesson):
+    return nbformat.read(NOTEBOOKS / lesson.notebook, as_version=4).cells
+
+
+def test_every_notebook_is_a_lesson():
+    assert sorted(lesson.notebook for lesson in LESSONS.values()) == sorted(p.name for p in NOTEBOOKS.glob("*.ipynb"))
+    assert all(lesson.notebook.startswith(f"{number}-") for number, lesson in LESSONS.items())
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_title_time_and_objectives_stand_at_the_head(number):
+    lesson = LESSONS[number]
+    head = cells(lesson)[0].source
+    assert head.startswith(f"# {lesson.title}\n")
+    assert lesson.head in head
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_the_exercises_are_in_the_notebook_in_their_order(number):
+    lesson = LESSONS[number]
+    asked = [
+        next(filter(None, found.groups()))
+        for cell in cells(lesson)
+        if cell.cell_type == "code"
+        for found in GRADED.finditer(cell.source)
+    ]
+    assert tuple(asked) == lesson.ids
+    assert len(asked) >= 3
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_an_exercise_in_its_stored_form_is_not_solved(number):
+    """What a learner finds is a question, not an answer."""
+    for cell in cells(LESSONS[number]):
+        if cell.cell_type == "code" and GRADED.search(cell.source):
+            said = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+            assert said.startswith(("Not answered yet.", "Not yet: ")), cell.id
