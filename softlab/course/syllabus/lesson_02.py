@@ -1,0 +1,157 @@
+"""Notebook 02: packs, from a lane to an address to a sector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Number
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_most
+from softlab.instruments.coalescing import SECTOR_BYTES, global_sectors
+from softlab.operators import trace_plan
+from softlab.plans import forced
+
+
+def loads(cols: int, dtype: str, pack: int) -> int:
+    """Load instructions of a warp that reads one row."""
+    plan = forced(1, cols, dtype, kernel="warp", pack_size=pack, device="H200")
+    return trace_plan(plan, np.zeros((1, cols))).counters["global_load_requests"]
+
+
+def sectors(bytes_a_lane: int, first_byte: int) -> int:
+    """Sectors that a load of a whole warp moves, its lanes side by side."""
+    address = first_byte + bytes_a_lane * np.arange(32)
+    return int(global_sectors(address[None], np.ones((1, 32), bool), bytes_a_lane)[0])
+
+
+def padded_cols(cols: int, itemsize: int) -> int:
+    """The fewest columns, not less than ``cols``, of which each row begins at a sector."""
+    return next(c for c in range(cols, 2 * cols) if c * itemsize % SECTOR_BYTES == 0)
+
+
+def copies() -> Iterator[Launch]:
+    """n numbers, a multiple of 4, with a thread for every four of them and a few threads over."""
+    for n, blocks in ((1024, 1), (4000, 4), (4, 1)):
+        x = np.random.default_rng(n).standard_normal(n, dtype=np.float32)
+        yield Launch(blocks, 256, {"x": x, "y": np.full_like(x, np.nan), "n": n}, {"y": x}, about=f"n = {n}")
+
+
+def halves() -> Iterator[Launch]:
+    """n halves, a multiple of 8; whole numbers, so that no sum is rounded."""
+    for n, blocks in ((2048, 2), (4000, 4), (8, 1)):
+        random = np.random.default_rng(n)
+        a, b = (random.integers(-500, 500, n).astype(np.float16) for _ in range(2))
+        c = np.full(n, np.nan, np.float16)
+        yield Launch(blocks, 128, {"a": a, "b": b, "c": c, "n": n}, {"c": a + b}, about=f"n = {n}")
+
+
+def _length(launch: Launch) -> int:
+    return int(launch.args["n"])
+
+
+LESSON = Lesson(
+    number="02",
+    notebook="02-pack-layout.ipynb",
+    title="Packs: from a lane to a sector",
+    minutes=30,
+    objectives=(
+        "say which bytes each lane of a warp asks for, and how many sectors that moves",
+        "tell what a wider pack saves, and what it does not",
+        "see where a row begins, and what it costs if that is in the middle of a sector",
+        "write a kernel that moves 16 bytes a lane",
+    ),
+    exercises=(
+        Number(
+            id="02-how-many-loads",
+            answer=lambda: loads(1000, "float16", 4),
+            slips=(
+                (250, "So many packs there are. 32 lanes load a pack each, by one instruction."),
+                (32, "So many it takes with packs of 1."),
+                (7, "7 loads reach 896 columns. The rest wants a load, too, if not of all lanes."),
+                (16, "That would be packs of 2."),
+                (63, "So many sectors the row has. How much does one load of a warp bring?"),
+            ),
+            hint="One load brings 32 packs. How many numbers is that?",
+            because="Seven full ones, and one in which only some of the lanes take part.",
+        ),
+        Number(
+            id="02-one-sector-more",
+            answer=lambda: sectors(8, 8),
+            slips=(
+                (8, "8 sectors hold 256 bytes, if these begin where a sector begins. Here they begin 8 bytes later."),
+                (10, "The first sector and the last are there in part. Count those between them."),
+                (32, "Four lanes fit in a sector, and a sector moves once for all of them."),
+                (16, "Four lanes fit in a sector, not two."),
+            ),
+            hint="The first byte is number 8, the last one number 8 + 255. In which sector is each of them?",
+        ),
+        Number(
+            id="02-rows-that-begin-right",
+            answer=lambda: padded_cols(1000, 2),
+            slips=(
+                (1000, "1000 halves are 2000 bytes, and 2000 is no multiple of 32: row 1 begins inside a sector."),
+                (1024, "Right for the rows, but there is a smaller number that does it."),
+                (1004, "1004 halves are 2008 bytes. Is that a multiple of 32?"),
+                (1008 * 2, "So many bytes. How many columns is that?"),
+            ),
+            hint="A sector has 32 bytes, so 16 halves. Row r begins r rows after the start of the matrix.",
+            because="With 8 columns more each row begins at a sector. Such a padded row length is called the pitch.",
+        ),
+        WriteKernel(
+            id="02-copy-in-packs",
+            kernel="copy",
+            parameters="const float* x, float* y, int n",
+            launches=copies,
+            requirements=(
+                at_most(
+                    "global_load_requests",
+                    lambda launch: -(-_length(launch) // 128),
+                    "A thread can load 16 bytes by one instruction: which type has so many?",
+                ),
+                at_most(
+                    "global_store_requests",
+                    lambda launch: -(-_length(launch) // 128),
+                    "The loads are right. The stores can be as wide.",
+                ),
+                at_most(
+                    "global_load_sectors",
+                    lambda launch: -(-_length(launch) // 8),
+                    "Which bytes do lanes 0 and 1 ask for in the same instruction?",
+                ),
+            ),
+            hint="There are n / 4 packs. Thread i of the whole grid moves pack i, if there is one.",
+            because="A quarter of the instructions for the same sectors.",
+            fault_hints={
+                "global-out-of-bounds": "There may be more threads than packs. How many packs has an array of n?",
+                "misaligned": "A pack of 16 bytes begins at a multiple of 16: pack i begins at element 4 * i.",
+            },
+        ),
+        WriteKernel(
+            id="02-add-halves",
+            kernel="add",
+            parameters="const __half* a, const __half* b, __half* c, int n",
+            launches=halves,
+            requirements=(
+                at_most(
+                    "global_load_requests",
+                    lambda launch: 2 * -(-_length(launch) // 256),
+                    "16 bytes are 8 halves: one load of a pack from a, one from b.",
+                ),
+                at_most(
+                    "global_store_requests",
+                    lambda launch: -(-_length(launch) // 256),
+                    "Gather the eight sums in a pack first, then store it as one.",
+                ),
+            ),
+            hint="Element k of pack i is number 8 * i + k, in a, in b and in c.",
+            because="Every instruction moves 512 bytes for its warp: no instruction moves more.",
+            fault_hints={
+                "global-out-of-bounds": "n / 8 packs, and perhaps more threads than that.",
+                "misaligned": "A pack of 16 bytes begins at a multiple of 16: pack i begins at element 8 * i.",
+            },
+        ),
+    ),
+)
