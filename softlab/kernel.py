@@ -79,6 +79,7 @@ class Kernel:
         record: bool = True,
         blocks: Sequence[int] = (0,),
         budget: int = 2_000_000,
+        warp_order: Sequence[int] | None = None,
     ) -> Run:
         """Launch the kernel and wait for it.
 
@@ -95,6 +96,9 @@ class Kernel:
                 has no counters.
             blocks: linear indices of the blocks whose accesses are kept.
             budget: instructions that some blocks together may issue before they count as endless (emulator).
+            warp_order: the warps of a block in some order, such as (1, 0): each goes as far as it can, to a barrier or
+                to its end, before the next begins (emulator). Default: all in lock step. A GPU may take any order, so a
+                kernel whose result depends on it is wrong.
 
         Returns:
             The run: its counters, by-line counts and records; on a GPU these are empty.
@@ -110,7 +114,9 @@ class Kernel:
         args = tuple(args)
         if any(_on_gpu(argument) for argument in args):
             return self._launch(*shape, args, smem)
-        return self._emulate(*shape, args, smem, check=check, record=record, blocks=blocks, budget=budget)
+        return self._emulate(
+            *shape, args, smem, check=check, record=record, blocks=blocks, budget=budget, warp_order=warp_order
+        )
 
     def _check_limits(self, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int) -> None:
         self._check_cluster(grid)
@@ -195,6 +201,7 @@ class Kernel:
         record: bool,
         blocks: Sequence[int],
         budget: int,
+        warp_order: Sequence[int] | None,
     ) -> Run:
         from softlab.emulator.launch import prepare
         from softlab.emulator.machine import run
@@ -216,6 +223,7 @@ class Kernel:
             sm_count=Device.named(self.program.arch).sm_count,
             check=check,
             budget=budget,
+            warp_order=_order(warp_order, block),
             observers=[observer for observer in (hazards, counters, recorder) if observer is not None],
         )
         with _Progress(launch.blocks) as progress:
@@ -272,6 +280,19 @@ class Kernel:
         from softlab.emulator.arguments import scalar_for_driver
 
         return scalar_for_driver(self._emulated.image, number, value)
+
+
+def _order(given: Sequence[int] | None, block: tuple[int, int, int]) -> tuple[int, ...]:
+    """A checked order of a block's warps; () for lock step."""
+    if given is None:
+        return ()
+    warps = -(-block[0] * block[1] * block[2] // 32)
+    order = tuple(index(warp) for warp in given)
+    if sorted(order) != list(range(warps)):
+        raise ValueError(
+            f"warp_order = {order}: a block of {block} has the warps 0 to {warps - 1}; name each of them once"
+        )
+    return order
 
 
 def _on_gpu(argument: Any) -> bool:

@@ -37,6 +37,7 @@ def prepare(
     sm_count: int = 132,
     check: bool = False,
     budget: int = INSTRUCTION_BUDGET,
+    warp_order: Sequence[int] = (),
     observers: Sequence[Observer] = (),
 ) -> tuple[Launch, tuple[Mapped, ...]]:
     """The launch, with module variables as they are initialised, and where the array arguments are mapped.
@@ -61,6 +62,7 @@ def prepare(
         sm_count,
         check=check,
         budget=budget,
+        warp_order=tuple(warp_order),
         observers=tuple(observers),
     )
     return launch, mapped

@@ -50,7 +50,8 @@ class Launch:
 
     ``file`` names the kernel's own source in faults; ``sm_count`` is what ``%smid`` counts to; ``output`` takes what
     the kernel prints; ``budget`` is the number of instructions a batch may issue; ``check`` says whether lanes that a
-    warp-synchronous instruction names and that cannot come are a fault.
+    warp-synchronous instruction names and that cannot come are a fault; ``warp_order`` names a block's warps in the
+    order in which each goes as far as it can (empty: all in lock step).
     """
 
     program: Program
@@ -62,6 +63,7 @@ class Launch:
     file: str = "kernel.cu"
     sm_count: int = 132
     budget: int = INSTRUCTION_BUDGET
+    warp_order: tuple[int, ...] = ()
     check: bool = False
     output: Callable[[str], Any] = _write
     observers: Sequence[Observer] = field(default=())
@@ -174,7 +176,8 @@ class Batch(FaultReports):
             observer.batch(self)
         exists = np.arange(self.threads) < self.launch.threads
         everyone = Box(self.blocks, self.threads, None, exists)
-        self._schedule = Schedule(everyone, self.launch.program.blocks, self._listeners)
+        order = self.launch.warp_order
+        self._schedule = Schedule(everyone, self.launch.program.blocks, self._listeners, order)
         total = self._loop(self._schedule)
         for observer in self.launch.observers:
             observer.done()

@@ -38,11 +38,15 @@ class Schedule:
     """The places where the lanes of a batch stand.
 
     ``live`` are the lanes that have not exited, None at the end. Blocks are numbered in the order of the code, and the
-    lowest goes first.
+    lowest goes first. With a ``warp_order`` a warp goes as far as it can before the next one in that order begins: one
+    of the many orders in which a GPU may run them.
     """
 
-    def __init__(self, everyone: Lanes, blocks: Sequence[Block], listeners: Listeners) -> None:
+    def __init__(
+        self, everyone: Lanes, blocks: Sequence[Block], listeners: Listeners, warp_order: Sequence[int] = ()
+    ) -> None:
         self.live: Lanes | None = everyone
+        self._warp_order = tuple(warp_order)
         self._blocks = blocks
         self._listeners = listeners
         self._warp_synchronous = [block.warp_synchronous for block in blocks] + [False]
@@ -105,9 +109,7 @@ class Schedule:
                 if found is not None:
                     return found
                 continue
-            ready = self._ready
-            place = next(iter(ready)) if len(ready) == 1 else min(ready)
-            lanes = ready.pop(place)
+            place, lanes = self._lowest() if not self._warp_order else self._lowest_of_first_warp()
             if self._waits[place]:
                 here, not_yet = lanes.split(awaited(place, lanes))
                 if not_yet is not None:
@@ -119,7 +121,7 @@ class Schedule:
                 return place, lanes
             together, early = self._together(lanes, members(place, lanes))
             if early is not None:
-                self._stalled[place] = early
+                self._stalled[place] = early.unite(self._stalled[place]) if place in self._stalled else early
                 if self._listeners.stall is not None:
                     self._listeners.stall(self._blocks[place], early)
             if together is not None:
@@ -130,6 +132,28 @@ class Schedule:
         if waiting:
             raise deadlock(waiting[0].place, waiting[0].lanes)
         return None
+
+    def _lowest(self) -> tuple[int, Lanes]:
+        """All that stand at the lowest place."""
+        place = next(iter(self._ready)) if len(self._ready) == 1 else min(self._ready)
+        return place, self._ready.pop(place)
+
+    def _lowest_of_first_warp(self) -> tuple[int, Lanes]:
+        """Of the first warp in the order that can go on: its lanes at their lowest place. All others stay."""
+        for warp in self._warp_order:
+            for place in sorted(self._ready):
+                mask = self._ready[place].mask
+                own = np.zeros_like(mask)
+                lanes = slice(warp * WARP, (warp + 1) * WARP)
+                own[:, lanes] = mask[:, lanes]
+                if own.any():
+                    rest = mask & ~own
+                    if rest.any():
+                        self._ready[place] = lanes_of(rest)
+                    else:
+                        del self._ready[place]
+                    return place, lanes_of(own)
+        raise AssertionError("a warp order names every warp")
 
     def _park(self, place: int, lanes: Lanes) -> None:
         self._parked[place] = lanes.unite(self._parked[place]) if place in self._parked else lanes
