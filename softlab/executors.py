@@ -12,6 +12,7 @@ from softlab import gpu
 from softlab.compile import Program, compile_program, kernel_sources
 from softlab.kernel import Kernel
 from softlab.plans import Plan
+from softlab.structs import arrays_of
 from softlab.traces import Run
 
 
@@ -38,9 +39,9 @@ def launch(plan: Plan, args: Sequence[Any]) -> None:
     """Run a plan's kernel on any arguments: in the emulator where the arrays among them are NumPy's.
 
     Arguments:
-        args: arrays, NumPy scalars of the parameters' types, and ``numpy.void`` for a struct.
+        args: arrays, NumPy scalars of the parameters' types, and Structs.
     """
-    if any(isinstance(argument, np.ndarray) for argument in args):
+    if any(isinstance(array, np.ndarray) for argument in args for array in arrays_of(argument)):
         emulate(plan, args)
     else:
         gpu.launch(program_of(plan), (plan.grid, 1, 1), (*plan.block, 1), args, plan.smem_bytes)

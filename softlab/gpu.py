@@ -16,8 +16,11 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from softlab.compile import Program
 from softlab.errors import Error
+from softlab.structs import Struct
 
 #: DLPack's numbers for memory that a CUDA kernel can use: kDLCUDA and kDLCUDAManaged (dlpack.h).
 _DLPACK_CUDA = (2, 13)
@@ -39,7 +42,7 @@ def launch(
     Arguments:
         program: compiled for this GPU, or for an older one (its PTX is then compiled by the driver, once).
         grid, block: up to three sizes each.
-        args: CuPy arrays, and NumPy scalars of the parameters' types.
+        args: CuPy arrays, NumPy scalars of the parameters' types, and Structs of both.
         smem: dynamic shared memory of a block in bytes. Over 48 KiB it is asked for, as CUDA wants it.
 
     Raises:
@@ -50,7 +53,7 @@ def launch(
     function = _function(program, runtime.getDevice())
     try:
         _allow_smem(function, smem)
-        function(_three(grid), _three(block), tuple(args), smem)
+        function(_three(grid), _three(block), tuple(map(_argument, args)), smem)
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
         raise _refused(program, grid, block, smem, error) from error
 
@@ -129,6 +132,14 @@ class Launcher:
         first = ctypes.addressof(values)
         places = (ctypes.c_void_p * count)(*(first + 8 * k for k in range(count)))
         return values, ctypes.addressof(places), places
+
+
+def _argument(argument: Any) -> Any:
+    """An argument as CuPy takes it: a struct is an array of one element, whose bytes the driver copies."""
+    if isinstance(argument, Struct):
+        raw = argument.pack(lambda array: array.data.ptr)
+        return np.frombuffer(raw, np.dtype((np.void, len(raw))))
+    return argument
 
 
 def _three(size: tuple[int, ...]) -> tuple[int, ...]:

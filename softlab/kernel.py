@@ -13,6 +13,7 @@ import numpy as np
 
 from softlab.compile import Program, compile_program
 from softlab.devices import Device
+from softlab.structs import Struct, arrays_of
 from softlab.traces import Accesses, Buffer, Run, Shuffles
 
 #: Largest grid and block (CUDA C++ Programming Guide, "Compute Capabilities", the same since 3.0).
@@ -86,9 +87,9 @@ class Kernel:
         Arguments:
             grid: number of blocks, an int or up to three; whole clusters where the kernel has ``__cluster_dims__``.
             block: threads a block, an int or up to three.
-            args: one for each parameter: arrays for pointers, NumPy scalars of the parameter's type, or Python ints and
-                floats, which are converted to it. NumPy arrays run in the emulator and change in place; CuPy arrays
-                (and other CUDA arrays) run on their GPU.
+            args: one for each parameter: arrays for pointers, NumPy scalars of the parameter's type, Python ints and
+                floats, which are converted to it, or ``softlab.structs.Struct`` for a struct. NumPy arrays run in the
+                emulator and change in place; CuPy arrays (and other CUDA arrays) run on their GPU.
             smem: dynamic shared memory of a block in bytes.
             check: look for faults that a GPU would not report (emulator). Accesses out of bounds and misaligned ones
                 are always found.
@@ -112,7 +113,7 @@ class Kernel:
         smem = _count("smem", smem)
         self._check_limits(*shape, smem)
         args = tuple(args)
-        if any(_on_gpu(argument) for argument in args):
+        if any(_on_gpu(array) for argument in args for array in arrays_of(argument)):
             return self._launch(*shape, args, smem)
         return self._emulate(
             *shape, args, smem, check=check, record=record, blocks=blocks, budget=budget, warp_order=warp_order
@@ -252,13 +253,13 @@ class Kernel:
 
         from softlab import gpu
 
-        if any(isinstance(argument, np.ndarray) for argument in args):
+        given = [array for argument in args for array in arrays_of(argument)]
+        if any(isinstance(array, np.ndarray) for array in given):
             raise TypeError(
                 "args mix arrays on a GPU and NumPy arrays: move all of them to one side (cupy.asarray, x.get())"
             )
-        first = next(argument for argument in args if _on_gpu(argument))
-        with gpu.working_place(first):
-            arrays = tuple(gpu.as_cupy(a) if _on_gpu(a) else self._as_scalar(i, a) for i, a in enumerate(args))
+        with gpu.working_place(next(array for array in given if _on_gpu(array))):
+            arrays = tuple(self._for_driver(i, a) for i, a in enumerate(args))
             gpu.launch(self.program, grid, block, arrays, smem)
             cupy.cuda.get_current_stream().synchronize()
         return Run(
@@ -275,10 +276,15 @@ class Kernel:
             ),
         )
 
-    def _as_scalar(self, number: int, value: Any) -> Any:
-        """A Python number as the parameter's type, for the driver."""
+    def _for_driver(self, number: int, value: Any) -> Any:
+        """An argument as the driver takes it; a Python number as the parameter's type."""
+        from softlab import gpu
         from softlab.emulator.arguments import scalar_for_driver
 
+        if isinstance(value, Struct):
+            return value.with_arrays(gpu.as_cupy)
+        if _on_gpu(value):
+            return gpu.as_cupy(value)
         return scalar_for_driver(self._emulated.image, number, value)
 
 

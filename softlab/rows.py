@@ -16,6 +16,7 @@ import numpy as np
 
 from softlab import arrays, gpu, plans
 from softlab.devices import Device, resolve
+from softlab.dispatches import Lookup
 from softlab.dtypes import ElementType
 from softlab.executors import execute
 from softlab.plans import Plan, Step
@@ -48,17 +49,19 @@ class Problem:
 
 
 @lru_cache(maxsize=1024)
-def planned(problem: Problem, single: bool = False) -> Plan:
+def planned(problem: Problem, single: bool = False, lookup: Lookup | None = None) -> Plan:
     """The policy's plan for a problem.
 
     Arguments:
         single: with packs of one element, for arrays that do not start at a multiple of a pack. The reference has no
             case for them, and faults.
+        lookup: where registers and static shared memory come from, as for :func:`softlab.plan`; it is hashable.
     """
     shape = (problem.rows, problem.cols, problem.dtype)
+    choices: dict[str, Any] = {"op": problem.op, "policy": problem.policy, "device": problem.device, "lookup": lookup}
     if not single:
-        return plans.plan(*shape, op=problem.op, policy=problem.policy, device=problem.device)
-    plan = plans.forced(*shape, pack_size=1, op=problem.op, policy=problem.policy, device=problem.device)
+        return plans.plan(*shape, **choices)
+    plan = plans.forced(*shape, pack_size=1, **choices)
     step = Step("Do the arrays start at a multiple of a pack?", {}, False, "else packs of 1 element")
     return replace(plan, steps=(step, *plan.steps))
 

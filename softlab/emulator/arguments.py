@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from softlab.emulator.linker import Image
 from softlab.emulator.memory import GlobalMemory
 from softlab.emulator.ptx import DTYPES, Variable
+from softlab.structs import Struct
 
 _POINTER_BYTES = 8
 
@@ -52,14 +54,21 @@ def pack(image: Image, arguments: Sequence[Any], memory: GlobalMemory) -> tuple[
     data = bytearray(image.param_bytes)
     mapped: list[Mapped] = []
     seen: dict[tuple[int, int], int] = {}
+
+    def address(index: int, array: np.ndarray) -> int:
+        raw = _bytes(index, array)
+        key = (array.ctypes.data, array.nbytes)
+        if key not in seen:
+            seen[key] = memory.place(raw, name=f"argument {index}", index=index, writeable=array.flags.writeable)
+        mapped.append(Mapped(index, seen[key], array.nbytes, array.dtype.name))
+        return seen[key]
+
     for index, (argument, (variable, offset)) in enumerate(zip(arguments, image.params, strict=True)):
         if isinstance(argument, np.ndarray):
-            raw = _array(index, argument, variable)
-            key = (argument.ctypes.data, argument.nbytes)
-            if key not in seen:
-                seen[key] = memory.place(raw, name=f"argument {index}", index=index, writeable=argument.flags.writeable)
-            mapped.append(Mapped(index, seen[key], argument.nbytes, argument.dtype.name))
-            raw_bytes = seen[key].to_bytes(_POINTER_BYTES, "little")
+            _check_pointer(index, argument, variable)
+            raw_bytes = address(index, argument).to_bytes(_POINTER_BYTES, "little")
+        elif isinstance(argument, Struct):
+            raw_bytes = _scalar(index, argument.pack(partial(address, index)), variable)
         else:
             raw_bytes = _scalar(index, argument, variable)
         data[offset : offset + len(raw_bytes)] = raw_bytes
@@ -78,11 +87,15 @@ def scalar_for_driver(image: Image, index: int, value: Any) -> np.generic:
     return np.frombuffer(raw, f"u{len(raw)}" if len(raw) in (1, 2, 4, 8) else f"V{len(raw)}")[0]
 
 
-def _array(index: int, array: np.ndarray, variable: Variable) -> np.ndarray:
+def _check_pointer(index: int, array: np.ndarray, variable: Variable) -> None:
     if variable.size != _POINTER_BYTES or variable.type not in ("u64", "b64", "s64"):
         raise TypeError(
             f"argument {index} is an array of {array.dtype}, but the parameter is {_shown(variable)}: pass a scalar"
         )
+
+
+def _bytes(index: int, array: np.ndarray) -> np.ndarray:
+    """The array's memory."""
     if array.dtype.hasobject:
         raise TypeError(f"argument {index} is an array of Python objects: pass an array of numbers")
     if not array.flags.c_contiguous:
@@ -106,7 +119,7 @@ def _scalar(index: int, value: Any, variable: Variable) -> bytes:
     if variable.type == "b8" and variable.size != 1:
         raise TypeError(
             f"{takes}, got {value!r}. Pass a NumPy scalar of that type (numpy.float16, ml_dtypes.bfloat16), a "
-            "numpy.void of a structured dtype, or bytes"
+            "numpy.void of a structured dtype, bytes, or a softlab.structs.Struct"
         )
     if isinstance(value, bool | int):
         if dtype.kind == "f":

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.atomics import check_operation
-from softlab.emulator.linker import LOCAL_WINDOW, SHARED_WINDOW, Image
+from softlab.emulator.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, Image
 from softlab.emulator.memory import Site
 from softlab.emulator.ptx import DTYPES, Address, Instruction, Operand, Pair, Register, Symbol, Vector
 from softlab.emulator.registry import OpcodeTable, Semantics
@@ -102,10 +102,13 @@ def without_policy(instruction: Instruction) -> tuple[Operand, ...]:
 
 
 def _parameter_space(operand: Operand, image: Image) -> str:
-    """``.param`` is the kernel's parameters (constants of the launch) or, for a call, a variable on the stack."""
+    """``.param`` is the kernel's parameters (constants of the launch) or, for a call, a variable on the stack.
+
+    An address in a register is one of a kernel's parameter: variables on the stack go by their names.
+    """
     if isinstance(operand, Address) and isinstance(operand.base, Symbol):
         return image.spaces.get(operand.base.name, "param")
-    return "param"
+    return "const"
 
 
 @EFFECTS.opcode("ld", "ldu")
@@ -116,7 +119,7 @@ def _load(instruction: Instruction, index: int, image: Image) -> Effect:
     if space == "param":
         space = _parameter_space(address, image)
         if space == "kernel-param":
-            offset = image.addresses[address.base.name] + address.offset  # type: ignore[union-attr]
+            offset = image.addresses[address.base.name] - PARAMETER_BASE + address.offset  # type: ignore[union-attr]
             place = Place(index, instruction, f"{DTYPES[kind].str} {offset} {count}")
             return Effect("m.parameter", place, (), (destination,), (kind,) * count)
         if space == "param":
@@ -132,7 +135,7 @@ def _store(instruction: Instruction, index: int, image: Image) -> Effect:
     space = space_of(instruction)
     if space == "param":
         space = _parameter_space(address, image)
-        if space in ("param", "kernel-param"):
+        if space in ("param", "kernel-param", "const"):
             raise NotImplementedError("a store to a kernel's parameter")
     site = Site(index, instruction, space, DTYPES[kind], count, store=True)
     values = value.elements if isinstance(value, Vector) else (value,)

@@ -11,7 +11,7 @@ import numpy as np
 from softlab.emulator.arguments import Mapped, pack
 from softlab.emulator.compiler import Program
 from softlab.emulator.faults import Index3
-from softlab.emulator.linker import LOCAL_WINDOW, SHARED_WINDOW, Image
+from softlab.emulator.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, Image
 from softlab.emulator.machine import INSTRUCTION_BUDGET, Launch
 from softlab.emulator.memory import GlobalMemory
 from softlab.emulator.observers import Observer
@@ -50,6 +50,7 @@ def prepare(
     _check_cluster(program.image, grid)
     memory = GlobalMemory()
     parameters, mapped = pack(program.image, arguments, memory)
+    memory.place(np.frombuffer(parameters, np.uint8), name="the parameters", base=PARAMETER_BASE, writeable=False)
     _place_variables(program.image, memory)
     launch = Launch(
         program,

@@ -22,6 +22,7 @@ from softlab.emulator.registry import unsupported
 from softlab.errors import Error
 
 #: Where each state space begins in the generic address space. Numbers of our own: no host memory is ever behind them.
+PARAMETER_BASE = 0x0000_4000_0000_0000
 MODULE_BASE = 0x0000_5000_0000_0000
 ARGUMENT_BASE = 0x0000_6000_0000_0000
 SHARED_WINDOW = 0x0000_7000_0000_0000
@@ -84,7 +85,7 @@ def link(module: Module, entry: str) -> Image:
     own = {v.name: v for v in flat.variables}
     variables = [v for n in _referenced(module, instructions) if (v := own.get(n) or module.variables.get(n))]
     params, param_bytes = _layout(function.params)
-    addresses = {variable.name: offset for variable, offset in params}
+    addresses = {variable.name: PARAMETER_BASE + offset for variable, offset in params}
     spaces = {variable.name: "kernel-param" for variable in function.params}
     shared = [v for v in variables if v.space == "shared"]
     static_shared = _place_shared(shared, addresses)

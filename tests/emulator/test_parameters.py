@@ -1,0 +1,50 @@
+"""A kernel's parameters: read by name, through an address in a register, and through a generic pointer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab.structs import Struct
+
+SOURCE = """
+struct Table { int values[8]; int* target; };
+
+__device__ __noinline__ int pick(const int* values, int i) { return values[i]; }
+
+extern "C" __global__ void by_register(const __grid_constant__ Table table) {
+  table.target[threadIdx.x] = table.values[7 - threadIdx.x];
+}
+extern "C" __global__ void by_pointer(const __grid_constant__ Table table) {
+  table.target[threadIdx.x] = pick(table.values, threadIdx.x);
+}
+extern "C" __global__ void beyond(const __grid_constant__ Table table, int i) {
+  table.target[0] = pick(table.values, i);
+}
+"""
+
+
+def run(name: str, *further: object) -> tuple[np.ndarray, softlab.traces.Run]:
+    target = np.zeros(8, np.int32)
+    table = Struct(*np.arange(10, 18, dtype=np.int32), target)
+    return target, softlab.Kernel(SOURCE, name).run(1, 8, (table, *further))
+
+
+def test_through_a_register() -> None:
+    target, done = run("by_register")
+    assert target.tolist() == list(range(17, 9, -1))
+    assert "ld.param" in softlab.Kernel(SOURCE, "by_register").program.ptx
+    # Parameters come from the constant bank: they are no requests to global memory.
+    assert done.counters["global_load_requests"] == 0
+    assert done.counters["global_store_requests"] == 1
+
+
+def test_through_a_generic_pointer() -> None:
+    assert run("by_pointer")[0].tolist() == list(range(10, 18))
+
+
+def test_beyond_the_parameters() -> None:
+    with pytest.raises(softlab.KernelFault, match="the parameters") as caught:
+        run("beyond", np.int32(1000))
+    assert caught.value.kind == "global-out-of-bounds"
