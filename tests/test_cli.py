@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import softlab
-from softlab import cli, plans
+from softlab import cli, course, plans
+from softlab.cli import machine
+from softlab.course import grading
 from softlab.devices import Device, names
 
 
@@ -153,7 +156,7 @@ def test_help_and_version(capsys):
     assert run(capsys, "--version")[:2] == (0, f"softlab {softlab.__version__}\n")
     status, out, _ = run(capsys, "--help")
     assert status == 0
-    for name in ("plan", "occupancy", "trace", "devices", "doctor", "lab", "bench"):
+    for name in ("plan", "occupancy", "trace", "devices", "doctor", "lab", "explore", "progress", "grade", "bench"):
         assert f"\n    {name}" in out
         assert run(capsys, name, "--help")[0] == 0
 
@@ -161,7 +164,7 @@ def test_help_and_version(capsys):
 def test_the_operators_of_the_help_are_those_of_the_plans():
     from softlab.dispatches import OPERATORS
 
-    assert tuple(OPERATORS) == cli.OPERATORS
+    assert tuple(OPERATORS) == machine.OPERATORS
 
 
 def test_doctor(capsys, monkeypatch):
@@ -176,14 +179,14 @@ def test_doctor(capsys, monkeypatch):
 
 def test_lab(capsys, monkeypatch, tmp_path):
     called = []
-    monkeypatch.setattr(subprocess, "call", lambda command: called.append(command) or 0)
+    monkeypatch.setattr(subprocess, "call", lambda command, env=None: called.append(command) or 0)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notebooks").mkdir()
     assert run(capsys, "lab", "--notebook", "01.ipynb", "--", "--no-browser")[0] == 0
     (command,) = called
-    assert command[:4] == [sys.executable, "-m", "jupyterlab", str(tmp_path / "notebooks")]
+    assert command[:4] == [sys.executable, "-m", "jupyterlab", str(tmp_path)]
     assert "--ServerApp.ip=127.0.0.1" in command
-    assert "--LabApp.default_url=/lab/tree/01.ipynb" in command
+    assert "--LabApp.default_url=/lab/tree/notebooks/01.ipynb" in command
     assert command[-1] == "--no-browser"
 
 
@@ -192,6 +195,69 @@ def test_lab_without_tutorials(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(softlab, "__file__", str(tmp_path / "site-packages" / "softlab" / "__init__.py"))
     status, _, err = run(capsys, "lab")
     assert (status, err.startswith("softlab lab: no folder 'notebooks' in")) == (2, True)
+
+
+def test_explore(capsys, monkeypatch):
+    called = []
+    monkeypatch.setattr(subprocess, "call", lambda command, env=None: called.append((command, env)) or 0)
+    monkeypatch.setenv("JUPYTER_PATH", "elsewhere")
+    assert run(capsys, "explore", "--", "--no-browser", "--port=8899")[0] == 0
+    ((command, env),) = called
+    assert command[1:3] == ["-m", "voila"]
+    assert Path(command[3]).is_file()
+    assert {"--Voila.ip=127.0.0.1", "--token"} <= set(command)
+    assert command[-2:] == ["--no-browser", "--port=8899"]
+    template, *others = env["JUPYTER_PATH"].split(os.pathsep)
+    assert (Path(template) / "voila" / "templates" / "softlab" / "index.html.j2").is_file()
+    assert others == ["elsewhere"]
+    assert run(capsys, "explore", "--", "--token=mine")[0] == 0
+    assert "--token" not in called[1][0]
+
+
+def test_explore_without_voila(capsys, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    status, _, err = run(capsys, "explore")
+    assert (status, "pip install 'softlab[lab]'" in err) == (2, True)
+
+
+def test_progress(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert course.exercise("00-half-the-bytes").grade(16_777_216).right
+    status, out, _ = run(capsys, "progress")
+    assert status == 0
+    assert [line.split("│")[2].strip() for line in out.splitlines() if "│ 00 " in line or "The course" in line] == [
+        "1",
+        "1",
+    ]
+    assert run(capsys, "progress", "--export", tmp_path / "out.json")[0] == 0
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert (record["right"], list(record["exercises"])) == (1, ["00-half-the-bytes"])
+    assert json.loads(run(capsys, "progress", "--export", "-")[1]) == record
+    status, _, err = run(capsys, "progress", "--export", tmp_path / "no" / "such" / "folder.json")
+    assert (status, "cannot be written" in err) == (2, True)
+    assert json.loads(run(capsys, "progress", "--reset", "--export", "-")[1])["right"] == 0
+
+
+def test_grade(capsys, monkeypatch, tmp_path):
+    found = []
+    states = {"00-half-the-bytes": "right", "00-copy": "wrong"}
+    monkeypatch.setattr(grading, "notebooks", lambda folder: [folder / "ada.ipynb"])
+    monkeypatch.setattr(
+        grading, "graded", lambda path, folder, **more: found.append(more) or grading.Submission(path.name, states)
+    )
+    status, out, err = run(capsys, "grade", tmp_path)
+    assert (status, err) == (0, "ada.ipynb: 1 of 2 right\n")
+    assert out == "file,right,of,problem,00-copy,00-half-the-bytes\nada.ipynb,1,2,,wrong,right\n"
+    assert found[0]["shipped"].name == "notebooks"
+    assert json.loads(run(capsys, "grade", tmp_path, "--json")[1])[0]["states"] == states
+    assert run(capsys, "grade", tmp_path, "--csv", tmp_path / "class.csv")[1] == ""
+    assert (tmp_path / "class.csv").read_text() == out
+
+
+@pytest.mark.parametrize("name", ["nothing", ""])
+def test_grade_without_notebooks(capsys, tmp_path, name):
+    status, _, err = run(capsys, "grade", tmp_path / name)
+    assert (status, "no " in err) == (2, True)
 
 
 def test_as_a_module_into_a_pipe_that_closes():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import ipywidgets as widgets
 from traitlets import HasTraits
@@ -17,6 +17,11 @@ class Explorer(HasTraits):
     """
 
     widget: widgets.Widget
+
+    @classmethod
+    def example(cls) -> Self:
+        """One with something to see, for ``softlab explore``. One that cannot be made without arguments has its own."""
+        return cls()
 
     def bind(self, trait: str, control: widgets.ValueWidget) -> None:
         """Keep a trait and a control's value alike. The trait has the last word: it may take another value."""

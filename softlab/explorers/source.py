@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import anywidget
 import ipywidgets as widgets
+import numpy as np
 from traitlets import Dict, Int, Unicode, validate
 
+from softlab.compile import kernel_folder
 from softlab.explorers.explorer import Explorer, menu
 from softlab.instruments.listing import Listing, listing
 from softlab.kernel import Kernel
@@ -61,6 +63,14 @@ class SourceExplorer(Explorer):
         self.observe(self._show, ("counter", "line"))
         self.widget = widgets.VBox([self.counter_menu, self.panes, self.message])
         self._show(None)
+
+    @classmethod
+    def example(cls) -> Self:
+        """The transpose of the gallery, its tile without padding: one line has all the bank conflicts."""
+        source = (kernel_folder() / "gallery" / "transpose.cu").read_text()
+        kernel = Kernel(source, "transpose<Tile::plain>", file="transpose.cu")
+        x = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+        return cls(kernel, kernel.run((2, 2), (32, 8), (x, np.zeros_like(x), 64, 64)), counter="bank_conflicts")
 
     @validate("counter")
     def _known_counter(self, proposal: Any) -> str:

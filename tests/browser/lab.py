@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import nbformat
 from playwright.sync_api import Browser, Locator, Page, Playwright
 
-from softlab.cli import lab_command
+from softlab.cli.course import lab_command
 
 HOST = "127.0.0.1"
 START_SECONDS = 60

@@ -1,67 +1,16 @@
-"""The ``softlab`` command: plans, occupancy and traces as tables or JSON, the tutorials, and what this machine has.
-
-A wrong argument ends with one line on standard error and exit status 2.
-"""
+"""Plans, occupancy, traces and recorded speeds: what the library knows, as tables or JSON."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import softlab
+from softlab.cli.output import print_json, print_table, print_tree, text_of
+from softlab.cli.registry import command, json_option, rest_option
 from softlab.dtypes import ELEMENT_TYPES
-from softlab.errors import Error
 
 OPERATORS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
-BAD_ARGUMENTS = 2
-
-
-@dataclass(frozen=True)
-class _Command:
-    """One subcommand: ``arguments`` declares its options on a parser, ``run`` does it and gives the exit status."""
-
-    name: str
-    help: str
-    arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
-
-
-_COMMANDS: dict[str, _Command] = {}
-
-
-def _command(name: str, help: str, arguments: Callable[[argparse.ArgumentParser], None]):
-    def register(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-        _COMMANDS[name] = _Command(name, help, arguments, run)
-        return run
-
-    return register
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line (``sys.argv`` where None) and return the exit status: 0, 2 for wrong arguments."""
-    parser = argparse.ArgumentParser(prog="softlab", description="A laboratory for GPU kernels.")
-    parser.add_argument("--version", action="version", version=f"softlab {softlab.__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="command", required=True)
-    for command in _COMMANDS.values():
-        declared = commands.add_parser(command.name, help=command.help, description=command.help)
-        command.arguments(declared)
-    options = parser.parse_args(arguments)
-    try:
-        return _COMMANDS[options.command].run(options)
-    except BrokenPipeError:  # the reader has seen enough: softlab plan ... | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (Error, ValueError, TypeError) as error:
-        print(f"softlab {options.command}: {error}", file=sys.stderr)
-        return BAD_ARGUMENTS
 
 
 # Options
@@ -78,7 +27,7 @@ def _problem(parser: argparse.ArgumentParser) -> None:
 
 def _device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", help="a GPU's name or an architecture (default: the GPU present, else H200)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    json_option(parser)
 
 
 def _plan_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +60,7 @@ def _trace_arguments(parser: argparse.ArgumentParser) -> None:
 # Commands
 
 
-@_command("plan", "Which kernel, pack, block and grid a softmax takes, and why.", _plan_arguments)
+@command("plan", "Which kernel, pack, block and grid a softmax takes, and why.", _plan_arguments)
 def _plan(options: argparse.Namespace) -> int:
     from softlab.plans import forced
 
@@ -133,7 +82,7 @@ def _plan(options: argparse.Namespace) -> int:
         record = plan.record() | {"occupancy": plan.occupancy.record() if plan.grid else None}
         if options.alternatives:
             record["alternatives"] = [_alternative(a) for a in alternatives]
-        return _print_json(record)
+        return print_json(record)
     figures = {
         "kernel": plan.kernel,
         "elements a thread moves at once": plan.pack_size,
@@ -152,13 +101,13 @@ def _plan(options: argparse.Namespace) -> int:
             "compiled": f"{plan.name} of {plan.file}",
         }
     title = f"{plan.op} of {plan.rows} x {plan.cols} {plan.dtype} on {plan.device.name} ({plan.arch})"
-    _print_table(title, ("", ""), figures.items())
-    rows = [(str(k), s.question, _text(s.answer), _text(s.values), s.rule) for k, s in enumerate(plan.steps, 1)]
-    _print_table("Steps", ("", "question", "answer", "values", "rule"), rows)
+    print_table(title, ("", ""), figures.items())
+    rows = [(str(k), s.question, text_of(s.answer), text_of(s.values), s.rule) for k, s in enumerate(plan.steps, 1)]
+    print_table("Steps", ("", "question", "answer", "values", "rule"), rows)
     if options.tree:
-        _print_tree(plan.tree())
+        print_tree(plan.tree())
     if options.alternatives:
-        _print_table(
+        print_table(
             "Alternatives (* is the plan)",
             ("", "kernel", "block", "registers", "blocks/SM", "warps/SM", "grid", "bytes of global memory", ""),
             [_alternative_row(a) for a in alternatives],
@@ -188,7 +137,7 @@ def _alternative_row(alternative: Any) -> tuple[Any, ...]:
     return (*head, plan.registers, held.blocks_per_sm, held.warps_per_sm, plan.grid, plan.global_bytes, "")
 
 
-@_command("occupancy", "How many blocks of a kernel an SM holds, and what limits them.", _occupancy_arguments)
+@command("occupancy", "How many blocks of a kernel an SM holds, and what limits them.", _occupancy_arguments)
 def _occupancy(options: argparse.Namespace) -> int:
     from itertools import product
 
@@ -201,7 +150,7 @@ def _occupancy(options: argparse.Namespace) -> int:
         for t, r, s in product(threads, options.registers, options.smem)
     ]
     if options.json:
-        return _print_json([held.record() for held in found])
+        return print_json([held.record() for held in found])
     rows = [
         (h.threads, h.registers, h.smem, h.blocks_per_sm, h.warps_per_sm, f"{h.fraction:.0%}",
          ", ".join(h.limiters), *h.record()["limits"].values(), h.reason)
@@ -209,11 +158,11 @@ def _occupancy(options: argparse.Namespace) -> int:
     ]  # fmt: skip
     head = ("threads", "registers", "smem", "blocks/SM", "warps/SM", "occupancy", "limited by")
     limits = tuple(f"by {name}" for name in found[0].limits)
-    _print_table(f"Occupancy on {device.name} ({device.arch})", (*head, *limits, ""), rows)
+    print_table(f"Occupancy on {device.name} ({device.arch})", (*head, *limits, ""), rows)
     return 0
 
 
-@_command("trace", "Run a softmax of random numbers in the emulator and count what its warps did.", _trace_arguments)
+@command("trace", "Run a softmax of random numbers in the emulator and count what its warps did.", _trace_arguments)
 def _trace(options: argparse.Namespace) -> int:
     import numpy as np
 
@@ -226,28 +175,28 @@ def _trace(options: argparse.Namespace) -> int:
     lines = trace.by_line() if options.by_line else {}
     if options.json:
         record = {"plan": trace.plan.record(), "counters": dict(trace.counters)}
-        return _print_json(record | ({"by_line": lines} if options.by_line else {}))
-    _print_table(repr(trace.plan).strip("<>"), ("counter", "value"), trace.counters.items())
+        return print_json(record | ({"by_line": lines} if options.by_line else {}))
+    print_table(repr(trace.plan).strip("<>"), ("counter", "value"), trace.counters.items())
     if lines:
         source = trace.run.source.splitlines()
         names = [name for name in trace.counters if any(counts[name] for counts in lines.values())]
         rows = [(n, source[n - 1].strip(), *(c[name] or "" for name in names)) for n, c in lines.items()]
-        _print_table(trace.run.file, ("line", "source", *(name.replace("_", " ") for name in names)), rows)
+        print_table(trace.run.file, ("line", "source", *(name.replace("_", " ") for name in names)), rows)
     return 0
 
 
-@_command("devices", "The GPUs that softlab knows, and the one that is present.", _device)
+@command("devices", "The GPUs that softlab knows, and the one that is present.", _device)
 def _devices(options: argparse.Namespace) -> int:
     from softlab.devices import Device, names, resolve
 
     present = Device.present()
     wanted = [resolve(options.device)] if options.device else [*map(Device.named, names())]
     if options.json:
-        return _print_json({"present": present and vars(present), "devices": [vars(device) for device in wanted]})
+        return print_json({"present": present and vars(present), "devices": [vars(device) for device in wanted]})
     head = ("name", "arch", "SMs", "threads/SM", "blocks/SM", "registers/SM", "smem/SM", "L2 MiB", "GB/s", "source")
     rows = [_device_row(device) for device in wanted]
-    _print_table("Devices", head, rows)
-    _print_table("Present", head, [_device_row(present)] if present else [("none",)])
+    print_table("Devices", head, rows)
+    print_table("Present", head, [_device_row(present)] if present else [("none",)])
     return 0
 
 
@@ -261,7 +210,7 @@ def _device_row(device: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-@_command("doctor", "What this machine has, and what each missing part costs.", lambda parser: _json_only(parser))
+@command("doctor", "What this machine has, and what each missing part costs.", json_option)
 def _doctor(options: argparse.Namespace) -> int:
     from softlab import doctor
 
@@ -270,112 +219,8 @@ def _doctor(options: argparse.Namespace) -> int:
     return doctor.exit_status(findings)
 
 
-@_command("lab", "JupyterLab on the tutorials (127.0.0.1, token on).", lambda parser: _lab_arguments(parser))
-def _lab(options: argparse.Namespace) -> int:
-    command = lab_command(notebook_folder(), options.notebook, options.rest)
-    # Ctrl-C is JupyterLab's to answer: it asks, and shuts its kernels down. Without this, call() would kill it.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        return subprocess.call(command)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@_command("bench", "Recorded speeds of the kernels, and the claims judged by them.", lambda parser: _rest(parser))
+@command("bench", "Recorded speeds of the kernels, and the claims judged by them.", rest_option)
 def _bench(options: argparse.Namespace) -> int:
     from softlab import bench
 
     return bench.main(options.rest)
-
-
-def _json_only(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _lab_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--notebook", default="00-start-here.ipynb", help="the notebook to open first")
-    _rest(parser)
-
-
-def _rest(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help="further options, handed on as they are")
-
-
-def notebook_folder() -> Path:
-    """The tutorials: in the current folder, or of the checkout that softlab runs from.
-
-    Raises:
-        ValueError: neither has them.
-    """
-    for folder in (Path.cwd() / "notebooks", Path(softlab.__file__).resolve().parents[1] / "notebooks"):
-        if folder.is_dir():
-            return folder
-    raise ValueError(f"no folder 'notebooks' in {Path.cwd()}: run it in a checkout of softlab")
-
-
-def lab_command(folder: Path, notebook: str, rest: Sequence[str]) -> list[str]:
-    """The command that starts JupyterLab there, as ``make lab`` does."""
-    command = [sys.executable, "-m", "jupyterlab", str(folder), "--ServerApp.ip=127.0.0.1"]
-    command += [f"--LabApp.default_url=/lab/tree/{notebook}"]
-    # Kernels are talked to over TCP; where they can, in cipher, and without a warning about it for each kernel.
-    command += ["--KernelManager.transport_encryption=auto"]
-    if os.name == "posix" and os.getuid() == 0:  # JupyterLab refuses to run as root unless told
-        command += ["--allow-root"]
-    return [*command, *(option for option in rest if option != "--")]
-
-
-# Output
-
-
-def _print_json(record: Any) -> int:
-    print(json.dumps(record, indent=2))
-    return 0
-
-
-def _print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table; a column without a single entry is left out."""
-    from rich.table import Table
-    from rich.text import Text
-
-    cells = [[_text(cell) for cell in row] + [""] * (len(head) - len(row)) for row in rows]
-    kept = [k for k in range(len(head)) if any(row[k] for row in cells)]
-    table = Table(title=Text(title), title_justify="left", show_header=any(head))
-    for k in kept:
-        numeric = all(row[k].rstrip("%").isdigit() for row in cells if row[k])
-        table.add_column(Text(head[k]), justify="right" if numeric else "left", overflow="fold")
-    for row in cells:
-        table.add_row(*(Text(row[k]) for k in kept))
-    _console().print(table)
-
-
-def _print_tree(root: Any) -> None:
-    """A plan's tree, the way taken in bold."""
-    from rich.text import Text
-    from rich.tree import Tree
-
-    def drawn(node: Any) -> Tree:
-        mark = "* " if node.lit else "  "
-        tree = Tree(Text(mark + node.label, style="bold" if node.lit else "dim"))
-        tree.children = [drawn(child) for child in node.children]
-        return tree
-
-    _console().print(drawn(root))
-
-
-def _console() -> Any:
-    """Standard output. Where that is no terminal there is no width to keep to: a pipe or a file gets whole lines."""
-    from rich.console import Console
-
-    return Console() if sys.stdout.isatty() else Console(width=200)
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_text(entry)}" for name, entry in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_text, value))
-    return str(value)

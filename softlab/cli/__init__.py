@@ -1,0 +1,36 @@
+"""The ``softlab`` command: plans, occupancy and traces as tables or JSON, the course, and what this machine has.
+
+A wrong argument ends with one line on standard error and exit status 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import softlab
+from softlab.cli import course, machine  # importing registers  # noqa: F401
+from softlab.cli.registry import COMMANDS
+from softlab.errors import Error
+
+BAD_ARGUMENTS = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line (``sys.argv`` where None) and return the exit status: 0, 2 for wrong arguments."""
+    parser = argparse.ArgumentParser(prog="softlab", description="A laboratory for GPU kernels.")
+    parser.add_argument("--version", action="version", version=f"softlab {softlab.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="command", required=True)
+    for declared in COMMANDS.values():
+        declared.arguments(commands.add_parser(declared.name, help=declared.help, description=declared.help))
+    options = parser.parse_args(arguments)
+    try:
+        return COMMANDS[options.command].run(options)
+    except BrokenPipeError:  # the reader has seen enough: softlab plan ... | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (Error, ValueError, TypeError) as error:
+        print(f"softlab {options.command}: {error}", file=sys.stderr)
+        return BAD_ARGUMENTS
