@@ -40,6 +40,7 @@ class Gpu:
     """CuPy's or PyTorch's arrays, on the current GPU."""
 
     aligns = False
+    repeats = True
 
     def memory(self, host: np.ndarray, case: Case) -> Any:
         import cupy

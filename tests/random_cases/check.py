@@ -24,9 +24,14 @@ from tests.random_cases.layouts import Layout
 
 
 class Executor(Protocol):
-    """Where arrays are put and operators run. ``aligns``: arrays are copied to where every pack is aligned."""
+    """Where arrays are put and operators run.
+
+    ``aligns``: arrays are copied to where every pack is aligned. ``repeats``: a second call on like arrays may take
+    another way than the first, so some cases are called twice.
+    """
 
     aligns: bool
+    repeats: bool
 
     def memory(self, host: np.ndarray, case: Case) -> Any:
         """A copy of one-dimensional host memory where the executor computes."""
@@ -45,6 +50,7 @@ class Emulator:
     """NumPy arrays, in the emulator, whose memory is a GPU's: every array starts an allocation there."""
 
     aligns = True
+    repeats = False
 
     def memory(self, host: np.ndarray, case: Case) -> np.ndarray:
         return host.copy()
@@ -165,6 +171,15 @@ def _pattern(case: Case, size: int, dtype: np.dtype) -> np.ndarray:
 
 def perform(prepared: Prepared, executor: Executor) -> Performed:
     """Call the operator; on a GPU this does not wait for it."""
+    if executor.repeats and prepared.case.random("repeat").random() < 0.5:
+        first = _called(prepared, executor)
+        if first.raised:
+            return first
+    return _called(prepared, executor)
+
+
+def _called(prepared: Prepared, executor: Executor) -> Performed:
+    """The operator on new copies of the arrays."""
     case, out = prepared.case, None
     memories = [executor.memory(placed.memory, case) for placed in prepared.inputs]
     pairs = zip(memories, prepared.inputs, strict=True)

@@ -1,0 +1,282 @@
+"""Every family of shipped kernels under compute-sanitizer: memcheck, racecheck, initcheck, synccheck.
+
+    python -m tests.hardware.sanitize --json tests/data/sanitizer_operators_h200.json
+
+Each tool watches a process for each dtype, all at the same time, which compares every result with the oracle as well.
+What they launch has been run, and so compiled, without a tool before. A control shows that each tool reports here what
+it is for: a kernel with a fault of that kind. Every array is an allocation of its own (CuPy's memory pool would hide an
+access beyond its end). Exit status 1 where anything is reported, a result is wrong, or a control is not found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+import softlab
+from softlab import executors, gpu, plans
+from softlab.dispatches import OPERATORS
+from softlab.dtypes import ELEMENT_TYPES
+from softlab.errors import PlanError
+from softlab.plans import Plan
+from tests.hardware.random_cases import Gpu, about
+from tests.random_cases import oracle
+from tests.random_cases.bounds import Arithmetic, compare
+from tests.random_cases.cases import BACKWARD, Case
+from tests.random_cases.check import Executor, run
+
+#: A group of lanes with and without padding, both widths of a lane's columns, ragged lengths, the longest row of each
+#: kernel, and (float64, or beyond it) the uncached one.
+LENGTHS = (1, 5, 31, 32, 66, 500, 1023, 1024, 1025, 2050, 6136, 6141, 12272, 12275)
+ROWS = {True: 6, False: 3}  # even, so that short rows are taken two at a time; odd and few where they are long
+#: What dispatch never takes, but a lesson may: wider packs, other layouts, other blocks.
+FORCED_LENGTHS = (64, 1000)
+FORCED: tuple[Mapping[str, Any], ...] = (
+    *({"kernel": "warp", "pack_size": pack} for pack in (4, 8)),
+    *({"kernel": "block_uncached", "pack_size": pack, "block_size": 256} for pack in (1, 4, 8)),
+    *(
+        {"kernel": "block_smem", "pack_size": pack, "layout": layout, "block_size": 128}
+        for pack, layout in product((1, 2, 4, 8), ("column", "row", "row_scalar"))
+    ),
+)
+#: Seconds for a process.
+LIMIT = 150
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which launches: of a process, or of all."""
+
+    policies: tuple[str, ...] = ("oneflow",)
+    ops: tuple[str, ...] = tuple(OPERATORS)
+    dtypes: tuple[str, ...] = tuple(ELEMENT_TYPES)
+
+    def options(self) -> list[str]:
+        """As options of this command."""
+        return ["--policies", *self.policies, "--ops", *self.ops, "--dtypes", *self.dtypes]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One call and the check of its result: "" or what is wrong."""
+
+    name: str
+    run: Callable[[Executor], str]
+
+
+def launches(selection: Selection) -> Iterator[Launch]:
+    """What each tool watches."""
+    for policy, op, dtype, cols in product(selection.policies, selection.ops, selection.dtypes, LENGTHS):
+        for layout in ("plain", "shifted"):
+            case = _case(op, dtype, cols, layout, policy)
+            yield Launch(str(case), partial(_run_case, case))
+    for op, dtype, cols, forced in product(selection.ops, selection.dtypes, FORCED_LENGTHS, FORCED):
+        try:
+            plan = plans.forced(ROWS[False], cols, dtype, op=op, **forced)
+        except PlanError:  # a pack of more than 16 bytes, or one that does not divide the row
+            continue
+        yield Launch(plan.name, partial(_run_plan, plan))
+
+
+def _case(op: str, dtype: str, cols: int, layout: str, policy: str) -> Case:
+    inputs = 2 if op in BACKWARD else 1
+    return Case(
+        op=op, shape=(ROWS[cols < 100], cols), axis=-1, dtype=dtype, draw=cols, kinds=("normal",) * inputs,
+        memory=(layout,) * (inputs + 1), out="own with any layout", policy=policy,
+    )  # fmt: skip
+
+
+def _run_case(case: Case, executor: Executor) -> str:
+    return run(case, executor).problem
+
+
+def _run_plan(plan: Plan, executor: Executor) -> str:
+    """A plan's kernel on plain arrays."""
+    case = _case(plan.op, plan.dtype, plan.cols, "plain", plan.policy)
+    random = np.random.default_rng(0)
+    element, inputs = ELEMENT_TYPES[plan.dtype], len(case.kinds)
+    hosts = [random.standard_normal((plan.rows, plan.cols)).astype(element.numpy) for _ in range(inputs)]
+    arrays = [executor.memory(host, case) for host in hosts]
+    output = executor.memory(np.full_like(hosts[0], 12345), case)
+    executors.execute(plan, arrays, output)
+    arithmetic = Arithmetic(element.compute, fast=element.compute == "float32")
+    formula: Any = {**oracle.FORWARD, **oracle.BACKWARD}[plan.op]
+    expected = formula(arithmetic, *map(arithmetic.exact, hosts), oracle.additions(plan))
+    wrong = compare(executor.fetch(output), expected, element.compute).wrong
+    return f"{np.count_nonzero(wrong)} elements are off" if wrong.any() else ""
+
+
+# What runs under a tool
+
+
+def watched(selection: Selection) -> int:
+    """Run all launches; the last line of the output sums them up for the parent process."""
+    import cupy
+
+    cupy.cuda.set_allocator(None)
+    names: set[str] = set()
+    launch = gpu.launch
+
+    def noted(program: Any, *arguments: Any) -> None:
+        names.add(program.name)
+        launch(program, *arguments)
+
+    gpu.launch = noted
+    failed, count = [], 0
+    for one in launches(selection):
+        problem = one.run(Gpu())
+        count += 1
+        if problem:
+            failed.append(f"{one.name}: {problem}")
+    families = sorted({name.partition("<")[0] for name in names})
+    print(json.dumps({"launches": count, "kernels": len(names), "families": families, "wrong": failed[:20]}))
+    return 1 if failed else 0
+
+
+#: A fault of the kind that a tool is for: (source of kernel k(int* x), elements of x, whether x is written first).
+CONTROLS: Mapping[str, tuple[str, int, bool]] = MappingProxyType(
+    {
+        "memcheck": ("x[64 + t] = 1;", 64, True),
+        "racecheck": ("__shared__ int w[64]; w[t] = x[t]; x[t] = w[63 - t];", 64, True),
+        "initcheck": ("x[t] = x[t + 64] + 1;", 128, False),
+        "synccheck": ("if (x[t] >= 0 && t < 16) { __syncthreads(); } x[t] = 1;", 64, True),
+    }
+)
+
+
+def control(tool: str) -> None:
+    """Launch the tool's control."""
+    import cupy
+
+    cupy.cuda.set_allocator(None)
+    body, size, written = CONTROLS[tool]
+    source = f'extern "C" __global__ void k(int* x) {{ const int t = threadIdx.x; {body} }}'
+    kernel = softlab.Kernel(source, "k", arch=softlab.Device.present().arch)
+    x = cupy.zeros(size, np.int32) if written else cupy.empty(size, np.int32)
+    gpu.launch(kernel.program, (1,), (64,), (x,), 0)
+    cupy.cuda.Device().synchronize()
+
+
+# The parent process
+
+_SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
+_REPORT = re.compile(r"^========= (?!COMPUTE-SANITIZER|ERROR SUMMARY|RACECHECK SUMMARY|\s)(.+)$", re.MULTILINE)
+
+
+def watching(tool: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """This command under a tool."""
+    command = ["compute-sanitizer", "--tool", tool, "--print-limit", "5"]
+    return read(process([*command, sys.executable, "-m", "tests.hardware.sanitize", *arguments]))
+
+
+def read(found: dict[str, Any]) -> dict[str, Any]:
+    """With what the tool reports: ``errors`` is None where it did not come to its end."""
+    summary = _SUMMARY.search(found["output"])
+    errors = int(summary.group(1)) if summary else None
+    return {**found, "errors": errors, "reports": _REPORT.findall(found["output"])[:5]}
+
+
+def process(command: Sequence[str]) -> dict[str, Any]:
+    """Run it to its end or the limit: its exit status, its time, its output, and what its last line says."""
+    started = time.monotonic()
+    done = subprocess.run(["timeout", "-s", "KILL", str(LIMIT), *command], capture_output=True, text=True, check=False)
+    own = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"launches"')]
+    about_it = {"exit": done.returncode, "seconds": round(time.monotonic() - started)}
+    return {**about_it, **(own[0] if own else {}), "output": done.stdout + done.stderr}
+
+
+def summed_up(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The answers of one tool's processes as one; their output where one did not come to its end."""
+    errors = [answer.get("errors") for answer in answers]
+    kept = {
+        "errors": None if None in errors else sum(errors),
+        "exit": [answer["exit"] for answer in answers],
+        "launches": sum(answer.get("launches", 0) for answer in answers),
+        "kernels": sum(answer.get("kernels", 0) for answer in answers),
+        "families": sorted({family for answer in answers for family in answer.get("families", ())}),
+        "wrong": [name for answer in answers for name in answer.get("wrong", ())],
+        "reports": [report for answer in answers for report in answer.get("reports", ())],
+        "seconds": max(answer["seconds"] for answer in answers),
+    }
+    lost = [answer["output"][-1500:].splitlines() for answer in answers if "launches" not in answer]
+    return {**kept, "lost": lost} if lost else kept
+
+
+def clean(answer: Mapping[str, Any]) -> bool:
+    """Every process came to its end with nothing to report, and every result was right."""
+    return answer["errors"] == 0 and not any(answer["exit"]) and not answer["wrong"] and "lost" not in answer
+
+
+def _said(command: Sequence[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def recorded(selection: Selection) -> dict[str, Any]:
+    """Run all: without a tool first, then under each of them."""
+    module = [sys.executable, "-m", "tests.hardware.sanitize", "--watched"]
+    singles = [Selection(selection.policies, (op,), (dtype,)) for op in selection.ops for dtype in selection.dtypes]
+    parts = [Selection(selection.policies, selection.ops, (dtype,)) for dtype in selection.dtypes]
+    with ThreadPoolExecutor(max(len(singles), 4 * (len(parts) + 1))) as pool:
+        before = list(pool.map(lambda part: process([*module, *part.options()]), singles))
+        under = {
+            tool: [pool.submit(watching, tool, ["--watched", *part.options()]) for part in parts] for tool in CONTROLS
+        }
+        controls = {tool: pool.submit(watching, tool, ["--control", tool]) for tool in CONTROLS}
+    without = summed_up([{"errors": 0, **answer} for answer in before])
+    shown = ("errors", "reports", "exit")
+    return {
+        "command": f"python -m tests.hardware.sanitize --policies {' '.join(selection.policies)}",
+        **about(),
+        "sanitizer": re.findall(r"Version (\S+)", _said(["compute-sanitizer", "--version"])),
+        "without a tool": without,
+        "tools": {tool: summed_up([future.result() for future in futures]) for tool, futures in under.items()},
+        "controls": {tool: {key: future.result()[key] for key in shown} for tool, future in controls.items()},
+    }
+
+
+def passed(record: Mapping[str, Any]) -> bool:
+    """All controls were found, and nothing else."""
+    found = all(answer["errors"] for answer in record["controls"].values())
+    return found and clean(record["without a tool"]) and all(clean(answer) for answer in record["tools"].values())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.hardware.sanitize", description=__doc__)
+    parser.add_argument("--json", type=Path, help="write the summary there")
+    every = Selection()
+    for name in ("policies", "ops", "dtypes"):
+        parser.add_argument(f"--{name}", nargs="+", default=list(getattr(every, name)))
+    parser.add_argument("--watched", action="store_true", help="only run the launches, in this process")
+    parser.add_argument("--control", choices=CONTROLS, help="only run that tool's control, in this process")
+    given = parser.parse_args(arguments)
+    selection = Selection(tuple(given.policies), tuple(given.ops), tuple(given.dtypes))
+    if given.control:
+        control(given.control)
+        return 0
+    if given.watched:
+        return watched(selection)
+    record = recorded(selection)
+    print(json.dumps(record, indent=1))
+    if given.json:
+        given.json.parent.mkdir(parents=True, exist_ok=True)
+        given.json.write_text(json.dumps(record, indent=1) + "\n")
+    return 0 if passed(record) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

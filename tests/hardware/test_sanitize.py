@@ -1,0 +1,84 @@
+"""The launches that compute-sanitizer watches, in the emulator; and what counts as clean."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from softlab.compile import kernel_sources
+from softlab.plans import plan
+from softlab.resources import Resources
+from tests.hardware import sanitize
+from tests.hardware.sanitize import CONTROLS, Selection, launches, passed, summed_up, watching
+from tests.random_cases.check import Emulator
+
+REPORT = """========= COMPUTE-SANITIZER
+========= Invalid __global__ write of size 4 bytes
+=========     at k+0x80 in k.cu:1
+=========     by thread (0,0,0) in block (0,0,0)
+{"launches": 3, "kernels": 2, "families": ["k"], "wrong": []}
+========= ERROR SUMMARY: 64 errors
+"""
+
+
+def test_some_launches_in_the_emulator() -> None:
+    every = list(launches(Selection(ops=("softmax", "log_softmax_backward"), dtypes=("float32",))))
+    for launch in every[::13]:
+        assert launch.run(Emulator()) == "", launch.name
+
+
+def test_every_kernel_file_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name alone: no file of kernels is forgotten."""
+    files = set()
+    monkeypatch.setattr(sanitize, "_run_case", lambda case, executor: files.update(_planned_files(case)))
+    for launch in launches(Selection()):
+        if launch.name.startswith("{"):
+            launch.run(Emulator())
+    entries = {name for name, text in kernel_sources().items() if "__global__" in text and name.startswith("softmax")}
+    assert entries <= files
+
+
+def _planned_files(case: Any) -> set[str]:
+    few = Resources(registers=32, static_smem_bytes=64, local_bytes=0, spill_bytes=0, nvrtc="")
+    found = plan(case.rows, case.cols, case.result, op=case.op, policy=case.policy, lookup=lambda *_: few)
+    return {found.file}
+
+
+def test_what_a_tool_reports_is_read() -> None:
+    script = f"import sys; sys.stdout.write({REPORT!r})"
+    found = sanitize.read(sanitize.process([sys.executable, "-c", script]))
+    assert found["errors"] == 64
+    assert found["reports"] == ["Invalid __global__ write of size 4 bytes"]
+    assert found["launches"] == 3
+
+
+def answer(**changed: Any) -> dict[str, Any]:
+    plain = {"errors": 0, "exit": 0, "launches": 3, "kernels": 2, "families": ["k"], "wrong": [], "seconds": 1}
+    return {**plain, "reports": [], "output": "", **changed}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"errors": 1}, {"errors": None}, {"exit": 137}, {"wrong": ["k: 3 elements are off"]}],
+)
+def test_what_is_not_clean(wrong: dict[str, Any]) -> None:
+    def record(**changed: Any) -> dict[str, Any]:
+        fine = summed_up([answer(), answer()])
+        controls = {tool: answer(errors=1) for tool in CONTROLS}
+        return {"without a tool": fine, "tools": dict.fromkeys(CONTROLS, fine), "controls": controls, **changed}
+
+    assert passed(record())
+    bad = summed_up([answer(), answer(**wrong)])
+    assert not passed(record(tools={"memcheck": bad}))
+    assert not passed(record(**{"without a tool": bad}))
+    lost = {key: value for key, value in answer().items() if key != "launches"}
+    assert not passed(record(tools={"memcheck": summed_up([lost])}))
+    assert not passed(record(controls={"memcheck": answer()}))
+
+
+def test_without_the_tool_nothing_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(FileNotFoundError):
+        watching("memcheck", [])
