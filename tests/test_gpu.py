@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import softlab
-from softlab import executors, gpu
+from softlab import gpu, prepared, rows
 from softlab.compile import Program
 from softlab.errors import Error
-from tests.reference import assert_softmax
+from tests.reference import assert_gradient, assert_softmax
 
 PROGRAM = Program(
     source="", name="k", file="k.cu", arch="sm_80", options=(), nvrtc="12.9", entry="k", ptx="ptx", cubin=b"cubin",
@@ -75,6 +75,26 @@ def test_out_on_another_side() -> None:
         softlab.softmax(x, out=SimpleNamespace(__cuda_array_interface__={}))
 
 
+class Elsewhere:
+    """An array of PyTorch on a GPU that is not there."""
+
+    def __init__(self, device: int) -> None:
+        self.device = device
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, self.device
+
+    def __dlpack__(self, **_: object) -> None:
+        raise BufferError("there is no memory")
+
+
+def test_arrays_on_two_gpus() -> None:
+    with pytest.raises(ValueError, match="out is on GPU 1, x on GPU 0: move one of them"):
+        softlab.softmax(Elsewhere(0), out=Elsewhere(1))
+    with pytest.raises(ValueError, match="y is on GPU 0, dy on GPU 2: move one of them"):
+        softlab.softmax_backward(Elsewhere(2), Elsewhere(0))
+
+
 def matrix(*shape: int, dtype: Any = np.float32) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(shape).astype(dtype)
 
@@ -105,18 +125,26 @@ class TestOnTheGpu:
         assert got.flags.c_contiguous
         assert_softmax(np.moveaxis(got.get(), axis, -1), np.moveaxis(x, axis, -1))
 
-    def test_an_array_that_is_not_aligned_to_a_pack(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize(
+        ("dtype", "cols"), [(np.float32, 64), (np.float16, 2048), (np.float64, 50), (np.float32, 13000)]
+    )
+    @pytest.mark.parametrize("axis", [1, 0])  # prepared; by way of a copy, which is aligned again
+    def test_an_array_that_is_not_aligned_to_a_pack(
+        self, dtype: Any, cols: int, axis: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         import cupy
 
-        launched: list[Any] = []
-        original = executors.launch
-        monkeypatch.setattr(executors, "launch", lambda plan, *a: (launched.append(plan), original(plan, *a))[1])
-        for dtype, cols in ((np.float32, 64), (np.float16, 2048), (np.float64, 50), (np.float32, 13000)):
-            memory = matrix(3 * cols + 1, dtype=dtype)
-            x = cupy.asarray(memory)[1:].reshape(3, cols)
-            assert_softmax(softlab.softmax(x).get(), memory[1:].reshape(3, cols))
-            assert launched[-1].pack_size == 1
-            assert launched[-1].steps[0].answer is False
+        planned: list[Any] = []
+        original = rows.planned
+        monkeypatch.setattr(rows, "planned", lambda *a: (planned.append(original(*a)), planned[-1])[1])
+        prepared._prepare.cache_clear()
+        memory = matrix(3 * cols + 1, dtype=dtype)
+        x = memory[1:].reshape(3, cols)
+        got = softlab.softmax(cupy.asarray(memory)[1:].reshape(3, cols), axis)
+        assert_softmax(np.moveaxis(got.get(), axis, -1), np.moveaxis(x, axis, -1))
+        if axis == 1:
+            assert planned[-1].pack_size == 1
+            assert planned[-1].steps[0].answer is False
 
     def test_out(self) -> None:
         import cupy
@@ -175,6 +203,22 @@ class TestOnTheGpu:
         got = softlab.softmax(jax.device_put(x, jax.devices("gpu")[0]))
         assert isinstance(got, jax.Array)
         assert_softmax(np.asarray(got), x)
+        with pytest.raises(TypeError, match="read-only"):
+            softlab.softmax(got, out=got)
+        gradient = softlab.softmax_backward(got, got)
+        assert isinstance(gradient, jax.Array)
+        assert_gradient(np.asarray(gradient), np.asarray(got), np.asarray(got))
+
+    def test_jax_may_take_its_memory_back_at_once(self) -> None:
+        """An array that is let go while a kernel still reads it: its memory must not be written before."""
+        jax = pytest.importorskip("jax")
+        host = matrix(4096, 4096)
+        expected = softlab.softmax(jax.numpy.asarray(host))
+        for _ in range(5):
+            got = softlab.softmax(jax.numpy.asarray(host))
+            for k in range(4):
+                jax.numpy.full(host.shape, float(k))
+            assert (got == expected).all()
 
     def test_cuda_array_interface_alone(self) -> None:
         import cupy
