@@ -261,8 +261,8 @@ class PackExplorer(Explorer):
         begins = f" It begins {past} bytes after a sector's start." if past else ""
         wanted, moved = found["bytes"] * found["lanes"], found["load_sectors"] * SECTOR_BYTES
         return [
-            f"One row of {self.cols} {self.dtype}: {OWNERS[self.kernel]}.{begins}"
-            f" {MAPPINGS[self.kernel].format(pack=self.pack).capitalize()}.",
+            f"One row of {self.cols} {self.dtype}: {OWNERS[self.kernel]}.{begins}",
+            f"{MAPPINGS[self.kernel].format(pack=self.pack).capitalize()}.",
             f"This load ({self.access + 1} of {len(self._loads)}): {found['lanes']} lanes of {found['bytes']} bytes"
             f" want {wanted} bytes. {found['load_sectors']} sectors move: {moved} bytes.",
             f"The whole row: {tables.shown(found['requests'])} load instructions,"

@@ -1,0 +1,159 @@
+"""Notebook 03: how the lanes of a warp reduce a row among themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Number
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_most, no_shared_memory
+from softlab.kernel import Kernel
+from softlab.operators import trace_plan
+from softlab.plans import forced
+
+#: A sum that is stopped after the masks 16 and 8.
+STOPPED = """
+extern "C" __global__ void stopped(float* y) {
+  float v = threadIdx.x;
+  for (int mask = 16; mask > 4; mask /= 2) v += __shfl_xor_sync(0xffffffff, v, mask);
+  y[threadIdx.x] = v;
+}
+"""
+
+
+def shuffles(width: int, rows_at_once: int) -> int:
+    """Shuffles that one warp of the warp kernel executes for rows of ``width`` columns, a column a lane."""
+    groups = 128 // width
+    plan = forced(groups * rows_at_once + (rows_at_once == 1), width, kernel="warp", pack_size=1, device="H200")
+    trace = trace_plan(plan, np.zeros((plan.rows, width)))
+    return int((trace.shuffles.warp == 0).sum())
+
+
+def lane_five() -> float:
+    """What lane 5 holds when the sum is stopped."""
+    y = np.zeros(32, np.float32)
+    Kernel(STOPPED, "stopped").run(1, 32, (y,))
+    return float(y[5])
+
+
+def maxima() -> Iterator[Launch]:
+    """Rows of 32, one a warp: negative throughout, and with the largest at either end."""
+    for seed, (blocks, threads) in enumerate(((1, 32), (1, 128), (3, 64))):
+        x = -1 - np.random.default_rng(seed).random((blocks * threads // 32, 32), np.float32)
+        x[0, 31], x[-1, 0] = -0.5, -0.25
+        right = np.repeat(x.max(axis=1, keepdims=True), 32, axis=1)
+        about = f"{len(x)} row{'s' * (len(x) > 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} threads"
+        yield Launch(blocks, threads, {"x": x, "y": np.full_like(x, np.nan)}, {"y": right}, about=about)
+
+
+def short_rows() -> Iterator[Launch]:
+    """Rows of 8, 16 to a block of 128 threads; the last block has rows for some of its groups only."""
+    for rows in (16, 5, 100):
+        x = 4 * np.random.default_rng(rows).standard_normal((rows, 8), dtype=np.float32)
+        x[0] += 200  # without the maximum taken away, e^x overflows
+        e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+        right = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
+        args = {"x": x, "y": np.full_like(x, np.nan), "rows": rows}
+        yield Launch(-(-rows // 16), 128, args, {"y": right}, relative=1e-5, about=f"{rows} rows")
+
+
+def _warps(launch: Launch) -> int:
+    return int(np.prod(launch.grid) * np.prod(launch.block)) // 32
+
+
+LESSON = Lesson(
+    number="03",
+    notebook="03-warp-shuffle-reduction.ipynb",
+    title="Warp shuffle reduction",
+    minutes=35,
+    objectives=(
+        "follow a butterfly of shuffles step by step, and say what each lane holds after each of them",
+        "say why every lane ends with the result, and with the very same bits",
+        "share a warp among several short rows, and name the lanes that take part",
+        "write a reduction without shared memory and without a barrier",
+    ),
+    exercises=(
+        Number(
+            id="03-stopped-half-way",
+            answer=lane_five,
+            slips=(
+                (26, "That is lanes 5 and 21, after the first step. In the second, lane 13 has added two as well."),
+                (39, "Lane 13 gives what it holds by then, and that is more than its own number."),
+                (18, "Lane 13 has given already what it got in the first step, too."),
+                (496, "That is the sum of all 32. The masks 4, 2 and 1 are still to come."),
+            ),
+            hint="With mask 16, lane 5 adds lane 21. With mask 8 it adds what lane 13 holds by then.",
+            because="5 + 21 + 13 + 29: the four lanes that differ from 5 in the bits of value 16 and 8 alone.",
+        ),
+        Number(
+            id="03-shuffles-of-a-group",
+            answer=lambda: shuffles(8, 2),
+            slips=(
+                (6, "That is for one row of each group. It works on two at once."),
+                (3, "Three steps for one result. A softmax wants a maximum and a sum, of each row."),
+                (48, "A shuffle is one instruction of the warp: it serves all four groups."),
+                (24, "Is each group's shuffle an instruction of its own?"),
+                (20, "That would be groups of 32: five steps. How many steps do 8 lanes need?"),
+            ),
+            hint="Steps for 8 lanes, times maximum and sum, times the rows of a group at once.",
+        ),
+        Number(
+            id="03-name-the-lanes",
+            answer=lambda: sum(1 << lane for lane in range(16, 24)),
+            slips=(
+                (0xFFFFFFFF, "That names all lanes. Those of the other groups may be elsewhere by then."),
+                (0xFF, "Those are lanes 0 to 7."),
+                (0xFF00, "Those are lanes 8 to 15, the second group."),
+                (0xFF000000, "Those are lanes 24 to 31, the last group."),
+                (16, "A mask has one bit for each lane: bit 16 for lane 16, and so on."),
+            ),
+            hint="Bit l of the mask stands for lane l. The third group has lanes 16 to 23: eight ones, and where?",
+        ),
+        WriteKernel(
+            id="03-write-the-butterfly",
+            kernel="largest",
+            parameters="const float* x, float* y",
+            launches=maxima,
+            requirements=(
+                no_shared_memory(),
+                at_most(
+                    "global_load_requests",
+                    _warps,
+                    "Each lane loads its own number, once. The others' it gets from their registers.",
+                ),
+                at_most(
+                    "shuffle_instructions",
+                    lambda launch: 5 * _warps(launch),
+                    "After one step a lane knows two numbers, after two steps four. How many steps to 32?",
+                ),
+            ),
+            hint="Every lane of a warp writes the largest of the warp's 32 numbers.",
+            because="Five steps, and nobody has to be told the result: all have it.",
+            fault_hints={"inactive-lane": "Do all lanes that the first argument names come to the shuffle?"},
+        ),
+        WriteKernel(
+            id="03-softmax-of-eight",
+            kernel="softmax8",
+            parameters="const float* x, float* y, int rows",
+            launches=short_rows,
+            requirements=(
+                no_shared_memory(),
+                at_most("global_load_requests", _warps, "A lane's number stays in its register: load it once."),
+                at_most(
+                    "shuffle_instructions",
+                    lambda launch: 6 * _warps(launch),
+                    "Three steps for the maximum and three for the sum serve all four rows of a warp.",
+                ),
+            ),
+            hint="Lane threadIdx.x % 8 of a group has column threadIdx.x % 8 of its row.",
+            because="Four rows in a warp, six shuffles for all of them, and no lane is idle.",
+            fault_hints={
+                "global-out-of-bounds": "The last block may have more groups than there are rows.",
+                "inactive-lane": "The mask must name the lanes that come to the shuffle, and no others that wait.",
+            },
+        ),
+    ),
+)
