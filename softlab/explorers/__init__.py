@@ -7,7 +7,7 @@ from softlab.explorers.display import show
 from softlab.explorers.occupancy import OccupancyExplorer
 from softlab.explorers.packs import PackExplorer
 from softlab.explorers.plans import PlanExplorer
-from softlab.explorers.questions import Prediction, check
+from softlab.explorers.questions import Prediction
 from softlab.explorers.shuffles import ShuffleExplorer
 from softlab.explorers.source import SourceExplorer
 from softlab.explorers.timeline import TimelineExplorer
@@ -23,6 +23,5 @@ __all__ = [
     "ShuffleExplorer",
     "SourceExplorer",
     "TimelineExplorer",
-    "check",
     "show",
 ]

@@ -1,4 +1,4 @@
-"""Questions to a learner: a prediction made before the experiment, and answers that are checked."""
+"""A question to a learner: a prediction made before the experiment. (Exercises: ``softlab.course``.)"""
 
 from __future__ import annotations
 
@@ -52,13 +52,3 @@ class Prediction(Explorer):
             print("You predicted just that.")
         elif self.choice:
             print(f"You predicted: {self.choice}. Good: now there is something to explain.")
-
-
-def check(answer: Any, right: Any, hint: str) -> None:
-    """Print whether an exercise's answer is right; a hint if it is not. ``answer`` None: not answered yet."""
-    if answer is None:
-        print("Not answered yet.")
-    elif answer == right:
-        print("Right.")
-    else:
-        print(f"Not yet: {answer}. {hint}")

@@ -70,7 +70,9 @@ class SourceExplorer(Explorer):
         source = (kernel_folder() / "gallery" / "transpose.cu").read_text()
         kernel = Kernel(source, "transpose<Tile::plain>", file="transpose.cu")
         x = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
-        return cls(kernel, kernel.run((2, 2), (32, 8), (x, np.zeros_like(x), 64, 64)), counter="bank_conflicts")
+        run = kernel.run((2, 2), (32, 8), (x, np.zeros_like(x), 64, 64))
+        lines, counter = run.by_line(), "bank_conflicts"
+        return cls(kernel, run, counter=counter, line=max(lines, key=lambda line: lines[line][counter]))
 
     @validate("counter")
     def _known_counter(self, proposal: Any) -> str:

@@ -55,7 +55,9 @@ def query_table(plan: Plan) -> str:
     if not rows:
         why = next(step for step in plan.steps if step.question.startswith("Which kernel"))
         return table(["", ""], [("no block size to choose", why.rule or plan.kernel)], caption="What was asked")
-    return table(head, rows, caption="How many blocks does an SM hold? Asked in this order", marked=marked)
+    return table(
+        head, rows, caption="How many blocks does an SM hold? Asked in this order", marked=marked, mark="choice"
+    )
 
 
 def _verdict(step: Step, chosen: bool) -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 from softlab.views.style import MONOSPACE, ROLES
 
 _TEXT = "font-size:13px;line-height:20px;color:var(--jp-content-font-color1,inherit)"
+#: Yellow alone is hard to see on white, so a choice's bar has an edge in the colour of the text.
+_BARS = {
+    "conflict": f"inset 4px 0 {ROLES['conflict']}",
+    "choice": f"inset 5px 0 {ROLES['choice']},inset 6px 0 currentColor",
+}
 _CELL = "padding:2px 12px 2px 0;border-bottom:1px solid var(--jp-border-color2,#ddd);vertical-align:top"
 
 
@@ -18,8 +23,12 @@ def table(
     *,
     caption: str = "",
     marked: Iterable[tuple[int, int]] = (),
+    mark: Literal["conflict", "choice"] = "conflict",
 ) -> str:
-    """An HTML table; integers are set right and grouped by thousands. ``marked`` (row, column) cells stand out."""
+    """An HTML table; integers are set right and grouped by thousands.
+
+    ``marked`` (row, column) cells stand out: bold, with a bar in the colour of what ``mark`` says they are.
+    """
     stand_out = set(marked)
     body = []
     for number, row in enumerate(rows):
@@ -27,7 +36,7 @@ def table(
         for place, value in enumerate(row):
             style = _CELL + (";text-align:right" if _is_number(value) else ";text-align:left")
             if (number, place) in stand_out:
-                style += f";font-weight:bold;box-shadow:inset 3px 0 {ROLES['conflict']};padding-left:8px"
+                style += f";font-weight:bold;box-shadow:{_BARS[mark]};padding-left:10px"
             cells.append(f'<td style="{style}">{escape(shown(value))}</td>')
         body.append("<tr>" + "".join(cells) + "</tr>")
     head = "".join(f'<th style="{_CELL};text-align:left">{escape(name)}</th>' for name in columns)

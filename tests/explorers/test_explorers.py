@@ -11,7 +11,7 @@ import pytest
 from traitlets import TraitError
 
 from softlab.errors import CompileError
-from softlab.explorers import BankExplorer, PlanExplorer, Prediction, check, show
+from softlab.explorers import BankExplorer, PlanExplorer, Prediction, show
 from softlab.plans import Plan
 from softlab.traces import COUNTERS, Accesses, InstructionCounters, Run, Trace
 
@@ -196,11 +196,6 @@ def test_prediction_is_kept_and_compared(capsys):
     with pytest.raises(ValueError, match="none of the answers"):
         prediction.choice = "3"
 
-
-@pytest.mark.parametrize(("answer", "said"), [(None, "Not answered yet."), (4, "Right."), (5, "Not yet: 5. Think.")])
-def test_answers_are_checked(capsys, answer, said):
-    check(answer, 4, "Think.")
-    assert capsys.readouterr().out == said + "\n"
 
 
 def test_what_the_kernel_cannot_do_is_shown():

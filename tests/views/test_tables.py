@@ -6,6 +6,7 @@ import re
 
 from softlab.traces import COUNTERS
 from softlab.views.counters import MEANING, counter_bars, counters_table
+from softlab.views.style import ROLES
 from softlab.views.tables import code, shown, table
 
 
@@ -49,3 +50,11 @@ def test_bars_hold_the_counters():
     assert [bar.name for bar in figure.data] == ["column", "row"]
     assert list(figure.data[1].y) == [counters(3)[name] for name in names]
     assert figure.layout.yaxis.title.text == "count, a warp at a time"
+
+
+def test_what_a_mark_means_is_seen_in_its_colour():
+    conflict, choice = (table(["a"], [[1]], marked=[(0, 0)], mark=mark) for mark in ("conflict", "choice"))
+    assert ROLES["conflict"] in conflict
+    assert ROLES["choice"] in choice
+    assert ROLES["conflict"] not in choice
+    assert "box-shadow" not in table(["a"], [[1]])
