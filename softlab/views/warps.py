@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from softlab.instruments.moments import Doing, Waiting, together
@@ -20,10 +20,10 @@ _TALL, _ROW = 380, 26
 MOST_TIPS = 700
 #: A step of the axis has one of these lengths, times a power of ten.
 _NICE = (1, 2, 5)
-_HATCH = "softlab-warps-hatch"
 #: Blank and hyphen as those at which no line ends.
 _UNBROKEN = str.maketrans({" ": "\N{NO-BREAK SPACE}", "-": "\N{NON-BREAKING HYPHEN}"})
-#: Kind -> (colour, hatched): the colour says which memory, as everywhere; a hatching, that it writes there.
+#: Kind -> (colour, whether it has a dark band): the colour says which memory, as everywhere; a band, that it writes
+#: there. (No hatching: a pattern is found by its name in the page, where another picture may hide it.)
 LOOKS: dict[str, tuple[str, bool]] = {
     "global load": (ROLES["global"], False),
     "global store": (ROLES["global"], True),
@@ -34,6 +34,7 @@ LOOKS: dict[str, tuple[str, bool]] = {
     "other": (RULE, False),
 }
 WAITS = ROLES["conflict"]
+_BAND = "rgba(0,0,0,0.6)"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def warps_picture(timeline: Timeline, pieces: Sequence[Piece], window: Window, c
     row = min(_ROW, _TALL / timeline.warps)
     bottom = _TOP + row * timeline.warps
     seen = [piece for piece in pieces if window.holds(piece.start, piece.start + piece.count)]
-    parts = [_hatching(), svg.text(0, 14, title, bold=True, size=13)]
+    parts = [svg.text(0, 14, title, bold=True, size=13)]
     parts += _rows(timeline.warps, row)
     parts += _axis(window, bottom)
     parts += _waits(timeline.passes, window, row)
@@ -154,15 +155,18 @@ def _pieces(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
     parts = []
     for piece in pieces:
         x, stop = window.place(piece.start), window.place(piece.start + piece.count)
-        y = _TOP + row * piece.warp
-        shape = f'x="{x:.1f}" y="{y + 1:.1f}" width="{max(stop - x - 0.4, 0.5):.1f}" height="{row - 2:.1f}"'
-        colour, hatched = LOOKS[piece.kind]
-        over = f'<rect {shape} fill="url(#{_HATCH})"/>' if hatched else ""
         parts.append(
             f'<g data-kind="{piece.kind}" data-warp="{piece.warp}"><title>{_tip(piece)}</title>'
-            f'<rect {shape} fill="{colour}"/>{over}</g>'
+            f"{_mark(piece.kind, x, _TOP + row * piece.warp + 1, max(stop - x - 0.4, 0.5), row - 2)}</g>"
         )
     return parts
+
+
+def _mark(kind: str, x: float, y: float, wide: float, tall: float) -> str:
+    colour, banded = LOOKS[kind]
+    place = f'x="{x:.1f}" width="{wide:.1f}"'
+    band = f'<rect {place} y="{y + 0.55 * tall:.1f}" height="{0.3 * tall:.1f}" fill="{_BAND}"/>' if banded else ""
+    return f'<rect {place} y="{y:.1f}" height="{tall:.1f}" fill="{colour}"/>{band}'
 
 
 def _shapes(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
@@ -176,16 +180,22 @@ def _shapes(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
     for kind in KINDS:
         if kind not in drawn:
             continue
-        path = "".join(
-            f"M{x} {_TOP + row * warp + 1:.1f}h{wide}v{row - 2:.1f}h-{wide}z" for (warp, x), wide in drawn[kind].items()
-        )
-        colour, hatched = LOOKS[kind]
-        over = f'<path d="{path}" fill="url(#{_HATCH})"/>' if hatched else ""
+        colour, banded = LOOKS[kind]
+        band = f'<path d="{_path(drawn[kind], row, 0.55, 0.3)}" fill="{_BAND}"/>' if banded else ""
         parts.append(
             f'<g data-kind="{kind}"><title>{kind}; zoom in for single instructions</title>'
-            f'<path d="{path}" fill="{colour}"/>{over}</g>'
+            f'<path d="{_path(drawn[kind], row, 0, 1)}" fill="{colour}"/>{band}</g>'
         )
     return parts
+
+
+def _path(spans: Mapping[tuple[int, int], int], row: float, start: float, share: float) -> str:
+    """Boxes at (warp, x) -> width: the ``share`` of each row's height that begins at ``start``."""
+    tall = row - 2
+    return "".join(
+        f"M{x} {_TOP + row * warp + 1 + start * tall:.1f}h{wide}v{share * tall:.1f}h-{wide}z"
+        for (warp, x), wide in spans.items()
+    )
 
 
 def _tip(piece: Piece) -> str:
@@ -243,19 +253,8 @@ def _anchor(x: float) -> svg.Anchor:
 def _legend(kinds: set[str], y: float) -> list[str]:
     parts, x = [], float(_LEFT)
     for kind in (kind for kind in KINDS if kind in kinds):
-        colour, hatched = LOOKS[kind]
-        shape = f'x="{x:g}" y="{y:g}" width="14" height="14"'
-        parts.append(f'<rect {shape} fill="{colour}"/>')
-        if hatched:
-            parts.append(f'<rect {shape} fill="url(#{_HATCH})"/>')
+        parts.append(_mark(kind, x, y, 14, 14))
         parts.append(svg.text(x + 19, y + 11, kind, size=11))
         x += 34 + 6.2 * len(kind)
     parts.append(f'<rect x="{x:g}" y="{y + 5:g}" width="14" height="3" fill="{WAITS}"/>')
     return [*parts, svg.text(x + 19, y + 11, "waits at a barrier", size=11)]
-
-
-def _hatching() -> str:
-    return (
-        f'<pattern id="{_HATCH}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-        '<rect width="1.6" height="5" fill="rgba(0,0,0,0.55)"/></pattern>'
-    )
