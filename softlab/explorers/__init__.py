@@ -2,8 +2,10 @@
 
 from softlab.explorers.banks import BankExplorer
 from softlab.explorers.block_size import BlockSizeExplorer
+from softlab.explorers.cache import CacheExplorer
 from softlab.explorers.dispatch import DispatchExplorer
 from softlab.explorers.display import show
+from softlab.explorers.numerics import NumericsExplorer
 from softlab.explorers.occupancy import OccupancyExplorer
 from softlab.explorers.packs import PackExplorer
 from softlab.explorers.plans import PlanExplorer
@@ -15,7 +17,9 @@ from softlab.explorers.timeline import TimelineExplorer
 __all__ = [
     "BankExplorer",
     "BlockSizeExplorer",
+    "CacheExplorer",
     "DispatchExplorer",
+    "NumericsExplorer",
     "OccupancyExplorer",
     "PackExplorer",
     "PlanExplorer",
