@@ -115,7 +115,7 @@ def _run_plan(plan: Plan, executor: Executor) -> str:
     executors.execute(plan, arrays, output)
     arithmetic = Arithmetic(element.compute, fast=element.compute == "float32")
     formula: Any = {**oracle.FORWARD, **oracle.BACKWARD}[plan.op]
-    expected = formula(arithmetic, *map(arithmetic.exact, hosts), oracle.additions(plan))
+    expected = formula(arithmetic, *map(arithmetic.exact, hosts), oracle.way(plan))
     wrong = compare(executor.fetch(output), expected, element.compute).wrong
     return f"{np.count_nonzero(wrong)} elements are off" if wrong.any() else ""
 

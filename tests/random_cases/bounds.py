@@ -104,17 +104,32 @@ class Arithmetic:
             error = np.where(nearest > 0, (a.error + np.abs(value) * b.error) / nearest, np.inf)
             return self._rounded(value, error, 2 if self.fast else 0.5, _either_nan(a, b))
 
-    def exp(self, a: Approx) -> Approx:
-        """exp(a)."""
+    def exp(self, a: Approx, factors: int = 1, flushed: bool = False) -> Approx:
+        """exp(a).
+
+        With several ``factors`` the kernel takes it as exp(a1) exp(a2)..., each a of it 0 or less, their sum a (a is
+        then the difference of two numbers, and its bound holds the roundings of all parts: together they are as large
+        as a). Each factor has the error of an exponential, each product of two half an ulp more. ``flushed``: a factor
+        beneath the smallest normal number may be 0.
+        """
         with np.errstate(all="ignore"):
             value = np.exp(a.value)
-            # Of -inf it is 0, exactly; of a finite number an infinitesimal at best.
-            error = np.where(np.isneginf(a.value) & (a.error == 0), 0, value * np.expm1(a.error))
             size = _size(a.value) + a.error
-            units = 2 + np.floor(1.173 * size) if self.fast else 2 if self.compute == "float32" else 1
-            vanishing = (value == 0) & np.isfinite(a.value)
+            units = self._units_of_exp(size, factors)
+            relative = a.error if factors == 1 else a.error + (units + (factors - 1) / 2) * float(self.type.eps)
+            # Of -inf it is 0, exactly; of a finite number an infinitesimal at best.
+            error = np.where(np.isneginf(a.value) & (a.error == 0), 0, value * np.expm1(relative))
+            vanishing = ((value == 0) | (factors > 1)) & np.isfinite(a.value)
             error = error + np.where(vanishing, units * float(self.type.smallest_subnormal), 0)
-            return self._rounded(value, error, units, np.isnan(a.value) & ~a.undetermined, saturates=True)
+            if flushed:
+                error = error + np.where(np.isfinite(a.value), factors * float(self.type.smallest_normal), 0)
+            nan = np.isnan(a.value) & ~a.undetermined
+            return self._rounded(value, error, units if factors == 1 else 0, nan, saturates=True)
+
+    def _units_of_exp(self, size: np.ndarray, factors: int) -> np.ndarray | int:
+        if self.fast:
+            return 2 + np.floor(1.173 * size) if factors == 1 else 2 * factors + 1.173 * size
+        return (2 if self.compute == "float32" else 1) * factors
 
     def log(self, a: Approx) -> Approx:
         """log(a) of a positive a."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 from typing import Any, Protocol
 
 import numpy as np
@@ -212,7 +213,8 @@ def judge(performed: Performed, executor: Executor) -> Outcome:
     if not got.size:
         return Outcome(case, "")
     ways = _plans(case, executor)
-    expected, compute = _expected(prepared, executor, max(oracle.additions(plan) for plan in ways))
+    way = reduce(or_, map(oracle.way, ways))
+    expected, compute = _expected(prepared, executor, way)
     turned = np.swapaxes(got, case.axis, -1) if case.shape else got.reshape(1)
     verdict = compare(turned, expected, compute)
     problem = _difference(turned, expected, verdict) if verdict.wrong.any() else ""
@@ -244,7 +246,7 @@ def _bytes(memory: np.ndarray) -> np.ndarray:
     return memory.view(np.uint8).reshape(-1, memory.itemsize)
 
 
-def _expected(prepared: Prepared, executor: Executor, additions: int) -> tuple[Approx, str]:
+def _expected(prepared: Prepared, executor: Executor, way: oracle.Way) -> tuple[Approx, str]:
     """The oracle's answer with the axis last, and the compute type."""
     case = prepared.case
     element = element_type(case.result)
@@ -255,7 +257,7 @@ def _expected(prepared: Prepared, executor: Executor, additions: int) -> tuple[A
         array = executor.cast(placed.array, element.numpy) if case.cast else placed.array
         inputs.append(arithmetic.exact(np.swapaxes(array.reshape(case.shape or (1,)), axis, -1)))
     formula = oracle.BACKWARD[case.op] if case.backward else oracle.FORWARD[case.op]
-    return formula(arithmetic, *inputs, additions), element.compute
+    return formula(arithmetic, *inputs, way), element.compute
 
 
 def _plans(case: Case, executor: Executor) -> list[Plan]:

@@ -68,6 +68,29 @@ def test_functions_hold_what_is_documented() -> None:
         assert (off / bound.error).max() > 0.9
 
 
+@pytest.mark.parametrize("factors", [2, 5])
+@pytest.mark.parametrize("flushed", [False, True])
+def test_exponentials_in_factors(factors: int, flushed: bool) -> None:
+    """Products of float32 exponentials that are off by all that the guide allows; beneath the normal numbers 0."""
+    random = np.random.default_rng(5)
+    parts = -random.uniform(0, 120 / factors, (factors, SIZE)).astype(np.float32).astype(np.float64)
+    whole = parts.sum(axis=0)
+    bound = FAST.exp(Approx(whole, np.zeros(SIZE)), factors, flushed)
+    normal = np.finfo(np.float32).smallest_normal
+    worst = 0.0
+    for sign in (-1, 1):
+        product = np.ones(SIZE, np.float32)
+        for part in parts:
+            one = np.spacing(np.exp(part).astype(np.float32)).astype(np.float64)
+            factor = (np.exp(part) + sign * (1.5 + 1.173 * np.abs(part)) * one).astype(np.float32)
+            product = product * (np.where(factor < normal, 0, factor) if flushed else factor)
+            product = np.where(product < normal, 0, product) if flushed else product
+        off = np.abs(product - np.exp(whole))
+        assert (off <= bound.error * ORACLE).all()
+        worst = max(worst, (off / bound.error)[np.exp(whole) > 1e-30].max())
+    assert worst > 0.4
+
+
 @pytest.mark.parametrize("count", [1, 2, 100, 3000])
 def test_sums_hold_every_order(count: int) -> None:
     """One after the other is the longest path; in float32 its error comes to some of the bound, in any order."""
