@@ -11,6 +11,7 @@ PYTHON ?= python3
 NOTEBOOK ?= 00-start-here.ipynb
 PORT ?= 8888
 LAB_OPTIONS ?=
+EXPLORE_OPTIONS ?=
 # auto: browser tests run where a Chromium is found, and say so where not. required: they fail without one.
 BROWSER ?= auto
 # Further options for pytest, e.g. PYTEST="-k banks -x".
@@ -36,6 +37,10 @@ help: ## this list
 .PHONY: lab
 lab: $(LAB_STAMP) ## JupyterLab on the tutorials (127.0.0.1, token on)
 	$(IN_VENV) -m softlab lab --notebook $(NOTEBOOK) -- --ServerApp.port=$(PORT) $(LAB_OPTIONS)
+
+.PHONY: explore
+explore: $(LAB_STAMP) ## the explorers without code, as a page in the browser (127.0.0.1, token on)
+	$(IN_VENV) -m softlab explore -- $(EXPLORE_OPTIONS)
 
 .PHONY: install
 install: $(LAB_STAMP) ## only build .venv with everything `make lab` needs
@@ -69,8 +74,8 @@ test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
 	  && XDG_STATE_HOME=$$state $(IN_VENV) -m pytest -q -p no:cacheprovider --nbval-lax --nbval-current-env $(NOTEBOOKS))
 
 .PHONY: test-browser
-test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab in a real Chromium
-	$(call stage,browser,$(IN_VENV) -m pytest -q -m browser tests/browser \
+test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab, and the app, in a real Chromium
+	$(call stage,browser,$(IN_VENV) -m pytest -q -n 2 --dist worksteal --durations=5 -m browser tests/browser \
 	  $(if $(filter required,$(BROWSER)),--require-browser))
 
 .PHONY: test-gpu
@@ -86,8 +91,12 @@ check-notebooks: $(TEST_STAMP) ## execute every notebook and compare all outputs
 	$(IN_VENV) -m tests.tools.notebooks check
 
 .PHONY: screenshots
-screenshots: $(TEST_STAMP) ## the README's pictures, taken in Chromium
+screenshots: $(TEST_STAMP) ## the README's pictures, and every explorer in both themes (build/explorers)
 	$(IN_VENV) -m tests.tools.screenshots
+
+.PHONY: latency
+latency: $(TEST_STAMP) ## milliseconds from a key to the new picture, for every explorer
+	$(IN_VENV) -m tests.tools.latency
 
 # Run it with the oldest Python that softlab takes: some packages ask for a newer one than 3.11.0.
 .PHONY: constraints

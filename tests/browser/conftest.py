@@ -8,16 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.browser.lab import VIEWPORT, Notebook, Server, copy_without_outputs, launch, serving
-
-COURSE = Path(__file__).resolve().parents[2] / "notebooks"
+from tests.browser.pages import Notebook
+from tests.browser.servers import VIEWPORT, Server, copy_of_the_course, launch, serving
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("course")
-    for path in sorted(COURSE.glob("*.ipynb")):
-        copy_without_outputs(path, folder)
+    folder = copy_of_the_course(tmp_path_factory.mktemp("course"))
     with serving(folder, tmp_path_factory.mktemp("jupyter")) as running:
         yield running
 

@@ -3,31 +3,61 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.conftest import COURSE
+from tests.tools.notebooks import NOTEBOOKS
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in COURSE.glob("*.ipynb")))
+@pytest.mark.parametrize("name", sorted(path.name for path in NOTEBOOKS.glob("*.ipynb")))
 def test_notebook(server, notebook, name):
-    notebook.open(server, name)
+    notebook.open(server, f"notebooks/{name}")
     cells = notebook.run_all()
-    moved = [move_everything(notebook, cell["index"]) for cell in cells if cell["widgets"]]
+    moved = [notebook.move_everything(notebook.show(cell["index"])) for cell in cells if cell["widgets"]]
     assert sum(moved), f"{name} has no control that a learner can move"
     assert notebook.console == []
     assert notebook.strangers == []
 
 
-def move_everything(notebook, index) -> int:
-    """Move each control in a cell's output, and see its picture change each time; how many there were."""
-    moved = 0
-    while True:
-        # Looked up anew each time: a control may redraw its neighbours.
-        controls = notebook.controls(index)
-        if moved >= len(controls):
-            return moved
-        before = notebook.settled_picture(index)
-        notebook.operate(controls[moved])
-        notebook.await_other_picture(index, before)
-        moved += 1
+@pytest.mark.parametrize(
+    ("name", "link", "words"),
+    [
+        ("00-start-here.ipynb", "../kernels/README.md", "Special values"),
+        ("04-column-major-shared-memory.ipynb", "../kernels/softmax_block_smem.cuh", "__shared__"),
+    ],
+)
+def test_a_link_to_the_kernels_opens_them(server, notebook, name, link, words):
+    notebook.open(server, f"notebooks/{name}")
+    last = notebook.page.evaluate("jupyterapp.shell.currentWidget.content.widgets.length - 1")
+    notebook.page.evaluate("index => jupyterapp.shell.currentWidget.content.scrollToItem(index, 'start')", last)
+    notebook.page.locator(f".jp-RenderedMarkdown a[href*='{link.rpartition('/')[2]}']").last.click()
+    panel = notebook.page.locator("#jp-main-dock-panel .lm-DockPanel-widget:visible").last
+    expect(panel).to_contain_text(words, timeout=20_000)
+    assert notebook.console == []
+    assert notebook.strangers == []
+
+
+def test_an_exercise_is_answered(server, notebook):
+    """A learner types an answer, runs the cell, and sees the verdict with the progress."""
+    notebook.open(server, "notebooks/00-start-here.ipynb")
+    cells = {cell["source"]: cell["index"] for cell in notebook.run_all()}
+    (index,) = (index for source, index in cells.items() if "00-half-the-bytes" in source)
+    area = notebook.show(index)
+    expect(area.locator(".softlab-unanswered")).to_be_visible()
+    for answer, state in ((8_388_608, "wrong"), (16_777_216, "right")):
+        notebook.page.evaluate(
+            """([index, answer]) => {
+                const content = jupyterapp.shell.currentWidget.content;
+                const source = content.widgets[index].model.sharedModel;
+                source.setSource(source.getSource().replace(/answer = .*/, `answer = ${answer}`));
+                content.deselectAll();
+                content.activeCellIndex = index;
+                void jupyterapp.commands.execute('notebook:run-cell');
+            }""",
+            [index, answer],
+        )
+        verdict = notebook.show(index).locator(f".softlab-{state}")
+        expect(verdict).to_contain_text("in this notebook", timeout=20_000)
+        expect(verdict).to_contain_text("in the course")
+    assert notebook.console == []

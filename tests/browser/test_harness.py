@@ -38,21 +38,21 @@ def store(server, name, *sources):
 
 
 def test_the_server_wants_its_token(server):
-    assert server.status(server.token) == 200
-    assert server.status(None) == 403
-    assert server.status("wrong") == 403
+    assert server.status("/api/status", server.token) == 200
+    assert server.status("/api/status", None) == 403
+    assert server.status("/api/status", "wrong") == 403
 
 
 def test_controls_move_the_picture(server, notebook):
     store(server, "moves.ipynb", SLIDER, "print(figure.data[0].y)")
     notebook.open(server, "moves.ipynb")
     assert [cell["count"] for cell in notebook.run_all()] == [1, 2]
-    controls = notebook.controls(1)
+    controls = notebook.controls(notebook.show(1))
     assert len(controls) == 3
     for control, data in zip(controls, ("[3,0,0]", "[3,1,0]", "[3,1,1]"), strict=True):
-        before = notebook.settled_picture(1)
+        before = notebook.settled_picture(notebook.show(1))
         notebook.operate(control)
-        notebook.await_other_picture(1, before)
+        notebook.await_other_picture(notebook.show(1), before)
         drawn = notebook.page.evaluate("JSON.stringify([...document.querySelector('.js-plotly-plot').data[0].y])")
         assert drawn == data
     assert (notebook.console, notebook.strangers) == ([], [])
@@ -66,15 +66,15 @@ def test_no_news_popup(server, notebook):
 
 
 def test_a_slider_without_effect_is_found(server, notebook, monkeypatch):
-    monkeypatch.setattr("tests.browser.lab.REDRAW_SECONDS", 1)
+    monkeypatch.setattr("tests.browser.pages.REDRAW_SECONDS", 1)
     store(server, "idle.ipynb", "import ipywidgets", IDLE_SLIDER)
     notebook.open(server, "idle.ipynb")
     notebook.run_all()
-    (handle,) = notebook.controls(2)
-    before = notebook.settled_picture(2)
+    (handle,) = notebook.controls(notebook.show(2))
+    before = notebook.settled_picture(notebook.show(2))
     notebook.operate(handle)
     with pytest.raises(AssertionError, match="stays as it is"):
-        notebook.await_other_picture(2, before)
+        notebook.await_other_picture(notebook.show(2), before)
 
 
 def test_a_cell_that_raises_is_found(server, notebook):

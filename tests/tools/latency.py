@@ -1,9 +1,9 @@
-"""How long an explorer takes from a key on a slider to the new picture, in a real browser.
+"""How long an explorer takes from a key on a control to the new picture, in a real browser.
 
-    python -m tests.tools.latency [explorers] [--moves 60]
+    python -m tests.tools.latency [explorers] [--moves 60]      (make latency)
 
-JupyterLab runs in Chromium; a slider's handle gets arrow keys, one after the other. The clock runs in the page: from
-the key event until the frame with the new picture has been painted. Printed are the median and the 95th percentile.
+JupyterLab runs in Chromium, with every explorer that ``softlab.explorers`` offers; a control gets arrow keys, one after
+the other. The clock runs in the page: from the key event until the frame with the new picture has been painted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -20,51 +21,70 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import sync_playwright
 
 from softlab import doctor
-from tests.browser.lab import VIEWPORT, Notebook, launch, serving
+from softlab.explorers.gallery import catalogue
+from tests.browser.pages import Notebook
+from tests.browser.servers import VIEWPORT, launch, serving
 from tests.tools.notebooks import NOTEBOOK_METADATA
 
-#: Name -> what makes it; the slider to move, counted from 0, one whose every step changes the picture; the most
-#: milliseconds at the 95th percentile (that of banks runs its kernel anew at each step).
-EXPLORERS = {
-    "occupancy": ("OccupancyExplorer(threads=250, registers=40, smem=8192)", 0, 100.0),
-    "block size": ("BlockSizeExplorer(cols=6150)", 0, 100.0),
-    "dispatch": ("DispatchExplorer(rows=4096, cols=1000)", 1, 100.0),
-    "banks": ("BankExplorer(cols=4000, pack=2)", 0, 150.0),
-}
 MOVES = 60
 WARM_UP = 5
+#: Keys one way before they go the other way: far enough to leave what is remembered, near enough to stay in range.
+TURN = 10
 
-#: Resolves with the milliseconds from the next key to the frame that shows another picture.
+
+@dataclass(frozen=True)
+class Move:
+    """What is moved. make: the explorer, where its example has a control that does not change the picture at each step;
+    control: the CSS path of it; keys: there and back; most: milliseconds allowed at the 95th percentile."""
+
+    make: str = ""
+    control: str = ".widget-slider .noUi-handle"
+    number: int = 0
+    keys: tuple[str, str] = ("ArrowRight", "ArrowLeft")
+    most: float = 100.0
+
+
+#: Explorers whose first slider is not the control to move, or that run their kernel anew at each step.
+MOVED = {
+    "Bank": Move("BankExplorer(cols=4000, pack=2)", most=150.0),
+    "Block size": Move("BlockSizeExplorer(cols=6150)"),
+    "Dispatch": Move("DispatchExplorer(rows=4096, cols=1000)", number=1),
+    "Occupancy": Move("OccupancyExplorer(threads=250, registers=40, smem=8192)"),
+    "Pack": Move("PackExplorer(cols=700, pack=2)", most=150.0),
+    "Source": Move(control=".widget-dropdown select", keys=("ArrowDown", "ArrowUp")),
+}
+
+#: Resolves with the milliseconds from the next key to the frame that shows another picture; with -1 if there is none.
 _ARM = """area => {
-    window.softlabLatency = new Promise((resolve, reject) => {
+    window.softlabLatency = new Promise(resolve => {
         let start = 0;
         area.addEventListener('keydown', () => { start = performance.now(); }, { capture: true, once: true });
         const seen = new MutationObserver(changes => {
-            const drawn = changes.some(change => change.target.nodeType === 1
-                && change.target.closest('.widget-html-content, .softlab-diagram'));
+            const drawn = changes.some(change => change.target.nodeType === 1 && change.target.closest(
+                '.widget-html-content, .softlab-diagram, .softlab-source, [class*="softlab-"], .js-plotly-plot'));
             if (!start || !drawn) return;
             seen.disconnect();
             // A task queued within a frame's callback runs after that frame is painted.
             requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
         });
-        seen.observe(area, { childList: true, subtree: true });
-        setTimeout(() => reject(new Error('no new picture after 5 s')), 5000);
+        seen.observe(area, { childList: true, subtree: true, attributes: true, characterData: true });
+        setTimeout(() => resolve(-1), 3000);
     });
 }"""
 
 
-def measure(notebook: Notebook, index: int, slider: int, moves: int) -> list[float]:
-    """Milliseconds of each move, warm-up left out."""
+def measure(notebook: Notebook, index: int, move: Move, moves: int) -> list[float]:
+    """Milliseconds of each move, warm-up left out; moves that change no picture (a slider at its end) do not count."""
     area = notebook.show(index)
-    handle = area.locator(".widget-slider .noUi-handle").nth(slider)
-    handle.scroll_into_view_if_needed()
-    found = []
-    for move in range(WARM_UP + moves):
+    control = area.locator(move.control).nth(move.number)
+    control.scroll_into_view_if_needed()
+    control.focus()
+    found: list[float] = []
+    for number in range(WARM_UP + moves):
         area.evaluate(_ARM)
-        # Up and down in turns of ten: a few hundred columns each way would leave the picture's interesting part.
-        handle.press("ArrowRight" if move // 10 % 2 == 0 else "ArrowLeft")
+        control.press(move.keys[number // TURN % 2])
         taken = notebook.page.evaluate("() => window.softlabLatency")
-        if move >= WARM_UP:
+        if number >= WARM_UP and taken >= 0:
             found.append(taken)
         notebook.page.wait_for_timeout(60)
     return found
@@ -72,35 +92,44 @@ def measure(notebook: Notebook, index: int, slider: int, moves: int) -> list[flo
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the named explorers, or all; 1 when one is too slow or there is no Chromium."""
+    explorers = catalogue()
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("explorers", nargs="*", help=f"of {', '.join(EXPLORERS)} (default: all)")
+    parser.add_argument("explorers", nargs="*", help=f"of {', '.join(explorers)} (default: all)")
     parser.add_argument("--moves", type=int, default=MOVES)
     options = parser.parse_args(arguments)
-    names = options.explorers or list(EXPLORERS)
+    names = options.explorers or list(explorers)
+    if unknown := set(names) - set(explorers):
+        parser.error(f"no explorer {', '.join(sorted(unknown))}: there are {', '.join(explorers)}")
     chromium = doctor.chromium()
     if chromium is None:
         print("No Chromium found: apt-get install chromium, or playwright install chromium", file=sys.stderr)
         return 1
-    cells = [f"from softlab.explorers import *\nexplorer = {EXPLORERS[name][0]}\nexplorer" for name in names]
+    moved = {name: MOVED.get(name, Move()) for name in names}
+    cells = [
+        f"from softlab.explorers import *\n{move.make or explorers[name].__name__ + '.example()'}"
+        for name, move in moved.items()
+    ]
     slow = 0
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scratch:
         written = new_notebook(cells=[new_code_cell(cell) for cell in cells], metadata=NOTEBOOK_METADATA)
         nbformat.write(written, Path(folder) / "latency.ipynb")
         with serving(Path(folder), Path(scratch)) as server, sync_playwright() as playwright:
             browser = launch(playwright, chromium)
-            context = browser.new_context(viewport=VIEWPORT)
-            notebook = Notebook(context.new_page())
+            notebook = Notebook(browser.new_context(viewport=VIEWPORT).new_page())
             notebook.open(server, "latency.ipynb")
             notebook.run_all()
-            for index, name in enumerate(names):
-                taken = sorted(measure(notebook, index, EXPLORERS[name][1], options.moves))
+            print("explorer      moves  median  95th percentile  longest  (ms)")
+            for index, (name, move) in enumerate(moved.items()):
+                taken = sorted(measure(notebook, index, move, options.moves))
+                if len(taken) < options.moves / 2:
+                    print(f"{name:12}  only {len(taken)} of {options.moves} moves changed the picture")
+                    slow += 1
+                    continue
                 late = statistics.quantiles(taken, n=20)[-1]
-                slow += late > EXPLORERS[name][2]
-                print(
-                    f"{name:12} {len(taken)} moves: median {statistics.median(taken):.0f} ms, 95th percentile "
-                    f"{late:.0f} ms, longest {taken[-1]:.0f} ms",
-                    flush=True,
-                )
+                slow += late > move.most
+                over = f"  more than {move.most:.0f}" if late > move.most else ""
+                middle = statistics.median(taken)
+                print(f"{name:12}  {len(taken):5}  {middle:6.0f}  {late:15.0f}  {taken[-1]:7.0f}{over}", flush=True)
             browser.close()
     return int(slow > 0)
 

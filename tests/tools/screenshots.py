@@ -1,8 +1,10 @@
-"""The pictures of the README: each notebook in JupyterLab, run, at the cell with the most controls.
+"""Pictures of what learners see, in JupyterLab.
 
-    python -m tests.tools.screenshots [notebooks]      (make screenshots: those that the README shows)
+    python -m tests.tools.screenshots readme       the README's: notebooks/images/<notebook>.png
+    python -m tests.tools.screenshots explorers    every explorer, light and dark: build/explorers/<name>-<theme>.png
+    python -m tests.tools.screenshots              both                                  (make screenshots)
 
-They are stored as ``notebooks/images/<notebook>.png``; look at them before they are committed.
+Look at them before they are committed.
 """
 
 from __future__ import annotations
@@ -10,77 +12,108 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser, Locator, sync_playwright
 
 from softlab import doctor
-from tests.browser.lab import VIEWPORT, Notebook, Server, copy_without_outputs, launch, serving
-from tests.tools.notebooks import NOTEBOOKS
+from softlab.explorers.gallery import catalogue
+from tests.browser.pages import Notebook
+from tests.browser.servers import VIEWPORT, Server, copy_of_the_course, launch, serving
+from tests.tools.notebooks import NOTEBOOK_METADATA, NOTEBOOKS
 
 IMAGES = NOTEBOOKS / "images"
+BUILT = NOTEBOOKS.parent / "build" / "explorers"
 #: A README is read on slow lines, too, and git keeps every picture for ever.
 MOST_BYTES = 300_000
-#: Notebook -> the switch to set before the picture is taken, where the one that the notebook ends with shows less.
-SWITCHES = {"04-column-major-shared-memory.ipynb": "row_scalar"}
-#: Those that the README shows.
-SHOWN = ("00-start-here.ipynb", "04-column-major-shared-memory.ipynb", "09-dispatch.ipynb")
+#: Notebook that the README shows -> the switch to set before the picture is taken, where the one that the notebook ends
+#: with shows less.
+SHOWN = {
+    "00-start-here.ipynb": "",
+    "04-column-major-shared-memory.ipynb": "row_scalar",
+    "09-dispatch.ipynb": "",
+}
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 #: The page settles: charts fade in, the menu closes.
 SETTLE_MS = 1500
 
 
-def take(browser: Browser, server: Server, name: str) -> Path | None:
-    """Run one notebook and store its picture; None when it has no cell with controls."""
+@contextmanager
+def opened(browser: Browser, server: Server, name: str) -> Iterator[Notebook]:
+    """A notebook that has been run, alone on the page: no file browser at its side."""
     context = browser.new_context(viewport=VIEWPORT)
-    try:
-        notebook = Notebook(context.new_page())
-        notebook.open(server, name)
-        cells = notebook.run_all()
-        # The notebook alone: no file browser at its side.
-        notebook.page.evaluate("() => jupyterapp.shell.collapseLeft()")
-        counts = {cell["index"]: len(notebook.controls(cell["index"])) for cell in cells if cell["widgets"]}
-        if not any(counts.values()):
-            return None
-        area = notebook.show(max(counts, key=lambda index: counts[index]))
-        if name in SWITCHES:
-            area.get_by_role("button", name=SWITCHES[name], exact=True).click()
-        notebook.page.wait_for_timeout(SETTLE_MS)
-        path = IMAGES / f"{Path(name).stem}.png"
-        IMAGES.mkdir(exist_ok=True)
-        notebook.page.locator(".jp-NotebookPanel").screenshot(path=path)
-        return path
-    finally:
-        context.close()
+    notebook = Notebook(context.new_page())
+    notebook.open(server, name)
+    notebook.run_all()
+    notebook.page.evaluate("() => jupyterapp.shell.collapseLeft()")
+    yield notebook
+    context.close()
+
+
+def stored(area: Locator, path: Path) -> Path:
+    """Take the picture once the page has settled."""
+    area.page.wait_for_timeout(SETTLE_MS)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    area.screenshot(path=path)
+    return path
+
+
+def of_the_readme(browser: Browser, server: Server) -> Iterator[Path]:
+    """Each notebook that the README shows, at the cell with the most controls."""
+    for name, switch in SHOWN.items():
+        with opened(browser, server, f"notebooks/{name}") as notebook:
+            shown = [cell["index"] for cell in notebook.cells() if cell["widgets"]]
+            counts = {index: len(notebook.controls(notebook.show(index))) for index in shown}
+            area = notebook.show(max(counts, key=lambda index: counts[index]))
+            if switch:
+                area.get_by_role("button", name=switch, exact=True).click()
+            yield stored(notebook.page.locator(".jp-NotebookPanel"), IMAGES / f"{Path(name).stem}.png")
+
+
+def of_explorers(browser: Browser, server: Server) -> Iterator[Path]:
+    """Every explorer as its example, in both themes."""
+    explorers = catalogue()
+    cells = [f"from softlab.explorers import *\n{cls.__name__}.example()" for cls in explorers.values()]
+    written = new_notebook(cells=[new_code_cell(cell) for cell in cells], metadata=NOTEBOOK_METADATA)
+    nbformat.write(written, server.folder / "explorers.ipynb")
+    with opened(browser, server, "explorers.ipynb") as notebook:
+        for theme, title in THEMES.items():
+            notebook.page.evaluate("theme => jupyterapp.commands.execute('apputils:change-theme', { theme })", title)
+            for index, name in enumerate(explorers):
+                area = notebook.show(index)
+                yield stored(area, BUILT / f"{name.lower().replace(' ', '-')}-{theme}.png")
+
+
+KINDS = {"readme": of_the_readme, "explorers": of_explorers}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Take the pictures; 1 when one is too big or there is no Chromium."""
+    """Take the pictures; 1 when one of the README's is too big or there is no Chromium."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: those that the README shows")
+    parser.add_argument("kinds", nargs="*", help=f"{' or '.join(KINDS)} (default: both)")
     options = parser.parse_args(arguments)
+    if unknown := set(options.kinds) - set(KINDS):
+        parser.error(f"no kind {', '.join(unknown)}: there are {', '.join(KINDS)}")
     chromium = doctor.chromium()
     if chromium is None:
         print("No Chromium found: apt-get install chromium, or playwright install chromium", file=sys.stderr)
         return 1
     status = 0
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scratch:
-        paths = [
-            copy_without_outputs(path, Path(folder))
-            for path in options.notebooks or [NOTEBOOKS / name for name in SHOWN]
-        ]
+        copy_of_the_course(Path(folder), [NOTEBOOKS / name for name in SHOWN])
         with serving(Path(folder), Path(scratch)) as server, sync_playwright() as playwright:
             browser = launch(playwright, chromium)
-            for path in paths:
-                picture = take(browser, server, path.name)
-                if picture is None:
-                    print(f"{path.name}: no controls, no picture")
-                    continue
-                size = picture.stat().st_size
-                print(f"{path.name}: {picture.name}, {size // 1000} kB")
-                if size > MOST_BYTES:
-                    print(f"{picture.name} has more than {MOST_BYTES // 1000} kB", file=sys.stderr)
-                    status = 1
+            for kind in options.kinds or KINDS:
+                for picture in KINDS[kind](browser, server):
+                    size = picture.stat().st_size
+                    print(f"{picture.relative_to(NOTEBOOKS.parent)}: {size // 1000} kB", flush=True)
+                    if picture.parent == IMAGES and size > MOST_BYTES:
+                        print(f"{picture.name} has more than {MOST_BYTES // 1000} kB", file=sys.stderr)
+                        status = 1
             browser.close()
     return status
 

@@ -1,0 +1,209 @@
+"""What a test sees and does on a page: pictures, controls, errors, and what leaves the machine."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Locator
+from playwright.sync_api import Page as BrowserPage
+
+from tests.browser.servers import HOST, START_SECONDS, Server
+
+#: A cell may compile kernels (3 s with CUB, the first time) on a machine that is busy.
+RUN_SECONDS = 180
+REDRAW_SECONDS = 20
+SETTLED_SECONDS = 0.3
+
+CONTROLS = (
+    ".widget-slider .noUi-handle",
+    ".widget-dropdown select",
+    ".widget-toggle-buttons .widget-toggle-button:not(.mod-active)",
+    ".widget-radio-box input:not(:checked)",
+    ".widget-checkbox input",
+    ".widget-toggle-button:not(.widget-toggle-buttons *)",
+    ".widget-button",
+    ".softlab-cell[tabindex='0']",  # the first cell of a diagram
+)
+
+
+@dataclass
+class Page:
+    """A page in the browser. ``console`` has what it reported as errors, ``strangers`` the addresses that it asked for
+    outside of 127.0.0.1."""
+
+    page: BrowserPage
+    console: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda message: message.type == "error" and self.console.append(message.text))
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.page.on("request", lambda request: self._note(request.url))
+        self.page.on("websocket", lambda socket: self._note(socket.url))
+
+    def _note(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("data", "blob", "about") and parts.hostname != HOST:
+            self.strangers.append(url)
+
+    def idle(self) -> bool:
+        """Whether nothing is being computed, as far as the page knows."""
+        return True
+
+    def controls(self, area: Locator) -> list[Locator]:
+        """The controls in an area, in the order of the page: sliders' handles, lists, buttons and boxes."""
+        self.page.wait_for_timeout(200)
+        return area.locator(", ".join(CONTROLS)).filter(visible=True).all()
+
+    def picture(self, area: Locator) -> str:
+        """What an area shows: the data of its charts, its diagrams, its images, its text."""
+        return area.evaluate(
+            """area => JSON.stringify([
+                [...area.querySelectorAll('.js-plotly-plot')].map(plot => [plot.data, plot.layout]),
+                [...area.querySelectorAll('svg')].filter(svg => !svg.closest('.js-plotly-plot'))
+                    .map(svg => svg.outerHTML),
+                [...area.querySelectorAll('canvas')].map(canvas => canvas.toDataURL()),
+                [...area.querySelectorAll('img')].map(image => image.src),
+                [...area.querySelectorAll('.widget-html, .jp-RenderedText, .widget-output, [class*=softlab-]')]
+                    .map(text => text.innerText),
+            ])"""
+        )
+
+    def settled_picture(self, area: Locator) -> str:
+        """What an area shows once it has stopped changing: nothing of an earlier move comes late."""
+        limit = time.monotonic() + REDRAW_SECONDS
+        shown, since = self.picture(area), time.monotonic()
+        while time.monotonic() - since < SETTLED_SECONDS:
+            assert time.monotonic() < limit, "the picture does not come to rest"
+            self.page.wait_for_timeout(50)
+            if (now := self.picture(area)) != shown or not self.idle():
+                shown, since = now, time.monotonic()
+        return shown
+
+    def operate(self, control: Locator) -> None:
+        """Give a control another value, as a person does: by key or click."""
+        control.scroll_into_view_if_needed()
+        name = control.evaluate("element => element.tagName.toLowerCase()")
+        if name == "select":
+            other = control.evaluate("element => (element.selectedIndex + 1) % element.options.length")
+            control.select_option(index=other)
+        elif control.evaluate("element => element.classList.contains('noUi-handle')"):
+            control.focus()
+            at_end = control.evaluate("handle => handle.ariaValueNow === handle.ariaValueMax")
+            control.press("ArrowLeft" if at_end else "ArrowRight")
+        else:
+            control.click()
+
+    def await_other_picture(self, area: Locator, before: str) -> float:
+        """Wait until an area shows something else than before; how long that took, in seconds.
+
+        Raises:
+            AssertionError: it is the same after ``REDRAW_SECONDS``.
+        """
+        start = time.perf_counter()
+        while self.picture(area) == before:
+            assert time.perf_counter() - start < REDRAW_SECONDS, "the picture stays as it is"
+            self.page.wait_for_timeout(20)
+        return time.perf_counter() - start
+
+    def move_everything(self, area: Locator) -> int:
+        """Move each control in an area, and see the picture change each time; how many there were.
+
+        Raises:
+            AssertionError: a picture stays as it is, or does not come to rest; the message has the control.
+        """
+        moved = 0
+        while True:
+            # Looked up anew each time: a control may redraw its neighbours.
+            controls = self.controls(area)
+            if moved >= len(controls):
+                return moved
+            control = controls[moved]
+            name = control.evaluate("element => element.outerHTML.slice(0, 200)")
+            before = self.settled_picture(area)
+            self.operate(control)
+            try:
+                self.await_other_picture(area, before)
+            except AssertionError as error:
+                raise AssertionError(f"control {moved + 1} of {len(controls)}, {name}: {error}") from None
+            moved += 1
+
+
+class Notebook(Page):
+    """A notebook in JupyterLab in a page; a cell's output is an area."""
+
+    def open(self, server: Server, name: str) -> None:
+        """Open the notebook and wait for its kernel."""
+        self.page.goto(f"{server.url}/lab/tree/{name}?reset&token={server.token}")
+        self.page.wait_for_function(
+            "name => window.jupyterapp?.shell?.currentWidget?.context?.path === name",
+            arg=name,
+            timeout=START_SECONDS * 1000,
+        )
+        # A promise that is never kept (a dialog asks for a kernel) would wait for ever: evaluate knows no time limit.
+        ready = self.page.evaluate(
+            """limit => Promise.race([
+                (async () => {
+                    await jupyterapp.restored;
+                    const panel = jupyterapp.shell.currentWidget;
+                    await panel.context.ready;
+                    await panel.sessionContext.ready;
+                    await panel.sessionContext.session.kernel.info;
+                    return true;
+                })(),
+                new Promise(resolve => setTimeout(() => resolve(false), limit)),
+            ])""",
+            START_SECONDS * 1000,
+        )
+        assert ready, f"the kernel of {name} is not ready after {START_SECONDS} s"
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Every cell: index, type, source, count (executions; None before), errors (their names) and whether it shows
+        widgets."""
+        return self.page.evaluate(
+            """() => jupyterapp.shell.currentWidget.content.widgets.map((cell, index) => {
+                const outputs = cell.model.type === 'code' ? cell.model.outputs.toJSON() : [];
+                return {
+                    index,
+                    type: cell.model.type,
+                    source: cell.model.sharedModel.getSource(),
+                    count: cell.model.executionCount ?? null,
+                    errors: outputs.filter(output => output.output_type === 'error').map(output => output.ename),
+                    widgets: outputs.some(output => 'application/vnd.jupyter.widget-view+json' in (output.data ?? {})),
+                };
+            })"""
+        )
+
+    def run_all(self) -> list[dict[str, Any]]:
+        """Run all cells; the code cells, once each has an execution count (the idle mark alone tells nothing).
+
+        Raises:
+            AssertionError: a cell raised, or was not executed in ``RUN_SECONDS``.
+        """
+        self.page.evaluate("() => { void jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        limit = time.monotonic() + RUN_SECONDS
+        while True:
+            code = [cell for cell in self.cells() if cell["type"] == "code" and cell["source"].strip()]
+            failed = [cell for cell in code if cell["errors"]]
+            if failed or all(cell["count"] is not None for cell in code) or time.monotonic() > limit:
+                break
+            self.page.wait_for_timeout(200)
+        assert not failed, f"cells that raised: {json.dumps(failed, indent=1)}"
+        waiting = [cell for cell in code if cell["count"] is None]
+        assert not waiting, f"cells not executed after {RUN_SECONDS} s: {json.dumps(waiting, indent=1)}"
+        return code
+
+    def show(self, index: int) -> Locator:
+        """Scroll to a cell (JupyterLab draws only those in sight) and return its output area."""
+        self.page.evaluate("index => jupyterapp.shell.currentWidget.content.scrollToItem(index, 'start')", index)
+        area = self.page.locator(f".jp-Notebook .jp-Cell[data-windowed-list-index='{index}'] .jp-Cell-outputArea")
+        area.first.wait_for(state="attached")
+        return area.first
+
+    def idle(self) -> bool:
+        """Whether the kernel has nothing to do."""
+        return self.page.evaluate("jupyterapp.shell.currentWidget.sessionContext.session.kernel.status") == "idle"
