@@ -1,0 +1,145 @@
+"""Notebook 06: the kernel that reads a row three times, and the cache that may answer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.bench import caches
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Number
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_most
+from softlab.devices import Device
+
+COLS, L2_THIRD = 131_072, 20
+
+
+def most_blocks() -> int:
+    """Blocks that keep at most 20 MiB of rows of 131 072 float32 in flight."""
+    return L2_THIRD * 2**20 // (COLS * 4)
+
+
+def fastest_grid() -> int:
+    """The recorded grid with which rows of 65 536 float32, in blocks of 1024, take the least time."""
+    some = [point for point in caches.recorded() if (point.cols, point.block_size) == (65_536, 1024)]
+    return min(some, key=lambda point: point.microseconds).grid
+
+
+def least_read_grid() -> int:
+    """Slip: the largest grid of those that read the least from DRAM."""
+    some = [point for point in caches.recorded() if (point.cols, point.block_size) == (65_536, 1024)]
+    least = min(round(point.dram_read, 2) for point in some)
+    return max(point.grid for point in some if round(point.dram_read, 2) == least)
+
+
+def there_and_back(lines: int = 1000, room: int = 800) -> int:
+    """Misses of a least-recently-used cache when lines are read forth, back, and forth again."""
+    walk = [*range(lines), *reversed(range(lines)), *range(lines)]
+    cache: OrderedDict[int, None] = OrderedDict()
+    misses = 0
+    for line in walk:
+        misses += line not in cache
+        cache[line] = None
+        cache.move_to_end(line)
+        if len(cache) > room:
+            cache.popitem(last=False)
+    return misses
+
+
+def long_rows() -> Iterator[Launch]:
+    """Rows that are longer and shorter than the block; some so large that exp(x) without the maximum overflows."""
+    for rows, cols, block, shift in ((2, 3000, 256, 0.0), (1, 1000, 128, 500.0), (3, 100, 512, -300.0)):
+        x = (np.random.default_rng(cols).standard_normal((rows, cols)) * 4 + shift).astype(np.float32)
+        e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+        right = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
+        args = {"x": x, "y": np.full_like(x, np.nan), "cols": cols}
+        about = f"{rows} rows of {cols} around {shift:g}"
+        # __expf is off by some units in the last place, more so for larger arguments.
+        yield Launch(rows, block, args, {"y": right}, relative=1e-4, about=about)
+
+
+def two_reads(launch: Launch) -> int:
+    """Sectors of all rows, twice: a row that begins within a sector touches one more."""
+    assert isinstance(launch.grid, int)
+    return 2 * launch.grid * (-(-launch.args["cols"] * 4 // 32) + 1)
+
+
+LESSON = Lesson(
+    number="06",
+    notebook="06-uncached-kernel-and-the-cache.ipynb",
+    title="The uncached kernel and the cache",
+    minutes=35,
+    objectives=(
+        "tell requests from traffic: what a kernel asks for, and what reaches DRAM",
+        "work out how many bytes of rows a GPU has in flight, and compare them with its L2",
+        "say where bigger blocks help the cache, where they do not, and why fewer re-reads need not be faster",
+        "write a softmax that reads a row twice instead of three times",
+    ),
+    exercises=(
+        Number(
+            id="06-how-many-blocks",
+            answer=most_blocks,
+            slips=(
+                (lambda: 4 * most_blocks(), "So many rows of 131 072 bytes. A float32 has 4 bytes."),
+                (
+                    lambda: int((Device.named("H200").l2_bytes or 0) // (COLS * 4)),
+                    "So many fill L2 to the brim. Where does the recorded curve begin to rise?",
+                ),
+                (lambda: 20 * 10**6 // (COLS * 4), "A MiB has 2**20 bytes."),
+            ),
+            hint="A block works on one row at a time, of 131 072 times 4 bytes. 20 MiB are 20 * 2**20 bytes.",
+        ),
+        Number(
+            id="06-the-fastest-grid",
+            answer=fastest_grid,
+            slips=(
+                (least_read_grid, "That one reads least. But is it the fastest? Look at the microseconds."),
+                (33, "That one reads no more than it must, and leaves three of four SMs without work."),
+                (264, "That one fills the GPU. Move the slider to the left and read the microseconds."),
+                (1024, "That is the planned grid. Move the slider to the left and read the microseconds."),
+            ),
+            hint="Put the explorer at 65 536 columns and 1024 threads, move blocks, and read the microseconds.",
+            because="Fewer rows in flight save re-reads, and fewer blocks load less at a time: it is a compromise.",
+        ),
+        Number(
+            id="06-there-and-back",
+            answer=there_and_back,
+            slips=(
+                (
+                    3000,
+                    "So many if every pass goes the same way. Which lines are in the cache when the first pass ends?",
+                ),
+                (1000, "So many if the cache had room for all of them. It has room for 800."),
+                (1200, "That is the first and the second pass. What is in the cache when the third begins?"),
+                (2000, "Which 800 lines are in the cache when the second pass begins: the first, or the last?"),
+                (400, "So many miss the second and the third pass. And the first?"),
+            ),
+            hint="After the first pass the cache holds the last 800 lines, and the second pass begins with just those.",
+            because="1400 where the straight walk has 3000: a cache likes a walk that turns round.",
+        ),
+        WriteKernel(
+            id="06-read-it-twice",
+            kernel="softmax",
+            parameters="const float* x, float* y, int cols",
+            launches=long_rows,
+            requirements=(
+                at_most(
+                    "global_load_sectors",
+                    two_reads,
+                    "Let the first pass find the maximum and the sum together: what must become of a sum when a larger "
+                    "maximum is found?",
+                ),
+            ),
+            hint="When the maximum grows from `old` to `new`, the sum so far is multiplied by `__expf(old - new)`. "
+            "And each thread's sum belongs to its own maximum.",
+            fault_hints={
+                "race": "Between two uses of the same words stands a barrier.",
+                "barrier-divergence": "All threads come to every call of `block_max` and `block_sum`, those without "
+                "numbers, too.",
+            },
+        ),
+    ),
+)
