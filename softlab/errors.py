@@ -13,6 +13,7 @@ FAULT_KINDS = (
     "barrier-divergence",
     "inactive-lane",
     "infinite-loop",
+    "mbarrier-misuse",
 )
 
 

@@ -67,6 +67,10 @@ class _OwnedMemory:
         index = address >> address.dtype.type(site.shift)
         return index.view(np.int64) if index.itemsize == 8 else index.astype(np.int64)
 
+    def checked(self, lanes: Lanes, site: Site, address: Value, value: Value) -> Any:
+        """Item index in a piece of a store that is carried out later: checked, and told to who listens."""
+        return self._index(lanes, site, address, (value,))
+
     def cells(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
         """(memory as items, index of each lane's item, which lanes) in the order of the lanes: for atomics."""
         index = self._index(lanes, site, address)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import softlab.emulator.asynchronous
 import softlab.emulator.hopper  # noqa: F401 - importing registers
 from softlab.emulator.contraction import contracted
 from softlab.emulator.effects import EFFECTS, Effect

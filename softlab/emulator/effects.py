@@ -6,7 +6,7 @@ One function an opcode says which method of the batch carries it out, and with w
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -169,34 +169,6 @@ def _atomic(instruction: Instruction, index: int, image: Image) -> Effect:
     )
 
 
-@EFFECTS.opcode("cp")
-def _copy(instruction: Instruction, index: int, image: Image) -> Effect:
-    """``cp.async`` from global to shared memory: done at once; committing and waiting have nothing left to do."""
-    if not instruction.has("async") or instruction.has("bulk", "mbarrier"):
-        raise NotImplementedError("cp")
-    if instruction.has("commit_group", "wait_group", "wait_all"):
-        return Effect("m.nothing", Place(index, instruction))
-    destination, source, size, *rest = instruction.operands
-    width = size.value  # type: ignore[union-attr]
-    if rest or width not in (4, 8, 16):
-        raise NotImplementedError("cp.async with a source size")
-    kind = "b32"
-    into = Site(index, instruction, "shared", DTYPES[kind], int(width) // 4, store=True)
-    out_of = Site(index, instruction, "global", DTYPES[kind], int(width) // 4)
-    offsets = [o.offset for o in (destination, source)]  # type: ignore[union-attr]
-    pair = (into.moved(offsets[0]), out_of.moved(offsets[1]))
-    bases = [replace(o, offset=0) for o in (destination, source)]  # type: ignore[type-var]
-    return Effect("m.copy", CopySites(*pair), ((bases[0], "address"), (bases[1], "address")))
-
-
-@dataclass(frozen=True, eq=False)
-class CopySites:
-    """The two ends of a ``cp.async``."""
-
-    into: Site
-    out_of: Site
-
-
 @EFFECTS.opcode("cvta")
 def _convert_address(instruction: Instruction, index: int, image: Image) -> Semantics:
     """Global, const and param addresses are generic here already; shared and local ones lie in windows."""
@@ -313,4 +285,4 @@ def _nothing(instruction: Instruction, index: int, image: Image) -> Effect:
     return Effect("m.nothing", Place(index, instruction))
 
 
-__all__ = ["EFFECTS", "CopySites", "Effect", "EffectTable", "Place", "Register"]
+__all__ = ["EFFECTS", "Effect", "EffectTable", "Place", "Register"]

@@ -12,19 +12,22 @@ from typing import Any
 
 import numpy as np
 
+from softlab.emulator.asynchronous import lower_wait
 from softlab.emulator.atomics import Atomics
 from softlab.emulator.block_memory import GenericMemory, LocalMemory, SharedMemory
 from softlab.emulator.clusters import ClusterBarrier, ClusterMemory
 from softlab.emulator.compiler import CompiledBlock, Program, immediate
-from softlab.emulator.effects import CopySites, Place
+from softlab.emulator.copies import Copies
+from softlab.emulator.effects import Effect, Place
 from softlab.emulator.endless import EndlessLoop
 from softlab.emulator.ends import END
 from softlab.emulator.faults import Geometry, Index3
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.mbarriers import Mbarriers
 from softlab.emulator.memory import GlobalMemory
 from softlab.emulator.observers import Observer, listeners
 from softlab.emulator.printf import formatted
-from softlab.emulator.ptx import Immediate, Register
+from softlab.emulator.ptx import DTYPES, Address, Immediate, Operand, Register, Symbol
 from softlab.emulator.reports import FaultReports
 from softlab.emulator.schedule import Listeners, Schedule
 from softlab.emulator.specials import CLOCKS, clock, special_registers
@@ -127,6 +130,8 @@ class Batch(FaultReports):
         in_cluster = self.geometry.blocks_per_cluster
         self.cluster = ClusterMemory(self, self.shared, in_cluster)
         self.cluster_barrier = ClusterBarrier(self, blocks, threads, in_cluster)
+        self.mbarriers = Mbarriers(self, blocks)
+        self.copies = Copies(self, blocks * threads)
         self.generic = GenericMemory(self.global_, self.cluster if in_cluster > 1 else self.shared, self.local)
         self.atomics = Atomics(
             {
@@ -139,6 +144,7 @@ class Batch(FaultReports):
         )
         self.warps = WarpWide()
         self._schedule: Schedule
+        self._lowered: dict[int, Effect] = {}
         self.steps = 0
         for memory in (self.global_, self.shared, self.local):
             memory.fault = self.memory_fault
@@ -147,6 +153,9 @@ class Batch(FaultReports):
         self.cluster.listener = listeners(launch.observers, "cluster_access")
         self.cluster_barrier.on_complete = listeners(launch.observers, "cluster_complete")
         self.cluster_barrier.on_wait = listeners(launch.observers, "cluster_wait")
+        self.mbarriers.listener = listeners(launch.observers, "mbarrier")
+        self.copies.on_begin = listeners(launch.observers, "copy_begins")
+        self.copies.on_end = listeners(launch.observers, "copy_ends")
         self.warps.listener = listeners(launch.observers, "shuffle")
         self.warps.on_sync = listeners(launch.observers, "warp_sync")
         self._on_block = listeners(launch.observers, "block")
@@ -171,6 +180,8 @@ class Batch(FaultReports):
         self.shared.clear()
         self.local.clear()
         self.cluster_barrier.clear()
+        self.mbarriers.clear()
+        self.copies.clear()
         self.steps = 0
         for observer in self.launch.observers:
             observer.batch(self)
@@ -181,6 +192,7 @@ class Batch(FaultReports):
         total = self._loop(self._schedule)
         for observer in self.launch.observers:
             observer.done()
+        self.copies.done()
         return total
 
     def _loop(self, schedule: Schedule) -> int:
@@ -233,12 +245,14 @@ class Batch(FaultReports):
 
     def _writes(self) -> int:
         """Grows with every change in memory."""
-        return self.global_.writes + self.shared.writes + self.local.writes + self.atomics.writes
+        memories = self.global_.writes + self.shared.writes + self.local.writes
+        signals = self.cluster_barrier.completions + self.mbarriers.events
+        return memories + self.atomics.writes + self.copies.writes + signals
 
     def _events(self) -> int:
         """Grows with everything that lanes may be waiting for."""
         self.cluster_barrier.settle()
-        return self.cluster_barrier.completions
+        return self.cluster_barrier.completions + self.mbarriers.events
 
     # Who is still there
 
@@ -291,11 +305,6 @@ class Batch(FaultReports):
         ]
         return merged[0] if len(merged) == 1 else tuple(merged)
 
-    def copy(self, lanes: Lanes, sites: CopySites, into: Value, out_of: Value) -> None:
-        """``cp.async``."""
-        values = self.global_.load(lanes, sites.out_of, out_of)
-        self.shared.store(lanes, sites.into, into, *(values if sites.into.elements > 1 else (values,)))
-
     def is_space(self, lanes: Lanes, place: Place, address: Value) -> Value:
         """``isspacep``."""
         return self.generic.space_of(address, place.mode)
@@ -317,14 +326,50 @@ class Batch(FaultReports):
     def _members(self, registers: list[Value], number: int, lanes: Lanes) -> Value:
         """The mask of lanes that the warp-synchronous instruction at the start of a block names."""
         program = self.launch.program
-        operands = program.image.instructions[program.blocks[number].start].operands
-        mask = operands[-1]
-        if isinstance(mask, Register):
-            value = lanes.take(registers[program.registers[mask.name]])
-            return value.view(np.uint32) if value.dtype.itemsize == 4 else value.astype(np.uint32)
-        return immediate(mask.value, np.dtype(np.uint32)) if isinstance(mask, Immediate) else np.uint32(0xFFFFFFFF)
+        mask = program.image.instructions[program.blocks[number].start].operands[-1]
+        if not isinstance(mask, Register | Immediate):
+            return np.uint32(0xFFFFFFFF)
+        return self._operand(registers, lanes, mask, "u32")
 
     def _awaited(self, registers: list[Value], number: int, lanes: Lanes) -> Value:
         """For which lanes has come what the instruction at the start of a block waits for."""
-        instruction = self.launch.program.image.instructions[self.launch.program.blocks[number].start]
-        return self.cluster_barrier.awaited(lanes, instruction)
+        program = self.launch.program
+        index = program.blocks[number].start
+        instruction = program.image.instructions[index]
+        if instruction.guard is not None:
+            guard = self._operand(registers, lanes, instruction.guard, "pred") ^ np.bool_(instruction.negated)
+            asked, rest = lanes.split(guard)
+            if asked is None:
+                return np.bool_(True)
+            if rest is not None:
+                come = asked.put(np.bool_(True), self._come(registers, index, asked), False)
+                return lanes.take(np.broadcast_to(come, (lanes.blocks, lanes.threads)))
+        return self._come(registers, index, lanes)
+
+    def _come(self, registers: list[Value], index: int, lanes: Lanes) -> Value:
+        image = self.launch.program.image
+        instruction = image.instructions[index]
+        if instruction.opcode == "barrier":
+            return self.cluster_barrier.awaited(lanes, instruction)
+        effect = self._lowered.get(index)
+        if effect is None:
+            effect = self._lowered[index] = lower_wait(instruction, index, image)
+        (address, _), (phase, kind) = effect.sources
+        place = self._operand(registers, lanes, address, "u64")
+        return self.mbarriers.awaited(lanes, effect.site, place, self._operand(registers, lanes, phase, kind))
+
+    def _operand(self, registers: list[Value], lanes: Lanes, operand: Operand, kind: str) -> Value:
+        """An operand's value before its block has begun; addresses with their offsets."""
+        program = self.launch.program
+        dtype = DTYPES[kind]
+        if isinstance(operand, Address):
+            base = operand.base
+            if isinstance(base, Register):
+                offset = np.uint64(operand.offset & (1 << 64) - 1)
+                return self._operand(registers, lanes, base, f"u{DTYPES[base.type].itemsize * 8}").astype("u8") + offset
+            at = program.image.addresses[base.name] if isinstance(base, Symbol) else 0
+            return np.uint64(at + operand.offset)
+        if isinstance(operand, Register):
+            value = lanes.take(registers[program.registers[operand.name]])
+            return value.view(dtype) if value.dtype.itemsize == dtype.itemsize else value.astype(dtype)
+        return immediate(operand.value, dtype) if isinstance(operand, Immediate) else dtype.type(0)

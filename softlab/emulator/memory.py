@@ -15,7 +15,7 @@ from softlab.emulator.ptx import Instruction
 
 _ADDRESS_MASK = (1 << 64) - 1
 #: Bytes a lane -> the dtype that moves them in one piece.
-ITEMS = {
+ITEMS: dict[int, np.dtype] = {
     1: np.dtype("u1"),
     2: np.dtype("u2"),
     4: np.dtype("u4"),
@@ -139,6 +139,13 @@ class ReadOnlyArray(ValueError):
     """A kernel writes to an array that its owner marked read-only."""
 
 
+def _read_only(allocation: Allocation) -> ReadOnlyArray:
+    return ReadOnlyArray(
+        f"the kernel writes to {allocation.name}, which is read-only: pass an array that can be written, for instance "
+        "a copy"
+    )
+
+
 class GlobalMemory:
     """Global and constant memory of one launch.
 
@@ -187,6 +194,31 @@ class GlobalMemory:
         for allocation, where, index in pieces:
             items[where] = allocation.view(site.item)[index]
         return split_elements(site, items)
+
+    def load_bytes(self, lanes: Lanes, site: Site, address: Value, nbytes: int) -> np.ndarray:
+        """The first bytes of what lies at each lane's address, (lanes, nbytes) uint8; it is aligned as a whole."""
+        target = address + np.uint64(site.offset & _ADDRESS_MASK)
+        if misaligned(target, site.width):
+            raise self._misaligned(lanes, site, address)
+        byte = Site(site.index, site.instruction, site.space, np.dtype("u1"))
+        told, self.listener = self.listener, None
+        try:
+            found = [lanes.full_extent(self.load(lanes, byte, target + np.uint64(i))) for i in range(nbytes)]
+        finally:
+            self.listener = told
+        if told is not None:
+            told(site, lanes, target)
+        return np.stack(found, axis=1)
+
+    def span(self, address: int, nbytes: int, store: bool) -> np.ndarray | None:
+        """The bytes of an array from an address on, None where they are not all of one array."""
+        near = self.nearest(address)
+        if near is None or address < near.base or address + nbytes > near.end:
+            return None
+        if store and not near.writeable:
+            raise _read_only(near)
+        self.writes += store
+        return near.data[address - near.base : address - near.base + nbytes]
 
     def store(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         """Write each lane's value(s) to its address."""
@@ -243,10 +275,7 @@ class GlobalMemory:
 
     def _ready(self, allocation: Allocation, lanes: Lanes, site: Site, address: Value) -> None:
         if site.store and not allocation.writeable:
-            raise ReadOnlyArray(
-                f"the kernel writes to {allocation.name}, which is read-only: pass an array that can be written, "
-                "for instance a copy"
-            )
+            raise _read_only(allocation)
         self.writes += site.store and not site.operation
         if self.listener is not None:
             self.listener(site, lanes, address + np.uint64(site.offset & _ADDRESS_MASK) if site.offset else address)

@@ -13,6 +13,7 @@ from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.memory import Site
 
 if TYPE_CHECKING:
+    from softlab.emulator.copies import Copy
     from softlab.emulator.machine import Batch
 
 
@@ -66,6 +67,18 @@ class Observer:
 
     def cluster_wait(self, place: Place, lanes: Lanes) -> None:
         """These lanes pass the barrier of their cluster."""
+
+    def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
+        """These lanes use an mbarrier of the blocks in the rows ``owner`` at ``offset``, (lanes,) each.
+
+        ``action``: "init", "arrive", "expect", "invalidate", or "wait" where the phase that they ask for is over.
+        """
+
+    def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
+        """These lanes (or some of them: ``copy.lane``) issue asynchronous copies."""
+
+    def copy_ends(self, copy: Copy) -> None:
+        """These copies have ended; ``copy.bound`` is the mbarrier that tells of it, None where their threads know."""
 
     def done(self) -> None:
         """All blocks of the batch have ended."""

@@ -61,9 +61,14 @@ class FaultReports:
         }
         return self.fault(kind, sentences[kind], site.instruction, lanes, bad, shown)
 
+    def shown_address(self, address: int) -> int:
+        """An address as faults show it: from the start of its array, or in the block's shared memory."""
+        near = self.global_.nearest(address)
+        return address - near.base if near is not None else address & (1 << RANK_SHIFT) - 1
+
     def _describe(self, site: Site, address: int) -> tuple[int, str]:
         """(address to report, where it is in words)."""
-        if site.space == "shared":
+        if site.space in ("shared", "cluster"):
             if self.geometry.blocks_per_cluster > 1 and 0 < address >> RANK_SHIFT <= self.geometry.blocks_per_cluster:
                 return address, (
                     f"at the address of block {(address >> RANK_SHIFT) - 1} of the cluster, which only shared::cluster "

@@ -1,5 +1,5 @@
-"""Finds the faults of thread-block clusters: races between a block and what others do in its shared memory, and blocks
-that end while others may still reach into them.
+"""Finds the faults of thread-block clusters and asynchronous copies: races between a block and what others, or copies,
+do in its shared memory, and blocks that end while that may still go on.
 """
 
 from __future__ import annotations
@@ -9,17 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from softlab.emulator.copies import Copy
 from softlab.emulator.effects import Place
 from softlab.emulator.faults import kernel_fault
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.memory import Site
 from softlab.instruments.hazards import Hazards, Touch
-from softlab.instruments.outside import COPY, Accessors, Outside
+from softlab.instruments.outside import COPY, IN_FLIGHT, Accessors, Outside
 
 _MEND_CLUSTER = (
     "Put a barrier of the cluster (barrier.cluster.arrive and .wait, cluster.sync()) between the two, or let one wait "
     "for the other at an mbarrier"
 )
+
+
+_MEND_COPY = (
+    "Wait for the copy: cp.async.wait_group in the thread that issued it and then a barrier, or the mbarrier that the "
+    "copy is bound to in every thread"
+)
+_A_COPY = "an asynchronous copy"
+_OBJECT_BYTES = 8
 
 
 @dataclass
@@ -35,13 +44,14 @@ class _Last:
 
 
 class ClusterHazards(Hazards):
-    """Hazards, and those of clusters."""
+    """Hazards, and those of clusters, mbarriers and asynchronous copies."""
 
     def batch(self, batch: Any) -> None:
         """Nothing has been touched yet."""
         super().batch(batch)
         self._last = _Last(*(np.full(batch.blocks, -1, np.int64) for _ in range(4)))
         self._sites: dict[int, Site] = {}
+        self._initialised: dict[tuple[int, int], tuple[int, int, int]] = {}
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """The block's own threads, first beside what others did here."""
@@ -92,6 +102,15 @@ class ClusterHazards(Hazards):
                 "the thread reads shared memory of another block that nobody has written. Write every element that is "
                 "read, and put a barrier of the cluster after the writes",
                 site, lanes, address, never,
+            )  # fmt: skip
+        early = shadow.acquired(who.row, who.thread) == 0
+        if early.any():
+            verb = "writes" if site.store else "reads"
+            raise self.fault(
+                "race",
+                f"the thread {verb} shared memory of another block, which may not have begun. Let the blocks of the "
+                "cluster wait for each other at a barrier of the cluster first",
+                site, lanes, address, early,
             )  # fmt: skip
         found = shadow.touched_from_outside(rows, word, who, store=site.store, strong=strong)
         if found is not None:
@@ -151,8 +170,152 @@ class ClusterHazards(Hazards):
         self.shadow.cluster_wait(lanes.mask, lanes.mask if live is None else live)
         self.passed(lanes, place.index)
 
+    # mbarriers
+
+    def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
+        """Who arrives tells all that it did; who waits knows of it. Others must know that it is initialised."""
+        shadow = self.shadow
+        shadow.see_outside()
+        who = self.accessors(lanes)
+        word = self.words_at(site, offset)
+        objects = [tuple(pair) for pair in zip(owner.tolist(), offset.tolist(), strict=True)]
+        if action == "init":
+            moment = shadow.moment()
+            self._initialised |= {
+                key: (row, thread, moment)
+                for key, row, thread in zip(objects, who.row.tolist(), who.thread.tolist(), strict=True)
+            }
+            return
+        for key in set(objects):
+            mine = np.array([one == key for one in objects]) if len(set(objects)) > 1 else np.ones(len(objects), bool)
+            early = mine & ~shadow.knows(who.row, who.thread, *self._initialised[key])
+            if early.any():
+                raise self.fault(
+                    "race",
+                    "the thread uses an mbarrier that another thread initialises, with nothing that orders the two. "
+                    "Put __syncthreads(), or a barrier of the cluster, after mbarrier.init",
+                    site, lanes, offset.reshape(lanes.extent), early,
+                )  # fmt: skip
+        if action == "wait":
+            shadow.acquire_from(owner, word, who.row, who.thread)
+            return
+        inside = owner == who.row
+        if action == "arrive":
+            part = Accessors(who.row[~inside], who.thread[~inside], who.rank[~inside])
+            self.note_last(site, part, owner[~inside], offset[~inside])
+        if action == "arrive" and not site.instruction.has("relaxed"):
+            shadow.fence(who.row, who.thread)
+            shadow.release_to(owner, word, who.row, who.thread)
+
+    def fence(self, place: Place, lanes: Lanes) -> None:
+        """A proxy fence lets copies see what was written; the others are as before."""
+        if not place.instruction.has("proxy"):
+            super().fence(place, lanes)
+        elif place.instruction.has("async"):
+            self.shadow.tell_apart()
+            self.shadow.fence_proxy(lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index))
+
+    # Copies
+
+    def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
+        """From now on its shared memory is its own."""
+        shadow = self.shadow
+        outside = shadow.see_outside()
+        row, thread = np.divmod(copy.lane, self.watched.threads)
+        word = self._words_of(copy)
+        bulk = copy.site.instruction.has("bulk") or copy.bound is not None
+        if bulk:  # those of cp.async come as stores of their threads before
+            self._may_begin(copy, word, Accessors(row, thread, row % self.cluster_size))
+        stamps = outside.written if copy.writes else outside.read
+        stamps[copy.owner[:, None], word] = outside.copy_stamp(IN_FLIGHT)
+
+    def _may_begin(self, copy: Copy, word: np.ndarray, who: Accessors) -> None:
+        shadow = self.shadow
+        outside = shadow.see_outside()
+        owner, bad = copy.owner, np.zeros(len(copy.lane), bool)
+        early = (owner != who.row) & (shadow.acquired(who.row, who.thread) == 0)
+        if early.any():
+            what = "goes to another block, which may not have begun. Let the blocks of the cluster wait for each other "
+            raise self._copy_fault("race", what + "at a barrier of the cluster first", copy, early)
+        if not copy.writes and (bad := shadow.never_written(owner, word)).any():
+            raise self._copy_fault("uninitialized-shared", "reads shared memory that nobody wrote", copy, bad)
+        inside = owner == who.row
+        acquired = shadow.acquired(who.row, who.thread)
+        mine = shadow.code(who.thread)
+        if copy.writes:
+            bad = inside & shadow.read_by_another(owner, word, who.thread, False)
+            bad |= outside.unsettled(outside.read, owner, word, acquired, False)
+        bad = bad | inside & shadow.written_by_another(owner, word, who.thread, mine, False)
+        bad |= outside.unsettled(outside.written, owner, word, acquired, False)
+        if not inside.all():
+            found = shadow.touched_from_outside(owner, word, who, store=copy.writes, strong=False)
+            bad |= ~inside & (found[0] if found is not None else False)
+        if bad.any():
+            verb = "writes" if copy.writes else "reads"
+            what = (
+                f"{verb} shared memory that another thread or copy has used, with nothing that orders the two. Let "
+                "all of them be done (__syncthreads(), an mbarrier, wait_group) before the copy is issued"
+            )
+            raise self._copy_fault("race", what, copy, bad)
+        if not copy.writes and (bad := shadow.hidden_from_copies(owner, word, who.row, who.thread)).any():
+            what = (
+                "reads shared memory that was written by ordinary stores, which bulk copies do not see. Put "
+                'asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); after the stores, before the barrier'
+            )
+            raise self._copy_fault("race", what, copy, bad)
+
+    def copy_ends(self, copy: Copy) -> None:
+        """Whoever waits for it may use what it used."""
+        shadow = self.shadow
+        outside = shadow.see_outside()
+        word = self._words_of(copy)
+        stamps = outside.written if copy.writes else outside.read
+        at = copy.owner[:, None]
+        if copy.bound is not None:
+            stamps[at, word] = outside.copy_stamp(shadow.time)
+            row, offset = copy.bound
+            shadow.tell_at(row, offset // shadow.granule + np.arange(_OBJECT_BYTES // shadow.granule))
+            return
+        stamps[at, word] = 0
+        thread = copy.lane % self.watched.threads
+        (shadow.write_as if copy.writes else shadow.read_as)(copy.owner, word, thread)
+
+    def _words_of(self, copy: Copy) -> np.ndarray:
+        """(n, words of each)."""
+        granule = self.shadow.granule
+        return copy.offset[:, None] // granule + np.arange(max(1, copy.nbytes // granule))
+
+    def _copy_fault(self, kind: str, what: str, copy: Copy, bad: np.ndarray) -> Exception:
+        number = int(bad.argmax())
+        lane, address = int(copy.lane[number]), int(copy.offset[number])
+        return self._fault_of(kind, f"the thread's copy {what}", copy.site, lane, address)
+
+    def _fault_of(self, kind: str, sentence: str, site: Site, lane: int, address: int) -> Exception:
+        """The fault of one lane of the batch."""
+        batch = self.watched
+        row, column = divmod(lane, batch.threads)
+        return kernel_fault(
+            kind,
+            sentence,
+            site.instruction,
+            batch.launch.file,
+            thread=batch.geometry.thread(column),
+            block=batch.geometry.place(row),
+            address=address,
+        )
+
+    # The end
+
     def done(self) -> None:
         """A block must know of everything that others did in its shared memory before it ends."""
+        for copy in self.watched.copies.unfinished():
+            verb = "writes" if copy.writes else "reads"
+            raise self._fault_of(
+                "race",
+                f"the block ends while a bulk copy still {verb} its shared memory. Wait for the copy before the end "
+                "(cp.async.bulk.wait_group.read, or the mbarrier that it is bound to)",
+                copy.site, int(copy.lane[0]), int(copy.offset[0]),
+            )  # fmt: skip
         touched = np.flatnonzero(self._last.time >= 0)
         if not len(touched):
             return
@@ -161,20 +324,15 @@ class ClusterHazards(Hazards):
         if not len(late):
             return
         owner = int(late[0])
-        row, column = divmod(int(self._last.lane[owner]), self.watched.threads)
         site = self._sites[int(self._last.site[owner])]
         verb = "writes" if site.store else "reads"
-        batch = self.watched
-        raise kernel_fault(
+        raise self._fault_of(
             "race",
-            f"the thread {verb} shared memory of block {batch.geometry.place(owner)}, which may have ended before. Let "
-            "all blocks of the cluster wait for each other at a barrier of the cluster after their last access",
-            site.instruction,
-            batch.launch.file,
-            thread=batch.geometry.thread(column),
-            block=batch.geometry.place(row),
-            address=int(self._last.offset[owner]),
-        )
+            f"the thread {verb} shared memory of block {self.watched.geometry.place(owner)}, which may have ended "
+            "before. Let all blocks of the cluster wait for each other at a barrier of the cluster after their last "
+            "access",
+            site, int(self._last.lane[owner]), int(self._last.offset[owner]),
+        )  # fmt: skip
 
     # Saying so
 
@@ -185,15 +343,24 @@ class ClusterHazards(Hazards):
         stamp = int(stamps[touch.row[lane], touch.word[lane]].max())
         verb = "writes" if site.store else "reads"
         who = self._source(stamp, int(touch.row[lane]))
-        what = "wrote" if wrote else "read"
-        sentence = f"the thread {verb} a word of shared memory that {who} {what}, with nothing that orders the two"
-        return self.fault("race", f"{sentence}. {_MEND_CLUSTER}", site, lanes, address, clash)
+        if Outside.in_flight(stamp):
+            sentence = (
+                f"the thread {verb} a word of shared memory that an asynchronous copy may still be "
+                f"{'writing' if wrote else 'reading'}. {_MEND_COPY}"
+            )
+        else:
+            mend = _MEND_COPY if who == _A_COPY else _MEND_CLUSTER
+            what = "wrote" if wrote else "read"
+            sentence = (
+                f"the thread {verb} a word of shared memory that {who} {what}, with nothing that orders the two. {mend}"
+            )
+        return self.fault("race", sentence, site, lanes, address, clash)
 
     def _source(self, stamp: int, row: int) -> str:
         """Who touched a word of this row from outside, in words."""
         source = Outside.source_of(stamp)
         if isinstance(source, int):
-            return "an asynchronous copy" if source == COPY else "threads of other blocks"
+            return _A_COPY if source == COPY else "threads of other blocks"
         rank, thread = source
         start = row - row % self.cluster_size
         geometry = self.watched.geometry

@@ -69,7 +69,7 @@ class Hazards(Observer):
         self._shadow = Shadow(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
         self._detours = Detours(batch.launch.program)
         instructions = batch.launch.program.image.instructions
-        self._fences = any(instruction.opcode in ("membar", "fence") for instruction in instructions)
+        self._fences = any(i.opcode in ("membar", "fence") and not i.has("proxy") for i in instructions)
         if not self._used:
             self._used = frozenset(name for i in instructions for name in uses_and_definitions(i)[0])
 

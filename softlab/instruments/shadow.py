@@ -67,6 +67,7 @@ class Shadow:
         self._threads = threads
         self._order: _Order | None = None
         self._completed = np.zeros(blocks, np.int64)
+        self._proxied = np.zeros((blocks, threads), np.int64)
         self.outside: Outside | None = None
 
     def tell_apart(self) -> None:
@@ -254,6 +255,50 @@ class Shadow:
         np.copyto(order.acquired, np.maximum(order.acquired, self._completed[:, None]), where=mask)
         whole = (mask == live).all(axis=1)
         self._barrier[whole] = np.maximum(self._barrier, self._completed)[whole]
+
+    # mbarriers and copies
+
+    def write_as(self, owner: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
+        """What a thread's copy has written is as if it had done so itself, now."""
+        self._written[owner[:, None], word] = (self._time << _CODE_BITS | self.code(thread))[:, None]
+
+    def read_as(self, owner: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
+        """Likewise what it has read."""
+        self._read[owner[:, None], word] = (self._time << _CODE_BITS | self.code(thread))[:, None]
+
+    def moment(self) -> int:
+        """Now; whatever is done next comes after it."""
+        self._time += 1
+        return self._time - 1
+
+    def knows(self, row: np.ndarray, thread: np.ndarray, other: int, its_thread: int, moment: int) -> np.ndarray:
+        """Whether threads know what a thread of row ``other`` did at a moment, (lanes,) bool. A warp goes in step."""
+        same_warp = thread // WARP == its_thread // WARP
+        settled = (row == other) & (same_warp | (moment < self._barrier[row]))
+        return np.asarray(settled | (moment < self.acquired(row, thread)))
+
+    def tell_at(self, owner: int, word: np.ndarray) -> None:
+        """All that a copy did so far is told to whoever asks these words."""
+        order = self._ordered()
+        self._time += 1
+        order.released[owner, word] = self._time
+
+    def fence_proxy(self, row: np.ndarray, thread: np.ndarray) -> None:
+        """What the threads wrote so far may be read by bulk copies."""
+        self._time += 1
+        self._proxied[row, thread] = self._time
+
+    def hidden_from_copies(
+        self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray
+    ) -> np.ndarray:
+        """Whether a thread's bulk copy reads words that were written with no proxy fence since, by the writer or by it:
+        (lanes,) bool.
+        """
+        stamp = self._written[owner[:, None], word]
+        code = stamp & _CODE_MASK
+        writer = np.minimum((code >> 6) * WARP + (code & _LANE_MASK), self._threads - 1)
+        fenced = np.maximum(self._proxied[owner[:, None], writer], self._proxied[row, thread][:, None])
+        return np.asarray(((stamp > 0) & (code < ATOMIC) & (fenced <= stamp >> _CODE_BITS)).any(axis=1))
 
     # Other blocks of the cluster
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from softlab.compile import Program
-from tests.faults.cases import GOOD
+from tests.faults.cases import GOOD, Good
+from tests.faults.cases_cluster import CLUSTER
 
 Index = tuple[int, int, int]
 
@@ -31,9 +32,14 @@ class Planted:
     turn: str | None = None
 
     @property
+    def of(self) -> Good:
+        """The good kernel."""
+        return (GOOD | CLUSTER)[self.good]
+
+    @property
     def source(self) -> str:
         """The changed source."""
-        source = GOOD[self.good].source
+        source = self.of.source
         if source.count(self.old) != 1:
             raise ValueError(
                 f"{self.name}: {self.old!r} stands {source.count(self.old)} times in {self.good}, not once"
@@ -53,7 +59,7 @@ class Planted:
 
     def compile(self) -> Program:
         """The program with the fault."""
-        return GOOD[self.good].compile(self.source)
+        return self.of.compile(self.source)
 
 
 _OUT, _SHARED, _MISALIGNED = "global-out-of-bounds", "shared-out-of-bounds", "misaligned"

@@ -10,21 +10,23 @@ from softlab.errors import FAULT_KINDS, KernelFault
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD
 from tests.faults.planted import PLANTED, Planted
+from tests.faults.planted_cluster import PLANTED_CLUSTER
 from tests.faults.table import recorded, row
 
 #: Instructions after which a loop counts as endless: the good kernels need a tenth of it.
 BUDGET = 20_000
+ALL = PLANTED + PLANTED_CLUSTER
 
 
 def test_every_kind_is_planted() -> None:
-    assert set(Counter(planted.kind for planted in PLANTED)) == set(FAULT_KINDS)
-    assert min(Counter(planted.kind for planted in PLANTED).values()) >= 6
-    assert len({(planted.kind, planted.name) for planted in PLANTED}) == len(PLANTED)
+    assert set(Counter(planted.kind for planted in ALL)) == set(FAULT_KINDS)
+    assert min(Counter(planted.kind for planted in ALL).values()) >= 6
+    assert len({(planted.kind, planted.name) for planted in ALL}) == len(ALL)
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: f"{planted.kind}: {planted.name}")
+@pytest.mark.parametrize("planted", ALL, ids=lambda planted: f"{planted.kind}: {planted.name}")
 def test_a_planted_fault_is_found(planted: Planted) -> None:
-    good = GOOD[planted.good]
+    good = planted.of
     kernel = Kernel.from_program(planted.compile())
     with pytest.raises(KernelFault) as caught:
         kernel.run(good.grid, good.block, good.arguments(), good.smem, record=False, budget=BUDGET)

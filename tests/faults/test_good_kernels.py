@@ -11,6 +11,7 @@ from softlab import plans
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD, Good
+from tests.faults.cases_cluster import CLUSTER, EXPECTED
 from tests.hardware.cases import Case, all_cases
 from tests.kernels.cases import kernel_of, matrix
 
@@ -27,6 +28,17 @@ def same_with_and_without_checks(kernel: Kernel, grid, block, arguments, smem: i
 @pytest.mark.parametrize("good", [pytest.param(good, id=name) for name, good in GOOD.items()])
 def test_the_kernels_in_which_faults_are_planted(good: Good) -> None:
     same_with_and_without_checks(Kernel.from_program(good.compile()), good.grid, good.block, good.arguments, good.smem)
+
+
+@pytest.mark.parametrize("name", CLUSTER)
+def test_the_kernels_of_clusters_and_asynchronous_copies(name: str) -> None:
+    good = CLUSTER[name]
+    kernel = Kernel.from_program(good.compile())
+    same_with_and_without_checks(kernel, good.grid, good.block, good.arguments, good.smem)
+    arguments = good.arguments()
+    kernel.run(good.grid, good.block, arguments, good.smem)
+    expected = np.asarray(EXPECTED[name](arguments[0])).reshape(-1)
+    np.testing.assert_allclose(arguments[1].reshape(-1), expected, rtol=1e-5, atol=1e-6)
 
 
 #: Of the recorded cases: thread 127 reads element 128 * stride, which is beyond what all threads write.
