@@ -1,0 +1,183 @@
+"""Notebook 01: the numbers of a softmax, and three kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import ml_dtypes
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Call, Number, WriteFunction
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_most
+from softlab.operators import trace_plan
+from softlab.plans import forced
+
+#: Columns of the rows that a kernel is tried with.
+COLS = 24
+
+
+def largest_power(dtype: np.typing.DTypeLike) -> int:
+    """The largest whole x whose e^x the type holds."""
+    most = float(np.finfo(dtype).max)
+    return max(x for x in range(200) if math.exp(x) <= most)
+
+
+def stops_at() -> float:
+    """Where a bfloat16 stays when ones are added to it."""
+    one, total = ml_dtypes.bfloat16(1), ml_dtypes.bfloat16(0)
+    while total + one != total:
+        total = total + one
+    return float(total)
+
+
+def sectors_read(kernel: str) -> int:
+    """Sectors that four rows of 2048 halves cost a kernel."""
+    plan = forced(4, 2048, "float16", kernel=kernel, device="H200")
+    return trace_plan(plan, np.zeros((4, 2048))).counters["global_load_sectors"]
+
+
+def exact_log_softmax(row: np.ndarray) -> np.ndarray:
+    """In float64, for rows of finite numbers."""
+    wide = row.astype(np.float64)
+    wide = wide - wide.max()
+    return wide - math.log(np.exp(wide).sum())
+
+
+def log_rows() -> Iterator[Call]:
+    """Rows of float32 that are harmless, far up, far down, and far apart."""
+    for row in ([1, 2, 3], [1000, 1001, 1002], [-1000, -1001, -1003], [0, -200, 3]):
+        x = np.array(row, np.float32)
+        yield Call((x,), exact_log_softmax(x))
+
+
+def naive(x: np.ndarray) -> np.ndarray:
+    """Slip: the formula as it stands."""
+    with np.errstate(all="ignore"):
+        e = np.exp(x)
+        return np.log(e / e.sum())
+
+
+def of_softmax(x: np.ndarray) -> np.ndarray:
+    """Slip: the logarithm of a good softmax."""
+    with np.errstate(all="ignore"):
+        e = np.exp(x - x.max())
+        return np.log(e / e.sum())
+
+
+def no_maximum(x: np.ndarray) -> np.ndarray:
+    """Slip: x - log(sum), with the maximum left in."""
+    with np.errstate(all="ignore"):
+        return x - np.log(np.exp(x).sum())
+
+
+def log_sums() -> Iterator[Launch]:
+    """Rows, a thread each, far up and far down; one begins with -inf."""
+    for rows, shift in ((32, 0), (40, 1000), (96, -1000)):
+        x = shift + 3 * np.random.default_rng(rows).standard_normal((rows, COLS), dtype=np.float32)
+        x[1, 0] = -np.inf
+        wide = x.astype(np.float64)
+        most = wide.max(axis=1)
+        right = most + np.log(np.exp(wide - most[:, None]).sum(axis=1))
+        args = {"x": x, "y": np.full(rows, np.nan, np.float32), "rows": rows, "cols": COLS}
+        about = f"{rows} rows of about {shift}"
+        yield Launch(-(-rows // 32), 32, args, {"y": right.astype(np.float32)}, relative=1e-5, about=about)
+
+
+def _one_reading(launch: Launch) -> int:
+    """Each warp loads each column once, a number a lane."""
+    return COLS * int(np.prod(launch.grid))
+
+
+PARAMETERS = "const float* x, float* y, int rows, int cols"
+
+LESSON = Lesson(
+    number="01",
+    notebook="01-numerics-and-three-kernels.ipynb",
+    title="The numbers of a softmax, and three kernels",
+    minutes=40,
+    objectives=(
+        "say where the formula of softmax fails in float16 and in float32, and why taking the maximum away mends it",
+        "tell why the kernels add in float32, why the order of a sum shows in its last digits, and what a fast "
+        "exponential costs",
+        "explain the three kernels by two questions: who owns the row, and where is it kept?",
+        "write a sum of exponentials that never overflows",
+    ),
+    exercises=(
+        Number(
+            id="01-largest-power",
+            answer=lambda: largest_power(np.float16),
+            slips=(
+                (12, "e^12 is 162 755. The largest float16 is 65 504."),
+                (88, "That is the answer for float32."),
+                (16, "2^16 is just beyond float16. But e is larger than 2."),
+                (10, "e^10 is 22 026: there is room for one more."),
+            ),
+            hint="The largest float16 is 65 504. Which is the last power of e below it?",
+        ),
+        Number(
+            id="01-where-it-stops",
+            answer=stops_at,
+            slips=(
+                (2048, "That is where float16 stops, with 11 bits. A bfloat16 has 8."),
+                (128, "At 128 neighbours are 1 apart: the next one is 129."),
+                (512, "At 256 neighbours are 2 apart already."),
+                (257, "257 has no place in bfloat16: after 256 comes 258."),
+                (65504, "It stops long before it overflows."),
+            ),
+            hint="A number stays as it is when the next larger one is 2 away, and the half of that rounds down.",
+            because="A bfloat16 has 8 bits: 256 + 1 has no place of its own, and rounds back to 256.",
+        ),
+        Number(
+            id="01-sectors-of-the-uncached",
+            answer=lambda: sectors_read("block_uncached"),
+            slips=(
+                (512, "That would hold the rows once. This kernel keeps nothing."),
+                (1024, "Twice? For the maximum, for the sum, and for the result."),
+                (3072, "An element of float16 has 2 bytes, not 4."),
+                (2048, "It reads three times; the fourth time it writes."),
+            ),
+            hint="4 x 2048 elements of 2 bytes, in sectors of 32 bytes, as often as the kernel reads a row.",
+        ),
+        WriteFunction(
+            id="01-log-softmax",
+            calls=log_rows,
+            relative=1e-5,
+            slips=(
+                (naive, "The exponentials overflow: take the maximum away first."),
+                (of_softmax, "A share too small for float32 becomes 0, and log(0) is -inf. Take the logarithm apart."),
+                (no_maximum, "The exponentials still overflow. Take the maximum away, inside the sum and outside."),
+            ),
+            hint="log(e^a / s) is a - log(s), with a = x - maximum.",
+            because="No number was divided, and none had to be small.",
+        ),
+        WriteKernel(
+            id="01-log-sum-exp",
+            kernel="log_sum_exp",
+            parameters=PARAMETERS,
+            launches=log_sums,
+            hint="log(sum e^x) is m + log(sum e^(x - m)), with m the largest number of the row.",
+            because="Two passes over the row. Can you do with one? That is the next exercise.",
+            fault_hints={"global-out-of-bounds": "There may be more threads than rows."},
+        ),
+        WriteKernel(
+            id="01-one-pass",
+            kernel="log_sum_exp",
+            parameters=PARAMETERS,
+            launches=log_sums,
+            requirements=(
+                at_most(
+                    "global_load_requests",
+                    _one_reading,
+                    "Each number may be loaded once. What happens to the sum so far when a larger number comes?",
+                ),
+            ),
+            hint="When the maximum grows from m to M, the sum so far is worth e^(m - M) times as much. "
+            "And -inf - -inf is NaN.",
+            because="This is the online softmax (Milakov and Gimelshein, 2018): it saves a pass over the row.",
+            fault_hints={"global-out-of-bounds": "There may be more threads than rows."},
+        ),
+    ),
+)
