@@ -1,5 +1,6 @@
 """Controls and pictures to play with, one line each in a notebook; their state is plain traits."""
 
+from softlab.explorers.bandwidth import BandwidthExplorer
 from softlab.explorers.banks import BankExplorer
 from softlab.explorers.block_size import BlockSizeExplorer
 from softlab.explorers.cache import CacheExplorer
@@ -15,6 +16,7 @@ from softlab.explorers.source import SourceExplorer
 from softlab.explorers.timeline import TimelineExplorer
 
 __all__ = [
+    "BandwidthExplorer",
     "BankExplorer",
     "BlockSizeExplorer",
     "CacheExplorer",

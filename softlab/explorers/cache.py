@@ -124,7 +124,7 @@ class CacheExplorer(Explorer):
         return [
             f"Recorded: {found.dram_read:.2f} inputs read from DRAM, {found.microseconds:.0f} microseconds,"
             f" {found.of_copy:.0%} of a device copy's speed.",
-            f"DRAM moved {tables.shown(round(found.dram_gb_per_second))} GB/s meanwhile, re-reads and results.",
+            f"DRAM moved {tables.shown(round(found.dram_gb_per_second))} GB/s meanwhile: reads, re-reads and results.",
         ]
 
     @staticmethod

@@ -44,7 +44,7 @@ def cache_picture(mib: float, cache_mib: float, points: Sequence[Point], *, sent
     """
     bottom = _TOP + _TALL
     parts = _bars(mib, cache_mib, sentence)
-    parts += [svg.text(0, _TOP - 18, "Read from DRAM, in multiples of the input", bold=True, size=13)]
+    parts += [svg.text(0, _TOP - 32, "Read from DRAM, in multiples of the input", bold=True, size=13)]
     for reads in (1, 2, 3):
         y = _y(reads)
         parts += [svg.line(_LEFT, y, _LEFT + _WIDE, y), svg.text(_LEFT - 8, y + 4, reads, anchor="end", fill=svg.FAINT)]
