@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -26,8 +26,9 @@ from softlab.structs import Struct
 _DLPACK_CUDA = (2, 13)
 #: What a block may take of shared memory without asking (CUDA C++ Programming Guide, "Compute Capabilities").
 _SMEM_WITHOUT_ASKING = 48 * 1024
-#: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES (cuda.h).
+#: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES and CUDA_ERROR_INVALID_CONTEXT (cuda.h).
 _MAX_DYNAMIC_SMEM = 8
+_INVALID_CONTEXT = 201
 
 
 def launch(
@@ -73,65 +74,66 @@ def _refused(program: Program, grid: Sequence[int], block: Sequence[int], smem: 
     )
 
 
-class Launcher:
-    """A kernel that only wants its pointers: what :func:`launch` finds out at each call is found out once.
+def launcher(
+    program: Program,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    smem: int,
+    pointers: int,
+    integers: Sequence[int],
+    device: int,
+) -> Callable[[int, Sequence[int]], None]:
+    """A launch that only wants a stream and pointers: what :func:`launch` finds out at each call is found out once.
 
-    The kernel takes ``pointers`` pointers and then ``integers``, all of 8 bytes. The driver copies the arguments while
-    it is called; so each call takes a block of arguments that no other thread has, out of those that earlier calls have
-    put back. (``list.pop`` and ``list.append`` are atomic.)
+    The kernel takes so many ``pointers`` and then ``integers``, all of 8 bytes. The function that comes back is called
+    with the handle of a stream of ``device``, the current one, and with the pointers. Threads may call it at once: the
+    driver copies the arguments while it is called, and each call takes a block of arguments that no other has, out of
+    those that earlier calls have put back (``list.pop`` and ``list.append`` are atomic).
 
     Raises:
-        softlab.Error: the program is for a newer GPU.
+        softlab.Error: the program is for a newer GPU; from the function, the GPU refuses the launch.
     """
+    from cupy.cuda import driver, runtime
 
-    def __init__(
-        self,
-        program: Program,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        smem: int,
-        pointers: int,
-        integers: Sequence[int],
-        device: int,
-    ) -> None:
-        from cupy.cuda import driver
+    function = _function(program, device)
+    _allow_smem(function, smem)
+    call = partial(driver.launchKernel, function.ptr, *grid, *block, smem)
+    refusal = driver.CUDADriverError
+    free: list[tuple[Any, int, Any]] = []
 
-        self._program = program
-        self._function = _function(program, device)
-        _allow_smem(self._function, smem)
-        self._shape = (self._function.ptr, *grid, *block, smem)
-        self._pointers = pointers
-        self._integers = tuple(integers)
-        self._free: list[tuple[Any, int, Any]] = []
-        self._driver = driver
-        self._launch = driver.launchKernel
-
-    def __call__(self, stream: int, pointers: Sequence[int]) -> None:
-        """Launch on a stream (its handle) of the current device, which is the one that this was made for.
-
-        Raises:
-            softlab.Error: the GPU refuses the launch.
-        """
+    def launch_on(stream: int, given: Sequence[int]) -> None:
         try:
-            arguments = self._free.pop()
+            arguments = free.pop()
         except IndexError:
-            arguments = self._new_arguments()
+            arguments = _arguments(pointers, integers)
         values, places, _ = arguments
-        values[: self._pointers] = pointers
+        values[:pointers] = given
         try:
-            self._launch(*self._shape, stream, places, 0)
-        except self._driver.CUDADriverError as error:
-            grid, block, smem = self._shape[1:4], self._shape[4:7], self._shape[7]
-            raise _refused(self._program, grid, block, smem, error) from error
-        self._free.append(arguments)
+            call(stream, places, 0)
+        except refusal as error:
+            again(stream, places, error)
+        free.append(arguments)
 
-    def _new_arguments(self) -> tuple[Any, int, Any]:
-        """The values, the address of a list of their addresses (what the driver wants), and that list."""
-        count = self._pointers + len(self._integers)
-        values = (ctypes.c_int64 * count)(*(0,) * self._pointers, *self._integers)
-        first = ctypes.addressof(values)
-        places = (ctypes.c_void_p * count)(*(first + 8 * k for k in range(count)))
-        return values, ctypes.addressof(places), places
+    def again(stream: int, places: int, error: Any) -> None:
+        """After an error: a thread that has not used the GPU yet gets its context, and may launch then."""
+        if error.status == _INVALID_CONTEXT:
+            runtime.setDevice(device)
+            try:
+                return call(stream, places, 0)
+            except refusal as second:
+                error = second
+        raise _refused(program, grid, block, smem, error) from error
+
+    return launch_on
+
+
+def _arguments(pointers: int, integers: Sequence[int]) -> tuple[Any, int, Any]:
+    """A kernel's arguments, of 8 bytes each; the address of a list of their addresses (the driver's way); that list."""
+    count = pointers + len(integers)
+    values = (ctypes.c_int64 * count)(*(0,) * pointers, *integers)
+    first = ctypes.addressof(values)
+    places = (ctypes.c_void_p * count)(*(first + 8 * k for k in range(count)))
+    return values, ctypes.addressof(places), places
 
 
 def _argument(argument: Any) -> Any:
@@ -216,8 +218,8 @@ def as_cupy(x: Any) -> Any:
 def not_borrowed(x: Any, reason: Exception) -> TypeError:
     """The error for an array whose library does not hand its memory out."""
     return TypeError(
-        f"the memory of this {type(x).__module__}.{type(x).__qualname__} cannot be borrowed: {str(reason).rstrip('.')}. "
-        "Give a plain array of its library (PyTorch: x.detach())."
+        f"the memory of this {type(x).__module__}.{type(x).__qualname__} cannot be borrowed: "
+        f"{str(reason).rstrip('.')}. Give a plain array of its library (PyTorch: x.detach())."
     )
 
 

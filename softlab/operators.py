@@ -18,6 +18,8 @@ from softlab.plans import Plan
 from softlab.rows import Method, Request, apply
 from softlab.traces import Trace
 
+_GRADIENT_INPUTS = ("dy", "y")
+
 
 def softmax(
     x: Any,
@@ -56,7 +58,10 @@ def softmax(
         ValueError: ``axis`` out of range; ``out`` of another shape, read-only, on another GPU, or with several elements
             in one place; an unknown policy or device.
     """
-    return _run("softmax", ("x",), (x,), axis, dtype, out, policy, device)
+    ready = prepared.run("softmax", (x,), axis, dtype, out, policy, device)
+    if ready is not None:
+        return ready
+    return apply(Request("softmax", axis, dtype, out, policy, device), (x,)).output
 
 
 def log_softmax(
@@ -72,7 +77,10 @@ def log_softmax(
 
     Arguments, result and errors are those of :func:`softmax`.
     """
-    return _run("log_softmax", ("x",), (x,), axis, dtype, out, policy, device)
+    ready = prepared.run("log_softmax", (x,), axis, dtype, out, policy, device)
+    if ready is not None:
+        return ready
+    return apply(Request("log_softmax", axis, dtype, out, policy, device), (x,)).output
 
 
 def softmax_backward(
@@ -104,7 +112,10 @@ def softmax_backward(
         TypeError, ValueError: as :func:`softmax`; TypeError for a dy and y of two dtypes or libraries, ValueError for
             two shapes or GPUs.
     """
-    return _run("softmax_backward", ("dy", "y"), (dy, y), axis, dtype, out, policy, device)
+    ready = prepared.run("softmax_backward", (dy, y), axis, dtype, out, policy, device)
+    if ready is not None:
+        return ready
+    return apply(Request("softmax_backward", axis, dtype, out, policy, device, _GRADIENT_INPUTS), (dy, y)).output
 
 
 def log_softmax_backward(
@@ -121,17 +132,10 @@ def log_softmax_backward(
 
     Arguments, result and errors are those of :func:`softmax_backward`.
     """
-    return _run("log_softmax_backward", ("dy", "y"), (dy, y), axis, dtype, out, policy, device)
-
-
-def _run(
-    op: str, names: tuple[str, ...], inputs: tuple[Any, ...], axis: Any, dtype: Any, out: Any, policy: Any, device: Any
-) -> Any:
-    """The way that is ready, if there is one; else the one that takes all arrays and knows the errors."""
-    result = prepared.run(op, inputs, axis, dtype, out, policy, device)
-    if result is None:
-        result = apply(Request(op, axis, dtype, out, policy, device, names), inputs).output
-    return result
+    ready = prepared.run("log_softmax_backward", (dy, y), axis, dtype, out, policy, device)
+    if ready is not None:
+        return ready
+    return apply(Request("log_softmax_backward", axis, dtype, out, policy, device, _GRADIENT_INPUTS), (dy, y)).output
 
 
 def trace(x: Any, axis: int = -1, *, op: str = "softmax", policy: str = "oneflow", device: Any = None) -> Trace:
@@ -160,7 +164,7 @@ def trace(x: Any, axis: int = -1, *, op: str = "softmax", policy: str = "oneflow
                 f"a trace runs in the emulator and takes NumPy arrays; this {kind(given)} is on a GPU. Copy it to the "
                 "host first (CuPy: x.get(), PyTorch: x.cpu().numpy())."
             )
-    names = ("dy", "y") if backward else ("x",)
+    names = _GRADIENT_INPUTS if backward else ("x",)
     done = apply(Request(op, axis, None, None, policy, device, names), inputs, method=Method(execute=execute_traced))
     if done.run is None:
         raise ValueError(f"nothing to trace: x has the shape {tuple(done.output.shape)}, so no kernel is launched")

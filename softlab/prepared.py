@@ -15,10 +15,9 @@ from math import prod
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from softlab import arrays, gpu, rows
-from softlab.devices import resolve
+from softlab.devices import Device, resolve
+from softlab.dispatches import OPERATORS
 from softlab.dtypes import element_type
 from softlab.errors import Error
 from softlab.executors import program_of
@@ -26,155 +25,143 @@ from softlab.executors import program_of
 #: The widest access of a thread in bytes: beyond it alignment makes no difference.
 _WIDEST = 16
 
+#: (op, inputs, axis, out, policy, device) -> result, or None where rows.apply is to be asked.
+_Way = Callable[[str, tuple[Any, ...], int, Any, Any, Any], Any]
 
-@dataclass(frozen=True, eq=False)
-class _Library:
-    """What a launch has to know of a library's arrays, as cheaply as the library tells it.
-
-    describe: array -> (pointer, (shape, strides, dtype, device, pointer modulo 16)); TypeError for an array that is
-    more than its memory.
-    unit: bytes of an element -> the stride from one to the next.
-    numpy_dtype: a dtype of the library -> NumPy's.
-    empty: array -> a new one of its shape and dtype, C-contiguous.
-    device, stream: the current device, and the handle of the current stream there.
-    """
-
-    describe: Callable[[Any], tuple[int, tuple[Any, ...]]]
-    unit: Callable[[int], int]
-    numpy_dtype: Callable[[Any], np.dtype]
-    empty: Callable[[Any], Any]
-    device: Callable[[], int]
-    stream: Callable[[int], int]
+# The two ways are written for speed: a call, a tuple or an attribute more is a tenth of a microsecond of every call.
 
 
-def _cupy() -> _Library:
+def _cupy(array: Any) -> _Way:
     import cupy
-
-    def describe(x: Any) -> tuple[int, tuple[Any, ...]]:
-        memory = x.data
-        pointer = memory.ptr
-        return pointer, (x.shape, x.strides, x.dtype, memory.device_id, pointer % _WIDEST)
+    from cupy.cuda import runtime
 
     current_stream = cupy.cuda.get_current_stream
-    return _Library(
-        describe=describe,
-        unit=lambda itemsize: itemsize,
-        numpy_dtype=lambda dtype: dtype,
-        empty=lambda x: cupy.ndarray(x.shape, x.dtype),
-        device=cupy.cuda.runtime.getDevice,
-        stream=lambda device: current_stream().ptr,
-    )
+    several = runtime.getDeviceCount() > 1
+
+    def launch(op: str, inputs: tuple[Any, ...], axis: int, out: Any, policy: Any, device: Any) -> Any:
+        first = inputs[0]
+        shape, dtype = first.shape, first.dtype
+        pointer = bits = first.data.ptr
+        pointers = [pointer]
+        if not first._c_contiguous:  # `flags` would say the same, but makes an object first
+            return None
+        others = inputs[1:] if len(inputs) > 1 else ()
+        for x in others if out is None else (*others, out):
+            if type(x) is not array or x.shape != shape or x.dtype is not dtype or not x._c_contiguous:
+                return None
+            pointer = x.data.ptr
+            pointers.append(pointer)
+            bits |= pointer
+        place = 0
+        if several:
+            place = runtime.getDevice()
+            if any(x.data.device_id != place for x in (*inputs, first if out is None else out)):
+                return None
+        ready = _prepare(op, shape, dtype, place, bits % _WIDEST, axis, policy, device)
+        if ready is None:
+            return None
+        if out is None:
+            out = array(shape, dtype)
+            pointers.append(out.data.ptr)
+        else:
+            nbytes = ready.nbytes
+            for other in pointers:  # out may be an input, but not a shifted one
+                if other != pointer and -nbytes < other - pointer < nbytes:
+                    return None
+        ready.launch(current_stream(place).ptr, pointers)
+        return out
+
+    return launch
 
 
-def _torch() -> _Library:
-    import cupy
+def _torch(array: Any) -> _Way:
     import torch
+    from cupy.cuda import runtime
 
-    def describe(x: Any) -> tuple[int, tuple[Any, ...]]:
-        if x.requires_grad or x.is_neg():
-            raise TypeError
-        pointer = x.data_ptr()
-        return pointer, (x.shape, x.stride(), x.dtype, x.get_device(), pointer % _WIDEST)
+    # Without the object that `torch.cuda.current_stream` makes around the handle; Triton asks for it in this way, too.
+    handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    handle = handle or (lambda place: torch.cuda.current_stream(place).cuda_stream)
 
-    current_stream = torch.cuda.current_stream
-    return _Library(
-        describe=describe,
-        unit=lambda itemsize: 1,
-        numpy_dtype=lambda dtype: element_type(str(dtype).removeprefix("torch.")).numpy,
-        empty=lambda x: torch.empty(x.shape, dtype=x.dtype, device=x.device),
-        device=cupy.cuda.runtime.getDevice,
-        stream=lambda device: current_stream(device).cuda_stream,
-    )
+    def launch(op: str, inputs: tuple[Any, ...], axis: int, out: Any, policy: Any, device: Any) -> Any:
+        first = inputs[0]
+        shape, dtype, place = first.shape, first.dtype, first.get_device()
+        pointers, pointer, bits = [], 0, 0
+        for x in inputs if out is None else (*inputs, out):
+            if type(x) is not array or x.shape != shape or x.dtype is not dtype or not x.is_contiguous():
+                return None
+            if x.get_device() != place or x.requires_grad or x.is_neg():
+                return None
+            pointer = x.data_ptr()
+            pointers.append(pointer)
+            bits |= pointer
+        if place != runtime.getDevice():
+            return None
+        ready = _prepare(op, shape, dtype, place, bits % _WIDEST, axis, policy, device)
+        if ready is None:
+            return None
+        if out is None:
+            out = torch.empty_like(first)
+            pointers.append(out.data_ptr())
+        else:
+            nbytes = ready.nbytes
+            for other in pointers:
+                if other != pointer and -nbytes < other - pointer < nbytes:
+                    return None
+        ready.launch(handle(place), pointers)
+        return out
+
+    return launch
 
 
-#: The array type in full -> what to know of its library.
-_LIBRARIES = MappingProxyType({"cupy.ndarray": _cupy, "torch.Tensor": _torch})
+#: The array type in full -> the way of its library.
+_WAYS = MappingProxyType({"cupy.ndarray": _cupy, "torch.Tensor": _torch})
 
 
 @lru_cache(maxsize=64)
-def _library(array: Any) -> _Library | None:
-    make = _LIBRARIES.get(f"{array.__module__}.{array.__qualname__}")
-    return make() if make else None
+def _way(array: Any) -> _Way | None:
+    """The way of an array type; None where it is not known, or there is no GPU."""
+    make = _WAYS.get(f"{array.__module__}.{array.__qualname__}")
+    return make(array) if make and Device.present() else None
+
+
+def run(op: str, inputs: tuple[Any, ...], axis: Any, dtype: Any, out: Any, policy: Any, device: Any) -> Any:
+    """The operator's result, or None where :func:`softlab.rows.apply` is to be asked."""
+    array: Any = type(inputs[0])
+    way = _way(array)
+    if way is None or dtype is not None or type(axis) is not int:  # 1.0 and True hash as 1 does
+        return None
+    try:
+        return way(op, inputs, axis, out, policy, device)
+    except (Error, TypeError, ValueError, RuntimeError):  # rows.apply finds it too, and has the words for it
+        return None
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """A launch for arrays of ``nbytes`` each."""
+    """A launch for arrays of ``nbytes`` each: (stream, pointers) -> None."""
 
-    launcher: gpu.Launcher
+    launch: Callable[[int, Sequence[int]], None]
     nbytes: int
 
 
-def run(op: str, inputs: Sequence[Any], axis: Any, dtype: Any, out: Any, policy: Any, device: Any) -> Any:
-    """The operator's result, or None where :func:`softlab.rows.apply` is to be asked."""
-    array: Any = type(inputs[0])
-    library = _library(array)
-    if library is None:
-        return None
-    describe = library.describe
-    pointers, keys = [], []
-    try:
-        for x in inputs if out is None else (*inputs, out):
-            if type(x) is not array:
-                return None
-            pointer, key = describe(x)
-            pointers.append(pointer)
-            keys.append(key)
-        current = library.device()
-        prepared = _prepare(library, op, len(inputs), tuple(keys), axis, dtype, policy, device, current)
-    except (Error, TypeError, ValueError, RuntimeError):  # rows.apply knows what to say
-        return None
-    if prepared is None:
-        return None
-    if out is None:
-        out = library.empty(inputs[0])
-        pointers.append(describe(out)[0])
-    else:
-        target = pointers[-1]
-        for pointer in pointers:
-            if pointer != target and abs(pointer - target) < prepared.nbytes:
-                return None
-    prepared.launcher(library.stream(current), pointers)
-    return out
-
-
-@lru_cache(maxsize=1024, typed=True)  # typed: an axis of 1.0 is not one of 1
+@lru_cache(maxsize=1024)
 def _prepare(
-    library: _Library,
-    op: str,
-    inputs: int,
-    keys: tuple[tuple[Any, ...], ...],
-    axis: Any,
-    dtype: Any,
-    policy: Any,
-    device: Any,
-    current: int,
+    op: str, shape: Sequence[int], dtype: Any, place: int, bits: int, axis: int, policy: Any, device: Any
 ) -> _Prepared | None:
-    """A launch for so many inputs (and ``out``, if there is one key more); None where rows.apply is needed."""
-    shape, _, given, _, _ = keys[0]
-    element = arrays.result_type(library.numpy_dtype(given), dtype)
-    last = len(shape) - 1
-    if not prod(shape) or element.numpy != library.numpy_dtype(given) or arrays.axis_of(axis, len(shape)) < last:
+    """A launch for an operator's inputs and an output, all C-contiguous; None where rows.apply is needed.
+
+    ``dtype`` is the library's own; ``place`` the arrays' GPU, the current one; ``bits`` their pointers' lowest ones
+    (their or, modulo 16).
+    """
+    element = element_type(dtype)
+    if not prod(shape) or arrays.axis_of(axis, len(shape)) < len(shape) - 1:
         return None
-    plain = _contiguous_strides(shape, library.unit(element.itemsize))
-    for other_shape, strides, other_dtype, place, _ in keys:
-        if (other_shape, other_dtype, place) != (shape, given, current):
-            return None
-        if any(a != b and size != 1 for a, b, size in zip(strides, plain, shape, strict=True)):
-            return None
     cols = shape[-1] if shape else 1
     problem = rows.Problem(prod(shape) // cols, cols, element.name, op, policy, resolve(device))
     plan = rows.planned(problem, False)
-    if any(modulo % (plan.pack_size * element.itemsize) for *_, modulo in keys):
+    if bits % (plan.pack_size * element.itemsize):
         plan = rows.planned(problem, True)
     grid, block, integers = (plan.grid, 1, 1), (*plan.block, 1), (plan.rows, plan.cols)
-    launcher = gpu.Launcher(program_of(plan), grid, block, plan.smem_bytes, inputs + 1, integers, current)
-    return _Prepared(launcher, prod(shape) * element.itemsize)
-
-
-def _contiguous_strides(shape: Sequence[int], unit: int) -> tuple[int, ...]:
-    strides = []
-    for size in reversed(shape):
-        strides.append(unit)
-        unit *= size
-    return tuple(reversed(strides))
+    pointers = (2 if OPERATORS[op].backward else 1) + 1
+    launch = gpu.launcher(program_of(plan), grid, block, plan.smem_bytes, pointers, integers, place)
+    return _Prepared(launch, prod(shape) * element.itemsize)

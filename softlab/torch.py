@@ -45,7 +45,10 @@ def _apply(op: str, x: Any, dim: int, dtype: Any, policy: str) -> Any:
             f"x is a {type(x).__module__}.{type(x).__qualname__}: softlab.torch.{op} takes tensors, softlab.{op} all "
             "other arrays"
         )
-    return _functions()[op].apply(x if dtype is None else x.to(dtype), dim, policy)
+    x = x if dtype is None else x.to(dtype)
+    if not (x.requires_grad and torch.is_grad_enabled()):
+        return getattr(operators, op)(x, dim, policy=policy)
+    return _functions()[op].apply(x, dim, policy)
 
 
 @lru_cache(maxsize=1)

@@ -82,7 +82,7 @@ def verdict(edge: Edge, library: Library) -> str:
     if edge.relative is not None:
         tolerance = np.abs(value) * edge.relative
     try:
-        assert_within(got, value, tolerance, "wrong")
+        assert_within(got, value, tolerance, "beyond rounding")
     except AssertionError as error:
         return str(error)
     return RIGHT
@@ -98,6 +98,8 @@ def result(edge: Edge, library: Library, memory: Any, x: Any) -> np.ndarray:
 
 
 def _judged_error(edge: Edge, library: Library, error: Exception) -> str:
+    if "unexpected keyword argument" in str(error):
+        return f"has no {str(error).split()[-1].strip(chr(39))}="
     if not isinstance(edge.wanted, Error):
         return _said(error)
     if not library.name.startswith("softlab"):

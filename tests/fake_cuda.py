@@ -10,8 +10,8 @@ import ctypes
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType, SimpleNamespace
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,17 +35,22 @@ class Launch:
 
 
 class RefusedError(Exception):
-    """In the place of CuPy's CUDADriverError, which asks the driver for its own text."""
+    """In the place of CuPy's CUDADriverError, which asks the driver for its own text. status: of cuda.h."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"error {status}")
+        self.status = status
 
 
 @dataclass
 class FakeCuda:
-    """The driver. ``device`` and ``stream`` are the current ones; ``pause`` seconds pass within each launch."""
+    """The driver. ``device`` and ``stream`` are the current ones; ``pause`` seconds pass within each launch;
+    ``refuses`` is an error's number, or 0."""
 
     device: int = 0
     stream: int = 0x5EA
     pause: float = 0.0
-    refuses: bool = False
+    refuses: int = 0
     launches: list[Launch] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
     kernels: dict[Program, Kernel] = field(default_factory=dict)
@@ -59,6 +64,18 @@ class FakeCuda:
         first = cupy.cuda.MemoryPointer(memory, host.ctypes.data - start)
         return cupy.ndarray(host.shape, host.dtype, first, host.strides)
 
+    def allocate(self, nbytes: int) -> Any:
+        """Memory for a new CuPy array, full of NaN."""
+        import cupy
+
+        host = np.full(nbytes, 255, np.uint8)
+        return cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(host.ctypes.data, nbytes, host, self.device), 0)
+
+    def set_device(self, device: int) -> None:
+        """Gives the thread a context."""
+        assert device == self.device
+        self.refuses = 0
+
     def function(self, program: Program, device: int) -> Any:
         self.programs.append(program)
         return SimpleNamespace(ptr=len(self.programs))
@@ -68,7 +85,7 @@ class FakeCuda:
         places: int, extra: int,
     ) -> None:  # fmt: skip
         if self.refuses:
-            raise RefusedError("invalid argument")
+            raise RefusedError(self.refuses)
         assert not extra
         program = self.programs[function - 1]
         count = 5 if "backward" in program.name else 4
@@ -93,19 +110,19 @@ def _at(pointer: int, rows: int, cols: int, dtype: Any) -> np.ndarray:
 @contextmanager
 def instead_of_cuda() -> Iterator[FakeCuda]:
     """The fake in the place of CuPy's driver, for the launches that are kept ready."""
-    driver = pytest.importorskip("cupy").cuda.driver
+    cupy = pytest.importorskip("cupy")
+    driver = cupy.cuda.driver
     fake = FakeCuda()
-    library = replace(
-        prepared._cupy(),
-        device=lambda: fake.device,
-        stream=lambda device: fake.stream,
-        empty=lambda x: fake.array(np.full(x.shape, np.nan, x.dtype)),
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepared, "_LIBRARIES", MappingProxyType({"cupy.ndarray": lambda: library}))
+
+    with pytest.MonkeyPatch.context() as patch, cupy.cuda.using_allocator(fake.allocate):
         patch.setattr(gpu, "_function", fake.function)
         patch.setattr(driver, "launchKernel", fake.launch)
         patch.setattr(driver, "CUDADriverError", RefusedError)
+        patch.setattr(cupy.cuda.runtime, "setDevice", fake.set_device)
+        patch.setattr(cupy.cuda, "get_current_stream", lambda device: SimpleNamespace(ptr=fake.stream))
+        patch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 2)
+        patch.setattr(cupy.cuda.runtime, "getDevice", lambda: fake.device)
+        patch.setattr(prepared.Device, "present", staticmethod(lambda: prepared.Device.named("H200")))
         _forget()
         try:
             yield fake
@@ -114,5 +131,5 @@ def instead_of_cuda() -> Iterator[FakeCuda]:
 
 
 def _forget() -> None:
-    prepared._library.cache_clear()
+    prepared._way.cache_clear()
     prepared._prepare.cache_clear()

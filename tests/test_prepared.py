@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import softlab
-from softlab import prepared
+from softlab import gpu, prepared
 from softlab.dtypes import ELEMENT_TYPES
 from softlab.errors import Error
+from softlab.executors import program_of
 from softlab.rows import Request, apply
 from tests.fake_cuda import FakeCuda, instead_of_cuda
 from tests.reference import assert_softmax
@@ -107,15 +108,29 @@ class TestWhatTheDriverIsGiven:
         run(cuda.array(memory[:-1].reshape(2, 64)), out=cuda.array(out))
         assert [launch.program.name.split(", ")[2] for launch in cuda.launches] == ["1", "2"]
 
-    def test_a_launch_that_is_refused(self, cuda: FakeCuda) -> None:
+    def test_a_launch_that_is_refused_is_left_to_the_long_way(self, cuda: FakeCuda) -> None:
         x = cuda.array(normal(2, 64))
         run(x, out=x)
-        cuda.refuses = True
-        with pytest.raises(Error, match=r"refuses to launch softmax_warp.*grid \(1, 1, 1\), block \(32, 4, 1\)"):
-            run(x, out=x)
-        cuda.refuses = False
+        cuda.refuses = 1
+        assert run(x, out=x) is None
+        cuda.refuses = 0
         run(x, out=x)
         assert len(cuda.launches) == 2
+
+    def test_a_refusal_says_what_was_asked_for(self, cuda: FakeCuda) -> None:
+        plan = softlab.plan(2, 64, device="H200")
+        launch = gpu.launcher(program_of(plan), (1, 1, 1), (32, 4, 1), 0, 2, (2, 64), 0)
+        cuda.refuses = 1
+        with pytest.raises(
+            Error, match=r"refuses to launch softmax_warp.*error 1.*grid \(1, 1, 1\), block \(32, 4, 1\)"
+        ):
+            launch(0, (0, 0))
+
+    def test_a_thread_without_a_context_gets_one(self, cuda: FakeCuda) -> None:
+        x = cuda.array(normal(2, 64))
+        cuda.refuses = 201  # CUDA_ERROR_INVALID_CONTEXT, until the device is set
+        assert run(x, out=x) is x
+        assert len(cuda.launches) == 1
 
 
 class TestWhenTheLongWayIsTaken:
@@ -132,10 +147,10 @@ class TestWhenTheLongWayIsTaken:
 
     def test_a_row_alone_may_have_any_stride(self, cuda: FakeCuda) -> None:
         x = normal(1, 8)
-        out = np.zeros((1, 8), np.float32)
-        strided = np.lib.stride_tricks.as_strided(x, (1, 8), (4096, 4))
-        assert run(cuda.array(strided), out=cuda.array(out)) is not None
-        assert_softmax(out, x)
+        before = x.copy()
+        strided = cuda.array(np.lib.stride_tricks.as_strided(x, (1, 8), (4096, 4)))
+        assert run(strided, out=strided) is strided
+        assert_softmax(x, before)
 
     @pytest.mark.parametrize("axis", [1.0, "1", None, [1], (1,), 2, -3])
     def test_a_wrong_axis_after_a_right_one(self, cuda: FakeCuda, axis: Any) -> None:
