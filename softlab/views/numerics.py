@@ -54,6 +54,8 @@ def range_chart(exponentials: Sequence[float], shares: Sequence[float], format: 
         height = _SHARES * share / most if math.isfinite(share) else 0
         if math.isnan(share):
             parts.append(svg.text(x + step / 2, base - 4, "NaN", anchor="middle", fill=ROLES["conflict"], size=9))
+        elif share == 0:
+            parts.append(svg.text(x + step / 2, base - 4, "0", anchor="middle", size=10))
         tip = f"lane {lane}: its share is {share:.3g}"
         parts.append(svg.box(x + 1, base - height, step - 2, height, ROLES["served-odd"], tip, share=f"{share:.6g}"))
     parts += [
@@ -96,7 +98,8 @@ def _scale(format: Format) -> Iterator[str]:
     marks = [("largest", format.largest), ("", 1.0), ("least normal", format.normal), ("least", format.smallest)]
     for words, value in marks:
         y = bottom - _height(value, format)
-        label = f"{words} {value:.2g}".strip()
+        shown = f"{value:.0f}" if 1 <= value < 1e6 else f"{value:.2g}"
+        label = f"{words} {shown}".strip()
         yield svg.line(_LEFT, y, svg.WIDTH - 4, y, dashed=bool(words), stroke=svg.FAINT if words else svg.INK)
         yield svg.text(_LEFT - 8, y + 4, label, anchor="end", size=11, fill=svg.FAINT if words else svg.INK)
 

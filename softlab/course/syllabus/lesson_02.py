@@ -147,7 +147,7 @@ LESSON = Lesson(
                 ),
             ),
             hint="Element k of pack i is number 8 * i + k, in a, in b and in c.",
-            because="Every instruction moves 512 bytes for its warp: no instruction moves more.",
+            because="Every load and store moves 512 bytes for its warp: on an H200 none moves more.",
             fault_hints={
                 "global-out-of-bounds": "n / 8 packs, and perhaps more threads than that.",
                 "misaligned": "A pack of 16 bytes begins at a multiple of 16: pack i begins at element 8 * i.",

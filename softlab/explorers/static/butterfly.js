@@ -10,6 +10,7 @@ function element(name, attributes = {}, text) {
   if (text !== undefined) node.textContent = text;
   return node;
 }
+const HELP = "Move the step, or press play. Click a cell to see where its value came from.";
 const middle = (lane) => LABEL + (lane + 0.5) * CELL;
 const levelTop = (level) => TOP + level * (BOX + GAP);
 const fontSize = (text) => (text.length <= 3 ? 11 : text.length === 4 ? 10 : text.length === 5 ? 8.5 : 7.5);
@@ -27,10 +28,11 @@ function drawHead(svg, data) {
   svg.append(element("text", { x: LABEL - 8, y: TOP - 10, class: "softlab-axis", "text-anchor": "end" }, "lane"));
   for (let lane = 0; lane < 32; lane++) svg.append(element("text", { x: middle(lane), y: TOP - 10, class: "softlab-axis", "text-anchor": "middle" }, lane));
   const bottom = levelTop(data.levels.length - 1) + BOX;
+  if (data.bands[0]?.lanes === 1) svg.append(element("text", { x: LABEL - 8, y: TOP - 28, class: "softlab-axis", "text-anchor": "end" }, "row"));
   data.bands.forEach((band) => {
     const x = LABEL + band.first * CELL, width = band.lanes * CELL;
     const name = element("text", { x: x + width / 2, y: TOP - 28, "text-anchor": "middle", "data-band": band.first }, band.text);
-    if (band.lanes === 1) name.style.fontSize = "8px";
+    if (band.lanes === 1) name.style.fontSize = "10px";
     svg.append(name);
     for (const side of [x, x + width]) svg.append(element("line", { x1: side, y1: TOP - 38, x2: side, y2: bottom, class: "softlab-band" }));
   });
@@ -145,7 +147,7 @@ function render({ model, el }) {
       });
       wanted = before;
     }
-    note.textContent = chosen ? data.levels[level].cells[lane].tip : step ? data.steps[step - 1].note : "Move the step, or press play. Click a cell to see where its value came from.";
+    note.textContent = chosen ? data.levels[level].cells[lane].tip : step ? data.steps[step - 1].note : data.steps.length ? HELP : "";
   };
   const advance = () => {
     const step = model.get("step"), forward = step === shown + 1;
