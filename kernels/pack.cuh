@@ -2,7 +2,7 @@
 //
 // Idea     A GPU moves 4, 8 or 16 bytes a lane in one instruction, if the address is a multiple of that size. Two
 //          floats as a pack are one 64-bit load instead of two 32-bit ones: half the instructions for the same bytes.
-// Limits   pack_size * sizeof(T) is 2, 4, 8 or 16 bytes; the address must be a multiple of it, or the GPU reports a
+// Limits   pack_size * sizeof(T) is 1, 2, 4, 8 or 16 bytes; the address must be a multiple of it, or the GPU reports a
 //          misaligned address. So the row length, and the array's first element, must be multiples of a pack.
 // Source   CUDA C++ Programming Guide, "Device Memory Accesses"; OneFlow's softmax uses packs of 2.
 #pragma once
@@ -11,6 +11,10 @@
 template<int bytes>
 struct Word;
 
+template<>
+struct Word<1> {
+  using type = unsigned char;
+};
 template<>
 struct Word<2> {
   using type = unsigned short;

@@ -4,30 +4,29 @@
 //          thread reads back the very packs that it wrote, so shared memory serves as more registers, and no
 //          barrier stands but the reduction's.
 // Traffic  Global memory: y and dy read once, dx written once. Shared memory: each of both written once, read once.
-// Launch   block block_size; any grid: the blocks stride over the rows; 2 * cols * sizeof(compute type) bytes of dynamic
-//          shared memory.
+// Launch   block block_size; any grid: the blocks stride over the rows; 2 * cols * sizeof(compute type) bytes of
+//          dynamic shared memory.
 // Limits   That and the static shared memory of the block reduction (32 bytes at block 128) fit 48 KiB: 6 140 columns
 //          computed in float. cols is a multiple of pack_size; dy, y and dx are aligned to a pack. dx may be dy or y.
 // Source   OneFlow's softmax (SoftmaxGradBlockSMemImpl), whose layout is `column`.
 #pragma once
 
 #include "block_reduce.cuh"
+#include "fused_load.cuh"
+#include "fused_store.cuh"
 #include "gradient.cuh"
 #include "load_store.cuh"
-#include "softmax_block_smem.cuh"
+#include "shared_row.cuh"
 
-template<typename T, Algorithm algorithm, int pack_size, int block_size, Layout layout>
-__global__ void __launch_bounds__(block_size)
-    softmax_backward_block_smem(const T* dy, const T* y, T* dx, long long rows, long long cols) {
-  using Compute = ComputeType<T>;
+template<typename Compute, Algorithm algorithm, int pack_size, int block_size, Layout layout, typename LoadGradient,
+         typename LoadResult, typename Store>
+__device__ __forceinline__ void softmax_backward_rows_by_block(const LoadGradient& gradients, const LoadResult& results,
+                                                               const Store& output, long long rows, long long cols) {
   extern __shared__ __align__(sizeof(double)) unsigned char dynamic_shared[];
   const int words = static_cast<int>(cols);
   const int packs = words / pack_size;
   const SharedRow<layout, pack_size, Compute> shared_dy{reinterpret_cast<Compute*>(dynamic_shared), packs};
   const SharedRow<layout, pack_size, Compute> shared_y{shared_dy.words + words, packs};
-  const DirectLoad<T, Compute> gradients{dy, cols};
-  const DirectLoad<T, Compute> results{y, cols};
-  const DirectStore<T, Compute> output{dx, cols};
 
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
     // Read both rows, keep them, and sum.
@@ -55,4 +54,22 @@ __global__ void __launch_bounds__(block_size)
       output.template store<pack_size>(pack_dy, row, pack * pack_size);
     }
   }
+}
+
+template<typename T, Algorithm algorithm, int pack_size, int block_size, Layout layout>
+__global__ void __launch_bounds__(block_size)
+    softmax_backward_block_smem(const T* dy, const T* y, T* dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_backward_rows_by_block<Compute, algorithm, pack_size, block_size, layout>(
+      DirectLoad<T, Compute>{dy, cols}, DirectLoad<T, Compute>{y, cols}, DirectStore<T, Compute>{dx, cols}, rows, cols);
+}
+
+// The same with another load of dy and another store of dx: see fused_load.cuh and fused_store.cuh.
+template<typename T, Algorithm algorithm, typename LoadGradient, typename Store, int pack_size, int block_size,
+         Layout layout>
+__global__ void __launch_bounds__(block_size)
+    softmax_backward_block_smem_fused(LoadGradient dy, const T* y, Store dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_backward_rows_by_block<Compute, algorithm, pack_size, block_size, layout>(dy, DirectLoad<T, Compute>{y, cols},
+                                                                                    dx, rows, cols);
 }

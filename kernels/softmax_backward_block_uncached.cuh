@@ -1,25 +1,25 @@
 // Gradient of softmax for long rows: a block owns a row and keeps it nowhere.
 //
-// Idea     One pass to sum, one to write. With no maximum to find, the gradient reads its inputs twice where the forward
-//          kernel reads its input three times.
-// Traffic  Global memory: y and dy read twice, dx written once. (log_softmax's sum takes dy alone, and the compiler drops
-//          the first read of y.) What saves the second read from reaching DRAM is the L2 cache.
+// Idea     One pass to sum, one to write. With no maximum to find, the gradient reads its inputs twice where the
+//          forward kernel reads its input three times.
+// Traffic  Global memory: y and dy read twice, dx written once. (log_softmax's sum takes dy alone, and the compiler
+//          drops the first read of y.) What saves the second read from reaching DRAM is the L2 cache.
 // Launch   block block_size (OneFlow: 1024); any grid: the blocks stride over the rows. No dynamic shared memory.
-// Limits   cols is a multiple of pack_size; dy, y and dx are aligned to a pack. Any number of columns. dx may be dy or y.
+// Limits   cols is a multiple of pack_size; dy, y and dx are aligned to a pack. Any number of columns. dx may be dy
+//          or y.
 // Source   OneFlow's softmax (SoftmaxGradBlockUncachedImpl).
 #pragma once
 
 #include "block_reduce.cuh"
+#include "fused_load.cuh"
+#include "fused_store.cuh"
 #include "gradient.cuh"
 #include "load_store.cuh"
 
-template<typename T, Algorithm algorithm, int pack_size, int block_size>
-__global__ void __launch_bounds__(block_size)
-    softmax_backward_block_uncached(const T* dy, const T* y, T* dx, long long rows, long long cols) {
-  using Compute = ComputeType<T>;
-  const DirectLoad<T, Compute> gradients{dy, cols};
-  const DirectLoad<T, Compute> results{y, cols};
-  const DirectStore<T, Compute> output{dx, cols};
+template<typename Compute, Algorithm algorithm, int pack_size, int block_size, typename LoadGradient,
+         typename LoadResult, typename Store>
+__device__ __forceinline__ void softmax_backward_rows_uncached(const LoadGradient& gradients, const LoadResult& results,
+                                                               const Store& output, long long rows, long long cols) {
   const long long packs = cols / pack_size;
   Compute pack_dy[pack_size];
   Compute pack_y[pack_size];
@@ -44,4 +44,21 @@ __global__ void __launch_bounds__(block_size)
       output.template store<pack_size>(pack_dy, row, pack * pack_size);
     }
   }
+}
+
+template<typename T, Algorithm algorithm, int pack_size, int block_size>
+__global__ void __launch_bounds__(block_size)
+    softmax_backward_block_uncached(const T* dy, const T* y, T* dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_backward_rows_uncached<Compute, algorithm, pack_size, block_size>(
+      DirectLoad<T, Compute>{dy, cols}, DirectLoad<T, Compute>{y, cols}, DirectStore<T, Compute>{dx, cols}, rows, cols);
+}
+
+// The same with another load of dy and another store of dx: see fused_load.cuh and fused_store.cuh.
+template<typename T, Algorithm algorithm, typename LoadGradient, typename Store, int pack_size, int block_size>
+__global__ void __launch_bounds__(block_size)
+    softmax_backward_block_uncached_fused(LoadGradient dy, const T* y, Store dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_backward_rows_uncached<Compute, algorithm, pack_size, block_size>(dy, DirectLoad<T, Compute>{y, cols}, dx,
+                                                                            rows, cols);
 }

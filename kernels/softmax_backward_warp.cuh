@@ -1,7 +1,7 @@
 // Gradient of softmax for short rows: a warp, or a part of one, owns a row and keeps y and dy in registers.
 //
-// Idea     The forward kernel's segmentation with two inputs and one reduction: each lane keeps its part of y and of dy,
-//          the sum goes round by shuffles.
+// Idea     The forward kernel's segmentation with two inputs and one reduction: each lane keeps its part of y and of
+//          dy, the sum goes round by shuffles.
 // Traffic  Global memory: y and dy read once, dx written once. Shared memory: none.
 // Launch   block (thread_group_width, 128 / thread_group_width); any grid: the groups stride over the rows.
 // Limits   cols <= cols_per_thread * thread_group_width, and equal to it unless padding; cols is a multiple of
@@ -10,19 +10,18 @@
 // Source   OneFlow's softmax (SoftmaxGradWarpImpl).
 #pragma once
 
+#include "fused_load.cuh"
+#include "fused_store.cuh"
 #include "gradient.cuh"
 #include "group_reduce.cuh"
 #include "load_store.cuh"
 
-template<typename T, Algorithm algorithm, int pack_size, int cols_per_thread, int thread_group_width,
-         int rows_per_access, bool padding>
-__global__ void softmax_backward_warp(const T* dy, const T* y, T* dx, long long rows, long long cols) {
+template<typename Compute, Algorithm algorithm, int pack_size, int cols_per_thread, int thread_group_width,
+         int rows_per_access, bool padding, typename LoadGradient, typename LoadResult, typename Store>
+__device__ __forceinline__ void softmax_backward_rows_by_warp(const LoadGradient& gradients, const LoadResult& results,
+                                                              const Store& output, long long rows, long long cols) {
   static_assert(cols_per_thread % pack_size == 0, "a thread holds whole packs");
-  using Compute = ComputeType<T>;
   constexpr int packs_per_thread = cols_per_thread / pack_size;
-  const DirectLoad<T, Compute> gradients{dy, cols};
-  const DirectLoad<T, Compute> results{y, cols};
-  const DirectStore<T, Compute> output{dx, cols};
 
   const int lane = threadIdx.x;
   const unsigned int lanes = group_lanes<thread_group_width>();
@@ -73,4 +72,22 @@ __global__ void softmax_backward_warp(const T* dy, const T* y, T* dx, long long 
       }
     }
   }
+}
+
+template<typename T, Algorithm algorithm, int pack_size, int cols_per_thread, int thread_group_width,
+         int rows_per_access, bool padding>
+__global__ void softmax_backward_warp(const T* dy, const T* y, T* dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_backward_rows_by_warp<Compute, algorithm, pack_size, cols_per_thread, thread_group_width, rows_per_access,
+                                padding>(DirectLoad<T, Compute>{dy, cols}, DirectLoad<T, Compute>{y, cols},
+                                         DirectStore<T, Compute>{dx, cols}, rows, cols);
+}
+
+// The same with another load of dy and another store of dx: see fused_load.cuh and fused_store.cuh.
+template<typename T, Algorithm algorithm, typename LoadGradient, typename Store, int pack_size, int cols_per_thread,
+         int thread_group_width, int rows_per_access, bool padding>
+__global__ void softmax_backward_warp_fused(LoadGradient dy, const T* y, Store dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_backward_rows_by_warp<Compute, algorithm, pack_size, cols_per_thread, thread_group_width, rows_per_access,
+                                padding>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
 }

@@ -2,7 +2,7 @@
 //
 // Idea     A row too long for a warp's registers still fits into the shared memory of its block. Read it once from
 //          global memory, and take maximum, sum and result from the copy. Where a pack lies in that copy is the lesson:
-//          see Layout.
+//          see shared_row.cuh.
 // Traffic  Global memory: each element read once and written once. Shared memory: each written twice, read twice.
 // Launch   block block_size; any grid: the blocks stride over the rows; cols * sizeof(compute type) bytes of dynamic
 //          shared memory.
@@ -13,54 +13,19 @@
 
 #include "algorithm.cuh"
 #include "block_reduce.cuh"
+#include "fused_load.cuh"
+#include "fused_store.cuh"
 #include "load_store.cuh"
+#include "shared_row.cuh"
 
-// Where element i of pack p lies in shared memory, and in which of the 32 banks (4 bytes wide) it so falls.
-//   column      i * packs + p: the packs stand upright. Neighbouring lanes write neighbouring words: no conflict.
-//   row         p * pack_size + i: the packs lie side by side. Element by element, lanes l and l + 16 would meet in a
-//               bank; but the compiler sees neighbouring words, writes a pack of 2 by one 64-bit store, and has no
-//               conflict.
-//   row_scalar  the same places through a volatile pointer, whose stores the compiler must not combine: here the two
-//               stores of a pack of 2 do meet in their banks, and `column` has something to avoid.
-enum class Layout { column, row, row_scalar };
-
-template<Layout layout, typename Compute>
-struct SharedWord {
-  using type = Compute;
-};
-template<typename Compute>
-struct SharedWord<Layout::row_scalar, Compute> {
-  using type = volatile Compute;
-};
-
-// A row in shared memory: `words` one by one, or `pack_size` at a time by the layout.
-template<Layout layout, int pack_size, typename Compute>
-struct SharedRow {
-  typename SharedWord<layout, Compute>::type* words;
-  int packs;
-
-  __device__ int place(int pack, int i) const {
-    return layout == Layout::column ? i * packs + pack : pack * pack_size + i;
-  }
-  __device__ void write(int pack, const Compute* source) const {
-#pragma unroll
-    for (int i = 0; i < pack_size; ++i) { words[place(pack, i)] = source[i]; }
-  }
-  __device__ void read(int pack, Compute* destination) const {
-#pragma unroll
-    for (int i = 0; i < pack_size; ++i) { destination[i] = words[place(pack, i)]; }
-  }
-};
-
-template<typename T, Algorithm algorithm, int pack_size, int block_size, Layout layout>
-__global__ void __launch_bounds__(block_size) softmax_block_smem(const T* x, T* y, long long rows, long long cols) {
-  using Compute = ComputeType<T>;
+template<typename Compute, Algorithm algorithm, int pack_size, int block_size, Layout layout, typename Load,
+         typename Store>
+__device__ __forceinline__ void softmax_rows_by_block(const Load& input, const Store& output, long long rows,
+                                                      long long cols) {
   extern __shared__ __align__(sizeof(double)) unsigned char dynamic_shared[];
   const int words = static_cast<int>(cols);
   const int packs = words / pack_size;
   const SharedRow<layout, pack_size, Compute> shared{reinterpret_cast<Compute*>(dynamic_shared), packs};
-  const DirectLoad<T, Compute> input{x, cols};
-  const DirectStore<T, Compute> output{y, cols};
 
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
     // Read the row, keep it, and find its maximum.
@@ -90,4 +55,18 @@ __global__ void __launch_bounds__(block_size) softmax_block_smem(const T* x, T* 
       output.template store<pack_size>(values, row, pack * pack_size);
     }
   }
+}
+
+template<typename T, Algorithm algorithm, int pack_size, int block_size, Layout layout>
+__global__ void __launch_bounds__(block_size) softmax_block_smem(const T* x, T* y, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_rows_by_block<Compute, algorithm, pack_size, block_size, layout>(
+      DirectLoad<T, Compute>{x, cols}, DirectStore<T, Compute>{y, cols}, rows, cols);
+}
+
+// The same with other loads and stores: see fused_load.cuh and fused_store.cuh.
+template<typename T, Algorithm algorithm, typename Load, typename Store, int pack_size, int block_size, Layout layout>
+__global__ void __launch_bounds__(block_size)
+    softmax_block_smem_fused(Load load, Store store, long long rows, long long cols) {
+  softmax_rows_by_block<ComputeType<T>, algorithm, pack_size, block_size, layout>(load, store, rows, cols);
 }

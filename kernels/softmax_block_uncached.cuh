@@ -11,14 +11,13 @@
 
 #include "algorithm.cuh"
 #include "block_reduce.cuh"
+#include "fused_load.cuh"
+#include "fused_store.cuh"
 #include "load_store.cuh"
 
-template<typename T, Algorithm algorithm, int pack_size, int block_size>
-__global__ void __launch_bounds__(block_size)
-    softmax_block_uncached(const T* x, T* y, long long rows, long long cols) {
-  using Compute = ComputeType<T>;
-  const DirectLoad<T, Compute> input{x, cols};
-  const DirectStore<T, Compute> output{y, cols};
+template<typename Compute, Algorithm algorithm, int pack_size, int block_size, typename Load, typename Store>
+__device__ __forceinline__ void softmax_rows_uncached(const Load& input, const Store& output, long long rows,
+                                                      long long cols) {
   const long long packs = cols / pack_size;
   Compute values[pack_size];
 
@@ -52,4 +51,19 @@ __global__ void __launch_bounds__(block_size)
       output.template store<pack_size>(values, row, pack * pack_size);
     }
   }
+}
+
+template<typename T, Algorithm algorithm, int pack_size, int block_size>
+__global__ void __launch_bounds__(block_size)
+    softmax_block_uncached(const T* x, T* y, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_rows_uncached<Compute, algorithm, pack_size, block_size>(DirectLoad<T, Compute>{x, cols},
+                                                                   DirectStore<T, Compute>{y, cols}, rows, cols);
+}
+
+// The same with other loads and stores: see fused_load.cuh and fused_store.cuh.
+template<typename T, Algorithm algorithm, typename Load, typename Store, int pack_size, int block_size>
+__global__ void __launch_bounds__(block_size)
+    softmax_block_uncached_fused(Load load, Store store, long long rows, long long cols) {
+  softmax_rows_uncached<ComputeType<T>, algorithm, pack_size, block_size>(load, store, rows, cols);
 }

@@ -12,17 +12,17 @@
 #pragma once
 
 #include "algorithm.cuh"
+#include "fused_load.cuh"
+#include "fused_store.cuh"
 #include "group_reduce.cuh"
 #include "load_store.cuh"
 
-template<typename T, Algorithm algorithm, int pack_size, int cols_per_thread, int thread_group_width,
-         int rows_per_access, bool padding>
-__global__ void softmax_warp(const T* x, T* y, long long rows, long long cols) {
+template<typename Compute, Algorithm algorithm, int pack_size, int cols_per_thread, int thread_group_width,
+         int rows_per_access, bool padding, typename Load, typename Store>
+__device__ __forceinline__ void softmax_rows_by_warp(const Load& input, const Store& output, long long rows,
+                                                     long long cols) {
   static_assert(cols_per_thread % pack_size == 0, "a thread holds whole packs");
-  using Compute = ComputeType<T>;
   constexpr int packs_per_thread = cols_per_thread / pack_size;
-  const DirectLoad<T, Compute> input{x, cols};
-  const DirectStore<T, Compute> output{y, cols};
 
   const int lane = threadIdx.x;
   const unsigned int lanes = group_lanes<thread_group_width>();
@@ -88,4 +88,20 @@ __global__ void softmax_warp(const T* x, T* y, long long rows, long long cols) {
       }
     }
   }
+}
+
+template<typename T, Algorithm algorithm, int pack_size, int cols_per_thread, int thread_group_width,
+         int rows_per_access, bool padding>
+__global__ void softmax_warp(const T* x, T* y, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  softmax_rows_by_warp<Compute, algorithm, pack_size, cols_per_thread, thread_group_width, rows_per_access, padding>(
+      DirectLoad<T, Compute>{x, cols}, DirectStore<T, Compute>{y, cols}, rows, cols);
+}
+
+// The same with other loads and stores: see fused_load.cuh and fused_store.cuh.
+template<typename T, Algorithm algorithm, typename Load, typename Store, int pack_size, int cols_per_thread,
+         int thread_group_width, int rows_per_access, bool padding>
+__global__ void softmax_warp_fused(Load load, Store store, long long rows, long long cols) {
+  softmax_rows_by_warp<ComputeType<T>, algorithm, pack_size, cols_per_thread, thread_group_width, rows_per_access,
+                       padding>(load, store, rows, cols);
 }

@@ -28,7 +28,7 @@ _EXPORTS = {
     "UnsupportedInstruction": "errors",
     "PlanError": "errors",
 }
-_MODULES = ("functional", "torch")
+_MODULES = ("functional", "fused", "torch")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 

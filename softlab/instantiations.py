@@ -75,20 +75,33 @@ def _instantiation(kernel: str, backward: bool, cuda_type: str, algorithm: str, 
     return Instantiation(f"{template}.cuh", f"{template}<{listed}>")
 
 
+def fused(plain: Instantiation, load: str, store: str) -> Instantiation:
+    """The kernel with other loads and stores: C++ types of function objects (``kernels/fused_load.cuh``).
+
+    >>> plain = Instantiation("softmax_warp.cuh", "softmax_warp<float, Algorithm::softmax, 2, 4, 32, 1, true>")
+    >>> fused(plain, "L", "S").name
+    'softmax_warp_fused<float, Algorithm::softmax, L, S, 2, 4, 32, 1, true>'
+    """
+    template, _, arguments = plain.name.removesuffix(">").partition("<")
+    cuda_type, algorithm, rest = arguments.split(", ", 2)
+    return Instantiation(plain.file, f"{template}_fused<{cuda_type}, {algorithm}, {load}, {store}, {rest}>")
+
+
 def tabulated() -> Iterator[Instantiation]:
     """Every instantiation whose registers ship in the table: all that packs of 1 and 2 can need.
 
     The dispatcher takes about half of them; the rest are what a lesson may force, or an operator whose array is not
-    aligned to a pack.
+    aligned to a pack. The layouts that only a lesson takes, of the forward kernel alone.
     """
-    for element, algorithm, pack_size in product(ELEMENT_TYPES.values(), ALGORITHMS, (1, 2)):
+    arguments = product((False, True), ELEMENT_TYPES.values(), ALGORITHMS, (1, 2))
+    for backward, element, algorithm, pack_size in arguments:
         if element.compute != "float64":
             for shape in warp_shapes(pack_size):
-                yield warp(element.cuda, algorithm, shape)
-            for block_size, layout in product(BLOCK_SIZES, LAYOUTS):
-                yield block_smem(element.cuda, algorithm, pack_size, block_size, layout)
+                yield warp(element.cuda, algorithm, shape, backward=backward)
+            for block_size, layout in product(BLOCK_SIZES, LAYOUTS[:1] if backward else LAYOUTS):
+                yield block_smem(element.cuda, algorithm, pack_size, block_size, layout, backward=backward)
         for block_size in BLOCK_SIZES:
-            yield block_uncached(element.cuda, algorithm, pack_size, block_size)
+            yield block_uncached(element.cuda, algorithm, pack_size, block_size, backward=backward)
 
 
 def warp_shapes(pack_size: int) -> Iterator[WarpShape]:

@@ -68,7 +68,8 @@ def test_a_sample_of_the_table_equals_the_compiler():
         pytest.skip(f"the table is NVRTC {SHIPPED.nvrtc}'s; here is {resources.nvrtc_version()}")
     draw = random.Random(7)
     kernels = list(instantiations.tabulated())
-    for file, count in (("softmax_warp.cuh", 24), ("softmax_block_smem.cuh", 3), ("softmax_block_uncached.cuh", 2)):
+    counts = (("warp", 24), ("block_smem", 3), ("block_uncached", 2), ("backward_warp", 12), ("backward_block_smem", 2))
+    for file, count in ((f"softmax_{kernel}.cuh", count) for kernel, count in counts):
         for kernel in draw.sample([k for k in kernels if k.file == file], count):
             arch = draw.choice(list(SHIPPED.architectures))
             program = compiler.compile_program(compiler.kernel_sources()[file], kernel.name, arch=arch, file=file)
@@ -86,7 +87,7 @@ def test_the_dispatcher_needs_nothing_outside_the_table():
         asked.add((instantiation.name, arch))
         return resources.Resources(32, 64, 0, 0, "")
 
-    for op in ("softmax", "log_softmax"):
+    for op in ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward"):
         for dtype in ("float16", "bfloat16", "float32", "float64"):
             for cols in [*range(1, 1030), 5000, 5001, 20_000, 20_001]:
                 for rows in (3, 4) if cols < 70 else (4,):
