@@ -1,0 +1,158 @@
+"""Notebook 10: how a kernel's time is measured, and how one is fooled."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Call, Choice, Number, WriteFunction
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_least, at_most
+
+ROWS, COLS, MICROSECONDS = 16_384, 4096, 98.0
+
+
+def gb_per_second(itemsize: int = 2, moves: int = 2, giga: float = 1e9) -> float:
+    """Speed of a softmax of the exercise's shape and time."""
+    return moves * ROWS * COLS * itemsize / (MICROSECONDS * 1e-6) / giga
+
+
+def honest(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """GB/s by the median of the times, in microseconds, that come after the warm-up."""
+    return nbytes / statistics.median(times[warm_up:]) / 1e3
+
+
+def with_warm_up(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: the warm-up counts, too."""
+    return nbytes / statistics.median(times) / 1e3
+
+
+def by_mean(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: the mean time."""
+    return nbytes / statistics.fmean(times[warm_up:]) / 1e3
+
+
+def by_best(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: the shortest time."""
+    return nbytes / min(times[warm_up:]) / 1e3
+
+
+def mean_speed(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: the mean of the speeds."""
+    return statistics.fmean(nbytes / time / 1e3 for time in times[warm_up:])
+
+
+def in_bytes(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: bytes a microsecond are MB/s."""
+    return nbytes / statistics.median(times[warm_up:])
+
+
+def series() -> Iterator[Call]:
+    """Times as they come: slow at first, and now and then disturbed."""
+    rng = np.random.default_rng(0)
+    lists = [
+        ([4890.0, 152.6, 144.0, 142.6, 143.7, 140.5, 139.6, 900.0, 138.7], 2),
+        ([353.0, 158.0, 150.0, 149.0, 148.0, 151.0], 1),
+        ([10.0, 20.0, 30.0, 45.0], 0),
+        ((130 + rng.exponential(8, 40)).tolist(), 5),
+    ]
+    for times, warm_up in lists:
+        nbytes = 2 * 65_536 * 1024 * 4
+        yield Call((times, nbytes, warm_up), honest(times, nbytes, warm_up))
+
+
+def readings() -> Iterator[Launch]:
+    """Whole numbers, so that a sum is exact in any order. Block b reads the pieces b, b + grid, ... of a block each."""
+    for n, grid, block in ((8192, 4, 256), (1000, 3, 128), (4097, 2, 1024)):
+        x = np.random.default_rng(n).integers(-8, 9, n).astype(np.float32)
+        owner = np.arange(n) // block % grid
+        right = np.array([x[owner == b].sum() for b in range(grid)], np.float32)
+        args = {"x": x, "y": np.full(grid, np.nan, np.float32), "n": n}
+        yield Launch(grid, block, args, {"y": right}, about=f"{n} numbers, {grid} blocks of {block}")
+
+
+def _sectors(launch: Launch) -> int:
+    return -(-launch.args["n"] * 4 // 32)
+
+
+def _blocks(launch: Launch) -> int:
+    assert isinstance(launch.grid, int)
+    return launch.grid
+
+
+LESSON = Lesson(
+    number="10",
+    notebook="10-measuring-honestly.ipynb",
+    title="Measuring honestly",
+    minutes=40,
+    objectives=(
+        "turn a time into a speed, and hold it against a ceiling that was measured",
+        "choose a stopwatch that times the kernel, and not the host, the launch or the cache",
+        "say how a benchmark can be made to show anything, and ask the questions that stop it",
+        "write a kernel whose reads the compiler cannot remove",
+    ),
+    exercises=(
+        Number(
+            id="10-how-fast",
+            answer=gb_per_second,
+            relative=0.005,
+            slips=(
+                (lambda: gb_per_second(moves=1), "Each element is read, and written, too."),
+                (lambda: gb_per_second(itemsize=4), "An element of float16 has 2 bytes."),
+                (lambda: gb_per_second(giga=2**30), "That is in GiB, of 2**30 bytes. A GB has 10**9."),
+                (lambda: gb_per_second(giga=1e6), "A microsecond is a millionth of a second."),
+                (lambda: gb_per_second() / 4181 * 100, "That is the share of a copy in percent. Asked is for GB/s."),
+            ),
+            hint="Bytes in and bytes out, over the time: 98 microseconds are 98e-6 seconds, and a GB has 10**9 bytes.",
+        ),
+        Choice(
+            id="10-which-is-honest",
+            answers=("A", "B", "C", "D"),
+            right="B",
+            slips={
+                "A": "The host's clock stops when the launch is handed over. What has the GPU done by then?",
+                "C": "8 MiB in and 8 MiB out stay in L2 from one launch to the next. And why the fastest?",
+                "D": "Who chose the row length, and what happens at the others? And who computes on zeros?",
+            },
+            hint="For each ask: does it time the GPU? Is the data in a cache? Is the case typical, is the number?",
+        ),
+        WriteFunction(
+            id="10-write-the-summary",
+            calls=series,
+            relative=1e-9,
+            slips=(
+                (with_warm_up, "The first `warm_up` times are not of a running machine: leave them out."),
+                (by_mean, "One disturbed launch moves a mean as far as it likes. Which number stands in the middle?"),
+                (by_best, "That is the luckiest launch. Which number stands in the middle?"),
+                (mean_speed, "A mean of speeds is moved by the luckiest launches. Take one time, then divide."),
+                (in_bytes, "Bytes a microsecond are MB a second."),
+            ),
+            hint="The median of the times after the warm-up; bytes over microseconds, over 1000, are GB/s.",
+        ),
+        WriteKernel(
+            id="10-make-it-read",
+            kernel="read",
+            parameters="const float* x, float* y, int n",
+            launches=readings,
+            requirements=(
+                at_least("global_load_sectors", _sectors, "What nobody uses, the compiler does not read."),
+                at_most(
+                    "global_load_sectors",
+                    lambda launch: _sectors(launch) + 8,
+                    "Read each number once, 32 neighbours at a time.",
+                ),
+                at_most(
+                    "global_store_sectors", _blocks, "A benchmark of reading should not write: one number a block."
+                ),
+            ),
+            hint="y[blockIdx.x] is the sum of all numbers that the block's threads read, in the loop as it stands.",
+            fault_hints={
+                "race": "Threads of a block may not add to one word at the same time: reduce first (notebook 05).",
+                "uninitialized-shared": "Every warp writes its word before any is read.",
+            },
+        ),
+    ),
+)
