@@ -6,6 +6,7 @@ from softlab.explorers.block_size import BlockSizeExplorer
 from softlab.explorers.cache import CacheExplorer
 from softlab.explorers.dispatch import DispatchExplorer
 from softlab.explorers.display import show
+from softlab.explorers.fusing import FusingExplorer
 from softlab.explorers.numerics import NumericsExplorer
 from softlab.explorers.occupancy import OccupancyExplorer
 from softlab.explorers.packs import PackExplorer
@@ -21,6 +22,7 @@ __all__ = [
     "BlockSizeExplorer",
     "CacheExplorer",
     "DispatchExplorer",
+    "FusingExplorer",
     "NumericsExplorer",
     "OccupancyExplorer",
     "PackExplorer",

@@ -1,0 +1,108 @@
+"""Notebook 12: loads and stores as function objects, and what fusing saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab import fused
+from softlab.bench.fusing import Problem
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Choice, Number
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_most
+
+#: What a score is held to by the load that the learner writes.
+CAP = 5.0
+
+
+def bytes_of(parts: tuple[str, ...], *, separate: bool) -> float:
+    """Bytes an element of float32 that one kernel, or several, must move."""
+    problem = Problem(1, 64, 64, parts=parts)
+    return problem.least_bytes()[separate] / problem.size
+
+
+def share_read(cols: int) -> float:
+    """How much of a square matrix the causal load reads, from a run."""
+    counted = fused.trace(np.zeros((cols, cols), np.float32), causal=True).counters
+    return counted["global_load_sectors"] / (cols * cols // 8)
+
+
+def capped() -> Iterator[Launch]:
+    """Rows that a warp keeps, with scores far beyond the cap."""
+    for rows, cols in ((8, 64), (4, 50), (12, 2)):
+        x = (np.random.default_rng(cols).standard_normal((rows, cols)) * 20).astype(np.float32)
+        v = CAP * np.tanh(x.astype(np.float64) / CAP)
+        e = np.exp(v - v.max(axis=1, keepdims=True))
+        right = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
+        args = {"x": x, "y": np.full_like(x, np.nan), "rows": np.int64(rows), "cols": np.int64(cols)}
+        yield Launch(2, (32, 4), args, {"y": right}, relative=1e-4, about=f"{rows} rows of {cols}")
+
+
+def _sectors(launch: Launch) -> int:
+    """x once: rows begin where a sector may not, so one more a row is allowed."""
+    x = launch.args["x"]
+    return x.nbytes // 32 + x.shape[0]
+
+
+LESSON = Lesson(
+    number="12",
+    notebook="12-fusing.ipynb",
+    title="Fusing: loads and stores as functions",
+    minutes=30,
+    objectives=(
+        "say how many bytes a chain of kernels moves, and how many it would as one",
+        "read the type of a fused load from the inside out, and write a load of your own",
+        "say why dropout by counting needs no mask in memory, not even for the gradient",
+    ),
+    exercises=(
+        Number(
+            id="12-four-kernels",
+            answer=lambda: bytes_of(("scale", "mask", "dropout"), separate=True),
+            absolute=0.01,
+            slips=(
+                (32, "The mask kernel also reads the mask: a byte an element."),
+                (25, "That was without dropout, which reads what softmax has written and writes once more."),
+                (lambda: bytes_of(("scale", "mask", "dropout"), separate=False), "That is what the one kernel moves."),
+            ),
+            hint="Each kernel reads 4 bytes an element and writes 4; one of them reads something else, too.",
+            because="Four kernels of 8 bytes, and a byte of mask. The fused kernel moves 13: it writes two results.",
+        ),
+        Number(
+            id="12-half-a-matrix",
+            answer=lambda: share_read(128),
+            absolute=0.005,
+            slips=(
+                (0.5, "Half the elements, but what is read are whole sectors of 8 numbers, up to the diagonal."),
+                (1, "A pack that lies beyond the diagonal is not read at all."),
+                (lambda: share_read(64), "That was the matrix of 64 columns. Sectors count for less in a larger one."),
+            ),
+            hint="Row r reads the columns 0 to r, rounded up to sectors of 8 numbers. Run it, or sum it up.",
+            because="A half, and half a sector for each row.",
+        ),
+        Choice(
+            id="12-memory-of-dropout",
+            answers=("the mask of dropout", "x", "y without dropout, and the seed", "nothing"),
+            right="y without dropout, and the seed",
+            slips={
+                "the mask of dropout": "A mask follows from the seed and the elements' numbers: why keep it?",
+                "x": "The gradient needs what softmax made of x, not x.",
+                "nothing": "dx = (dy - sum(y * dy)) * y: there is something in it that dy does not tell.",
+            },
+            hint="What stands in dx = (dy - sum(y * dy)) * y, and what does dropout do to dy before?",
+        ),
+        WriteKernel(
+            id="12-your-own-load",
+            kernel="softmax_capped",
+            parameters="const float* x, float* y, long long rows, long long cols",
+            launches=capped,
+            requirements=(
+                at_most("global_load_sectors", _sectors, "Change the numbers where they are: in registers."),
+                at_most("global_store_sectors", _sectors, "Only the result is written."),
+            ),
+            hint="After inner.load each destination[i] is a score: put cap * tanhf(score / cap) in its place.",
+            because="The kernel is the shipped one; only its load is yours.",
+        ),
+    ),
+)

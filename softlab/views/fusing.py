@@ -1,0 +1,47 @@
+"""What a chain of kernels moves, kernel by kernel, above what one fused kernel moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from softlab.views import svg
+from softlab.views.style import ROLES, Role
+from softlab.views.tables import shown
+
+_LEFT, _ROW, _TOP, _PITCH = 96, 30, 44, 54
+_PIECES: tuple[tuple[Role, str], ...] = (("load", "read"), ("store", "written"))
+
+
+def moved(counters: Mapping[str, int]) -> tuple[int, int]:
+    """(read, written): sectors of global memory."""
+    return counters["global_load_sectors"], counters["global_store_sectors"]
+
+
+def traffic_bars(fused: Mapping[str, int], separate: Mapping[str, Mapping[str, int]], *, title: str) -> str:
+    """SVG: two bars, the separate kernels' one after the other (name -> counters) and the fused one's.
+
+    Sectors read and written are to one scale. Each piece has ``data-kernel``, ``data-way`` and ``data-sectors``.
+    """
+    ways = {"separate": separate, "fused": {"fused": fused}}
+    totals = {way: sum(sum(moved(counted)) for counted in kernels.values()) for way, kernels in ways.items()}
+    scale = (svg.WIDTH - _LEFT - 90) / max(totals.values())
+    parts = [svg.text(0, 14, title, bold=True, size=13)]
+    for at, (role, words) in enumerate(_PIECES):
+        x = float(_LEFT + 130 * at)
+        parts += [svg.box(x, 22, 12, 12, ROLES[role]), svg.text(x + 18, 32, f"sectors {words}")]
+    for row, (way, kernels) in enumerate(ways.items()):
+        y, x = _TOP + row * _PITCH, float(_LEFT)
+        parts.append(svg.text(_LEFT - 8, y + 19, way, anchor="end", bold=way == "fused"))
+        for name, counted in kernels.items():
+            if way == "separate" and sum(moved(counted)) * scale > 7 * len(name):
+                parts.append(svg.text(x + 2, y + _ROW + 13, name, fill=svg.FAINT, size=11))
+            for (role, words), sectors in zip(_PIECES, moved(counted), strict=True):
+                width = sectors * scale
+                tip = f"{name}: {shown(sectors)} sectors {words}"
+                parts.append(
+                    svg.box(x, y, width, _ROW, ROLES[role], tip, kernel=name, way=way, role=role, sectors=sectors)
+                )
+                x += width
+            parts.append(svg.line(x, y - 3, x, y + _ROW + 3, stroke=svg.INK, width=2))
+        parts.append(svg.text(x + 6, y + 19, shown(totals[way]), bold=way == "fused"))
+    return svg.drawing(_TOP + 2 * _PITCH - 14, parts, title=title)
