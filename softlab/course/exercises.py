@@ -44,17 +44,18 @@ class Exercise(ABC):
         """The verdict on an answer; nothing is kept."""
 
     def grade(self, answer: Any = None) -> Verdict:
-        """The verdict on an answer, with the learner's standing; an answer that is one is kept in the progress."""
+        """The verdict; on an answer with the learner's standing, and kept in the progress."""
         from softlab.course.catalogue import standing
         from softlab.course.learners import Progress
 
         verdict, progress = self.judge(answer), Progress.load()
-        if verdict.state != "unanswered":
-            progress = progress.with_answer(self.id, right=verdict.right, message=verdict.message)
-            progress.save()
-        elif progress.records.get(self.id) and progress.records[self.id].solved:
-            verdict = replace(verdict, message=f"{verdict.message} (You have solved it before.)")
-        return replace(verdict, standing=standing(progress, self.id)) if progress.records else verdict
+        if verdict.state == "unanswered":
+            # No standing: a question says the same whatever was answered elsewhere.
+            solved = progress.records.get(self.id) and progress.records[self.id].solved
+            return replace(verdict, message=f"{verdict.message} (You have solved it before.)") if solved else verdict
+        progress = progress.with_answer(self.id, right=verdict.right, message=verdict.message)
+        progress.save()
+        return replace(verdict, standing=standing(progress, self.id))
 
     def unanswered(self, detail: str = "") -> Verdict:
         """The verdict where there is no answer yet."""

@@ -173,6 +173,13 @@ def test_an_unknown_exercise_names_those_there_are():
 # Progress
 
 
+def test_a_question_says_the_same_whatever_was_answered_elsewhere(stored):
+    first, second, *_ = course.lesson("00").exercises
+    before = second.grade(None)
+    assert first.grade(1).standing is not None
+    assert second.grade(None) == before, "nbval compares the cell, and notebooks run one after the other"
+
+
 def test_nothing_is_stored_and_nothing_shown_before_an_answer(stored):
     verdict = course.exercise("00-half-the-bytes").grade(None)
     assert str(verdict) == "Not answered yet."
