@@ -18,21 +18,24 @@ _PATTERNS = tuple(
 Points = tuple[Sequence[Any], Sequence[float]]
 
 
-def speed_lines(curves: Mapping[str, Points], ceiling: float, *, title: str, stamp: str) -> go.Figure:
-    """Lines over the row length: label -> (columns, GB/s). ``ceiling``: a device copy of the same run."""
+def speed_lines(
+    curves: Mapping[str, Points], ceiling: float, *, title: str, stamp: str, x: str = "columns"
+) -> go.Figure:
+    """Lines over the row length: label -> (columns, GB/s). ``ceiling``: a device copy of the same run; ``x``: what the
+    lines are over, if not columns."""
     figure = go.Figure(
         [
             go.Scatter(
-                name=label, x=list(x), y=list(y), mode="lines+markers",
+                name=label, x=list(places), y=list(y), mode="lines+markers",
                 line={"color": SERIES[k % len(SERIES)], "width": 2},
                 marker={"symbol": _SYMBOLS[k % len(_SYMBOLS)], "size": 7},
                 customdata=[[value / ceiling] for value in y],
-                hovertemplate=f"{label}<br>%{{x:,}} columns: %{{y:.0f}} GB/s, %{{customdata[0]:.0%}} of a copy"
+                hovertemplate=f"{label}<br>%{{x:,}} {x}: %{{y:.0f}} GB/s, %{{customdata[0]:.0%}} of a copy"
                 "<extra></extra>",
             )
-            for k, (label, (x, y)) in enumerate(curves.items())
+            for k, (label, (places, y)) in enumerate(curves.items())
         ],
-        layout(title, "columns", "GB/s (each element once in, once out)"),
+        layout(title, x, "GB/s (each element once in, once out)"),
     )  # fmt: skip
     figure.add_hline(
         ceiling, line={"color": INK, "dash": "dash"}, annotation_text=f"device copy, {ceiling:.0f} GB/s",
