@@ -27,6 +27,7 @@ CONTROLS = (
     ".widget-toggle-button:not(.widget-toggle-buttons *)",
     ".widget-button",
     ".softlab-cell[tabindex='0']",  # the first cell of a diagram
+    ".softlab-pane:first-child .softlab-code-row:first-child",  # a line of source
 )
 
 

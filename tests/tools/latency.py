@@ -28,19 +28,22 @@ from tests.tools.notebooks import NOTEBOOK_METADATA
 
 MOVES = 60
 WARM_UP = 5
-#: Keys one way before they go the other way: far enough to leave what is remembered, near enough to stay in range.
-TURN = 10
 
 
 @dataclass(frozen=True)
 class Move:
-    """What is moved. make: the explorer, where its example has a control that does not change the picture at each step;
-    control: the CSS path of it; keys: there and back; most: milliseconds allowed at the 95th percentile."""
+    """What is moved.
+
+    make: the explorer, where its example's control does not change the picture at each step; control, number: the CSS
+    path of the control, and which of them; keys: there and back; turn: how many one way before the other, few enough to
+    stay in range; most: milliseconds allowed at the 95th percentile.
+    """
 
     make: str = ""
     control: str = ".widget-slider .noUi-handle"
     number: int = 0
     keys: tuple[str, str] = ("ArrowRight", "ArrowLeft")
+    turn: int = 10
     most: float = 100.0
 
 
@@ -51,7 +54,8 @@ MOVED = {
     "Dispatch": Move("DispatchExplorer(rows=4096, cols=1000)", number=1),
     "Occupancy": Move("OccupancyExplorer(threads=250, registers=40, smem=8192)"),
     "Pack": Move("PackExplorer(cols=700, pack=2)", most=150.0),
-    "Source": Move(control=".widget-dropdown select", keys=("ArrowDown", "ArrowUp")),
+    "Shuffle": Move(turn=4),
+    "Source": Move(control=".softlab-code", keys=("ArrowUp", "ArrowDown"), turn=4),
 }
 
 #: Resolves with the milliseconds from the next key to the frame that shows another picture; with -1 if there is none.
@@ -61,7 +65,7 @@ _ARM = """area => {
         area.addEventListener('keydown', () => { start = performance.now(); }, { capture: true, once: true });
         const seen = new MutationObserver(changes => {
             const drawn = changes.some(change => change.target.nodeType === 1 && change.target.closest(
-                '.widget-html-content, .softlab-diagram, .softlab-source, [class*="softlab-"], .js-plotly-plot'));
+                '.widget-html-content, [class*="softlab-"], .js-plotly-plot'));
             if (!start || !drawn) return;
             seen.disconnect();
             // A task queued within a frame's callback runs after that frame is painted.
@@ -82,7 +86,7 @@ def measure(notebook: Notebook, index: int, move: Move, moves: int) -> list[floa
     found: list[float] = []
     for number in range(WARM_UP + moves):
         area.evaluate(_ARM)
-        control.press(move.keys[number // TURN % 2])
+        control.press(move.keys[number // move.turn % 2])
         taken = notebook.page.evaluate("() => window.softlabLatency")
         if number >= WARM_UP and taken >= 0:
             found.append(taken)
