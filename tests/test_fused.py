@@ -35,9 +35,13 @@ SHAPES = {
 }
 
 
+#: What x may hold besides numbers.
+SPECIAL = (np.inf, -np.inf, np.nan, 0.0, -0.0)
+
+
 @dataclass(frozen=True)
 class Case:
-    """A problem and what is fused to it. ``bias`` and ``mask`` are shapes."""
+    """A problem and what is fused to it. ``bias`` and ``mask`` are shapes; ``special``: what x holds at some places."""
 
     shape: tuple[int, ...]
     dtype: str = "float32"
@@ -49,6 +53,7 @@ class Case:
     diagonal: int = 0
     dropout: float = 0.0
     seed: int = 0
+    special: tuple[tuple[int, float], ...] = ()
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7), compare=False, repr=False)
 
     @property
@@ -62,6 +67,12 @@ class Case:
 
     def values(self, shape: tuple[int, ...]) -> np.ndarray:
         return (self.random.standard_normal(shape) * 2).astype(self.element)
+
+    def x(self) -> np.ndarray:
+        x = self.values(self.shape)
+        for place, value in self.special:
+            x.reshape(-1)[place % x.size] = value
+        return x
 
     def operands(self) -> dict[str, np.ndarray]:
         given = {}
@@ -93,11 +104,12 @@ class Case:
 
 def expected(case: Case, x: np.ndarray, operands: dict[str, np.ndarray], op: str) -> Reference:
     """softmax(fill(scale * x + bias)), in extended precision."""
-    scaled = x.astype(np.longdouble) * (1 if case.scale is None else case.compute(case.scale))
+    with np.errstate(invalid="ignore"):
+        scaled = x.astype(np.longdouble) * (1 if case.scale is None else case.compute(case.scale))
     v = scaled + operands.get("bias", np.zeros(1)).astype(np.longdouble)
     keep = case.keeps(operands)
     # A product and a sum are rounded, or a fused multiply-add is; every difference may be off by two such errors.
-    off = np.where(keep, (np.abs(scaled) + np.abs(v)) * case.unit, 0)
+    off = np.where(keep & np.isfinite(v), (np.abs(scaled) + np.abs(v)) * case.unit, 0)
     v = np.where(keep, v, case.compute(case.fill))
     off = 2 * off.max(axis=-1, keepdims=True) + (2 * case.unit * 40 if case.dtype == "float64" else 0)
     given = v.astype(np.float64) if case.dtype == "float64" else v
@@ -107,7 +119,7 @@ def expected(case: Case, x: np.ndarray, operands: dict[str, np.ndarray], op: str
 
 
 def check_forward(case: Case, op: str = "softmax", put: Any = lambda a: a, get: Any = lambda a: a) -> None:
-    x, operands = case.values(case.shape), case.operands()
+    x, operands = case.x(), case.operands()
     there = {name: put(array) for name, array in operands.items()}
     got = getattr(fused, op)(put(x), **there, **case.keywords("fill"))
     right = expected(case, x, operands, op)
@@ -123,7 +135,7 @@ def check_forward(case: Case, op: str = "softmax", put: Any = lambda a: a, get: 
 
 
 def check_backward(case: Case, op: str = "softmax", put: Any = lambda a: a, get: Any = lambda a: a) -> None:
-    x, operands = case.values(case.shape), case.operands()
+    x, operands = case.x(), case.operands()
     dy = case.values(case.shape)
     y = expected(case, x, operands, op).value.astype(case.element)
     there = {"mask": put(operands["mask"])} if "mask" in operands else {}
@@ -241,6 +253,7 @@ def cases(draw: st.DrawFn) -> Case:
         diagonal=draw(st.integers(-2, 5)) if causal else 0,
         dropout=draw(st.sampled_from([0.0, 0.0, 0.3, 0.9])),
         seed=draw(st.integers(0, 2**64 - 1)),
+        special=tuple(draw(st.lists(st.tuples(st.integers(0, 200), st.sampled_from(SPECIAL)), max_size=3))),
         random=np.random.default_rng(draw(st.integers(0, 1000))),
     )
 
