@@ -134,6 +134,25 @@ LESSON = Lesson(
             because="After it each thread reads the word that it has written itself, and no other thread touches that.",
         ),
         WriteKernel(
+            id="05-call-it-twice",
+            kernel="normalise",
+            parameters="const float* x, float* y",
+            launches=layer_norms,
+            requirements=(
+                at_most(
+                    "barriers",
+                    lambda launch: 4 * _warps(launch),
+                    "Two a call are enough: which is the one that the second call waits for in vain?",
+                ),
+            ),
+            hint="A row less its mean, divided by the root of the mean of its squares.",
+            fault_hints={
+                "race": "The second call writes to `part` while some warp still reads what the first call put there.",
+                "barrier-divergence": "All threads of the block have to come to a barrier, or none.",
+                "uninitialized-shared": "Each call reads what this call's warps wrote.",
+            },
+        ),
+        WriteKernel(
             id="05-below-the-maximum",
             kernel="below_maximum",
             parameters="const float* x, float* y, int n",
@@ -153,25 +172,6 @@ LESSON = Lesson(
                 "uninitialized-shared": "A block of 96 threads has three warps: nobody writes for a fourth.",
                 "inactive-lane": "Let all 32 lanes of a warp come to the shuffle; who has no number brings one that "
                 "changes nothing.",
-            },
-        ),
-        WriteKernel(
-            id="05-call-it-twice",
-            kernel="normalise",
-            parameters="const float* x, float* y",
-            launches=layer_norms,
-            requirements=(
-                at_most(
-                    "barriers",
-                    lambda launch: 4 * _warps(launch),
-                    "Two a call are enough: which is the one that the second call waits for in vain?",
-                ),
-            ),
-            hint="A row less its mean, divided by the root of the mean of its squares.",
-            fault_hints={
-                "race": "The second call writes to `part` while some warp still reads what the first call put there.",
-                "barrier-divergence": "All threads of the block have to come to a barrier, or none.",
-                "uninitialized-shared": "Each call reads what this call's warps wrote.",
             },
         ),
     ),
