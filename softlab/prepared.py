@@ -41,17 +41,21 @@ def _cupy(array: Any) -> _Way:
     def launch(op: str, inputs: tuple[Any, ...], axis: int, out: Any, policy: Any, device: Any) -> Any:
         first = inputs[0]
         shape, dtype = first.shape, first.dtype
-        pointer = bits = first.data.ptr
-        pointers = [pointer]
+        bits = first.data.ptr
+        pointers = [bits]
         if not first._c_contiguous:  # `flags` would say the same, but makes an object first
             return None
-        others = inputs[1:] if len(inputs) > 1 else ()
-        for x in others if out is None else (*others, out):
-            if type(x) is not array or x.shape != shape or x.dtype is not dtype or not x._c_contiguous:
+        if len(inputs) > 1:
+            for x in inputs[1:]:
+                if type(x) is not array or x.shape != shape or x.dtype is not dtype or not x._c_contiguous:
+                    return None
+                pointers.append(x.data.ptr)
+                bits |= pointers[-1]
+        if out is not None:
+            if type(out) is not array or out.shape != shape or out.dtype is not dtype or not out._c_contiguous:
                 return None
-            pointer = x.data.ptr
-            pointers.append(pointer)
-            bits |= pointer
+            target = out.data.ptr
+            bits |= target
         place = 0
         if several:
             place = runtime.getDevice()
@@ -62,12 +66,13 @@ def _cupy(array: Any) -> _Way:
             return None
         if out is None:
             out = array(shape, dtype)
-            pointers.append(out.data.ptr)
+            target = out.data.ptr
         else:
             nbytes = ready.nbytes
-            for other in pointers:  # out may be an input, but not a shifted one
-                if other != pointer and -nbytes < other - pointer < nbytes:
+            for pointer in pointers:  # out may be an input, but not a shifted one
+                if pointer != target and -nbytes < pointer - target < nbytes:
                     return None
+        pointers.append(target)
         ready.launch(current_stream(place).ptr, pointers)
         return out
 

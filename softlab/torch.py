@@ -68,17 +68,17 @@ def _functions() -> dict[str, Any]:
     """Operator -> its ``torch.autograd.Function``: classes of PyTorch's, so made once PyTorch is there."""
     function: Any = _torch().autograd.Function
 
+    # `forward` takes ctx: a separate `setup_context` would let torch.func transform these, but binds the arguments by
+    # their signature at each call, which takes four times as long as all else here.
+
     class SoftmaxBackward(function):
         """dx = (dy - sum(y dy)) y."""
 
         @staticmethod
-        def forward(dy: Any, y: Any, dim: int, policy: str) -> Any:
-            return operators.softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            dy, y, ctx.dim, ctx.policy = inputs
+        def forward(ctx: Any, dy: Any, y: Any, dim: int, policy: str) -> Any:
+            ctx.dim, ctx.policy = dim, policy
             ctx.save_for_backward(dy, y)
+            return operators.softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> tuple[Any, ...]:
@@ -94,13 +94,10 @@ def _functions() -> dict[str, Any]:
         """dx = dy - exp(y) sum(dy)."""
 
         @staticmethod
-        def forward(dy: Any, y: Any, dim: int, policy: str) -> Any:
-            return operators.log_softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            dy, y, ctx.dim, _ = inputs
+        def forward(ctx: Any, dy: Any, y: Any, dim: int, policy: str) -> Any:
+            ctx.dim = dim
             ctx.save_for_backward(dy, y)
+            return operators.log_softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> tuple[Any, ...]:
@@ -114,13 +111,11 @@ def _functions() -> dict[str, Any]:
         """y = softmax(x)."""
 
         @staticmethod
-        def forward(x: Any, dim: int, policy: str) -> Any:
-            return operators.softmax(x.detach(), dim, policy=policy)
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            _, ctx.dim, ctx.policy = inputs
-            ctx.save_for_backward(output)
+        def forward(ctx: Any, x: Any, dim: int, policy: str) -> Any:
+            y = operators.softmax(x.detach(), dim, policy=policy)
+            ctx.dim, ctx.policy = dim, policy
+            ctx.save_for_backward(y)
+            return y
 
         @staticmethod
         def backward(ctx: Any, dy: Any) -> tuple[Any, ...]:
@@ -131,10 +126,11 @@ def _functions() -> dict[str, Any]:
         """y = log(softmax(x))."""
 
         @staticmethod
-        def forward(x: Any, dim: int, policy: str) -> Any:
-            return operators.log_softmax(x.detach(), dim, policy=policy)
-
-        setup_context = Softmax.setup_context
+        def forward(ctx: Any, x: Any, dim: int, policy: str) -> Any:
+            y = operators.log_softmax(x.detach(), dim, policy=policy)
+            ctx.dim, ctx.policy = dim, policy
+            ctx.save_for_backward(y)
+            return y
 
         @staticmethod
         def backward(ctx: Any, dy: Any) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 """The table of edges: what softlab, PyTorch and CuPy give where a softmax can go wrong, side by side.
 
     python -m tests.hardware.edges [OUT.json]       # on a GPU; prints Markdown, and records into OUT.json
+    python -m tests.hardware.edges show             # the recorded table as Markdown; needs no GPU
 
 Each library works in a process of its own. One that brings its process or its GPU context down is noted with that, and
 goes on with the next edge in a new process.
@@ -24,6 +25,7 @@ RECORDING = Path(__file__).parent.parent / "data" / "edges_h200.json"
 #: Seconds for one edge; the first of a process has the import and the first compilation with it.
 _PATIENCE = 90.0
 _EMULATOR = "softlab, emulator"
+_COMMAND = (sys.executable, "-m", "tests.hardware.edges", "--work")
 
 
 def table(names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -42,8 +44,9 @@ def _column(library: str) -> dict[str, str]:
 
 def _worked(library: str, start: int) -> Iterator[tuple[str, str]]:
     """(edge, verdict) for the edges from a number on, until the process ends; for the edge that ended it, how."""
-    command = [sys.executable, "-m", "tests.hardware.edges", "--work", library, str(start)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
+    with subprocess.Popen(
+        [*_COMMAND, library, str(start)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    ) as process:
         done = start
         for line in _lines(process):
             answer = json.loads(line)
@@ -127,6 +130,9 @@ def main(arguments: Sequence[str]) -> int:
     """The command line."""
     if arguments[:1] == ["--work"]:
         work(arguments[1], int(arguments[2]))
+        return 0
+    if arguments[:1] == ["show"]:
+        print(markdown(json.loads(RECORDING.read_text())["edges"]))
         return 0
     found = table(list(LIBRARIES))
     print(markdown(found))
