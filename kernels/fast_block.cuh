@@ -1,40 +1,47 @@
+// Middling rows at the speed of memory: a block owns a row and keeps it in registers.
+//
+// Idea     A block of 512 threads has registers for 24 KiB of a row at 3 packs a thread, and an SM still holds four
+//          such blocks: while one waits for its loads, another computes and a third writes. So the row needs no shared
+//          memory, and no block needs to know of the next row.
+// Idea     One exchange a row (fast_exchange.cuh): one barrier, where softmax_block_smem has four.
+// Traffic  Global memory: each element read once and written once. Shared memory: 8 bytes a warp.
+// Launch   block block_size; any grid: blocks stride over the rows.
+// Limits   block_size is 64, 128, 256, 512 or 1024. A row has at most packs * block_size packs; ragged as in fast_warp.
+// Source   The registers as the cache of a row: NVIDIA Apex, Liger and others; the exchange: see fast_operator.cuh.
 #pragma once
 
-#include "fast_held.cuh"
 #include "fast_operator.cuh"
+#include "fast_row.cuh"
 
-template<class Operator, int pack_size, int packs, int block_size, bool ragged>
-__device__ void fast_block_rows(
-    const typename Operator::Element* const (&source)[Operator::inputs], typename Operator::Element* target,
-    long long rows, long long cols) {
-  constexpr int warps = block_size / 32;
-  __shared__ typename Operator::Statistic places[2][warps];
-  const BlockExchange<Operator, warps> exchange{places};
+// With a cluster of more than one block, those share a row: see fast_cluster.cuh.
+template<class Operator, int pack_size, int packs, int block_size, int cluster, bool ragged, typename T>
+__device__ void fast_block_rows(const T* const (&source)[Operator::inputs], T* target, long long rows, long long cols) {
+  const Exchange<Operator, block_size, cluster> blocks;
+  const int share = blockIdx.x % cluster;
+  Held<Operator, pack_size, packs, block_size, ragged> held;
+
+  blocks.announce();
   int turn = 0;
-  for (long long row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1) {
-    const Part part = part_of<pack_size, ragged>(source[0], row, rows, cols, threadIdx.x);
-    Held<Operator, pack_size, packs, block_size, ragged> held;
+  for (long long row = blockIdx.x / cluster; row < rows; row += gridDim.x / cluster, ++turn) {
+    const Part part = part_of<pack_size, ragged>(source[0], row, rows, cols, threadIdx.x, share, cluster);
     held.load(part, source);
     const auto own = Operator::template of_group<32>(held);
-    held.forget_converted(static_cast<unsigned int>(rows >> 63));
-    auto row_statistic = exchange(own, turn);
-#ifdef EXTRA_MEETING
-    __syncthreads();
-    row_statistic = exchange(row_statistic.sum > 0 ? own : row_statistic, turn);
-#endif
-    held.store(part, target, typename Operator::Result(own, row_statistic));
+    held.convert_again(static_cast<unsigned int>(rows >> 63));
+    if (turn == 0) { blocks.begin(); }
+    held.store(part, target, typename Operator::Result(own, blocks.exchange(own, turn)));
   }
+  if (turn == 0) { blocks.begin(); }
 }
 
 template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, bool ragged>
 __global__ void __launch_bounds__(block_size) fast_block(const T* x, T* y, long long rows, long long cols) {
   const T* const source[] = {x};
-  fast_block_rows<Forward<T, algorithm>, pack_size, packs, block_size, ragged>(source, y, rows, cols);
+  fast_block_rows<Forward<T, algorithm>, pack_size, packs, block_size, 1, ragged>(source, y, rows, cols);
 }
 
 template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, bool ragged>
 __global__ void __launch_bounds__(block_size)
     fast_block_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
   const T* const source[] = {dy, y};
-  fast_block_rows<Backward<T, algorithm>, pack_size, packs, block_size, ragged>(source, dx, rows, cols);
+  fast_block_rows<Backward<T, algorithm>, pack_size, packs, block_size, 1, ragged>(source, dx, rows, cols);
 }

@@ -1,44 +1,30 @@
+// Long rows, and few rows, at the speed of memory: a cluster of blocks owns a row and keeps it in their registers.
+//
+// Idea     A block alone could keep a row of 128 KiB, but then it has its SM to itself, and memory rests while it
+//          computes. 2 to 16 blocks on as many SMs keep shares of 16 to 64 KiB, two and more blocks an SM; they need to
+//          tell each other nothing but a maximum and a sum.
+// Idea     Where there are fewer rows than SMs, the cluster is what puts the other SMs to work.
+// Traffic  Global memory: each element read once and written once. Between blocks: 8 bytes a warp and block.
+// Launch   block block_size, in clusters of `cluster` blocks along x; any grid that is a multiple of it: clusters
+//          stride over the rows. 16 blocks are more than every GPU grants (8): the launch must allow the non-portable
+//          size.
+// Limits   sm_90. A share (row / cluster, rounded up to 8 packs) has at most packs * block_size packs; ragged as in
+//          fast_warp.
+// Source   CUDA C++ Programming Guide, "Thread Block Clusters"; the idea for softmax: QuACK.
 #pragma once
 
-#include "fast_held.cuh"
-#include "fast_operator.cuh"
-
-template<class Operator, int pack_size, int packs, int block_size, int cluster, bool ragged>
-__device__ void fast_cluster_rows(
-    const typename Operator::Element* const (&source)[Operator::inputs], typename Operator::Element* target,
-    long long rows, long long cols) {
-  constexpr int warps = block_size / 32;
-  __shared__ typename Operator::Statistic places[2][cluster * warps];
-  const int rank = blockIdx.x % cluster;
-  const ClusterExchange<Operator, warps, cluster> exchange{places, rank};
-  Held<Operator, pack_size, packs, block_size, ragged> held;
-  int turn = 0;
-
-  // No block may write to another before that has begun; while the first row is on its way there is time to wait for it.
-  arrive_at_cluster();
-  bool begun = false;
-  for (long long row = blockIdx.x / cluster; row < rows; row += gridDim.x / cluster, turn ^= 1) {
-    const Part part = part_of<pack_size, ragged>(source[0], row, rows, cols, threadIdx.x, rank, cluster);
-    held.load(part, source);
-    const auto own = Operator::template of_group<32>(held);
-    held.forget_converted(static_cast<unsigned int>(rows >> 63));
-    if (!begun) { await_cluster(); }
-    begun = true;
-    held.store(part, target, typename Operator::Result(own, exchange(own, turn)));
-  }
-  if (!begun) { await_cluster(); }
-}
+#include "fast_block.cuh"
 
 template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool ragged>
-__global__ void CLUSTER_OF(cluster) __launch_bounds__(block_size)
+__global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
     fast_cluster(const T* x, T* y, long long rows, long long cols) {
   const T* const source[] = {x};
-  fast_cluster_rows<Forward<T, algorithm>, pack_size, packs, block_size, cluster, ragged>(source, y, rows, cols);
+  fast_block_rows<Forward<T, algorithm>, pack_size, packs, block_size, cluster, ragged>(source, y, rows, cols);
 }
 
 template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool ragged>
-__global__ void CLUSTER_OF(cluster) __launch_bounds__(block_size)
+__global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
     fast_cluster_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
   const T* const source[] = {dy, y};
-  fast_cluster_rows<Backward<T, algorithm>, pack_size, packs, block_size, cluster, ragged>(source, dx, rows, cols);
+  fast_block_rows<Backward<T, algorithm>, pack_size, packs, block_size, cluster, ragged>(source, dx, rows, cols);
 }

@@ -5,19 +5,20 @@
 //   log_softmax   (max x, sum exp(x - max))                (x - max) - log(sum)
 //   and backward  sum y dy, or sum dy                      (dy - sum) y, or dy - exp(y) sum
 //
-// Idea     One combined statistic, one exchange. Each warp takes the maximum and the sum of its own part; parts merge by
-//          sum = sum_a exp(max_a - max) + sum_b exp(max_b - max). So a block meets at one barrier a row, not at four, and
-//          what a row costs beside its traffic is one meeting however many threads, blocks or passes share it.
+// Idea     One combined statistic, one exchange. Each warp takes the maximum and the sum of its own part; parts merge
+//          by sum = sum_a exp(max_a - max) + sum_b exp(max_b - max). So a block meets at one barrier a row, not at
+//          four, and what a row costs beside its traffic is one meeting however many threads, blocks or passes share
+//          it.
 // Idea     float and double keep exp(x - max of the warp) in the place of x, so that the last step is one product.
 //          16-bit elements stay 16 bits wide and take their exponential again: half the registers, and the special
 //          function unit has the time.
-// Edges    A part that is -inf throughout has the sum 0, not NaN: its maximum is then taken for 0. If all parts are so, the
-//          result is 0 * (1 / 0) = NaN. NaN passes a maximum by and stays in the sum; +inf gives inf - inf = NaN.
+// Edges    A part that is -inf throughout has the sum 0, not NaN: its maximum is then taken for 0. If all parts are so,
+//          the result is 0 * (1 / 0) = NaN. NaN passes a maximum by and stays in the sum; +inf gives inf - inf = NaN.
 // Source   Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 #pragma once
 
 #include "algorithm.cuh"
-#include "fast_reduce.cuh"
+#include "fast_exchange.cuh"
 
 // exp(x) for x <= 0 with one multiplication and one instruction of the special function unit. A result beneath the
 // smallest normal number becomes 0. (__expf takes four more instructions to keep those.)
@@ -75,7 +76,7 @@ struct Forward {
     const Compute largest = fmax(own.largest, held.largest());
     const Compute reference = reference_of(largest);
     own.sum *= exponential_or_zero(own.largest - reference);
-    held.visit([&](const Compute* x) { own.sum += exponential_or_zero(x[0] - reference); });
+    held.template visit<false>([&](const Compute* x) { own.sum += exponential_or_zero(x[0] - reference); });
     own.largest = largest;
   }
   static __device__ Statistic of_warp(const Statistic& own) {
@@ -142,14 +143,14 @@ struct Backward {
   template<int width, class Held>
   static __device__ Statistic of_group(Held& held) {
     Compute sum = 0;
-    held.visit([&](const Compute* v) { sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
+    held.template visit<false>([&](const Compute* v) { sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
     return {reduce_lanes<Sum, width>(sum)};
   }
 
   static __device__ Statistic of_nothing() { return {Compute(0)}; }
   template<class Held>
   static __device__ void add(Statistic& own, Held& held) {
-    held.visit([&](const Compute* v) { own.sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
+    held.template visit<false>([&](const Compute* v) { own.sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
   }
   static __device__ Statistic of_warp(const Statistic& own) { return {reduce_lanes<Sum, 32>(own.sum)}; }
 

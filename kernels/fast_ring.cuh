@@ -1,10 +1,25 @@
+// Rows of megabytes: a cluster keeps a row in registers and shared memory, and asks for the next while it writes this
+//          one.
+//
+// Idea     Sixteen blocks with 200 KiB of shared memory and 50 KiB of registers each keep a row of 4 MiB. But then an
+//          SM has one block, and nobody else to work while that one waits. So the block never waits for a load that it
+//          could have asked for before: as soon as a pack is computed and its store has left, the same thread has
+//          cp.async fetch the next row's pack into the same place. Loads and stores leave side by side all the time.
+// Idea     A place in shared memory belongs to one thread, like a register. So no barrier is needed, only the end of
+//          the thread's own copies; and neighbouring threads have neighbouring places, so no banks conflict.
+// Traffic  Global memory: each element read once and written once. Shared memory: a pack there is written once (softmax
+//          in float and double: twice) and read three times.
+// Launch   block block_size, in clusters of `cluster` blocks along x; inputs * on_shelf * block_size packs of dynamic
+//          shared memory. Any grid that is a multiple of the cluster; the best is what the GPU holds at once.
+// Limits   sm_90, or sm_80 with cluster = 1; packs of 4 bytes or more. A share has at most (in_registers + on_shelf) *
+//          block_size packs; ragged as in fast_warp.
+// Source   PTX ISA, "cp.async".
 #pragma once
 
-#include "fast_held.cuh"
 #include "fast_operator.cuh"
+#include "fast_row.cuh"
 
-// Packs that a thread keeps in shared memory. Nobody else reads them, so it needs no barrier, only its own copies' end;
-// thread t of a block lies beside thread t + 1, so a warp's packs are neighbours and meet in no bank.
+// The packs that a thread keeps in shared memory.
 template<class Operator, int pack_size, int packs, int stride>
 struct Shelf {
   using T = typename Operator::Element;
@@ -14,137 +29,120 @@ struct Shelf {
 
   __device__ Pack<T, pack_size>& place(int k, int j) const { return own[(k * packs + j) * stride]; }
 
-  __device__ void fill(const Part& part, const T* source, int k, int j) const {
-    const int pack = part.first + j * stride;
-    if (pack < part.stop) { copy_async<T, pack_size>(&place(k, j), source + part.pack_at<pack_size>(pack)); }
-  }
   __device__ void load(const Part& part, const T* const (&source)[inputs]) const {
 #pragma unroll
-    for (int k = 0; k < inputs; ++k) {
-#pragma unroll
-      for (int j = 0; j < packs; ++j) { fill(part, source[k], k, j); }
-    }
+    for (int j = 0; j < packs; ++j) { load_pack(part, source, j); }
   }
   __device__ Compute largest(const Part& part) const {
     Compute result = minus_infinity<Compute>();
 #pragma unroll
     for (int j = 0; j < packs; ++j) {
       if (part.first + j * stride >= part.stop) { break; }
-      Pack<T, pack_size> pack;
-      pack.word = place(0, j).word;
-      result = fmax(result, largest_of<Compute>(pack));
+      result = fmax(result, largest_of<Compute>(taken(j).of[0]));
     }
     return result;
   }
-  template<bool change = false, class Function>
+  template<bool change, class Function>
   __device__ void visit(const Part& part, Function f) const {
 #pragma unroll
     for (int j = 0; j < packs; ++j) {
       if (part.first + j * stride >= part.stop) { break; }
-      Pack<T, pack_size> pack[inputs];
-#pragma unroll
-      for (int k = 0; k < inputs; ++k) { pack[k].word = place(k, j).word; }
-#pragma unroll
-      for (int i = 0; i < pack_size; ++i) {
-        Compute values[inputs];
-#pragma unroll
-        for (int k = 0; k < inputs; ++k) { values[k] = static_cast<Compute>(pack[k].elem[i]); }
-        f(values);
-        if constexpr (change) { pack[0].elem[i] = static_cast<T>(values[0]); }
-      }
-      if constexpr (change) { place(0, j).word = pack[0].word; }
+      Packs<Operator, pack_size> pack = taken(j);
+      pack.template visit<change>(f);
+      if constexpr (change) { place(0, j).word = pack.of[0].word; }
     }
   }
   template<class Result>
-  __device__ void store(
+  __device__ void store_and_load(
       const Part& part, T* target, Result result, const Part& next, const T* const (&source)[inputs]) const {
 #pragma unroll
     for (int j = 0; j < packs; ++j) {
       const int at = part.first + j * stride;
       if (at < part.stop) {
-        Pack<T, pack_size> pack[inputs];
-        Compute results[pack_size];
-#pragma unroll
-        for (int k = 0; k < inputs; ++k) { pack[k].word = place(k, j).word; }
-#pragma unroll
-        for (int i = 0; i < pack_size; ++i) {
-          Compute values[inputs];
-#pragma unroll
-          for (int k = 0; k < inputs; ++k) { values[k] = static_cast<Compute>(pack[k].elem[i]); }
-          results[i] = result(values);
-        }
-        store_streaming<T, pack_size>(target + part.pack_at<pack_size>(at), packed<T, pack_size>(results));
+        Packs<Operator, pack_size> pack = taken(j);
+        pack.template visit<true>([&](Compute* values) { values[0] = result(values); });
+        store_if(true, target + part.pack_at<pack_size>(at), pack.of[0].word);
       }
+      load_pack(next, source, j);
+    }
+  }
+
+ private:
+  __device__ Packs<Operator, pack_size> taken(int j) const {
+    Packs<Operator, pack_size> pack;
 #pragma unroll
-      for (int k = 0; k < inputs; ++k) { fill(next, source[k], k, j); }
+    for (int k = 0; k < inputs; ++k) { pack.of[k].word = place(k, j).word; }
+    return pack;
+  }
+  __device__ void load_pack(const Part& part, const T* const (&source)[inputs], int j) const {
+    const int pack = part.first + j * stride;
+    if (pack >= part.stop) { return; }
+#pragma unroll
+    for (int k = 0; k < inputs; ++k) {
+      copy_async<T, pack_size>(&place(k, j), source[k] + part.pack_at<pack_size>(pack));
     }
   }
 };
 
-// Registers and shelf together.
+// Registers and shelf as one.
 template<class Registers, class Shelves>
-struct Both {
-  Registers& registers;
+struct HeldAndShelved {
+  Registers& held;
   const Shelves& shelf;
-  const Part& part;
+  const Part& shelved;
 
-  __device__ auto largest() const { return fmax(registers.largest(), shelf.largest(part)); }
-  template<bool change = false, class Function>
+  __device__ auto largest() const { return fmax(held.largest(), shelf.largest(shelved)); }
+  template<bool change, class Function>
   __device__ void visit(Function f) {
-    registers.template visit<change>(f);
-    shelf.template visit<change>(part, f);
+    held.template visit<change>(f);
+    shelf.template visit<change>(shelved, f);
   }
 };
 
-template<class Operator, int pack_size, int in_registers, int on_shelf, int block_size, int cluster, bool ragged>
-__device__ void fast_ring_rows(
-    const typename Operator::Element* const (&source)[Operator::inputs], typename Operator::Element* target,
-    long long rows, long long cols) {
-  using T = typename Operator::Element;
-  constexpr int warps = block_size / 32;
-  extern __shared__ __align__(16) unsigned char dynamic_shared[];
-  __shared__ typename Operator::Statistic places[2][cluster * warps];
-  const int rank = blockIdx.x % cluster;
+template<
+    class Operator, int pack_size, int in_registers, int on_shelf, int block_size, int cluster, bool ragged, typename T>
+__device__ void fast_ring_rows(const T* const (&source)[Operator::inputs], T* target, long long rows, long long cols) {
   using Registers = Held<Operator, pack_size, in_registers, block_size, ragged>;
   using Shelves = Shelf<Operator, pack_size, on_shelf, block_size>;
-  Registers held;
+  extern __shared__ __align__(16) unsigned char dynamic_shared[];
+  const Exchange<Operator, block_size, cluster> blocks;
   const Shelves shelf{reinterpret_cast<Pack<T, pack_size>*>(dynamic_shared) + threadIdx.x};
+  Registers held;
+
+  const auto part_of_row = [&](long long row) {
+    return part_of<pack_size, ragged>(source[0], row, rows, cols, threadIdx.x, blockIdx.x % cluster, cluster);
+  };
+  // The packs on the shelf follow those in registers.
+  const auto shelved_of = [](Part part) {
+    part.first += in_registers * block_size;
+    return part;
+  };
+
+  blocks.announce();
   const long long clusters = gridDim.x / cluster;
   long long row = blockIdx.x / cluster;
-
-  if constexpr (cluster > 1) { arrive_at_cluster(); }
-  Part part = part_of<pack_size, ragged>(source[0], row, rows, cols, threadIdx.x, rank, cluster);
-  Part rest = part;  // the packs on the shelf follow those in registers
-  rest.first += in_registers * block_size;
-  shelf.load(rest, source);
+  Part part = part_of_row(row);
+  shelf.load(shelved_of(part), source);
   held.load(part, source);
-  if constexpr (cluster > 1) { await_cluster(); }
-  for (int turn = 0; row < rows; row += clusters, turn ^= 1) {
+  blocks.begin();
+  for (int turn = 0; row < rows; row += clusters, ++turn) {
     await_copies();
-    Both<Registers, Shelves> both{held, shelf, rest};
+    const Part shelved = shelved_of(part);
+    HeldAndShelved<Registers, Shelves> both{held, shelf, shelved};
     const auto own = Operator::template of_group<32>(both);
-    held.forget_converted(static_cast<unsigned int>(rows >> 63));
-    typename Operator::Statistic whole;
-    if constexpr (cluster > 1) {
-      whole = ClusterExchange<Operator, warps, cluster>{places, rank}(own, turn);
-    } else {
-      whole = BlockExchange<Operator, warps>{places}(own, turn);
-    }
-    const typename Operator::Result result(own, whole);
-    const Part next = part_of<pack_size, ragged>(source[0], row + clusters, rows, cols, threadIdx.x, rank, cluster);
-    Part next_rest = next;
-    next_rest.first += in_registers * block_size;
-    held.template store<true>(part, target, result, next, source);
-    shelf.store(rest, target, result, next_rest, source);
+    held.convert_again(static_cast<unsigned int>(rows >> 63));
+    const typename Operator::Result result(own, blocks.exchange(own, turn));
+    const Part next = part_of_row(row + clusters);
+    held.store_and_load(part, target, result, next, source);
+    shelf.store_and_load(shelved, target, result, shelved_of(next), source);
     part = next;
-    rest = next_rest;
   }
 }
 
 template<
     typename T, Algorithm algorithm, int pack_size, int in_registers, int on_shelf, int block_size, int cluster,
     bool ragged>
-__global__ void CLUSTER_OF(cluster) __launch_bounds__(block_size)
+__global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
     fast_ring(const T* x, T* y, long long rows, long long cols) {
   const T* const source[] = {x};
   fast_ring_rows<Forward<T, algorithm>, pack_size, in_registers, on_shelf, block_size, cluster, ragged>(
@@ -154,7 +152,7 @@ __global__ void CLUSTER_OF(cluster) __launch_bounds__(block_size)
 template<
     typename T, Algorithm algorithm, int pack_size, int in_registers, int on_shelf, int block_size, int cluster,
     bool ragged>
-__global__ void CLUSTER_OF(cluster) __launch_bounds__(block_size)
+__global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
     fast_ring_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
   const T* const source[] = {dy, y};
   fast_ring_rows<Backward<T, algorithm>, pack_size, in_registers, on_shelf, block_size, cluster, ragged>(

@@ -98,6 +98,7 @@ class Request:
     pack_size: int | None = None
     block_size: int | None = None
     layout: str = "column"
+    policy: str = "oneflow"
     steps: list[Step] = field(default_factory=list)
 
     def ask(self, question: str, answer: Any, rule: str = "", choices: tuple[Any, ...] = (), /, **values: Any) -> Any:
@@ -124,6 +125,7 @@ class Choice:
     smem_bytes: int = 0
     warp: WarpShape | None = None
     layout: str | None = None
+    cluster: int | None = None
 
 
 def choose(request: Request) -> Choice:
@@ -132,10 +134,17 @@ def choose(request: Request) -> Choice:
     Raises:
         PlanError: a kernel or block size that the request insists on does not fit.
     """
-    if not request.rows or not request.cols:
-        request.ask("Is there anything to do?", False, rows=request.rows, cols=request.cols)
+    if nothing_to_do(request):
         return Choice("none", 0, (0, 0), 0, None)
     return _TRIES[_kernel(request)](request) or _block_uncached(request)
+
+
+def nothing_to_do(request: Request) -> bool:
+    """Whether the input is empty; a step says so."""
+    if request.rows and request.cols:
+        return False
+    request.ask("Is there anything to do?", False, rows=request.rows, cols=request.cols)
+    return True
 
 
 def _kernel(request: Request) -> str:

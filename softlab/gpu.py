@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from math import prod
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +29,10 @@ _DLPACK_CUDA = (2, 13)
 _SMEM_WITHOUT_ASKING = 48 * 1024
 #: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES and CUDA_ERROR_INVALID_CONTEXT (cuda.h).
 _MAX_DYNAMIC_SMEM = 8
+#: CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED (cuda.h), and the size that needs no leave (CUDA C++ Programming
+#: Guide, "Thread Block Clusters").
+_NON_PORTABLE_CLUSTER = 14
+_PORTABLE_CLUSTER = 8
 _INVALID_CONTEXT = 201
 
 
@@ -164,7 +169,16 @@ def _function(program: Program, device: int) -> Any:
             "Where it calls the PTX version unsupported, the driver is older than NVRTC: update the driver, or compile "
             f"for this GPU with arch='sm_{properties['major']}{properties['minor']}'."
         ) from error
-    return module.get_function(program.entry)
+    function = module.get_function(program.entry)
+    if _blocks_a_cluster(program) > _PORTABLE_CLUSTER:
+        driver.funcSetAttribute(function.ptr, _NON_PORTABLE_CLUSTER, 1)
+    return function
+
+
+def _blocks_a_cluster(program: Program) -> int:
+    """The size that ``__cluster_dims__`` left in the PTX; 1 without."""
+    sizes = re.search(r"\.reqnctapercluster\s+(\d+)(?:,\s*(\d+))?(?:,\s*(\d+))?", program.ptx)
+    return prod(int(size or 1) for size in sizes.groups()) if sizes else 1
 
 
 def image(program: Program, capability: tuple[int, int]) -> bytes:

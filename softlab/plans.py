@@ -1,7 +1,7 @@
 """Plans: which kernel, pack, block and grid a softmax takes on a GPU, and every question asked on the way there.
 
 A plan is made before anything runs, from the shape, the type and the device's limits alone. The policy "oneflow" is the
-reference design's own dispatch (:mod:`softlab.dispatches`).
+reference design's own dispatch (:mod:`softlab.dispatches`), "fast" is ours (:mod:`softlab.fast_dispatches`).
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from operator import index
+from types import MappingProxyType
 from typing import Any
 
-from softlab import instantiations, occupancies
+from softlab import dispatches, fast_dispatches, instantiations, occupancies
 from softlab import resources as shipped
 from softlab.devices import Device, resolve
-from softlab.dispatches import KERNELS, OPERATORS, PACK_SIZES, Lookup, Request, Step, choose, shown
+from softlab.dispatches import KERNELS, OPERATORS, PACK_SIZES, Lookup, Request, Step, shown
 from softlab.dtypes import element_type
 from softlab.errors import PlanError
 from softlab.instantiations import BLOCK_SIZES, WARP_BLOCK, Instantiation, WarpShape
@@ -23,7 +24,9 @@ from softlab.resources import Resources
 
 __all__ = ["Alternative", "Node", "Plan", "Step", "forced", "plan"]
 
-POLICIES = ("oneflow", "fast")
+#: Policy -> what decides by it.
+_CHOOSERS = MappingProxyType({"oneflow": dispatches.choose, "fast": fast_dispatches.choose})
+POLICIES = tuple(_CHOOSERS)
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,9 @@ class Plan:
     launched). ``block`` is (x, y) threads, ``grid`` the number of blocks. ``smem_bytes`` is dynamic;
     ``static_smem_bytes`` and ``registers`` (a thread) are the compiled kernel's on ``arch``. The warp kernel alone has
     ``thread_group_width``, ``cols_per_thread``, ``rows_per_access`` and ``padding``, the shared-memory kernel alone
-    ``layout``; they are None elsewhere. ``file`` and ``name`` say what to compile (under ``kernels/``, NVRTC's name
+    ``layout``; they are None elsewhere. The kernels of the policy "fast" are "fast_warp" (which has the fields of the
+    warp kernel), "fast_block", "fast_cluster", "fast_ring" and "fast_stream"; the last three have ``cluster``, the
+    blocks that share a row. ``file`` and ``name`` say what to compile (under ``kernels/``, NVRTC's name
     expression), with ``options``. ``steps`` holds every choice in order.
     """
 
@@ -59,6 +64,7 @@ class Plan:
     rows_per_access: int | None = None
     padding: bool | None = None
     layout: str | None = None
+    cluster: int | None = None
     steps: tuple[Step, ...] = ()
 
     @property
@@ -91,20 +97,22 @@ class Plan:
     def global_bytes(self) -> int:
         """Bytes that the kernel asks of global memory: every read and the write of each element.
 
-        The uncached kernel reads a row three times, a gradient's twice; how much of that the caches serve is for a
-        measurement to say. A gradient has two inputs.
+        The uncached kernel reads a row three times, a gradient's twice, the stream kernel every row twice; how much of
+        that the caches serve is for a measurement to say. A gradient has two inputs.
         """
         operator = OPERATORS[self.op]
-        reads = operator.uncached_reads if self.kernel == "block_uncached" else operator.rows_kept
+        again = {"block_uncached": operator.uncached_reads, fast_dispatches.STREAM: 2 * operator.rows_kept}
+        reads = again.get(self.kernel, operator.rows_kept)
         return (reads + 1) * self.rows * self.cols * element_type(self.dtype).itemsize
 
     def alternatives(self, *, lookup: Lookup | None = None) -> tuple[Alternative, ...]:
-        """Every way to run the same problem, this one among them: each kernel at each block size.
+        """Every way to run the same problem, this one among them: each kernel of the reference at each block size.
 
         What only the dispatcher can decide (the pack, the group of lanes) it decides for each. ``lookup`` as in
         :func:`plan`. Empty for an empty input.
         """
-        choices = [("warp", WARP_BLOCK)]
+        choices = [] if self.policy == "oneflow" else [(self.kernel, self.block_size)]
+        choices += [("warp", WARP_BLOCK)]
         choices += [(kernel, size) for kernel in ("block_smem", "block_uncached") for size in BLOCK_SIZES]
         return tuple(self._alternative(kernel, size, lookup) for kernel, size in choices) if self.grid else ()
 
@@ -120,7 +128,6 @@ class Plan:
                 block_size=block_size,
                 layout=self.layout,
                 op=self.op,
-                policy=self.policy,
                 device=self.device,
                 options=self.options,
                 lookup=lookup,
@@ -197,7 +204,7 @@ def plan(
         rows, cols: the shape as the kernels see it: the product of the leading dimensions, and the last one.
         dtype: "float16", "bfloat16", "float32" or "float64", or NumPy's dtype.
         op: "softmax", "log_softmax", "softmax_backward" or "log_softmax_backward".
-        policy: "oneflow", the reference design.
+        policy: "oneflow", the reference design; "fast", the best for the GPU.
         device: a name, an architecture or a Device; None for the GPU present, else the H200.
         options: NVRTC options to compile with, such as "-DSOFTLAB_ACCURATE".
         lookup: where registers and static shared memory come from; None for the kernels as compiled.
@@ -261,8 +268,6 @@ def _request(
         raise ValueError(f"op {op!r} is not one of {', '.join(OPERATORS)}")
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is not one of {', '.join(POLICIES)}")
-    if policy != "oneflow":
-        raise PlanError(f"policy {policy!r} is not there yet; use policy='oneflow', the reference design")
     return Request(
         rows=_count("rows", rows),
         cols=_count("cols", cols),
@@ -271,6 +276,7 @@ def _request(
         device=resolve(device),
         options=tuple(options),
         lookup=lookup or _compiled,
+        policy=policy,
     )
 
 
@@ -292,7 +298,7 @@ def _compiled(instantiation: Instantiation, arch: str, options: tuple[str, ...])
 
 
 def _made(request: Request) -> Plan:
-    choice = choose(request)
+    choice = _CHOOSERS[request.policy](request)
     kernel = choice.instantiation
     taken = request.resources(kernel) if kernel else Resources(0, 0, 0, 0, "")
     return Plan(
@@ -300,7 +306,7 @@ def _made(request: Request) -> Plan:
         cols=request.cols,
         dtype=request.element.name,
         op=request.operator.name,
-        policy="oneflow",
+        policy=request.policy,
         device=request.device,
         kernel=choice.kernel,
         pack_size=choice.pack_size,
@@ -313,6 +319,7 @@ def _made(request: Request) -> Plan:
         name=kernel.name if kernel else "",
         options=request.options,
         layout=choice.layout,
+        cluster=choice.cluster,
         steps=tuple(request.steps),
         **_warp_fields(choice.warp),
     )
