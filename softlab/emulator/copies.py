@@ -157,6 +157,9 @@ class Copies:
             if part is not None and nbytes:
                 there = np.broadcast_to(part.take(whole), part.extent)
                 flat[_lane(part), :nbytes] = self._batch.global_.load_bytes(part, sites.out_of, there, nbytes)
+        some, _ = lanes.split(np.asarray(size) > 0)
+        if some is not None:
+            self._batch.global_.tell(some, sites.out_of, some.take(whole))
         lane = _lane(lanes)
         return flat[lane].reshape(-1).view(sites.into.item).reshape(lanes.extent)
 

@@ -87,7 +87,9 @@ def link(module: Module, entry: str) -> Image:
     params, param_bytes = _layout(function.params)
     addresses = {variable.name: PARAMETER_BASE + offset for variable, offset in params}
     spaces = {variable.name: "kernel-param" for variable in function.params}
-    shared = [v for v in variables if v.space == "shared"]
+    # The assembler places them as they are declared, not as they are used (seen in its machine code).
+    declared = {name: number for number, name in enumerate(own)}
+    shared = sorted((v for v in variables if v.space == "shared"), key=lambda v: declared.get(v.name, len(declared)))
     static_shared = _place_shared(shared, addresses)
     stack, local_bytes = _layout(v for v in variables if v.space in ("local", "param") and v.name not in spaces)
     addresses.update({variable.name: offset for variable, offset in stack})

@@ -196,7 +196,10 @@ class GlobalMemory:
         return split_elements(site, items)
 
     def load_bytes(self, lanes: Lanes, site: Site, address: Value, nbytes: int) -> np.ndarray:
-        """The first bytes of what lies at each lane's address, (lanes, nbytes) uint8; it is aligned as a whole."""
+        """The first bytes of what lies at each lane's address, (lanes, nbytes) uint8; it is aligned as a whole.
+
+        Nobody is told of it.
+        """
         target = address + np.uint64(site.offset & _ADDRESS_MASK)
         if misaligned(target, site.width):
             raise self._misaligned(lanes, site, address)
@@ -206,9 +209,12 @@ class GlobalMemory:
             found = [lanes.full_extent(self.load(lanes, byte, target + np.uint64(i))) for i in range(nbytes)]
         finally:
             self.listener = told
-        if told is not None:
-            told(site, lanes, target)
         return np.stack(found, axis=1)
+
+    def tell(self, lanes: Lanes, site: Site, address: Value) -> None:
+        """Tell who listens of an access that :meth:`load_bytes` made."""
+        if self.listener is not None:
+            self.listener(site, lanes, address + np.uint64(site.offset & _ADDRESS_MASK))
 
     def span(self, address: int, nbytes: int, store: bool) -> np.ndarray | None:
         """The bytes of an array from an address on, None where they are not all of one array."""

@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from softlab.emulator.flow import Block, is_warp_synchronous
+from softlab.emulator.copies import Copy
+from softlab.emulator.flow import Block, is_cluster_barrier, is_warp_synchronous
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.linker import Image
 from softlab.emulator.memory import Site
 from softlab.emulator.observers import Observer
 from softlab.emulator.ptx import Instruction
 from softlab.instruments.banks import wavefronts_and_conflicts
+from softlab.instruments.bypass import bypass_sectors
 from softlab.instruments.coalescing import global_sectors
 from softlab.instruments.issue import Issue, UnrolledLoop
 from softlab.instruments.machine_code import MachineCode
@@ -29,12 +31,14 @@ from softlab.traces import COUNTERS, InstructionCounters
 
 _COLUMN = {name: number for number, name in enumerate(COUNTERS)}
 _SHARED_INSTRUCTIONS = [_COLUMN["shared_load_instructions"], _COLUMN["shared_store_instructions"]]
-_SHARED = ("shared", "shared::cta", "shared::cluster")
+_SHARED = ("shared", "shared::cta")
 #: Patterns repeat when all addresses move by this: a turn around all banks.
 _BANK_PERIOD = 128
 #: Widest access that the coalescing rule takes; a wider, aligned one lies in the sector of its first bytes.
 _RULE_WIDTH = 16
 _SECTOR = 32
+#: Bits of an offset in a block's shared memory: sectors of different blocks are never the same.
+_BLOCK_SHIFT = 24
 #: A multiple of every period, added to addresses relative to a first one.
 _FAR = 1 << 30
 #: Remembered patterns; beyond it memory would grow with the run.
@@ -155,6 +159,9 @@ class Counted:
                 once[number, _SHARED_INSTRUCTIONS] = 0
             if access.width and access.issue.sunk:
                 sunk[access.issue.block] = (*sunk.get(access.issue.block, ()), number)
+        for number, (count, issue) in machine.beside_copies.items():
+            once[number, _COLUMN["shared_load_instructions"]] = count
+            issues[number] = issue
         frames = tuple(tuple((f.file, f.line) for f in i.frames) for i in image.instructions)
         loops = {number: access.issue.loop for number, access in machine.accesses.items() if access.issue.loop}
         stores = tuple(i.opcode == "st" for i in image.instructions)
@@ -173,6 +180,7 @@ class Counters(Observer):
         self._banks = PatternMemory(_bank_figures, _BANK_PERIOD, 2)
         self._sectors = PatternMemory(_sector_figures, _SECTOR, 1)
         self._sinking = {number for numbers in counted.sunk.values() for number in numbers}
+        self._fetched: tuple[Site, Lanes, Value] | None = None
         self._sunk: dict[int, tuple[Callable[[Site, Lanes, Value], None], Site, Value]] = {}
         self._loops = {loop: UnrolledCounter(loop) for loop in {*counted.loops.values()}}
         self._watched = {*counted.sunk, *(b for loop in self._loops for b in (loop.entry, loop.turn))}
@@ -200,14 +208,68 @@ class Counters(Observer):
                     count(site, lanes, lanes.take(address))
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
-        """Wavefronts and conflicts of a load or store; atomics have counters of their own on hardware."""
-        if not site.operation:
+        """Wavefronts and conflicts of a load or store; atomics have counters of their own on hardware.
+
+        So have the stores of ``cp.async``, one of which ncu does not read: they are not counted.
+        """
+        if site.instruction.opcode == "cp":
+            if self._fetched is not None:
+                self._copied(*self._fetched, lanes, address)
+            self._fetched = None
+        elif not site.operation:
             self._access(self._shared, site, lanes, address)
 
     def global_access(self, site: Site, lanes: Lanes, address: Value) -> None:
         """Requests and sectors of a load or store of global memory."""
-        if not site.operation and site.space != "const":
+        if site.instruction.opcode == "cp" and site.instruction.has("cg"):
+            self._fetched = (site, lanes, address)
+        elif not site.operation and site.space != "const":
             self._access(self._global, site, lanes, address)
+
+    def cluster_access(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value, values: tuple[Value, ...]
+    ) -> None:
+        """Requests and sectors of the lanes that reach another block; wavefronts of those that reach their own."""
+        if site.operation:
+            return
+        other = np.broadcast_to(owner != lanes.row_index, lanes.extent)
+        if not other.all():
+            whole = lanes.put(address, address, True)
+            rows = lanes.put(owner, owner, True)
+            outer, inner = lanes.split(np.ascontiguousarray(other))
+            if inner is not None:
+                self._access(self._shared, site, inner, inner.take(whole))
+            if outer is None:
+                return
+            lanes, address, owner = outer, outer.take(whole), outer.take(rows)
+        found = self._machine.access(site, address)
+        if found is not None:
+            # As the sectors of one address space in which the blocks lie far apart.
+            apart = found[1].astype(np.uint64) + (owner.astype(np.uint64) << np.uint64(_BLOCK_SHIFT))
+            kind = "store" if site.store else "load"
+            counts = self._counts[site.index]
+            counts[_COLUMN[f"dshared_{kind}_requests"]] += lanes.warps
+            counts[_COLUMN[f"dshared_{kind}_sectors"]] += self._sectors.total(found[0], lanes, apart)[0]
+
+    def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
+        """``st.async`` counts as a store to distributed shared memory; bulk copies go by no load-store unit."""
+        if copy.site.instruction.opcode == "st":
+            warp = copy.lane // WARP
+            sector = copy.owner << _BLOCK_SHIFT | copy.offset // _SECTOR
+            counts = self._counts[copy.site.index]
+            counts[_COLUMN["dshared_store_requests"]] += len(np.unique(warp))
+            counts[_COLUMN["dshared_store_sectors"]] += len(np.unique(np.stack([warp, sector]), axis=1)[0])
+
+    def _copied(self, source: Site, lanes: Lanes, address: Value, among: Lanes, place: Value) -> None:
+        """``cp.async`` past the first-level cache: sectors by source and place; the place is of all ``among``."""
+        counts = self._counts[source.index]
+        counts[_COLUMN["global_load_requests"]] += lanes.warps
+        there = lanes.take(among.put(place, place, True))
+        spread = [lanes.spread(np.broadcast_to(value, lanes.extent)) for value in (address, there)]
+        rows = max(part.shape[0] for part in (*spread, lanes.warp_mask))
+        whole = (max(rows, lanes.extent[0] if len(lanes.extent) == 2 else rows), *spread[0].shape[1:])
+        flat = [np.broadcast_to(part, whole).reshape(-1, WARP) for part in (*spread, lanes.warp_mask)]
+        counts[_COLUMN["global_load_sectors"]] += int(bypass_sectors(*flat).sum())
 
     def _access(self, count: Callable[[Site, Lanes, Value], None], site: Site, lanes: Lanes, address: Value) -> None:
         """Count it as the machine code has it, now or when its lanes come to where it was sunk."""
@@ -280,7 +342,8 @@ def _counted_when_issued(instruction: Instruction) -> tuple[str, ...]:
     if instruction.opcode == "shfl":
         names.append("shuffle_instructions")
     elif instruction.opcode in ("bar", "barrier") and not is_warp_synchronous(instruction):
-        names.append("barriers")
+        if not (is_cluster_barrier(instruction) and instruction.has("arrive")):
+            names.append("barriers")
     elif instruction.opcode in ("ld", "st") and instruction.has(*_SHARED):
         names.append("shared_load_instructions" if instruction.opcode == "ld" else "shared_store_instructions")
     return tuple(names)

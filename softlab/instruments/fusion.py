@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from softlab.disassembly import MachineInstruction
 from softlab.emulator.flow import Block, uses_and_definitions
 from softlab.emulator.linker import Image
 from softlab.emulator.ptx import Address, Instruction, Operand, Register, Symbol
+
+_OFFSET = re.compile(r"\+(-?0x[0-9a-f]+)\]$")
 
 
 def carriers(image: Image, blocks: Sequence[Block], widths: Mapping[int, tuple[int, int]]) -> dict[int, int]:
@@ -29,6 +33,36 @@ def carriers(image: Image, blocks: Sequence[Block], widths: Mapping[int, tuple[i
                 wide = [index for index in group if widths[index][1] == width > widths[index][0]]
                 found |= _carried(left, wide, width, places)
     return found
+
+
+def parted(
+    image: Image, blocks: Sequence[Block], machine: Mapping[int, Sequence[MachineInstruction]], width: Mapping[int, int]
+) -> dict[int, int]:
+    """Index of each access that was fused with its neighbour and parted from it again -> that neighbour.
+
+    The assembler fuses two accesses before it knows where the memory lies; where the wide one would not be aligned it
+    makes two again, which both keep the line of one of them. ``machine``: index of each load and store -> what was made
+    from it, in the order of the code; ``width``: bytes a lane that it moves in the PTX.
+    """
+    places = _places(image, machine)
+    found: dict[int, int] = {}
+    for block in blocks:
+        at = {(image.instructions[i].opcode, *places[i]): i for i in range(block.start, block.stop) if i in machine}
+        for (opcode, base, offset), index in at.items():
+            parts = sorted(_machine_offset(made) for made in machine[index])
+            apart = len(parts) == 2 and parts[0][0] == parts[1][0] and parts[1][1] - parts[0][1] == width[index]
+            for step in (-width[index], width[index]) if apart else ():
+                other = at.get((opcode, base, offset + step))
+                if other is not None and not machine[other] and width[other] == width[index]:
+                    found[other] = index
+    return found
+
+
+def _machine_offset(instruction: MachineInstruction) -> tuple[str, int]:
+    """(registers, offset) of the address of a load or store."""
+    text = next((operand for operand in instruction.operands if operand.endswith("]")), "")
+    found = _OFFSET.search(text)
+    return (text[: found.start()], int(found[1], 16)) if found else (text.rstrip("]"), 0)
 
 
 def _carried(

@@ -9,6 +9,8 @@ side by side two ``STS.128``. It may even read a word that nobody asked for, to 
 access keeps the PTX line of one of its parts (the first load, the last store); the others have no machine code left.
 Since a wide access must be aligned to its width, its address is that part's rounded down.
 
+*Parting.* Where the wide access would not be aligned after all, two narrow ones are made of it again.
+
 *If-conversion.* A short block behind a branch becomes predicated instructions in the block before it. The hardware
 counts an instruction once for each warp that issues it, also where the predicate leaves no lane; wavefronts, requests
 and sectors come from lanes alone. So ``if (thread < 16) partial[thread] += ...`` counts as a shared load in all eight
@@ -37,7 +39,7 @@ rules; wavefronts as it counts them by instruction (``tests/hardware``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from softlab.disassembly import Disassembly, MachineInstruction
@@ -46,7 +48,7 @@ from softlab.emulator.lanes import Value
 from softlab.emulator.linker import Image
 from softlab.emulator.memory import Site
 from softlab.emulator.ptx import DTYPES, Instruction
-from softlab.instruments.fusion import carriers
+from softlab.instruments.fusion import carriers, parted
 from softlab.instruments.issue import Copy, Issue, IssueFinder, copies_in
 from softlab.traces import FusedAccess
 
@@ -80,10 +82,13 @@ class MachineAccess:
 class MachineCode:
     """The accesses of a kernel as machine code: index of the PTX instruction -> :class:`MachineAccess`.
 
-    An access that is not in it could not be told, and counts as the PTX has it.
+    An access that is not in it could not be told, and counts as the PTX has it. ``beside_copies``: index of a
+    ``cp.async`` -> (shared loads that the assembler puts beside each, which no lane executes but every warp issues; who
+    issues it). For sm_90 there are three, and Nsight Compute counts them.
     """
 
     accesses: Mapping[int, MachineAccess]
+    beside_copies: Mapping[int, tuple[int, Issue]] = field(default_factory=dict)
 
     def access(self, site: Site, address: Value) -> tuple[Site, Value] | None:
         """(site, address) of the machine's access for one of the PTX; None where the machine makes none of it."""
@@ -115,16 +120,23 @@ def machine_code(image: Image, blocks: Sequence[Block], code: Disassembly) -> Ma
     ``image`` and ``blocks`` are the kernel's PTX in the emulator; ``code`` the machine code of the same compilation.
     """
     made_from: dict[int, list[Copy]] = {}
+    asynchronous: dict[int, list[Copy]] = {}
     for function in code.functions:
         for copy in copies_in(function):
-            if copy.instruction.space in _SPACES:
+            if copy.instruction.opcode == "LDGSTS":
+                asynchronous.setdefault(copy.instruction.ptx_line, []).append(copy)
+            elif copy.instruction.space in _SPACES:
                 made_from.setdefault(copy.instruction.ptx_line, []).append(copy)
     finder = IssueFinder(image, blocks)
     accesses: dict[int, MachineAccess] = {}
+    beside: dict[int, tuple[int, Issue]] = {}
     for block in blocks:
         for index in range(block.start, block.stop):
             instruction = image.instructions[index]
             space = _space_of(instruction)
+            if instruction.opcode == "cp" and (copies := asynchronous.get(instruction.line)):
+                loads = sum(copy.instruction.opcode == "LDS" for copy in made_from.get(instruction.line, ()))
+                beside[index] = (loads // len(copies), replace(finder.issue(block.index, copies, True), loop=None))
             if space is None or not instruction.line:
                 continue
             store = instruction.opcode == "st"
@@ -145,10 +157,16 @@ def machine_code(image: Image, blocks: Sequence[Block], code: Disassembly) -> Ma
                 index if copies else None,
                 finder.issue(block.index, copies, store),
             )
+    made = {index: access.machine for index, access in accesses.items()}
+    for index, neighbour in parted(image, blocks, made, {i: a.ptx_width for i, a in accesses.items()}).items():
+        first, second = made[neighbour]
+        own, issue = accesses[neighbour].width, accesses[neighbour].issue
+        accesses[neighbour] = replace(accesses[neighbour], machine=(first,))
+        accesses[index] = replace(accesses[index], machine=(second,), width=own, carrier=index, issue=issue)
     fused = carriers(image, blocks, {i: (a.ptx_width, a.width) for i, a in accesses.items()})
     for index, carrier in fused.items():
         accesses[index] = replace(accesses[index], carrier=carrier, issue=accesses[carrier].issue)
-    return MachineCode(accesses)
+    return MachineCode(accesses, beside)
 
 
 def _space_of(instruction: Instruction) -> str | None:
@@ -156,8 +174,10 @@ def _space_of(instruction: Instruction) -> str | None:
     if instruction.opcode not in ("ld", "st") or instruction.modifiers[-1] not in DTYPES:
         return None
     names = {modifier.split("::")[0] for modifier in instruction.modifiers}
-    if names & {"local", "param", "const"}:
+    if names & {"local", "param", "const"} or instruction.has("async"):
         return None
+    if instruction.has("shared::cluster"):
+        return "generic"
     return next((space for space in ("shared", "global") if space in names), "generic")
 
 

@@ -21,14 +21,25 @@ MEANING = {
     "global_load_sectors": "pieces of 32 bytes that the loads touched",
     "global_store_requests": "stores to global memory, one a warp",
     "global_store_sectors": "pieces of 32 bytes that the stores touched",
+    "dshared_load_requests": "loads from other blocks' shared memory, one a warp",
+    "dshared_load_sectors": "pieces of 32 bytes that these loads touched",
+    "dshared_store_requests": "stores to other blocks' shared memory, one a warp",
+    "dshared_store_sectors": "pieces of 32 bytes that these stores touched",
     "shuffle_instructions": "exchanges between the lanes of a warp",
     "barriers": "waits of a warp for its whole block",
     "instructions": "instructions of all kinds, one a warp",
 }
 
 
-def counters_table(runs: Mapping[str, Mapping[str, int]], names: Sequence[str] = COUNTERS, *, caption: str = "") -> str:
-    """HTML: one row a counter, one column a run (label -> counters). Bank conflicts above zero stand out."""
+def counters_table(
+    runs: Mapping[str, Mapping[str, int]], names: Sequence[str] | None = None, *, caption: str = ""
+) -> str:
+    """HTML: one row a counter, one column a run (label -> counters). Bank conflicts above zero stand out.
+
+    Without ``names`` all counters, those of distributed shared memory where a run has any.
+    """
+    if names is None:
+        names = [n for n in COUNTERS if not n.startswith("dshared") or any(run[n] for run in runs.values())]
     rows = [[name, *(run[name] for run in runs.values()), MEANING[name]] for name in names]
     conflicts = [
         (row, column)

@@ -25,6 +25,8 @@ COLUMNS = (
     "shared_load_wavefronts",
     "shared_store_wavefronts",
     "bank_conflicts",
+    "dshared_load_sectors",
+    "dshared_store_sectors",
     "shuffle_instructions",
     "barriers",
 )
@@ -42,6 +44,10 @@ SHORT = {
     "global_store_requests": "st req.",
     "shared_load_instructions": "shared ld",
     "shared_store_instructions": "shared st",
+    "dshared_load_requests": "dsh. ld req.",
+    "dshared_load_sectors": "dsh. ld sect.",
+    "dshared_store_requests": "dsh. st req.",
+    "dshared_store_sectors": "dsh. st sect.",
 }
 #: Machine code of a line that is shown at once; the rest unfolds.
 MOST_SHOWN = 8
@@ -70,7 +76,7 @@ def heat_colour(counter: str) -> str:
         return ROLES["conflict"]
     if counter.startswith("global"):
         return GREEN
-    if counter.startswith("shared"):
+    if counter.startswith(("shared", "dshared")):
         return PURPLE
     return ORANGE if counter == "barriers" else SKY
 

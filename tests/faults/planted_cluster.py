@@ -123,7 +123,7 @@ CLUSTERS: tuple[Planted, ...] = (
         "map(&received[threadIdx.x], cluster_rank() ^ 1)",
         "map(&received[threadIdx.x + 8], cluster_rank() ^ 1)",
         "// to the other block",
-        (56, 0, 0),
+        (58, 0, 0),
         (0, 0, 0),
         264,
     ),
@@ -359,7 +359,7 @@ COPIES: tuple[Planted, ...] = (
         "BULK_LOAD(row_of[stage + 1],",
         (0, 0, 0),
         (0, 0, 0),
-        2064,
+        2048,
     ),
     # Bulk copies out of shared memory
     Planted(
@@ -474,7 +474,7 @@ COPIES: tuple[Planted, ...] = (
         _EXPECT_NEXT,
         (0, 0, 0),
         (0, 0, 0),
-        8,
+        2056,
     ),
     Planted(
         _MISUSE,

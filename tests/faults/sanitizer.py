@@ -33,7 +33,9 @@ PARALLEL = 10
 # The job's launch: the CUDA driver by ctypes, one allocation an array, of its exact size
 
 
-class _Driver:
+class Driver:
+    """The CUDA driver, by ctypes; it works on the first GPU."""
+
     def __init__(self) -> None:
         self._library = ctypes.CDLL("libcuda.so.1")
         self("cuInit", 0)
@@ -79,7 +81,7 @@ class _Driver:
 
 def launch(paths: list[str]) -> None:
     """Run the jobs, one after the other."""
-    driver = _Driver()
+    driver = Driver()
     for path in paths:
         with np.load(path) as file:
             driver.launch(dict(file))
@@ -89,18 +91,23 @@ def launch(paths: list[str]) -> None:
 # Where NVRTC is
 
 
+def write_job(path: Path, code: bytes, entry: str, grid: tuple, block: tuple, smem: int, arguments: list) -> None:
+    """Write one launch to a file."""
+    three = {key: (*value, 1, 1)[:3] for key, value in (("grid", grid), ("block", block))}
+    about = {**three, "entry": entry, "smem": smem, "arguments": len(arguments)}
+    arrays = {f"argument {number}": value for number, value in enumerate(arguments)}
+    about_bytes = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    np.savez_compressed(path, about=about_bytes, code=np.frombuffer(code, np.uint8), **arrays)
+
+
 def prepare(folder: Path) -> None:
     """Write the jobs: good-*, planted-* and program-*."""
     from tests.faults.cases import GOOD
     from tests.faults.planted import PLANTED
     from tests.fuzz import programs as fuzz
 
-    def write(name: str, code: bytes, entry: str, grid: tuple, block: tuple, smem: int, arguments: list) -> None:
-        three = {key: (*value, 1, 1)[:3] for key, value in (("grid", grid), ("block", block))}
-        about = {**three, "entry": entry, "smem": smem, "arguments": len(arguments)}
-        arrays = {f"argument {number}": value for number, value in enumerate(arguments)}
-        about_bytes = np.frombuffer(json.dumps(about).encode(), np.uint8)
-        np.savez_compressed(folder / f"{name}.npz", about=about_bytes, code=np.frombuffer(code, np.uint8), **arrays)
+    def write(name: str, *job: Any) -> None:
+        write_job(folder / f"{name}.npz", *job)
 
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.npz"):
@@ -126,7 +133,7 @@ def prepare(folder: Path) -> None:
 def record(folder: Path, out: Path) -> None:
     """Run every job; write ``sanitizer.json`` (tool and job -> exit code, start of the log) and ``programs.npz``."""
     out.mkdir(parents=True, exist_ok=True)
-    driver, results, failed = _Driver(), {}, {}
+    driver, results, failed = Driver(), {}, {}
     for path in sorted(folder.glob("program-*.npz")):
         try:
             with np.load(path) as file:
