@@ -27,6 +27,8 @@ from softlab.structs import Struct
 _DLPACK_CUDA = (2, 13)
 #: What a block may take of shared memory without asking (CUDA C++ Programming Guide, "Compute Capabilities").
 _SMEM_WITHOUT_ASKING = 48 * 1024
+#: Libraries whose array type users derive from.
+_SUBCLASSED = ("numpy", "cupy", "torch")
 #: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES and CUDA_ERROR_INVALID_CONTEXT (cuda.h).
 _MAX_DYNAMIC_SMEM = 8
 #: CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED (cuda.h), and the size that needs no leave (CUDA C++ Programming
@@ -278,8 +280,9 @@ def working_place(x: Any) -> Iterator[None]:
 
 
 def library(x: Any) -> str:
-    """The package that x's type comes from: "cupy", "torch", "jaxlib"."""
-    return type(x).__module__.partition(".")[0]
+    """The package that x's type comes from: "cupy", "torch", "jaxlib"; of a user's subclass, what it derives from."""
+    packages = [base.__module__.partition(".")[0] for base in type(x).__mro__]
+    return next((package for package in packages if package in _SUBCLASSED), packages[0])
 
 
 def device_index(x: Any) -> int:

@@ -277,9 +277,9 @@ class TestTrace:
         traced = softlab.trace(normal(2, 1500))
         assert traced.plan.file == "softmax_block_smem.cuh"
         source = traced.run.source.splitlines()
-        stores = [n for n, line in traced.by_line().items() if line["shared_store_instructions"]]
-        assert [source[n - 1].split(" = ")[0].strip() for n in stores if "shared.words" in source[n - 1]]
-        assert all("words[" in source[n - 1] or "block_all_reduce" in source[n - 1] for n in stores)
+        stores = [source[n - 1] for n, line in traced.by_line().items() if line["shared_store_instructions"]]
+        assert any("shared.words[word] = " in line for line in stores)
+        assert all("shared." in line or "block_all_reduce" in line for line in stores)
 
     def test_nothing_to_trace(self) -> None:
         with pytest.raises(ValueError, match=r"nothing to trace: x has the shape \(0, 3\)"):

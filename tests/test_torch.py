@@ -121,6 +121,17 @@ class TestPlainOperators:
         assert softlab.softmax(x, 1, out=out) is out
         assert torch.equal(out, got)
 
+    def test_a_subclass_is_a_tensor(self, torch: Any, place: str) -> None:
+        class Mine(torch.Tensor):
+            pass
+
+        x = torch.randn(3, 4, device=place).as_subclass(Mine)
+        got = softlab.softmax(x)
+        assert isinstance(got, torch.Tensor)
+        torch.testing.assert_close(got, torch.softmax(x.as_subclass(torch.Tensor), -1))
+        with pytest.raises(TypeError, match=r"softlab\.torch\.softmax"):
+            softlab.softmax(x.requires_grad_())
+
     def test_dtype_may_be_pytorchs(self, torch: Any, place: str) -> None:
         assert softlab.softmax(torch.arange(6, device=place), dtype=torch.float16).dtype == torch.float16
 

@@ -1,0 +1,141 @@
+"""Whose an array is, and what comes of arrays of other kinds: subclasses, scalars, other libraries on the host."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab import arrays
+from tests.reference import assert_gradient, assert_softmax
+
+
+def normal(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+
+
+class Mine(np.ndarray):
+    """A subclass as users make them."""
+
+
+class TestWhoseAnArrayIs:
+    """The library that the result belongs to."""
+
+    @pytest.mark.parametrize(
+        "x", [normal(3), np.float32(1), [1.0], 1.0, normal(3).view(Mine), np.ma.masked_array([1.0])]
+    )
+    def test_host_arrays_and_numbers_are_numpys(self, x: Any) -> None:
+        assert arrays.library(x) == "numpy"
+
+    def test_an_array_that_its_library_cannot_take_back(self) -> None:
+        on_gpu = SimpleNamespace(__cuda_array_interface__={})
+        on_host = SimpleNamespace(__dlpack__=None, __dlpack_device__=lambda: (1, 0))
+        assert arrays.library(on_gpu) == "cupy"
+        assert arrays.library(on_host) == "numpy"
+
+
+class TestSubclasses:
+    """A plain array comes back; a subclass may take the result."""
+
+    @pytest.mark.parametrize("kind", [Mine, np.matrix], ids=["mine", "matrix"])
+    @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+    def test_in_and_out(self, kind: type) -> None:
+        x = normal(4, 6)
+        got = softlab.softmax(x.view(kind), 0)
+        assert type(got) is np.ndarray
+        assert_softmax(got.T, x.T)
+        out = np.zeros((4, 6), np.float32).view(kind)
+        assert softlab.softmax(x.view(kind), 0, out=out) is out
+        assert np.array_equal(out, got)
+
+    def test_a_mapped_file(self, tmp_path: Any) -> None:
+        x = np.memmap(tmp_path / "x", np.float32, "w+", shape=(4, 6))
+        x[:] = before = normal(4, 6)
+        assert softlab.softmax(x, out=x) is x
+        assert_softmax(np.asarray(x), before)
+        read_only = np.memmap(tmp_path / "x", np.float32, "r", shape=(4, 6))
+        assert_softmax(softlab.softmax(read_only), np.asarray(read_only))
+        with pytest.raises(ValueError, match="read-only"):
+            softlab.softmax(x, out=read_only)
+
+
+@pytest.mark.parametrize(
+    ("x", "name"),
+    [
+        (np.zeros(3, [("a", "f4"), ("b", "f4")]), "void64"),
+        (np.zeros(3, "timedelta64[s]"), r"timedelta64\[s\]"),
+        (["a", "bc"], "str64"),
+        ([b"a"], "bytes8"),
+        ([None, 1.0], "object"),
+        ([1, 2], "int64"),
+        (True, "bool"),
+        (3, "int64"),
+    ],
+    ids=str,
+)
+def test_what_has_no_softmax_is_named(x: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=rf"dtype {name} is not supported"):
+        softlab.softmax(x)
+
+
+def test_lists_that_are_no_array() -> None:
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        softlab.softmax([[1.0, 2.0], [3.0]])
+
+
+@pytest.mark.parametrize("library", ["numpy", "mine"])
+def test_out_that_shares_elements(library: str) -> None:
+    memory = np.zeros(8, np.float32)
+    out = np.lib.stride_tricks.as_strided(memory, (3, 4), (4, 4))  # windows that slide by an element
+    with pytest.raises(
+        ValueError, match=r"out of shape \(3, 4\) and strides \(4, 4\) has several elements in one place"
+    ):
+        softlab.softmax(normal(3, 4), out=out if library == "numpy" else out.view(Mine))
+
+
+def test_strides_that_interleave_share_nothing() -> None:
+    """Strides of 2 and 3 elements over 2 x 2: places 0, 3, 2, 5."""
+    memory = np.full(6, 7, np.float32)
+    out = np.lib.stride_tricks.as_strided(memory, (2, 2), (8, 12))
+    x = normal(2, 2)
+    softlab.softmax(x, out=out)
+    assert_softmax(out, x)
+    assert memory[[1, 4]].tolist() == [7, 7]
+
+
+class TestJaxOnTheHost:
+    """JAX's arrays are values: in, yes; out, no."""
+
+    @pytest.fixture
+    def jax(self) -> Any:
+        return pytest.importorskip("jax", reason="JAX is not installed: its arrays are tested where it is")
+
+    @pytest.fixture
+    def device(self, jax: Any) -> Any:
+        return jax.devices("cpu")[0]
+
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+    def test_an_array_comes_back(self, jax: Any, device: Any, dtype: str) -> None:
+        x = jax.device_put(jax.numpy.asarray(normal(3, 40), dtype), device)
+        got = softlab.softmax(x)
+        assert isinstance(got, jax.Array)
+        assert got.dtype == x.dtype
+        assert_softmax(np.asarray(got), np.asarray(x))
+        gradient = softlab.softmax_backward(x, got)
+        assert isinstance(gradient, jax.Array)
+        assert_gradient(np.asarray(gradient), np.asarray(x), np.asarray(got))
+
+    def test_it_cannot_take_the_result(self, jax: Any, device: Any) -> None:
+        x = jax.device_put(normal(3, 4), device)
+        for given in (x, normal(3, 4)):
+            with pytest.raises(TypeError, match="read-only: leave out= away"):
+                softlab.softmax(given, out=x)
+        with pytest.raises(TypeError, match="out is an array of numpy, the result one of jaxlib"):
+            softlab.softmax(x, out=normal(3, 4))
+
+    def test_under_jit(self, jax: Any, device: Any) -> None:
+        with pytest.raises(TypeError, match="cannot be borrowed"):
+            jax.jit(softlab.softmax)(jax.device_put(normal(3, 4), device))
