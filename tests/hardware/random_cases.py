@@ -27,8 +27,9 @@ import numpy as np
 
 from softlab import compile as compiler
 from tests.random_cases.cases import Case, drawn
-from tests.random_cases.check import Executor, Outcome, judge, perform, prepare
+from tests.random_cases.check import Executor, Outcome, judge, perform
 from tests.random_cases.layouts import Layout
+from tests.random_cases.prepare import prepare
 
 #: Elements of an array at most: small, so that the oracle keeps up.
 MOST = 60_000
@@ -46,7 +47,8 @@ class Gpu:
         import cupy
 
         # PyTorch has no negative strides.
-        if case.library != "torch" or {"reversed_axes", "anyhow"} & set(case.memory):
+        layouts = {*case.memory, case.fusion.layout if case.fusion else "plain"}
+        if case.library != "torch" or {"reversed_axes", "anyhow"} & layouts:
             return cupy.asarray(host)
         import torch
 
@@ -98,7 +100,9 @@ def _group(job: tuple[Drawing, range]) -> list[tuple[tuple, int]]:
     found = []
     for number in numbers:
         case = drawing.case(number)
-        found.append(((case.op, case.result, case.policy, case.cols, case.rows % 2 if case.cols <= 64 else 0), number))
+        two_rows = case.rows % 2 if case.cols <= 64 else 0
+        fusion = case.fusion.name if case.fusion else ""
+        found.append(((case.op, case.result, case.policy, case.cols, two_rows, fusion), number))
     return found
 
 
@@ -120,19 +124,23 @@ def _judged(performed: Any, executor: Executor) -> Outcome:
         return Outcome(performed.prepared.case, f"{type(error).__name__}: {error}")
 
 
-def _start(headers: str) -> None:
-    """A process parses CUB once; only the names of variables that no kernel uses differ in what it compiles."""
+def parse_headers_once(headers: str) -> None:
+    """This process parses CUB once, and keeps what it made of it in a folder of its own within ``headers``.
+
+    Only the names of variables that no kernel uses differ in what it then compiles.
+    """
     folder = tempfile.mkdtemp(dir=headers)
     options = (*compiler._include_options(), "-pch", f"-pch-dir={folder}")
     compiler._include_options = lambda: options
 
 
-def outcomes(drawing: Drawing, count: int, processes: int) -> Iterator[Outcome]:
-    """Run the first so many cases; they come in any order."""
+def outcomes(drawing: Drawing, count: int, processes: int, seconds: float = np.inf) -> Iterator[Outcome]:
+    """Run the first so many cases, or fewer if they take longer than that; they come in any order."""
+    started = time.monotonic()
     headers = tempfile.mkdtemp()
     context = multiprocessing.get_context("spawn")  # a process with a GPU context cannot be forked
     try:
-        with context.Pool(processes, _start, (headers,)) as pool:
+        with context.Pool(processes, parse_headers_once, (headers,)) as pool:
             ranges = [(drawing, range(first, min(first + 500, count))) for first in range(0, count, 500)]
             groups: dict[tuple, list[int]] = defaultdict(list)
             for key, number in chain.from_iterable(pool.map(_group, ranges)):
@@ -142,7 +150,10 @@ def outcomes(drawing: Drawing, count: int, processes: int) -> Iterator[Outcome]:
                 for numbers in sorted(groups.values(), key=len, reverse=True)
                 for start in range(0, len(numbers), PORTION)
             ]
-            yield from chain.from_iterable(pool.imap_unordered(_portion, portions))
+            for portion in pool.imap_unordered(_portion, portions):
+                yield from portion
+                if time.monotonic() - started > seconds:
+                    return
     finally:
         shutil.rmtree(headers)
 
@@ -156,7 +167,8 @@ def summary(done: Iterable[Outcome]) -> dict[str, Any]:
         case = outcome.case
         for field, value in classes(outcome):
             counts[field][value] += 1
-        kernel = f"{case.op} {case.result} {case.policy} {outcome.kernel}"
+        fused = " fused" if case.fusion else ""
+        kernel = f"{case.op} {case.result} {case.policy}{fused} {outcome.kernel}"
         margins[kernel] = max(margins[kernel], round(outcome.ratio, 4))
         compared += outcome.compared
         undetermined += outcome.undetermined
@@ -178,6 +190,7 @@ def classes(outcome: Outcome) -> Iterator[tuple[str, str]]:
     case = outcome.case
     yield from (("op", case.op), ("dtype", case.result), ("policy", case.policy), ("out", case.out))
     yield from (("kernel", outcome.kernel), ("library", case.library), ("dimensions", str(len(case.shape))))
+    yield "fusion", case.fusion.name if case.fusion else "none"
     yield "cast from", case.dtype if case.cast else "none"
     yield "axis", "last" if not case.shape or case.axis in (-1, len(case.shape) - 1) else "other"
     for k, (kind, layout) in enumerate(zip(case.kinds, case.memory, strict=False)):
@@ -208,11 +221,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--policies", nargs="+", default=["oneflow"])
     parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long, with fewer cases")
     parser.add_argument("--json", type=Path, help="write the summary there")
     given = parser.parse_args(arguments)
     started = time.monotonic()
     drawing = Drawing(given.seed, tuple(given.policies))
-    record = summary(outcomes(drawing, given.count, given.processes))
+    record = summary(outcomes(drawing, given.count, given.processes, given.seconds))
     command = f"python -m tests.hardware.random_cases --count {given.count} --seed {given.seed}"
     command += f" --policies {' '.join(given.policies)}"
     record = {"command": command, **about(), "seconds": round(time.monotonic() - started), **record}

@@ -15,10 +15,11 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -31,18 +32,21 @@ import softlab
 from softlab import executors, gpu, plans
 from softlab.dispatches import OPERATORS
 from softlab.dtypes import ELEMENT_TYPES
-from softlab.errors import PlanError
-from softlab.plans import Plan
-from tests.hardware.random_cases import Gpu, about
+from softlab.instantiations import WIDEST_PACK_BYTES
+from tests.hardware.random_cases import Gpu, about, parse_headers_once
 from tests.random_cases import oracle
 from tests.random_cases.bounds import Arithmetic, compare
 from tests.random_cases.cases import BACKWARD, Case
 from tests.random_cases.check import Executor, run
+from tests.random_cases.fusions import Fusion
 
 #: A group of lanes with and without padding, both widths of a lane's columns, ragged lengths, the longest row of each
 #: kernel, and (float64, or beyond it) the uncached one.
 LENGTHS = (1, 5, 31, 32, 66, 500, 1023, 1024, 1025, 2050, 6136, 6141, 12272, 12275)
 ROWS = {True: 6, False: 3}  # even, so that short rows are taken two at a time; odd and few where they are long
+#: All that can be fused, in each kernel: operands along the row, and with one element for it.
+FUSED_LENGTHS = (5, 64, 1100, 12275)
+OPERANDS = ((True, True), (True, False), (False, True))
 #: What dispatch never takes, but a lesson may: wider packs, other layouts, other blocks.
 FORCED_LENGTHS = (64, 1000)
 FORCED: tuple[Mapping[str, Any], ...] = (
@@ -84,12 +88,12 @@ def launches(selection: Selection) -> Iterator[Launch]:
         for layout in ("plain", "shifted"):
             case = _case(op, dtype, cols, layout, policy)
             yield Launch(str(case), partial(_run_case, case))
+    for op, dtype, cols, varies in product(selection.ops, selection.dtypes, FUSED_LENGTHS, OPERANDS):
+        case = replace(_case(op, dtype, cols, "shifted", "oneflow"), fusion=_everything(op, varies))
+        yield Launch(str(case), partial(_run_case, case))
     for op, dtype, cols, forced in product(selection.ops, selection.dtypes, FORCED_LENGTHS, FORCED):
-        try:
-            plan = plans.forced(ROWS[False], cols, dtype, op=op, **forced)
-        except PlanError:  # a pack of more than 16 bytes, or one that does not divide the row
-            continue
-        yield Launch(plan.name, partial(_run_plan, plan))
+        if forced["pack_size"] * ELEMENT_TYPES[dtype].itemsize <= WIDEST_PACK_BYTES:
+            yield Launch(f"{op} {dtype} {cols} {dict(forced)}", partial(_run_forced, op, dtype, cols, forced))
 
 
 def _case(op: str, dtype: str, cols: int, layout: str, policy: str) -> Case:
@@ -100,12 +104,19 @@ def _case(op: str, dtype: str, cols: int, layout: str, policy: str) -> Case:
     )  # fmt: skip
 
 
+def _everything(op: str, varies: tuple[bool, bool]) -> Fusion:
+    bias = None if op in BACKWARD else varies
+    dropout = 0.0 if op.startswith("log") else 0.5
+    return Fusion(scale=0.125, bias=bias, mask=varies, causal=True, diagonal=1, dropout=dropout, seed=7)
+
+
 def _run_case(case: Case, executor: Executor) -> str:
     return run(case, executor).problem
 
 
-def _run_plan(plan: Plan, executor: Executor) -> str:
-    """A plan's kernel on plain arrays."""
+def _run_forced(op: str, dtype: str, cols: int, forced: Mapping[str, Any], executor: Executor) -> str:
+    """A kernel that is asked for, on plain arrays."""
+    plan = plans.forced(ROWS[False], cols, dtype, op=op, **forced)
     case = _case(plan.op, plan.dtype, plan.cols, "plain", plan.policy)
     random = np.random.default_rng(0)
     element, inputs = ELEMENT_TYPES[plan.dtype], len(case.kinds)
@@ -231,7 +242,9 @@ def recorded(selection: Selection) -> dict[str, Any]:
     singles = [Selection(selection.policies, (op,), (dtype,)) for op in selection.ops for dtype in selection.dtypes]
     parts = [Selection(selection.policies, selection.ops, (dtype,)) for dtype in selection.dtypes]
     with ThreadPoolExecutor(max(len(singles), 4 * (len(parts) + 1))) as pool:
-        before = list(pool.map(lambda part: process([*module, *part.options()]), singles))
+        with tempfile.TemporaryDirectory() as headers:
+            compiling = [*module, "--headers", headers]
+            before = list(pool.map(lambda part: process([*compiling, *part.options()]), singles))
         under = {
             tool: [pool.submit(watching, tool, ["--watched", *part.options()]) for part in parts] for tool in CONTROLS
         }
@@ -262,12 +275,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("policies", "ops", "dtypes"):
         parser.add_argument(f"--{name}", nargs="+", default=list(getattr(every, name)))
     parser.add_argument("--watched", action="store_true", help="only run the launches, in this process")
+    parser.add_argument("--headers", help="with --watched: parse the headers once, into this folder")
     parser.add_argument("--control", choices=CONTROLS, help="only run that tool's control, in this process")
     given = parser.parse_args(arguments)
     selection = Selection(tuple(given.policies), tuple(given.ops), tuple(given.dtypes))
     if given.control:
         control(given.control)
         return 0
+    if given.headers:
+        parse_headers_once(given.headers)
     if given.watched:
         return watched(selection)
     record = recorded(selection)

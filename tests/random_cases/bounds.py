@@ -104,8 +104,23 @@ class Arithmetic:
             error = np.where(nearest > 0, (a.error + np.abs(value) * b.error) / nearest, np.inf)
             return self._rounded(value, error, 2 if self.fast else 0.5, _either_nan(a, b))
 
-    def exp(self, a: Approx, factors: int = 1, flushed: bool = False) -> Approx:
-        """exp(a).
+    def from_largest(self, x: Approx) -> tuple[Approx, np.ndarray]:
+        """x - m along the last axis, m the largest of what is no NaN; -inf where all are.
+
+        Where x itself is off, the kernel's m is the largest of other numbers, and so off by at most the largest of
+        their errors: the second result. That error is the same for a whole row, and cancels in what softmax makes of
+        the differences, so it is not in their bounds. But the differences round, and exponentials err, by their size.
+        """
+        with np.errstate(all="ignore"):
+            value = x.value - np.fmax.reduce(x.value, axis=-1, keepdims=True, initial=-np.inf)
+            away = x.error.max(axis=-1, keepdims=True, initial=0)
+            nan = np.isnan(x.value) & ~x.undetermined
+            rounded = self._rounded(value, x.error + away, 0.5, nan, saturates=True)
+            error = np.where(np.isinf(rounded.error), np.inf, rounded.error - np.where(rounded.error > 0, away, 0))
+            return Approx(rounded.value, error), away
+
+    def exp(self, a: Approx, factors: int = 1, flushed: bool = False, away: np.ndarray | float = 0) -> Approx:
+        """exp(a); the kernel's a may be larger or smaller by ``away`` throughout, see :meth:`from_largest`.
 
         With several ``factors`` the kernel takes it as exp(a1) exp(a2)..., each a of it 0 or less, their sum a (a is
         then the difference of two numbers, and its bound holds the roundings of all parts: together they are as large
@@ -114,7 +129,7 @@ class Arithmetic:
         """
         with np.errstate(all="ignore"):
             value = np.exp(a.value)
-            size = _size(a.value) + a.error
+            size = _size(a.value) + a.error + away
             units = self._units_of_exp(size, factors)
             relative = a.error if factors == 1 else a.error + (units + (factors - 1) / 2) * float(self.type.eps)
             # Of -inf it is 0, exactly; of a finite number an infinitesimal at best.
@@ -131,17 +146,19 @@ class Arithmetic:
             return 2 + np.floor(1.173 * size) if factors == 1 else 2 * factors + 1.173 * size
         return (2 if self.compute == "float32" else 1) * factors
 
-    def log(self, a: Approx) -> Approx:
-        """log(a) of a positive a."""
+    def log(self, a: Approx, away: np.ndarray | float = 0) -> Approx:
+        """log(a) of a positive a; the kernel's a may be exp(``away``) times larger or smaller."""
         with np.errstate(all="ignore"):
             value = np.log(a.value)
             error = np.where(a.value > a.error, -np.log1p(-a.error / a.value), np.inf)
             nan = np.isnan(a.value) & ~a.undetermined
-            if not self.fast:
-                return self._rounded(value, error, 1, nan)
-            near_one = (a.value + a.error >= 0.5) & (a.value - a.error <= 2)
-            error = error + np.where(near_one & ~nan, 2.0**-21.41, 0)
-            return self._rounded(value, error, np.where(near_one, 0, 3), nan)
+            near_one = ((a.value + a.error) * np.exp(away) >= 0.5) & ((a.value - a.error) * np.exp(-away) <= 2)
+            error = error + np.where(near_one & ~nan & self.fast, 2.0**-21.41, 0)
+            # Rounded by the size of what the kernel has there.
+            units = np.where(near_one, 0, 3) if self.fast else 1
+            rounded = self._rounded(value, error + away, units, nan)
+            known = np.isfinite(rounded.error) & (rounded.error > 0)
+            return Approx(rounded.value, np.where(known, rounded.error - away, rounded.error))
 
     def sum(self, a: Approx, additions: int) -> Approx:
         """The sum along the last axis, kept as 1; each term goes through at most so many additions.
@@ -157,11 +174,6 @@ class Arithmetic:
             error = np.where(magnitude > float(self.type.max), np.inf, error)
             nan = (np.isnan(a.value) & ~a.undetermined).any(axis=-1, keepdims=True)
             return self._rounded(value, error, 0, nan)
-
-    def largest(self, a: Approx) -> Approx:
-        """The maximum along the last axis, kept as 1, of what is no NaN; -inf where all are."""
-        value = np.fmax.reduce(a.value, axis=-1, keepdims=True, initial=-np.inf)
-        return Approx(value, np.zeros_like(value))
 
     def where(self, condition: np.ndarray, a: Approx, b: Approx) -> Approx:
         """a where the condition holds, else b."""

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.random_cases import layouts, values
+from tests.random_cases import fusions, layouts, values
+from tests.random_cases.fusions import Fusion
 
 Generator = np.random.Generator
 
@@ -41,6 +42,8 @@ COLS: Mapping[str, tuple[int, ...]] = MappingProxyType(
     }
 )
 _COLS_SHARES = (0.02, 0.2, 0.23, 0.2, 0.15, 0.1, 0.08, 0.02)
+#: How many of the cases are fused ones.
+FUSED = 0.25
 ROWS = (1, 2, 3, 4, 5, 6, 8, 16, 31, 33, 64, 100, 129, 257)
 #: How ``out`` relates to the inputs: not given, memory of its own, an input itself, an input's memory but shifted.
 OUTS = ("none", "own", "own with any layout", "input", "input shifted")
@@ -51,7 +54,7 @@ class Case:
     """One call of an operator.
 
     ``kinds`` names the values of each input, ``memory`` the layouts of each input and of ``out`` where it has memory of
-    its own. ``cast`` is ``dtype=``. ``library``: whose arrays on a GPU.
+    its own. ``cast`` is ``dtype=``. ``library``: whose arrays on a GPU. ``fusion``: of ``softlab.fused``.
     """
 
     op: str
@@ -65,6 +68,7 @@ class Case:
     out: str = "none"
     policy: str = "oneflow"
     library: str = "cupy"
+    fusion: Fusion | None = None
 
     @property
     def backward(self) -> bool:
@@ -97,7 +101,12 @@ class Case:
 def parsed(text: str) -> Case:
     """The case that :meth:`Case.__str__` wrote."""
     plain = json.loads(text)
-    return Case(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})
+    fusion = plain.pop("fusion", None)
+    return Case(**_tupled(plain), fusion=fusion and Fusion(**_tupled(fusion)))
+
+
+def _tupled(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
 
 
 def drawn(seed: int, number: int, *, most: int, policies: Sequence[str] = ("oneflow",)) -> Case:
@@ -109,7 +118,8 @@ def drawn(seed: int, number: int, *, most: int, policies: Sequence[str] = ("onef
     """
     random = np.random.default_rng([seed, number])
     op = _one(random, FORWARD + BACKWARD)
-    cols = _one(random, COLS[_one(random, tuple(COLS), _COLS_SHARES)])
+    fused = random.random() < FUSED
+    cols = fusions.drawn_cols(random) if fused else _one(random, COLS[_one(random, tuple(COLS), _COLS_SHARES)])
     shape, axis = _shape(random, cols, most)
     dtype, cast = _one(random, DTYPES), None
     if random.random() < 0.2:
@@ -120,6 +130,10 @@ def drawn(seed: int, number: int, *, most: int, policies: Sequence[str] = ("onef
     out = _one(random, OUTS, (0.4, 0.15, 0.15, 0.15, 0.15))
     if out.startswith("input") and ((cast or dtype) != dtype or "broadcast" in memory):
         out = "own"
+    fusion = None
+    if fused:
+        last = axis in (-1, len(shape) - 1)
+        fusion = fusions.drawn_fusion(random, op, len(shape), last, tuple(layouts.KINDS))
     return Case(
         op=op,
         shape=shape,
@@ -130,8 +144,9 @@ def drawn(seed: int, number: int, *, most: int, policies: Sequence[str] = ("onef
         memory=(*memory, _layout(random, layouts.DISTINCT) if out == "own with any layout" else "plain"),
         cast=cast,
         out=out,
-        policy=_one(random, policies),
+        policy=_one(random, policies if fusion is None else ("oneflow",)),
         library=_one(random, ("cupy", "torch"), (0.8, 0.2)),
+        fusion=fusion,
     )
 
 
@@ -183,6 +198,7 @@ def simpler(case: Case) -> list[Case]:
         replace(case, library="cupy"),
         *(_with_part(case, "memory", k, "plain") for k in range(len(case.memory))),
         *(_with_part(case, "kinds", k, "normal") for k in range(len(case.kinds))),
+        *(replace(case, fusion=fusion) for fusion in (fusions.simpler(case.fusion) if case.fusion else ())),
         *(smaller for step in _SMALLER for smaller in step(case)),
     ]
     return [other for other in dict.fromkeys(found) if other != case]
@@ -198,7 +214,8 @@ def _fewer_dimensions(case: Case) -> list[Case]:
     """The axis alone, or as the last of two."""
     if len(case.shape) <= 1:
         return []
-    return [replace(case, shape=(case.cols,), axis=-1), replace(case, shape=(case.rows, case.cols), axis=-1)]
+    alone = [] if case.fusion and case.fusion.causal else [replace(case, shape=(case.cols,), axis=-1)]
+    return [*alone, replace(case, shape=(case.rows, case.cols), axis=-1)]
 
 
 def _smaller_sizes(case: Case) -> list[Case]:

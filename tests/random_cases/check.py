@@ -1,27 +1,31 @@
 """Run a case on an executor and compare: the result with the oracle, and all other memory with what it was.
 
-Each input and ``out`` lies in memory of its own, or ``out`` in an input's; around and between their elements there is a
-pattern, and none of it may change.
+Around and between the elements of every array there is a pattern (:mod:`tests.random_cases.prepare`), and none of it
+may change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Any, Protocol
 
 import numpy as np
 
 import softlab
-from softlab import plans
+from softlab import fused, plans
 from softlab.dtypes import element_type
+from softlab.instantiations import BLOCK_SIZES
 from softlab.plans import Plan
-from tests.random_cases import layouts, oracle, values
+from tests.kernels import philox
+from tests.random_cases import oracle
 from tests.random_cases.bounds import Approx, Arithmetic, Verdict, compare
 from tests.random_cases.cases import Case
+from tests.random_cases.fusions import Fusion
 from tests.random_cases.layouts import Layout
+from tests.random_cases.prepare import Placed, Prepared, prepare
 
 
 class Executor(Protocol):
@@ -69,41 +73,14 @@ class Emulator:
 
 
 @dataclass(frozen=True)
-class Placed:
-    """An array in host memory: all of the memory, and where the array lies in it."""
-
-    memory: np.ndarray
-    layout: Layout
-    shape: tuple[int, ...]
-
-    @cached_property
-    def places(self) -> np.ndarray:
-        return self.layout.places(self.shape)
-
-    @property
-    def array(self) -> np.ndarray:
-        return self.memory[self.places]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A case's arrays: the inputs, and ``out``, which lies in the memory of the input ``shared`` where that is set."""
-
-    case: Case
-    inputs: tuple[Placed, ...]
-    out: Placed | None
-    shared: int | None
-
-
-@dataclass(frozen=True)
 class Performed:
-    """What came back, where the executor computes: the result, and all memory (the inputs', then ``out``'s).
+    """What came back, where the executor computes: the results (two with dropout), and all memory.
 
     ``raised`` says what the operator raised instead.
     """
 
     prepared: Prepared
-    result: Any = None
+    results: tuple[Any, ...] = ()
     memories: tuple[Any, ...] = ()
     raised: str = ""
 
@@ -120,56 +97,6 @@ class Outcome:
     kernel: str = "none"
 
 
-def prepare(case: Case) -> Prepared:
-    """Make the arrays."""
-    inputs = [_placed(case, k) for k in range(len(case.kinds))]
-    shared = None
-    if case.out.startswith("input"):
-        shared = int(case.random("shared").integers(len(inputs)))
-        given = inputs[shared]
-        move = 0 if case.out == "input" else int(case.random("shift").integers(1, 2 * max(case.cols, 2)))
-        tail = _pattern(case, move, given.memory.dtype)
-        inputs[shared] = given = Placed(np.concatenate([given.memory, tail]), given.layout, case.shape)
-        moved = Layout(given.layout.size + move, given.layout.offset + move, given.layout.strides)
-        return Prepared(case, tuple(inputs), Placed(given.memory, moved, case.shape), shared)
-    if case.out == "none":
-        return Prepared(case, tuple(inputs), None, None)
-    layout = layouts.KINDS[case.memory[-1]](case.random("out"), case.shape)
-    memory = _pattern(case, layout.size, element_type(case.result).numpy)
-    return Prepared(case, tuple(inputs), Placed(memory, layout, case.shape), None)
-
-
-def _placed(case: Case, k: int) -> Placed:
-    layout = layouts.KINDS[case.memory[k]](case.random(f"layout {k}"), case.shape)
-    array = _values(case, k)
-    memory = _pattern(case, layout.size, array.dtype)
-    memory[layout.places(case.shape)] = array
-    return Placed(memory, layout, case.shape)
-
-
-def _values(case: Case, k: int) -> np.ndarray:
-    """Values along the axis. A gradient's y is mostly what the forward operator gives, else any numbers."""
-    axis = case.axis if case.shape else 0
-    shape = list(case.shape or (1,))
-    shape[axis], shape[-1] = shape[-1], shape[axis]
-    random = case.random(f"values {k}")
-    array = values.values(case.kinds[k], random, tuple(shape), case.dtype)
-    if k == 1 and array.dtype.kind not in "iub" and random.random() < 0.7:
-        with np.errstate(all="ignore"):
-            x = array.astype(np.float64)
-            d = x - np.fmax.reduce(x, axis=-1, keepdims=True, initial=-np.inf)
-            total = np.exp(d).sum(axis=-1, keepdims=True)
-            array = (np.exp(d) / total if case.op == "softmax_backward" else d - np.log(total)).astype(array.dtype)
-    return np.swapaxes(array, axis, -1) if case.shape else array.reshape(())
-
-
-def _pattern(case: Case, size: int, dtype: np.dtype) -> np.ndarray:
-    """Memory that nobody has written yet: any bytes, but no bool beside 0 and 1."""
-    if dtype.kind == "b":
-        return case.random("pattern").integers(0, 2, size).astype(bool)
-    return np.frombuffer(case.random("pattern").bytes(size * dtype.itemsize), np.uint8).view(dtype).copy()
-
-
 def perform(prepared: Prepared, executor: Executor) -> Performed:
     """Call the operator; on a GPU this does not wait for it."""
     if executor.repeats and prepared.case.random("repeat").random() < 0.5:
@@ -182,22 +109,36 @@ def perform(prepared: Prepared, executor: Executor) -> Performed:
 def _called(prepared: Prepared, executor: Executor) -> Performed:
     """The operator on new copies of the arrays."""
     case, out = prepared.case, None
-    memories = [executor.memory(placed.memory, case) for placed in prepared.inputs]
-    pairs = zip(memories, prepared.inputs, strict=True)
-    arrays = [executor.view(memory, placed.layout, placed.shape) for memory, placed in pairs]
+    memories = [executor.memory(memory, case) for memory in prepared.memories]
+    placed = [*prepared.inputs, *prepared.operands.values()]
+    arrays = [executor.view(memory, one.layout, one.shape) for memory, one in zip(memories, placed, strict=False)]
     if prepared.out is not None:
-        if prepared.shared is None:
-            memories.append(executor.memory(prepared.out.memory, case))
-        memory = memories[-1 if prepared.shared is None else prepared.shared]
-        out = executor.view(memory, prepared.out.layout, case.shape)
+        out = executor.view(memories[prepared.holds_out], prepared.out.layout, case.shape)
+    inputs, operands = arrays[: len(prepared.inputs)], arrays[len(prepared.inputs) :]
+    keywords = {"axis": case.axis, "dtype": case.cast, "out": out, "policy": case.policy}
+    keywords |= dict(zip(prepared.operands, operands, strict=True))
+    operators = softlab
+    if case.fusion is not None:
+        operators, keywords = fused, {**keywords, **_numbers(case, case.fusion)}
     try:
         with np.errstate(over="ignore"):  # a cast to a smaller type: NumPy warns of infinities
-            result = getattr(softlab, case.op)(*arrays, axis=case.axis, dtype=case.cast, out=out, policy=case.policy)
+            result = getattr(operators, case.op)(*inputs, **keywords)
     except Exception as error:
         return Performed(prepared, raised=f"{type(error).__name__}: {error}")
-    if out is not None and result is not out:
+    results = result if isinstance(result, tuple) else (result,)
+    if out is not None and results[0] is not out:
         return Performed(prepared, raised="the result is not out")
-    return Performed(prepared, result, tuple(memories))
+    return Performed(prepared, results, tuple(memories))
+
+
+def _numbers(case: Case, fusion: Fusion) -> dict[str, Any]:
+    """What a fused operator takes beside arrays."""
+    given: dict[str, Any] = {"scale": fusion.scale, "causal": fusion.causal, "diagonal": fusion.diagonal}
+    if not case.backward:
+        given["fill"] = fusion.fill
+    if fusion.dropout:
+        given |= {"dropout": fusion.dropout, "seed": fusion.seed}
+    return given
 
 
 def judge(performed: Performed, executor: Executor) -> Outcome:
@@ -205,20 +146,32 @@ def judge(performed: Performed, executor: Executor) -> Outcome:
     prepared, case = performed.prepared, performed.prepared.case
     if performed.raised:
         return Outcome(case, performed.raised)
-    got, wanted = executor.fetch(performed.result), element_type(case.result).numpy
-    if got.shape != case.shape or got.dtype != wanted:
-        return Outcome(case, f"the result is {got.dtype} {got.shape}, expected {wanted} {case.shape}")
+    results, wanted = [executor.fetch(result) for result in performed.results], element_type(case.result).numpy
+    for got in results:
+        if got.shape != case.shape or got.dtype != wanted:
+            return Outcome(case, f"the result is {got.dtype} {got.shape}, expected {wanted} {case.shape}")
     if changed := _changed(prepared, [executor.fetch(memory) for memory in performed.memories]):
         return Outcome(case, changed)
-    if not got.size:
+    if not results[0].size:
         return Outcome(case, "")
     ways = _plans(case, executor)
-    way = reduce(or_, map(oracle.way, ways))
-    expected, compute = _expected(prepared, executor, way)
-    turned = np.swapaxes(got, case.axis, -1) if case.shape else got.reshape(1)
-    verdict = compare(turned, expected, compute)
-    problem = _difference(turned, expected, verdict) if verdict.wrong.any() else ""
-    return Outcome(case, problem, verdict.ratio, verdict.compared, verdict.undetermined, ways[0].kernel)
+    expected, compute = _expected(prepared, executor, reduce(or_, map(oracle.way, ways)))
+    if len(results) != len(expected):
+        return Outcome(case, f"{len(results)} results, expected {len(expected)}")
+    problem, verdicts = "", []
+    for number, (got, wanted_values) in enumerate(zip(results, expected, strict=True)):
+        turned = np.swapaxes(got, case.axis, -1) if case.shape else got.reshape(1)
+        verdicts.append(compare(turned, wanted_values, compute))
+        if verdicts[-1].wrong.any() and not problem:
+            problem = f"result {number}: {_difference(turned, wanted_values, verdicts[-1])}"
+    return Outcome(
+        case,
+        problem,
+        max(verdict.ratio for verdict in verdicts),
+        sum(verdict.compared for verdict in verdicts),
+        sum(verdict.undetermined for verdict in verdicts),
+        ways[0].kernel,
+    )
 
 
 def run(case: Case, executor: Executor) -> Outcome:
@@ -228,14 +181,9 @@ def run(case: Case, executor: Executor) -> Outcome:
 
 def _changed(prepared: Prepared, after: Sequence[np.ndarray]) -> str:
     """What memory changed that had no business to; "" if none."""
-    before = [placed.memory for placed in prepared.inputs]
-    holds_out = prepared.shared
-    if prepared.out is not None and holds_out is None:
-        holds_out = len(before)
-        before.append(prepared.out.memory)
-    for k, (old, new) in enumerate(zip(before, after, strict=True)):
+    for k, (old, new) in enumerate(zip(prepared.memories, after, strict=True)):
         same = (_bytes(old) == _bytes(new)).all(axis=1)
-        if prepared.out is not None and k == holds_out:
+        if prepared.out is not None and k == prepared.holds_out:
             same[prepared.out.places] = True
         if not same.all():
             return f"memory {k} changed outside of out: first at element {int(np.argmin(same))} of {len(old)}"
@@ -246,25 +194,55 @@ def _bytes(memory: np.ndarray) -> np.ndarray:
     return memory.view(np.uint8).reshape(-1, memory.itemsize)
 
 
-def _expected(prepared: Prepared, executor: Executor, way: oracle.Way) -> tuple[Approx, str]:
-    """The oracle's answer with the axis last, and the compute type."""
-    case = prepared.case
+def _expected(prepared: Prepared, executor: Executor, way: oracle.Way) -> tuple[tuple[Approx, ...], str]:
+    """The oracle's answers with the axis last, and the compute type."""
+    case, fusion = prepared.case, prepared.case.fusion
     element = element_type(case.result)
     arithmetic = Arithmetic(element.compute, fast=element.compute == "float32")
     axis = case.axis if case.shape else 0
-    inputs = []
-    for placed in prepared.inputs:
-        array = executor.cast(placed.array, element.numpy) if case.cast else placed.array
-        inputs.append(arithmetic.exact(np.swapaxes(array.reshape(case.shape or (1,)), axis, -1)))
-    formula = oracle.BACKWARD[case.op] if case.backward else oracle.FORWARD[case.op]
-    return formula(arithmetic, *inputs, way), element.compute
+
+    def turned(array: np.ndarray) -> np.ndarray:
+        """Broadcast to the inputs' shape, the axis last."""
+        return np.swapaxes(np.broadcast_to(array, case.shape).reshape(case.shape or (1,)), axis, -1)
+
+    def numbers(placed: Placed) -> Approx:
+        same = placed.memory.dtype == element.numpy
+        return arithmetic.exact(turned(placed.array if same else executor.cast(placed.array, element.numpy)))
+
+    inputs = [numbers(placed) for placed in prepared.inputs]
+    if fusion is None:
+        formula = oracle.BACKWARD[case.op] if case.backward else oracle.FORWARD[case.op]
+        return (formula(arithmetic, *inputs, way),), element.compute
+    operands = prepared.operands
+    kept = turned(operands["mask"].array != 0) if "mask" in operands else np.True_
+    if fusion.causal:
+        rows, cols = np.indices(inputs[0].value.shape[-2:])
+        kept = kept & (cols <= rows + fusion.diagonal)
+    stays = philox.kept(inputs[0].value.shape, fusion.dropout, fusion.seed) if fusion.dropout else None
+    if case.backward:
+        if stays is not None:
+            inputs[0] = oracle.dropped(arithmetic, inputs[0], fusion, stays)
+        return (
+            oracle.fused_gradient(arithmetic, oracle.BACKWARD[case.op](arithmetic, *inputs, way), fusion, kept),
+        ), element.compute
+    bias = numbers(operands["bias"]) if "bias" in operands else None
+    y = oracle.FORWARD[case.op](arithmetic, oracle.fused_input(arithmetic, inputs[0], fusion, bias, kept), way)
+    return ((y,) if stays is None else (oracle.dropped(arithmetic, y, fusion, stays), y)), element.compute
 
 
 def _plans(case: Case, executor: Executor) -> list[Plan]:
     """The plan, and the one with packs of one element where the arrays may not be aligned to a pack."""
     problem = (case.rows, case.cols, case.result, case.op, case.policy)
     aligned = executor.aligns or (set(case.memory) == {"plain"} and case.out != "input shifted")
-    return [_planned(*problem, single) for single in ((False,) if aligned else (False, True))]
+    found = [_planned(*problem, single) for single in ((False,) if aligned else (False, True))]
+    if case.fusion is None:
+        return found
+    # A fused kernel takes other registers, and so perhaps another block.
+    return [
+        replace(plan, block=(size, 1)) if plan.kernel == "block_smem" else plan
+        for plan in found
+        for size in BLOCK_SIZES
+    ]
 
 
 @lru_cache(maxsize=4096)

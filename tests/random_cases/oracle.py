@@ -9,8 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+import numpy as np
+
 from softlab.plans import Plan
 from tests.random_cases.bounds import Approx, Arithmetic
+from tests.random_cases.fusions import Fusion
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,11 @@ def softmax(arithmetic: Arithmetic, x: Approx, way: Way) -> Approx:
     """exp(x - m) / sum(exp(x - m)) along the last axis.
 
     The result is the same whatever m is, and the kernel subtracts one and the same number from the whole row: that its
-    m is only near the largest x adds nothing to the bound. So it is for log_softmax.
+    m is only near the largest x adds no more to the bound than :meth:`Arithmetic.from_largest` says. So it is for
+    log_softmax.
     """
-    exponential = arithmetic.exp(arithmetic.subtract(x, arithmetic.largest(x)), way.factors, way.flushed)
+    difference, away = arithmetic.from_largest(x)
+    exponential = arithmetic.exp(difference, way.factors, way.flushed, away)
     total = arithmetic.sum(exponential, way.additions)
     if way.reciprocal:
         return arithmetic.multiply(exponential, arithmetic.divide(arithmetic.constant(1), total))
@@ -52,9 +57,9 @@ def softmax(arithmetic: Arithmetic, x: Approx, way: Way) -> Approx:
 
 def log_softmax(arithmetic: Arithmetic, x: Approx, way: Way) -> Approx:
     """(x - m) - log(sum(exp(x - m))) along the last axis."""
-    difference = arithmetic.subtract(x, arithmetic.largest(x))
-    total = arithmetic.sum(arithmetic.exp(difference, way.factors, way.flushed), way.additions)
-    return arithmetic.subtract(difference, arithmetic.log(total))
+    difference, away = arithmetic.from_largest(x)
+    total = arithmetic.sum(arithmetic.exp(difference, way.factors, way.flushed, away), way.additions)
+    return arithmetic.subtract(difference, arithmetic.log(total, away))
 
 
 def softmax_backward(arithmetic: Arithmetic, dy: Approx, y: Approx, way: Way) -> Approx:
@@ -75,6 +80,27 @@ FORWARD: Mapping[str, Callable[[Arithmetic, Approx, Way], Approx]] = MappingProx
 BACKWARD: Mapping[str, Callable[[Arithmetic, Approx, Approx, Way], Approx]] = MappingProxyType(
     {"softmax_backward": softmax_backward, "log_softmax_backward": log_softmax_backward}
 )
+
+
+def fused_input(arithmetic: Arithmetic, x: Approx, fusion: Fusion, bias: Approx | None, kept: np.ndarray) -> Approx:
+    """What the softmax is taken of: scale * x + bias, and ``fill`` where it is not ``kept``."""
+    if fusion.scale is not None:
+        x = arithmetic.multiply(x, arithmetic.constant(fusion.scale))
+    if bias is not None:
+        x = arithmetic.add(x, bias)
+    return arithmetic.where(kept, x, arithmetic.constant(fusion.fill))
+
+
+def dropped(arithmetic: Arithmetic, y: Approx, fusion: Fusion, stays: np.ndarray) -> Approx:
+    """y / (1 - probability) where an element ``stays``, else 0: behind a softmax, and before its gradient."""
+    scaled = arithmetic.multiply(y, arithmetic.constant(1 / (1 - fusion.dropout)))
+    return arithmetic.where(stays, scaled, arithmetic.constant(0))
+
+
+def fused_gradient(arithmetic: Arithmetic, dx: Approx, fusion: Fusion, kept: np.ndarray) -> Approx:
+    """The gradient with respect to x, of that with respect to what the softmax is taken of."""
+    dx = arithmetic.where(kept, dx, arithmetic.constant(0))
+    return dx if fusion.scale is None else arithmetic.multiply(dx, arithmetic.constant(fusion.scale))
 
 
 def way(plan: Plan) -> Way:

@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 
 import softlab
+from softlab import fused
 from tests.kernels.conftest import precompiled_headers  # noqa: F401  CUB is parsed once for what is not in the cache
-from tests.random_cases import layouts, values
+from tests.random_cases import fusions, layouts, values
 from tests.random_cases.__main__ import main
 from tests.random_cases.cases import BACKWARD, COLS, DTYPES, FORWARD, OUTS, Case, drawn, parsed, shrunk, simpler
-from tests.random_cases.check import Emulator, Placed, prepare, run
+from tests.random_cases.check import Emulator, run
+from tests.random_cases.prepare import Placed, prepare
 
 #: Cases of this seed run in each test run: other cases each time would make a run either green or red by chance.
-SEED, COUNT, PORTIONS = 2026, 400, 8
-MOST = 12_000
+SEED, COUNT, PORTIONS = 2026, 240, 8
+MOST = 6_000
 
 
 @pytest.mark.parametrize("portion", range(PORTIONS))
@@ -41,6 +43,11 @@ def check(portion: int, executor: Any) -> None:
         if outcome.problem:
             failed.append(f"{outcome.problem}\n  python -m tests.random_cases --case '{outcome.case}'")
     assert not failed, "\n".join(failed)
+
+
+EVERYTHING = fusions.Fusion(
+    scale=0.5, bias=(True, True), mask=(True, True), causal=True, diagonal=9, dropout=0.5, seed=3
+)
 
 
 def plain_case(**parts: Any) -> Case:
@@ -67,7 +74,10 @@ class TestDrawing:
         assert {case.out for case in cases} == set(OUTS)
         assert {kind for case in cases for kind in case.kinds} == set(values.KINDS)
         assert {kind for case in cases for kind in case.memory} == set(layouts.KINDS)
-        assert {case.cols for case in cases} == {cols for pool in COLS.values() for cols in pool}
+        lengths = {cols for pool in (*COLS.values(), fusions.COLS) for cols in pool}
+        assert {case.cols for case in cases} == lengths
+        parts = {part for case in cases if case.fusion for part in case.fusion.name.split("+")}
+        assert parts == {"scale", "bias", "mask", "causal", "dropout"}
         assert {len(case.shape) for case in cases} == set(range(6))
         assert max(case.rows * case.cols for case in cases if case.rows > 1) <= MOST
 
@@ -152,6 +162,25 @@ def test_a_broken_operator_is_found(
     assert not run(case, Emulator()).problem
     monkeypatch.setattr(softlab, "softmax", broken)
     assert wrong in run(case, Emulator()).problem
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"scale": 0.501}, {"diagonal": 10}, {"seed": 4}, {"dropout": 0.51}, {"fill": 0.0}, {"mask": None}, {"bias": None}],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_a_broken_fusion_is_found(wrong: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    case = plain_case(fusion=EVERYTHING, shape=(3, 5, 33))
+    assert not run(case, Emulator()).problem
+    right = fused.softmax
+    monkeypatch.setattr(fused, "softmax", lambda *arrays, **keywords: right(*arrays, **{**keywords, **wrong}))
+    assert "elements are off" in run(case, Emulator()).problem
+
+
+def test_dropout_that_returns_no_softmax_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = fused.softmax
+    monkeypatch.setattr(fused, "softmax", lambda *arrays, **keywords: right(*arrays, **keywords)[0])
+    assert run(plain_case(fusion=EVERYTHING), Emulator()).problem == "1 results, expected 2"
 
 
 def test_a_failing_case_is_made_small(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
