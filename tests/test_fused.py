@@ -276,7 +276,7 @@ def test_on_the_gpu(where: str, what: str) -> None:
 
 
 @pytest.mark.gpu
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_anything_on_the_gpu(case: Case) -> None:
     import cupy
