@@ -21,6 +21,8 @@ IN_VENV := $(VENV)/bin/python
 NOTEBOOKS := notebooks
 # The stamps hold the answer to "is it installed?", so that a second make does not ask pip.
 LAB_STAMP := $(VENV)/.softlab-lab
+# What an installation copies into the environment.
+SHARED := $(wildcard softlab/jupyter/*.json softlab/app/jupyter/voila/templates/softlab/*)
 TEST_STAMP := $(VENV)/.softlab-test
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
@@ -125,7 +127,7 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(LAB_STAMP): $(VENV)/.made pyproject.toml constraints.txt softlab/jupyter/overrides.json
+$(LAB_STAMP): $(VENV)/.made pyproject.toml constraints.txt $(SHARED)
 	@echo "Installing softlab with JupyterLab and CuPy into $(VENV): about a gigabyte, a minute or two the first time."
 	$(PIP) hatchling editables
 	$(PIP) --no-build-isolation --editable '.[cuda12,lab]'

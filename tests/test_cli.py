@@ -130,7 +130,7 @@ def test_trace(capsys):
         (("plan", 4, 4, "--dtype", "int32"), "softlab plan: dtype int32 is not supported"),
         (("plan", -4, 4), "softlab plan: rows = -4"),
         (("plan", 4, 4, "--op", "softmin"), "op 'softmin' is not one of softmax"),
-        (("plan", 4, 4, "--policy", "fast"), "policy 'fast' is not there yet"),
+        (("plan", 4, 4, "--policy", "fastest"), "policy 'fastest' is not one of oneflow, fast"),
         (("plan", 4, 4000, "--kernel", "warp"), "4000 are 2976 too many"),
         (("occupancy", "--threads", 2000, "--registers", 32), "threads = 2000: a block of"),
         (("occupancy", "--threads", 32, "--registers", 32, "--smem", -1), "smem = -1"),

@@ -55,7 +55,8 @@ class Exercise(ABC):
             return replace(verdict, message=f"{verdict.message} (You have solved it before.)") if solved else verdict
         progress = progress.with_answer(self.id, right=verdict.right, message=verdict.message)
         progress.save()
-        return replace(verdict, standing=standing(progress, self.id))
+        # None before something is solved: what a kernel as it is found gets does not depend on the whole course.
+        return replace(verdict, standing=standing(progress, self.id)) if progress.any_solved else verdict
 
     def unanswered(self, detail: str = "") -> Verdict:
         """The verdict where there is no answer yet."""

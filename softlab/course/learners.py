@@ -70,6 +70,11 @@ class Progress:
         """What is stored; empty where nothing is, or nothing that can be read."""
         return _read(path or progress_file()) or cls()
 
+    @property
+    def any_solved(self) -> bool:
+        """Whether any exercise is."""
+        return any(record.solved for record in self.records.values())
+
     def solved(self, ids: Collection[str]) -> int:
         """How many of these exercises are solved."""
         return sum(bool(self.records.get(name, Record()).solved) for name in ids)

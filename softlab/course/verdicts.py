@@ -19,7 +19,7 @@ class Verdict:
 
     exercise: its id; state: "right", "wrong" or "unanswered"; message: one sentence or a few, the hint where it is
     wrong; run, launch: of a kernel exercise, the launch that decided and what it did (None where it did not end);
-    standing: how far the learner is, None while nothing was ever answered.
+    standing: how far the learner is, None while nothing is solved.
     """
 
     exercise: str

@@ -45,7 +45,7 @@ def test_an_exercise_is_answered(server, notebook):
     (index,) = (index for source, index in cells.items() if "00-half-the-bytes" in source)
     area = notebook.show(index)
     expect(area.locator(".softlab-unanswered")).to_be_visible()
-    for answer, state in ((8_388_608, "wrong"), (16_777_216, "right")):
+    for answer, state in ((16_777_216, "right"), (8_388_608, "wrong")):
         notebook.page.evaluate(
             """([index, answer]) => {
                 const content = jupyterapp.shell.currentWidget.content;
