@@ -54,8 +54,8 @@ def softmax(
     >>> scores = np.float32([[1, 2, 3], [1, 2, 3], [1, 2, 3]])
     >>> softlab.fused.softmax(scores, scale=0.5, causal=True)
     array([[1.        , 0.        , 0.        ],
-           [0.37754068, 0.6224593 , 0.        ],
-           [0.18632373, 0.30719590, 0.50648040]], dtype=float32)
+           [0.37754068, 0.62245935, 0.        ],
+           [0.18632373, 0.3071959 , 0.5064804 ]], dtype=float32)
 
     Arguments:
         x, axis, dtype, out, device: as for :func:`softlab.softmax`. policy: "oneflow" alone.
