@@ -36,6 +36,8 @@ _MAX_DYNAMIC_SMEM = 8
 _NON_PORTABLE_CLUSTER = 14
 _PORTABLE_CLUSTER = 8
 _INVALID_CONTEXT = 201
+#: cudaDevAttrMaxSharedMemoryPerBlockOptin (driver_types.h).
+_MAX_SMEM_OPTIN = 97
 
 
 def launch(
@@ -58,19 +60,22 @@ def launch(
     """
     from cupy.cuda import driver, runtime
 
-    function = _function(program, runtime.getDevice())
+    device = runtime.getDevice()
+    function = _function(program, device)
     try:
-        _allow_smem(function, smem)
+        _allow_smem(function, program, smem, device)
         function(_three(grid), _three(block), tuple(map(_argument, args)), smem)
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
         raise _refused(program, grid, block, smem, error) from error
 
 
-def _allow_smem(function: Any, smem: int) -> None:
-    from cupy.cuda import driver
+def _allow_smem(function: Any, program: Program, smem: int, device: int) -> None:
+    """Let a block have that much dynamic shared memory; all that the device has, so that no launch lowers another's."""
+    from cupy.cuda import driver, runtime
 
     if smem > _SMEM_WITHOUT_ASKING:
-        driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SMEM, smem)
+        most = runtime.deviceGetAttribute(_MAX_SMEM_OPTIN, device) - program.static_smem_bytes
+        driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SMEM, max(most, smem))  # too much is the driver's to refuse
 
 
 def _refused(program: Program, grid: Sequence[int], block: Sequence[int], smem: int, reason: Exception) -> Error:
@@ -103,7 +108,7 @@ def launcher(
     from cupy.cuda import driver, runtime
 
     function = _function(program, device)
-    _allow_smem(function, smem)
+    _allow_smem(function, program, smem, device)
     call = partial(driver.launchKernel, function.ptr, *grid, *block, smem)
     refusal = driver.CUDADriverError
     free: list[tuple[Any, int, Any]] = []

@@ -44,7 +44,7 @@ def softmax(
         dtype: x is cast to it first, and the result has it; x may then be of an integer type. None: x's own.
         out: an array of x's library, in x's place, of the result's shape and dtype, that takes the result. It may have
             any strides and may overlap x, or be x.
-        policy: "oneflow", the reference design.
+        policy: "oneflow", the reference design; "fast", the best for the GPU.
         device: the GPU to plan (and, for NumPy, to emulate) for: a name, an architecture or a ``Device``. None: the GPU
             present, else "H200".
 

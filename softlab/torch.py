@@ -1,6 +1,7 @@
 """softmax and log_softmax for PyTorch's autograd: softlab's kernels forward and backward.
 
-PyTorch is no dependency of softlab: it is imported when the first of these functions is called.
+PyTorch is no dependency of softlab: it is imported when the first of these functions is called. ``torch.func`` and
+``torch.compile`` do not look into them.
 """
 
 from __future__ import annotations

@@ -251,20 +251,20 @@ def _with_tail(x: Any) -> Any:
     return x
 
 
-def emulator() -> Library:
+def emulator(policy: str = "oneflow") -> Library:
     """softlab on NumPy arrays."""
-    return Library("softlab, emulator", np.array, np.full, _softlab, np.asarray)
+    return Library("softlab, emulator", np.array, np.full, _softlab(policy), np.asarray)
 
 
-def on_gpu() -> Library:
+def on_gpu(policy: str = "oneflow") -> Library:
     """softlab on CuPy arrays."""
     import cupy
 
-    return Library("softlab, GPU", cupy.asarray, cupy.full, _softlab, cupy.asnumpy)
+    return Library("softlab, GPU", cupy.asarray, cupy.full, _softlab(policy), cupy.asnumpy)
 
 
-def _softlab(op: str, x: Any, axis: int, options: dict[str, Any]) -> Any:
-    return getattr(softlab, op)(x, axis, **options)
+def _softlab(policy: str) -> Callable[[str, Any, int, dict[str, Any]], Any]:
+    return lambda op, x, axis, options: getattr(softlab, op)(x, axis, policy=policy, **options)
 
 
 def torch_on_gpu() -> Library:

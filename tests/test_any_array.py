@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import softlab
 from softlab.arrays import shares_elements
+from softlab.plans import POLICIES
 from tests.reference import assert_gradient, assert_softmax
 
 DTYPES = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
@@ -74,6 +75,7 @@ class Call:
     axis: int
     inputs: tuple[View, ...]
     out: View | None
+    policy: str
     seed: int
 
 
@@ -84,7 +86,15 @@ def calls(draw: st.DrawFn) -> Call:
     axis = draw(st.integers(-max(len(shape), 1), max(len(shape), 1) - 1))
     inputs = tuple(draw(views(shape)) for _ in range(2 if "backward" in op else 1))
     out = draw(st.one_of(st.none(), views(shape), st.sampled_from(inputs)))
-    return Call(op, draw(st.sampled_from(DTYPES)), axis, inputs, out, draw(st.integers(0, 2**16)))
+    return Call(
+        op,
+        draw(st.sampled_from(DTYPES)),
+        axis,
+        inputs,
+        out,
+        draw(st.sampled_from(POLICIES)),
+        draw(st.integers(0, 2**16)),
+    )
 
 
 def check(call: Call, lend: Callable[[np.ndarray], Any], as_strided: Callable[..., Any], host: Callable) -> None:
@@ -93,7 +103,7 @@ def check(call: Call, lend: Callable[[np.ndarray], Any], as_strided: Callable[..
     lent = lend(memory.copy())
     copies = [view.of(memory, np.lib.stride_tricks.as_strided).copy() for view in call.inputs]
     given = [view.of(lent, as_strided) for view in call.inputs]
-    options = {} if call.out is None else {"out": call.out.of(lent, as_strided)}
+    options = {"policy": call.policy, "out": None if call.out is None else call.out.of(lent, as_strided)}
     if call.out is not None and len(np.unique(call.out.places())) < call.out.places().size:
         with pytest.raises(ValueError, match="several elements in one place"):
             getattr(softlab, call.op)(*given, call.axis, **options)
@@ -101,7 +111,7 @@ def check(call: Call, lend: Callable[[np.ndarray], Any], as_strided: Callable[..
     got = getattr(softlab, call.op)(*given, call.axis, **options)
     assert got.shape == copies[0].shape
     assert got.dtype == call.dtype
-    assert (got is options["out"]) if options else got.flags.c_contiguous
+    assert got.flags.c_contiguous if call.out is None else got is options["out"]
 
     if got.size:
         turned = [np.moveaxis(np.atleast_1d(array), call.axis, -1) for array in (host(got), *copies)]

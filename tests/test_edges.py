@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from softlab.plans import POLICIES
 from tests import edge_cases
 from tests.edge_cases import EDGES, RIGHT, Edge, Library, verdict
 from tests.hardware import edges
@@ -18,15 +19,17 @@ EXECUTORS = [edge_cases.emulator, pytest.param(edge_cases.on_gpu, marks=pytest.m
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("edge", [edge for edge in EDGES if not edge.big], ids=lambda edge: edge.name)
-def test_edge(edge: Edge, executor: Callable[[], Library]) -> None:
-    assert verdict(edge, executor()) == RIGHT
+def test_edge(edge: Edge, policy: str, executor: Callable[[str], Library]) -> None:
+    assert verdict(edge, executor(policy)) == RIGHT
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("edge", [edge for edge in EDGES if edge.big], ids=lambda edge: edge.name)
-def test_big_edge(edge: Edge) -> None:
-    assert verdict(edge, edge_cases.on_gpu()) == RIGHT
+def test_big_edge(edge: Edge, policy: str) -> None:
+    assert verdict(edge, edge_cases.on_gpu(policy)) == RIGHT
 
 
 def naive(op: str, x: Any, axis: int, options: dict[str, Any]) -> np.ndarray:

@@ -13,6 +13,7 @@ import softlab
 from softlab import gpu, prepared, rows
 from softlab.compile import Program
 from softlab.errors import Error
+from softlab.plans import POLICIES
 from tests.reference import assert_gradient, assert_softmax
 
 PROGRAM = Program(
@@ -95,6 +96,19 @@ def test_arrays_on_two_gpus() -> None:
         softlab.softmax_backward(Elsewhere(2), Elsewhere(0))
 
 
+def test_a_launch_with_less_shared_memory_leaves_another_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit belongs to the function, which two launches may share."""
+    cuda = pytest.importorskip("cupy").cuda
+    limits = {}
+    monkeypatch.setattr(cuda.runtime, "deviceGetAttribute", lambda number, device: 232448)
+    monkeypatch.setattr(cuda.driver, "funcSetAttribute", lambda function, number, value: limits.update({number: value}))
+    monkeypatch.setattr(gpu, "_function", lambda program, device: SimpleNamespace(ptr=1))
+    for smem in (48 * 1024, 200_000, 50_000):
+        gpu.launcher(replace(PROGRAM, static_smem_bytes=1000), (1, 1, 1), (32, 1, 1), smem, 1, (), 0)
+        assert limits.get(8, 48 * 1024) >= smem
+    assert limits == {8: 232448 - 1000}
+
+
 def matrix(*shape: int, dtype: Any = np.float32) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(shape).astype(dtype)
 
@@ -157,6 +171,17 @@ class TestOnTheGpu:
         assert cupy.array_equal(x, out)
         with pytest.raises(TypeError, match="in host memory, but x is on a GPU"):
             softlab.softmax(x, out=np.empty((8, 100), np.float32))
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    @pytest.mark.parametrize("cols", [64, 1500, 9000, 50_000, 300_000])
+    def test_out_may_be_x_in_every_kernel(self, cols: int, policy: str) -> None:
+        import cupy
+
+        for dtype in (np.float16, np.float32):
+            x = matrix(40, cols, dtype=dtype)
+            lent = cupy.asarray(x)
+            assert softlab.softmax(lent, policy=policy, out=lent) is lent
+            assert_softmax(lent.get(), x)
 
     def test_the_current_stream_is_used(self) -> None:
         """A kernel on another stream would not see what this one wrote just before."""

@@ -10,6 +10,7 @@ import pytest
 
 import softlab
 from softlab.operators import trace_plan
+from softlab.plans import POLICIES
 from tests.reference import assert_gradient
 
 OPS = ("softmax_backward", "log_softmax_backward")
@@ -74,13 +75,14 @@ def test_strides_that_differ(op: str) -> None:
 class TestOut:
     """The array that takes the gradient."""
 
-    @pytest.mark.parametrize("cols", [20, 1500, 7000])
+    @pytest.mark.parametrize("policy", POLICIES)
+    @pytest.mark.parametrize("cols", [20, 1500, 7000, 30_000])
     @pytest.mark.parametrize("which", [0, 1])
     @pytest.mark.parametrize("op", OPS)
-    def test_it_may_be_an_input(self, op: str, which: int, cols: int) -> None:
+    def test_it_may_be_an_input(self, op: str, which: int, cols: int, policy: str) -> None:
         dy, y = given = inputs(3, cols, op=op)
-        expected = getattr(softlab, op)(dy, y)
-        assert getattr(softlab, op)(dy, y, out=given[which]) is given[which]
+        expected = getattr(softlab, op)(dy, y, policy=policy)
+        assert getattr(softlab, op)(dy, y, policy=policy, out=given[which]) is given[which]
         assert np.array_equal(given[which], expected)
 
     @pytest.mark.parametrize("op", OPS)

@@ -8,6 +8,7 @@ import pytest
 
 import softlab
 from softlab import executors
+from softlab.plans import POLICIES
 from tests.reference import assert_softmax, assert_within, reference
 
 OPS = ("softmax", "log_softmax")
@@ -156,6 +157,14 @@ class TestOut:
         given = x.copy()
         assert softlab.softmax(x, axis, out=x) is x
         assert_along(x, given, axis)
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    @pytest.mark.parametrize("cols", [64, 1500, 9000, 50_000])
+    def test_it_may_be_x_in_every_kernel(self, cols: int, policy: str) -> None:
+        x = normal(2, cols)
+        given = x.copy()
+        assert softlab.softmax(x, policy=policy, out=x) is x
+        assert_softmax(x, given)
 
     @pytest.mark.parametrize("cols", [20, 1500])
     def test_it_may_overlap_x(self, cols: int) -> None:

@@ -17,6 +17,7 @@ from softlab import gpu, prepared
 from softlab.dtypes import ELEMENT_TYPES
 from softlab.errors import Error
 from softlab.executors import program_of
+from softlab.plans import POLICIES
 from softlab.rows import Request, apply
 from tests.fake_cuda import FakeCuda, instead_of_cuda
 from tests.reference import assert_softmax
@@ -281,16 +282,17 @@ class TestOnTheGpu:
     @pytest.mark.parametrize("dtype", list(ELEMENT_TYPES))
     @pytest.mark.parametrize("cols", [1, 33, 64, 1024, 3000, 13000])
     @pytest.mark.parametrize("op", OPS)
-    def test_both_ways_agree(self, op: str, cols: int, dtype: str) -> None:
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_both_ways_agree(self, policy: str, op: str, cols: int, dtype: str) -> None:
         import cupy
 
         numpy = ELEMENT_TYPES[dtype].numpy
         inputs = [cupy.asarray(normal(33, cols, dtype=numpy, seed=k)) for k in range(2 if "backward" in op else 1)]
         names = ("dy", "y") if "backward" in op else ("x",)
-        long = apply(Request(op, names=names), inputs).output
+        long = apply(Request(op, policy=policy, names=names), inputs).output
         for out in (None, cupy.empty_like(inputs[0])):
             for _ in range(2):
-                got = prepared.run(op, inputs, -1, None, out, "oneflow", None)
+                got = prepared.run(op, tuple(inputs), -1, None, out, policy, None)
                 assert got is not None
                 assert out is None or got is out
                 assert (got.view("u1") == long.view("u1")).all()
