@@ -29,7 +29,7 @@ class SourcePlaces:
         """``.loc file line column [, function_name label[+n], inlined_at file line column]``.
 
         The parent place is named by position only, which recursion makes ambiguous: the newest of that position is
-        meant. Line 0 (no line) keeps the place before.
+        meant. So is it where a place comes again without a parent. Line 0 (no line) keeps the place before.
         """
         tokens.take(".loc")
         key = (tokens.take(), tokens.take(), tokens.take())
@@ -45,7 +45,9 @@ class SourcePlaces:
                     tokens.take()
         if int(key[1]) == 0:
             return
-        self.frames = self._known[key] = self._frame(key) + parents
+        if parents or key not in self._known:
+            self._known[key] = self._frame(key) + parents
+        self.frames = self._known[key]
 
     def _frame(self, key: tuple[str, str, str]) -> tuple[Frame, ...]:
         return (Frame(self._files.get(int(key[0]), f"file {key[0]}"), min(int(key[1]), _LAST_LINE)),)

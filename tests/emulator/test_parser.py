@@ -140,6 +140,10 @@ mov.b32 %r1, 2;
 mov.b32 %r1, 3;
 .loc 1 0 3
 mov.b32 %r1, 4;
+.loc 1 5 1
+mov.b32 %r1, 5;
+.loc 1 20 3
+mov.b32 %r1, 6;
 """
 
 
@@ -154,6 +158,8 @@ def test_source_places_keep_the_chain_of_calls():
         (cub, outer, own),
         (cub, cub, outer, own),
         (cub, cub, outer, own),  # line 0 keeps the place before
+        (own,),
+        (outer, own),  # a place that comes again without its parent is where it was
     ]
 
 
