@@ -178,24 +178,19 @@ class ClusterHazards(Hazards):
         shadow.see_outside()
         who = self.accessors(lanes)
         word = self.words_at(site, offset)
-        objects = [tuple(pair) for pair in zip(owner.tolist(), offset.tolist(), strict=True)]
         if action == "init":
-            moment = shadow.moment()
-            self._initialised |= {
-                key: (row, thread, moment)
-                for key, row, thread in zip(objects, who.row.tolist(), who.thread.tolist(), strict=True)
-            }
+            self._remember(owner, offset, who)
             return
-        for key in set(objects):
-            mine = np.array([one == key for one in objects]) if len(set(objects)) > 1 else np.ones(len(objects), bool)
-            early = mine & ~shadow.knows(who.row, who.thread, *self._initialised[key])
-            if early.any():
-                raise self.fault(
-                    "race",
-                    "the thread uses an mbarrier that another thread initialises, with nothing that orders the two. "
-                    "Put __syncthreads(), or a barrier of the cluster, after mbarrier.init",
-                    site, lanes, offset.reshape(lanes.extent), early,
-                )  # fmt: skip
+        objects, which = np.unique(np.stack([owner, offset]), axis=1, return_inverse=True)
+        made = np.array([self._initialised[key] for key in zip(*objects.tolist(), strict=True)])[which.reshape(-1)]
+        early = ~shadow.knows(who.row, who.thread, *made.T)
+        if early.any():
+            raise self.fault(
+                "race",
+                "the thread uses an mbarrier that another thread initialises, with nothing that orders the two. Put "
+                "__syncthreads(), or a barrier of the cluster, after mbarrier.init",
+                site, lanes, offset.reshape(lanes.extent), early,
+            )  # fmt: skip
         if action == "wait":
             shadow.acquire_from(owner, word, who.row, who.thread)
             return
@@ -206,6 +201,12 @@ class ClusterHazards(Hazards):
         if action == "arrive" and not site.instruction.has("relaxed"):
             shadow.fence(who.row, who.thread)
             shadow.release_to(owner, word, who.row, who.thread)
+
+    def _remember(self, owner: np.ndarray, offset: np.ndarray, who: Accessors) -> None:
+        """Who has initialised each mbarrier, and when."""
+        moment = self.shadow.moment()
+        for row, at, *thread in zip(*(a.tolist() for a in (owner, offset, who.row, who.thread)), strict=True):
+            self._initialised[row, at] = (*thread, moment)
 
     def fence(self, place: Place, lanes: Lanes) -> None:
         """A proxy fence lets copies see what was written; the others are as before."""

@@ -271,8 +271,10 @@ class Shadow:
         self._time += 1
         return self._time - 1
 
-    def knows(self, row: np.ndarray, thread: np.ndarray, other: int, its_thread: int, moment: int) -> np.ndarray:
-        """Whether threads know what a thread of row ``other`` did at a moment, (lanes,) bool. A warp goes in step."""
+    def knows(
+        self, row: np.ndarray, thread: np.ndarray, other: np.ndarray, its_thread: np.ndarray, moment: np.ndarray
+    ) -> np.ndarray:
+        """Whether threads know what a thread of row ``other`` did at a moment; (lanes,) each. A warp goes in step."""
         same_warp = thread // WARP == its_thread // WARP
         settled = (row == other) & (same_warp | (moment < self._barrier[row]))
         return np.asarray(settled | (moment < self.acquired(row, thread)))
