@@ -217,12 +217,31 @@ def shares_elements(array: Any) -> bool:
     return bool((np.diff(places) < array.dtype.itemsize).any())
 
 
-def separate_or_same(out: Any, source: Any, xp: Any) -> bool:
+def separate_or_same(out: Any, source: Any) -> bool:
     """Whether a kernel may write ``out`` while it reads ``source``, both C-contiguous, of one shape and dtype.
 
     Each element is written by the thread that read it last, so both may be the same memory, but not shifted.
     """
-    return pointer(out) == pointer(source) or not xp.may_share_memory(out, source)
+    return pointer(out) == pointer(source) or not may_overlap(out, source)
+
+
+def may_overlap(array: Any, other: Any) -> bool:
+    """Whether the memory from the first to the last byte of two arrays of one place has bytes in common.
+
+    By their addresses: CuPy's ``may_share_memory`` takes two arrays that were borrowed from another library for apart,
+    whatever memory they lie in.
+    """
+    (start, end), (other_start, other_end) = _reach(array), _reach(other)
+    return start < other_end and other_start < end
+
+
+def _reach(array: Any) -> tuple[int, int]:
+    """The address of an array's first byte, and the one behind its last."""
+    if not array.size:
+        return 0, 0
+    ways = [stride * (size - 1) for stride, size in zip(array.strides, array.shape, strict=True)]
+    first = pointer(array) + sum(way for way in ways if way < 0)
+    return first, first + sum(map(abs, ways)) + array.dtype.itemsize
 
 
 def aligned(array: Any, pack_bytes: int) -> bool:

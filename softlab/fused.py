@@ -304,14 +304,6 @@ def _run(made: Plan, parameters: Sequence[Any], record: bool) -> Run | None:
     return None
 
 
-def _may_share_memory(array: Any, other: Any) -> bool:
-    if isinstance(array, np.ndarray):
-        return np.may_share_memory(array, other)
-    import cupy
-
-    return bool(cupy.may_share_memory(array, other))
-
-
 def _ready(made: Plan, turn: Turn, operands: dict[str, Any], written: Sequence[Any]) -> dict[str, Any]:
     """The operands as the kernel takes them: turned, of their dtype, aligned to a pack, apart from what it writes."""
     ready = {}
@@ -319,7 +311,7 @@ def _ready(made: Plan, turn: Turn, operands: dict[str, Any], written: Sequence[A
         dtype = np.dtype(np.uint8) if name == "mask" else element_type(made.dtype).numpy
         array = turn.operand(array)
         array = array.view(dtype) if name == "mask" else array.astype(dtype, copy=False)
-        apart = not any(_may_share_memory(array, result) for result in written)
+        apart = not any(arrays.may_overlap(array, result) for result in written)
         aligned = arrays.aligned(array, made.pack_size * dtype.itemsize)
         ready[name] = array if apart and aligned else array.copy()
     return ready

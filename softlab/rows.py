@@ -160,7 +160,7 @@ def _compute(xp: Any, request: Request, inputs: Sequence[Any], operands: Sequenc
         return Done(empty[0] if out is None else out, tuple(empty[1:]), plan, None)
 
     sources = [turn.there(xp, x, element) for x in inputs]
-    in_place = out is not None and turn.is_none and _can_be_written(xp, out, sources)
+    in_place = out is not None and turn.is_none and _can_be_written(out, sources)
     target = out.reshape(turn.rows, turn.cols) if in_place else turn.empty(xp, element)
     further = [turn.empty(xp, element) for _ in range(method.further)]
     if not all(arrays.aligned(array, plan.pack_size * element.itemsize) for array in (*sources, target)):
@@ -214,9 +214,9 @@ class _Turn:
         return xp.empty((self.rows, self.cols), element.numpy)
 
 
-def _can_be_written(xp: Any, out: Any, sources: Sequence[Any]) -> bool:
+def _can_be_written(out: Any, sources: Sequence[Any]) -> bool:
     """Whether the kernel may write straight into ``out``, whose rows are the kernel's."""
-    return out.flags.c_contiguous and all(arrays.separate_or_same(out, source, xp) for source in sources)
+    return out.flags.c_contiguous and all(arrays.separate_or_same(out, source) for source in sources)
 
 
 def _common_type(request: Request, inputs: Sequence[Any]) -> ElementType:

@@ -10,6 +10,7 @@ import pytest
 
 import softlab
 from softlab import arrays
+from tests.fake_cuda import FakeCuda
 from tests.reference import assert_gradient, assert_softmax
 
 
@@ -139,3 +140,34 @@ class TestJaxOnTheHost:
     def test_under_jit(self, jax: Any, device: Any) -> None:
         with pytest.raises(TypeError, match="cannot be borrowed"):
             jax.jit(softlab.softmax)(jax.device_put(normal(3, 4), device))
+
+
+class TestOverlap:
+    """Whether a kernel may write one array while it reads another."""
+
+    def test_as_numpy_has_it(self) -> None:
+        random = np.random.default_rng(1)
+        memory = np.zeros(400, np.float32)
+        seen = {True: 0, False: 0}
+        for _ in range(2000):
+            views = []
+            for _ in range(2):
+                shape = tuple(int(size) for size in random.integers(0, 4, random.integers(0, 4)))
+                strides = tuple(int(stride) * 4 for stride in random.integers(-9, 10, len(shape)))
+                views.append(np.ndarray(shape, np.float32, memory, int(random.integers(90, 300)) * 4, strides))
+            expected = np.may_share_memory(*views)
+            assert arrays.may_overlap(*views) == expected
+            seen[expected] += 1
+        assert min(seen.values()) > 20
+
+    def test_arrays_that_were_borrowed_one_by_one(self) -> None:
+        """As PyTorch's are: CuPy itself takes them for arrays of two allocations."""
+        cupy = pytest.importorskip("cupy")
+        memory = np.zeros(200, np.float32)
+        cuda = FakeCuda()
+        x, out, apart = (cuda.array(memory[start : start + 60]) for start in (0, 1, 100))
+        assert not cupy.may_share_memory(x, out)
+        assert arrays.may_overlap(x, out)
+        assert not arrays.separate_or_same(out, x)
+        assert arrays.separate_or_same(cuda.array(memory[:60]), x)
+        assert arrays.separate_or_same(apart, x)
