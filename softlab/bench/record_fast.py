@@ -1,0 +1,305 @@
+"""Record on a GPU how policy "fast" stands beside its peers, and beside a device copy.
+
+    python -m softlab.bench.record_fast OUT.json [--slow-cols 1024,8192,...]        # some minutes of GPU time
+
+Three tables: "forward" and "gradients" with 256 MiB of each input, "few" with few rows. Every result is compared with
+the operator in float64 (float32 for 16-bit inputs) before it is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softlab.bench import fast_peers, recordings
+from softlab.bench.fast_peers import PEERS, WITHOUT_GRAPH, Refused
+from softlab.compile import nvrtc_version, sources_digest
+from softlab.dtypes import element_type
+from softlab.executors import program_of
+from softlab.plans import plan
+
+INPUT_BYTES = 1 << 28
+COLS = (
+    32, 64, 128, 256, 512, 768, 1000, 1023, 1024, 1536, 2048, 3000, 4096, 5120, 8192, 12288, 16384, 32768, 50257, 65536,
+    128256, 131072, 151936, 262144, 1048576,
+)  # fmt: skip
+FEW = tuple((rows, cols) for cols in (32000, 128256, 262144) for rows in (1, 8, 32, 128))
+#: Peers that compile for seconds, and the columns that they are measured at unless others are asked for.
+SLOW = ("inductor", "quack")
+SLOW_COLS = (32, 256, 1024, 4096, 8192, 32000, 32768, 65536, 128256, 262144)
+#: Buffers in turn: three times 512 MiB are many times any L2.
+RING = 3
+REPEATS = 9
+LAUNCHES, FEW_LAUNCHES = 6, 48
+WITHOUT_GRAPH_TIMES = 4
+#: Allowed relative error (root of the mean square) by rounding to the dtype, twice what it is.
+TOLERANCE = {"float32": 2e-6, "float16": 1e-3, "bfloat16": 6e-3, "float64": 1e-14}
+#: Half the smallest subnormal of float16, which results of long rows are rounded to.
+SUBNORMAL = {"float16": 3e-8}
+METHOD = (
+    f"Median of {REPEATS} replays of a CUDA graph of {LAUNCHES} launches ({FEW_LAUNCHES} where rows are few), after "
+    f"one; {', '.join(WITHOUT_GRAPH)} without a graph, by the host's clock around {WITHOUT_GRAPH_TIMES} times as many. "
+    "Each launch reads and writes other memory than the last: normally distributed numbers, "
+    f"{RING} buffers of {INPUT_BYTES >> 20} MiB, or slices of them where rows are few. Results agree with higher "
+    "precision. 'copy' is a device copy, for gradients the sum of two arrays into a third. GB/s count each "
+    "input read once and the result written once."
+)
+TABLE_KEYS = dict.fromkeys(("forward", "gradients", "few"), ("op", "dtype", "peer", "kernel"))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One problem, in one of the tables."""
+
+    table: str
+    op: str
+    dtype: str
+    rows: int
+    cols: int
+
+    @property
+    def inputs(self) -> int:
+        """How many arrays are read."""
+        return 2 if self.op.endswith("_backward") else 1
+
+    @property
+    def nbytes(self) -> int:
+        """Each input once in, the result once out."""
+        return (self.inputs + 1) * self.rows * self.cols * element_type(self.dtype).itemsize
+
+
+def cells() -> Iterator[Cell]:
+    """All problems, those of one dtype and number of inputs together."""
+    for dtype in ("float32", "float16", "bfloat16", "float64"):
+        size = element_type(dtype).itemsize
+        for table, operators in (
+            ("forward", ("softmax", "log_softmax")), ("gradients", ("softmax_backward", "log_softmax_backward")),
+        ):  # fmt: skip
+            yield from (Cell(table, op, dtype, INPUT_BYTES // (cols * size), cols) for op in operators for cols in COLS)
+        if dtype != "float64":
+            yield from (Cell("few", "softmax", dtype, rows, cols) for rows, cols in FEW)
+
+
+def compile_plan(cell: Cell, policy: str) -> str:
+    """Plan and compile what softlab launches, into the cache on disk; the kernel's name."""
+    made = plan(cell.rows, cell.cols, cell.dtype, op=cell.op, policy=policy)
+    program_of(made)
+    return made.kernel
+
+
+class Buffers:
+    """The ring of inputs and outputs of one dtype."""
+
+    def __init__(self, dtype: str, inputs: int) -> None:
+        import torch
+
+        self.dtype, self.inputs = dtype, inputs
+        kind = getattr(torch, dtype)
+        count = INPUT_BYTES // element_type(dtype).itemsize
+        sets = [[torch.empty(count, dtype=kind, device="cuda") for _ in range(RING)] for _ in range(inputs + 1)]
+        for buffer in (buffer for ring in sets[:-1] for buffer in ring):
+            buffer.normal_()
+        self.sets = sets
+
+    def views(self, cell: Cell, turn: int) -> list[Any]:
+        """Inputs and output of a turn, (rows, cols) each."""
+        size = cell.rows * cell.cols
+        step = -(-size // 1024) * 1024
+        places = max(1, self.sets[0][0].numel() // step)
+        start = turn // RING % places * step
+        return [ring[turn % RING][start : start + size].view(cell.rows, cell.cols) for ring in self.sets]
+
+    def fit_to(self, cell: Cell) -> None:
+        """A gradient's y is a result of the operator: small numbers, or their logarithms."""
+        if cell.inputs == 2:
+            for y in self.sets[1]:
+                if cell.op == "softmax_backward":
+                    y.uniform_(0, 2 / cell.cols)
+                else:
+                    y.normal_().sub_(float(np.log(cell.cols)))
+
+
+def expected(cell: Cell, inputs: Sequence[Any]) -> Any:
+    """The result in higher precision."""
+    import torch
+
+    wide = [x.double() if x.element_size() == 8 else x.float() for x in inputs]
+    aten = torch.ops.aten
+    return {
+        "softmax": lambda: torch.softmax(wide[0], -1),
+        "log_softmax": lambda: torch.log_softmax(wide[0], -1),
+        "softmax_backward": lambda: aten._softmax_backward_data(*wide, -1, wide[0].dtype),
+        "log_softmax_backward": lambda: aten._log_softmax_backward_data(*wide, -1, wide[0].dtype),
+    }[cell.op]()
+
+
+def wrong(cell: Cell, got: Any, truth: Any) -> bool:
+    """Whether a result is further from the truth than rounding takes it."""
+    error = float((got.to(truth.dtype) - truth).norm())
+    allowed = TOLERANCE[cell.dtype] * float(truth.norm()) + SUBNORMAL.get(cell.dtype, 0) * truth.numel() ** 0.5
+    return not error <= allowed
+
+
+def microseconds(launches: Sequence[Callable[[], Any]], graph: bool) -> float:
+    """The median time of one launch."""
+    import torch
+
+    spans = []
+    if not graph:
+        for _ in range(3):
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            for launch in launches * WITHOUT_GRAPH_TIMES:
+                last = launch()
+            getattr(last, "block_until_ready", torch.cuda.synchronize)()
+            torch.cuda.synchronize()
+            spans.append((time.perf_counter() - start) * 1e6)
+        return statistics.median(spans) / len(launches) / WITHOUT_GRAPH_TIMES
+    recorded = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(recorded):
+        for launch in launches:
+            launch()
+    recorded.replay()
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(REPEATS)]
+    for start, stop in events:
+        start.record()
+        recorded.replay()
+        stop.record()
+    torch.cuda.synchronize()
+    return statistics.median(1000 * start.elapsed_time(stop) for start, stop in events) / len(launches)
+
+
+def measured(cell: Cell, name: str, buffers: Buffers, truth: Any) -> float:
+    """Microseconds of one launch of a peer.
+
+    Raises:
+        Refused: it does not take the problem. ValueError: its result is wrong.
+    """
+    import torch
+
+    count = FEW_LAUNCHES if cell.table == "few" else LAUNCHES
+    launches = []
+    for turn in range(count):
+        *inputs, output = buffers.views(cell, turn)
+        launches.append(PEERS[name](cell.op, inputs, output))
+    *_, output = buffers.views(cell, 0)
+    output.fill_(float("nan"))
+    result = launches[0]()
+    torch.cuda.synchronize()
+    if name != "copy":
+        got = output if result is None or result is output else result[0] if isinstance(result, tuple) else result
+        got = got if isinstance(got, torch.Tensor) else torch.from_dlpack(got)
+        if wrong(cell, got, truth):
+            raise ValueError(f"{name} is wrong on {cell}")
+    graph = name not in WITHOUT_GRAPH
+    if graph:
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            for launch in launches[:2]:
+                launch()
+        torch.cuda.synchronize()
+    return microseconds(launches, graph)
+
+
+def wanted(cell: Cell, name: str, slow_cols: Sequence[int]) -> bool:
+    """What is measured of a peer: of those that compile for long, and of the slow ways, a part."""
+    if name in SLOW and (cell.cols not in slow_cols or cell.dtype == "bfloat16"):
+        return False
+    if name == "inductor" and cell.table == "few":
+        return False
+    if name in WITHOUT_GRAPH and cell.table == "few":
+        return False
+    return cell.dtype != "float64" or name in ("copy", "fast", "oneflow", "torch")
+
+
+def record(slow_cols: Sequence[int], report: Callable[[str], Any]) -> dict[str, list[dict[str, Any]]]:
+    """All tables as rows."""
+    import torch
+
+    everything = list(cells())
+    with ProcessPoolExecutor() as pool:
+        kernels = {
+            policy: dict(zip(everything, pool.map(partial(compile_plan, policy=policy), everything), strict=True))
+            for policy in ("fast", "oneflow")
+        }
+    report("compiled")
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLE_KEYS}
+    buffers, missing = None, set()
+    for cell in everything:
+        if buffers is None or (buffers.dtype, buffers.inputs) != (cell.dtype, cell.inputs):
+            buffers = None
+            torch.cuda.empty_cache()
+            buffers = Buffers(cell.dtype, cell.inputs)
+        buffers.fit_to(cell)
+        truth = expected(cell, buffers.views(cell, 0)[:-1])
+        line = [f"{cell.op} {cell.dtype} {cell.rows} x {cell.cols}:"]
+        for name in PEERS:
+            if name in missing or not wanted(cell, name, slow_cols):
+                continue
+            try:
+                spent = measured(cell, name, buffers, truth)
+            except Refused:
+                continue
+            except ImportError as error:
+                missing.add(name)
+                report(f"{name} is not here: {error}")
+                continue
+            except Exception as error:
+                torch.cuda.synchronize()
+                report(f"{name} fails on {cell}: {type(error).__name__}: {str(error)[:200]}")
+                continue
+            kernel = kernels.get(name, {}).get(cell, "")
+            speed = cell.nbytes / spent / 1e3
+            tables[cell.table].append(
+                {"op": cell.op, "dtype": cell.dtype, "peer": name, "kernel": kernel, "cols": cell.cols,
+                 "rows": cell.rows, "microseconds": round(spent, 2), "gigabytes_per_second": round(speed, 1)}
+            )  # fmt: skip
+            line.append(f"{name} {speed:.0f}" if cell.table != "few" else f"{name} {spent:.2f} us")
+        report(" ".join(line))
+    return tables
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; see the module's words."""
+    import torch
+
+    parser = argparse.ArgumentParser(prog="python -m softlab.bench.record_fast")
+    parser.add_argument("out", type=Path, metavar="OUT.json")
+    parser.add_argument("--slow-cols", default=",".join(map(str, SLOW_COLS)), help="columns for inductor and quack")
+    given = parser.parse_args(arguments)
+    began = time.perf_counter()
+    rows = record(
+        [int(cols) for cols in given.slow_cols.split(",")],
+        lambda line: print(f"{time.perf_counter() - began:6.1f} {line}", flush=True),
+    )
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+    recording = recordings.Recording(
+        name=given.out.stem,
+        about='Policy "fast" beside its peers: softmax, log_softmax and their gradients.',
+        device=torch.cuda.get_device_name(),
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        command=f"python -m softlab.bench.record_fast {given.out.name}",
+        method=METHOD,
+        versions={"driver": driver, "NVRTC": nvrtc_version(), **fast_peers.versions()},
+        sources=sources_digest(),
+        tables={name: recordings.table_of(table) for name, table in rows.items()},
+    )
+    recordings.write(given.out, recording, TABLE_KEYS)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,243 @@
+"""The kernels of the policy "fast" against the oracle: in the emulator, and the same cases on a GPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab import gpu, plans
+from softlab.dtypes import ELEMENT_TYPES, element_type
+from softlab.kernel import Kernel
+from tests.kernels.cases import kernel_of, matrix, program, program_of, special_rows
+from tests.kernels.test_gradients import Variant as GradientVariant
+from tests.kernels.test_gradients import special_inputs
+from tests.reference import assert_gradient, assert_within, reference
+
+FORWARD = ("softmax", "log_softmax")
+BACKWARD = ("softmax_backward", "log_softmax_backward")
+#: Rounding beyond the reference kernels': a second exponential (4 u) and its product (u) in each element and in each
+#: part of the sum, and a reciprocal and a product for the quotient (u).
+MORE_ROUNDING = 12
+
+
+@dataclass(frozen=True)
+class Small:
+    """A kernel with few threads, for rows of any kind: ``numbers`` are its template's, between type and ragged."""
+
+    kernel: str
+    numbers: tuple[int, ...]
+    block: int
+    packs: int  # the longest row in whole packs
+    shelf: int = 0  # packs of a block in shared memory
+    cluster: int = 1
+
+
+#: Each kernel with one row a group and several, with one block a row and a cluster.
+SMALL = (
+    Small("fast_warp", (2, 8, 1), 128, 16),
+    Small("fast_warp", (3, 4, 2), 128, 12),
+    Small("fast_warp", (2, 32, 1), 128, 64),
+    Small("fast_block", (2, 64), 64, 128),
+    Small("fast_cluster", (1, 64, 2), 64, 128, cluster=2),
+    Small("fast_cluster", (1, 64, 4), 64, 256, cluster=4),
+    Small("fast_ring", (1, 1, 64, 1), 64, 128, shelf=64),
+    Small("fast_ring", (1, 1, 64, 2), 64, 256, shelf=64, cluster=2),
+    Small("fast_stream", (1, 64, 1), 64, 300),
+    Small("fast_stream", (1, 64, 2), 64, 500, cluster=2),
+)
+every_kernel = pytest.mark.parametrize("small", SMALL, ids=lambda small: f"{small.kernel}{small.numbers}")
+
+
+@lru_cache(maxsize=256)
+def kernel(small: Small, dtype: str, op: str, pack_size: int, ragged: bool) -> Kernel:
+    backward = op.endswith("_backward")
+    words = (
+        element_type(dtype).cuda, f"Algorithm::{op.removesuffix('_backward')}", pack_size, *small.numbers,
+        str(ragged).lower(),
+    )  # fmt: skip
+    name = f"{small.kernel}{'_backward' if backward else ''}<{', '.join(map(str, words))}>"
+    return Kernel.from_program(program(f"{small.kernel}.cuh", name, "sm_90", ()))
+
+
+def ran(small: Small, op: str, inputs: tuple[np.ndarray, ...], *, blocks: int = 0, pack_size: int = 0) -> np.ndarray:
+    """What the kernel makes of the inputs, with all checks; the result starts as a number that none has."""
+    rows, cols = inputs[0].shape
+    itemsize = inputs[0].itemsize
+    pack_size = pack_size or 16 // itemsize
+    out = np.full_like(inputs[0], 12345)
+    smem = len(inputs) * small.shelf * pack_size * itemsize
+    grid = (blocks or 3) * small.cluster
+    args = (*inputs, out, np.int64(rows), np.int64(cols))
+    chosen = kernel(small, inputs[0].dtype.name, op, pack_size, cols % pack_size != 0)
+    chosen.run(grid, small.block, args, smem=smem, check=True, record=False)
+    return out
+
+
+def assert_forward(got: np.ndarray, x: np.ndarray, op: str, what: str) -> None:
+    expected = reference(x, op)
+    unit = float(np.finfo(np.float64 if x.dtype == np.float64 else np.float32).eps) / 2
+    size = np.where(np.isfinite(expected.value), np.abs(expected.value), 0) if op == "softmax" else 1
+    assert_within(got, expected.value, expected.tolerance + MORE_ROUNDING * unit * size, what)
+
+
+def lengths(small: Small, pack_size: int) -> tuple[int, ...]:
+    """Whole packs and not, one element and all that fits; odd lengths bring rows to every distance from a sector."""
+    most = small.packs * pack_size
+    return tuple(dict.fromkeys(c for c in (1, 7, 3 * pack_size, most // 2 + 3, most - 1, most) if c <= most))
+
+
+@every_kernel
+@pytest.mark.parametrize("op", FORWARD)
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES)
+def test_rows_with_special_values(small: Small, op: str, dtype: str) -> None:
+    for cols in lengths(small, 16 // element_type(dtype).itemsize):
+        x = special_rows(cols, dtype)
+        got = ran(small, op, (x,))
+        assert_forward(got, x, op, f"{small}, {dtype} {op}, special rows of {cols}")
+        assert np.all(got[np.isneginf(x) & ~np.isnan(got)] == (0 if op == "softmax" else -np.inf))
+
+
+@every_kernel
+@pytest.mark.parametrize("op", BACKWARD)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_gradients_with_special_values(small: Small, op: str, dtype: str) -> None:
+    for cols in lengths(small, 16 // element_type(dtype).itemsize):
+        dy, y = special_inputs(cols, GradientVariant("warp", dtype, op))
+        assert_gradient(ran(small, op, (dy, y)), dy, y, op, what=f"{small}, {dtype} {op}, special rows of {cols}")
+
+
+@every_kernel
+def test_any_grid(small: Small) -> None:
+    """Warps, blocks and clusters stride over the rows: how many there are changes no bit."""
+    x = matrix(11, small.packs * 2 + 1, "float32")
+    expected = ran(small, "softmax", (x,))
+    for blocks in (1, 2, 40):
+        assert np.array_equal(ran(small, "softmax", (x,), blocks=blocks), expected), blocks
+
+
+@pytest.mark.parametrize("small", [small for small in SMALL if not small.shelf], ids=str)
+def test_packs_of_one_element(small: Small) -> None:
+    """For arrays that begin anywhere. (The ring kernel's cp.async copies 4 bytes or more.)"""
+    x = matrix(5, small.packs, "float16")
+    assert_forward(ran(small, "softmax", (x,), pack_size=1), x, "softmax", str(small))
+
+
+@every_kernel
+def test_in_place(small: Small) -> None:
+    x = matrix(7, small.packs * 4 - 1, "float32")
+    chosen = kernel(small, "float32", "softmax", 4, True)
+    y = x.copy()
+    args = (y, y, np.int64(7), np.int64(y.shape[1]))
+    chosen.run(2 * small.cluster, small.block, args, smem=small.shelf * 16, check=True, record=False)
+    assert np.array_equal(y, ran(small, "softmax", (x,)))
+
+
+#: Shapes that take every kernel, and some of each length of cut.
+PLANNED = (
+    (9, 5, "float32"), (9, 33, "float16"), (6, 130, "bfloat16"), (6, 1000, "float32"), (6, 1023, "float16"),
+    (3, 6000, "float32"), (140, 6404, "float32"), (67, 20001, "bfloat16"), (2, 70_001, "float32"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "cols", "dtype"), PLANNED)
+def test_the_operator(rows: int, cols: int, dtype: str) -> None:
+    """As a caller has it: plan, kernel, result."""
+    x = matrix(rows, cols, dtype)
+    assert_forward(softlab.softmax(x, policy="fast", device="H200"), x, "softmax", f"{rows} x {cols} {dtype}")
+
+
+@pytest.mark.parametrize("device", ["sm_75", "sm_80"])
+def test_gpus_without_clusters(device: str) -> None:
+    for cols in (40, 3000, 33_001):
+        x = matrix(3, cols, "float16")
+        assert_forward(softlab.log_softmax(x, policy="fast", device=device), x, "log_softmax", f"{device}, {cols}")
+
+
+def test_large_offsets_keep_the_small_differences() -> None:
+    """log_softmax of x + 1e7 is that of x, where x + 1e7 is exact."""
+    x = np.float32(np.arange(4000).reshape(2, 2000) % 97)
+    fast = softlab.log_softmax(x, policy="fast", device="H200")
+    assert np.array_equal(fast, softlab.log_softmax(x + np.float32(1e7), policy="fast", device="H200"))
+
+
+def test_a_wrong_sum_is_noticed() -> None:
+    """The tolerance is one of rounding: a row whose last element was left out of the sum is beyond it."""
+    x = matrix(1, 64, "float32")
+    wrong = np.exp(x - x.max()) / np.exp(x - x.max())[:, :-1].sum()
+    with pytest.raises(AssertionError, match="elements are off"):
+        assert_forward(wrong, x, "softmax", "wrong")
+
+
+# Machine code ---------------------------------------------------------------------------------------------------------
+
+MANY = 1 << 28
+#: One plan of each kernel and cut for rows that fill the GPU.
+COLS = (32, 1000, 4096, 8192, 16384, 32768, 50257, 65536, 131072, 151936, 262144, 1 << 20)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("op", ["softmax", "softmax_backward"])
+def test_sixteen_bytes_an_access_and_nothing_spilled(dtype: str, op: str) -> None:
+    for cols in COLS:
+        plan = plans.plan(MANY // cols, cols, dtype, op=op, policy="fast", device="H200")
+        made = program_of(plan)
+        assert (made.local_bytes, made.spill_bytes) == (0, 0), made.name
+        assert "ld.global.v4.u32" in made.ptx
+        assert "st.global.v4.u32" in made.ptx
+        assert "barrier.cluster.arrive.release" not in made.ptx  # it would wait for every store to global memory
+
+
+# The same on a GPU ----------------------------------------------------------------------------------------------------
+
+
+def launched(plan: Any, *inputs: np.ndarray) -> np.ndarray:
+    import cupy
+
+    out = cupy.full_like(cupy.asarray(inputs[0]), 12345)
+    args = (*map(cupy.asarray, inputs), out, np.int64(plan.rows), np.int64(plan.cols))
+    gpu.launch(program_of(plan), (plan.grid,), plan.block, args, plan.smem_bytes)
+    return out.get()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("op", [*FORWARD, *BACKWARD])
+def test_every_length_on_the_gpu(op: str, dtype: str) -> None:
+    for cols in (1, 5, 31, 33, 100, 127, 1000, 1023, 1537, 6001, 12289, 40_000, 70_001, 300_007, 600_000):
+        for rows in (3, 150) if cols < 50_000 else (3,):
+            plan = plans.plan(rows, cols, dtype, op=op, policy="fast")
+            what = f"{rows} x {cols} {dtype} {op}, {plan.name}"
+            if op in FORWARD:
+                x = matrix(rows, cols, dtype)
+                assert_forward(launched(plan, x), x, op, what)
+            else:
+                dy = matrix(rows, cols, dtype, seed=2)
+                y = reference(matrix(rows, cols, dtype), op.removesuffix("_backward")).value.astype(dy.dtype)
+                assert_gradient(launched(plan, dy, y), dy, y, op, what=what)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("op", FORWARD)
+def test_special_rows_on_the_gpu(op: str, dtype: str) -> None:
+    for cols in (1, 33, 1000, 1023, 4099, 20_001, 140_003):
+        x = special_rows(cols, dtype)
+        plan = plans.plan(*x.shape, dtype, op=op, policy="fast")
+        assert_forward(launched(plan, x), x, op, f"{plan.name}, special rows of {cols}")
+
+
+@pytest.mark.gpu
+def test_the_emulator_is_the_gpu() -> None:
+    for rows, cols, dtype in PLANNED[:7]:
+        plan = plans.plan(rows, cols, dtype, policy="fast", device="H200")
+        x = matrix(rows, cols, dtype)
+        y = np.full_like(x, 12345)
+        args = (x, y, np.int64(rows), np.int64(cols))
+        kernel_of(plan).run(plan.grid, plan.block, args, plan.smem_bytes, record=False)
+        close = reference(x).tolerance * 0.5
+        assert_within(launched(plan, x), y.astype(np.longdouble), close + np.abs(y.astype(float)) * 1e-6, plan.name)

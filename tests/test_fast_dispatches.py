@@ -1,0 +1,150 @@
+"""Plans of the policy "fast": every row fits what its kernel is told to hold, on every GPU; each choice is a step."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softlab import devices, plans
+from softlab.devices import Device
+from softlab.dispatches import OPERATORS
+from softlab.dtypes import ELEMENT_TYPES, element_type
+from softlab.errors import PlanError
+from softlab.fast_dispatches import KERNELS, MOST_BLOCKS, clusters_of
+from softlab.plans import Plan
+from softlab.resources import Resources
+
+
+def made(rows: int, cols: int, dtype: str = "float32", device: str = "H200", **more: object) -> Plan:
+    """A plan without compiling anything: every kernel takes 64 registers."""
+    lookup = more.pop("lookup", lambda *_: Resources(64, 2048, 0, 0, ""))
+    return plans.plan(rows, cols, dtype, policy="fast", device=device, lookup=lookup, **more)
+
+
+def numbers(plan: Plan) -> list[int]:
+    """The template's numbers, from the kernel's name: pack size first."""
+    return [int(word) for word in re.findall(r"(?<=, )\d+", plan.name)]
+
+
+def held_packs(plan: Plan) -> tuple[int, int]:
+    """(packs that the threads of a share can hold, shares of a row), by the kernels' own headers."""
+    _, *rest = numbers(plan)
+    if plan.kernel == "fast_warp":
+        packs, width, _ = rest
+        return packs * width, 1
+    if plan.kernel == "fast_block":
+        packs, block_size = rest
+        return packs * block_size, 1
+    if plan.kernel == "fast_cluster":
+        packs, block_size, cluster = rest
+        return packs * block_size, cluster
+    in_registers, on_shelf, block_size, cluster = rest
+    return (in_registers + on_shelf) * block_size, cluster
+
+
+def needed_packs(plan: Plan, shares: int) -> int:
+    """Whole packs of the largest share of a row: shares are whole lines of 8 packs."""
+    packs = plan.cols // plan.pack_size
+    return packs if shares == 1 else math.ceil(math.ceil(packs / shares) / 8) * 8
+
+
+problems = st.tuples(
+    st.integers(1, 5000), st.one_of(st.integers(1, 3000), st.integers(1, 1_500_000)),
+    st.sampled_from(list(ELEMENT_TYPES)), st.sampled_from(list(OPERATORS)), st.sampled_from(devices.names()),
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(problems)
+def test_a_row_fits_its_kernel(problem: tuple[int, int, str, str, str]) -> None:
+    rows, cols, dtype, op, name = problem
+    plan, device = made(rows, cols, dtype, name, op=op), Device.named(name)
+    itemsize = element_type(dtype).itemsize
+    assert plan.kernel in KERNELS
+    assert plan.pack_size * itemsize == 16 == numbers(plan)[0] * itemsize
+    assert plan.name.endswith(", true>" if cols % plan.pack_size else ", false>")
+    assert plan.cluster is None or plan.grid % plan.cluster == 0
+    assert plan.smem_bytes + 10 * 1024 <= device.smem_per_block_optin or not plan.smem_bytes
+    assert plan.block_size <= 1024
+    if device.compute_capability < (9, 0):
+        assert plan.cluster in (None, 1)
+    if plan.kernel != "fast_stream":
+        holds, shares = held_packs(plan)
+        assert shares == (plan.cluster or 1)
+        assert needed_packs(plan, shares) <= holds
+    assert [step.answer for step in plan.steps][-1] == plan.grid
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "dtype", "kernel"),
+    [
+        (1 << 20, 32, "float16", "fast_warp<__half, Algorithm::softmax, 8, 2, 2, 1, false>"),
+        (65536, 1023, "float32", "fast_block<float, Algorithm::softmax, 4, 2, 128, true>"),
+        (8192, 8192, "float32", "fast_cluster<float, Algorithm::softmax, 4, 2, 512, 2, false>"),
+        (1024, 131072, "float16", "fast_cluster<__half, Algorithm::softmax, 8, 8, 128, 16, false>"),
+        (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 3, 13, 1024, 16, false>"),
+        (64, 1 << 21, "float32", "fast_stream<float, Algorithm::softmax, 4, 4, 512, 16, false>"),
+        (1, 32000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 4, 256, 8, false>"),
+    ],
+)
+def test_the_kernels_of_the_h200(rows: int, cols: int, dtype: str, kernel: str) -> None:
+    assert made(rows, cols, dtype).name == kernel
+
+
+def test_few_rows_take_more_sms_a_row() -> None:
+    assert made(1, 32000).cluster > made(100_000, 32000).cluster
+    question = next(step for step in made(1, 32000).steps if "so few rows" in step.question)
+    assert question.answer is True
+    assert question.values == {"rows": 1, "sms": 132}
+
+
+def test_no_clusters_of_sixteen_where_eight_are_the_most() -> None:
+    assert {made(1000, cols, device="sm_120").cluster for cols in range(1000, 400_000, 9973)} <= {None, 2, 4, 8}
+    assert made(1000, 200_000, device="H200").cluster == 16
+
+
+def test_the_ring_fills_the_gpu_once_where_a_block_has_its_sm_alone() -> None:
+    alone = made(64, 1 << 20)
+    assert alone.grid == 16 * clusters_of(Device.named("H200"), 16) == 112
+    several = made(64, 1 << 20, "float16")
+    assert several.smem_bytes < alone.smem_bytes
+    assert several.grid == 64 * 16
+
+
+def test_arrays_that_begin_anywhere() -> None:
+    plan = plans.forced(10, 1000, "float16", pack_size=1, policy="fast", lookup=lambda *_: Resources(64, 0, 0, 0, ""))
+    assert plan.pack_size == 1
+    assert plan.name == "fast_block<__half, Algorithm::softmax, 1, 2, 512, false>"
+
+
+def test_a_grid_has_its_limit() -> None:
+    plan = made(2**33, 2000)
+    assert plan.grid == MOST_BLOCKS < 2**31
+
+
+def test_kernels_of_the_reference_are_not_for_this_policy() -> None:
+    with pytest.raises(PlanError, match=r"force the policy 'oneflow'"):
+        plans.forced(10, 100, kernel="warp", policy="fast")
+
+
+def test_nothing_to_do() -> None:
+    assert (made(0, 5).kernel, made(5, 0).grid) == ("none", 0)
+
+
+def test_a_plan_says_what_it_reads_and_what_else_there_was() -> None:
+    stream, once = made(64, 1 << 21), made(64, 1000)
+    assert stream.global_bytes == 3 * 64 * (1 << 21) * 4
+    assert once.global_bytes == 2 * 64 * 1000 * 4
+    others = once.alternatives(lookup=lambda *_: Resources(32, 0, 0, 0, ""))
+    assert [other.kernel for other in others if other.chosen] == ["fast_block"]
+    assert {other.kernel for other in others} == {"fast_block", "warp", "block_smem", "block_uncached"}
+
+
+def test_the_reference_is_untouched() -> None:
+    """The policy is a field of a request, and nothing of "oneflow" asks for it."""
+    plan = plans.plan(32, 1000, device="H200")
+    assert (plan.policy, plan.kernel, plan.cluster) == ("oneflow", "warp", None)
