@@ -31,8 +31,8 @@ from tests.random_cases.check import Executor, Outcome, judge, perform
 from tests.random_cases.layouts import Layout
 from tests.random_cases.prepare import prepare
 
-#: Elements of an array at most: small, so that the oracle keeps up.
-MOST = 60_000
+#: Elements of an array at most: small, so that the oracle keeps up. A few rows are longer.
+MOST, LONGEST = 60_000, 1_100_000
 #: Cases that are launched before the first result is fetched; cases of one kernel that a process takes at a time.
 BATCH, PORTION = 32, 256
 
@@ -89,9 +89,10 @@ class Drawing:
     seed: int
     policies: tuple[str, ...]
     most: int = MOST
+    longest: int = LONGEST
 
     def case(self, number: int) -> Case:
-        return drawn(self.seed, number, most=self.most, policies=self.policies)
+        return drawn(self.seed, number, most=self.most, longest=self.longest, policies=self.policies)
 
 
 def _group(job: tuple[Drawing, range]) -> list[tuple[tuple, int]]:
@@ -219,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.hardware.random_cases", description=__doc__)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--policies", nargs="+", default=["oneflow"])
+    parser.add_argument("--policies", nargs="+", default=["oneflow", "fast"])
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long, with fewer cases")
     parser.add_argument("--json", type=Path, help="write the summary there")

@@ -43,6 +43,8 @@ from tests.random_cases.fusions import Fusion
 #: A group of lanes with and without padding, both widths of a lane's columns, ragged lengths, the longest row of each
 #: kernel, and (float64, or beyond it) the uncached one.
 LENGTHS = (1, 5, 31, 32, 66, 500, 1023, 1024, 1025, 2050, 6136, 6141, 12272, 12275)
+#: Rows for clusters, of which one keeps the whole row, and those that none does.
+FAST_LENGTHS = (3000, 20_000, 70_000, 400_001, 1_100_000)
 ROWS = {True: 6, False: 3}  # even, so that short rows are taken two at a time; odd and few where they are long
 #: All that can be fused, in each kernel: operands along the row, and with one element for it.
 FUSED_LENGTHS = (5, 64, 1100, 12275)
@@ -65,7 +67,7 @@ LIMIT = 150
 class Selection:
     """Which launches: of a process, or of all."""
 
-    policies: tuple[str, ...] = ("oneflow",)
+    policies: tuple[str, ...] = ("oneflow", "fast")
     ops: tuple[str, ...] = tuple(OPERATORS)
     dtypes: tuple[str, ...] = tuple(ELEMENT_TYPES)
 
@@ -87,6 +89,10 @@ def launches(selection: Selection) -> Iterator[Launch]:
     for policy, op, dtype, cols in product(selection.policies, selection.ops, selection.dtypes, LENGTHS):
         for layout in ("plain", "shifted"):
             case = _case(op, dtype, cols, layout, policy)
+            yield Launch(str(case), partial(_run_case, case))
+    for op, dtype, cols in product(selection.ops, selection.dtypes, FAST_LENGTHS):
+        if "fast" in selection.policies:
+            case = _case(op, dtype, cols, "plain", "fast")
             yield Launch(str(case), partial(_run_case, case))
     for op, dtype, cols, varies in product(selection.ops, selection.dtypes, FUSED_LENGTHS, OPERANDS):
         case = replace(_case(op, dtype, cols, "shifted", "oneflow"), fusion=_everything(op, varies))

@@ -28,7 +28,7 @@ BACKWARD = ("softmax_backward", "log_softmax_backward")
 
 #: Lengths of the axis, around everything that the dispatch and the kernels decide by: lanes of a warp, columns a lane
 #: holds, 1024 columns, what 48 KiB of shared memory keep (12 272 in float; 6136 of a gradient's two rows), the threads
-#: of a block.
+#: of a block, clusters and what they keep.
 COLS: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {
         "empty": (0,),
@@ -39,9 +39,12 @@ COLS: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "block": (1500, 2047, 2048, 3001, 4096),
         "smem": (6135, 6136, 6137, 6138, 12271, 12272, 12273, 12274),
         "long": (16385, 20000),
+        "cluster": (40_001, 70_000, 200_003, 1_100_000),
     }
 )
-_COLS_SHARES = (0.02, 0.2, 0.23, 0.2, 0.15, 0.1, 0.08, 0.02)
+_COLS_SHARES = (0.02, 0.2, 0.23, 0.2, 0.15, 0.1, 0.08, 0.018, 0.002)
+#: The longest row where nothing else is said.
+LONGEST = 20_000
 #: How many of the cases are fused ones.
 FUSED = 0.25
 ROWS = (1, 2, 3, 4, 5, 6, 8, 16, 31, 33, 64, 100, 129, 257)
@@ -109,18 +112,21 @@ def _tupled(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
 
 
-def drawn(seed: int, number: int, *, most: int, policies: Sequence[str] = ("oneflow",)) -> Case:
+def drawn(
+    seed: int, number: int, *, most: int, longest: int = LONGEST, policies: Sequence[str] = ("oneflow", "fast")
+) -> Case:
     """The case of that seed and number.
 
     Arguments:
         most: elements of an array at most (a single row may have more).
+        longest: a row at most.
         policies: what to choose from.
     """
     random = np.random.default_rng([seed, number])
     op = _one(random, FORWARD + BACKWARD)
     fused = random.random() < FUSED
     cols = fusions.drawn_cols(random) if fused else _one(random, COLS[_one(random, tuple(COLS), _COLS_SHARES)])
-    shape, axis = _shape(random, cols, most)
+    shape, axis = _shape(random, cols if cols <= longest else longest, most)
     dtype, cast = _one(random, DTYPES), None
     if random.random() < 0.2:
         dtype, cast = _one(random, DTYPES + INTEGERS), _one(random, DTYPES)

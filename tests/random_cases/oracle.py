@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from softlab.fast_dispatches import STREAM_PACKS
 from softlab.plans import Plan
 from tests.random_cases.bounds import Approx, Arithmetic
 from tests.random_cases.fusions import Fusion
@@ -122,6 +123,58 @@ def _of_block(plan: Plan) -> Way:
     return Way(own - 1 + 5 + plan.block_size // 32 - 1)
 
 
+def _of_fast_lanes(plan: Plan) -> Way:
+    """A lane's own packs, and its part of the row's head and tail; then a butterfly over the group."""
+    assert plan.cols_per_thread
+    assert plan.thread_group_width
+    width = plan.thread_group_width
+    return _fast(plan.cols_per_thread + _edges(plan, width) - 1 + (width.bit_length() - 1), 1)
+
+
+def _of_fast_blocks(plan: Plan) -> Way:
+    """As a lane, then 5 shuffles in the warp; the warps of all blocks of the cluster are parts with own maxima."""
+    return _fast(_of_parts(plan), 2)
+
+
+def _of_fast_stream(plan: Plan) -> Way:
+    """A thread's own sum is scaled down whenever a pass brings a larger element: at most once for each pass."""
+    passes = -(-_packs_a_thread(plan) // STREAM_PACKS)
+    return _fast(_of_parts(plan), passes + 3)
+
+
+def _fast(additions: int, factors: int) -> Way:
+    return Way(additions, factors, flushed=True, reciprocal=True)
+
+
+def _of_parts(plan: Plan) -> int:
+    parts = (plan.cluster or 1) * plan.block_size // 32
+    merged = max(parts // 32, 1) - 1 + (min(parts, 32).bit_length() - 1)
+    return _packs_a_thread(plan) * plan.pack_size + _edges(plan, plan.block_size) - 1 + 5 + merged
+
+
+def _packs_a_thread(plan: Plan) -> int:
+    """Each block of a cluster has a share of the row in multiples of 8 packs."""
+    packs, cluster = -(-plan.cols // plan.pack_size), plan.cluster or 1
+    share = -(-packs // cluster)
+    if cluster > 1:
+        share += -share % 8
+    return -(-share // plan.block_size)
+
+
+def _edges(plan: Plan, threads: int) -> int:
+    """Elements of head and tail, less than a pack each, that a thread has."""
+    return -(-2 * (plan.pack_size - 1) // threads)
+
+
 _WAYS: Mapping[str, Callable[[Plan], Way]] = MappingProxyType(
-    {"warp": _of_lanes, "block_smem": _of_block, "block_uncached": _of_block}
+    {
+        "warp": _of_lanes,
+        "block_smem": _of_block,
+        "block_uncached": _of_block,
+        "fast_warp": _of_fast_lanes,
+        "fast_block": _of_fast_blocks,
+        "fast_cluster": _of_fast_blocks,
+        "fast_ring": _of_fast_blocks,
+        "fast_stream": _of_fast_stream,
+    }
 )
