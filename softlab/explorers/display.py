@@ -8,17 +8,18 @@ from typing import Any
 import plotly.graph_objects as go
 from IPython.display import display
 
-from softlab.explorers.diagrams import GridDiagram
+from softlab.explorers.diagrams import ButterflyDiagram, GridDiagram
 
 
 def show(picture: go.Figure | str | dict[str, Any]) -> None:
-    """Show a plotly figure, HTML, or a diagram's data (``softlab.views.diagrams``) as a cell's output.
+    """Show a plotly figure, HTML, or a diagram's data (``softlab.views.diagrams``, ``reduction``) as a cell's output.
 
     A figure is given to JupyterLab's own plotly, which needs no network and stores no copy of the library in the
     notebook; elsewhere its title is shown.
     """
     if isinstance(picture, dict):
-        display(GridDiagram(data=picture))
+        reduction = "levels" in picture
+        display(ButterflyDiagram(data=picture, step=len(picture["steps"])) if reduction else GridDiagram(data=picture))
         return
     if isinstance(picture, go.Figure):
         data = {

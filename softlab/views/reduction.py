@@ -15,7 +15,6 @@ import numpy as np
 from softlab.instruments.banks import WARP
 from softlab.instruments.shuffles import ShuffleStep
 from softlab.views.diagrams import ranges
-from softlab.views.shuffles import short_number
 from softlab.views.style import ROLES, ink_on
 
 Band = tuple[int, int, str]
@@ -88,3 +87,19 @@ def _unknown(label: str) -> dict[str, Any]:
         "label": label,
         "cells": [{"text": "", "tip": tip, "lanes": [lane], "idle": False} for lane, tip in enumerate(tips)],
     }
+
+
+def short_number(value: np.generic) -> str:
+    """A value in about six characters, with two digits or more."""
+    number = value.item()
+    if isinstance(number, int):
+        text = str(number)
+        return text if len(text) <= 6 else f"{number:.1e}".replace("e+0", "e").replace("e+", "e")
+    if not np.isfinite(number):
+        return str(number)
+    for digits in (5, 4, 3, 2):
+        text = f"{number:.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+        text = text.replace("-0.", "-.") if text.startswith("-0.") else text
+        if len(text) <= 6:
+            return text
+    return text
