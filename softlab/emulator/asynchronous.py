@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from softlab.emulator.copies import BulkSites, CopySites
+from softlab.emulator.bulk_copies import BulkSites
+from softlab.emulator.copies import CopySites
 from softlab.emulator.effects import EFFECTS, Effect, Place, space_of, without_policy
 from softlab.emulator.linker import Image
 from softlab.emulator.mbarriers import pending_count
@@ -64,9 +65,9 @@ def _copy(instruction: Instruction, index: int, image: Image) -> Effect:
 def _bulk(instruction: Instruction, index: int, image: Image) -> Effect:
     place = Place(index, instruction)
     if instruction.has("commit_group"):
-        return Effect("m.copies.bulk_commit", place)
+        return Effect("m.bulk.commit", place)
     if instruction.has("wait_group"):
-        return Effect("m.copies.bulk_wait", place, ((instruction.operands[0], "u32"),))
+        return Effect("m.bulk.wait", place, ((instruction.operands[0], "u32"),))
     if instruction.has("prefetch"):
         return Effect("m.nothing", place)
     spaces = [m for m in instruction.modifiers if m.split("::")[0] in ("shared", "global")]
@@ -82,7 +83,7 @@ def _bulk(instruction: Instruction, index: int, image: Image) -> Effect:
     if spaces[0] == "global":
         if rest or not instruction.has("bulk_group"):
             raise NotImplementedError("cp.async.bulk to global memory")
-        return Effect("m.copies.bulk_store", BulkSites(into, out_of), (*_ends(target, source), (size, "u32")))
+        return Effect("m.bulk.store", BulkSites(into, out_of), (*_ends(target, source), (size, "u32")))
     if not instruction.has("mbarrier::complete_tx::bytes"):
         raise NotImplementedError("cp.async.bulk into shared memory")
     mbarrier, *mask = rest
@@ -91,7 +92,7 @@ def _bulk(instruction: Instruction, index: int, image: Image) -> Effect:
         raise NotImplementedError("cp.async.bulk")
     sites = BulkSites(into, out_of, _object(index, instruction, _at(mbarrier)), multicast)
     sources = (*_ends(target, source), (size, "u32"), *_ends(mbarrier))
-    return Effect("m.copies.bulk_load", sites, (*sources, *((m, "u16") for m in mask)))
+    return Effect("m.bulk.load", sites, (*sources, *((m, "u16") for m in mask)))
 
 
 def _object(index: int, instruction: Instruction, offset: int = 0, space: str = "cluster") -> Site:
@@ -107,7 +108,7 @@ def _store(instruction: Instruction, index: int, image: Image) -> Effect:
     values = value.elements if isinstance(value, Vector) else (value,)
     into = Site(index, instruction, "cluster", DTYPES[kind], len(values), _at(target), store=True)
     sites = BulkSites(into, into, _object(index, instruction, _at(mbarrier)))
-    return Effect("m.copies.store", sites, (*_ends(target, mbarrier), *((v, kind) for v in values)))
+    return Effect("m.bulk.send", sites, (*_ends(target, mbarrier), *((v, kind) for v in values)))
 
 
 @EFFECTS.opcode("mbarrier")

@@ -77,7 +77,7 @@ def _check_sizes(image: Image, dynamic_shared: int) -> None:
         ("global and constant variables", sum(v.size or 0 for v in image.variables), _MOST_VARIABLE_BYTES),
     )
     for what, size, most in sizes:
-        if size > most:
+        if not 0 <= size <= most:
             raise Error(f"{image.name} needs {size} bytes of {what}; the emulator gives at most {most}")
 
 

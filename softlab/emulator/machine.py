@@ -15,6 +15,7 @@ import numpy as np
 from softlab.emulator.asynchronous import lower_wait
 from softlab.emulator.atomics import Atomics
 from softlab.emulator.block_memory import GenericMemory, LocalMemory, SharedMemory
+from softlab.emulator.bulk_copies import BulkCopies
 from softlab.emulator.clusters import ClusterBarrier, ClusterMemory
 from softlab.emulator.compiler import CompiledBlock, Program, immediate
 from softlab.emulator.copies import Copies
@@ -132,6 +133,7 @@ class Batch(FaultReports):
         self.cluster_barrier = ClusterBarrier(self, blocks, threads, in_cluster)
         self.mbarriers = Mbarriers(self, blocks)
         self.copies = Copies(self, blocks * threads)
+        self.bulk = BulkCopies(self, self.copies, blocks * threads)
         self.generic = GenericMemory(self.global_, self.cluster if in_cluster > 1 else self.shared, self.local)
         self.atomics = Atomics(
             {
@@ -182,6 +184,7 @@ class Batch(FaultReports):
         self.cluster_barrier.clear()
         self.mbarriers.clear()
         self.copies.clear()
+        self.bulk.clear()
         self.steps = 0
         for observer in self.launch.observers:
             observer.batch(self)
@@ -192,7 +195,7 @@ class Batch(FaultReports):
         total = self._loop(self._schedule)
         for observer in self.launch.observers:
             observer.done()
-        self.copies.done()
+        self.bulk.done()
         return total
 
     def _loop(self, schedule: Schedule) -> int:

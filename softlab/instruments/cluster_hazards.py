@@ -50,6 +50,8 @@ class ClusterHazards(Hazards):
         """Nothing has been touched yet."""
         super().batch(batch)
         self._last = _Last(*(np.full(batch.blocks, -1, np.int64) for _ in range(4)))
+        #: The blocks that have waited for their cluster: they know that all of it has begun.
+        self._begun = np.zeros(batch.blocks, bool)
         self._sites: dict[int, Site] = {}
         self._initialised: dict[tuple[int, int], tuple[int, int, int]] = {}
 
@@ -103,7 +105,7 @@ class ClusterHazards(Hazards):
                 "read, and put a barrier of the cluster after the writes",
                 site, lanes, address, never,
             )  # fmt: skip
-        early = shadow.acquired(who.row, who.thread) == 0
+        early = ~self._begun[who.row]
         if early.any():
             verb = "writes" if site.store else "reads"
             raise self.fault(
@@ -168,6 +170,7 @@ class ClusterHazards(Hazards):
         """And these know it now."""
         live = self.watched.live_mask()
         self.shadow.cluster_wait(lanes.mask, lanes.mask if live is None else live)
+        self._begun |= lanes.mask.any(axis=1)
         self.passed(lanes, place.index)
 
     # mbarriers
@@ -234,7 +237,7 @@ class ClusterHazards(Hazards):
         shadow = self.shadow
         outside = shadow.see_outside()
         owner, bad = copy.owner, np.zeros(len(copy.lane), bool)
-        early = (owner != who.row) & (shadow.acquired(who.row, who.thread) == 0)
+        early = (owner != who.row) & ~self._begun[who.row]
         if early.any():
             what = "goes to another block, which may not have begun. Let the blocks of the cluster wait for each other "
             raise self._copy_fault("race", what + "at a barrier of the cluster first", copy, early)
@@ -309,7 +312,7 @@ class ClusterHazards(Hazards):
 
     def done(self) -> None:
         """A block must know of everything that others did in its shared memory before it ends."""
-        for copy in self.watched.copies.unfinished():
+        for copy in self.watched.bulk.unfinished():
             verb = "writes" if copy.writes else "reads"
             raise self._fault_of(
                 "race",

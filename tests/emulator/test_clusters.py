@@ -302,6 +302,16 @@ def test_what_a_relaxed_arrival_does_not_tell():
     assert out.tolist() == list(range(32))
 
 
+def test_a_relaxed_barrier_tells_that_all_have_begun():
+    body = """(int* out) { __shared__ float m[32];
+      asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); wait();
+      store(map(m + threadIdx.x, rank() ^ 1), threadIdx.x); cluster_sync();
+      out[threadIdx.x] = m[threadIdx.x]; }"""
+    out = np.zeros(32, np.int32)
+    kernel(body).run(4, 32, (out,))
+    assert out.tolist() == list(range(32))
+
+
 def test_what_is_done_between_arrival_and_wait_is_not_ordered():
     fault = fault_of("""(int* out) { __shared__ float m[32]; m[threadIdx.x] = 1; arrive();
       m[threadIdx.x] = 2;
