@@ -51,3 +51,12 @@ def test_an_exercise_in_its_stored_form_is_not_solved(number):
         if cell.cell_type == "code" and GRADED.search(cell.source):
             said = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
             assert said.startswith(("Not answered yet.", "Not yet: ")), cell.id
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_links_lead_to_files(number):
+    """Relative ones: JupyterLab shows the whole checkout, so those out of the folder work there, too."""
+    text = "\n".join(cell.source for cell in cells(LESSONS[number]) if cell.cell_type == "markdown")
+    targets = [target for target in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in target]
+    assert [target for target in targets if not (NOTEBOOKS / target).exists()] == []
+    assert targets, "it says what to read next"

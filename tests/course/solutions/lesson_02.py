@@ -51,7 +51,17 @@ ANSWERS = (
         right=(8,),
         wrong=((250, "32 lanes load a pack each"), (7, "896"), (32, "packs of 1"), (63, "sectors"), (9, "32 packs")),
     ),
-    Answers("02-one-sector-more", right=(9,), wrong=((8, "8 bytes later"), (10, "between them"), (32, "Four lanes"))),
+    Answers(
+        "02-one-sector-more",
+        right=(17,),
+        wrong=(
+            (16, "16 bytes later"),
+            (18, "between them"),
+            (32, "Two lanes"),
+            (9, "packs of 8"),
+            (5, "The first byte"),
+        ),
+    ),
     Answers(
         "02-rows-that-begin-right",
         right=(1008,),

@@ -53,8 +53,8 @@ ANSWERS = (
     ),
     Answers(
         "03-shuffles-of-a-group",
-        right=(12,),
-        wrong=((6, "two at once"), (3, "a maximum and a sum"), (48, "serves all four groups"), (20, "five steps")),
+        right=(8,),
+        wrong=((4, "two at once"), (2, "a maximum and a sum"), (64, "serves all eight groups"), (12, "groups of 8")),
     ),
     Answers(
         "03-name-the-lanes",

@@ -115,34 +115,36 @@ ANSWERS = (
         TWICE,
         right=(
             twice(),
-            # The barrier at the call's beginning, and a memory for each call.
+            # The memory given by the caller.
             twice(
-                ("  __syncthreads();\n  return sum;", "  return sum;"),
-                ("  for (int far", "  __syncthreads();\n  for (int far"),
-            ),
-            twice(
-                ("  __syncthreads();\n  return sum;", "  return sum;"),
-                ("__device__ float", "template <int call> __device__ float"),
-                ("block_sum(x[i])", "block_sum<0>(x[i])"),
-                ("block_sum(centred", "block_sum<1>(centred"),
+                (
+                    "template <int call>\n__device__ float block_sum(float",
+                    "__device__ float block_sum(float* part, float",
+                ),
+                ("  __shared__ float part[32];\n", ""),
+                ("  int i =", "  __shared__ float part[64];\n  int i ="),
+                ("block_sum<0>(", "block_sum(part, "),
+                ("block_sum<1>(", "block_sum(part + 32, "),
             ),
         ),
         wrong=(
-            # As the notebook has it.
-            (twice(("  __syncthreads();\n  return sum;", "  return sum;")), "while some warp still reads"),
+            # As the notebook has it: the same words in both calls.
+            (twice(("block_sum<1>", "block_sum<0>")), "while some warp still reads"),
             (
-                twice(("  __syncthreads();\n  return sum;", "  __syncwarp();\n  return sum;")),
-                "while some warp still reads",
+                twice(("block_sum<1>", "block_sum<0>"), ("  return sum;", "  __syncwarp();\n  return sum;")),
+                "while some",
+            ),
+            # The second barrier that the notebook speaks of, at the end or at the beginning.
+            (twice(("  return sum;", "  __syncthreads();\n  return sum;")), "64 barriers, 32 possible"),
+            (
+                twice(("block_sum<1>", "block_sum<0>"), ("  for (int far", "  __syncthreads();\n  for (int far")),
+                "64 barriers, 32 possible",
             ),
             (
-                twice(("  __syncthreads();\n  return sum;", "  if (threadIdx.x < 32) __syncthreads();\n  return sum;")),
+                twice(("  __syncthreads();\n", "  if (threadIdx.x < 32) __syncthreads();\n")),
                 "barrier-divergence",
             ),
-            (
-                twice(("  __syncthreads();\n  return sum;", "  __syncthreads();\n  __syncthreads();\n  return sum;")),
-                "barriers, 64 possible",
-            ),
-            (twice(("block_sum(centred * centred)", "block_sum(x[i] * x[i])")), "y[0, 0] is"),
+            (twice(("block_sum<1>(centred * centred)", "block_sum<1>(x[i] * x[i])")), "y[0, 0] is"),
             (twice(("part[threadIdx.x / 32] = value", "part[0] = value")), "race on line"),
         ),
     ),

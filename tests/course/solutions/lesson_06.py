@@ -28,15 +28,9 @@ ANSWERS = (
         wrong=((160, "4 bytes"), (120, "to the brim"), (38, "2**20"), (132, "one row at a time")),
     ),
     Answers(
-        "06-the-fastest-grid",
-        right=(132,),
-        wrong=(
-            (66, "is it the fastest"),
-            (33, "without work"),
-            (264, "fills the GPU"),
-            (1024, "planned"),
-            (99, "move blocks"),
-        ),
+        "06-bigger-and-faster",
+        right=(10,),
+        wrong=((13, "12 288 columns"), (12, "not the only"), (3, "another size"), (11, "least `microseconds`")),
     ),
     Answers(
         "06-there-and-back",

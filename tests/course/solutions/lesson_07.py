@@ -17,16 +17,22 @@ HELD = """extern "C" __global__ void log_sum_exp(const float* x, float* y) {
 
 ANSWERS = (
     Answers(
-        "07-room-for-eight",
-        right=(28_160,),
+        "07-room-for-five",
+        right=(45_568,),
         wrong=(
-            (29_184, "1024 bytes of each block"),
-            (28_161, "units of 128"),
-            (49_152, "384 KiB"),
-            (27_648, "An eighth"),
+            (46_694, "1024 bytes of each block"),
+            (45_670, "handed out together"),
+            (45_569, "units of 128"),
+            (49_152, "240 KiB"),
+            (28_160, "eight"),
+            (45_000, "A fifth"),
         ),
     ),
-    Answers("07-blocks-of-1024", right=(64,), wrong=((63, "So near"), (255, "65 536 registers"), (32, "32 warps"))),
+    Answers(
+        "07-blocks-of-768",
+        right=(80,),
+        wrong=((85, "to a warp"), (84, "get?"), (64, "fewer"), (255, "65 536 registers"), (32, "24 warps")),
+    ),
     Answers(
         KERNEL,
         right=(kernel(KERNEL),),

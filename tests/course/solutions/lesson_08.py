@@ -17,8 +17,14 @@ def by_loop(blocks):
 ANSWERS = (
     Answers(
         "08-the-first-step",
-        right=(6194,),
-        wrong=((6144, "a little more"), (6192, "one block of 128 more"), (7026, "first time"), (4096, "at most 8")),
+        right=(4370,),
+        wrong=(
+            (6194, "H200"),
+            (4368, "one block of 128 more"),
+            (4978, "first time"),
+            (1024, "begins"),
+            (4096, "at most 8"),
+        ),
     ),
     Answers(
         "08-another-gpu",

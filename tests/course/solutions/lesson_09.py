@@ -14,8 +14,15 @@ def dispatch(op, cols, dtype, *, softmax_ends=1023, log_softmax_ends=1024, bytes
 ANSWERS = (
     Answers(
         "09-blocks",
-        right=(12_500,),
-        wrong=((25_000, "two rows"), (67_584, "the most it may be"), (100_000, "more than one group"), (1, "4 groups")),
+        right=(938,),
+        wrong=(
+            (1875, "two rows"),
+            (3750, "32 lanes"),
+            (469, "4 lanes"),
+            (937, "29 984"),
+            (30_000, "more than one group"),
+            (1, "6 packs"),
+        ),
     ),
     Answers(
         "09-sixteen-lanes",

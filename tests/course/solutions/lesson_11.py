@@ -21,7 +21,9 @@ ANSWERS = (
         right=(49.5, 49.55),
         wrong=((12.4, "more than one"), (51.9, "2^20"), (99.0, "4096 threads"), (50, "Blocks an SM")),
     ),
-    Answers("11-a-claim-of-your-own", right=(10,), wrong=((9, "pack_speeds"), (0, "a good deal faster"))),
+    Answers(
+        "11-a-claim-of-your-own", right=(6,), wrong=((9, "pack_speeds"), (0, "a good deal faster"), (10, "and more"))
+    ),
     Answers(
         "11-write-the-judge",
         right=(judge,),
