@@ -60,6 +60,11 @@ class ClusterMemory:
         rank = np.where(tag == 0, lanes.row_index % self._size, tag - 1)
         return rank.astype(np.uint32)
 
+    def is_own(self, lanes: Lanes, address: Value) -> Value:
+        """Whether a generic address in shared memory is of the block that uses it."""
+        tag = (address - np.uint64(SHARED_WINDOW)).astype(np.int64) >> RANK_SHIFT
+        return (tag == 0) | (tag - 1 == lanes.row_index % self._size)
+
     def locate(self, lanes: Lanes, site: Site, address: Value) -> tuple[np.ndarray, Value]:
         """(row of the batch, offset in its shared memory) that each lane reaches, checked; the site's offset is in it.
 

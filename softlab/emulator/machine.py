@@ -310,7 +310,12 @@ class Batch(FaultReports):
 
     def is_space(self, lanes: Lanes, place: Place, address: Value) -> Value:
         """``isspacep``."""
-        return self.generic.space_of(address, place.mode)
+        if place.mode == "cluster":
+            return self.generic.space_of(address, "shared")
+        found = self.generic.space_of(address, place.mode)
+        if place.mode == "shared" and self.geometry.blocks_per_cluster > 1:
+            return found & self.cluster.is_own(lanes, address)
+        return found
 
     def nothing(self, lanes: Lanes, place: Place, *values: Value) -> None:
         """An instruction with no effect here."""

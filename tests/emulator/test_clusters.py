@@ -137,6 +137,24 @@ def test_cooperative_groups():
     assert y.tolist() == [[parts[(b + 1) % 4], (b + 1) % 4, b % 4] for b in range(8)]
 
 
+def test_what_addresses_are_of():
+    """isspacep and getctarank, of an address of its own, of another block's and of its own by its rank."""
+    asks = "".join(
+        f"""asm volatile("{{ .reg .pred p; isspacep.{space} p, %1; selp.u32 %0, 1, 0, p; }}" : "=r"(v) : "l"(there[i]));
+        out[blockIdx.x * 12 + 4 * i + {number}] = v;"""
+        for number, space in enumerate(("shared", "shared::cluster", "global"))
+    )
+    body = f"""(unsigned* out) {{ __shared__ int here; u64 there[3]; u32 v; there[0] = (u64)&here;
+      asm volatile("mapa.u64 %0, %1, %2;" : "=l"(there[1]) : "l"(&here), "r"(rank() ^ 1));
+      asm volatile("mapa.u64 %0, %1, %2;" : "=l"(there[2]) : "l"(&here), "r"(rank()));
+      for (int i = 0; i < 3; ++i) {{ {asks}
+        asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(v) : "r"(address_of((void*)there[i])));
+        out[blockIdx.x * 12 + 4 * i + 3] = v; }} }}"""
+    out = np.full((4, 3, 4), 9, np.uint32)
+    kernel(body).run(4, 1, (out,))
+    assert out.tolist() == [[[1, 1, 0, b], [0, 1, 0, b ^ 1], [1, 1, 0, b]] for b in range(4)]
+
+
 SOFTMAX = """(const float* x, float* y, long long cols) {
   __shared__ float2 partial; __shared__ float2 in_warps[4];
   const float* row = x + (blockIdx.x / ranks()) * cols; float* out = y + (blockIdx.x / ranks()) * cols;
