@@ -97,7 +97,7 @@ _DOUBLE_CUTS = (Cut(2, 256, 4), Cut(4, 128, 8), Cut(4, 256, 8), Cut(8, 256, 8))
 LIMITS = {
     (2, 1): Limits(lane=2, warp=96, thread=3, largest=4, cuts=_FORWARD_CUTS),
     (4, 1): Limits(lane=2, warp=96, thread=3, largest=3, cuts=_FORWARD_CUTS),
-    (8, 1): Limits(lane=4, warp=64, thread=4, largest=4, cuts=_DOUBLE_CUTS),
+    (8, 1): Limits(lane=2, warp=64, thread=4, largest=4, cuts=_DOUBLE_CUTS),
     (2, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS),
     (4, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS),
     (8, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS),

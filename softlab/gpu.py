@@ -73,7 +73,7 @@ def _allow_smem(function: Any, program: Program, smem: int, device: int) -> None
     """Let a block have that much dynamic shared memory; all that the device has, so that no launch lowers another's."""
     from cupy.cuda import driver, runtime
 
-    if smem > _SMEM_WITHOUT_ASKING:
+    if smem + program.static_smem_bytes > _SMEM_WITHOUT_ASKING:
         most = runtime.deviceGetAttribute(_MAX_SMEM_OPTIN, device) - program.static_smem_bytes
         driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SMEM, max(most, smem))  # too much is the driver's to refuse
 

@@ -28,4 +28,8 @@ def launch(source: Any, target: Any) -> Callable[[], Any]:
     rows, cols = source.shape
     block = triton.next_power_of_2(cols)
     warps = max(1, min(_MOST_WARPS, block // (32 * _A_THREAD)))
-    return lambda: _rows[(rows,)](target, source, cols, block=block, num_warps=warps)
+
+    def start() -> None:
+        _rows[(rows,)](target, source, cols, block=block, num_warps=warps)
+
+    return start

@@ -1,0 +1,94 @@
+"""The recording of policy "fast", and what the ladder's page says of it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from softlab.bench import fast_peers, record_fast, recordings
+from softlab.bench.record_fast import COLS, FEW, Cell
+
+RECORDED = recordings.load("fast_h200")
+SHORT_OF_MEGABYTES = [cols for cols in COLS if cols <= 151_936]
+
+
+def column(table: str, peer: str, field: str = "gigabytes_per_second", **of: object) -> dict[tuple[int, int], float]:
+    """(rows, cols) -> figure of a peer."""
+    found = recordings.select(RECORDED.tables[table], peer=peer, **of)
+    return {(int(r), int(c)): float(v) for r, c, v in zip(found["rows"], found["cols"], found[field], strict=True)}
+
+
+def ceiling(table: str, **of: object) -> float:
+    """The copy's speed where its size is a power of two; odd sizes are copied by a slower way."""
+    return float(np.median([speed for speed in column(table, "copy", **of).values() if speed > 3500]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("op", ["softmax", "log_softmax"])
+def test_forward_is_as_near_the_copy_as_the_page_says(op: str, dtype: str) -> None:
+    fast = column("forward", "fast", op=op, dtype=dtype)
+    assert sorted(cols for _, cols in fast) == sorted(COLS)
+    parts = {cols: speed / ceiling("forward", op=op, dtype=dtype) for (_, cols), speed in fast.items()}
+    below = [cols for cols in SHORT_OF_MEGABYTES if parts[cols] < 0.96]
+    assert below == {("log_softmax", "float16"): [32768], ("softmax", "bfloat16"): [65536]}.get((op, dtype), [])
+    assert min(parts[cols] for cols in SHORT_OF_MEGABYTES) > 0.94
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_no_peer_is_more_than_two_percent_ahead(dtype: str) -> None:
+    fast = column("forward", "fast", op="softmax", dtype=dtype)
+    peers = [name for name in fast_peers.PEERS if name not in ("copy", "fast")]
+    best = {at: max(column("forward", peer, op="softmax", dtype=dtype).get(at, 0) for peer in peers) for at in fast}
+    assert min(fast[at] / best[at] for at in fast) > 0.98
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_few_rows_are_ahead_of_every_peer(dtype: str) -> None:
+    fast = column("few", "fast", "microseconds", dtype=dtype)
+    assert sorted(fast) == sorted(FEW)
+    for peer in ("oneflow", "torch", "liger"):
+        others = column("few", peer, "microseconds", dtype=dtype)
+        assert all(fast[at] < spent for at, spent in others.items()), peer
+
+
+def test_every_peer_of_the_recording_has_a_version_or_is_softlab() -> None:
+    measured = set(RECORDED.tables["forward"]["peer"]) - {"copy", "fast", "oneflow"}
+    named = {
+        "torch": "PyTorch",
+        "inductor": "PyTorch",
+        "cudnn": "cuDNN",
+        "liger": "Liger",
+        "jax": "JAX",
+        "cupy": "CuPy",
+    }
+    assert {named[peer] for peer in measured} <= set(RECORDED.versions)
+
+
+def test_a_cell_counts_each_input_once() -> None:
+    assert Cell("forward", "softmax", "float16", 10, 20).nbytes == 2 * 10 * 20 * 2
+    assert Cell("gradients", "softmax_backward", "float64", 10, 20).nbytes == 3 * 10 * 20 * 8
+
+
+def test_every_cell_is_planned() -> None:
+    """Problems of 256 MiB, and those with few rows, for each dtype."""
+    cells = list(record_fast.cells())
+    assert len(cells) == 4 * 4 * len(COLS) + 3 * len(FEW)
+    assert all(cell.rows * cell.cols * 8 <= record_fast.INPUT_BYTES * 4 for cell in cells)
+
+
+def test_what_is_not_measured() -> None:
+    slow = [1024]
+    wanted = record_fast.wanted
+    assert wanted(Cell("forward", "softmax", "float32", 1, 1024), "quack", slow)
+    assert not wanted(Cell("forward", "softmax", "float32", 1, 1023), "quack", slow)
+    assert not wanted(Cell("few", "softmax", "float32", 1, 1024), "jax", slow)
+    assert not wanted(Cell("forward", "softmax", "float64", 1, 1024), "liger", slow)
+
+
+def test_peers_refuse_what_they_do_not_have() -> None:
+    output = SimpleNamespace(shape=(2, 3), dtype="float32", element_size=lambda: 4)
+    for peer in (fast_peers.torch_compiled, fast_peers.triton_rows, fast_peers.jax_compiled):
+        with pytest.raises(fast_peers.Refused):
+            peer("softmax_backward", [None, None], output)
