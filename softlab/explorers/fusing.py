@@ -92,7 +92,7 @@ class FusingExplorer(Explorer):
             "store": store,
         }
         self.message.value = tables.lines([_sentence(self.summary)])
-        title = f"Global memory, {problem.rows} x {problem.cols} {problem.dtype}"
+        title = f"Global memory, {problem.rows} x {problem.cols} {problem.dtype}, counted in the emulator"
         self.bars.value = traffic_bars(one, apart, title=title)
         self.types.value = tables.code(
             f"load   {load}\nstore  {store}", caption="The function objects of the one kernel"

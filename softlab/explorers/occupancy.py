@@ -98,6 +98,8 @@ class OccupancyExplorer(Explorer):
         names = ("blocks_per_sm", "warps_per_sm", "fraction", "limiters", "limits", "reason")
         self.summary = {name: record[name] for name in names} | {"best": best}
         self.smem_slider.max = max(device.smem_per_block_optin, self.smem)
+        # A slider shows its nearest step; the number beside it has to be the one that is drawn.
+        self.smem_slider.step = 1 if self.smem % SMEM_STEP else SMEM_STEP
         better = f" Most threads on an SM: blocks of {best}." if best else ""
         first, *more = occupancy_sentences(held)
         self.message.value = tables.lines([first + better, *more])

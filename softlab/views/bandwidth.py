@@ -7,14 +7,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from softlab.views.occupancy import stamped
-from softlab.views.style import INK, SERIES, layout
+from softlab.views.style import INK, PATTERNS, SERIES, layout, stamped
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
-_PATTERNS = tuple(
-    {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(0,0,0,0.55)", "size": 7, "solidity": 0.25}
-    for shape in ("", "/", "x", ".")
-)
 Points = tuple[Sequence[Any], Sequence[float]]
 
 
@@ -56,7 +51,7 @@ def grouped_bars(
         [
             go.Bar(
                 name=name, x=[str(label) for label in labels], y=[None if v != v else v for v in values],
-                marker={"color": SERIES[k % len(SERIES)], "pattern": _PATTERNS[k % len(_PATTERNS)]},
+                marker={"color": SERIES[k % len(SERIES)], "pattern": PATTERNS[k % len(PATTERNS)]},
                 hovertemplate=f"{name}, %{{x}}: %{{y:.3g}}<extra></extra>",
             )
             for k, (name, values) in enumerate(groups.items())

@@ -88,7 +88,7 @@ def _bars(mib: float, cache_mib: float, sentence: str) -> list[str]:
     below = top + _BAR + 4
     return [
         svg.text(0, 14, sentence, bold=True, size=13),
-        svg.box(_LEFT, top, cache_mib * scale, _BAR, ROLES["choice"], f"L2: {cache_mib:g} MiB", cache=cache_mib),
+        svg.box(_LEFT, top, cache_mib * scale, _BAR, ROLES["idle"], f"L2: {cache_mib:g} MiB", cache=cache_mib),
         svg.text(_LEFT - 8, top + 16, "L2", anchor="end"),
         svg.text(_LEFT + cache_mib * scale + 8, top + 16, f"{cache_mib:g} MiB"),
         svg.box(_LEFT, below, min(mib, _MOST) * scale, _BAR, colour, tip, flight=round(mib, 1)),

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from softlab.traces import COUNTERS
-from softlab.views.style import SERIES, layout
+from softlab.views.style import PATTERNS, SERIES, layout, stamped
 from softlab.views.tables import table
 
+#: Where counters come from, if nothing else is said.
+COUNTED = "From a run in the emulator"
 #: What each counter counts, for a reader who meets it for the first time.
 MEANING = {
     "shared_load_instructions": "loads from shared memory, one a warp",
@@ -50,9 +52,11 @@ def counters_table(
     return table(["counter", *runs, "what it counts"], rows, caption=caption, marked=conflicts)
 
 
-def counter_bars(runs: Mapping[str, Mapping[str, int]], names: Sequence[str], *, title: str) -> go.Figure:
-    """Bars: the counters ``names`` along the axis, one colour a run (label -> counters)."""
-    labels = [name.replace("_", " ") for name in names]
+def counter_bars(
+    runs: Mapping[str, Mapping[str, int]], names: Sequence[str], *, title: str, source: str = COUNTED
+) -> go.Figure:
+    """Bars: the counters ``names`` along the axis, one colour a run (label -> counters); ``source`` stands below."""
+    labels = [name.replace("_", "<br>") for name in names]
     bars = [
         go.Bar(
             name=label,
@@ -61,11 +65,12 @@ def counter_bars(runs: Mapping[str, Mapping[str, int]], names: Sequence[str], *,
             text=[run[name] for name in names],
             textposition="outside",
             cliponaxis=False,
-            marker={"color": SERIES[number % len(SERIES)]},
+            marker={"color": SERIES[number % len(SERIES)], "pattern": PATTERNS[number % len(PATTERNS)]},
             customdata=[MEANING[name] for name in names],
             hovertemplate=f"{label}: %{{y:,}}<br>%{{customdata}}<extra></extra>",
         )
         for number, (label, run) in enumerate(runs.items())
     ]
     figure = go.Figure(bars, layout(title, "", "count, a warp at a time", barmode="group"))
-    return figure.update_xaxes(showgrid=False)
+    figure.update_layout(height=360, margin={"b": 100}).update_xaxes(showgrid=False, tickangle=0)
+    return stamped(figure, source)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from softlab.occupancies import UNLIMITED, Occupancy
 from softlab.views import svg
-from softlab.views.style import INK, ROLES, SERIES, layout
+from softlab.views.style import ROLES, SERIES, layout, stamped
 from softlab.views.tables import shown
 
 #: What each resource is called, and what it is counted in.
@@ -152,14 +152,6 @@ def achieved_bars(
         ],
         layout("Occupancy: what fits, and what was there", "percent of an SM's warps", "", barmode="group"),
     )  # fmt: skip
-    figure.update_layout(height=70 + 46 * len(labels), margin={"l": 230, "b": 96}, legend={"traceorder": "reversed"})
+    figure.update_layout(height=70 + 46 * len(labels), margin={"l": 230, "b": 96}, legend={"traceorder": "normal"})
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return stamped(figure.update_xaxes(range=[0, 112]), stamp)
-
-
-def stamped(figure: go.Figure, stamp: str) -> go.Figure:
-    """Say under the picture that it is recorded: where, when and with what."""
-    return figure.add_annotation(
-        text=stamp, x=0, y=0, xref="paper", yref="paper", yshift=-90, xanchor="left", yanchor="bottom",
-        showarrow=False, font={"size": 11, "color": INK}, align="left",
-    )  # fmt: skip

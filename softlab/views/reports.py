@@ -99,7 +99,7 @@ def report_html(report: Report) -> str:
     if report.facts:
         parts.append(table(["", ""], report.facts))
     if report.arrays:
-        rows = [(a.name, f"{a.dtype} {a.shape}", _changed(a), a.values) for a in report.arrays]
+        rows = [(a.name, f"{a.dtype} {a.shape}".replace(" ", "\u00a0"), _changed(a), a.values) for a in report.arrays]
         parts.append(table(["array", "", "elements changed", "values"], rows))
     notes = _placed(report)
     parts.append(annotated_source(report.source, report.by_line, notes=notes))

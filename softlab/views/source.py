@@ -55,6 +55,8 @@ FEWEST_FOLDED = 3
 _SASS_TIP = "a bar as long as that of the PTX instruction that it was made from"
 
 _FONT = f"font-family:{escape(MONOSPACE, quote=True)};font-size:12px;line-height:18px"
+#: Counters' names: narrow, so that room is left for the code.
+_HEAD = "font-size:11px;line-height:14px;font-family:var(--jp-ui-font-family,sans-serif)"
 _INK = "color:var(--jp-content-font-color1,inherit)"
 _FAINT = "color:var(--jp-content-font-color2,#767676)"
 _EDGE = "1px solid var(--jp-border-color2,#ddd)"
@@ -211,8 +213,9 @@ def _known(counters: Sequence[str]) -> tuple[str, ...]:
 def _table(titles: Sequence[str], rows: Sequence[str], *, tips: Mapping[str, str]) -> str:
     code = {"CUDA", "PTX", "SASS"}
     head = "".join(
-        f'<th title="{escape(tips.get(title, ""), quote=True)}" style="padding:2px 8px;border:0;border-bottom:{_EDGE};'
-        f"vertical-align:bottom;font-weight:600;line-height:15px;"
+        f'<th title="{escape(tips.get(title, ""), quote=True)}" style="border:0;border-bottom:{_EDGE};'
+        f"padding:2px {8 if title in code else 4}px;"
+        f"vertical-align:bottom;font-weight:600;{_FONT if title in code else _HEAD};"
         f'text-align:{"left" if title in code else "right"};{"" if title in code else "max-width:84px"}">'
         f"{escape(title)}</th>"
         for title in titles
@@ -237,7 +240,7 @@ def _count(name: str, value: int, most: int, here: Mapping[str, int]) -> str:
         return f'<td style="{_CELL}"></td>'
     return (
         f'<td data-counter="{name}" data-value="{value}" title="{escape(_tip(name, value, here), quote=True)}" '
-        f'style="{_CELL};padding:0 1px;min-width:64px"><div style="padding:0 7px;text-align:right;white-space:nowrap;'
+        f'style="{_CELL};padding:0 1px;min-width:48px"><div style="padding:0 3px;text-align:right;white-space:nowrap;'
         f'{_bar(name, value, most)}">{escape(shown(value))}</div></td>'
     )
 

@@ -6,7 +6,10 @@ never stands alone: a mark, a label or a hatching says the same.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
@@ -35,6 +38,12 @@ ROLES: dict[Role, str] = {
 #: Colours for things that have no role, such as the layouts in a comparison, in the order they appear.
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION)
 
+#: Hatching of the bars of a series, so that colour does not stand alone.
+PATTERNS = tuple(
+    {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(0,0,0,0.55)", "size": 7, "solidity": 0.25}
+    for shape in ("", "/", "x", ".")
+)
+
 #: Grey that can be read on white (4.5 to 1) and on JupyterLab's dark page (4.2 to 1).
 INK = "#767676"
 RULE = "rgba(118, 118, 118, 0.35)"
@@ -52,7 +61,7 @@ def ink_on(colour: str) -> str:
 
 def layout(title: str, x: str, y: str, **more: Any) -> dict[str, Any]:
     """A plotly layout for a chart: ``x`` and ``y`` are the axes' titles, with their units; ``more`` overrides."""
-    axis = {"gridcolor": RULE, "zerolinecolor": RULE, "linecolor": RULE}
+    axis = {"gridcolor": RULE, "zerolinecolor": RULE, "linecolor": RULE, "automargin": True}
     return {
         "template": "none",
         "title": {"text": title, "font": {"size": 15}, "x": 0, "xref": "paper"},
@@ -60,10 +69,18 @@ def layout(title: str, x: str, y: str, **more: Any) -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "colorway": list(SERIES),
-        "xaxis": {**axis, "title": {"text": x}},
-        "yaxis": {**axis, "title": {"text": y}},
+        "xaxis": {**axis, "title": {"text": x, "font": {"size": 13}}},
+        "yaxis": {**axis, "title": {"text": y, "font": {"size": 13}}},
         "margin": {"l": 70, "r": 20, "t": 50, "b": 50},
         "height": 320,
         "hoverlabel": {"font": {"family": FONT, "size": 13}},
         **more,
     }
+
+
+def stamped(figure: go.Figure, stamp: str) -> go.Figure:
+    """Say under the picture where its figures come from: a recording (where, when and with what), or a run."""
+    return figure.add_annotation(
+        text=stamp, x=0, y=0, xref="paper", yref="paper", yshift=-90, xanchor="left", yanchor="bottom",
+        showarrow=False, font={"size": 11, "color": INK}, align="left",
+    )  # fmt: skip

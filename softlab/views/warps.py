@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ _TALL, _ROW = 380, 26
 MOST_TIPS = 700
 #: A step of the axis has one of these lengths, times a power of ten.
 _NICE = (1, 2, 5)
+#: A parameter of the kernel in PTX, with the kernel's mangled name before it.
+_PARAMETER = re.compile(r"\[\w+?_param_")
 #: Blank and hyphen as those at which no line ends.
 _UNBROKEN = str.maketrans({" ": "\N{NO-BREAK SPACE}", "-": "\N{NON-BREAKING HYPHEN}"})
 #: Kind -> (colour, whether it has a dark band): the colour says which memory, as everywhere; a band, that it writes
@@ -92,7 +95,7 @@ def moment_table(doings: Sequence[Doing], clock: int, source: str) -> str:
         code = text[doing.line - 1].strip() if 0 < doing.line <= len(text) else ""
         where = f"line {doing.line}: {code}" if doing.line else ""
         who = f"{'warp' if len(warps) == 1 else 'warps'} {ranges(warps)}"
-        rows.append((who.translate(_UNBROKEN), _said(doing), where, doing.text))
+        rows.append((who.translate(_UNBROKEN), _said(doing), where, _PARAMETER.sub("[param_", doing.text)))
     return table(["", "at this step", "of the source", "PTX"], rows, caption=f"Step {clock}: what each warp is at")
 
 

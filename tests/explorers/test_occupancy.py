@@ -34,6 +34,12 @@ def test_state_moves_the_controls(explorer):
     assert explorer.device_menu.value == "T4"
 
 
+def test_the_slider_shows_the_number_that_is_drawn(explorer):
+    for smem in (28_160, 28_161, 512):
+        explorer.smem = smem
+        assert smem % explorer.smem_slider.step == 0
+
+
 @pytest.mark.parametrize("registers", [16, 40, 72, 128, 255])
 @pytest.mark.parametrize("smem", [0, 10_000, 50_000])
 def test_best_is_the_best(explorer, registers, smem):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from softlab.traces import COUNTERS
-from softlab.views.counters import MEANING, counter_bars, counters_table
+from softlab.views.counters import COUNTED, MEANING, counter_bars, counters_table
 from softlab.views.style import ROLES
 from softlab.views.tables import code, shown, table
 
@@ -50,6 +50,7 @@ def test_bars_hold_the_counters():
     assert [bar.name for bar in figure.data] == ["column", "row"]
     assert list(figure.data[1].y) == [counters(3)[name] for name in names]
     assert figure.layout.yaxis.title.text == "count, a warp at a time"
+    assert [note.text for note in figure.layout.annotations] == [COUNTED], "a picture says where it is from"
 
 
 def test_what_a_mark_means_is_seen_in_its_colour():
