@@ -79,14 +79,18 @@ LESSON = Lesson(
         ),
         Number(
             id="02-one-sector-more",
-            answer=lambda: sectors(8, 8),
+            answer=lambda: sectors(16, 16),
             slips=(
-                (8, "8 sectors hold 256 bytes, if these begin where a sector begins. Here they begin 8 bytes later."),
-                (10, "The first sector and the last are there in part. Count those between them."),
-                (32, "Four lanes fit in a sector, and a sector moves once for all of them."),
-                (16, "Four lanes fit in a sector, not two."),
+                (
+                    16,
+                    "16 sectors hold 512 bytes, if these begin where a sector begins. Here they begin 16 bytes later.",
+                ),
+                (18, "The first sector and the last are there in part. Count those between them."),
+                (32, "Two lanes fit in a sector, and a sector moves once for both of them."),
+                (9, "So many it is for packs of 8 bytes. Here a lane loads 16."),
+                (4, "So many sectors the whole warp wants if a lane loads 4 bytes. Here it loads 16."),
             ),
-            hint="The first byte is number 8, the last one number 8 + 255. In which sector is each of them?",
+            hint="The first byte is number 16, the last one number 16 + 511. In which sector is each of them?",
         ),
         Number(
             id="02-rows-that-begin-right",
