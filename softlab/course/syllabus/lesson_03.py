@@ -90,15 +90,15 @@ LESSON = Lesson(
         ),
         Number(
             id="03-shuffles-of-a-group",
-            answer=lambda: shuffles(8, 2),
+            answer=lambda: shuffles(4, 2),
             slips=(
-                (6, "That is for one row of each group. It works on two at once."),
-                (3, "Three steps for one result. A softmax wants a maximum and a sum, of each row."),
-                (48, "A shuffle is one instruction of the warp: it serves all four groups."),
-                (24, "Is each group's shuffle an instruction of its own?"),
-                (20, "That would be groups of 32: five steps. How many steps do 8 lanes need?"),
+                (4, "That is for one row of each group. It works on two at once."),
+                (2, "Two steps for one result. A softmax wants a maximum and a sum, of each row."),
+                (64, "A shuffle is one instruction of the warp: it serves all eight groups."),
+                (12, "That would be groups of 8: three steps. How many steps do 4 lanes need?"),
+                (20, "That would be groups of 32: five steps. How many steps do 4 lanes need?"),
             ),
-            hint="Steps for 8 lanes, times maximum and sum, times the rows of a group at once.",
+            hint="Steps for 4 lanes, times maximum and sum, times the rows of a group at once.",
         ),
         Number(
             id="03-name-the-lanes",
