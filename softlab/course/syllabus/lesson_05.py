@@ -141,8 +141,8 @@ LESSON = Lesson(
             requirements=(
                 at_most(
                     "barriers",
-                    lambda launch: 4 * _warps(launch),
-                    "Two a call are enough: which is the one that the second call waits for in vain?",
+                    lambda launch: 2 * _warps(launch),
+                    "One a call is enough, if the second call does not write where the first may still be read.",
                 ),
             ),
             hint="A row less its mean, divided by the root of the mean of its squares.",
