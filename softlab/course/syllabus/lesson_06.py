@@ -22,17 +22,13 @@ def most_blocks() -> int:
     return L2_THIRD * 2**20 // (COLS * 4)
 
 
-def fastest_grid() -> int:
-    """The recorded grid with which rows of 65 536 float32, in blocks of 1024, take the least time."""
-    some = [point for point in caches.recorded() if (point.cols, point.block_size) == (65_536, 1024)]
-    return min(some, key=lambda point: point.microseconds).grid
-
-
-def least_read_grid() -> int:
-    """Slip: the largest grid of those that read the least from DRAM."""
-    some = [point for point in caches.recorded() if (point.cols, point.block_size) == (65_536, 1024)]
-    least = min(round(point.dram_read, 2) for point in some)
-    return max(point.grid for point in some if round(point.dram_read, 2) == least)
+def fastest_blocks() -> list[int]:
+    """The block size that took the least time, at each recorded row length, on the grid of the dispatcher."""
+    best: dict[int, caches.Reread] = {}
+    for point in caches.recorded():
+        if not point.by_hand and (point.cols not in best or point.microseconds < best[point.cols].microseconds):
+            best[point.cols] = point
+    return [best[cols].block_size for cols in sorted(best)]
 
 
 def there_and_back(lines: int = 1000, room: int = 800) -> int:
@@ -93,16 +89,21 @@ LESSON = Lesson(
             hint="A block works on one row at a time, of 131 072 times 4 bytes. 20 MiB are 20 * 2**20 bytes.",
         ),
         Number(
-            id="06-the-fastest-grid",
-            answer=fastest_grid,
+            id="06-bigger-and-faster",
+            answer=lambda: fastest_blocks().count(1024),
             slips=(
-                (least_read_grid, "That one reads least. But is it the fastest? Look at the microseconds."),
-                (33, "That one reads no more than it must, and leaves three of four SMs without work."),
-                (264, "That one fills the GPU. Move the slider to the left and read the microseconds."),
-                (1024, "That is the planned grid. Move the slider to the left and read the microseconds."),
+                (
+                    lambda: len(fastest_blocks()),
+                    "At so many they read the least. At 12 288 columns they were not the fastest: see above.",
+                ),
+                (lambda: len(fastest_blocks()) - 1, "12 288 columns are not the only exception. Ask for every length."),
+                (
+                    lambda: len(fastest_blocks()) - fastest_blocks().count(1024),
+                    "At so many lengths another size is the fastest.",
+                ),
             ),
-            hint="Put the explorer at 65 536 columns and 1024 threads, move blocks, and read the microseconds.",
-            because="Fewer rows in flight save re-reads, and fewer blocks load less at a time: it is a compromise.",
+            hint="For each `cols`, take the point with the least `microseconds`, and look at its `block_size`.",
+            because="Ask also by how much: where nothing fits into L2, the three sizes hardly differ at most lengths.",
         ),
         Number(
             id="06-there-and-back",
