@@ -14,14 +14,14 @@ from softlab.occupancies import occupancy
 
 
 def most_smem() -> int:
-    """The most shared memory of which eight blocks of 256 threads with 32 registers fit, bytes a block."""
-    held = {s: occupancy("H200", threads=256, registers=32, smem=s).blocks_per_sm for s in range(20_000, 48_000)}
-    return max(s for s, blocks in held.items() if blocks >= 8)
+    """The most shared memory of which five blocks of 256 threads with 32 registers fit, bytes a block."""
+    held = {s: occupancy("H200", threads=256, registers=32, smem=s).blocks_per_sm for s in range(30_000, 49_153)}
+    return max(s for s, blocks in held.items() if blocks >= 5)
 
 
 def most_registers() -> int:
-    """The most registers a thread with which a block of 1024 threads can be launched."""
-    return max(r for r in range(1, 256) if occupancy("H200", threads=1024, registers=r).blocks_per_sm)
+    """The most registers a thread with which a block of 768 threads can be launched."""
+    return max(r for r in range(1, 256) if occupancy("H200", threads=768, registers=r).blocks_per_sm)
 
 
 def sums() -> Iterator[Launch]:
@@ -46,23 +46,31 @@ LESSON = Lesson(
     ),
     exercises=(
         Number(
-            id="07-room-for-eight",
+            id="07-room-for-five",
             answer=most_smem,
             slips=(
-                (233_472 // 8, "That is an eighth of it. The driver keeps 1024 bytes of each block for itself."),
-                (49_152, "So much may one block take without asking. Eight of them are 384 KiB."),
+                (233_472 // 5, "That is a fifth of it. The driver keeps 1024 bytes of each block for itself."),
+                (
+                    233_472 // 5 - 1024,
+                    "Nearly: the 1024 bytes and yours are handed out together, in units of 128 bytes.",
+                ),
+                (49_152, "So much may one block take without asking. Five of them are 240 KiB."),
+                (28_160, "That leaves room for eight."),
                 (lambda: most_smem() + 1, "One byte less: shared memory is handed out in units of 128 bytes."),
             ),
-            hint="An eighth of an SM's 233 472 bytes, in units of 128; and the driver takes 1024 of them.",
+            hint="A fifth of an SM's 233 472 bytes, in units of 128; and the driver takes 1024 of them.",
         ),
         Number(
-            id="07-blocks-of-1024",
+            id="07-blocks-of-768",
             answer=most_registers,
             slips=(
-                (255, "That is the most a thread can name. But 1024 threads share 65 536 registers."),
-                (63, "So near: 65 536 divided by 1024."),
+                (255, "That is the most a thread can name. But 768 threads share 65 536 registers."),
+                (64, "So many it is for 1024 threads. Here are fewer, so each may have more."),
+                (85, "65 536 divided by 768. But registers are handed out to a warp, in units of 256."),
+                (84, "Registers are handed out to a warp, in units of 256: what does a warp of yours get?"),
             ),
-            hint="Such a block has 32 warps, and they share 65 536 registers.",
+            hint="Such a block has 24 warps, which share 65 536 registers; a warp gets them in units of 256.",
+            because="80 x 32 = 2560 are ten units. From 81 on a warp gets eleven, and 24 x 2816 are too many.",
         ),
         WriteKernel(
             id="07-give-registers-back",
