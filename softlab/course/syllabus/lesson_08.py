@@ -12,8 +12,8 @@ BLOCK_SIZES = (128, 256, 512, 1024)
 
 
 def first_of_256() -> int:
-    """The shortest even row of float32 that gets blocks of 256 on an H200."""
-    return next(cols for cols in range(1024, 12_274, 2) if plan(4096, cols, device="H200").block_size == 256)
+    """The shortest even row of float32 that gets blocks of 256 on an A100."""
+    return next(cols for cols in range(1024, 12_274, 2) if plan(4096, cols, device="A100").block_size == 256)
 
 
 def choices() -> Iterator[Call]:
@@ -50,11 +50,12 @@ LESSON = Lesson(
             id="08-the-first-step",
             answer=first_of_256,
             slips=(
-                (6144, "Eight such rows are 192 KiB. Each block takes a little more than its row."),
+                (6194, "That is the H200's. An SM of an A100 has less shared memory: 164 KiB."),
                 (lambda: first_of_256() - 2, "There an SM still holds one block of 128 more."),
-                (7026, "The answer turns to 256 there, too, but not for the first time."),
+                (4978, "The answer turns to 256 there, too, but not for the first time."),
+                (1024, "At 1024 columns the kernel begins, with blocks of 128."),
             ),
-            hint="Let the explorer show it, or count: blocks of 256 hold at most 8 an SM.",
+            hint="Let the explorer show it, or count: an SM holds at most 8 blocks of 256 threads.",
         ),
         Choice(
             id="08-another-gpu",
