@@ -83,13 +83,16 @@ LESSON = Lesson(
     exercises=(
         Number(
             id="09-blocks",
-            answer=lambda: plan(100_000, 64, device="H200").grid,
+            answer=lambda: plan(30_000, 12, device="H200").grid,
             slips=(
-                (25_000, "A group takes two rows at a time, not one."),
-                (100_000, "A block has more than one group of lanes, and each takes more than one row."),
-                (67_584, "That is the most it may be: 32 times what the GPU's threads could hold. Are so many needed?"),
+                (1875, "A group takes two rows at a time, not one."),
+                (3750, "Groups of 32 lanes would make so many. How many packs of 2 has a row of 12?"),
+                (469, "Six packs do not fit into 4 lanes, a pack each."),
+                (937, "These have 29 984 rows. Who takes the rest?"),
+                (30_000, "A block has more than one group of lanes, and each takes more than one row."),
             ),
-            hint="A block has 4 groups of 32 lanes, and each group takes 2 rows at a time.",
+            hint="A row of 12 has 6 packs of 2. How many lanes is that, how many groups a block, how many rows?",
+            because="Groups of 8 lanes, 16 of them in a block, two rows each: 32 rows a block.",
         ),
         Number(
             id="09-sixteen-lanes",
