@@ -32,9 +32,9 @@ def mib_in_flight(blocks_per_sm: int | None = None) -> float:
 
 
 def faster_eights() -> int:
-    """Row lengths of float16 at which packs of 8 are at least 5 % faster than packs of 2."""
+    """Row lengths of float16 at which packs of 8 are at least 15 % faster than packs of 2."""
     found = claims.pack_speeds(recording(), "float16")
-    return sum(eight >= 1.05 * two for two, eight in zip(found[2], found[8], strict=True))
+    return sum(eight >= 1.15 * two for two, eight in zip(found[2], found[8], strict=True))
 
 
 def comparisons() -> Iterator[Call]:
@@ -48,7 +48,7 @@ def comparisons() -> Iterator[Call]:
     yield Call(([1.0, 1.4, 1.4], [1.0, 1.0, 1.0], 1.5), "does not hold")
     packs = claims.pack_speeds(recording(), "float16")
     words = {0: "does not hold", len(packs[8]): "holds"}
-    yield Call((packs[8], packs[2], 1.05), words.get(faster_eights(), "holds partly"))
+    yield Call((packs[8], packs[2], 1.15), words.get(faster_eights(), "holds partly"))
 
 
 def by_mean(mine: Sequence[float], others: Sequence[float], times: float) -> str:
@@ -106,7 +106,10 @@ LESSON = Lesson(
             id="11-a-claim-of-your-own",
             answer=faster_eights,
             hint="claims.pack_speeds(recording, 'float16') gives the speeds by pack, at each of PACK_COLS.",
-            slips=((0, "At some row lengths packs of 8 are a good deal faster: look at the last picture."),),
+            slips=(
+                (0, "At some row lengths packs of 8 are a good deal faster: look at the last picture."),
+                (10, "At so many they are faster. By 15 % and more?"),
+            ),
         ),
         WriteFunction(
             id="11-write-the-judge",
