@@ -2,7 +2,7 @@
 
     python -m tests.hardware.sanitize --json tests/data/sanitizer_operators_h200.json
 
-Each tool watches a process for each dtype, all at the same time, which compares every result with the oracle as well.
+Each tool watches a process for each policy and dtype, all at the same time, which compares each result with the oracle.
 What they launch has been run, and so compiled, without a tool before. A control shows that each tool reports here what
 it is for: a kernel with a fault of that kind. Every array is an allocation of its own (CuPy's memory pool would hide an
 access beyond its end). Exit status 1 where anything is reported, a result is wrong, or a control is not found.
@@ -43,8 +43,10 @@ from tests.random_cases.fusions import Fusion
 #: A group of lanes with and without padding, both widths of a lane's columns, ragged lengths, the longest row of each
 #: kernel, and (float64, or beyond it) the uncached one.
 LENGTHS = (1, 5, 31, 32, 66, 500, 1023, 1024, 1025, 2050, 6136, 6141, 12272, 12275)
-#: Rows for clusters, of which one keeps the whole row, and those that none does.
-FAST_LENGTHS = (3000, 20_000, 70_000, 400_001, 1_100_000)
+#: Rows for clusters: what their registers keep, what also takes their shared memory, what they keep no more.
+FAST_LENGTHS = (3000, 20_000, 70_000, 100_001, 400_001, 1_100_000)
+#: The longest row under a tool; racecheck is slow, and in double precision 100 001 columns take every kernel.
+LONGEST = {"memcheck": 1_100_000, "racecheck": 100_001, "initcheck": 1_100_000, "synccheck": 1_100_000}
 ROWS = {True: 6, False: 3}  # even, so that short rows are taken two at a time; odd and few where they are long
 #: All that can be fused, in each kernel: operands along the row, and with one element for it.
 FUSED_LENGTHS = (5, 64, 1100, 12275)
@@ -70,10 +72,12 @@ class Selection:
     policies: tuple[str, ...] = ("oneflow", "fast")
     ops: tuple[str, ...] = tuple(OPERATORS)
     dtypes: tuple[str, ...] = tuple(ELEMENT_TYPES)
+    longest: int = max(LONGEST.values())
 
     def options(self) -> list[str]:
         """As options of this command."""
-        return ["--policies", *self.policies, "--ops", *self.ops, "--dtypes", *self.dtypes]
+        several = ["--policies", *self.policies, "--ops", *self.ops, "--dtypes", *self.dtypes]
+        return [*several, "--longest", str(self.longest)]
 
 
 @dataclass(frozen=True)
@@ -91,9 +95,15 @@ def launches(selection: Selection) -> Iterator[Launch]:
             case = _case(op, dtype, cols, layout, policy)
             yield Launch(str(case), partial(_run_case, case))
     for op, dtype, cols in product(selection.ops, selection.dtypes, FAST_LENGTHS):
-        if "fast" in selection.policies:
+        if "fast" in selection.policies and cols <= selection.longest:
             case = _case(op, dtype, cols, "plain", "fast")
             yield Launch(str(case), partial(_run_case, case))
+    if "oneflow" in selection.policies:
+        yield from _other_launches(selection)
+
+
+def _other_launches(selection: Selection) -> Iterator[Launch]:
+    """Of the policy "oneflow" alone: fused kernels, and those that are asked for."""
     for op, dtype, cols, varies in product(selection.ops, selection.dtypes, FUSED_LENGTHS, OPERANDS):
         case = replace(_case(op, dtype, cols, "shifted", "oneflow"), fusion=_everything(op, varies))
         yield Launch(str(case), partial(_run_case, case))
@@ -155,6 +165,7 @@ def watched(selection: Selection) -> int:
     gpu._function = noted  # every launch asks it for the kernel, or has asked it when it was made ready
     failed, count = [], 0
     for one in launches(selection):
+        print(one.name[:120], flush=True)  # where a process that is killed has come to
         problem = one.run(Gpu())
         count += 1
         if problem:
@@ -242,27 +253,35 @@ def _said(command: Sequence[str]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def recorded(selection: Selection) -> dict[str, Any]:
+def recorded(selection: Selection, tools: Sequence[str]) -> dict[str, Any]:
     """Run all: without a tool first, then under each of them."""
-    module = [sys.executable, "-m", "tests.hardware.sanitize", "--watched"]
-    singles = [Selection(selection.policies, (op,), (dtype,)) for op in selection.ops for dtype in selection.dtypes]
-    parts = [Selection(selection.policies, selection.ops, (dtype,)) for dtype in selection.dtypes]
-    with ThreadPoolExecutor(max(len(singles), 4 * (len(parts) + 1))) as pool:
+    watched = [sys.executable, "-m", "tests.hardware.sanitize", "--watched"]
+    each = [
+        replace(selection, policies=(policy,), dtypes=(dtype,))
+        for policy, dtype in product(selection.policies, selection.dtypes)
+    ]
+    singles = [replace(part, ops=(op,)) for part, op in product(each, selection.ops)]
+    with ThreadPoolExecutor(len(tools) * (len(each) + 1)) as pool:
         with tempfile.TemporaryDirectory() as headers:
-            compiling = [*module, "--headers", headers]
+            compiling = [*watched, "--headers", headers]
             before = list(pool.map(lambda part: process([*compiling, *part.options()]), singles))
         under = {
-            tool: [pool.submit(watching, tool, ["--watched", *part.options()]) for part in parts] for tool in CONTROLS
+            (tool, part.policies[0], part.dtypes[0]): pool.submit(
+                watching, tool, ["--watched", *replace(part, longest=LONGEST[tool]).options()]
+            )
+            for tool, part in product(tools, each)
         }
-        controls = {tool: pool.submit(watching, tool, ["--control", tool]) for tool in CONTROLS}
-    without = summed_up([{"errors": 0, **answer} for answer in before])
+        controls = {tool: pool.submit(watching, tool, ["--control", tool]) for tool in tools}
     shown = ("errors", "reports", "exit")
     return {
         "command": f"python -m tests.hardware.sanitize --policies {' '.join(selection.policies)}",
         **about(),
         "sanitizer": re.findall(r"Version (\S+)", _said(["compute-sanitizer", "--version"])),
-        "without a tool": without,
-        "tools": {tool: summed_up([future.result() for future in futures]) for tool, futures in under.items()},
+        "without a tool": summed_up([{"errors": 0, **answer} for answer in before]),
+        "tools": {
+            f"{tool}, {policy}": summed_up([under[tool, policy, dtype].result() for dtype in selection.dtypes])
+            for tool, policy in product(tools, selection.policies)
+        },
         "controls": {tool: {key: future.result()[key] for key in shown} for tool, future in controls.items()},
     }
 
@@ -276,15 +295,17 @@ def passed(record: Mapping[str, Any]) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.hardware.sanitize", description=__doc__)
-    parser.add_argument("--json", type=Path, help="write the summary there")
+    parser.add_argument("--json", type=Path, help="write the summary there, beside what other tools and policies gave")
+    parser.add_argument("--tools", nargs="+", default=list(CONTROLS), choices=CONTROLS)
     every = Selection()
     for name in ("policies", "ops", "dtypes"):
         parser.add_argument(f"--{name}", nargs="+", default=list(getattr(every, name)))
+    parser.add_argument("--longest", type=int, default=every.longest, help="columns of a row at most")
     parser.add_argument("--watched", action="store_true", help="only run the launches, in this process")
     parser.add_argument("--headers", help="with --watched: parse the headers once, into this folder")
     parser.add_argument("--control", choices=CONTROLS, help="only run that tool's control, in this process")
     given = parser.parse_args(arguments)
-    selection = Selection(tuple(given.policies), tuple(given.ops), tuple(given.dtypes))
+    selection = Selection(tuple(given.policies), tuple(given.ops), tuple(given.dtypes), given.longest)
     if given.control:
         control(given.control)
         return 0
@@ -292,12 +313,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parse_headers_once(given.headers)
     if given.watched:
         return watched(selection)
-    record = recorded(selection)
+    record = recorded(selection, given.tools)
     print(json.dumps(record, indent=1))
     if given.json:
         given.json.parent.mkdir(parents=True, exist_ok=True)
-        given.json.write_text(json.dumps(record, indent=1) + "\n")
+        given.json.write_text(json.dumps(beside(given.json, record), indent=1) + "\n")
     return 0 if passed(record) else 1
+
+
+def beside(path: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """The record with what is in the file of other tools and policies, if that is of the same kernels."""
+    try:
+        earlier = json.loads(path.read_text())
+    except FileNotFoundError:
+        return record
+    if earlier["sources"] != record["sources"]:
+        return record
+    return {**record, **{part: {**earlier[part], **record[part]} for part in ("tools", "controls")}}
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,7 +80,32 @@ def test_what_is_not_clean(wrong: dict[str, Any]) -> None:
     assert not passed(record(controls={"memcheck": answer()}))
 
 
+def test_what_other_tools_gave_stays_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    first = {"sources": "a", "tools": {"memcheck, fast": 1}, "controls": {"memcheck": 1}}
+    assert sanitize.beside(path, first) == first
+    path.write_text(json.dumps(first))
+    second = {"sources": "a", "tools": {"racecheck, fast": 2}, "controls": {"racecheck": 2}}
+    assert set(sanitize.beside(path, second)["tools"]) == {"memcheck, fast", "racecheck, fast"}
+    assert sanitize.beside(path, {**second, "sources": "b"}) == {**second, "sources": "b"}
+
+
+def test_the_record_is_clean() -> None:
+    record = json.loads((Path(__file__).parents[1] / "data" / "sanitizer_operators_h200.json").read_text())
+    assert passed(record)
+    assert set(record["controls"]) == set(CONTROLS)
+
+
 def test_without_the_tool_nothing_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(FileNotFoundError):
         watching("memcheck", [])
+
+
+def test_a_selection_as_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the parent process asks of a watched one."""
+    seen: list[Selection] = []
+    monkeypatch.setattr(sanitize, "watched", lambda selection: seen.append(selection) or 0)
+    part = Selection(("fast",), ("softmax",), ("float64", "float16"), 1000)
+    assert sanitize.main(["--watched", *part.options()]) == 0
+    assert seen == [part]
