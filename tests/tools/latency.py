@@ -52,6 +52,7 @@ MOVED = {
     "Bank": Move("BankExplorer(cols=4000, pack=2)", most=150.0),
     "Block size": Move("BlockSizeExplorer(cols=6150)"),
     "Dispatch": Move("DispatchExplorer(rows=4096, cols=1000)", number=1),
+    "Fusing": Move(control=".widget-checkbox input", keys=("Space", "Space")),
     "Occupancy": Move("OccupancyExplorer(threads=250, registers=40, smem=8192)"),
     "Pack": Move("PackExplorer(cols=700, pack=2)", most=150.0),
     "Shuffle": Move(turn=4),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,14 +38,16 @@ SHOWN = {
     "09-dispatch.ipynb": "",
 }
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+#: Explorers are taken whole.
+TALL = {"width": 1280, "height": 1300}
 #: The page settles: charts fade in, the menu closes.
 SETTLE_MS = 1500
 
 
 @contextmanager
-def opened(browser: Browser, server: Server, name: str) -> Iterator[Notebook]:
+def opened(browser: Browser, server: Server, name: str, viewport: Mapping[str, int] = VIEWPORT) -> Iterator[Notebook]:
     """A notebook that has been run, alone on the page: no file browser at its side."""
-    context = browser.new_context(viewport=VIEWPORT)
+    context = browser.new_context(viewport=dict(viewport))
     notebook = Notebook(context.new_page())
     notebook.open(server, name)
     notebook.run_all()
@@ -80,7 +82,7 @@ def of_explorers(browser: Browser, server: Server) -> Iterator[Path]:
     cells = [f"from softlab.explorers import *\n{cls.__name__}.example()" for cls in explorers.values()]
     written = new_notebook(cells=[new_code_cell(cell) for cell in cells], metadata=NOTEBOOK_METADATA)
     nbformat.write(written, server.folder / "explorers.ipynb")
-    with opened(browser, server, "explorers.ipynb") as notebook:
+    with opened(browser, server, "explorers.ipynb", TALL) as notebook:
         for theme, title in THEMES.items():
             notebook.page.evaluate("theme => jupyterapp.commands.execute('apputils:change-theme', { theme })", title)
             for index, name in enumerate(explorers):
