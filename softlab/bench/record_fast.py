@@ -161,7 +161,7 @@ def microseconds(launches: Sequence[Callable[[], Any]], graph: bool) -> float:
         for _ in range(3):
             torch.cuda.synchronize()
             start = time.perf_counter()
-            for launch in launches * WITHOUT_GRAPH_TIMES:
+            for launch in [*launches] * WITHOUT_GRAPH_TIMES:
                 last = launch()
             getattr(last, "block_until_ready", torch.cuda.synchronize)()
             torch.cuda.synchronize()
