@@ -93,7 +93,7 @@ def occupancy(
         registers: registers a thread.
         smem: static + dynamic shared memory, bytes a block.
         opt_in: whether the kernel asked for more shared memory than 48 KiB a block where the device has it. True by
-            default; False for a ``Plan``, since the reference design never asks.
+            default; False for a ``Plan`` of the policy "oneflow", since the reference design never asks.
 
     Raises:
         ValueError: no launch has these values (0 or 2000 threads, negative shared memory, an unknown device); the
@@ -249,7 +249,9 @@ def _of_kernel(kernel: Any, threads: int | None, registers: int | None, smem: in
             raise TypeError("a plan has its own threads and shared memory: leave both out")
         x, y = program.block
         total = program.static_smem_bytes + program.smem_bytes
-        return _occupancy(program.device, x * y, program.registers, total, bool(opt_in))
+        return _occupancy(
+            program.device, x * y, program.registers, total, program.policy == "fast" if opt_in is None else opt_in
+        )
     if threads is None:
         raise TypeError("a compiled kernel has no block size of its own: give threads=")
     total = program.static_smem_bytes + smem

@@ -115,6 +115,14 @@ def test_the_ring_fills_the_gpu_once_where_a_block_has_its_sm_alone() -> None:
     assert several.grid == 64 * 16
 
 
+def test_occupancy_is_that_of_a_kernel_that_asks_for_its_shared_memory() -> None:
+    """The reference never asks for more than 48 KiB; the ring kernel has 208."""
+    ring = made(64, 1 << 20)
+    assert ring.smem_bytes == 13 * 1024 * 16
+    assert ring.occupancy.blocks_per_sm == 1
+    assert ring.waves == 112 / 132
+
+
 def test_arrays_that_begin_anywhere() -> None:
     plan = plans.forced(10, 1000, "float16", pack_size=1, policy="fast", lookup=lambda *_: Resources(64, 0, 0, 0, ""))
     assert plan.pack_size == 1
