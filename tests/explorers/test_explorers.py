@@ -180,6 +180,19 @@ def test_plan_explorer_counts_few_rows_and_says_so():
     assert explorer.counted.value == ""
 
 
+def test_plan_explorer_runs_the_launch_of_all_rows():
+    tracer = Tracer()
+    explorer = PlanExplorer(rows=4096, cols=8192, dtype="float16", policy="fast", tracer=tracer)
+    assert explorer.summary["kernel"] == "fast_block"
+    explorer.run_button.click()
+    assert (tracer.plans[-1].kernel, tracer.plans[-1].rows) == ("fast_block", 8), "8 rows alone would have a cluster"
+    explorer.cols = 65_536
+    assert explorer.summary["cluster"] == explorer.plan.cluster > 1
+    explorer.policy_buttons.value = "oneflow"
+    assert explorer.summary["kernel"] == "block_uncached"
+    assert "cluster" not in explorer.summary
+
+
 def test_prediction_is_kept_and_compared(capsys):
     prediction = Prediction("How many?", ["1", "2 <of them>"])
     prediction.compare("1")
@@ -195,7 +208,6 @@ def test_prediction_is_kept_and_compared(capsys):
     assert "just that" in capsys.readouterr().out
     with pytest.raises(ValueError, match="none of the answers"):
         prediction.choice = "3"
-
 
 
 def test_what_the_kernel_cannot_do_is_shown():
