@@ -101,8 +101,8 @@ LESSON = Lesson(
                 at_most("global_load_sectors", _sectors, "Change the numbers where they are: in registers."),
                 at_most("global_store_sectors", _sectors, "Only the result is written."),
             ),
-            hint="After inner.load each destination[i] is a score: it gives way to its capped value. (`tanhf` is C's tanh of "
-            "a float, and `cap` is a member of the struct.)",
+            hint="After inner.load each destination[i] is a score: it gives way to its capped value. (`tanhf` is C's "
+            "tanh of a float, and `cap` is a member of the struct.)",
             because="The kernel is the shipped one; only its load is yours.",
         ),
     ),
