@@ -229,14 +229,10 @@ def counters(launches: Sequence[Prepared], folder: Path, metrics: Mapping[str, s
     columns: dict[str, list[float]] = {}
     for name, metric in metrics.items():
         start = time.perf_counter()
-        text = _profiled(metric, folder)
-        rows = list(csv.DictReader(io.StringIO(text[text.index('"ID"') :]))) if '"ID"' in text else []
-        values = [row[metric] for row in rows if row["ID"].strip() and "softmax_" in row["Kernel Name"]]
+        values = profiled(metric, ["softlab.bench.record_claims", "launch", str(folder)], "softmax_")
         print(f"{metric}: {len(values)} launches in {time.perf_counter() - start:.0f} s", flush=True)
         if len(values) == len(counted):
-            columns[name] = [float(value.replace(",", "")) for value in values]
-        else:
-            print(text[-500:], flush=True)
+            columns[name] = values
     rows_ = [
         {**asdict(case), **{name: short(values[k]) for name, values in columns.items()}}
         for k, case in enumerate(counted)
@@ -244,10 +240,26 @@ def counters(launches: Sequence[Prepared], folder: Path, metrics: Mapping[str, s
     return recordings.table_of(rows_)
 
 
-def _profiled(metric: str, folder: Path) -> str:
-    """Nsight Compute's report on one metric of all counted launches; what it printed before it was stopped, if so."""
+def profiled(metric: str, module: Sequence[str], kernels: str) -> list[float]:
+    """What Nsight Compute reads of one metric in each launch.
+
+    Arguments:
+        metric: Nsight Compute's name.
+        module: the Python module to run under it, with its arguments.
+        kernels: a part of the names of the kernels that are meant.
+    """
+    text = _report(metric, module)
+    rows = list(csv.DictReader(io.StringIO(text[text.index('"ID"') :]))) if '"ID"' in text else []
+    values = [row[metric] for row in rows if row["ID"].strip() and kernels in row["Kernel Name"]]
+    if not values:
+        print(text[-500:], flush=True)
+    return [float(value.replace(",", "")) for value in values]
+
+
+def _report(metric: str, module: Sequence[str]) -> str:
+    """Nsight Compute's report on one metric; what it printed before it was stopped, if so."""
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
-    command += ["--metrics", metric, sys.executable, "-m", "softlab.bench.record_claims", "launch", str(folder)]
+    command += ["--metrics", metric, sys.executable, "-m", *module]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )

@@ -110,7 +110,7 @@ def test_counters_need_one_value_a_launch(cupy, monkeypatch, tmp_path):
     report = '==PROF==\n"ID","Kernel Name","{m}"\n"","","%"\n"0","softmax_a(x)","1,234"\n"1","softmax_b","50.126"\n'
     short = '"ID","Kernel Name","{m}"\n"0","softmax_a(x)","1"\n'
     monkeypatch.setattr(
-        recorder, "_profiled", lambda metric, folder: (short if "dram" in metric else report).replace("{m}", metric)
+        recorder, "_report", lambda metric, module: (short if "dram" in metric else report).replace("{m}", metric)
     )
     launches = [prepared("float32", 32), prepared("float32", 32, counted=True), prepared("float32", 64, counted=True)]
     table = recorder.counters(launches, tmp_path)
