@@ -244,7 +244,7 @@ class BankExplorer(Explorer):
         self.diagram.data = bank_card(shared, index)
         self.text.value = tables.code(
             f"{self.trace.run.file}, line {place.line}:  {place.code}\nPTX:  {self.summary['ptx']}",
-            caption="What the kernel says, and what the compiler made of it",
+            caption="What the kernel says, and what the compiler made of it. From a run in the emulator",
         )
 
     def _sentences(self, place: Place, shown: dict[str, Any]) -> list[str]:

@@ -57,6 +57,9 @@ class OccupancyExplorer(Explorer):
         self.threads_slider = slider(1, MOST_THREADS, "threads")
         self.registers_slider = slider(1, MOST_REGISTERS, "registers")
         self.smem_slider = slider(0, 227 * 1024, "smem", step=SMEM_STEP)
+        # Before the value: a slider shows the step that is nearest to it.
+        self._fit_step()
+        self.observe(lambda change: self._fit_step(), "smem")
         for trait, control in (
             ("device", self.device_menu),
             ("threads", self.threads_slider),
@@ -74,6 +77,9 @@ class OccupancyExplorer(Explorer):
             ]
         )
         self.observe(lambda change: self._draw(), ("device", "threads", "registers", "smem"))
+
+    def _fit_step(self) -> None:
+        self.smem_slider.step = 1 if self.smem % SMEM_STEP else SMEM_STEP
 
     @validate("threads")
     def _threads_of_a_block(self, proposal: Any) -> int:
@@ -98,8 +104,6 @@ class OccupancyExplorer(Explorer):
         names = ("blocks_per_sm", "warps_per_sm", "fraction", "limiters", "limits", "reason")
         self.summary = {name: record[name] for name in names} | {"best": best}
         self.smem_slider.max = max(device.smem_per_block_optin, self.smem)
-        # A slider shows its nearest step; the number beside it has to be the one that is drawn.
-        self.smem_slider.step = 1 if self.smem % SMEM_STEP else SMEM_STEP
         better = f" Most threads on an SM: blocks of {best}." if best else ""
         first, *more = occupancy_sentences(held)
         self.message.value = tables.lines([first + better, *more])

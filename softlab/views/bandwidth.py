@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from softlab.views.style import INK, PATTERNS, SERIES, layout, stamped
+from softlab.views.style import INK, PATTERNS, SERIES, layout, place, stamped
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
 Points = tuple[Sequence[Any], Sequence[float]]
@@ -22,8 +22,8 @@ def speed_lines(
         [
             go.Scatter(
                 name=label, x=list(places), y=list(y), mode="lines+markers",
-                line={"color": SERIES[k % len(SERIES)], "width": 2},
-                marker={"symbol": _SYMBOLS[k % len(_SYMBOLS)], "size": 7},
+                line={"color": SERIES[place(label, k) % len(SERIES)], "width": 2},
+                marker={"symbol": _SYMBOLS[place(label, k) % len(_SYMBOLS)], "size": 7},
                 customdata=[[value / ceiling] for value in y],
                 hovertemplate=f"{label}<br>%{{x:,}} {x}: %{{y:.0f}} GB/s, %{{customdata[0]:.0%}} of a copy"
                 "<extra></extra>",

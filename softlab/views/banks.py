@@ -104,7 +104,7 @@ def bank_card(accesses: Accesses, index: int) -> dict[str, Any]:
     )
     legend: list[tuple[Role, str]] = [("served", "served in a wavefront that is needed anyway")]
     if "served-odd" in {roles[lane] for lane in lanes}:
-        legend.append(("served-odd", "the next group of lanes that go together"))
+        legend.append(("served-odd", "the next group of lanes"))
     if extra:
         legend.append(("conflict", "waits: another lane wants another word of this bank"))
     title = f"Warp {int(one.warp[0])} of block {int(one.block[0])}: {len(lanes)} lanes, {width} bytes a lane"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softlab.views import svg
-from softlab.views.style import ROLES, SERIES
+from softlab.views.style import ROLES, SERIES, place
 
 _LEFT, _RIGHT = 70, 190
 _WIDE = svg.WIDTH - _LEFT - _RIGHT
@@ -59,7 +59,7 @@ def cache_picture(mib: float, cache_mib: float, points: Sequence[Point], *, sent
     series = list(dict.fromkeys(point.series for point in points))
     # Where it is now last, so that nothing lies on it.
     for point in sorted(points, key=lambda point: point.here):
-        parts.append(_mark(point, series.index(point.series)))
+        parts.append(_mark(point, place(point.series, series.index(point.series))))
     here = _x(mib)
     parts += [
         svg.line(here, _TOP - 8, here, bottom, stroke=svg.INK, width=2),
@@ -128,10 +128,11 @@ def _legend(series: Sequence[str], hollow: str | None) -> list[str]:
     x, y = _LEFT + _WIDE + 26, _TOP + 12.0
     parts = []
     for number, name in enumerate(series):
-        parts += [_shape(x, y, 5, number, hollow=False), svg.text(x + 14, y + 4, name)]
+        parts += [_shape(x, y, 5, place(name, number), hollow=False), svg.text(x + 14, y + 4, name)]
         y += 22
     if hollow is not None:
-        parts += [_shape(x, y, 5, series.index(hollow), hollow=True), svg.text(x + 14, y + 4, "fewer blocks, by hand")]
+        parts += [_shape(x, y, 5, place(hollow, series.index(hollow)), hollow=True)]
+        parts += [svg.text(x + 14, y + 4, "fewer blocks, by hand")]
         y += 22
     parts += [
         svg.line(x - 8, y, x + 8, y, stroke=svg.FAINT, width=2, dashed=True),

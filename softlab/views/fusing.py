@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from softlab.views import svg
-from softlab.views.style import ROLES, Role
+from softlab.views.style import ROLES
 from softlab.views.tables import shown
 
 _LEFT, _ROW, _TOP, _PITCH = 96, 30, 44, 54
-_PIECES: tuple[tuple[Role, str], ...] = (("load", "read"), ("store", "written"))
+#: What moves through global memory: its name in ``data-role``, the words for it, whether it is written.
+_PIECES = (("load", "read", False), ("store", "written", True))
 
 
 def moved(counters: Mapping[str, int]) -> tuple[int, int]:
@@ -26,20 +27,32 @@ def traffic_bars(fused: Mapping[str, int], separate: Mapping[str, Mapping[str, i
     totals = {way: sum(sum(moved(counted)) for counted in kernels.values()) for way, kernels in ways.items()}
     scale = (svg.WIDTH - _LEFT - 90) / max(totals.values())
     parts = [svg.text(0, 14, title, bold=True, size=13)]
-    for at, (role, words) in enumerate(_PIECES):
+    for at, (_, words, written) in enumerate(_PIECES):
         x = float(_LEFT + 130 * at)
-        parts += [svg.box(x, 22, 12, 12, ROLES[role]), svg.text(x + 18, 32, f"sectors {words}")]
+        parts += [svg.box(x, 22, 12, 12, ROLES["global"], banded=written), svg.text(x + 18, 32, f"sectors {words}")]
     for row, (way, kernels) in enumerate(ways.items()):
         y, x = _TOP + row * _PITCH, float(_LEFT)
         parts.append(svg.text(_LEFT - 8, y + 19, way, anchor="end", bold=way == "fused"))
         for name, counted in kernels.items():
             if way == "separate" and sum(moved(counted)) * scale > 7 * len(name):
                 parts.append(svg.text(x + 2, y + _ROW + 13, name, fill=svg.FAINT, size=11))
-            for (role, words), sectors in zip(_PIECES, moved(counted), strict=True):
+            for (role, words, written), sectors in zip(_PIECES, moved(counted), strict=True):
                 width = sectors * scale
                 tip = f"{name}: {shown(sectors)} sectors {words}"
                 parts.append(
-                    svg.box(x, y, width, _ROW, ROLES[role], tip, kernel=name, way=way, role=role, sectors=sectors)
+                    svg.box(
+                        x,
+                        y,
+                        width,
+                        _ROW,
+                        ROLES["global"],
+                        tip,
+                        banded=written,
+                        kernel=name,
+                        way=way,
+                        role=role,
+                        sectors=sectors,
+                    )
                 )
                 x += width
             parts.append(svg.line(x, y - 3, x, y + _ROW + 3, stroke=svg.INK, width=2))

@@ -15,7 +15,7 @@ import numpy as np
 from softlab.instruments.banks import WARP
 from softlab.instruments.shuffles import ShuffleStep
 from softlab.views.diagrams import ranges
-from softlab.views.style import ROLES, ink_on
+from softlab.views.style import ORANGE, ROLES, ink_on
 
 Band = tuple[int, int, str]
 
@@ -60,8 +60,8 @@ def reduction_diagram(
         "fills": {
             "own": ROLES["served"],
             "done": ROLES["served-odd"],
-            "lower": ROLES["load"],
-            "higher": ROLES["store"],
+            "lower": ROLES["shuffle"],
+            "higher": ORANGE,
         },
         "inks": {"own": ink_on(ROLES["served"]), "done": ink_on(ROLES["served-odd"])},
     }

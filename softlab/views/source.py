@@ -14,7 +14,7 @@ from typing import Any
 from softlab.instruments.listing import Listing
 from softlab.traces import COUNTERS
 from softlab.views.counters import MEANING
-from softlab.views.style import GREEN, MONOSPACE, ORANGE, PURPLE, ROLES, SKY
+from softlab.views.style import GREEN, MONOSPACE, PURPLE, ROLES, SKY
 from softlab.views.tables import shown
 
 #: The counters beside a source, in this order; those that are zero everywhere are left out.
@@ -80,7 +80,7 @@ def heat_colour(counter: str) -> str:
         return GREEN
     if counter.startswith(("shared", "dshared")):
         return PURPLE
-    return ORANGE if counter == "barriers" else SKY
+    return {"barriers": ROLES["barrier"], "shuffle_instructions": ROLES["shuffle"]}.get(counter, SKY)
 
 
 def columns_of(by_line: Mapping[int, Mapping[str, int]]) -> tuple[str, ...]:

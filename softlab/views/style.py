@@ -20,7 +20,7 @@ VERMILLION = "#D55E00"
 PURPLE = "#CC79A7"
 SILVER = "#B8B8B8"
 
-Role = Literal["served", "served-odd", "conflict", "idle", "load", "store", "shared", "global", "choice"]
+Role = Literal["served", "served-odd", "conflict", "idle", "shuffle", "barrier", "shared", "global", "choice"]
 
 #: What each colour means, everywhere.
 ROLES: dict[Role, str] = {
@@ -28,8 +28,8 @@ ROLES: dict[Role, str] = {
     "served-odd": GREEN,
     "conflict": VERMILLION,  # what a bank conflict adds
     "idle": SILVER,  # what is moved or held and used by nobody
-    "load": BLUE,
-    "store": ORANGE,
+    "shuffle": BLUE,
+    "barrier": ORANGE,
     "shared": PURPLE,
     "global": GREEN,
     "choice": YELLOW,  # what a plan took
@@ -37,6 +37,16 @@ ROLES: dict[Role, str] = {
 
 #: Colours for things that have no role, such as the layouts in a comparison, in the order they appear.
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION)
+#: Where in ``SERIES`` those stand that are in several pictures, so that they look alike in each.
+_PLACES = {
+    "blocks of 128": 0,
+    "blocks of 256": 1,
+    "blocks of 512": 2,
+    "blocks of 1024": 3,
+    "softlab": 0,
+    "PyTorch": 4,
+    "cuDNN": 5,
+}
 
 #: Hatching of the bars of a series, so that colour does not stand alone.
 PATTERNS = tuple(
@@ -57,6 +67,11 @@ def ink_on(colour: str) -> str:
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#000000" if (luminance + 0.05) ** 2 > 0.05 * 1.05 else "#FFFFFF"
+
+
+def place(label: str, otherwise: int) -> int:
+    """The place in ``SERIES`` of what is called so; ``otherwise`` if it has none of its own."""
+    return _PLACES.get(label, otherwise)
 
 
 def layout(title: str, x: str, y: str, **more: Any) -> dict[str, Any]:

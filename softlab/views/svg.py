@@ -17,6 +17,8 @@ WIDTH = 860
 INK = "var(--jp-content-font-color1, #222)"
 FAINT = "var(--jp-content-font-color2, #666)"
 RULE = "var(--jp-border-color2, #ccc)"
+#: On what is written, beside what is read in the same colour.
+BAND = "rgba(0,0,0,0.6)"
 Anchor = Literal["start", "middle", "end"]
 
 
@@ -50,17 +52,19 @@ def box(
     *,
     marked: bool = False,
     outline: bool = False,
+    banded: bool = False,
     **data: Any,
 ) -> str:
     """A rectangle; ``data`` become ``data-*`` attributes. ``outline``: an empty one with a thin edge; ``marked``:
-    with a thick one, for colour never to stand alone."""
+    with a thick one, for colour never to stand alone; ``banded``: with a dark band, which says that it is written."""
     shape = f'x="{x:g}" y="{y:g}" width="{max(width, 0):g}" height="{max(height, 0):g}" rx="2"'
     named = "".join(
         f' data-{name.replace("_", "-")}="{escape(str(value), quote=True)}"' for name, value in data.items()
     )
     look = f'style="fill:none;stroke:{RULE}"' if outline else f'fill="{fill}"'
     look += f' style="stroke:{INK}" stroke-width="2"' if marked else ""
-    return f"<g{named}><title>{escape(tip)}</title><rect {shape} {look}/></g>"
+    band = f'<rect x="{x:g}" y="{y + 0.55 * height:g}" width="{width:g}" height="{0.3 * height:g}" fill="{BAND}"/>'
+    return f"<g{named}><title>{escape(tip)}</title><rect {shape} {look}/>{band if banded else ''}</g>"
 
 
 def line(

@@ -18,8 +18,8 @@ _LOOKS: dict[str, tuple[str, str]] = {
     "global store": (MEANS["global"], "/"),
     "shared load": (MEANS["shared"], ""),
     "shared store": (MEANS["shared"], "/"),
-    "shuffle": (MEANS["load"], ""),
-    "barrier": (MEANS["store"], ""),
+    "shuffle": (MEANS["shuffle"], ""),
+    "barrier": (MEANS["barrier"], ""),
     "other": (RULE, ""),
 }
 #: A chart with more pieces than this shows each interval's instructions by kind, not in their order.
@@ -40,7 +40,7 @@ def timeline_chart(timeline: Timeline, *, title: str = "") -> go.Figure:
     shown = [bar for bar in bars if bar is not None]
     if waiting := _waits(timeline, names):
         shown.append(waiting)
-    heading = title or f"Block {timeline.block}: what each warp issues between barriers"
+    heading = title or f"Block {timeline.block}: what each warp issues between barriers, in the emulator"
     order = "sorted by kind" if sorted_out else "in their order"
     what = f"instructions issued, {order} (lock step, no time)"
     figure = go.Figure(

@@ -32,12 +32,11 @@ LOOKS: dict[str, tuple[str, bool]] = {
     "global store": (ROLES["global"], True),
     "shared load": (ROLES["shared"], False),
     "shared store": (ROLES["shared"], True),
-    "shuffle": (ROLES["load"], False),
-    "barrier": (ROLES["store"], False),
+    "shuffle": (ROLES["shuffle"], False),
+    "barrier": (ROLES["barrier"], False),
     "other": (RULE, False),
 }
 WAITS = ROLES["conflict"]
-_BAND = "rgba(0,0,0,0.6)"
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,7 @@ def _pieces(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
 def _mark(kind: str, x: float, y: float, wide: float, tall: float) -> str:
     colour, banded = LOOKS[kind]
     place = f'x="{x:.1f}" width="{wide:.1f}"'
-    band = f'<rect {place} y="{y + 0.55 * tall:.1f}" height="{0.3 * tall:.1f}" fill="{_BAND}"/>' if banded else ""
+    band = f'<rect {place} y="{y + 0.55 * tall:.1f}" height="{0.3 * tall:.1f}" fill="{svg.BAND}"/>' if banded else ""
     return f'<rect {place} y="{y:.1f}" height="{tall:.1f}" fill="{colour}"/>{band}'
 
 
@@ -184,7 +183,7 @@ def _shapes(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
         if kind not in drawn:
             continue
         colour, banded = LOOKS[kind]
-        band = f'<path d="{_path(drawn[kind], row, 0.55, 0.3)}" fill="{_BAND}"/>' if banded else ""
+        band = f'<path d="{_path(drawn[kind], row, 0.55, 0.3)}" fill="{svg.BAND}"/>' if banded else ""
         parts.append(
             f'<g data-kind="{kind}"><title>{kind}; zoom in for single instructions</title>'
             f'<path d="{_path(drawn[kind], row, 0, 1)}" fill="{colour}"/>{band}</g>'

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from softlab.views.fusing import traffic_bars
+from softlab.views.svg import BAND
 from tests.views.drawn import marks, words
 
 
@@ -46,3 +47,9 @@ def test_words(picture: str) -> None:
     shown = words(picture)
     assert shown[0] == "Traffic <here>"
     assert {"separate", "fused", "615", "216", "scale", "mask", "softmax"} <= set(shown)
+
+
+def test_what_is_written_has_a_band(picture: str) -> None:
+    """The colour says that it is global memory, as in every picture; the band that it is written."""
+    bands = picture.count(BAND)
+    assert bands == len(marks(picture, role="store")) + 1, "one for each piece, and the legend's"

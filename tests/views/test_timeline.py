@@ -56,7 +56,7 @@ def test_words_for_a_piece():
 def test_it_claims_no_time():
     figure = timeline_chart(hand_made())
     assert "no time" in figure.layout.xaxis.title.text
-    assert figure.layout.title.text == "Block 5: what each warp issues between barriers"
+    assert figure.layout.title.text == "Block 5: what each warp issues between barriers, in the emulator"
 
 
 def test_too_many_pieces_are_sorted_by_kind(monkeypatch):
