@@ -314,7 +314,7 @@ def _rejected(source: str, name: str, file: str, log: str, error: Exception) -> 
     """The log, and beneath it each source line that it speaks of, with its number and neighbours."""
     log = log.strip("\0 \n")
     if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
-        kernels = re.findall(r"__global__[^;{]*?\b(?!__launch_bounds__)(\w+)\s*\(", source)
+        kernels = re.findall(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(", source)
         listed = ", ".join(dict.fromkeys(kernels)) or "no kernel at all"
         return CompileError(
             f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "

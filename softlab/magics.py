@@ -274,9 +274,11 @@ def _integers(option: str, values: Sequence[tuple[str, Any]], most: int = 3) -> 
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+#: What may stand between ``__global__`` and the kernel's name, with arguments of its own.
+_ATTRIBUTE = r"__(?:launch_bounds|cluster_dims|maxnreg)__"
 _KERNEL = re.compile(
     r"(?P<template>\btemplate\s*<[^{};]*?>\s*)?(?:extern\s+\"\"\s*)?(?:static\s+|inline\s+)*__global__\b"
-    r"(?:[^;{}()]|\b__launch_bounds__\s*\([^)]*\))*?\b(?P<name>(?!__launch_bounds__)\w+)\s*\("
+    rf"(?:[^;{{}}()]|\b{_ATTRIBUTE}\s*\([^)]*\))*?\b(?P<name>(?!{_ATTRIBUTE})\w+)\s*\("
 )
 
 

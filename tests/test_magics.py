@@ -236,6 +236,7 @@ def test_a_request():
         ('extern "C" __global__ void a(int* x) {}', "a"),
         ("__global__ __launch_bounds__(256, 2) void b(int) {}", "b"),
         ("__global__ void __launch_bounds__(64) c() {}", "c"),
+        ("__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64) of_clusters(float* x) {}", "of_clusters"),
         ("static __global__\nvoid\nd (int* __restrict__ x) {}", "d"),
         ("// __global__ void no(int)\n/* __global__ void nor() {} */ __global__ void e() {}", "e"),
         ('__device__ const char* s = "__global__ void no(";\n__global__ void f() {}', "f"),

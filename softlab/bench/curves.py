@@ -1,14 +1,18 @@
-"""Recorded speeds over the row length, as curves: the planned kernel, each kernel at its best, and other libraries."""
+"""Recorded speeds over the row length, as curves: the planned kernel, each kernel at its best, and other libraries.
+
+A curve is made from one table of a recording: "timings" of ``record_claims``, or "forward" of ``record_fast``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
 from softlab.bench import claims
-from softlab.bench.consequences import gb_per_second, seconds
+from softlab.bench.consequences import copy_gb_per_second, gb_per_second, seconds
 from softlab.bench.recordings import Recording, Table, select
 
 
@@ -35,30 +39,51 @@ class Curve:
         return next((sample for sample in self.samples if sample.cols == cols), None)
 
 
-#: Label -> makes the samples of a recording and dtype.
-_CURVES: dict[str, Callable[[Recording, str], Iterator[Sample]]] = {}
 _Make = Callable[[Recording, str], Iterator[Sample]]
+#: (table, label) -> makes the samples of a recording that has the table, for a dtype.
+_CURVES: dict[tuple[str, str], _Make] = {}
 
 
-def _curve(label: str) -> Callable[[_Make], _Make]:
+def _curve(label: str, table: str = "timings") -> Callable[[_Make], _Make]:
     def register(make: _Make) -> _Make:
-        _CURVES[label] = make
+        _CURVES[table, label] = make
         return make
 
     return register
 
 
-def labels() -> tuple[str, ...]:
-    """The curves that there are."""
-    return tuple(_CURVES)
+def labels(recording: Recording) -> tuple[str, ...]:
+    """The curves that a recording has, of whatever type."""
+    found = {curve.label for dtype in dtypes(recording) for curve in curves(recording, dtype)}
+    return tuple(label for table, label in _CURVES if table in recording.tables and label in found)
+
+
+def dtypes(recording: Recording) -> tuple[str, ...]:
+    """The types that it has curves of, as they were recorded."""
+    return tuple(dict.fromkeys(name for table in _tables(recording) for name in table["dtype"].tolist()))
 
 
 def curves(recording: Recording, dtype: str) -> tuple[Curve, ...]:
-    """All curves of a recording of ``record_claims`` for one dtype; those without a sample are left out."""
+    """All curves of a recording for one dtype; those without a sample are left out."""
     found = (
-        Curve(label, tuple(sorted(make(recording, dtype), key=lambda s: s.cols))) for label, make in _CURVES.items()
+        Curve(label, tuple(sorted(make(recording, dtype), key=lambda s: s.cols)))
+        for (table, label), make in _CURVES.items()
+        if table in recording.tables
     )
     return tuple(curve for curve in found if curve.samples)
+
+
+def ceiling(recording: Recording) -> float:
+    """The median device copy of the recording, GB/s."""
+    if "copies" in recording.tables:
+        return copy_gb_per_second(recording)
+    return float(np.median(select(recording.tables["forward"], peer="copy")["gigabytes_per_second"]))
+
+
+def _tables(recording: Recording) -> Iterator[Table]:
+    yield from (
+        recording.tables[name] for name in dict.fromkeys(table for table, _ in _CURVES) if name in recording.tables
+    )
 
 
 @_curve("softlab, as planned")
@@ -99,6 +124,32 @@ def _peer(kernel: str) -> _Make:
 
 _curve("PyTorch")(_peer("torch"))
 _curve("cuDNN")(_peer("cudnn"))
+
+
+#: The label of what is no softmax.
+COPY = "device copy"
+#: What ``record_fast`` calls them -> label.
+_FAST_PEERS = MappingProxyType(
+    {
+        "fast": "softlab, fast", "oneflow": "softlab, oneflow", "torch": "PyTorch", "inductor": "Inductor",
+        "cudnn": "cuDNN", "triton": "Triton", "liger": "Liger", "quack": "QuACK", "jax": "JAX", "cupy": "CuPy",
+        "copy": COPY,
+    }
+)  # fmt: skip
+
+
+def _side_by_side(peer: str, label: str) -> _Make:
+    def make(recording: Recording, dtype: str) -> Iterator[Sample]:
+        some = select(recording.tables["forward"], op="softmax", peer=peer, dtype=dtype)
+        columns = ("cols", "gigabytes_per_second", "microseconds", "kernel")
+        for cols, speed, spent, kernel in zip(*(some[name].tolist() for name in columns), strict=True):
+            yield Sample(cols, speed, spent, kernel or label)
+
+    return make
+
+
+for _peer_name, _label in _FAST_PEERS.items():
+    _curve(_label, "forward")(_side_by_side(_peer_name, _label))
 
 
 def _samples(timings: Table) -> Iterator[Sample]:

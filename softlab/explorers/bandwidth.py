@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import ipywidgets as widgets
-from traitlets import Dict, Enum, Int, Tuple, validate
+from traitlets import Dict, Int, Tuple, Unicode, validate
 
 from softlab.bench import curves, recordings
 from softlab.bench.cases import DTYPES, rows_of
-from softlab.bench.consequences import copy_gb_per_second
 from softlab.devices import Device
 from softlab.explorers.explorer import Explorer, buttons, named
 from softlab.plans import plan
 from softlab.views import tables
 from softlab.views.speeds import Line, Roofs, speed_picture, speed_table
 
-#: What is shown at first.
-SHOWN = ("softlab, as planned", "PyTorch", "cuDNN")
+#: What is shown at first, of what a recording has.
+SHOWN = ("softlab, fast", "softlab, oneflow", "softlab, as planned", "PyTorch", "cuDNN")
 
 
 class BandwidthExplorer(Explorer):
@@ -27,29 +26,39 @@ class BandwidthExplorer(Explorer):
     >>> explorer.summary["speeds"]["softlab, as planned"]
     3992
 
-    Where there is a GPU, ``measure()`` measures the planned kernel there, and its speeds are drawn as live ones.
+    ``recording`` is one of ``record_claims`` (the reference design) or of ``record_fast`` (policy "fast" beside its
+    peers). Where there is a GPU, ``measure()`` measures the planned kernel there, and its speeds are drawn as live.
 
     Traits:
-        dtype; cols: the row length that is looked at (one that was recorded: others give way to the nearest);
-        shown: which curves, of ``curves.labels()``; live: columns -> GB/s measured on this machine.
+        dtype: one that was recorded; cols: the row length that is looked at (one that was recorded: others give way to
+        the nearest); shown: which curves, of ``curves.labels(...)``; live: columns -> GB/s measured on this machine.
         summary: ``speeds`` (label -> GB/s at ``cols``, 10^9 bytes a second), ``of_copy`` (label -> share of a copy's),
-        ``fastest`` (label), ``copied`` (GB/s of the copy).
+        ``fastest`` (label of a softmax), ``copied`` (GB/s of the copy).
     """
 
-    dtype = Enum(DTYPES, "float32").tag(state=True)
+    dtype = Unicode("float32").tag(state=True)
     cols = Int(4096).tag(state=True)
     shown = Tuple(default_value=SHOWN).tag(state=True)
     live = Dict()
     summary = Dict()
 
-    def __init__(self, cols: int = 4096, dtype: str = "float32", *, shown: tuple[str, ...] = SHOWN) -> None:
-        self._recording = recordings.load()
-        self._curves = {name: curves.curves(self._recording, name) for name in DTYPES}
+    def __init__(
+        self,
+        cols: int = 4096,
+        dtype: str = "float32",
+        *,
+        shown: tuple[str, ...] | None = None,
+        recording: str = "claims_h200",
+    ) -> None:
+        self._recording = recordings.load(recording)
+        self._labels = curves.labels(self._recording)
+        self._curves = {name: curves.curves(self._recording, name) for name in curves.dtypes(self._recording)}
         self._roofs = Roofs(
-            copy_gb_per_second(self._recording),
+            curves.ceiling(self._recording),
             (Device.named(self._recording.device.removeprefix("NVIDIA ")).memory_bandwidth or 0) / 1e9,
         )
-        super().__init__(dtype=dtype, cols=cols, shown=tuple(shown))
+        first = tuple(label for label in SHOWN if label in self._labels)
+        super().__init__(dtype=dtype, cols=cols, shown=first if shown is None else tuple(shown))
         self._build()
         self._draw()
 
@@ -58,9 +67,9 @@ class BandwidthExplorer(Explorer):
         options = [(tables.shown(cols), cols) for cols in recorded]
         self.cols_slider = widgets.SelectionSlider(options=options, description="cols", layout={"width": "560px"})
         self.cols_slider.style.description_width = "62px"
-        self.dtype_buttons = buttons(DTYPES, "type of the elements")
+        self.dtype_buttons = buttons(tuple(self._curves), "type of the elements")
         self.switches = {
-            label: widgets.ToggleButton(description=label, layout={"width": "auto"}) for label in curves.labels()
+            label: widgets.ToggleButton(description=label, layout={"width": "auto"}) for label in self._labels
         }
         self.bind("cols", self.cols_slider)
         self.bind("dtype", self.dtype_buttons)
@@ -79,6 +88,12 @@ class BandwidthExplorer(Explorer):
         self.observe(self._show, "shown")
         self.observe(lambda change: self._draw(), ("dtype", "cols", "live"))
 
+    @validate("dtype")
+    def _recorded_dtype(self, proposal: Any) -> str:
+        if proposal["value"] not in self._curves:
+            raise ValueError(f"no dtype {proposal['value']!r}: {', '.join(self._curves)} were recorded")
+        return proposal["value"]
+
     @validate("cols")
     def _recorded_cols(self, proposal: Any) -> int:
         recorded = {sample.cols for curve in self._curves[self.dtype] for sample in curve.samples}
@@ -86,10 +101,10 @@ class BandwidthExplorer(Explorer):
 
     @validate("shown")
     def _known_curves(self, proposal: Any) -> tuple[str, ...]:
-        unknown = [label for label in proposal["value"] if label not in curves.labels()]
+        unknown = [label for label in proposal["value"] if label not in self._labels]
         if unknown:
-            raise ValueError(f"no curve {unknown[0]!r}: there are {', '.join(map(repr, curves.labels()))}")
-        return tuple(label for label in curves.labels() if label in proposal["value"])
+            raise ValueError(f"no curve {unknown[0]!r}: there are {', '.join(map(repr, self._labels))}")
+        return tuple(label for label in self._labels if label in proposal["value"])
 
     def _switched(self, label: str, on: bool) -> None:
         if on != (label in self.shown):
@@ -102,16 +117,23 @@ class BandwidthExplorer(Explorer):
 
     def measure(self, cols: tuple[int, ...] = (256, 1024, 4096, 16_384)) -> dict[int, float]:
         """Measure the planned kernel on the GPU of this machine, as the recordings were: columns -> GB/s, which is
-        then drawn as live; {} where there is no GPU."""
+        then drawn as live; {} where there is no GPU.
+
+        Raises:
+            ValueError: the dtype is neither float32 nor float16.
+        """
         from softlab.bench import live
 
-        speeds = live.speeds([plan(rows_of(c, self.dtype), c, self.dtype) for c in cols])
+        if self.dtype not in DTYPES:
+            raise ValueError(f"{self.dtype} is not measured here; take {' or '.join(DTYPES)}")
+        policy = "fast" if "softlab, fast" in self._labels else "oneflow"
+        speeds = live.speeds([plan(rows_of(c, self.dtype), c, self.dtype, policy=policy) for c in cols])
         found = dict(zip(cols, speeds, strict=False))  # a copy's speed comes last
         self.set_trait("live", found)
         return found
 
     def _draw(self) -> None:
-        labels, found = curves.labels(), self._curves[self.dtype]
+        labels, found = self._labels, self._curves[self.dtype]
         live = {int(cols): float(speed) for cols, speed in self.live.items()}
         lines = [
             Line(
@@ -127,7 +149,7 @@ class BandwidthExplorer(Explorer):
         self.summary = {
             "speeds": {label: round(sample.gb_per_second) for label, sample in here.items()},
             "of_copy": {label: round(sample.gb_per_second / copied, 3) for label, sample in here.items()},
-            "fastest": max(here, key=lambda label: here[label].gb_per_second),
+            "fastest": max(here.keys() - {curves.COPY}, key=lambda label: here[label].gb_per_second),
             "copied": round(copied),
         }
         stamp = f"{self._recording.stamp}; by {self._recording.command}"

@@ -10,10 +10,11 @@ import numpy as np
 from traitlets import Dict, Enum, Int, validate
 
 from softlab import devices
+from softlab.bench.ladder import first_rows
 from softlab.errors import Error
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.operators import trace_plan
-from softlab.plans import Plan, plan
+from softlab.plans import POLICIES, Plan, plan
 from softlab.traces import Trace
 from softlab.views.counters import counters_table
 from softlab.views.plans import plan_steps, plan_summary
@@ -36,14 +37,16 @@ class PlanExplorer(Explorer):
     >>> explorer.execute()["barriers"] > 0
     True
 
-    Traits: ``rows``, ``cols``, ``dtype``, ``op``, ``device``: the problem; ``summary``: kernel, pack_size, block, grid,
-    smem_bytes, registers, steps (their number); ``counters`` of the last :meth:`execute`, {} once the problem changes.
+    Traits: ``rows``, ``cols``, ``dtype``, ``op``, ``policy``, ``device``: the problem; ``summary``: kernel, pack_size,
+    block, grid, smem_bytes, registers, and ``cluster`` where blocks share a row; ``counters`` of the last
+    :meth:`execute`, {} once the problem changes.
     """
 
     rows = Int(4096).tag(state=True)
     cols = Int(1024).tag(state=True)
     dtype = Enum(DTYPES, "float32").tag(state=True)
     op = Enum(("softmax", "log_softmax"), "softmax").tag(state=True)
+    policy = Enum(POLICIES, "oneflow").tag(state=True)
     device = Enum(devices.names(), "H200").tag(state=True)
     summary = Dict()
     counters = Dict()
@@ -55,11 +58,12 @@ class PlanExplorer(Explorer):
         dtype: str = "float32",
         *,
         op: str = "softmax",
+        policy: str = "oneflow",
         device: str = "H200",
         tracer: Callable[[Plan, np.ndarray], Trace] = trace_plan,
     ) -> None:
         self._tracer = tracer
-        super().__init__(rows=rows, cols=cols, dtype=dtype, op=op, device=device)
+        super().__init__(rows=rows, cols=cols, dtype=dtype, op=op, policy=policy, device=device)
         self._build()
         self._decide()
 
@@ -68,6 +72,7 @@ class PlanExplorer(Explorer):
         self.cols_slider = slider(1, SLIDER_COLS, "cols")
         self.dtype_menu = menu(DTYPES, "dtype")
         self.op_buttons = buttons(("softmax", "log_softmax"), "which operator")
+        self.policy_buttons = buttons(POLICIES, "whose dispatch: the reference design's, or the fastest")
         self.device_menu = menu(devices.names(), "GPU")
         self.run_button = widgets.Button(description="Run it in the emulator", button_style="primary", icon="play")
         self.run_button.layout.width = "220px"
@@ -77,16 +82,17 @@ class PlanExplorer(Explorer):
             ("cols", self.cols_slider),
             ("dtype", self.dtype_menu),
             ("op", self.op_buttons),
+            ("policy", self.policy_buttons),
             ("device", self.device_menu),
         ):
             self.bind(trait, control)
         self.run_button.on_click(lambda button: self.execute())
-        self.observe(lambda change: self._decide(), ("rows", "cols", "dtype", "op", "device"))
+        self.observe(lambda change: self._decide(), ("rows", "cols", "dtype", "op", "policy", "device"))
         self.widget = widgets.VBox(
             [
                 widgets.HBox([self.rows_slider, self.dtype_menu]),
                 widgets.HBox([self.cols_slider, self.device_menu]),
-                widgets.HBox([named("op", self.op_buttons), self.run_button]),
+                widgets.HBox([named("op", self.op_buttons), named("policy", self.policy_buttons), self.run_button]),
                 self.launch,
                 self.steps,
                 self.counted,
@@ -98,11 +104,11 @@ class PlanExplorer(Explorer):
         return min(max(int(proposal["value"]), 1), MOST)
 
     def _decide(self) -> None:
-        self.plan = plan(self.rows, self.cols, self.dtype, op=self.op, device=self.device)
+        self.plan = plan(self.rows, self.cols, self.dtype, op=self.op, policy=self.policy, device=self.device)
         self.summary = {
             name: getattr(self.plan, name)
             for name in ("kernel", "pack_size", "block", "grid", "smem_bytes", "static_smem_bytes", "registers")
-        }
+        } | ({"cluster": self.plan.cluster} if self.plan.cluster else {})
         self.launch.value = plan_summary(self.plan)
         self.steps.value = plan_steps(self.plan)
         self.counters = {}
@@ -113,7 +119,8 @@ class PlanExplorer(Explorer):
         rows = max(1, min(self.rows, EMULATED_ELEMENTS // self.cols))
         if rows < self.rows and rows > 1:
             rows -= (rows - self.rows) % 2  # an odd number of rows has another kernel than an even one
-        shorter = plan(rows, self.cols, self.dtype, op=self.op, device=self.device)
+        # The launch for all rows, cut short: a plan for few rows may be another one.
+        shorter = first_rows(self.plan, rows)
         self.counted.value = "Compiling and running the kernel ..."
         try:
             trace = self._tracer(shorter, np.zeros((rows, self.cols)))

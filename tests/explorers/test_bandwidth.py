@@ -58,13 +58,13 @@ def test_what_was_measured_is_drawn_as_live(explorer, monkeypatch):
     monkeypatch.setattr(live, "speeds", lambda plans: asked.extend(plans) or [1234.0, 2345.0, 4000.0])
     assert explorer.measure((256, 4096)) == {256: 1234.0, 4096: 2345.0}
     assert [made.cols for made in asked] == [256, 4096]
-    assert asked[0] == plan(asked[0].rows, 256)
+    assert asked[0] == plan(asked[0].rows, 256, policy="oneflow")
     assert explorer.picture.value.count('data-role="live"') == 2
     assert "softlab, on this machine" in explorer.numbers.value
 
 
 def test_every_curve_there_is_can_be_shown(explorer):
-    explorer.shown = curves.labels()
-    for label in curves.labels():
+    explorer.shown = curves.labels(recordings.load())
+    for label in curves.labels(recordings.load()):
         assert f'data-curve="{label}"' in explorer.picture.value
     assert len(explorer.picture.value) < 200_000

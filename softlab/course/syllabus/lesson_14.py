@@ -1,0 +1,202 @@
+"""Notebook 14: from the reference design to the speed of a copy, rung by rung."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Call, Number, WriteFunction
+from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.requirements import at_most, no_shared_memory
+
+INFINITY = math.inf
+CLUSTER = 4
+
+
+def packs_a_thread(pack_size: int = 8, cluster: int = 4) -> float:
+    """Packs that each of 512 threads a block holds of a row of 65 536."""
+    return 65_536 / pack_size / (cluster * 512)
+
+
+def values_received(cluster: int = 8, values: int = 2, receivers: int = 1) -> int:
+    """Values that come to one block of 256 threads in an exchange: from each warp of each block of the cluster."""
+    return cluster * 256 // 32 * values * receivers
+
+
+def merged(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
+    """The pair of two parts together."""
+    largest = max(a_max, b_max)
+    if largest == -INFINITY:
+        return largest, 0.0
+    return largest, a_sum * math.exp(a_max - largest) + b_sum * math.exp(b_max - largest)
+
+
+def unscaled(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
+    """Slip: sums of different references are added."""
+    return max(a_max, b_max), a_sum + b_sum
+
+
+def upside_down(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
+    """Slip: scaled up where it should be scaled down."""
+    largest = max(a_max, b_max)
+    if largest == -INFINITY:
+        return largest, 0.0
+    up = [s * math.exp(min(largest - m, 700.0)) if s else 0.0 for m, s in ((a_max, a_sum), (b_max, b_sum))]
+    return largest, sum(up)
+
+
+def without_infinity(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
+    """Slip: -inf - -inf."""
+    largest = max(a_max, b_max)
+    return largest, a_sum * math.exp(a_max - largest) + b_sum * math.exp(b_max - largest)
+
+
+def pairs() -> Iterator[Call]:
+    """Either the greater, both alike, far apart, and parts that are -inf throughout."""
+    for given in (
+        (1.0, 2.0, 3.0, 4.0), (3.0, 4.0, 1.0, 2.0), (2.0, 1.5, 2.0, 2.5), (-800.0, 7.0, 800.0, 1.25),
+        (-INFINITY, 0.0, 2.0, 3.0), (2.0, 3.0, -INFINITY, 0.0), (-INFINITY, 0.0, -INFINITY, 0.0),
+    ):  # fmt: skip
+        yield Call(given, merged(*given))
+
+
+def rows_of_pairs() -> Iterator[Launch]:
+    """Rows with large numbers, shorter than a warp, and with lanes that see -inf alone."""
+    for rows, cols, shift in ((4, 256, 0.0), (3, 100, 800.0), (2, 20, -5.0), (2, 64, 0.0)):
+        x = (np.random.default_rng(cols).standard_normal((rows, cols)) * 3 + shift).astype(np.float32)
+        about = f"{rows} rows of {cols} around {shift:g}"
+        if cols == 64:
+            x[:, 5::32] = -np.inf  # all that lane 5 sees
+            about += ", -inf among them"
+        largest = x.max(axis=1, keepdims=True).astype(np.float64)
+        sums = np.exp(x - largest).sum(axis=1, keepdims=True)
+        right = np.concatenate([largest, sums], axis=1).astype(np.float32)
+        args = {"x": x, "y": np.full_like(right, np.nan), "cols": cols}
+        yield Launch(rows, 32, args, {"y": right}, relative=1e-5, about=about)
+
+
+def maxima() -> Iterator[Launch]:
+    """Rows of whole numbers, a cluster each; the maximum lies with another block each time."""
+    for rows, cols in ((1, 512), (4, 1024), (2, 4096)):
+        x = np.random.default_rng(cols).integers(-99, 99, (rows, cols)).astype(np.float32)
+        for row in range(rows):
+            x[row, (2 * row + 1) * cols // 8 % cols] = 100 + row
+        y = np.repeat(x.max(axis=1), CLUSTER)
+        args = {"x": x, "y": np.full_like(y, np.nan), "cols": cols}
+        yield Launch(rows * CLUSTER, 128, args, {"y": y}, about=f"{rows} rows of {cols}")
+
+
+def _once(launch: Launch) -> int:
+    """Sectors of x, each touched by one load; where rows begin inside a sector, by two loads of 32 lanes."""
+    x = launch.args["x"]
+    between = 0 if x.shape[1] % 8 == 0 else x.shape[0] * -(-x.shape[1] // 32)
+    return x.nbytes // 32 + between
+
+
+LESSON = Lesson(
+    number="14",
+    notebook="14-the-ladder-to-the-speed-of-light.ipynb",
+    title="The ladder to the speed of light",
+    minutes=60,
+    objectives=(
+        "say for each rung of the ladder what it saves, and show it by the counters of a run",
+        "merge partial maxima and sums, and say why one exchange a row is enough",
+        "read who writes to whom in a cluster, and write such an exchange",
+        "hold a prediction against a measurement, and say so where it failed",
+    ),
+    exercises=(
+        Number(
+            id="14-bytes-of-a-block",
+            answer=lambda: 262_144 * 4 // 16,
+            slips=(
+                (262_144 * 4, "That is the whole row. Sixteen blocks share it."),
+                (262_144 // 16, "Those are numbers. A float32 has 4 bytes."),
+                (262_144 * 2 // 16, "A float32 has 4 bytes."),
+                (64, "In bytes, please."),
+            ),
+            hint="The bytes of the row over the blocks that share it.",
+            because="64 KiB: a quarter of the registers that an SM has.",
+        ),
+        Number(
+            id="14-packs-a-thread",
+            answer=packs_a_thread,
+            slips=(
+                (lambda: packs_a_thread(pack_size=1), "Those are numbers. A pack of 16 bytes has several."),
+                (lambda: packs_a_thread(cluster=1), "That would be one block alone. There are four."),
+                (lambda: packs_a_thread(pack_size=4), "A number of float16 has 2 bytes: how many fill 16?"),
+            ),
+            hint="Numbers of the row, over numbers of a pack, over threads of the whole cluster.",
+            because="64 bytes, and 16 registers to hold them, since they stay packed.",
+        ),
+        Number(
+            id="14-who-writes-to-me",
+            answer=values_received,
+            slips=(
+                (lambda: values_received(values=1), "A statistic is two values: a maximum and a sum."),
+                (lambda: values_received(cluster=1), "Those are from the block's own warps. There are seven others."),
+                (lambda: values_received(receivers=8), "That is what all the blocks receive together."),
+                (lambda: 16, "Each warp sends for itself; blocks do not add up first."),
+            ),
+            hint="Each warp of each block of the cluster sends its maximum and its sum to each block.",
+            because="512 bytes, and every warp then merges all 64 pairs for itself.",
+        ),
+        WriteFunction(
+            id="14-merge",
+            calls=pairs,
+            relative=1e-12,
+            slips=(
+                (
+                    unscaled,
+                    "The two sums were taken relative to different maxima. What is each relative to the greater?",
+                ),
+                (upside_down, "A sum relative to a smaller maximum is scaled *down* to a greater one."),
+            ),
+            hint="Scale each sum by e^(its own maximum - the greater maximum). And -inf - -inf is NaN: what is the sum "
+            "of a part that is -inf throughout?",
+            because="It does not matter in which order parts are merged: that is why warps and blocks may do it.",
+        ),
+        WriteKernel(
+            id="14-pairs-of-a-warp",
+            kernel="statistic",
+            parameters="const float* x, float* y, int cols",
+            launches=rows_of_pairs,
+            requirements=(
+                at_most(
+                    "global_load_sectors", _once, "Let each lane find the maximum and the sum of its part together."
+                ),
+                at_most(
+                    "shuffle_instructions",
+                    lambda launch: 10 * launch.args["x"].shape[0],
+                    "Five steps of a butterfly, two values each.",
+                ),
+                no_shared_memory(),
+            ),
+            hint="Each step merges two pairs: scale both sums to the greater maximum, then add. A lane may have seen "
+            "nothing but -inf, or nothing at all.",
+            because="This is what a thread and a warp of the stream kernel do.",
+            fault_hints={"inactive-lane": "All 32 lanes go to every shuffle, also those beyond the row."},
+        ),
+        WriteKernel(
+            id="14-ask-the-cluster",
+            kernel="row_max",
+            parameters="const float* x, float* y, int cols",
+            launches=maxima,
+            requirements=(
+                at_most(
+                    "global_load_sectors",
+                    _once,
+                    "Each block reads its own quarter, and tells the others what it found.",
+                ),
+            ),
+            hint="y[blockIdx.x] is the maximum of the whole row, in each of its four blocks.",
+            because="Four values went between the SMs, in place of three more readings of the row.",
+            fault_hints={
+                "race": "All blocks must have written before one reads: cluster.sync().",
+                "uninitialized-shared": "All blocks must have written before one reads: cluster.sync().",
+            },
+        ),
+    ),
+)
