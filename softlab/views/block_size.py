@@ -9,11 +9,11 @@ from softlab.dispatches import Step
 from softlab.plans import Alternative, Plan
 from softlab.views import svg
 from softlab.views.style import ROLES, SERIES
-from softlab.views.tables import shown, table
+from softlab.views.tables import limits, shown, table
 
 #: Answers from the bottom of the picture to its top: other kernels, then the block sizes.
 LEVELS = ("warp", 128, 256, 512, 1024, "block_uncached")
-_TOP, _LEVEL, _LEFT, _TICK = 26, 24, 130, 2048
+_TOP, _LEVEL, _LEFT, _TICK = 34, 24, 130, 2048
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def query_table(plan: Plan) -> str:
                 f"{values['registers']} registers",
                 f"{shown(values['static_smem_bytes'])} + {shown(values['smem_bytes'])} bytes",
                 step.answer,
-                ", ".join(values["limiters"]),
+                limits(values["limiters"]),
                 "the yardstick" if wanted is None else f"as many as {wanted}?",
                 _verdict(step, chosen),
             )
@@ -141,9 +141,9 @@ def stretches_chart(stretches: Sequence[Stretch], cols: int, *, title: str) -> s
         )  # fmt: skip
         before = y
     here_x = x(min(max(cols, first), last))
-    parts += [svg.line(here_x, _TOP, here_x, height, stroke=svg.INK, width=1.5, dashed=True)]
+    parts += [svg.line(here_x, _TOP - 8, here_x, height, stroke=svg.INK, width=1.5, dashed=True)]
     anchor: svg.Anchor = "end" if here_x > svg.WIDTH - 120 else "start"
-    parts.append(svg.text(here_x + (-5 if anchor == "end" else 5), _TOP + 8, f"{shown(cols)} columns", anchor=anchor))
+    parts.append(svg.text(here_x + (-5 if anchor == "end" else 5), _TOP - 2, f"{shown(cols)} columns", anchor=anchor))
     for tick in range(0, last + 1, _TICK):
         if tick >= first:
             parts += [
@@ -156,4 +156,4 @@ def stretches_chart(stretches: Sequence[Stretch], cols: int, *, title: str) -> s
 
 def _short(reason: str) -> str:
     """The limit that is broken: what stands between "does not fit in blocks of ...:" and the advice."""
-    return reason.partition(": ")[2].partition(";")[0] or reason
+    return (reason.partition(": ")[2].partition(";")[0] or reason).replace("smem:", "shared memory:")

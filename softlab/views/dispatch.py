@@ -10,8 +10,8 @@ from softlab.dispatches import Step, shown
 from softlab.plans import Alternative, Plan
 from softlab.views import svg
 from softlab.views.style import ROLES, SERIES, ink_on
+from softlab.views.tables import limits, table
 from softlab.views.tables import shown as grouped
-from softlab.views.tables import table
 
 #: More answers than these are drawn from around the one taken.
 MOST_ANSWERS = 9
@@ -94,7 +94,7 @@ _FACTS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
     ("launch", lambda p: f"{grouped(p.grid)} blocks of {p.block_size} threads, {p.waves:.2f} waves"),
     ("a thread takes", lambda p: f"{p.registers} registers"),
     ("a block takes", lambda p: f"{grouped(p.static_smem_bytes + p.smem_bytes)} bytes of shared memory"),
-    ("an SM holds", lambda p: f"{p.occupancy.warps_per_sm} warps, limited by {' and '.join(p.occupancy.limiters)}"),
+    ("an SM holds", lambda p: f"{p.occupancy.warps_per_sm} warps, limited by {limits(p.occupancy.limiters)}"),
     ("asked of global memory", lambda p: f"{grouped(p.global_bytes)} bytes"),
 )
 

@@ -10,10 +10,8 @@ import plotly.graph_objects as go
 from softlab.occupancies import UNLIMITED, Occupancy
 from softlab.views import svg
 from softlab.views.style import ROLES, SERIES, layout, stamped
-from softlab.views.tables import shown
+from softlab.views.tables import RESOURCES, limits, shown
 
-#: What each resource is called, and what it is counted in.
-RESOURCES = {"threads": "threads", "registers": "registers", "smem": "shared memory", "blocks": "block slots"}
 _BAR, _LEFT, _RIGHT = 24, 130, 330
 _SLOT, _SLOTS_A_ROW = 24, 32
 
@@ -23,11 +21,10 @@ def occupancy_sentences(held: Occupancy) -> list[str]:
     device = held.device
     if held.reason:
         return [f"Not one block fits on an SM of {device.name}. {held.reason}"]
-    names = " and ".join(RESOURCES[name] for name in held.limiters)
     sentences = [
         f"Blocks of {held.threads} threads, {held.registers} registers a thread, {shown(held.smem)} bytes of shared"
         f" memory: an SM of {device.name} holds {held.blocks_per_sm}. That is {held.warps_per_sm} of"
-        f" {device.max_warps_per_sm} warps, {held.fraction:.1%}. What limits it: {names}."
+        f" {device.max_warps_per_sm} warps, {held.fraction:.1%}. What limits it: {limits(held.limiters)}."
     ]
     allocated = held.smem_allocated - device.smem_reserved_per_block
     if held.smem and allocated != held.smem:

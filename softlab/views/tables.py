@@ -16,6 +16,14 @@ _BARS = {
 }
 _CELL = "padding:2px 12px 2px 0;border-bottom:1px solid var(--jp-border-color2,#ddd);vertical-align:top"
 
+#: What runs out on an SM: its name in records -> what it is called.
+RESOURCES = {"threads": "threads", "registers": "registers", "smem": "shared memory", "blocks": "block slots"}
+
+
+def limits(names: Iterable[str]) -> str:
+    """What limits occupancy (``Occupancy.limiters``), in words."""
+    return " and ".join(RESOURCES[name] for name in names)
+
 
 def table(
     columns: Sequence[str],
