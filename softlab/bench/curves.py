@@ -59,8 +59,9 @@ def labels(recording: Recording) -> tuple[str, ...]:
 
 
 def dtypes(recording: Recording) -> tuple[str, ...]:
-    """The types that it has curves of, as they were recorded."""
-    return tuple(dict.fromkeys(name for table in _tables(recording) for name in table["dtype"].tolist()))
+    """The types that it has curves of, the one that most curves are looked at in first."""
+    found = {name for table in _tables(recording) for name in table["dtype"].tolist()}
+    return tuple(name for name in ("float32", "float16", "bfloat16", "float64") if name in found)
 
 
 def curves(recording: Recording, dtype: str) -> tuple[Curve, ...]:

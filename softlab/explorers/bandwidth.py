@@ -63,7 +63,7 @@ class BandwidthExplorer(Explorer):
         self._draw()
 
     def _build(self) -> None:
-        recorded = sorted({sample.cols for curve in self._curves[self.dtype] for sample in curve.samples})
+        recorded = sorted({s.cols for found in self._curves.values() for curve in found for s in curve.samples})
         options = [(tables.shown(cols), cols) for cols in recorded]
         self.cols_slider = widgets.SelectionSlider(options=options, description="cols", layout={"width": "560px"})
         self.cols_slider.style.description_width = "62px"
@@ -85,8 +85,17 @@ class BandwidthExplorer(Explorer):
                 self.numbers,
             ]
         )
+        self._offer()
         self.observe(self._show, "shown")
+        self.observe(lambda change: self._offer(), "dtype")
         self.observe(lambda change: self._draw(), ("dtype", "cols", "live"))
+
+    def _offer(self) -> None:
+        """What was recorded of this type: its curves to switch on, and a row length that it has."""
+        here = {curve.label for curve in self._curves[self.dtype]}
+        for label, switch in self.switches.items():
+            switch.layout.display = None if label in here else "none"
+        self.cols = self.cols  # validated anew
 
     @validate("dtype")
     def _recorded_dtype(self, proposal: Any) -> str:

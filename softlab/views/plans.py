@@ -14,6 +14,7 @@ def plan_summary(plan: Plan) -> str:
             ("elements a thread moves at once", plan.pack_size),
             ("threads a block", plan.block_size),
             ("blocks", plan.grid),
+            *([("blocks that share a row", plan.cluster)] if plan.cluster else []),
             ("registers a thread", plan.registers),
             ("shared memory a block, bytes", plan.smem_bytes + plan.static_smem_bytes),
             ("blocks that an SM holds", plan.occupancy.blocks_per_sm),

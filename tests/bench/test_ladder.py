@@ -111,7 +111,11 @@ def test_curves_and_explorer_of_peers_side_by_side(recording, monkeypatch):
     assert explorer.shown == ("softlab, fast", "softlab, oneflow", "PyTorch")
     assert explorer.summary["fastest"] == "softlab, oneflow", "a copy is no softmax"
     assert 'data-curve="QuACK"' not in explorer.picture.value
+    assert explorer.switches["QuACK"].layout.display is None
+    explorer.cols = 32
     explorer.dtype = "float16"
+    assert explorer.cols == 64, "32 was not recorded of it"
+    assert explorer.switches["QuACK"].layout.display == "none"
     assert explorer.summary["speeds"] == {"softlab, fast": 1000, "device copy": 4000}
     with pytest.raises(ValueError, match="float32, float16 were recorded"):
         explorer.dtype = "float64"
