@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from softlab.views import svg
-from softlab.views.style import SERIES
+from softlab.views.style import SERIES, place
 from softlab.views.tables import shown, table
 
 _LEFT, _RIGHT, _TOP, _TALL = 64, 178, 48, 300
@@ -26,8 +26,8 @@ _MARKS = (
 
 @dataclass(frozen=True)
 class Line:
-    """A curve to draw: its number among all curves (which gives colour and mark), its label, and
-    (cols, GB/s, what ran, microseconds) of each sample."""
+    """A curve to draw: its number among all curves (which gives colour and mark, if its label has none of its own), its
+    label, and (cols, GB/s, what ran, microseconds) of each sample."""
 
     number: int
     label: str
@@ -120,7 +120,7 @@ def _roof(y: float, words: str, role: str, tip: str) -> list[str]:
 
 
 def _curve(line: Line, places: Sequence[tuple[float, float]], cursor: int, roofs: Roofs, stamp: str) -> list[str]:
-    colour = SERIES[line.number % len(SERIES)]
+    colour = SERIES[place(line.label, line.number) % len(SERIES)]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     parts = [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-opacity="0.75"/>']
     for (cols, speed, what, microseconds), (x, y) in zip(line.samples, places, strict=True):
@@ -132,22 +132,24 @@ def _curve(line: Line, places: Sequence[tuple[float, float]], cursor: int, roofs
         edge = f'style="stroke:{svg.INK}" stroke-width="2"' if cols == cursor else ""
         parts.append(
             f'<g data-curve="{escape(line.label, quote=True)}" data-cols="{cols}"><title>{escape(tip)}</title>'
-            f'<polygon points="{_corners(line.number, x, y, size)}" fill="{colour}" {edge}/></g>'
+            f'<polygon points="{_corners(place(line.label, line.number), x, y, size)}" fill="{colour}" {edge}/></g>'
         )
     return parts
 
 
 def _corners(number: int, x: float, y: float, size: float) -> str:
-    return " ".join(f"{x + size * a:.1f},{y + size * b:.1f}" for a, b in _MARKS[number % len(_MARKS)])
+    # A colour that comes a second time has another mark.
+    shape = _MARKS[(number + number // len(SERIES)) % len(_MARKS)]
+    return " ".join(f"{x + size * a:.1f},{y + size * b:.1f}" for a, b in shape)
 
 
 def _legend(lines: Sequence[Line], live: bool) -> list[str]:
     x, y = _LEFT + _WIDE + 18.0, _TOP + 96.0
     parts = []
     for line in lines:
-        colour = SERIES[line.number % len(SERIES)]
+        colour = SERIES[place(line.label, line.number) % len(SERIES)]
         parts += [
-            f'<polygon points="{_corners(line.number, x, y, 5)}" fill="{colour}"/>',
+            f'<polygon points="{_corners(place(line.label, line.number), x, y, 5)}" fill="{colour}"/>',
             svg.text(x + 12, y + 4, line.label, size=11),
         ]
         y += 20

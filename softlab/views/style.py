@@ -37,15 +37,26 @@ ROLES: dict[Role, str] = {
 
 #: Colours for things that have no role, such as the layouts in a comparison, in the order they appear.
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION)
-#: Where in ``SERIES`` those stand that are in several pictures, so that they look alike in each.
+#: Where in ``SERIES`` (or in its next round) those stand that are in several pictures, so that they look alike in each.
 _PLACES = {
     "blocks of 128": 0,
     "blocks of 256": 1,
     "blocks of 512": 2,
     "blocks of 1024": 3,
     "softlab": 0,
+    "softlab, as planned": 0,
+    "softlab, oneflow": 0,
+    "softlab, fast": 3,
+    "Inductor": 1,
+    "Triton": 2,
     "PyTorch": 4,
     "cuDNN": 5,
+    # Colours come again from here on, with another mark.
+    "Liger": 6,
+    "QuACK": 7,
+    "JAX": 8,
+    "CuPy": 9,
+    "device copy": 10,
 }
 
 #: Hatching of the bars of a series, so that colour does not stand alone.

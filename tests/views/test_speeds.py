@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -72,3 +73,17 @@ def test_the_table_has_the_fastest_first():
     assert html.index("theirs") < html.index("ours") < html.index("on this machine")
     assert "75%" in html
     assert "block_smem" not in html, "that is another row length"
+
+
+def test_no_two_curves_look_alike():
+    labels = ["softlab, fast", "softlab, oneflow", "PyTorch", "Inductor", "cuDNN", "Triton", "Liger", "QuACK", "JAX"]
+    lines = [Line(number, label, [(32, 100.0, "a", 1.0)]) for number, label in enumerate(labels)]
+    legend = speed_picture(lines, ROOFS, 32, title="t", stamp="s").rpartition("device copy")[2]
+    marks = re.findall(r'<polygon points="([^"]+)" fill="([^"]+)"/>', legend)
+    assert len(marks) == len(labels)
+    looks = set()
+    for points, colour in marks:
+        places = [tuple(map(float, pair.split(","))) for pair in points.split()]
+        left, top = min(x for x, _ in places), min(y for _, y in places)
+        looks.add((colour, tuple((round(x - left), round(y - top)) for x, y in places)))
+    assert len(looks) == len(labels)
