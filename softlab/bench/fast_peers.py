@@ -6,6 +6,7 @@ out where its library is missing. Launches queue their work on PyTorch's current
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import os
 from collections.abc import Callable, Sequence
@@ -123,8 +124,7 @@ def liger(op: str, inputs: Sequence[Any], output: Any) -> Launch:
 
 def quack(op: str, inputs: Sequence[Any], output: Any) -> Launch:
     """QuACK's kernel, in CuTe DSL; rows are a multiple of 16 bytes."""
-    from quack import softmax as module
-
+    module = importlib.import_module("quack.softmax")  # the package's own name `softmax` is a function
     name = {"softmax": "_softmax_fwd", "softmax_backward": "_softmax_backward"}.get(op)
     if name is None or output.shape[-1] * output.element_size() % 16:
         raise Refused(op)

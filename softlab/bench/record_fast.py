@@ -36,9 +36,8 @@ COLS = (
     128256, 131072, 151936, 262144, 1048576,
 )  # fmt: skip
 FEW = tuple((rows, cols) for cols in (32000, 128256, 262144) for rows in (1, 8, 32, 128))
-#: Peers that compile for seconds, and the columns that they are measured at unless others are asked for.
+#: Peers that compile for seconds: they can be measured at some columns alone.
 SLOW = ("inductor", "quack")
-SLOW_COLS = (32, 256, 1024, 4096, 8192, 32000, 32768, 65536, 128256, 262144)
 #: Buffers in turn: three times 512 MiB are many times any L2.
 RING = 3
 REPEATS = 9
@@ -214,8 +213,8 @@ def measured(cell: Cell, name: str, buffers: Buffers, truth: Any) -> float:
 
 
 def wanted(cell: Cell, name: str, slow_cols: Sequence[int]) -> bool:
-    """What is measured of a peer: of those that compile for long, and of the slow ways, a part."""
-    if name in SLOW and (cell.cols not in slow_cols or cell.dtype == "bfloat16"):
+    """What is measured of a peer: of those that compile for long, what is asked for; of the slow ways, a part."""
+    if name in SLOW and slow_cols and cell.cols not in slow_cols:
         return False
     if name == "inductor" and cell.table == "few":
         return False
@@ -277,11 +276,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(prog="python -m softlab.bench.record_fast")
     parser.add_argument("out", type=Path, metavar="OUT.json")
-    parser.add_argument("--slow-cols", default=",".join(map(str, SLOW_COLS)), help="columns for inductor and quack")
+    parser.add_argument("--slow-cols", default="", help="columns for inductor and quack, as 32,1024 (default: all)")
     given = parser.parse_args(arguments)
     began = time.perf_counter()
     rows = record(
-        [int(cols) for cols in given.slow_cols.split(",")],
+        [int(cols) for cols in given.slow_cols.split(",") if cols],
         lambda line: print(f"{time.perf_counter() - began:6.1f} {line}", flush=True),
     )
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
