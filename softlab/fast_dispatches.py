@@ -71,9 +71,11 @@ class Limits:
     """How far each kernel goes, in packs of each input, for elements of one size and one or two inputs.
 
     ``lane`` packs a lane of the warp kernel takes before the group of lanes is made wider, ``warp`` is its longest row;
-    ``thread`` packs a thread takes before the block is made larger, ``largest`` before a cluster takes the row. Fewer
-    packs a thread are more threads and more rows in flight; more are fewer instructions for each byte, which double
-    precision needs (its exponential takes some thirty). ``cuts``: see :func:`_cut`.
+    ``thread`` packs a thread takes before the block is made larger, ``largest`` before a cluster takes the row, and
+    ``block`` is the largest block that takes a row alone where the GPU has clusters. Fewer packs a thread are more
+    threads and more rows in flight; more are fewer instructions for each byte, which double precision needs (its
+    exponential takes some thirty). ``cuts``: see :func:`_cut`. ``rings``: see :func:`_ring_cut`; of a thread's packs
+    registers keep one there, but of more than ``ring_one`` packs ``RING_REGISTER_PACKS``.
     """
 
     lane: int
@@ -81,26 +83,40 @@ class Limits:
     thread: int
     largest: int
     cuts: tuple[Cut, ...]
+    rings: tuple[Cut, ...]
+    block: int = BLOCK_BEFORE_CLUSTERS
+    ring_one: int = RING_PACKS
 
 
-#: Beyond 64 KiB more blocks of fewer threads: all of a cluster wait for the slowest.
-_FORWARD_CUTS = (
-    Cut(2, 512, 4), Cut(2, 256, 8), Cut(4, 512, 4), Cut(4, 256, 8), Cut(16, 128, 10), Cut(8, 256, 8), Cut(16, 256, 10),
-    Cut(16, 512, 8), Cut(8, 512, 8),
-)  # fmt: skip
+#: Beyond 128 KiB more blocks of fewer threads: all of a cluster wait for the slowest.
+_LONG_CUTS = (Cut(16, 128, 10), Cut(8, 256, 8), Cut(16, 256, 10), Cut(16, 512, 8), Cut(8, 512, 8))
+_FORWARD_CUTS = (Cut(2, 512, 4), Cut(2, 256, 8), Cut(4, 512, 4), Cut(4, 256, 8), *_LONG_CUTS)
+#: 16-bit elements: twice the blocks of half the threads. Where registers bound an SM it then holds more of them.
+_HALF_CUTS = (Cut(4, 256, 4), Cut(8, 256, 4), Cut(4, 256, 8), *_LONG_CUTS)
 _BACKWARD_CUTS = (
     Cut(2, 512, 2), Cut(2, 256, 4), Cut(4, 512, 2), Cut(4, 256, 4), Cut(8, 512, 2), Cut(8, 256, 4), Cut(16, 256, 5),
     Cut(16, 512, 5), Cut(8, 512, 5),
 )  # fmt: skip
-_DOUBLE_CUTS = (Cut(2, 256, 4), Cut(4, 128, 8), Cut(4, 256, 8), Cut(8, 256, 8))
-#: (bytes of an element, inputs) -> limits.
+#: 20480 to 28672 packs: with heads and tails, 4 packs of each input take more than 64 registers a thread, and an SM
+#: then holds one block of 512; of those of 256 with 7 packs it holds two or three.
+_DOUBLE_BACKWARD_CUTS = (*_BACKWARD_CUTS[:-2], Cut(16, 256, 7), *_BACKWARD_CUTS[-2:])
+#: The smaller block, two an SM, if it suffices.
+_RINGS = (Cut(8, 512, RING_PACKS), Cut(16, 512, RING_PACKS), Cut(16, 1024, RING_PACKS), Cut(8, 1024, RING_PACKS))
+#: Double precision: every thread merges the statistics of all warps that share a row, an exponential for each 32 of
+#: them, beside 2 a pack of its own; so few warps with many packs each. In shared memory these cost no registers, and an
+#: SM holds 24 to 64 warps: up to 128 KiB one block has the row to itself, up to 512 KiB clusters of small blocks.
+_DOUBLE_RINGS = (
+    Cut(1, 256, 10), Cut(1, 512, RING_PACKS), Cut(8, 128, RING_PACKS), Cut(8, 256, 13), Cut(16, 128, RING_PACKS),
+    *_RINGS,
+)  # fmt: skip
+#: (bytes of an element, inputs) -> limits. Gradients have no rings: up to a row of 151936 doubles reading twice was faster.
 LIMITS = {
-    (2, 1): Limits(lane=2, warp=96, thread=3, largest=4, cuts=_FORWARD_CUTS),
-    (4, 1): Limits(lane=2, warp=96, thread=3, largest=3, cuts=_FORWARD_CUTS),
-    (8, 1): Limits(lane=2, warp=64, thread=4, largest=4, cuts=_DOUBLE_CUTS),
-    (2, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS),
-    (4, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS),
-    (8, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS),
+    (2, 1): Limits(lane=2, warp=96, thread=3, largest=4, cuts=_HALF_CUTS, rings=_RINGS),
+    (4, 1): Limits(lane=2, warp=96, thread=3, largest=3, cuts=_FORWARD_CUTS, rings=_RINGS),
+    (8, 1): Limits(lane=2, warp=128, thread=4, largest=4, cuts=(), rings=_DOUBLE_RINGS, block=256, ring_one=8),
+    (2, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS, rings=()),
+    (4, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS, rings=()),
+    (8, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_DOUBLE_BACKWARD_CUTS, rings=()),
 }
 #: A cut is taken if its threads are so full; in a fuller one fewer lanes idle while the others wait for memory.
 FULL = 0.85
@@ -142,7 +158,7 @@ def choose(request: Request) -> Choice:
         request.ask(which, CLUSTER, rule, KERNELS, packs=row.packs)
         return _cluster(request, row, cut)
     if ring := _ring_cut(request, row, cuts):
-        rule = "registers and shared memory of a cluster hold it"
+        rule = f"registers and shared memory of a {'cluster' if ring.cluster > 1 else 'block'} hold it"
         request.ask(which, RING, rule, KERNELS, packs=row.packs, most=ring.most)
         return _ring(request, row, ring)
     request.ask(which, STREAM, "nothing on the chip holds it: it is read twice", KERNELS, packs=row.packs)
@@ -204,7 +220,7 @@ def _warp(request: Request, row: _Row) -> Choice:
 def _block_size(request: Request, row: _Row) -> int | None:
     """The smallest block that holds the row in a few packs a thread; None where a cluster should."""
     clusters = request.device.compute_capability >= (9, 0)
-    largest = BLOCK_BEFORE_CLUSTERS if clusters else BLOCK_SIZES[-1]
+    largest = row.limits.block if clusters else BLOCK_SIZES[-1]
     most = row.limits.largest if clusters else MOST_PACKS // row.inputs
     fitting = [size for size in BLOCK_SIZES if size <= largest and row.packs <= size * row.limits.thread]
     return fitting[0] if fitting else largest if row.packs <= largest * most else None
@@ -237,26 +253,29 @@ def _cluster(request: Request, row: _Row, cut: Cut) -> Choice:
 
 
 def _ring_cut(request: Request, row: _Row, cuts: int) -> Cut | None:
-    """The smaller block, two an SM, if it suffices. cp.async copies 4 bytes or more."""
+    """The first that holds the row; a block has it alone only if there is a row for every SM. cp.async copies 4 bytes
+    or more."""
     width = row.pack_size * request.element.itemsize
-    if not cuts or width < 4 or row.inputs > 1:
+    if width < 4:
         return None
     room = request.device.smem_per_block_optin - _EXCHANGE_BYTES
-    tried = (Cut(8, 512, RING_PACKS), Cut(16, 512, RING_PACKS), Cut(cuts, 1024, RING_PACKS))
-    fitting = (cut for cut in tried if cut.cluster <= cuts and row.packs <= cut.most)
-    return next((cut for cut in fitting if _shelved(cut.taken(row.packs)) * cut.block_size * width <= room), None)
+    fewest = 1 if request.rows >= request.device.sm_count else 2
+    fitting = (cut for cut in row.limits.rings if fewest <= cut.cluster <= cuts and row.packs <= cut.most)
+    return next((cut for cut in fitting if _shelved(row, cut) * cut.block_size * width <= room), None)
 
 
-def _shelved(packs: int) -> int:
-    """Packs of a thread that lie in shared memory: all but one, as far as two blocks of 512 fit an SM."""
-    return min(packs - 1, RING_PACKS - RING_REGISTER_PACKS)
+def _shelved(row: _Row, cut: Cut) -> int:
+    """Packs of a thread that lie in shared memory: all but one or three, as far as two blocks of 512 fit an SM."""
+    packs = cut.taken(row.packs)
+    kept = 1 if packs <= row.limits.ring_one else RING_REGISTER_PACKS
+    return min(packs - kept, RING_PACKS - RING_REGISTER_PACKS)
 
 
 def _ring(request: Request, row: _Row, cut: Cut) -> Choice:
     _ask_cut(request, cut)
     packs = request.ask("How many packs does a thread hold?", cut.taken(row.packs), "as few as hold the row")
     rule = f"at most {RING_PACKS - RING_REGISTER_PACKS}; the rest in registers"
-    on_shelf = request.ask("How many of them in shared memory?", _shelved(packs), rule, packs=packs)
+    on_shelf = request.ask("How many of them in shared memory?", _shelved(row, cut), rule, packs=packs)
     arguments = (row.pack_size, packs - on_shelf, on_shelf, cut.block_size, cut.cluster)
     kernel = _kernel(request, RING, arguments, row.ragged)
     smem_bytes = row.inputs * on_shelf * cut.block_size * row.pack_size * request.element.itemsize

@@ -86,6 +86,13 @@ def test_a_row_fits_its_kernel(problem: tuple[int, int, str, str, str]) -> None:
         (65536, 1023, "float32", "fast_block<float, Algorithm::softmax, 4, 2, 128, true>"),
         (8192, 8192, "float32", "fast_cluster<float, Algorithm::softmax, 4, 2, 512, 2, false>"),
         (1024, 131072, "float16", "fast_cluster<__half, Algorithm::softmax, 8, 8, 128, 16, false>"),
+        (4096, 32768, "float16", "fast_cluster<__half, Algorithm::softmax, 8, 4, 256, 4, false>"),
+        (2048, 65536, "bfloat16", "fast_cluster<__nv_bfloat16, Algorithm::softmax, 8, 4, 256, 8, false>"),
+        (131072, 256, "float64", "fast_warp<double, Algorithm::softmax, 2, 4, 32, 1, false>"),
+        (16384, 2048, "float64", "fast_block<double, Algorithm::softmax, 2, 4, 256, false>"),
+        (8192, 4096, "float64", "fast_ring<double, Algorithm::softmax, 2, 1, 7, 256, 1, false>"),
+        (2048, 16384, "float64", "fast_ring<double, Algorithm::softmax, 2, 3, 13, 512, 1, false>"),
+        (667, 50257, "float64", "fast_ring<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
         (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 3, 13, 1024, 16, false>"),
         (64, 1 << 21, "float32", "fast_stream<float, Algorithm::softmax, 4, 4, 512, 16, false>"),
         (1, 32000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 4, 256, 8, false>"),
@@ -100,6 +107,16 @@ def test_few_rows_take_more_sms_a_row() -> None:
     question = next(step for step in made(1, 32000).steps if "so few rows" in step.question)
     assert question.answer is True
     assert question.values == {"rows": 1, "sms": 132}
+
+
+def test_a_block_has_a_ring_alone_only_if_every_sm_has_a_row() -> None:
+    assert (made(132, 16384, "float64").kernel, made(132, 16384, "float64").cluster) == ("fast_ring", 1)
+    assert (made(131, 16384, "float64").kernel, made(131, 16384, "float64").cluster) == ("fast_ring", 8)
+
+
+def test_a_long_gradient_of_doubles_has_smaller_blocks() -> None:
+    plan = made(667, 50257, "float64", op="log_softmax_backward")
+    assert plan.name == "fast_cluster_backward<double, Algorithm::log_softmax, 2, 7, 256, 16, true>"
 
 
 def test_no_clusters_of_sixteen_where_eight_are_the_most() -> None:
