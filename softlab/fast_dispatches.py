@@ -109,7 +109,7 @@ _DOUBLE_RINGS = (
     Cut(1, 256, 10), Cut(1, 512, RING_PACKS), Cut(8, 128, RING_PACKS), Cut(8, 256, 13), Cut(16, 128, RING_PACKS),
     *_RINGS,
 )  # fmt: skip
-#: (bytes of an element, inputs) -> limits. Gradients have no rings: up to a row of 151936 doubles reading twice was faster.
+#: (bytes of an element, inputs) -> limits. Gradients have no rings: up to 151936 doubles reading twice was faster.
 LIMITS = {
     (2, 1): Limits(lane=2, warp=96, thread=3, largest=4, cuts=_HALF_CUTS, rings=_RINGS),
     (4, 1): Limits(lane=2, warp=96, thread=3, largest=3, cuts=_FORWARD_CUTS, rings=_RINGS),
