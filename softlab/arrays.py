@@ -25,11 +25,11 @@ def kind(x: Any) -> str:
     return f"{type(x).__module__}.{type(x).__qualname__}"
 
 
-def library(x: Any) -> str:
+def library_of(x: Any) -> str:
     """The library that the result for x belongs to: "numpy" or "cupy" where x's own cannot take arrays back."""
     if isinstance(x, np.ndarray):
         return "numpy"
-    own = gpu.library(x)
+    own = gpu.library_of(x)
     on_gpu = gpu.is_cuda_array(x)
     if own != "cupy" and not (hasattr(x, "__dlpack__") and hasattr(gpu.namespace(x), "from_dlpack")):
         return "cupy" if on_gpu else "numpy"
@@ -43,7 +43,7 @@ def plain(x: Any, op: str, name: str) -> Any:
         TypeError: a tensor that autograd is watching, since the result would not be watched; the message says what to
             call instead.
     """
-    if gpu.library(x) != "torch":
+    if gpu.library_of(x) != "torch":
         return x
     if x.requires_grad and sys.modules["torch"].is_grad_enabled():
         forward = op.removesuffix("_backward")
@@ -74,9 +74,9 @@ def host_array(x: Any) -> np.ndarray:
 
 def host_back(result: np.ndarray, like: Any) -> Any:
     """The NumPy array ``result`` as an array of the library that :func:`library` names for ``like``."""
-    if library(like) == "numpy":
+    if library_of(like) == "numpy":
         return result
-    if library(like) == "torch" and result.dtype.name == "bfloat16":
+    if library_of(like) == "torch" and result.dtype.name == "bfloat16":
         torch = sys.modules["torch"]
         return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
     namespace = gpu.namespace(like)
@@ -85,7 +85,7 @@ def host_back(result: np.ndarray, like: Any) -> Any:
 
 def _is_torch_bfloat16(x: Any) -> bool:
     """NumPy itself knows no bfloat16, so PyTorch hands none to it."""
-    return gpu.library(x) == "torch" and x.dtype == sys.modules["torch"].bfloat16
+    return gpu.library_of(x) == "torch" and x.dtype == sys.modules["torch"].bfloat16
 
 
 def result_type(given: np.dtype, dtype: Any, name: str = "x") -> ElementType:
@@ -146,7 +146,7 @@ def check_out_library(out: Any, x: Any, op: str) -> None:
         ValueError: on another GPU.
     """
     on_gpu = gpu.is_cuda_array(x)
-    if gpu.library(out) in _IMMUTABLE:
+    if gpu.library_of(out) in _IMMUTABLE:
         raise TypeError(
             f"out is a {kind(out)}, which is read-only: leave out= away, and take what softlab.{op} returns"
         )
@@ -156,11 +156,12 @@ def check_out_library(out: Any, x: Any, op: str) -> None:
     if gpu.is_cuda_array(out) != on_gpu:
         wanted = "on a GPU: give an array of x's library on that GPU" if on_gpu else "in host memory: give one there"
         raise TypeError(f"out is a {kind(out)} {'in host memory' if on_gpu else 'on a GPU'}, but x is {wanted}")
-    if library(out) != library(x):
-        raise TypeError(f"out is an array of {library(out)}, the result one of {library(x)}: give one of that library")
+    of_out, of_x = library_of(out), library_of(x)
+    if of_out != of_x:
+        raise TypeError(f"out is an array of {of_out}, the result one of {of_x}: give one of that library")
     if on_gpu:
         check_device(out, x, "out")
-    if gpu.library(out) == "torch" and plain(out, op, "out").data_ptr() != out.data_ptr():
+    if gpu.library_of(out) == "torch" and plain(out, op, "out").data_ptr() != out.data_ptr():
         raise TypeError("out has PyTorch's negative bit set, so its memory does not hold its values: give out.clone()")
 
 
@@ -173,7 +174,9 @@ def check_together(inputs: Sequence[Any], names: Sequence[str], operands: Sequen
     first, name = inputs[0], names[0]
     named = [*zip(names[1:], inputs[1:], strict=True), *((f"operand {k}", a) for k, a in enumerate(operands))]
     for other_name, other in named:
-        here, there = (f"{library(a)} {'on a GPU' if gpu.is_cuda_array(a) else 'on the host'}" for a in (first, other))
+        here, there = (
+            f"{library_of(a)} {'on a GPU' if gpu.is_cuda_array(a) else 'on the host'}" for a in (first, other)
+        )
         if here != there:
             raise TypeError(
                 f"{name} is an array of {here}, {other_name} one of {there}: give both from one library, in one place"

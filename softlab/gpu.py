@@ -261,7 +261,7 @@ def give_back(result: Any, like: Any) -> Any:
 def namespace(x: Any) -> Any:
     """The module of functions of x's library; None where none is found."""
     standard = getattr(x, "__array_namespace__", None)
-    return standard() if standard else sys.modules.get(library(x))
+    return standard() if standard else sys.modules.get(library_of(x))
 
 
 @contextmanager
@@ -274,7 +274,7 @@ def working_place(x: Any) -> Iterator[None]:
     import cupy
 
     with cupy.cuda.Device(device_index(x)):
-        current = _CURRENT_STREAM.get(library(x))
+        current = _CURRENT_STREAM.get(library_of(x))
         if current is not None:
             with cupy.cuda.Stream.from_external(current(x)):
                 yield
@@ -284,7 +284,7 @@ def working_place(x: Any) -> Iterator[None]:
             cupy.cuda.get_current_stream().synchronize()
 
 
-def library(x: Any) -> str:
+def library_of(x: Any) -> str:
     """The package that x's type comes from: "cupy", "torch", "jaxlib"; of a user's subclass, what it derives from."""
     packages = [base.__module__.partition(".")[0] for base in type(x).__mro__]
     return next((package for package in packages if package in _SUBCLASSED), packages[0])

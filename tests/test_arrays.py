@@ -29,13 +29,13 @@ class TestWhoseAnArrayIs:
         "x", [normal(3), np.float32(1), [1.0], 1.0, normal(3).view(Mine), np.ma.masked_array([1.0])]
     )
     def test_host_arrays_and_numbers_are_numpys(self, x: Any) -> None:
-        assert arrays.library(x) == "numpy"
+        assert arrays.library_of(x) == "numpy"
 
     def test_an_array_that_its_library_cannot_take_back(self) -> None:
         on_gpu = SimpleNamespace(__cuda_array_interface__={})
         on_host = SimpleNamespace(__dlpack__=None, __dlpack_device__=lambda: (1, 0))
-        assert arrays.library(on_gpu) == "cupy"
-        assert arrays.library(on_host) == "numpy"
+        assert arrays.library_of(on_gpu) == "cupy"
+        assert arrays.library_of(on_host) == "numpy"
 
 
 class TestSubclasses:

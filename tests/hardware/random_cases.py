@@ -48,7 +48,7 @@ class Gpu:
 
         # PyTorch has no negative strides.
         layouts = {*case.memory, case.fusion.layout if case.fusion else "plain"}
-        if case.library != "torch" or {"reversed_axes", "anyhow"} & layouts:
+        if case.lender != "torch" or {"reversed_axes", "anyhow"} & layouts:
             return cupy.asarray(host)
         import torch
 
@@ -190,7 +190,7 @@ def classes(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """What a case counts for: (class, member)."""
     case = outcome.case
     yield from (("op", case.op), ("dtype", case.result), ("policy", case.policy), ("out", case.out))
-    yield from (("kernel", outcome.kernel), ("library", case.library), ("dimensions", str(len(case.shape))))
+    yield from (("kernel", outcome.kernel), ("library", case.lender), ("dimensions", str(len(case.shape))))
     yield "fusion", case.fusion.name if case.fusion else "none"
     yield "cast from", case.dtype if case.cast else "none"
     yield "axis", "last" if not case.shape or case.axis in (-1, len(case.shape) - 1) else "other"

@@ -57,7 +57,7 @@ class Case:
     """One call of an operator.
 
     ``kinds`` names the values of each input, ``memory`` the layouts of each input and of ``out`` where it has memory of
-    its own. ``cast`` is ``dtype=``. ``library``: whose arrays on a GPU. ``fusion``: of ``softlab.fused``.
+    its own. ``cast`` is ``dtype=``. ``lender``: the library whose arrays they are on a GPU. ``fusion``: of ``softlab.fused``.
     """
 
     op: str
@@ -70,7 +70,7 @@ class Case:
     cast: str | None = None
     out: str = "none"
     policy: str = "oneflow"
-    library: str = "cupy"
+    lender: str = "cupy"
     fusion: Fusion | None = None
 
     @property
@@ -151,7 +151,7 @@ def drawn(
         cast=cast,
         out=out,
         policy=_one(random, policies if fusion is None else ("oneflow",)),
-        library=_one(random, ("cupy", "torch"), (0.8, 0.2)),
+        lender=_one(random, ("cupy", "torch"), (0.8, 0.2)),
         fusion=fusion,
     )
 
@@ -201,7 +201,7 @@ def simpler(case: Case) -> list[Case]:
         plain,
         replace(case, kinds=("normal",) * len(case.kinds)),
         replace(case, cast=None) if case.dtype in DTYPES else replace(case, dtype=case.result),
-        replace(case, library="cupy"),
+        replace(case, lender="cupy"),
         *(_with_part(case, "memory", k, "plain") for k in range(len(case.memory))),
         *(_with_part(case, "kinds", k, "normal") for k in range(len(case.kinds))),
         *(replace(case, fusion=fusion) for fusion in (fusions.simpler(case.fusion) if case.fusion else ())),
