@@ -57,7 +57,8 @@ class Case:
     """One call of an operator.
 
     ``kinds`` names the values of each input, ``memory`` the layouts of each input and of ``out`` where it has memory of
-    its own. ``cast`` is ``dtype=``. ``lender``: the library whose arrays they are on a GPU. ``fusion``: of ``softlab.fused``.
+    its own. ``cast`` is ``dtype=``. ``lender``: the library whose arrays they are on a GPU. ``fusion``: of
+    ``softlab.fused``.
     """
 
     op: str
