@@ -85,6 +85,7 @@ class Copies:
         self._number = 0
         self._bound: dict[tuple[int, int], list[tuple[Copy | None, Callable[[tuple[int, int]], None]]]] = {}
         self.writes = 0
+        self.bindings = 0
 
     # cp.async
 
@@ -222,6 +223,7 @@ class Copies:
 
     def bind(self, key: tuple[int, int], copy: Copy | None, end: Callable[[tuple[int, int]], None]) -> None:
         """When an mbarrier is asked, call this with its key; ``copy``: what must have ended before the block does."""
+        self.bindings += 1
         self._bound.setdefault(key, []).append((copy, end))
 
     def begin(self, copy: Copy, lanes: Lanes) -> None:

@@ -229,7 +229,7 @@ class Batch(FaultReports):
             if self.steps > budget:
                 raise self.over_budget(lanes, program.image.instructions[block.start])
             if endless.proven(number, lanes, schedule, writes := self._writes()):
-                if schedule.defer(number, lanes, writes):
+                if schedule.defer(number, lanes, writes, self._events()):
                     continue
                 raise self.endless(lanes, program.image.instructions[block.start])
             if on_block is not None:
@@ -255,7 +255,7 @@ class Batch(FaultReports):
     def _events(self) -> int:
         """Grows with everything that lanes may be waiting for."""
         self.cluster_barrier.settle()
-        return self.cluster_barrier.completions + self.mbarriers.events
+        return self.cluster_barrier.completions + self.mbarriers.events + self.copies.bindings
 
     # Who is still there
 

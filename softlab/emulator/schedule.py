@@ -65,12 +65,13 @@ class Schedule:
         sets = (self._ready, self._stalled, self._parked, self._spinning)
         return (*(lanes for places in sets for lanes in places.values()), *waiting)
 
-    def defer(self, place: int, lanes: Lanes, writes: int) -> bool:
+    def defer(self, place: int, lanes: Lanes, writes: int, events: int) -> bool:
         """These lanes wait in a loop for something that only others can change: let those run first.
 
-        False where nobody is left who could: the loop is endless. ``writes`` grows with every change in memory.
+        False where nobody is left who could: the loop is endless. ``writes`` grows with every change in memory,
+        ``events`` with everything that lanes may be waiting for.
         """
-        if not self._ready:
+        if not self._ready and not self._ask_again(events):
             if not self._spinning or writes == self._writes_when_deferred:
                 return False
             self._ready, self._spinning = self._spinning, {}
@@ -168,10 +169,7 @@ class Schedule:
 
         Else lanes at an mbarrier get the answer "not yet" and go on with that; the barrier of a cluster gives none.
         """
-        happened = events()
-        if self._parked and happened != self._seen:
-            self._seen = happened
-            self._ready, self._parked = self._parked, {}
+        if self._ask_again(events()):
             return None
         if self._spinning:
             self._ready, self._spinning = self._spinning, {}
@@ -183,6 +181,14 @@ class Schedule:
             return self._force(alone)
         place, lanes = next(iter(self._parked.items()))
         raise deadlock(self._blocks[place].start, lanes)
+
+    def _ask_again(self, events: int) -> bool:
+        """Let those who wait for something look again, where anything has happened since they did."""
+        if not self._parked or events == self._seen:
+            return False
+        self._seen = events
+        self._ready, self._parked = self._parked, {}
+        return True
 
     def _force(self, alone: Callable[[int, Lanes], Any]) -> tuple[int, Lanes]:
         """Lanes at a warp-synchronous instruction go on without those that cannot come."""
