@@ -126,6 +126,8 @@ class Choice:
     warp: WarpShape | None = None
     layout: str | None = None
     cluster: int | None = None
+    cooperative: bool = False
+    workspace_bytes: int = 0
 
 
 def choose(request: Request) -> Choice:

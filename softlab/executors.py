@@ -14,10 +14,11 @@ from softlab.kernel import Kernel
 from softlab.plans import Plan
 from softlab.structs import arrays_of
 from softlab.traces import Run
+from softlab.workspaces import with_workspace
 
 
 def execute(plan: Plan, inputs: Sequence[Any], output: Any) -> None:
-    """Run a plan whose kernel takes ``(*inputs, output, rows, cols)``.
+    """Run a plan whose kernel takes ``(*inputs, output, rows, cols)``, or a workspace behind the output.
 
     Arguments:
         inputs, output: C-contiguous arrays of shape (rows, cols) and the plan's dtype, all NumPy or all CuPy.
@@ -39,17 +40,38 @@ def launch(plan: Plan, args: Sequence[Any]) -> None:
     """Run a plan's kernel on any arguments: in the emulator where the arrays among them are NumPy's.
 
     Arguments:
-        args: arrays, NumPy scalars of the parameters' types, and Structs.
+        args: arrays, NumPy scalars of the parameters' types, and Structs; without the workspace of a plan that has one.
     """
     if any(isinstance(array, np.ndarray) for argument in args for array in arrays_of(argument)):
         emulate(plan, args)
     else:
-        gpu.launch(program_of(plan), (plan.grid, 1, 1), (*plan.block, 1), args, plan.smem_bytes)
+        gpu.launch(
+            program_of(plan),
+            (plan.grid, 1, 1),
+            (*plan.block, 1),
+            args,
+            plan.smem_bytes,
+            cooperative=plan.cooperative,
+            workspace_bytes=plan.workspace_bytes,
+        )
 
 
 def emulate(plan: Plan, args: Sequence[Any], *, record: bool = False) -> Run:
-    """Run a plan's kernel in the emulator; with ``record`` the run has counters and accesses."""
-    return _kernel(program_of(plan)).run(plan.grid, plan.block, args, smem=plan.smem_bytes, check=False, record=record)
+    """Run a plan's kernel in the emulator; with ``record`` the run has counters and accesses.
+
+    A workspace is new and zero, and among the run's buffers stands where the kernel takes it: behind the output.
+    """
+    if plan.workspace_bytes:
+        args = with_workspace(args, np.zeros(plan.workspace_bytes, np.uint8))
+    return _kernel(program_of(plan)).run(
+        plan.grid,
+        plan.block,
+        args,
+        smem=plan.smem_bytes,
+        check=False,
+        record=record,
+        cooperative=plan.cooperative,
+    )
 
 
 def program_of(plan: Plan) -> Program:

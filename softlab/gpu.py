@@ -22,6 +22,7 @@ import numpy as np
 from softlab.compile import Program
 from softlab.errors import Error
 from softlab.structs import Struct
+from softlab.workspaces import with_workspace, workspaces
 
 #: DLPack's numbers for memory that a CUDA kernel can use: kDLCUDA and kDLCUDAManaged (dlpack.h).
 _DLPACK_CUDA = (2, 13)
@@ -46,6 +47,9 @@ def launch(
     block: tuple[int, ...],
     args: Sequence[Any],
     smem: int = 0,
+    *,
+    cooperative: bool = False,
+    workspace_bytes: int = 0,
 ) -> None:
     """Launch a compiled kernel on the current device and CuPy's current stream, without waiting for it.
 
@@ -54,19 +58,28 @@ def launch(
         grid, block: up to three sizes each.
         args: CuPy arrays, NumPy scalars of the parameters' types, and Structs of both.
         smem: dynamic shared memory of a block in bytes. Over 48 KiB it is asked for, as CUDA wants it.
+        cooperative: launch only if the GPU can hold all blocks at once, so that they may wait for each other.
+        workspace_bytes: where it is not 0, the kernel gets a pointer to so many bytes behind the last array of
+            ``args``. They are zero at first and then as the launch before left them: see
+            :class:`softlab.workspaces.Workspaces`.
 
     Raises:
         softlab.Error: the program is for a newer GPU, or the GPU refuses the launch; the message has the sizes.
     """
+    import cupy
     from cupy.cuda import driver, runtime
 
     device = runtime.getDevice()
     function = _function(program, device)
     try:
         _allow_smem(function, program, smem, device)
-        function(_three(grid), _three(block), tuple(map(_argument, args)), smem)
+        if workspace_bytes:
+            workspace = workspaces(device).of(cupy.cuda.get_current_stream().ptr, workspace_bytes)
+            args = with_workspace(args, np.uint64(workspace))
+        given = tuple(map(_argument, args))
+        function(_three(grid), _three(block), given, smem, enable_cooperative_groups=cooperative)
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
-        raise _refused(program, grid, block, smem, error) from error
+        raise _refused(program, grid, block, smem, error, cooperative) from error
 
 
 def _allow_smem(function: Any, program: Program, smem: int, device: int) -> None:
@@ -78,11 +91,14 @@ def _allow_smem(function: Any, program: Program, smem: int, device: int) -> None
         driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SMEM, max(most, smem))  # too much is the driver's to refuse
 
 
-def _refused(program: Program, grid: Sequence[int], block: Sequence[int], smem: int, reason: Exception) -> Error:
+def _refused(
+    program: Program, grid: Sequence[int], block: Sequence[int], smem: int, reason: Exception, cooperative: bool
+) -> Error:
+    together = " The launch is cooperative: the GPU must hold all blocks at once." if cooperative else ""
     return Error(
         f"the GPU refuses to launch {program.name}: {reason}. Asked for: grid {grid}, block {block}; a block takes "
         f"{smem} bytes of dynamic and {program.static_smem_bytes} of static shared memory, a thread "
-        f"{program.registers} registers. Compare with the limits in softlab.Device.present()."
+        f"{program.registers} registers.{together} Compare with the limits in softlab.Device.present()."
     )
 
 
@@ -94,13 +110,17 @@ def launcher(
     pointers: int,
     integers: Sequence[int],
     device: int,
+    *,
+    cooperative: bool = False,
+    workspace_bytes: int = 0,
 ) -> Callable[[int, Sequence[int]], None]:
     """A launch that only wants a stream and pointers: what :func:`launch` finds out at each call is found out once.
 
     The kernel takes so many ``pointers`` and then ``integers``, all of 8 bytes. The function that comes back is called
     with the handle of a stream of ``device``, the current one, and with the pointers. Threads may call it at once: the
     driver copies the arguments while it is called, and each call takes a block of arguments that no other has, out of
-    those that earlier calls have put back (``list.pop`` and ``list.append`` are atomic).
+    those that earlier calls have put back (``list.pop`` and ``list.append`` are atomic). ``cooperative`` and
+    ``workspace_bytes`` as in :func:`launch`; the pointer to the workspace stands behind the others.
 
     Raises:
         softlab.Error: the program is for a newer GPU; from the function, the GPU refuses the launch.
@@ -109,7 +129,14 @@ def launcher(
 
     function = _function(program, device)
     _allow_smem(function, program, smem, device)
-    call = partial(driver.launchKernel, function.ptr, *grid, *block, smem)
+    how = (function.ptr, *grid, *block, smem)
+    call: Callable[[int, int, int], None] = partial(driver.launchKernel, *how)
+    if cooperative:
+
+        def call(stream: int, places: int, extra: int) -> None:
+            driver.launchCooperativeKernel(*how, stream, places)
+
+    pointers += bool(workspace_bytes)
     refusal = driver.CUDADriverError
     free: list[tuple[Any, int, Any]] = []
 
@@ -134,9 +161,21 @@ def launcher(
                 return call(stream, places, 0)
             except refusal as second:
                 error = second
-        raise _refused(program, grid, block, smem, error) from error
+        raise _refused(program, grid, block, smem, error, cooperative) from error
 
-    return launch_on
+    if not workspace_bytes:
+        return launch_on
+    ours = workspaces(device)
+    ours.reserve(workspace_bytes)
+
+    def launch_with_workspace(stream: int, given: Sequence[int]) -> None:
+        try:
+            workspace = ours.of(stream, workspace_bytes)
+        except runtime.CUDARuntimeError as error:
+            raise _refused(program, grid, block, smem, error, cooperative) from error
+        launch_on(stream, (*given, workspace))
+
+    return launch_with_workspace
 
 
 def _arguments(pointers: int, integers: Sequence[int]) -> tuple[Any, int, Any]:

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from functools import cached_property
+from math import prod
 from operator import index
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy as np
 
 from softlab.compile import Program, compile_program
 from softlab.devices import Device
+from softlab.errors import Error
+from softlab.occupancies import occupancy
 from softlab.structs import Struct, arrays_of
 from softlab.traces import Accesses, Buffer, Run, Shuffles
 
@@ -81,6 +84,7 @@ class Kernel:
         blocks: Sequence[int] = (0,),
         budget: int = 2_000_000,
         warp_order: Sequence[int] | None = None,
+        cooperative: bool = False,
     ) -> Run:
         """Launch the kernel and wait for it.
 
@@ -100,6 +104,8 @@ class Kernel:
             warp_order: the warps of a block in some order, such as (1, 0): each goes as far as it can, to a barrier or
                 to its end, before the next begins (emulator). Default: all in lock step. A GPU may take any order, so a
                 kernel whose result depends on it is wrong.
+            cooperative: run all blocks of the grid at once, so that each may wait for any other. They must fit on the
+                GPU, or on the largest that softlab knows of ``arch`` (emulator).
 
         Returns:
             The run: its counters, by-line counts and records; on a GPU these are empty.
@@ -108,21 +114,32 @@ class Kernel:
             KernelFault: the kernel did what it must not; it has the kind, line, thread, block and address.
             UnsupportedInstruction: the emulator does not know an instruction that the kernel came to.
             TypeError, ValueError: arguments that do not fit the parameters, or a launch over the device's limits.
+            Error: a cooperative launch of more blocks than the GPU holds at once.
         """
         shape = (_three("grid", grid, _GRID_LIMIT), _three("block", block, _BLOCK_LIMIT))
         smem = _count("smem", smem)
         self._check_limits(*shape, smem)
         args = tuple(args)
         if any(_on_gpu(array) for argument in args for array in arrays_of(argument)):
-            return self._launch(*shape, args, smem)
+            return self._launch(*shape, args, smem, cooperative)
+        if cooperative:
+            self._check_all_held(*shape, smem)
         return self._emulate(
-            *shape, args, smem, check=check, record=record, blocks=blocks, budget=budget, warp_order=warp_order
+            *shape,
+            args,
+            smem,
+            check=check,
+            record=record,
+            blocks=blocks,
+            budget=budget,
+            warp_order=warp_order,
+            cooperative=cooperative,
         )
 
     def _check_limits(self, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int) -> None:
         self._check_cluster(grid)
         device = Device.named(self.program.arch)
-        threads = block[0] * block[1] * block[2]
+        threads = prod(block)
         if threads > device.max_threads_per_block:
             raise ValueError(
                 f"block {block} has {threads} threads; a block of {self.program.arch} has at most "
@@ -135,9 +152,21 @@ class Kernel:
                 f"dynamic); {self.program.arch} has at most {device.smem_per_block_optin} a block. Keep less there"
             )
 
+    def _check_all_held(self, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int) -> None:
+        """As the driver does before a cooperative launch."""
+        device = Device.named(self.program.arch)
+        held = occupancy(self.program, threads=prod(block), smem=smem)
+        most = held.blocks_per_sm * device.sm_count
+        if prod(grid) > most:
+            raise Error(
+                f"the grid {grid} has {prod(grid)} blocks, and a cooperative launch runs all of them at once; the "
+                f"{device.name} holds {most}: {held.blocks_per_sm} on each of its {device.sm_count} SMs, limited by "
+                f"{' and '.join(held.limiters)}. {held.reason or 'Launch fewer blocks, and let each do more'}"
+            )
+
     def _check_cluster(self, grid: tuple[int, int, int]) -> None:
         cluster = self.cluster
-        blocks = cluster[0] * cluster[1] * cluster[2]
+        blocks = prod(cluster)
         if blocks > _LARGEST_CLUSTER:
             raise ValueError(
                 f"clusters of {cluster} have {blocks} blocks; a cluster has at most {_LARGEST_CLUSTER}, and more than "
@@ -203,6 +232,7 @@ class Kernel:
         blocks: Sequence[int],
         budget: int,
         warp_order: Sequence[int] | None,
+        cooperative: bool,
     ) -> Run:
         from softlab.emulator.launch import prepare
         from softlab.emulator.machine import run
@@ -225,6 +255,7 @@ class Kernel:
             check=check,
             budget=budget,
             warp_order=_order(warp_order, block),
+            cooperative=cooperative,
             observers=[observer for observer in (hazards, counters, recorder) if observer is not None],
         )
         with _Progress(launch.blocks) as progress:
@@ -248,7 +279,14 @@ class Kernel:
 
     # The GPU
 
-    def _launch(self, grid: tuple[int, int, int], block: tuple[int, int, int], args: tuple[Any, ...], smem: int) -> Run:
+    def _launch(
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: tuple[Any, ...],
+        smem: int,
+        cooperative: bool,
+    ) -> Run:
         import cupy
 
         from softlab import gpu
@@ -260,7 +298,7 @@ class Kernel:
             )
         with gpu.working_place(next(array for array in given if _on_gpu(array))):
             arrays = tuple(self._for_driver(i, a) for i, a in enumerate(args))
-            gpu.launch(self.program, grid, block, arrays, smem)
+            gpu.launch(self.program, grid, block, arrays, smem, cooperative=cooperative)
             cupy.cuda.get_current_stream().synchronize()
         return Run(
             executor="gpu",

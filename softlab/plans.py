@@ -39,8 +39,10 @@ class Plan:
     ``thread_group_width``, ``cols_per_thread``, ``rows_per_access`` and ``padding``, the shared-memory kernel alone
     ``layout``; they are None elsewhere. The kernels of the policy "fast" are "fast_warp" (which has the fields of the
     warp kernel), "fast_block", "fast_cluster", "fast_ring" and "fast_stream"; the last three have ``cluster``, the
-    blocks that share a row. ``file`` and ``name`` say what to compile (under ``kernels/``, NVRTC's name
-    expression), with ``options``. ``steps`` holds every choice in order.
+    blocks that share a row. Where ``cooperative``, blocks wait for others anywhere in the grid, so that the GPU must
+    hold all of them at once. Where ``workspace_bytes`` is not 0, they meet in so many bytes of global memory, and the
+    kernel takes a pointer to these right behind its output. ``file`` and ``name`` say what to compile (under
+    ``kernels/``, NVRTC's name expression), with ``options``. ``steps`` holds every choice in order.
     """
 
     rows: int
@@ -65,6 +67,8 @@ class Plan:
     padding: bool | None = None
     layout: str | None = None
     cluster: int | None = None
+    cooperative: bool = False
+    workspace_bytes: int = 0
     steps: tuple[Step, ...] = ()
 
     @property
@@ -320,6 +324,8 @@ def _made(request: Request) -> Plan:
         options=request.options,
         layout=choice.layout,
         cluster=choice.cluster,
+        cooperative=choice.cooperative,
+        workspace_bytes=choice.workspace_bytes,
         steps=tuple(request.steps),
         **_warp_fields(choice.warp),
     )

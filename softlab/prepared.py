@@ -168,5 +168,15 @@ def _prepare(
         plan = rows.planned(problem, True)
     grid, block, integers = (plan.grid, 1, 1), (*plan.block, 1), (plan.rows, plan.cols)
     pointers = (2 if OPERATORS[op].backward else 1) + 1
-    launch = gpu.launcher(program_of(plan), grid, block, plan.smem_bytes, pointers, integers, place)
+    launch = gpu.launcher(
+        program_of(plan),
+        grid,
+        block,
+        plan.smem_bytes,
+        pointers,
+        integers,
+        place,
+        cooperative=plan.cooperative,
+        workspace_bytes=plan.workspace_bytes,
+    )
     return _Prepared(launch, prod(shape) * element.itemsize)

@@ -22,6 +22,8 @@ from softlab.errors import Error
 _MOST_SHARED_BYTES = 227 << 10
 _MOST_LOCAL_BYTES = 512 << 10
 _MOST_VARIABLE_BYTES = 1 << 30
+#: Shared and local memory of all blocks of a cooperative launch, which exist at the same time: a limit of our own.
+_MOST_BYTES_AT_ONCE = 2 << 30
 #: Blocks of a cluster where the launch allows more than the portable 8, and the compute capability that brought them.
 _MOST_CLUSTER, _FIRST_WITH_CLUSTERS = 16, 90
 
@@ -38,13 +40,15 @@ def prepare(
     check: bool = False,
     budget: int = INSTRUCTION_BUDGET,
     warp_order: Sequence[int] = (),
+    cooperative: bool = False,
     observers: Sequence[Observer] = (),
 ) -> tuple[Launch, tuple[Mapped, ...]]:
     """The launch, with module variables as they are initialised, and where the array arguments are mapped.
 
     Raises:
         TypeError, ValueError: as :func:`softlab.emulator.arguments.pack`.
-        Error: the kernel's own variables take more memory than any GPU gives.
+        Error: the kernel's own variables take more memory than any GPU gives, or those of all blocks of a cooperative
+            launch more than the emulator does.
     """
     _check_sizes(program.image, dynamic_shared)
     _check_cluster(program.image, grid)
@@ -64,8 +68,15 @@ def prepare(
         check=check,
         budget=budget,
         warp_order=tuple(warp_order),
+        cooperative=cooperative,
         observers=tuple(observers),
     )
+    if cooperative and (total := launch.blocks * launch.bytes_per_block) > _MOST_BYTES_AT_ONCE:
+        raise Error(
+            f"a cooperative launch runs all {launch.blocks} blocks at once, and they take {total} bytes of shared and "
+            f"local memory ({launch.bytes_per_block} each); the emulator gives at most {_MOST_BYTES_AT_ONCE}. Launch "
+            "fewer blocks, or let a thread keep less in arrays of its own"
+        )
     return launch, mapped
 
 

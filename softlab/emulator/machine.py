@@ -55,7 +55,8 @@ class Launch:
     ``file`` names the kernel's own source in faults; ``sm_count`` is what ``%smid`` counts to; ``output`` takes what
     the kernel prints; ``budget`` is the number of instructions a batch may issue; ``check`` says whether lanes that a
     warp-synchronous instruction names and that cannot come are a fault; ``warp_order`` names a block's warps in the
-    order in which each goes as far as it can (empty: all in lock step).
+    order in which each goes as far as it can (empty: all in lock step). Of a ``cooperative`` launch all blocks are one
+    batch.
     """
 
     program: Program
@@ -69,6 +70,7 @@ class Launch:
     budget: int = INSTRUCTION_BUDGET
     warp_order: tuple[int, ...] = ()
     check: bool = False
+    cooperative: bool = False
     output: Callable[[str], Any] = _write
     observers: Sequence[Observer] = field(default=())
 
@@ -87,6 +89,30 @@ class Launch:
         """Threads of a block."""
         return self.block[0] * self.block[1] * self.block[2]
 
+    @property
+    def lanes(self) -> int:
+        """Lanes of a block: those of whole warps."""
+        return -(-self.threads // WARP) * WARP
+
+    @property
+    def shared_bytes(self) -> int:
+        """Static and dynamic shared memory of a block."""
+        return self.program.image.static_shared_bytes + self.dynamic_shared
+
+    @property
+    def bytes_per_block(self) -> int:
+        """Shared memory of a block, and the local memory of its lanes."""
+        return self.shared_bytes + self.program.image.local_bytes * self.lanes
+
+    @property
+    def batch(self) -> int:
+        """Blocks that run at a time: whole clusters."""
+        if self.cooperative:
+            return self.blocks
+        size = min(BATCH_LANES // self.lanes, BATCH_BYTES // max(1, self.bytes_per_block), self.blocks)
+        in_cluster = self.cluster[0] * self.cluster[1] * self.cluster[2]
+        return max(1, size // in_cluster) * in_cluster
+
 
 def run(launch: Launch, progress: Callable[[int], Any] | None = None) -> int:
     """Run the grid; returns the number of instructions times the lanes that ran them.
@@ -97,20 +123,14 @@ def run(launch: Launch, progress: Callable[[int], Any] | None = None) -> int:
         KernelFault: the kernel did what it must not.
         UnsupportedInstruction: it came to an instruction that is not known.
     """
-    padded = -(-launch.threads // WARP) * WARP
-    image = launch.program.image
-    shared_bytes = image.static_shared_bytes + launch.dynamic_shared
-    bytes_a_block = shared_bytes + image.local_bytes * padded
-    size = max(1, min(BATCH_LANES // padded, BATCH_BYTES // max(1, bytes_a_block), launch.blocks))
-    in_cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
-    size = max(1, size // in_cluster) * in_cluster
+    size = launch.batch
     total = 0
     with np.errstate(all="ignore"):
         batch: Batch | None = None
         for first in range(0, launch.blocks, size):
             count = min(size, launch.blocks - first)
             if batch is None or batch.blocks != count:
-                batch = Batch(launch, count, padded, shared_bytes)
+                batch = Batch(launch, count, launch.lanes, launch.shared_bytes)
             total += batch.run(first)
             if progress is not None:
                 progress(count)

@@ -91,14 +91,7 @@ class FaultReports:
         sentence = (
             "the thread runs a loop that cannot end: its registers and the memory are as they were some turns before. "
         )
-        if self.blocks < self.launch.blocks:
-            sentence += (
-                f"If it waits for another block: of the {self.launch.blocks} blocks of the grid {self.blocks} run at a "
-                "time, in order, and a GPU does not run all of a large grid at once either. A block may wait only for "
-                "blocks before it, or for its own cluster"
-            )
-        else:
-            sentence += "Check what should end the loop"
+        sentence += self._not_begun() or "Check what should end the loop"
         return self.fault(
             "infinite-loop",
             sentence,
@@ -108,12 +101,25 @@ class FaultReports:
             None,
         )
 
+    def _not_begun(self) -> str:
+        """A hint for who waits for a block that has not begun; "" where all have."""
+        later = self.launch.blocks - self.geometry.first - self.blocks
+        if not later:
+            return ""
+        return (
+            f"If it waits for another block: of the {self.launch.blocks} blocks of the grid {self.blocks} run at a "
+            f"time, in order, and {later} have not begun; a GPU does not run all of a large grid at once either. A "
+            "block may wait only for blocks before it, or for its own cluster, unless the launch is cooperative "
+            "(cooperative=True), which runs all blocks at once"
+        )
+
     def over_budget(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
         """The fault of a kernel that has not ended after all instructions that it may issue."""
+        hint = self._not_begun()
         return self.fault(
             "infinite-loop",
             f"the kernel has issued {self.launch.budget} instructions and has not ended. Check what should end the "
-            "loop here; if it is only long, raise budget=",
+            f"loop here; if it is only long, raise budget={'. ' if hint else ''}{hint}",
             instruction,
             lanes,
             np.bool_(True),

@@ -38,8 +38,8 @@ class PlanExplorer(Explorer):
     True
 
     Traits: ``rows``, ``cols``, ``dtype``, ``op``, ``policy``, ``device``: the problem; ``summary``: kernel, pack_size,
-    block, grid, smem_bytes, registers, and ``cluster`` where blocks share a row; ``counters`` of the last
-    :meth:`execute`, {} once the problem changes.
+    block, grid, smem_bytes, registers, and ``cluster``, ``cooperative``, ``workspace_bytes`` where the plan has them;
+    ``counters`` of the last :meth:`execute`, {} once the problem changes.
     """
 
     rows = Int(4096).tag(state=True)
@@ -108,7 +108,10 @@ class PlanExplorer(Explorer):
         self.summary = {
             name: getattr(self.plan, name)
             for name in ("kernel", "pack_size", "block", "grid", "smem_bytes", "static_smem_bytes", "registers")
-        } | ({"cluster": self.plan.cluster} if self.plan.cluster else {})
+        }
+        for name in ("cluster", "cooperative", "workspace_bytes"):
+            if value := getattr(self.plan, name):
+                self.summary[name] = value
         self.launch.value = plan_summary(self.plan)
         self.steps.value = plan_steps(self.plan)
         self.counters = {}

@@ -15,6 +15,8 @@ def plan_summary(plan: Plan) -> str:
             ("threads a block", plan.block_size),
             ("blocks", plan.grid),
             *([("blocks that share a row", plan.cluster)] if plan.cluster else []),
+            *([("all of them on the GPU at once", True)] if plan.cooperative else []),
+            *([("workspace in global memory, bytes", plan.workspace_bytes)] if plan.workspace_bytes else []),
             ("registers a thread", plan.registers),
             ("shared memory a block, bytes", plan.smem_bytes + plan.static_smem_bytes),
             ("blocks that an SM holds", plan.occupancy.blocks_per_sm),
