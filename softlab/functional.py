@@ -1,4 +1,7 @@
-"""The thin front of the reference design: ``dim`` and ``dtype``, as ``oneflow.nn.functional`` has them."""
+"""The thin front of the reference design: ``dim`` and ``dtype``, as ``oneflow.nn.functional`` has them.
+
+It is the reference design throughout, kernels too: it asks for policy="oneflow" wherever the arrays are.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
     Raises:
         TypeError, ValueError: as :func:`softlab.softmax`.
     """
-    return operators.softmax(input, axis=_dim(input, dim), dtype=dtype)
+    return operators.softmax(input, axis=_dim(input, dim), dtype=dtype, policy="oneflow")
 
 
 def log_softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
     """log(softmax) along ``dim``, as (x - max) - log(sum(exp(x - max))). Arguments and errors as :func:`softmax`."""
-    return operators.log_softmax(input, axis=_dim(input, dim), dtype=dtype)
+    return operators.log_softmax(input, axis=_dim(input, dim), dtype=dtype, policy="oneflow")
 
 
 def _dim(input: Any, dim: int | None) -> int:

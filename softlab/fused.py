@@ -31,6 +31,9 @@ from softlab.traces import Run, Trace
 
 __all__ = ["log_softmax", "log_softmax_backward", "plan", "softmax", "softmax_backward", "trace"]
 
+#: The only one whose kernels take other loads and stores.
+_POLICY = "oneflow"
+
 
 def softmax(
     x: Any,
@@ -46,7 +49,7 @@ def softmax(
     seed: int | None = None,
     dtype: Any = None,
     out: Any = None,
-    policy: str = "oneflow",
+    policy: str | None = None,
     device: Any = None,
 ) -> Any:
     """softmax(scale * x + bias), masked, with dropout behind it: one kernel.
@@ -58,7 +61,8 @@ def softmax(
            [0.18632373, 0.3071959 , 0.5064804 ]], dtype=float32)
 
     Arguments:
-        x, axis, dtype, out, device: as for :func:`softlab.softmax`. policy: "oneflow" alone.
+        x, axis, dtype, out, device: as for :func:`softlab.softmax`.
+        policy: None or "oneflow": the kernels of the policy "fast" take no other loads and stores.
         scale: a number that x is multiplied by.
         bias: an array that is added to scale * x: of x's library, in its place, of a shape that broadcasts to x's. It
             is cast to the result's dtype.
@@ -96,7 +100,7 @@ def log_softmax(
     diagonal: int = 0,
     dtype: Any = None,
     out: Any = None,
-    policy: str = "oneflow",
+    policy: str | None = None,
     device: Any = None,
 ) -> Any:
     """log_softmax(scale * x + bias), masked: one kernel. With fill -inf the result is -inf at masked places.
@@ -120,7 +124,7 @@ def softmax_backward(
     seed: int | None = None,
     dtype: Any = None,
     out: Any = None,
-    policy: str = "oneflow",
+    policy: str | None = None,
     device: Any = None,
 ) -> Any:
     """The gradient of :func:`softmax` with respect to x: one kernel. What dropout dropped it finds again by the seed.
@@ -134,7 +138,7 @@ def softmax_backward(
         y: the softmax without dropout.
         scale, mask, causal, diagonal, dropout, seed: as they were given to :func:`softmax`. The bias and the fill value
             are not needed: without ``scale`` the result is the gradient with respect to an elementwise bias.
-        axis, dtype, out, device: as for :func:`softlab.softmax_backward`. policy: "oneflow" alone.
+        axis, dtype, out, policy, device: as for :func:`softmax`.
 
     Returns:
         dx, of y's shape; 0 at masked places.
@@ -158,7 +162,7 @@ def log_softmax_backward(
     diagonal: int = 0,
     dtype: Any = None,
     out: Any = None,
-    policy: str = "oneflow",
+    policy: str | None = None,
     device: Any = None,
 ) -> Any:
     """The gradient of :func:`log_softmax` with respect to x: one kernel.
@@ -232,8 +236,8 @@ def plan(problem: Problem, single: bool = False, *, fusion: Fusion) -> Plan:
     Raises:
         ValueError: the policy is not "oneflow", whose kernels alone take other loads and stores.
     """
-    if problem.policy != "oneflow":
-        raise ValueError(f"policy {problem.policy!r}: fused operators have policy='oneflow' alone")
+    if problem.policy != _POLICY:
+        raise ValueError(f"policy {problem.policy!r}: fused operators have policy={_POLICY!r} alone")
     element, cols = element_type(problem.dtype), problem.cols
     load, store = fusion.load(element, cols, None), fusion.store(element, cols, None)
     if problem.op.endswith("backward"):
@@ -265,7 +269,7 @@ def _forward(request: Request, x: Any, fusing: Fusing, record: bool = False) -> 
         store = fusion.store(element, made.cols, *reversed(written))
         return _run(made, (load, store), record)
 
-    method = Method(partial(plan, fusion=fusion), execute, further=int(fusion.dropout is not None))
+    method = Method(partial(plan, fusion=fusion), execute, int(fusion.dropout is not None), _POLICY)
     return apply(request, (x,), tuple(given.values()), method=method)
 
 
@@ -284,7 +288,8 @@ def _backward(request: Request, dy: Any, y: Any, fusing: Fusing, record: bool = 
         store = fusion.gradient_store(element, made.cols, output, **operands)
         return _run(made, (load, inputs[1], store), record)
 
-    return apply(request, (dy, y), tuple(given.values()), method=Method(partial(plan, fusion=fusion), execute))
+    method = Method(partial(plan, fusion=fusion), execute, policy=_POLICY)
+    return apply(request, (dy, y), tuple(given.values()), method=method)
 
 
 _OPERATORS: Mapping[str, tuple[Callable[..., Done], tuple[str, ...]]] = {

@@ -27,7 +27,7 @@ def softmax(
     *,
     dtype: Any = None,
     out: Any = None,
-    policy: str = "oneflow",
+    policy: str | None = None,
     device: Any = None,
 ) -> Any:
     """exp(x - max) / sum(exp(x - max)) along one axis.
@@ -44,7 +44,8 @@ def softmax(
         dtype: x is cast to it first, and the result has it; x may then be of an integer type. None: x's own.
         out: an array of x's library, in x's place, of the result's shape and dtype, that takes the result. It may have
             any strides and may overlap x, or be x.
-        policy: "oneflow", the reference design; "fast", the best for the GPU.
+        policy: "fast", the fastest kernels there are; "oneflow", the reference design. None: "fast" for arrays on a
+            GPU, "oneflow" for those that the emulator runs, which is there to see into that design.
         device: the GPU to plan (and, for NumPy, to emulate) for: a name, an architecture or a ``Device``. None: the GPU
             present, else "H200".
 
@@ -70,7 +71,7 @@ def log_softmax(
     *,
     dtype: Any = None,
     out: Any = None,
-    policy: str = "oneflow",
+    policy: str | None = None,
     device: Any = None,
 ) -> Any:
     """(x - max) - log(sum(exp(x - max))) along one axis: never the logarithm of a softmax that has become 0.
@@ -90,7 +91,7 @@ def softmax_backward(
     *,
     dtype: Any = None,
     out: Any = None,
-    policy: str = "oneflow",
+    policy: str | None = None,
     device: Any = None,
 ) -> Any:
     """dx = (dy - sum(y * dy)) * y along one axis: the gradient of :func:`softmax`.
@@ -125,7 +126,7 @@ def log_softmax_backward(
     *,
     dtype: Any = None,
     out: Any = None,
-    policy: str = "oneflow",
+    policy: str | None = None,
     device: Any = None,
 ) -> Any:
     """dx = dy - exp(y) * sum(dy) along one axis: the gradient of :func:`log_softmax`, whose result y is.
@@ -143,7 +144,8 @@ def trace(x: Any, axis: int = -1, *, op: str = "softmax", policy: str = "oneflow
 
     Arguments:
         x: as for :func:`softmax`, but not on a GPU; for a gradient the tuple (dy, y).
-        axis, policy, device: as for :func:`softmax`.
+        axis, device: as for :func:`softmax`.
+        policy: "oneflow", whose kernels are those of an operator on host arrays, and its result bit for bit; "fast".
         op: "softmax", "log_softmax", "softmax_backward" or "log_softmax_backward".
 
     Returns:

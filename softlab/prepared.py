@@ -156,12 +156,13 @@ def _prepare(
     """A launch for an operator's inputs and an output, all C-contiguous; None where rows.apply is needed.
 
     ``dtype`` is the library's own; ``place`` the arrays' GPU, the current one; ``bits`` their pointers' lowest ones
-    (their or, modulo 16).
+    (their or, modulo 16); ``policy`` may be None, which so costs a call no more than a name does.
     """
     element = element_type(dtype)
     if not prod(shape) or arrays.axis_of(axis, len(shape)) < len(shape) - 1:
         return None
     cols = shape[-1] if shape else 1
+    policy = rows.policy_of(policy, on_gpu=True)
     problem = rows.Problem(prod(shape) // cols, cols, element.name, op, policy, resolve(device))
     plan = rows.planned(problem, False)
     if bits % (plan.pack_size * element.itemsize):

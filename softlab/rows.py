@@ -31,9 +31,20 @@ class Request:
     axis: Any = -1
     dtype: Any = None
     out: Any = None
-    policy: str = "oneflow"
+    policy: str | None = None
     device: Any = None
     names: tuple[str, ...] = ("x",)
+
+
+def policy_of(asked: str | None, *, on_gpu: bool) -> str:
+    """What ``policy=None`` means: the best there is where the arrays are.
+
+    On a GPU that is the fastest; the emulator is there to see into a kernel, and runs the design that softlab explains
+    and that :func:`softlab.trace` shows.
+    """
+    if asked is not None:
+        return asked
+    return "fast" if on_gpu else "oneflow"
 
 
 @dataclass(frozen=True)
@@ -76,11 +87,13 @@ class Method:
             the operands behind them as they are; output and ``further`` are C-contiguous (rows, cols) arrays to fill.
             All are NumPy's, or CuPy's on the device and stream that are current then.
         further: how many further results there are, each of the output's shape and dtype.
+        policy: what a request with policy None takes; None for :func:`policy_of`.
     """
 
     plan: Callable[[Problem, bool], Plan] = planned
     execute: Callable[..., Run | None] = execute
     further: int = 0
+    policy: str | None = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +166,9 @@ def _compute(xp: Any, request: Request, inputs: Sequence[Any], operands: Sequenc
     turn = _Turn(first.shape, arrays.axis_of(request.axis, first.ndim, request.names[0]))
     if out is not None:
         arrays.check_out(out, first, element)
-    problem = Problem(turn.rows, turn.cols, element.name, request.op, request.policy, resolve(request.device))
+    asked = method.policy if request.policy is None else request.policy
+    policy = policy_of(asked, on_gpu=xp is not np)
+    problem = Problem(turn.rows, turn.cols, element.name, request.op, policy, resolve(request.device))
     plan = method.plan(problem, False)
     if not plan.grid:
         empty = [xp.empty(first.shape, element.numpy) for _ in range(method.further + 1)]

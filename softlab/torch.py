@@ -12,7 +12,7 @@ from typing import Any
 from softlab import operators
 
 
-def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str = "oneflow") -> Any:
+def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = None) -> Any:
     """:func:`softlab.softmax` along ``dim``, recorded by autograd.
 
     >>> x = torch.randn(8, 1000, device="cuda", requires_grad=True)
@@ -22,7 +22,7 @@ def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str = "oneflow"
         x: a float16, bfloat16, float32 or float64 tensor. CUDA tensors run on their GPU, CPU tensors in the emulator.
         dim: the axis; negative ones count from the end.
         dtype: x is cast to this ``torch.dtype`` first (and the gradient back to x's). None: x's own.
-        policy: as for :func:`softlab.softmax`, forward and backward.
+        policy: as for :func:`softlab.softmax`, forward and backward: on a GPU None is "fast".
 
     Returns:
         A tensor of x's shape. It can be differentiated any number of times; beyond the first derivative, sums and
@@ -34,12 +34,12 @@ def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str = "oneflow"
     return _apply("softmax", x, dim, dtype, policy)
 
 
-def log_softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str = "oneflow") -> Any:
+def log_softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = None) -> Any:
     """:func:`softlab.log_softmax` along ``dim``, recorded by autograd. Arguments and errors as :func:`softmax`."""
     return _apply("log_softmax", x, dim, dtype, policy)
 
 
-def _apply(op: str, x: Any, dim: int, dtype: Any, policy: str) -> Any:
+def _apply(op: str, x: Any, dim: int, dtype: Any, policy: str | None) -> Any:
     torch = _torch()
     if not isinstance(x, torch.Tensor):
         raise TypeError(
@@ -76,7 +76,7 @@ def _functions() -> dict[str, Any]:
         """dx = (dy - sum(y dy)) y."""
 
         @staticmethod
-        def forward(ctx: Any, dy: Any, y: Any, dim: int, policy: str) -> Any:
+        def forward(ctx: Any, dy: Any, y: Any, dim: int, policy: str | None) -> Any:
             ctx.dim, ctx.policy = dim, policy
             ctx.save_for_backward(dy, y)
             return operators.softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
@@ -95,7 +95,7 @@ def _functions() -> dict[str, Any]:
         """dx = dy - exp(y) sum(dy)."""
 
         @staticmethod
-        def forward(ctx: Any, dy: Any, y: Any, dim: int, policy: str) -> Any:
+        def forward(ctx: Any, dy: Any, y: Any, dim: int, policy: str | None) -> Any:
             ctx.dim = dim
             ctx.save_for_backward(dy, y)
             return operators.log_softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
@@ -112,7 +112,7 @@ def _functions() -> dict[str, Any]:
         """y = softmax(x)."""
 
         @staticmethod
-        def forward(ctx: Any, x: Any, dim: int, policy: str) -> Any:
+        def forward(ctx: Any, x: Any, dim: int, policy: str | None) -> Any:
             y = operators.softmax(x.detach(), dim, policy=policy)
             ctx.dim, ctx.policy = dim, policy
             ctx.save_for_backward(y)
@@ -127,7 +127,7 @@ def _functions() -> dict[str, Any]:
         """y = log(softmax(x))."""
 
         @staticmethod
-        def forward(ctx: Any, x: Any, dim: int, policy: str) -> Any:
+        def forward(ctx: Any, x: Any, dim: int, policy: str | None) -> Any:
             y = operators.log_softmax(x.detach(), dim, policy=policy)
             ctx.dim, ctx.policy = dim, policy
             ctx.save_for_backward(y)

@@ -251,19 +251,19 @@ def _with_tail(x: Any) -> Any:
     return x
 
 
-def emulator(policy: str = "oneflow") -> Library:
+def emulator(policy: str | None = None) -> Library:
     """softlab on NumPy arrays."""
     return Library("softlab, emulator", np.array, np.full, _softlab(policy), np.asarray)
 
 
-def on_gpu(policy: str = "oneflow") -> Library:
+def on_gpu(policy: str | None = None) -> Library:
     """softlab on CuPy arrays."""
     import cupy
 
     return Library("softlab, GPU", cupy.asarray, cupy.full, _softlab(policy), cupy.asnumpy)
 
 
-def _softlab(policy: str) -> Callable[[str, Any, int, dict[str, Any]], Any]:
+def _softlab(policy: str | None) -> Callable[[str, Any, int, dict[str, Any]], Any]:
     return lambda op, x, axis, options: getattr(softlab, op)(x, axis, policy=policy, **options)
 
 

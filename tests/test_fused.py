@@ -531,6 +531,7 @@ X = np.zeros((2, 3, 4), np.float32)
         ({"axis": 3}, ValueError, "axis 3 is out of range"),
         ({"out": X[:1]}, ValueError, "out has shape"),
         ({"policy": "best"}, ValueError, "policy 'best'"),
+        ({"policy": "fast"}, ValueError, "policy 'fast': fused operators have policy='oneflow' alone"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(keywords: dict[str, Any], error: type[Exception], message: str) -> None:

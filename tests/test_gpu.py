@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -109,6 +111,11 @@ def test_a_launch_with_less_shared_memory_leaves_another_its_own(monkeypatch: py
     assert limits == {8: 232448 - 1000}
 
 
+def _installed(name: str) -> Any:
+    """The module, or None."""
+    return importlib.import_module(name) if importlib.util.find_spec(name) else None
+
+
 def matrix(*shape: int, dtype: Any = np.float32) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(shape).astype(dtype)
 
@@ -119,16 +126,56 @@ class TestOnTheGpu:
 
     @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
     @pytest.mark.parametrize("op", ["softmax", "log_softmax"])
-    @pytest.mark.parametrize("cols", [5, 64, 1000, 3000, 13000])
-    def test_cupy_in_cupy_out(self, dtype: str, op: str, cols: int) -> None:
+    @pytest.mark.parametrize("cols", [5, 64, 1000, 3000, 13000, 100_000, 400_000])
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_cupy_in_cupy_out(self, policy: str, dtype: str, op: str, cols: int) -> None:
         import cupy
 
         from softlab.dtypes import element_type
 
-        x = matrix(33, cols, dtype=element_type(dtype).numpy)
-        got = getattr(softlab, op)(cupy.asarray(x))
+        x = matrix(33 if cols < 20_000 else 3, cols, dtype=element_type(dtype).numpy)
+        got = getattr(softlab, op)(cupy.asarray(x), policy=policy)
         assert isinstance(got, cupy.ndarray)
         assert_softmax(got.get(), x, op)
+
+    def test_the_default_policy(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """By the kernels that are asked for: ours on the GPU, ready or not; the reference's where it is meant."""
+        import cupy
+
+        names: list[str] = []
+        load = gpu._function
+
+        def noted(program: Program, device: int) -> Any:
+            names.append(program.name)
+            return load(program, device)
+
+        monkeypatch.setattr(gpu, "_function", noted)
+        x = cupy.asarray(matrix(40, 96))
+        meant: dict[str, list[Callable[[], Any]]] = {
+            "fast_": [
+                lambda: softlab.softmax(x),
+                lambda: softlab.softmax(x, 0),
+                lambda: softlab.log_softmax_backward(x, x),
+                lambda: softlab.softmax(SimpleNamespace(__cuda_array_interface__=x.__cuda_array_interface__)),
+            ],
+            "softmax_": [
+                lambda: softlab.functional.softmax(x),
+                lambda: softlab.functional.log_softmax(x, 0),
+                lambda: softlab.softmax(x, policy="oneflow"),
+                lambda: softlab.fused.softmax(x, scale=2.0),
+                lambda: softlab.fused.softmax_backward(x, x, causal=True),
+            ],
+        }
+        if torch := _installed("torch"):
+            watched = torch.from_dlpack(x).requires_grad_()
+            meant["fast_"].append(lambda: softlab.torch.softmax(watched).sum().backward())
+        for family, calls in meant.items():
+            for call in calls:
+                names.clear()
+                prepared._prepare.cache_clear()
+                call()
+                assert names
+                assert all(name.startswith(family) for name in names)
 
     @pytest.mark.parametrize("axis", [0, 1, 2, -3])
     def test_axes_and_strides(self, axis: int) -> None:
@@ -143,8 +190,9 @@ class TestOnTheGpu:
         ("dtype", "cols"), [(np.float32, 64), (np.float16, 2048), (np.float64, 50), (np.float32, 13000)]
     )
     @pytest.mark.parametrize("axis", [1, 0])  # prepared; by way of a copy, which is aligned again
+    @pytest.mark.parametrize("policy", POLICIES)
     def test_an_array_that_is_not_aligned_to_a_pack(
-        self, dtype: Any, cols: int, axis: int, monkeypatch: pytest.MonkeyPatch
+        self, policy: str, dtype: Any, cols: int, axis: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         import cupy
 
@@ -154,7 +202,7 @@ class TestOnTheGpu:
         prepared._prepare.cache_clear()
         memory = matrix(3 * cols + 1, dtype=dtype)
         x = memory[1:].reshape(3, cols)
-        got = softlab.softmax(cupy.asarray(memory)[1:].reshape(3, cols), axis)
+        got = softlab.softmax(cupy.asarray(memory)[1:].reshape(3, cols), axis, policy=policy)
         assert_softmax(np.moveaxis(got.get(), axis, -1), np.moveaxis(x, axis, -1))
         if axis == 1:
             assert planned[-1].pack_size == 1
@@ -259,11 +307,12 @@ class TestOnTheGpu:
 
         assert softlab.softmax(cupy.zeros(shape, np.float16)).shape == shape
 
-    def test_a_plan_for_an_older_gpu_runs_from_its_ptx(self) -> None:
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_a_plan_for_an_older_gpu_runs_from_its_ptx(self, policy: str) -> None:
         import cupy
 
         x = matrix(3, 100)
-        assert_softmax(softlab.softmax(cupy.asarray(x), device="T4").get(), x)
+        assert_softmax(softlab.softmax(cupy.asarray(x), policy=policy, device="T4").get(), x)
 
     def test_a_launch_that_the_gpu_refuses(self) -> None:
         import cupy

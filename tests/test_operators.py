@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 import softlab
-from softlab import executors
+from softlab import executors, functional, gpu, rows
 from softlab.plans import POLICIES
+from softlab.rows import Method, Request
+from tests.fake_cuda import FakeCuda, instead_of_cuda
 from tests.reference import assert_softmax, assert_within, reference
 
 OPS = ("softmax", "log_softmax")
@@ -251,6 +257,59 @@ def test_unknown_policy_device_and_op() -> None:
         softlab.softmax(x, device=["H200"])
     with pytest.raises(ValueError, match="op 'softmin' is not one of softmax, log_softmax"):
         softlab.trace(x, op="softmin")
+
+
+class TestTheDefaultPolicy:
+    """None: "fast" for arrays on a GPU, "oneflow" in the emulator; what is asked for is obeyed in both places."""
+
+    ASKED = pytest.mark.parametrize("policy", [None, *POLICIES])
+
+    @pytest.fixture
+    def cuda(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
+        """CuPy's arrays without a GPU, for the long way, too."""
+        import cupy
+
+        with instead_of_cuda() as fake:
+            monkeypatch.setattr(gpu, "is_cuda_array", lambda x: isinstance(x, cupy.ndarray))
+            monkeypatch.setattr(gpu, "working_place", lambda x: nullcontext())
+            yield fake
+
+    @ASKED
+    @pytest.mark.parametrize("make", [np.array, np.ndarray.tolist], ids=["numpy", "list"])
+    def test_on_the_host(self, make: Callable[[np.ndarray], Any], policy: str | None) -> None:
+        done = rows.apply(Request("softmax", policy=policy), (make(normal(3, 70)),))
+        assert done.plan.policy == (policy or "oneflow")
+
+    @ASKED
+    @pytest.mark.parametrize("op", [*OPS, "softmax_backward", "log_softmax_backward"])
+    def test_a_launch_kept_ready(self, cuda: FakeCuda, op: str, policy: str | None) -> None:
+        x = normal(3, 70)
+        given = [cuda.array(x)] * (2 if "backward" in op else 1)
+        for _ in range(2):
+            getattr(softlab, op)(*given, **({"policy": policy} if policy else {}))
+        wanted = softlab.plan(3, 70, op=op, policy=policy or "fast", device="H200")
+        assert [launch.program.name for launch in cuda.launches] == [wanted.name] * 2
+
+    @ASKED
+    def test_the_long_way_on_a_gpu(self, cuda: FakeCuda, policy: str | None) -> None:
+        method = Method(execute=lambda plan, inputs, output: None)
+        done = rows.apply(Request("softmax", policy=policy), (cuda.array(normal(3, 70)),), method=method)
+        assert done.plan.policy == (policy or "fast")
+
+    @pytest.mark.parametrize("op", OPS)
+    def test_the_references_front_keeps_to_it(self, cuda: FakeCuda, op: str) -> None:
+        getattr(functional, op)(cuda.array(normal(3, 70)))
+        wanted = softlab.plan(3, 70, op=op, policy="oneflow", device="H200")
+        assert [launch.program.name for launch in cuda.launches] == [wanted.name]
+
+    @pytest.mark.parametrize("op", ["softmax", "softmax_backward"])
+    def test_a_trace_shows_what_a_host_array_gets(self, op: str) -> None:
+        """Rows for which the two policies do not agree in every bit."""
+        x = normal(4, 3000)
+        given = (x, normal(4, 3000, seed=1)) if "backward" in op else (x,)
+        traced = softlab.trace(given if "backward" in op else x, op=op)
+        assert np.array_equal(traced.output, getattr(softlab, op)(*given))
+        assert not np.array_equal(traced.output, getattr(softlab, op)(*given, policy="fast"))
 
 
 @pytest.mark.parametrize("device", ["T4", "sm_80", softlab.Device.named("H200")])

@@ -282,8 +282,8 @@ class TestOnTheGpu:
     @pytest.mark.parametrize("dtype", list(ELEMENT_TYPES))
     @pytest.mark.parametrize("cols", [1, 33, 64, 1024, 3000, 13000])
     @pytest.mark.parametrize("op", OPS)
-    @pytest.mark.parametrize("policy", POLICIES)
-    def test_both_ways_agree(self, policy: str, op: str, cols: int, dtype: str) -> None:
+    @pytest.mark.parametrize("policy", [None, *POLICIES])
+    def test_both_ways_agree(self, policy: str | None, op: str, cols: int, dtype: str) -> None:
         import cupy
 
         numpy = ELEMENT_TYPES[dtype].numpy
@@ -301,14 +301,15 @@ class TestOnTheGpu:
     def test_torch(self, dtype: str) -> None:
         torch = pytest.importorskip("torch")
         x = torch.randn(33, 1000, device="cuda", dtype=getattr(torch, dtype))
-        long = apply(Request("softmax"), (x,)).output
-        for out in (None, torch.empty_like(x)):
-            got = prepared.run("softmax", (x,), -1, None, out, "oneflow", None)
-            assert got is not None
-            assert out is None or got is out
-            assert torch.equal(got, long)
-        assert prepared.run("softmax", (x.T,), -1, None, None, "oneflow", None) is None
-        assert prepared.run("softmax", (x.requires_grad_(),), -1, None, None, "oneflow", None) is None
+        for policy in (None, *POLICIES):
+            long = apply(Request("softmax", policy=policy), (x,)).output
+            for out in (None, torch.empty_like(x)):
+                got = prepared.run("softmax", (x,), -1, None, out, policy, None)
+                assert got is not None
+                assert out is None or got is out
+                assert torch.equal(got, long)
+        assert prepared.run("softmax", (x.T,), -1, None, None, None, None) is None
+        assert prepared.run("softmax", (x.requires_grad_(),), -1, None, None, None, None) is None
 
     def test_the_current_stream_is_used(self) -> None:
         """A kernel on another stream would not see what this one wrote just before."""
@@ -330,7 +331,7 @@ class TestOnTheGpu:
     def test_torchs_current_stream_is_used(self) -> None:
         torch = pytest.importorskip("torch")
         x = torch.randn(4096, 1000, device="cuda")
-        expected = softlab.softmax(x)
+        expected = run(x, device=None)
         torch.cuda.synchronize()
         with torch.cuda.stream(torch.cuda.Stream()):
             work = torch.zeros_like(x)

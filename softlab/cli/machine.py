@@ -21,7 +21,9 @@ def _problem(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("cols", type=int, help="columns: the last dimension")
     parser.add_argument("--dtype", default="float32", help=f"{', '.join(ELEMENT_TYPES)} (default: float32)")
     parser.add_argument("--op", default="softmax", help=f"{', '.join(OPERATORS)} (default: softmax)")
-    parser.add_argument("--policy", default="oneflow", help="oneflow, the reference design (default), or fast")
+    parser.add_argument(
+        "--policy", default="oneflow", help="oneflow, the reference design (default), or fast, the operators' on a GPU"
+    )
     _device(parser)
 
 

@@ -27,7 +27,7 @@ MOST = 1 << 31
 
 
 class DispatchExplorer(Explorer):
-    """How ``softlab.softmax(x)`` of a matrix x becomes a launch: every question, with the way taken lit.
+    """How ``softlab.softmax(x, policy="oneflow")`` becomes a launch: every question, with the way taken lit.
 
     >>> explorer = DispatchExplorer(rows=4096, cols=8192)
     >>> explorer.summary["kernel"], explorer.summary["grid"]
