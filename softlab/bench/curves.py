@@ -130,7 +130,7 @@ _curve("cuDNN")(_peer("cudnn"))
 #: The label of what is no softmax.
 COPY = "device copy"
 #: What ``record_fast`` calls them -> label.
-_FAST_PEERS = MappingProxyType(
+PEER_LABELS = MappingProxyType(
     {
         "fast": "softlab, fast", "oneflow": "softlab, oneflow", "torch": "PyTorch", "inductor": "Inductor",
         "cudnn": "cuDNN", "triton": "Triton", "liger": "Liger", "quack": "QuACK", "jax": "JAX", "cupy": "CuPy",
@@ -149,7 +149,7 @@ def _side_by_side(peer: str, label: str) -> _Make:
     return make
 
 
-for _peer_name, _label in _FAST_PEERS.items():
+for _peer_name, _label in PEER_LABELS.items():
     _curve(_label, "forward")(_side_by_side(_peer_name, _label))
 
 

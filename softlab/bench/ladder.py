@@ -63,11 +63,16 @@ def measured(recording: Recording, dtype: str, cols: int, rows: int = 0, op: str
 
 
 def ceiling(recording: Recording, table: str, dtype: str) -> float:
-    """GB/s of the copy (for gradients: the sum of two arrays into a third), the median over the row lengths.
+    """GB/s of the copy (for gradients: the sum of two arrays into a third), the median over the row lengths; 0 if none
+    was measured.
 
-    The median, since a copy of an odd number of elements is slow: it is no ceiling there.
+    Only over those that are a power of two, where there are such: a copy of an odd number of elements is slow, and no
+    ceiling.
     """
-    return float(np.median(select(recording.tables[table], peer="copy", dtype=dtype)["gigabytes_per_second"]))
+    copies = select(recording.tables[table], peer="copy", dtype=dtype)
+    whole = copies["cols"] & (copies["cols"] - 1) == 0
+    speeds = copies["gigabytes_per_second"][whole if whole.any() else slice(None)]
+    return float(np.median(speeds)) if speeds.size else 0.0
 
 
 def below(recording: Recording, table: str, share: float) -> list[tuple[str, str, int, str, float, float]]:

@@ -1,6 +1,7 @@
 """Record on a GPU how policy "fast" stands beside its peers, and beside a device copy.
 
     python -m softlab.bench.record_fast OUT.json [--slow-cols 1024,8192,...]        # some minutes of GPU time
+    python -m softlab.bench.record_fast OUT.json --ops softmax --cols 777 --peers fast,torch     # seconds
 
 Three tables: "forward" and "gradients" with 256 MiB of each input, "few" with few rows. Every result is compared with
 the operator in float64 (float32 for 16-bit inputs) before it is timed.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import multiprocessing
 import statistics
 import subprocess
 import sys
@@ -25,8 +27,10 @@ import numpy as np
 
 from softlab.bench import fast_peers, recordings
 from softlab.bench.fast_peers import PEERS, WITHOUT_GRAPH, Refused
+from softlab.bench.selections import DTYPES, EVERYTHING, TABLES, Selection
 from softlab.compile import nvrtc_version, sources_digest
 from softlab.dtypes import element_type
+from softlab.errors import Error
 from softlab.executors import program_of
 from softlab.plans import plan
 
@@ -35,7 +39,9 @@ COLS = (
     32, 64, 128, 256, 512, 768, 1000, 1023, 1024, 1536, 2048, 3000, 4096, 5120, 8192, 12288, 16384, 32768, 50257, 65536,
     128256, 131072, 151936, 262144, 1048576,
 )  # fmt: skip
-FEW = tuple((rows, cols) for cols in (32000, 128256, 262144) for rows in (1, 8, 32, 128))
+FEW_ROWS, FEW_COLS = (1, 8, 32, 128), (32000, 128256, 262144)
+#: Here a copy runs at its full speed, which is the ceiling.
+CEILING_COLS = 4096
 #: Peers that compile for seconds: they can be measured at some columns alone.
 SLOW = ("inductor", "quack")
 #: Buffers in turn: three times 512 MiB are many times any L2.
@@ -55,7 +61,9 @@ METHOD = (
     "precision. 'copy' is a device copy, for gradients the sum of two arrays into a third. GB/s count each "
     "input read once and the result written once."
 )
-TABLE_KEYS = dict.fromkeys(("forward", "gradients", "few"), ("op", "dtype", "peer", "kernel"))
+TABLE_KEYS = dict.fromkeys(TABLES, ("op", "dtype", "peer", "kernel"))
+#: So many problems are planned and compiled one after the other; for more it is worth starting processes.
+COMPILED_HERE = 16
 
 
 @dataclass(frozen=True)
@@ -79,16 +87,30 @@ class Cell:
         return (self.inputs + 1) * self.rows * self.cols * element_type(self.dtype).itemsize
 
 
-def cells() -> Iterator[Cell]:
-    """All problems, those of one dtype and number of inputs together."""
-    for dtype in ("float32", "float16", "bfloat16", "float64"):
+def cells(selection: Selection = EVERYTHING) -> Iterator[Cell]:
+    """All problems that are wanted, those of one dtype and number of inputs together.
+
+    Row lengths may be any; where none of them is a power of two, ``CEILING_COLS`` is among the problems as well, for
+    the copy alone (:func:`wanted`).
+
+    Raises:
+        ValueError: a row longer than the input.
+    """
+    for dtype in DTYPES:
         size = element_type(dtype).itemsize
-        for table, operators in (
-            ("forward", ("softmax", "log_softmax")), ("gradients", ("softmax_backward", "log_softmax_backward")),
-        ):  # fmt: skip
-            yield from (Cell(table, op, dtype, INPUT_BYTES // (cols * size), cols) for op in operators for cols in COLS)
+        cols = selection.cols or COLS
+        measured_cols = cols if any(c & (c - 1) == 0 for c in cols) else (*cols, CEILING_COLS)
+        for table in ("forward", "gradients"):
+            for op in TABLES[table]:
+                if selection.takes(table, op, dtype):
+                    if (longest := max(cols)) * size > INPUT_BYTES:
+                        raise ValueError(f"cols = {longest}: {INPUT_BYTES // size} of {dtype} are all that is read")
+                    yield from (Cell(table, op, dtype, INPUT_BYTES // (c * size), c) for c in measured_cols)
         if dtype != "float64":
-            yield from (Cell("few", "softmax", dtype, rows, cols) for rows, cols in FEW)
+            for op in TABLES["few"]:
+                if selection.takes("few", op, dtype):
+                    few = ((rows, c) for c in selection.cols or FEW_COLS for rows in FEW_ROWS)
+                    yield from (Cell("few", op, dtype, rows, c) for rows, c in few if rows * c * size <= INPUT_BYTES)
 
 
 def compile_plan(cell: Cell, policy: str) -> str:
@@ -212,8 +234,10 @@ def measured(cell: Cell, name: str, buffers: Buffers, truth: Any) -> float:
     return microseconds(launches, graph)
 
 
-def wanted(cell: Cell, name: str, slow_cols: Sequence[int]) -> bool:
+def wanted(cell: Cell, name: str, slow_cols: Sequence[int], selection: Selection = EVERYTHING) -> bool:
     """What is measured of a peer: of those that compile for long, what is asked for; of the slow ways, a part."""
+    if not selection.takes_peer(name) or (selection.cols and cell.cols not in selection.cols and name != "copy"):
+        return False
     if name in SLOW and slow_cols and cell.cols not in slow_cols:
         return False
     if name == "inductor" and cell.table == "few":
@@ -223,16 +247,33 @@ def wanted(cell: Cell, name: str, slow_cols: Sequence[int]) -> bool:
     return cell.dtype != "float64" or name in ("copy", "fast", "oneflow", "torch")
 
 
-def record(slow_cols: Sequence[int], report: Callable[[str], Any]) -> dict[str, list[dict[str, Any]]]:
-    """All tables as rows."""
+def compiled(everything: Sequence[Cell], policy: str) -> dict[Cell, str]:
+    """Plan and compile what softlab launches under a policy: problem -> the kernel's name."""
+    make = partial(compile_plan, policy=policy)
+    if len(everything) <= COMPILED_HERE:
+        return {cell: make(cell) for cell in everything}
+    # A forked process could not use a GPU that this one has used already.
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        return dict(zip(everything, pool.map(make, everything), strict=True))
+
+
+def record(
+    selection: Selection, slow_cols: Sequence[int], report: Callable[[str], Any]
+) -> dict[str, list[dict[str, Any]]]:
+    """The tables that are wanted, as rows; one without a row is left out. ``report`` gets a line for each problem.
+
+    Raises:
+        ValueError: nothing is to be measured.
+    """
     import torch
 
-    everything = list(cells())
-    with ProcessPoolExecutor() as pool:
-        kernels = {
-            policy: dict(zip(everything, pool.map(partial(compile_plan, policy=policy), everything), strict=True))
-            for policy in ("fast", "oneflow")
-        }
+    everything = list(cells(selection))
+    if not everything:
+        raise ValueError("no problem of that operator, dtype and table is measured")
+    kernels = {
+        policy: compiled([cell for cell in everything if wanted(cell, policy, (), selection)], policy)
+        for policy in ("fast", "oneflow")
+    }
     report("compiled")
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLE_KEYS}
     buffers, missing = None, set()
@@ -245,7 +286,7 @@ def record(slow_cols: Sequence[int], report: Callable[[str], Any]) -> dict[str, 
         truth = expected(cell, buffers.views(cell, 0)[:-1])
         line = [f"{cell.op} {cell.dtype} {cell.rows} x {cell.cols}:"]
         for name in PEERS:
-            if name in missing or not wanted(cell, name, slow_cols):
+            if name in missing or not wanted(cell, name, slow_cols, selection):
                 continue
             try:
                 spent = measured(cell, name, buffers, truth)
@@ -267,35 +308,74 @@ def record(slow_cols: Sequence[int], report: Callable[[str], Any]) -> dict[str, 
             )  # fmt: skip
             line.append(f"{name} {speed:.0f}" if cell.table != "few" else f"{name} {spent:.2f} us")
         report(" ".join(line))
-    return tables
+    return {name: rows for name, rows in tables.items() if rows}
+
+
+def recorded(
+    name: str, command: str, selection: Selection, slow_cols: Sequence[int], report: Callable[[str], Any]
+) -> recordings.Recording:
+    """Measure on the GPU of this machine, and say with what.
+
+    Raises:
+        Error: PyTorch, whose streams and graphs time the launches, is missing or sees no GPU. ValueError: nothing is
+        to be measured.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise Error("measuring takes PyTorch, which times the launches: pip install torch") from None
+    if not torch.cuda.is_available():
+        raise Error(f"measuring takes a GPU, and PyTorch {torch.__version__} sees none")
+    rows = record(selection, slow_cols, report)
+    return recordings.Recording(
+        name=name,
+        about='Policy "fast" beside its peers: softmax, log_softmax and their gradients.',
+        device=torch.cuda.get_device_name(),
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        command=command,
+        method=METHOD,
+        versions={**_driver(), "NVRTC": nvrtc_version(), **fast_peers.versions()},
+        sources=sources_digest(),
+        tables={name: recordings.table_of(table) for name, table in rows.items()},
+    )
+
+
+def _driver() -> dict[str, str]:
+    """The driver's version, where its tool is on the path (in containers it need not be)."""
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        return {"driver": subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]}
+    except (OSError, subprocess.CalledProcessError):
+        return {}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; see the module's words."""
-    import torch
-
     parser = argparse.ArgumentParser(prog="python -m softlab.bench.record_fast")
     parser.add_argument("out", type=Path, metavar="OUT.json")
+    for name in ("tables", "ops", "dtypes", "cols", "peers"):
+        parser.add_argument(
+            f"--{name}", default="", metavar="A,B", help="only these, with commas between (default: all)"
+        )
     parser.add_argument("--slow-cols", default="", help="columns for inductor and quack, as 32,1024 (default: all)")
     given = parser.parse_args(arguments)
     began = time.perf_counter()
-    rows = record(
-        [int(cols) for cols in given.slow_cols.split(",") if cols],
-        lambda line: print(f"{time.perf_counter() - began:6.1f} {line}", flush=True),
-    )
-    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
-    recording = recordings.Recording(
-        name=given.out.stem,
-        about='Policy "fast" beside its peers: softmax, log_softmax and their gradients.',
-        device=torch.cuda.get_device_name(),
-        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
-        command=f"python -m softlab.bench.record_fast {given.out.name}",
-        method=METHOD,
-        versions={"driver": driver, "NVRTC": nvrtc_version(), **fast_peers.versions()},
-        sources=sources_digest(),
-        tables={name: recordings.table_of(table) for name, table in rows.items()},
-    )
+    asked = {
+        name: getattr(given, name) for name in ("tables", "ops", "dtypes", "cols", "peers") if getattr(given, name)
+    }
+    try:
+        selection = Selection.of(**asked)
+        recording = recorded(
+            given.out.stem,
+            " ".join(
+                ["python -m softlab.bench.record_fast", given.out.name, *(f"--{n} {w}" for n, w in asked.items())]
+            ),
+            selection,
+            [int(cols) for cols in given.slow_cols.split(",") if cols],
+            lambda line: print(f"{time.perf_counter() - began:6.1f} {line}", flush=True),
+        )
+    except (Error, ValueError) as error:
+        parser.error(str(error))
     recordings.write(given.out, recording, TABLE_KEYS)
     return 0
 

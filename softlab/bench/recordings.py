@@ -51,6 +51,23 @@ def folder() -> Path:
     return Path(__file__).resolve().parent / "data"
 
 
+def opened(named: str) -> Recording:
+    """A recording that ships with softlab, by name, or one in a file, by a path that ends in .json.
+
+    Raises:
+        ValueError: there is none of that name, the file cannot be read, or it is no recording.
+    """
+    path = Path(named)
+    if path.suffix != ".json":
+        return load(named)
+    try:
+        return read(path)
+    except OSError as error:
+        raise ValueError(f"{named} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise ValueError(f"{named} is no recording: softlab bench --json writes one") from None
+
+
 def names() -> tuple[str, ...]:
     """The recordings that ship with softlab."""
     return tuple(sorted(path.stem for path in folder().glob("*.json")))
@@ -78,13 +95,18 @@ def read(path: Path) -> Recording:
 
 def write(path: Path, recording: Recording, keys: Mapping[str, Sequence[str]]) -> None:
     """Write a recording; ``keys`` says for each table which of its columns are a series' key."""
+    path.write_text(text_of(recording, keys))
+
+
+def text_of(recording: Recording, keys: Mapping[str, Sequence[str]]) -> str:
+    """What :func:`write` writes."""
     head = {
         name: getattr(recording, name)
         for name in ("about", "device", "date", "command", "method", "versions", "sources")
     }
     lines = [f"{json.dumps(name)}: {json.dumps(value)}," for name, value in head.items()]
     tables = [_table_text(name, table, keys[name]) for name, table in recording.tables.items()]
-    path.write_text("\n".join(["{", *lines, '"tables": {', ",\n".join(tables), "}}"]) + "\n")
+    return "\n".join(["{", *lines, '"tables": {', ",\n".join(tables), "}}"]) + "\n"
 
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -1,4 +1,4 @@
-"""The ``softlab`` command: plans, occupancy and traces as tables or JSON, the course, and what this machine has.
+"""The ``softlab`` command: plans, occupancy, traces and speeds as tables or JSON, the course, and this machine.
 
 A wrong argument ends with one line on standard error and exit status 2.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 import softlab
-from softlab.cli import course, machine  # importing registers  # noqa: F401
+from softlab.cli import bench, course, machine  # importing registers  # noqa: F401
 from softlab.cli.registry import COMMANDS
 from softlab.errors import Error
 

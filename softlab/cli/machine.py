@@ -1,4 +1,4 @@
-"""Plans, occupancy, traces and recorded speeds: what the library knows, as tables or JSON."""
+"""Plans, occupancy and traces: what the library knows, as tables or JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import softlab
 from softlab.cli.output import print_json, print_table, print_tree, text_of
-from softlab.cli.registry import command, json_option, rest_option
+from softlab.cli.registry import command, json_option
 from softlab.dtypes import ELEMENT_TYPES
 
 OPERATORS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
@@ -219,10 +219,3 @@ def _doctor(options: argparse.Namespace) -> int:
     findings = doctor.examine()
     print(doctor.to_json(findings) if options.json else doctor.render(findings))
     return doctor.exit_status(findings)
-
-
-@command("bench", "Recorded speeds of the kernels, and the claims judged by them.", rest_option)
-def _bench(options: argparse.Namespace) -> int:
-    from softlab import bench
-
-    return bench.main(options.rest)

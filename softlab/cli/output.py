@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+_NUMBER = re.compile(r"\d+(\.\d+)?%?")
 
 
 def print_json(record: Any) -> int:
@@ -23,11 +26,21 @@ def print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) 
     kept = [k for k in range(len(head)) if any(row[k] for row in cells)]
     table = Table(title=Text(title), title_justify="left", show_header=any(head))
     for k in kept:
-        numeric = all(row[k].rstrip("%").isdigit() for row in cells if row[k])
+        numeric = all(_NUMBER.fullmatch(row[k]) for row in cells if row[k])
         table.add_column(Text(head[k]), justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(row[k]) for k in kept))
     _console().print(table)
+
+
+def print_text(words: str) -> None:
+    """Words as they are, in lines no longer than the terminal's."""
+    _console().print(words, markup=False, highlight=False)
+
+
+def width() -> int:
+    """Letters in a line of standard output."""
+    return _console().width
 
 
 def print_tree(root: Any) -> None:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from softlab.views.style import INK, PATTERNS, SERIES, layout, place, stamped
 
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
 Points = tuple[Sequence[Any], Sequence[float]]
 
 
@@ -23,7 +23,7 @@ def speed_lines(
             go.Scatter(
                 name=label, x=list(places), y=list(y), mode="lines+markers",
                 line={"color": SERIES[place(label, k) % len(SERIES)], "width": 2},
-                marker={"symbol": _SYMBOLS[place(label, k) % len(_SYMBOLS)], "size": 7},
+                marker={"symbol": SYMBOLS[place(label, k) % len(SYMBOLS)], "size": 7},
                 customdata=[[value / ceiling] for value in y],
                 hovertemplate=f"{label}<br>%{{x:,}} {x}: %{{y:.0f}} GB/s, %{{customdata[0]:.0%}} of a copy"
                 "<extra></extra>",
@@ -74,7 +74,7 @@ def traffic_points(groups: Mapping[str, Points], cache_bytes: float, *, title: s
         [
             go.Scatter(
                 name=label, x=[value / 2**20 for value in x], y=list(y), mode="markers",
-                marker={"color": SERIES[k % len(SERIES)], "symbol": _SYMBOLS[k % len(_SYMBOLS)], "size": 11},
+                marker={"color": SERIES[k % len(SERIES)], "symbol": SYMBOLS[k % len(SYMBOLS)], "size": 11},
                 hovertemplate=f"{label}<br>%{{x:.0f}} MiB in flight, %{{y:.2f}} inputs read<extra></extra>",
             )
             for k, (label, (x, y)) in enumerate(groups.items())

@@ -17,6 +17,7 @@ WIDTH = 860
 INK = "var(--jp-content-font-color1, #222)"
 FAINT = "var(--jp-content-font-color2, #666)"
 RULE = "var(--jp-border-color2, #ccc)"
+PAGE = "var(--jp-layout-color0, #fff)"
 #: On what is written, beside what is read in the same colour.
 BAND = "rgba(0,0,0,0.6)"
 Anchor = Literal["start", "middle", "end"]
@@ -29,6 +30,29 @@ def drawing(height: float, parts: Iterable[str], *, title: str) -> str:
         f'role="img" aria-label="{escape(title, quote=True)}" font-family="{escape(FONT, quote=True)}" font-size="12">'
         f"{''.join(parts)}</svg>"
     )
+
+
+def standalone(height: float, parts: Iterable[str], *, title: str) -> str:
+    """The whole picture as a file of its own, for where no page gives it colours: in a README, in a browser alone.
+
+    It brings its background, light or dark as the reader's system is, so it can be read on any page.
+    """
+    edge = 12  # pixels of it around the picture
+    wide, tall = WIDTH + 2 * edge, height + 2 * edge
+    themes = (
+        {INK: "#1f2328", FAINT: "#59636e", RULE: "#d1d9e0", PAGE: "#ffffff"},
+        {INK: "#f0f6fc", FAINT: "#9198a1", RULE: "#3d444d", PAGE: "#0d1117"},
+    )
+    # "var(--name, colour)" -> "--name:colour"
+    light, dark = (";".join(f"{var[4:].partition(',')[0]}:{colour}" for var, colour in t.items()) for t in themes)
+    lines = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{tall:g}" role="img" '
+        f'viewBox="{-edge} {-edge} {wide:g} {tall:g}" font-family="{escape(FONT, quote=True)}" font-size="12">',
+        f"<title>{escape(title)}</title>",
+        f"<style>svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}</style>",
+        f'<rect x="{-edge}" y="{-edge}" width="{wide:g}" height="{tall:g}" style="fill:{PAGE}"/>',
+    )
+    return "\n".join([*lines, *parts, "</svg>\n"])
 
 
 def text(

@@ -139,17 +139,3 @@ def test_the_shipped_file_is_as_it_would_be_written(shipped, tmp_path):
     recordings.write(path, shipped, TABLE_KEYS)
     assert path.read_text() == (recordings.folder() / "claims_h200.json").read_text()
     assert path.stat().st_size < 60_000
-
-
-def test_the_command(capsys):
-    from softlab.bench import main
-
-    assert main(["--json"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert record["recorded"].startswith("recorded on NVIDIA H200, 2026-")
-    assert len(record["claims"]) == 6
-    assert {row["dtype"] for row in record["speeds"]} == {"float32", "float16"}
-    assert main([str(recordings.folder() / "claims_h200.json")]) == 0
-    shown = capsys.readouterr().out
-    assert "recorded on NVIDIA H200" in shown
-    assert "Column storage in shared memory: at least 20 %: does not hold" in shown
