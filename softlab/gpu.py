@@ -22,7 +22,7 @@ import numpy as np
 from softlab.compile import Program
 from softlab.errors import Error
 from softlab.structs import Struct
-from softlab.workspaces import with_workspace, workspaces
+from softlab.workspaces import with_workspace, workspaces_of
 
 #: DLPack's numbers for memory that a CUDA kernel can use: kDLCUDA and kDLCUDAManaged (dlpack.h).
 _DLPACK_CUDA = (2, 13)
@@ -74,7 +74,7 @@ def launch(
     try:
         _allow_smem(function, program, smem, device)
         if workspace_bytes:
-            workspace = workspaces(device).of(cupy.cuda.get_current_stream().ptr, workspace_bytes)
+            workspace = workspaces_of(device).of(cupy.cuda.get_current_stream().ptr, workspace_bytes)
             args = with_workspace(args, np.uint64(workspace))
         given = tuple(map(_argument, args))
         function(_three(grid), _three(block), given, smem, enable_cooperative_groups=cooperative)
@@ -165,7 +165,7 @@ def launcher(
 
     if not workspace_bytes:
         return launch_on
-    ours = workspaces(device)
+    ours = workspaces_of(device)
     ours.reserve(workspace_bytes)
 
     def launch_with_workspace(stream: int, given: Sequence[int]) -> None:

@@ -120,7 +120,7 @@ class Workspaces:
 
 
 @cache
-def workspaces(device: int) -> Workspaces:
+def workspaces_of(device: int) -> Workspaces:
     """Those of the GPU with that index."""
     return Workspaces(device)
 

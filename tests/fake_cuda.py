@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab import gpu, prepared
+from softlab import gpu, prepared, workspaces
 from softlab.compile import Program
 from softlab.kernel import Kernel
 
@@ -32,6 +32,7 @@ class Launch:
     smem: int
     stream: int
     arguments: tuple[int, ...]
+    cooperative: bool = False
 
 
 class RefusedError(Exception):
@@ -45,7 +46,8 @@ class RefusedError(Exception):
 @dataclass
 class FakeCuda:
     """The driver. ``device`` and ``stream`` are the current ones; ``pause`` seconds pass within each launch;
-    ``refuses`` is an error's number, or 0."""
+    ``refuses`` is an error's number, or 0. ``capturing`` are the streams that are being captured in the global mode;
+    ``mode`` is what the thread may do meanwhile (2: all); ``memory`` is what it has allocated, by address."""
 
     device: int = 0
     stream: int = 0x5EA
@@ -54,6 +56,10 @@ class FakeCuda:
     launches: list[Launch] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
     kernels: dict[Program, Kernel] = field(default_factory=dict)
+    capturing: set[int] = field(default_factory=set)
+    mode: int = 0
+    memory: dict[int, np.ndarray] = field(default_factory=dict)
+    calls: list[str] = field(default_factory=list)
 
     def array(self, host: np.ndarray, device: int = 0) -> Any:
         """A CuPy array over the memory of a NumPy array (which it keeps alive), on a device."""
@@ -84,22 +90,69 @@ class FakeCuda:
         self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, smem: int, stream: int,
         places: int, extra: int,
     ) -> None:  # fmt: skip
-        if self.refuses:
-            raise RefusedError(self.refuses)
+        self._refuse()
         assert not extra
+        self._launch(function, (gx, gy, gz), (bx, by, bz), smem, stream, places, False)
+
+    def launch_cooperative(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, smem: int, stream: int, places: int
+    ) -> None:  # fmt: skip
+        self._launch(function, (gx, gy, gz), (bx, by, bz), smem, stream, places, True)
+
+    def _launch(
+        self, function: int, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int, stream: int,
+        places: int, cooperative: bool,
+    ) -> None:  # fmt: skip
         program = self.programs[function - 1]
-        count = 5 if "backward" in program.name else 4
-        where = (ctypes.c_void_p * count).from_address(places)
+        kernel = self.kernels.setdefault(program, Kernel.from_program(program))
+        where = (ctypes.c_void_p * len(kernel._emulated.image.params)).from_address(places)
         time.sleep(self.pause)  # the driver lets go of Python's lock here
         arguments = tuple(ctypes.c_int64.from_address(place).value for place in where)
-        self.launches.append(Launch(program, (gx, gy, gz), (bx, by, bz), smem, stream, arguments))
+        self.launches.append(Launch(program, grid, block, smem, stream, arguments, cooperative))
         dtype = {"__half": np.float16, "float": np.float32, "double": np.float64}[
             program.name.partition("<")[2].partition(",")[0]
         ]
         *pointers, rows, cols = arguments
-        arrays = [_at(pointer, rows, cols, dtype) for pointer in pointers]
-        kernel = self.kernels.setdefault(program, Kernel.from_program(program))
-        kernel.run((gx, gy, gz), (bx, by, bz), (*arrays, rows, cols), smem=smem, check=False, record=False)
+        arrays = [self.allocated(p) if p in self else _at(p, rows, cols, dtype) for p in pointers]
+        kernel.run(grid, block, (*arrays, rows, cols), smem=smem, check=False, record=False, cooperative=cooperative)
+
+    # Memory that is allocated while streams may be captured
+
+    def malloc(self, nbytes: int) -> int:
+        """Memory full of ones. In the global mode of capturing a thread must not ask for any."""
+        self.calls.append("malloc")
+        self._refuse()
+        if self.capturing and self.mode != 2:
+            raise RefusedError(900)
+        host = np.full(nbytes + 256, 255, np.uint8)
+        start = -host.ctypes.data % 256
+        self.memory[host.ctypes.data + start] = host[start : start + nbytes]
+        return host.ctypes.data + start
+
+    def memset(self, pointer: int, value: int, nbytes: int, stream: int) -> None:
+        assert stream not in self.capturing
+        self.calls.append("memset")
+        self.allocated(pointer)[:nbytes] = value
+
+    def exchange_mode(self, mode: Any) -> None:
+        self.mode, mode._obj.value = mode._obj.value, self.mode
+
+    def is_capturing(self, stream: int) -> bool:
+        self.calls.append("is_capturing")
+        self._refuse()
+        return stream in self.capturing
+
+    def allocated(self, pointer: int) -> np.ndarray:
+        """What was allocated, from that address on."""
+        base, array = next((b, a) for b, a in self.memory.items() if b <= pointer < b + a.nbytes)
+        return array[pointer - base :]
+
+    def __contains__(self, pointer: int) -> bool:
+        return any(base <= pointer < base + array.nbytes for base, array in self.memory.items())
+
+    def _refuse(self) -> None:
+        if self.refuses:
+            raise RefusedError(self.refuses)
 
 
 def _at(pointer: int, rows: int, cols: int, dtype: Any) -> np.ndarray:
@@ -109,19 +162,30 @@ def _at(pointer: int, rows: int, cols: int, dtype: Any) -> np.ndarray:
 
 @contextmanager
 def instead_of_cuda() -> Iterator[FakeCuda]:
-    """The fake in the place of CuPy's driver, for the launches that are kept ready."""
+    """The fake in the place of CuPy's driver, for the launches that are kept ready and for workspaces."""
     cupy = pytest.importorskip("cupy")
-    driver = cupy.cuda.driver
+    driver, runtime = cupy.cuda.driver, cupy.cuda.runtime
     fake = FakeCuda()
 
     with pytest.MonkeyPatch.context() as patch, cupy.cuda.using_allocator(fake.allocate):
         patch.setattr(gpu, "_function", fake.function)
         patch.setattr(driver, "launchKernel", fake.launch)
+        patch.setattr(driver, "launchCooperativeKernel", fake.launch_cooperative)
         patch.setattr(driver, "CUDADriverError", RefusedError)
-        patch.setattr(cupy.cuda.runtime, "setDevice", fake.set_device)
+        patch.setattr(runtime, "CUDARuntimeError", RefusedError)
+        patch.setattr(runtime, "malloc", fake.malloc)
+        patch.setattr(runtime, "memsetAsync", fake.memset)
+        patch.setattr(runtime, "streamIsCapturing", fake.is_capturing)
+        patch.setattr(runtime, "streamCreateWithFlags", lambda flags: 0x0DD)
+        for name in ("streamSynchronize", "streamDestroy", "deviceSynchronize"):
+            patch.setattr(runtime, name, lambda *stream, name=name: fake.calls.append(name))
+        patch.setattr(
+            workspaces, "_driver", lambda: SimpleNamespace(cuThreadExchangeStreamCaptureMode=fake.exchange_mode)
+        )
+        patch.setattr(runtime, "setDevice", fake.set_device)
         patch.setattr(cupy.cuda, "get_current_stream", lambda device: SimpleNamespace(ptr=fake.stream))
-        patch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 2)
-        patch.setattr(cupy.cuda.runtime, "getDevice", lambda: fake.device)
+        patch.setattr(runtime, "getDeviceCount", lambda: 2)
+        patch.setattr(runtime, "getDevice", lambda: fake.device)
         patch.setattr(prepared.Device, "present", staticmethod(lambda: prepared.Device.named("H200")))
         _forget()
         try:
@@ -133,3 +197,4 @@ def instead_of_cuda() -> Iterator[FakeCuda]:
 def _forget() -> None:
     prepared._way.cache_clear()
     prepared._prepare.cache_clear()
+    workspaces.workspaces_of.cache_clear()

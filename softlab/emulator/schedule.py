@@ -75,8 +75,9 @@ class Schedule:
             if not self._spinning or writes == self._writes_when_deferred:
                 return False
             self._ready, self._spinning = self._spinning, {}
+        if not self._spinning:  # else the first of them has not seen what was written since it was put off
+            self._writes_when_deferred = writes
         self._spinning[place] = lanes.unite(self._spinning[place]) if place in self._spinning else lanes
-        self._writes_when_deferred = writes
         return True
 
     def add(self, place: int, lanes: Lanes) -> None:
