@@ -66,15 +66,14 @@ def launch(
     Raises:
         softlab.Error: the program is for a newer GPU, or the GPU refuses the launch; the message has the sizes.
     """
-    import cupy
-    from cupy.cuda import driver, runtime
+    from cupy.cuda import driver, get_current_stream, runtime
 
     device = runtime.getDevice()
     function = _function(program, device)
     try:
         _allow_smem(function, program, smem, device)
         if workspace_bytes:
-            workspace = workspaces_of(device).of(cupy.cuda.get_current_stream().ptr, workspace_bytes)
+            workspace = workspaces_of(device).of(get_current_stream().ptr, workspace_bytes)
             args = with_workspace(args, np.uint64(workspace))
         given = tuple(map(_argument, args))
         function(_three(grid), _three(block), given, smem, enable_cooperative_groups=cooperative)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,28 @@ class TestLaunches:
         for _ in range(3):
             prepared.run("softmax", (x,), -1, None, out, "oneflow", "H200")
         assert len({launch.arguments[2] for launch in cuda.launches}) == 4
+
+    def test_the_long_way(self, cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Through CuPy's function, which packs the arguments itself."""
+        import cupy
+
+        calls: list[tuple[tuple[Any, ...], dict[str, bool]]] = []
+        monkeypatch.setattr(gpu, "_function", lambda *_: lambda *args, **how: calls.append((args, how)))
+        monkeypatch.setattr(cupy.cuda, "get_current_stream", lambda: SimpleNamespace(ptr=7))
+        x, y = (cuda.array(np.zeros(8, np.float32)) for _ in range(2))
+        sizes = (np.int64(1), np.int64(8))
+        gpu.launch(meeting().program, (4,), (32,), (x, y, *sizes), 16, cooperative=True, workspace_bytes=BYTES)
+        gpu.launch(meeting().program, (4,), (32,), (x, y, *sizes), 16)
+        (first, how), (second, plainly) = calls
+        assert first[:2] == ((4, 1, 1), (32, 1, 1))
+        assert first[2][0] is x
+        assert first[2][1] is y
+        assert first[2][2:] == (workspaces_of(0).of(7, BYTES), *sizes)
+        assert isinstance(first[2][2], np.uint64)  # eight bytes, as a pointer has
+        assert first[3] == 16
+        assert how == {"enable_cooperative_groups": True}
+        assert second[2][2:] == sizes
+        assert plainly == {"enable_cooperative_groups": False}
 
     def test_an_ordinary_launch_asks_nothing(self, cuda: FakeCuda) -> None:
         x = cuda.array(whole(6, 64))
