@@ -16,6 +16,7 @@
 #pragma once
 
 #include "arithmetic.cuh"
+#include "fast_barrier.cuh"
 
 // Blocks of a kernel come in clusters of so many, where the GPU has clusters.
 #if __CUDA_ARCH__ >= 900
@@ -47,8 +48,8 @@ class Exchange {
   __device__ void announce() const {
     if constexpr (cluster > 1) {
       if (threadIdx.x == 0) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrived())) : "memory");
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrived() + 1)) : "memory");
+        barrier_init(arrived(), 1);
+        barrier_init(arrived() + 1, 1);
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
       }
       __syncwarp();
@@ -69,7 +70,7 @@ class Exchange {
       __syncthreads();
     } else {
       send(own, places + rank_ * warps + threadIdx.x / 32, arrived() + turn % 2);
-      await(arrived() + turn % 2, turn / 2 % 2);
+      barrier_await(arrived() + turn % 2, turn / 2 % 2);
     }
     return Operator::template of_parts<parts>(places);
   }
@@ -90,9 +91,6 @@ class Exchange {
     __shared__ __align__(8) unsigned long long barriers[2];
     return barriers;
   }
-  static __device__ unsigned int shared_address(const void* variable) {
-    return static_cast<unsigned int>(__cvta_generic_to_shared(variable));
-  }
   // The same variable in another block of the cluster.
   static __device__ unsigned int in_block(const void* variable, int block) {
     unsigned int there;
@@ -111,11 +109,7 @@ class Exchange {
   }
 
   static __device__ void send(const Statistic& own, Statistic* place, unsigned long long* barrier) {
-    if (threadIdx.x == 0) {
-      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-                   "r"(static_cast<unsigned int>(parts * sizeof(Statistic)))
-                   : "memory");
-    }
+    if (threadIdx.x == 0) { barrier_arrive(barrier, parts * sizeof(Statistic)); }
     const int block = threadIdx.x % 32;
     if (block < cluster) {
       constexpr int words = sizeof(Statistic) / sizeof(Compute);
@@ -124,16 +118,6 @@ class Exchange {
         store_async(in_block(reinterpret_cast<Compute*>(place) + i, block), reinterpret_cast<const Compute*>(&own)[i],
                     in_block(barrier, block));
       }
-    }
-  }
-  static __device__ void await(const unsigned long long* barrier, int phase) {
-    unsigned int over = 0;
-    while (!over) {
-      asm volatile(
-          "{ .reg .pred over; mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2; selp.u32 %0, 1, 0, over; }"
-          : "=r"(over)
-          : "r"(shared_address(barrier)), "r"(phase)
-          : "memory");
     }
   }
 };

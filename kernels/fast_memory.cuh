@@ -72,3 +72,10 @@ __device__ void copy_async(Pack<T, pack_size>* shared, const T* address) {
 }
 
 __device__ inline void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// Copies in groups: ends a group, and waits for all groups of this thread but the last `left`.
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template<int left>
+__device__ void await_copies_but() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+}

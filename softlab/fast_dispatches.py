@@ -2,129 +2,46 @@
 
 The question is always the same: the fewest threads, blocks and SMs that keep a row on the chip in a few packs of 16
 bytes a thread, so that an SM holds many rows at different stages. Thresholds are counted in packs, since a pack costs
-the same whatever its type. They were measured on an H200 (kernels/FAST.md has the table); other GPUs take the same.
+the same whatever its type: :mod:`softlab.fast_limits` has them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from softlab import occupancies
 from softlab.devices import Device
 from softlab.dispatches import Choice, Request, nothing_to_do
 from softlab.errors import PlanError
+from softlab.fast_limits import (
+    BLOCK_SIZES,
+    EXCHANGE_BYTES,
+    FEW_ROWS,
+    FEW_ROWS_A_SM,
+    FEW_ROWS_PACKS,
+    FULL,
+    GRID_BLOCK,
+    GRID_LETTER_WRITERS,
+    GRID_STATIC_BYTES,
+    GROUP_WIDTHS,
+    LETTER_HEADER_WORDS,
+    LIMITS,
+    MOST_BLOCKS,
+    MOST_PACKS,
+    RING_PACKS,
+    RING_REGISTER_PACKS,
+    SIXTEEN_BLOCKS,
+    STREAM_PACKS,
+    WARP_BLOCK,
+    Cut,
+    Limits,
+)
 from softlab.instantiations import WIDEST_PACK_BYTES, Instantiation, WarpShape
 
-WARP, BLOCK, CLUSTER, RING, STREAM = KERNELS = (
-    "fast_warp", "fast_block", "fast_cluster", "fast_ring", "fast_stream",
+WARP, BLOCK, CLUSTER, GRID, RING, STREAM = KERNELS = (
+    "fast_warp", "fast_block", "fast_cluster", "fast_grid", "fast_ring", "fast_stream",
 )  # fmt: skip
-WARP_BLOCK = 128
-GROUP_WIDTHS = (1, 2, 4, 8, 16, 32)
-BLOCK_SIZES = (64, 128, 256, 512, 1024)
-#: The largest block that takes a row alone where the GPU has clusters: two blocks of 512 beat one of 1024.
-BLOCK_BEFORE_CLUSTERS = 512
-#: The most that a thread's registers keep where there are no clusters.
-MOST_PACKS = 8
-#: Blocks of a grid along x, in whole clusters (CUDA C++ Programming Guide, "Compute Capabilities": 2^31 - 1).
-MOST_BLOCKS = 2**31 - 16
-#: Few rows: not even every second SM would have one.
-FEW_ROWS_A_SM = 0.5
-#: Rows of fewer packs are not worth a cluster, even if they are few: 16 KiB are read in the time of one exchange.
-FEW_ROWS_PACKS = 1024
-#: Clusters of more than 8 blocks are not portable; these compute capabilities grant 16.
-SIXTEEN_BLOCKS = ((9, 0), (10, 0), (10, 3))
-#: 1 KiB of an SM's shared memory belongs to the driver for each block; the exchange takes up to 9 KiB of a block's.
-_EXCHANGE_BYTES = 9 * 1024
-#: The ring kernel: packs of a thread, all together, and those of them that registers can keep beside.
-RING_PACKS, RING_REGISTER_PACKS = 16, 3
-#: Packs of a thread and pass in the stream kernel.
-STREAM_PACKS = 4
-
-
-@dataclass(frozen=True)
-class Cut:
-    """How a cluster cuts a row: ``cluster`` blocks of ``block_size`` threads, at most ``packs`` packs of each input a
-    thread."""
-
-    cluster: int
-    block_size: int
-    packs: int
-
-    @property
-    def most(self) -> int:
-        """The longest row in packs. Shares are multiples of 8 packs: whole lines of 128 bytes."""
-        return self.cluster * (self.packs * self.block_size // 8 * 8)
-
-    def taken(self, packs: int) -> int:
-        """Packs a thread that a row of so many takes."""
-        share = -(-packs // self.cluster)
-        share = -(-share // 8) * 8 if self.cluster > 1 else share
-        return max(1, -(-share // self.block_size))
-
-    def fill(self, packs: int) -> float:
-        """How much of what the threads then hold is the row."""
-        return packs / (self.cluster * self.block_size * self.taken(packs))
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How far each kernel goes, in packs of each input, for elements of one size and one or two inputs.
-
-    ``lane`` packs a lane of the warp kernel takes before the group of lanes is made wider, ``warp`` is its longest row;
-    ``thread`` packs a thread takes before the block is made larger, ``largest`` before a cluster takes the row, and
-    ``block`` is the largest block that takes a row alone where the GPU has clusters. Fewer packs a thread are more
-    threads and more rows in flight; more are fewer instructions for each byte, which double precision needs (its
-    exponential takes some thirty). ``cuts``: see :func:`_cut`. ``rings``: see :func:`_ring_cut`; of a thread's packs
-    registers keep one there, but of more than ``ring_one`` packs ``RING_REGISTER_PACKS``.
-    """
-
-    lane: int
-    warp: int
-    thread: int
-    largest: int
-    cuts: tuple[Cut, ...]
-    rings: tuple[Cut, ...]
-    block: int = BLOCK_BEFORE_CLUSTERS
-    ring_one: int = RING_PACKS
-
-
-#: Beyond 128 KiB more blocks of fewer threads: all of a cluster wait for the slowest.
-_LONG_CUTS = (Cut(16, 128, 10), Cut(8, 256, 8), Cut(16, 256, 10), Cut(16, 512, 8), Cut(8, 512, 8))
-_FORWARD_CUTS = (Cut(2, 512, 4), Cut(2, 256, 8), Cut(4, 512, 4), Cut(4, 256, 8), *_LONG_CUTS)
-#: 16-bit elements: twice the blocks of half the threads. Where registers bound an SM it then holds more of them.
-_HALF_CUTS = (Cut(4, 256, 4), Cut(8, 256, 4), Cut(4, 256, 8), *_LONG_CUTS)
-_BACKWARD_CUTS = (
-    Cut(2, 512, 2), Cut(2, 256, 4), Cut(4, 512, 2), Cut(4, 256, 4), Cut(8, 512, 2), Cut(8, 256, 4), Cut(16, 256, 5),
-    Cut(16, 512, 5), Cut(8, 512, 5),
-)  # fmt: skip
-#: 20480 to 28672 packs: with heads and tails, 4 packs of each input take more than 64 registers a thread, and an SM
-#: then holds one block of 512; of those of 256 with 7 packs it holds two or three.
-_DOUBLE_BACKWARD_CUTS = (*_BACKWARD_CUTS[:-2], Cut(16, 256, 7), *_BACKWARD_CUTS[-2:])
-#: The smaller block, two an SM, if it suffices.
-_RINGS = (Cut(8, 512, RING_PACKS), Cut(16, 512, RING_PACKS), Cut(16, 1024, RING_PACKS), Cut(8, 1024, RING_PACKS))
-#: Double precision: every thread merges the statistics of all warps that share a row, an exponential for each 32 of
-#: them, beside 2 a pack of its own; so few warps with many packs each. In shared memory these cost no registers, and an
-#: SM holds 24 to 64 warps: up to 128 KiB one block has the row to itself, up to 512 KiB clusters of small blocks.
-_DOUBLE_RINGS = (
-    Cut(1, 256, 10), Cut(1, 512, RING_PACKS), Cut(8, 128, RING_PACKS), Cut(8, 256, 13), Cut(16, 128, RING_PACKS),
-    *_RINGS,
-)  # fmt: skip
-#: (bytes of an element, inputs) -> limits. Gradients have no rings: up to 151936 doubles reading twice was faster.
-LIMITS = {
-    (2, 1): Limits(lane=2, warp=96, thread=3, largest=4, cuts=_HALF_CUTS, rings=_RINGS),
-    (4, 1): Limits(lane=2, warp=96, thread=3, largest=3, cuts=_FORWARD_CUTS, rings=_RINGS),
-    (8, 1): Limits(lane=2, warp=128, thread=4, largest=4, cuts=(), rings=_DOUBLE_RINGS, block=256, ring_one=8),
-    (2, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS, rings=()),
-    (4, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_BACKWARD_CUTS, rings=()),
-    (8, 2): Limits(lane=1, warp=96, thread=2, largest=2, cuts=_DOUBLE_BACKWARD_CUTS, rings=()),
-}
-#: A cut is taken if its threads are so full; in a fuller one fewer lanes idle while the others wait for memory.
-FULL = 0.85
-#: The same for few rows: as many SMs as can help, and few packs a thread, since what counts is the time of one row.
-FEW_ROWS = {
-    1: (Cut(8, 128, 2), Cut(8, 256, 2), Cut(8, 256, 4), Cut(16, 256, 4), Cut(16, 256, 8), Cut(16, 512, 8)),
-    2: (Cut(8, 128, 2), Cut(8, 256, 2), Cut(16, 256, 2), Cut(16, 256, 4), Cut(16, 512, 5)),
-}
 
 
 def choose(request: Request) -> Choice:
@@ -153,6 +70,10 @@ def choose(request: Request) -> Choice:
         rule = "a block's registers hold it, and an SM holds several such blocks"
         request.ask(which, BLOCK, rule, KERNELS, packs=row.packs)
         return _block(request, row, alone)
+    if share := _shares(request, row, few):
+        rule = "SMs all over the GPU hold it, with others behind it"
+        request.ask(which, GRID, rule, KERNELS, packs=row.packs, beyond=row.limits.shared.beyond)
+        return _grid_of_shares(request, row, share)
     if cut := _cut(row, cuts, FEW_ROWS[row.inputs] if few else row.limits.cuts):
         rule = "a row for several SMs" if few else "the registers of the blocks of a cluster hold it"
         request.ask(which, CLUSTER, rule, KERNELS, packs=row.packs)
@@ -258,7 +179,7 @@ def _ring_cut(request: Request, row: _Row, cuts: int) -> Cut | None:
     width = row.pack_size * request.element.itemsize
     if width < 4:
         return None
-    room = request.device.smem_per_block_optin - _EXCHANGE_BYTES
+    room = request.device.smem_per_block_optin - EXCHANGE_BYTES
     fewest = 1 if request.rows >= request.device.sm_count else 2
     fitting = (cut for cut in row.limits.rings if fewest <= cut.cluster <= cuts and row.packs <= cut.most)
     return next((cut for cut in fitting if _shelved(row, cut) * cut.block_size * width <= room), None)
@@ -295,6 +216,71 @@ def _ring(request: Request, row: _Row, cut: Cut) -> Choice:
             rows=request.rows, clusters=resident,
         )  # fmt: skip
     return Choice(RING, row.pack_size, (cut.block_size, 1), blocks, kernel, smem_bytes, cluster=cut.cluster)
+
+
+@dataclass(frozen=True)
+class _Share:
+    """A row in ``shares``, ``groups`` rows at once; ``packs`` a thread of each input, ``ring`` places for such, and
+    ``lag`` rows that wait for an answer."""
+
+    shares: int
+    groups: int
+    packs: int
+    ring: int
+    lag: int
+
+
+def _shares(request: Request, row: _Row, few: bool) -> _Share | None:
+    """None if the row is not for the grid kernel, or too long for it."""
+    device, limits = request.device, row.limits.shared
+    width = row.pack_size * request.element.itemsize
+    if device.compute_capability < (9, 0) or row.packs <= limits.beyond or width < WIDEST_PACK_BYTES:
+        return None
+    room = (device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * width)
+    most = limits.packs + 1 if few and row.inputs == 1 else limits.packs
+    groups = 1
+    while groups < min(request.rows, device.sm_count) and _share_packs(row, device.sm_count // (groups + 1)) <= most:
+        groups += 1
+    shares = device.sm_count // groups
+    packs = _share_packs(row, shares)
+    if packs > room or packs * row.inputs > RING_PACKS:
+        return None
+    # More rows that wait for an answer are better as long as a row more, or in long rows a pack, is on its way.
+    lag = min(limits.lag, max((room - packs) // packs - 1, min(2, (room - 1) // packs - 1)))
+    turns = -(-request.rows // groups)
+    lag = max(0, min(lag, turns - 1))
+    # Whole rows, where that costs little: then each pack takes the place of the same pack of an earlier row.
+    ring = room // packs * packs if room // packs > lag + 1 else room
+    return _Share(shares, groups, packs, min(ring, packs * turns), lag)
+
+
+def _share_packs(row: _Row, shares: int) -> int:
+    """Packs a thread: shares are whole lines of 8 packs."""
+    share = math.ceil(row.packs / shares)
+    lines = math.ceil(share / 8) * 8 if shares > 1 else share
+    return math.ceil(lines / GRID_BLOCK)
+
+
+def _grid_of_shares(request: Request, row: _Row, share: _Share) -> Choice:
+    rows, sms = request.rows, request.device.sm_count
+    groups = request.ask(
+        "How many rows at once?", share.groups, "as many as leave a thread few packs of its row", rows=rows, sms=sms
+    )
+    shares = request.ask("How many blocks share a row?", share.shares, "the SMs over the rows", sms=sms, groups=groups)
+    packs = request.ask("How many packs does a thread hold?", share.packs, "as few as hold the row")
+    rule = "as many as its shared memory holds with the next row's packs on their way"
+    lag = request.ask("How many rows wait for an answer?", share.lag, rule, packs=packs, places=share.ring)
+    arguments = (row.pack_size, packs, share.ring, lag, GRID_BLOCK, shares)
+    kernel = _kernel(request, GRID, arguments, row.ragged)
+    itemsize = request.element.itemsize
+    words = max(2, (1 if row.inputs > 1 else 2) * max(4, itemsize) // 4)
+    letters = LETTER_HEADER_WORDS + 2 * (lag + 1) * (shares + row.ragged) * words
+    blocks = request.ask("How many blocks?", groups * shares, "all of them at once, one an SM", rows=rows)
+    return Choice(
+        GRID, row.pack_size, (GRID_BLOCK + GRID_LETTER_WRITERS, 1), blocks, kernel,
+        share.ring * row.inputs * GRID_BLOCK * row.pack_size * itemsize, cooperative=True,
+        workspace_bytes=8 * groups * letters,
+    )  # fmt: skip
 
 
 def _stream(request: Request, row: _Row, cut: Cut) -> Choice:

@@ -37,8 +37,9 @@ _MAX_DYNAMIC_SMEM = 8
 _NON_PORTABLE_CLUSTER = 14
 _PORTABLE_CLUSTER = 8
 _INVALID_CONTEXT = 201
-#: cudaDevAttrMaxSharedMemoryPerBlockOptin (driver_types.h).
+#: cudaDevAttrMaxSharedMemoryPerBlockOptin and cudaDevAttrMultiProcessorCount (driver_types.h).
 _MAX_SMEM_OPTIN = 97
+_MULTIPROCESSORS = 16
 
 
 def launch(
@@ -73,12 +74,22 @@ def launch(
     try:
         _allow_smem(function, program, smem, device)
         if workspace_bytes:
-            workspace = workspaces_of(device).of(get_current_stream().ptr, workspace_bytes)
+            workspace = workspaces_of(device).of(get_current_stream().ptr, workspace_bytes, program.name)
             args = with_workspace(args, np.uint64(workspace))
+        if cooperative and prod(grid) > (most := _resident(function, prod(block), smem, device)):
+            raise _refused(program, grid, block, smem, f"it holds {most} such blocks at once", cooperative)
         given = tuple(map(_argument, args))
         function(_three(grid), _three(block), given, smem, enable_cooperative_groups=cooperative)
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
         raise _refused(program, grid, block, smem, error, cooperative) from error
+
+
+def _resident(function: Any, threads: int, smem: int, device: int) -> int:
+    """Blocks that the device holds at once. CuPy would launch as many instead of all, with no more than a warning."""
+    from cupy.cuda import driver, runtime
+
+    sms = runtime.deviceGetAttribute(_MULTIPROCESSORS, device)
+    return driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, threads, smem) * sms
 
 
 def _allow_smem(function: Any, program: Program, smem: int, device: int) -> None:
@@ -91,7 +102,7 @@ def _allow_smem(function: Any, program: Program, smem: int, device: int) -> None
 
 
 def _refused(
-    program: Program, grid: Sequence[int], block: Sequence[int], smem: int, reason: Exception, cooperative: bool
+    program: Program, grid: Sequence[int], block: Sequence[int], smem: int, reason: object, cooperative: bool
 ) -> Error:
     together = " The launch is cooperative: the GPU must hold all blocks at once." if cooperative else ""
     return Error(
@@ -169,7 +180,7 @@ def launcher(
 
     def launch_with_workspace(stream: int, given: Sequence[int]) -> None:
         try:
-            workspace = ours.of(stream, workspace_bytes)
+            workspace = ours.of(stream, workspace_bytes, program.name)
         except runtime.CUDARuntimeError as error:
             raise _refused(program, grid, block, smem, error, cooperative) from error
         launch_on(stream, (*given, workspace))

@@ -37,12 +37,13 @@ class Plan:
     launched). ``block`` is (x, y) threads, ``grid`` the number of blocks. ``smem_bytes`` is dynamic;
     ``static_smem_bytes`` and ``registers`` (a thread) are the compiled kernel's on ``arch``. The warp kernel alone has
     ``thread_group_width``, ``cols_per_thread``, ``rows_per_access`` and ``padding``, the shared-memory kernel alone
-    ``layout``; they are None elsewhere. The kernels of the policy "fast" are "fast_warp" (which has the fields of the
-    warp kernel), "fast_block", "fast_cluster", "fast_ring" and "fast_stream"; the last three have ``cluster``, the
-    blocks that share a row. Where ``cooperative``, blocks wait for others anywhere in the grid, so that the GPU must
-    hold all of them at once. Where ``workspace_bytes`` is not 0, they meet in so many bytes of global memory, and the
-    kernel takes a pointer to these right behind its output. ``file`` and ``name`` say what to compile (under
-    ``kernels/``, NVRTC's name expression), with ``options``. ``steps`` holds every choice in order.
+    ``layout``; they are None elsewhere. The kernels of the policy "fast" are "fast_warp" (which has the fields of
+    the warp kernel), "fast_block", "fast_cluster", "fast_grid", "fast_ring" and "fast_stream"; of these the
+    cluster, ring and stream kernels have ``cluster``, the blocks that share a row. Where ``cooperative``, blocks
+    wait for others anywhere in the grid, so that the GPU must hold all of them at once. Where ``workspace_bytes``
+    is not 0, they meet in so many bytes of global memory, and the kernel takes a pointer to these right behind its
+    output. ``file`` and ``name`` say what to compile (under ``kernels/``, NVRTC's name expression), with
+    ``options``. ``steps`` holds every choice in order.
     """
 
     rows: int

@@ -28,10 +28,10 @@ _RELAXED = 2
 class Workspaces:
     """The workspaces of one GPU, all zero when they are first handed out, never freed.
 
-    A kernel leaves its workspace ready for the next launch. So launches on one stream share one, since they run one
-    after the other. A launch that is captured into a CUDA graph gets its own: the graph may be replayed on any stream,
-    at any time. (Two executable graphs instantiated from one capture still share it, as they share its arrays: replay
-    them one after the other.)
+    A kernel leaves its workspace ready for its own next launch. So launches of one kernel on one stream share one,
+    since they run one after the other. A launch that is captured into a CUDA graph gets its own: the graph may be
+    replayed on any stream, at any time. (Two executable graphs instantiated from one capture still share it, as they
+    share its arrays: replay them one after the other.)
 
     Threads may call it at once; that GPU is their current one.
     """
@@ -41,7 +41,7 @@ class Workspaces:
 
         self._device = device
         self._is_capturing = runtime.streamIsCapturing
-        self._of_stream: dict[tuple[int, int], int] = {}
+        self._of_stream: dict[tuple[int, int, str], int] = {}
         self._unused: dict[int, list[int]] = {}
         self._growing = Lock()
         self._thread = local()
@@ -55,8 +55,8 @@ class Workspaces:
         with self._growing:
             self._some(nbytes)
 
-    def of(self, stream: int, nbytes: int) -> int:
-        """The address of the workspace for a launch of now on the stream of that handle.
+    def of(self, stream: int, nbytes: int, kernel: str) -> int:
+        """The address of the workspace for a launch of that kernel, now, on the stream of that handle.
 
         Raises:
             softlab.Error: the GPU has no memory for it. CuPy's CUDARuntimeError: the stream cannot be used now.
@@ -64,7 +64,7 @@ class Workspaces:
         if self._is_capturing(stream):
             return self._take(nbytes)
         # A stream gets the handle of an old one only when all work there is done (CUDA Driver API, cuStreamDestroy).
-        key = (stream if stream != _PER_THREAD else self._of_thread(), nbytes)
+        key = (stream if stream != _PER_THREAD else self._of_thread(), nbytes, kernel)
         place = self._of_stream.get(key)
         if place is None:
             with self._growing:
@@ -76,7 +76,7 @@ class Workspaces:
         number = -get_ident()
         if not hasattr(self._thread, "began"):
             self._thread.began = True
-            if any(stream == number for stream, _ in tuple(self._of_stream)):
+            if any(stream == number for stream, *_ in tuple(self._of_stream)):
                 from cupy.cuda import runtime
 
                 runtime.deviceSynchronize()  # a thread that has ended had the number, and its launches may still run

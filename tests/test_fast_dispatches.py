@@ -42,6 +42,9 @@ def held_packs(plan: Plan) -> tuple[int, int]:
     if plan.kernel == "fast_cluster":
         packs, block_size, cluster = rest
         return packs * block_size, cluster
+    if plan.kernel == "fast_grid":
+        packs, _, _, block_size, shares = rest
+        return packs * block_size, shares
     in_registers, on_shelf, block_size, cluster = rest
     return (in_registers + on_shelf) * block_size, cluster
 
@@ -68,15 +71,38 @@ def test_a_row_fits_its_kernel(problem: tuple[int, int, str, str, str]) -> None:
     assert plan.pack_size * itemsize == 16 == numbers(plan)[0] * itemsize
     assert plan.name.endswith(", true>" if cols % plan.pack_size else ", false>")
     assert plan.cluster is None or plan.grid % plan.cluster == 0
-    assert plan.smem_bytes + 10 * 1024 <= device.smem_per_block_optin or not plan.smem_bytes
+    static = 3 * 1024 if plan.kernel == "fast_grid" else 10 * 1024
+    assert plan.smem_bytes + static <= device.smem_per_block_optin or not plan.smem_bytes
     assert plan.block_size <= 1024
     if device.compute_capability < (9, 0):
         assert plan.cluster in (None, 1)
     if plan.kernel != "fast_stream":
         holds, shares = held_packs(plan)
-        assert shares == (plan.cluster or 1)
+        if plan.kernel == "fast_grid":
+            assert_the_grid_holds_its_rows(plan, device)
+        else:
+            assert shares == (plan.cluster or 1)
+            assert (plan.cooperative, plan.workspace_bytes) == (False, 0)
         assert needed_packs(plan, shares) <= holds
     assert [step.answer for step in plan.steps][-1] == plan.grid
+
+
+def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
+    """Its blocks are there all at once, its ring holds the rows that wait, and its workspace two letters a place."""
+    pack_size, packs, ring, lag, block_size, shares = numbers(plan)
+    inputs = 2 if plan.op.endswith("_backward") else 1
+    ragged = plan.cols % pack_size != 0
+    assert plan.cooperative
+    assert plan.block_size == block_size + 64
+    assert plan.grid % shares == 0
+    assert plan.grid <= device.sm_count
+    assert plan.grid // shares <= plan.rows
+    assert packs * (lag + 1) <= ring
+    assert plan.smem_bytes == ring * block_size * inputs * 16
+    itemsize = max(4, element_type(plan.dtype).itemsize)
+    letter = max(16, (1 if inputs == 2 else 2) * itemsize * 2)  # each 32-bit word with 32 bits of tag
+    group = 128 + 2 * (lag + 1) * (shares + ragged) * letter
+    assert plan.workspace_bytes == plan.grid // shares * group
 
 
 @pytest.mark.parametrize(
@@ -93,8 +119,13 @@ def test_a_row_fits_its_kernel(problem: tuple[int, int, str, str, str]) -> None:
         (8192, 4096, "float64", "fast_ring<double, Algorithm::softmax, 2, 1, 7, 256, 1, false>"),
         (2048, 16384, "float64", "fast_ring<double, Algorithm::softmax, 2, 3, 13, 512, 1, false>"),
         (667, 50257, "float64", "fast_ring<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
-        (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 3, 13, 1024, 16, false>"),
-        (64, 1 << 21, "float32", "fast_stream<float, Algorithm::softmax, 4, 4, 512, 16, false>"),
+        (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
+        (256, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 3, 27, 4, 512, 44, false>"),
+        (64, 1 << 20, "float32", "fast_grid<float, Algorithm::softmax, 4, 4, 28, 4, 512, 132, false>"),
+        (128, 1 << 20, "float16", "fast_grid<__half, Algorithm::softmax, 8, 4, 28, 4, 512, 66, false>"),
+        (220, 151_936, "float64", "fast_grid<double, Algorithm::softmax, 2, 7, 28, 2, 512, 22, false>"),
+        (1, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 1, 1, 0, 512, 132, false>"),
+        (64, 1 << 23, "float32", "fast_stream<float, Algorithm::softmax, 4, 4, 512, 16, false>"),
         (1, 32000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 4, 256, 8, false>"),
     ],
 )
@@ -121,23 +152,49 @@ def test_a_long_gradient_of_doubles_has_smaller_blocks() -> None:
 
 def test_no_clusters_of_sixteen_where_eight_are_the_most() -> None:
     assert {made(1000, cols, device="sm_120").cluster for cols in range(1000, 400_000, 9973)} <= {None, 2, 4, 8}
-    assert made(1000, 200_000, device="H200").cluster == 16
+    assert made(1000, 150_000, device="H200").cluster == 16
+
+
+def a_long_ring(rows: int) -> Plan:
+    """Doubles that begin anywhere are moved one by one: packs of 8 bytes, for which the grid kernel is not."""
+    lookup = lambda *_: Resources(64, 2048, 0, 0, "")  # noqa: E731
+    return plans.forced(rows, 250_000, "float64", pack_size=1, policy="fast", device="H200", lookup=lookup)
 
 
 def test_the_ring_fills_the_gpu_once_where_a_block_has_its_sm_alone() -> None:
-    alone = made(64, 1 << 20)
+    alone = a_long_ring(64)
+    assert alone.name == "fast_ring<double, Algorithm::softmax, 1, 3, 13, 1024, 16, false>"
     assert alone.grid == 16 * clusters_of(Device.named("H200"), 16) == 112
-    several = made(64, 1 << 20, "float16")
-    assert several.smem_bytes < alone.smem_bytes
-    assert several.grid == 64 * 16
+    several = made(261, 128_256, "float64")
+    assert several.kernel == "fast_ring"
+    assert several.grid == 261 * several.cluster
 
 
 def test_occupancy_is_that_of_a_kernel_that_asks_for_its_shared_memory() -> None:
-    """The reference never asks for more than 48 KiB; the ring kernel has 208."""
-    ring = made(64, 1 << 20)
-    assert ring.smem_bytes == 13 * 1024 * 16
+    """The reference never asks for more than 48 KiB; the ring kernel here has 104, the grid kernel 224."""
+    ring, grid = a_long_ring(64), made(64, 1 << 20)
+    assert ring.smem_bytes == 13 * 1024 * 8
     assert ring.occupancy.blocks_per_sm == 1
     assert ring.waves == 112 / 132
+    assert grid.smem_bytes == 28 * 512 * 16
+    assert (grid.occupancy.blocks_per_sm, grid.waves) == (1, 1.0)
+
+
+def test_rows_that_wait_for_answers() -> None:
+    """As many as help, fewer where there are few rows or they are long; none where the GPU lacks mbarriers."""
+    lag = {rows: numbers(made(rows, 1 << 20))[3] for rows in (1, 2, 3, 100)}
+    assert lag == {1: 0, 2: 1, 3: 2, 100: 4}
+    assert numbers(made(100, 1 << 20, "float64"))[3] == 2
+    assert made(64, 1 << 20, device="sm_80").kernel != "fast_grid"
+    assert made(64, 1 << 20, device="sm_80").workspace_bytes == 0
+
+
+def test_few_long_rows_are_taken_at_once() -> None:
+    """Two rounds of four rows, not three of three."""
+    questions = {step.question: step.answer for step in made(8, 262_144).steps}
+    assert questions["How many rows at once?"] == 4
+    assert questions["How many blocks share a row?"] == 33
+    assert made(8, 262_144).grid == 132
 
 
 def test_arrays_that_begin_anywhere() -> None:
@@ -161,8 +218,8 @@ def test_nothing_to_do() -> None:
 
 
 def test_a_plan_says_what_it_reads_and_what_else_there_was() -> None:
-    stream, once = made(64, 1 << 21), made(64, 1000)
-    assert stream.global_bytes == 3 * 64 * (1 << 21) * 4
+    stream, once = made(64, 1 << 23), made(64, 1000)
+    assert stream.global_bytes == 3 * 64 * (1 << 23) * 4
     assert once.global_bytes == 2 * 64 * 1000 * 4
     others = once.alternatives(lookup=lambda *_: Resources(32, 0, 0, 0, ""))
     assert [other.kernel for other in others if other.chosen] == ["fast_block"]

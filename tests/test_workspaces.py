@@ -51,6 +51,7 @@ __global__ void meeting(const T* x, T* y, Meeting* at, long long rows, long long
 }
 """
 BYTES = 4 * 512
+KERNEL = "meeting<float, 0>"
 
 
 def meeting(delay: int = 0, arch: str = "sm_90") -> Kernel:
@@ -86,8 +87,8 @@ class TestWorkspaces:
     def test_one_for_each_stream_and_size(self, cuda: FakeCuda) -> None:
         ours = Workspaces(0)
         streams = (0, 1, 0x5EA, 0x7F00_1234_5678)
-        first = {(stream, nbytes): ours.of(stream, nbytes) for stream in streams for nbytes in (1000, 4096)}
-        assert {key: ours.of(*key) for key in first} == first
+        first = {(stream, nbytes): ours.of(stream, nbytes, KERNEL) for stream in streams for nbytes in (1000, 4096)}
+        assert {key: ours.of(*key, KERNEL) for key in first} == first
         taken = sorted((place, nbytes) for (_, nbytes), place in first.items())
         for (place, nbytes), (following, _) in pairwise(taken):
             assert place + nbytes <= following
@@ -95,28 +96,28 @@ class TestWorkspaces:
     def test_they_begin_as_zero_and_are_then_left_alone(self, cuda: FakeCuda) -> None:
         ours = Workspaces(0)
         for stream in range(10, 30):
-            place = ours.of(stream, 1000)
+            place = ours.of(stream, 1000, KERNEL)
             assert place % 256 == 0
             own = cuda.allocated(place)[:1000]
             assert not own.any()
             own[:] = 7
-        assert (cuda.allocated(ours.of(10, 1000))[:1000] == 7).all()
+        assert (cuda.allocated(ours.of(10, 1000, KERNEL))[:1000] == 7).all()
 
     def test_zeroing_is_over_before_one_is_handed_out(self, cuda: FakeCuda) -> None:
-        Workspaces(0).of(7, 64)
+        Workspaces(0).of(7, 64, KERNEL)
         assert cuda.calls == ["is_capturing", "malloc", "memset", "streamSynchronize", "streamDestroy"]
 
     def test_a_captured_launch_gets_its_own(self, cuda: FakeCuda) -> None:
         """Also many of them, made while a stream is captured in the mode in which a thread must not allocate."""
         ours = Workspaces(0)
-        usual = ours.of(7, 1000)
+        usual = ours.of(7, 1000, KERNEL)
         cuda.capturing = {7, 8}
-        captured = [ours.of(stream, 1000) for stream in (7, 8) * 20]
+        captured = [ours.of(stream, 1000, KERNEL) for stream in (7, 8) * 20]
         assert len({usual, *captured}) == 41
-        beside = ours.of(9, 1000)
+        beside = ours.of(9, 1000, KERNEL)
         cuda.capturing = set()
-        assert ours.of(7, 1000) == usual
-        assert ours.of(8, 1000) not in {usual, beside, *captured}
+        assert ours.of(7, 1000, KERNEL) == usual
+        assert ours.of(8, 1000, KERNEL) not in {usual, beside, *captured}
         assert cuda.mode == 0
 
     def test_what_is_reserved_needs_no_memory_later(self, cuda: FakeCuda) -> None:
@@ -126,7 +127,7 @@ class TestWorkspaces:
         assert cuda.calls.count("malloc") == 1
         cuda.capturing = {7}
         for _ in range(workspaces._AT_ONCE):
-            ours.of(7, 1000)
+            ours.of(7, 1000, KERNEL)
         assert cuda.calls.count("malloc") == 1
 
     def test_large_ones_are_made_one_by_one(self, cuda: FakeCuda) -> None:
@@ -143,7 +144,7 @@ class TestWorkspaces:
         monkeypatch.setattr(workspaces, "_driver", lambda: None)
         cuda.capturing = {7}
         with pytest.raises(Error, match=r"error 900.*launch once before the capture begins"):
-            ours.of(7, 1000)
+            ours.of(7, 1000, KERNEL)
 
     def test_threads_that_ask_at_once(self, cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
         original = Workspaces._made
@@ -160,7 +161,7 @@ class TestWorkspaces:
 
         def work(k: int) -> list[int]:
             start.wait()
-            return [ours.of(stream, 1000) for stream in (100 + k // 2, 99, 99)]  # two threads a stream
+            return [ours.of(stream, 1000, KERNEL) for stream in (100 + k // 2, 99, 99)]  # two threads a stream
 
         with ThreadPoolExecutor(12) as pool:
             found = list(pool.map(work, range(12)))
@@ -174,7 +175,7 @@ class TestWorkspaces:
 
         def work(own: int) -> tuple[int, int]:
             number.own = own
-            return ours.of(2, 1000), ours.of(2, 1000)
+            return ours.of(2, 1000, KERNEL), ours.of(2, 1000, KERNEL)
 
         def in_a_thread(own: int) -> tuple[int, int]:
             with ThreadPoolExecutor(1) as pool:
@@ -188,7 +189,7 @@ class TestWorkspaces:
 
     def test_each_gpu_has_its_own(self, cuda: FakeCuda) -> None:
         assert workspaces_of(0) is workspaces_of(0)
-        assert workspaces_of(0).of(7, 64) != workspaces_of(1).of(7, 64)
+        assert workspaces_of(0).of(7, 64, KERNEL) != workspaces_of(1).of(7, 64, KERNEL)
 
 
 def test_the_workspace_stands_behind_the_output() -> None:
@@ -227,12 +228,19 @@ class TestLaunches:
             prepared.run("softmax", (x,), -1, None, out, "oneflow", "H200")
         assert len({launch.arguments[2] for launch in cuda.launches}) == 4
 
+    def test_kernels_do_not_share(self, cuda: FakeCuda) -> None:
+        """Of the same size, but who knows what each leaves in it."""
+        ours = Workspaces(0)
+        assert ours.of(7, 1000, "one") != ours.of(7, 1000, "another")
+        assert ours.of(7, 1000, "one") == ours.of(7, 1000, "one")
+
     def test_the_long_way(self, cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
         """Through CuPy's function, which packs the arguments itself."""
         import cupy
 
         calls: list[tuple[tuple[Any, ...], dict[str, bool]]] = []
         monkeypatch.setattr(gpu, "_function", lambda *_: lambda *args, **how: calls.append((args, how)))
+        monkeypatch.setattr(gpu, "_resident", lambda *_: 4)
         monkeypatch.setattr(cupy.cuda, "get_current_stream", lambda: SimpleNamespace(ptr=7))
         x, y = (cuda.array(np.zeros(8, np.float32)) for _ in range(2))
         sizes = (np.int64(1), np.int64(8))
@@ -242,10 +250,12 @@ class TestLaunches:
         assert first[:2] == ((4, 1, 1), (32, 1, 1))
         assert first[2][0] is x
         assert first[2][1] is y
-        assert first[2][2:] == (workspaces_of(0).of(7, BYTES), *sizes)
+        assert first[2][2:] == (workspaces_of(0).of(7, BYTES, KERNEL), *sizes)
         assert isinstance(first[2][2], np.uint64)  # eight bytes, as a pointer has
         assert first[3] == 16
         assert how == {"enable_cooperative_groups": True}
+        with pytest.raises(Error, match=r"refuses to launch .*: it holds 4 such blocks at once.*grid \(5,\)"):
+            gpu.launch(meeting().program, (5,), (32,), (x, y, *sizes), 16, cooperative=True, workspace_bytes=BYTES)
         assert second[2][2:] == sizes
         assert plainly == {"enable_cooperative_groups": False}
 
@@ -361,7 +371,7 @@ class TestOnTheGpu:
             stream.synchronize()
             for y in ys[k]:
                 assert (y.get() == hosts[k] + hosts[k].sum()).all()
-        first, second = (workspaces_of(0).of(stream.ptr, BYTES) for stream in streams)
+        first, second = (workspaces_of(0).of(stream.ptr, BYTES, KERNEL) for stream in streams)
         assert first != second
 
     @pytest.mark.parametrize("warm", [True, False])

@@ -43,10 +43,10 @@ from tests.random_cases.fusions import Fusion
 #: A group of lanes with and without padding, both widths of a lane's columns, ragged lengths, the longest row of each
 #: kernel, and (float64, or beyond it) the uncached one.
 LENGTHS = (1, 5, 31, 32, 66, 500, 1023, 1024, 1025, 2050, 6136, 6141, 12272, 12275)
-#: Rows for clusters: what their registers keep, what also takes their shared memory, what they keep no more.
-FAST_LENGTHS = (3000, 20_000, 70_000, 100_001, 400_001, 1_100_000)
-#: The longest row under a tool; racecheck is slow, and in double precision 100 001 columns take every kernel.
-LONGEST = {"memcheck": 1_100_000, "racecheck": 100_001, "initcheck": 1_100_000, "synccheck": 1_100_000}
+#: Rows for clusters, for a ring, for all blocks of the grid, for none of them.
+FAST_LENGTHS = (3000, 20_000, 70_000, 100_001, 140_001, 400_001, 1_100_000)
+#: The longest row under a tool; racecheck is slow, and in double precision 140 001 columns take every kernel.
+LONGEST = {"memcheck": 1_100_000, "racecheck": 140_001, "initcheck": 1_100_000, "synccheck": 1_100_000}
 ROWS = {True: 6, False: 3}  # even, so that short rows are taken two at a time; odd and few where they are long
 #: All that can be fused, in each kernel: operands along the row, and with one element for it.
 FUSED_LENGTHS = (5, 64, 1100, 12275)

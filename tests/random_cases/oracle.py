@@ -5,6 +5,7 @@ Two things are taken from the kernels: the formula, and by which way of addition
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -136,6 +137,14 @@ def _of_fast_blocks(plan: Plan) -> Way:
     return _fast(_of_parts(plan), 2)
 
 
+def _of_fast_grid(plan: Plan) -> Way:
+    """As blocks, but then the statistics of all blocks that share the row, and its head's and tail's, are parts again:
+    32 lanes of a warp take them one after the other, and a butterfly merges the lanes'."""
+    *_, packs, _, _, block_size, shares = map(int, re.findall(r"(?<=, )\d+", plan.name))
+    of_block = packs * plan.pack_size - 1 + 5 + (block_size // 32).bit_length() - 1
+    return _fast(of_block + -(-(shares + 1) // 32) - 1 + 5, 3)
+
+
 def _of_fast_stream(plan: Plan) -> Way:
     """A thread's own sum is scaled down whenever a pass brings a larger element: at most once for each pass."""
     passes = -(-_packs_a_thread(plan) // STREAM_PACKS)
@@ -174,6 +183,7 @@ _WAYS: Mapping[str, Callable[[Plan], Way]] = MappingProxyType(
         "fast_warp": _of_fast_lanes,
         "fast_block": _of_fast_blocks,
         "fast_cluster": _of_fast_blocks,
+        "fast_grid": _of_fast_grid,
         "fast_ring": _of_fast_blocks,
         "fast_stream": _of_fast_stream,
     }

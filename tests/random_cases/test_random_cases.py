@@ -60,7 +60,7 @@ def check(portion: int, executor: Any) -> None:
 
 
 #: Kernels with few cases: of empty arrays, of the longest rows.
-SELDOM = ("none", "fast_ring", "fast_stream")
+SELDOM = ("none", "fast_grid", "fast_ring", "fast_stream")
 EVERYTHING = fusions.Fusion(
     scale=0.5, bias=(True, True), mask=(True, True), causal=True, diagonal=9, dropout=0.5, seed=3
 )
