@@ -49,6 +49,9 @@ RUNGS = (
     Rung("a cluster that meets by st.async", "float32", 65_536, 3841, 3980, 4146),
     Rung("few rows on a cluster of 16", "float32", 262_144, 62, 5, 6.1, rows=1, unit="us"),
     Rung("a ring of copies", "float32", 1_048_576, 2546, 3500, 2900),
+    Rung("blocks all over the GPU share a row", "float32", 262_144, 3750, 4000, 3950),
+    Rung("blocks all over the GPU share a row", "float32", 1_048_576, 2960, 3900, 4005),
+    Rung("blocks all over the GPU share a row", "float32", 262_144, 6.1, None, 4.4, rows=1, unit="us"),
     Rung("head, body and tail", "float32", 50_257, 1649, 3850, 2693),
     Rung("loads and stores under predicates", "float32", 50_257, 2693, None, 4110),
 )
@@ -94,6 +97,8 @@ def below(recording: Recording, table: str, share: float) -> list[tuple[str, str
 def first_rows(whole: Plan, rows: int) -> Plan:
     """The launch of a plan on the first rows alone, with as many blocks as those take: for the emulator.
 
+    A cooperative launch keeps its grid: which blocks meet for a row is written into its kernel.
+
     Raises:
         ValueError: its kernel takes several rows at a time, and ``rows`` is no multiple of that.
     """
@@ -106,6 +111,8 @@ def first_rows(whole: Plan, rows: int) -> Plan:
     )
     if shorter.name == whole.name:
         return shorter
+    if whole.cooperative:
+        return replace(whole, rows=rows)
     # Another kernel, since rows are few: then a part of the grid, in whole clusters.
     cluster = whole.cluster or 1
     clusters = max(1, -(-whole.grid * rows // (whole.rows * cluster)))

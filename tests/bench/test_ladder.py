@@ -86,6 +86,17 @@ def test_the_first_rows_are_those_of_the_whole_launch(policy, cols):
     assert_within(trace_plan(short, x).output, expected.value, 16 * expected.tolerance, f"{policy} {cols}")
 
 
+@pytest.mark.parametrize("rows", [1, 4])
+def test_blocks_all_over_the_gpu_meet_for_the_first_rows_too(rows):
+    whole = softlab.plan(5000, 170_001, policy="fast", device="H200")
+    short = ladder.first_rows(whole, rows)
+    assert (whole.cooperative, short.rows) == (True, rows)
+    assert (short.name, short.grid, short.workspace_bytes) == (whole.name, whole.grid, whole.workspace_bytes)
+    x = np.random.default_rng(rows).standard_normal((rows, 170_001), dtype=np.float32)
+    expected = reference(x, "softmax")
+    assert_within(trace_plan(short, x).output, expected.value, 16 * expected.tolerance, f"{rows} rows")
+
+
 def test_rows_that_are_taken_together_are_not_parted():
     whole = softlab.plan(5000, 32, policy="oneflow", device="H200")
     assert whole.rows_per_access == 2

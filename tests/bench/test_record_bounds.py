@@ -27,3 +27,11 @@ def test_the_slowest_cell_of_each_kernel():
         ("fast_warp", "forward", "float64", 96),
         ("fast_warp", "gradients", "float32", 128),
     ]
+
+
+def test_the_recorded_counters_are_of_the_recorded_speeds():
+    """A kernel or a threshold that changed the slowest cells asks for counters of those."""
+    counted = recordings.load("bounds_h200").tables["bounds"]
+    columns = (counted[name].tolist() for name in ("kernel", "op", "dtype", "cols"))
+    slowest = record_bounds.slowest(recordings.load("fast_h200"))
+    assert set(zip(*columns, strict=True)) == {(kernel, cell.op, cell.dtype, cell.cols) for kernel, cell in slowest}

@@ -110,11 +110,11 @@ LESSON = Lesson(
     exercises=(
         Number(
             id="14-bytes-of-a-block",
-            answer=lambda: 262_144 * 4 // 16,
+            answer=lambda: 524_288 * 2 // 16,
             slips=(
-                (262_144 * 4, "That is the whole row. Sixteen blocks share it."),
-                (262_144 // 16, "Those are numbers. A float32 has 4 bytes."),
-                (262_144 * 2 // 16, "A float32 has 4 bytes."),
+                (524_288 * 2, "That is the whole row. Sixteen blocks share it."),
+                (524_288 // 16, "Those are numbers. A float16 has 2 bytes."),
+                (524_288 * 4 // 16, "A float16 has 2 bytes."),
                 (64, "In bytes, please."),
             ),
             hint="The bytes of the row over the blocks that share it.",

@@ -29,7 +29,7 @@ ANSWERS = (
     Answers(
         "14-bytes-of-a-block",
         right=(65_536,),
-        wrong=((1_048_576, "whole row"), (16_384, "Those are numbers"), (32_768, "4 bytes"), (64, "In bytes")),
+        wrong=((1_048_576, "whole row"), (32_768, "Those are numbers"), (131_072, "2 bytes"), (64, "In bytes")),
     ),
     Answers(
         "14-packs-a-thread",
