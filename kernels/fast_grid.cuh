@@ -6,14 +6,14 @@
 // Idea     Such blocks meet in global memory. A block's statistic is a letter: every 32-bit word beside the number of
 //          its row, both written and read by one access of 64 bits. So whoever reads the number that it waits for has
 //          the word, too: no fence, no counter, nothing to reset.
-// Idea     An answer takes 3 to 6 us while memory is busy, since it queues behind the data. Nobody waits for it: a
+// Idea     An answer takes 6 to 7 us while memory is busy, since it queues behind the data. Nobody waits for it: a
 //          thread has several rows in its ring of places in shared memory. Of the newest it asks for the elements; the
-//          next has just come, and its statistic is taken; `lag` rows later the answer is there, and the row is written.
+//          next has come, and its statistic is taken; `lag` rows later the answer is there, and the row is written.
 // Idea     Two warps do nothing but write letters: one reports, one listens. The others meet them at mbarriers.
 // Traffic  Global memory: each element read once and written once, and 16 bytes (double: 32) a block and row, which all
 //          blocks that share the row read.
 // Launch   block block_size + 64; groups * shares blocks, all resident at once (a cooperative launch); ring * inputs *
-//          block_size packs of dynamic shared memory; a workspace of fast_grid_words() words of 8 bytes for each group,
+//          block_size packs of dynamic shared memory; a workspace of Letters::workspace_words times 8 bytes a group,
 //          zeroed before its first launch, and never used by two launches at once.
 // Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A share (row / shares, rounded up to 8 packs) has at
 //          most packs * block_size packs, and ring >= packs * (lag + 1). ragged as in fast_warp.
@@ -27,8 +27,9 @@
 
 constexpr int letter_header_words = 16;
 
-// How the blocks of a group tell each other the statistics of rows. `letters` blocks write one for each row; letters of
-// 2 * places rows are kept, since nobody is further than that from anybody: see fast_grid_rows.
+// How the blocks of a group tell each other the statistics of rows. `letters` are written for each row, and those of
+// 2 * places rows are kept: who writes one of row t is done with row t - places, so had all its letters; so all others
+// have sent those, and are done with row t - 2 * places, whose letters may go.
 template<class Statistic, int letters, int places>
 class Letters {
  public:
@@ -59,7 +60,8 @@ class Letters {
 
   // Waits for all letters of a row; lane l of the warp gets those numbered l, l + 32, ...
   template<int each>
-  __device__ void read(int turn, unsigned int tag, int lane, Statistic (&statistic)[each], const Statistic& none) const {
+  __device__ void read(
+      int turn, unsigned int tag, int lane, Statistic (&statistic)[each], const Statistic& none) const {
     unsigned int raw[each][words];
     bool come = false;
     while (!come) {
@@ -238,15 +240,18 @@ __device__ void fast_grid_rows(
 
   if (reporter) {
     for (int turn = 0; turn < turns; ++turn) {
+      Edges edges;
+      if constexpr (ragged) {
+        if (share == 0) { edges.load(edges_of(turn), source); }
+      }
+      // Only then is everybody done with the letters that had these places before.
+      barrier_await(&reported[turn % places], turn / places % 2);
       if constexpr (ragged) {
         if (share == 0) {
-          Edges edges;
-          edges.load(edges_of(turn), source);
           const Statistic statistic = Anew::template of_group<32>(edges);
           if (lane == 0) { mail.write(turn, first + turn, shares, statistic); }
         }
       }
-      barrier_await(&reported[turn % places], turn / places % 2);
       const Statistic statistic = Operator::template of_parts<power_of_two_from(warps)>(of_warp[turn % places]);
       if (lane == 0) { mail.write(turn, first + turn, share, statistic); }
     }

@@ -33,7 +33,7 @@ __device__ inline float exponential_or_zero(float x) {
 #endif
 
 // exp(x) = 2^k exp(r), r = x - k ln(2) between -ln(2) / 2 and ln(2) / 2, by a polynomial of degree 11 that is 1, r and
-// r^2 / 2 to begin with and then fitted (least largest relative error, 6e-18; Taylor's series needs degree 13 for that).
+// r^2 / 2 to begin with and then fitted (least largest relative error, 6e-18; Taylor's series needs 13 for that).
 // The library's exp has a branch for results near the ends of the range, and a thread with eight elements would take it
 // eight times in a row; without branches the eight go side by side. Error under 2 units in the last place.
 __device__ inline double exponential_or_zero(double x) {
