@@ -6,7 +6,7 @@
 // Idea     Such blocks meet in global memory. A block's statistic is a letter: every 32-bit word beside the number of
 //          its row, both written and read by one access of 64 bits. So whoever reads the number that it waits for has
 //          the word, too: no fence, no counter, nothing to reset.
-// Idea     An answer takes 6 to 7 us while memory is busy, since it queues behind the data. Nobody waits for it: a
+// Idea     An answer takes some 7 us while memory is busy, since it queues behind the data. Nobody waits for it: a
 //          thread has several rows in its ring of places in shared memory. Of the newest it asks for the elements; the
 //          next has come, and its statistic is taken; `lag` rows later the answer is there, and the row is written.
 // Idea     Two warps do nothing but write letters: one reports, one listens. The others meet them at mbarriers.

@@ -7,7 +7,6 @@ the same whatever its type: :mod:`softlab.fast_limits` has them.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from softlab import occupancies
@@ -239,10 +238,12 @@ def _shares(request: Request, row: _Row, few: bool) -> _Share | None:
     room = (device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * width)
     most = limits.packs + 1 if few and row.inputs == 1 else limits.packs
     groups = 1
-    while groups < min(request.rows, device.sm_count) and _share_packs(row, device.sm_count // (groups + 1)) <= most:
+    while (
+        groups < min(request.rows, device.sm_count) and _packs_of_a_thread(row, device.sm_count // (groups + 1)) <= most
+    ):
         groups += 1
     shares = device.sm_count // groups
-    packs = _share_packs(row, shares)
+    packs = _packs_of_a_thread(row, shares)
     if packs > room or packs * row.inputs > RING_PACKS:
         return None
     # More rows that wait for an answer are better as long as a row more, or in long rows a pack, is on its way.
@@ -254,11 +255,8 @@ def _shares(request: Request, row: _Row, few: bool) -> _Share | None:
     return _Share(shares, groups, packs, min(ring, packs * turns), lag)
 
 
-def _share_packs(row: _Row, shares: int) -> int:
-    """Packs a thread: shares are whole lines of 8 packs."""
-    share = math.ceil(row.packs / shares)
-    lines = math.ceil(share / 8) * 8 if shares > 1 else share
-    return math.ceil(lines / GRID_BLOCK)
+def _packs_of_a_thread(row: _Row, shares: int) -> int:
+    return Cut(shares, GRID_BLOCK, RING_PACKS).taken(row.packs)
 
 
 def _grid_of_shares(request: Request, row: _Row, share: _Share) -> Choice:

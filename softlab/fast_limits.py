@@ -37,8 +37,8 @@ STREAM_PACKS = 4
 
 @dataclass(frozen=True)
 class Cut:
-    """How a cluster cuts a row: ``cluster`` blocks of ``block_size`` threads, at most ``packs`` packs of each input a
-    thread."""
+    """How a cluster, or all blocks that share a row, cut it: ``cluster`` blocks of ``block_size`` threads, at most
+    ``packs`` packs of each input a thread."""
 
     cluster: int
     block_size: int
