@@ -5,28 +5,28 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 
 VENV ?= .venv
-# The Python that makes the environment: `make lab PYTHON=python3.12`. Afterwards only the one in .venv runs.
+# The Python that makes the environment: `make lab PYTHON=python3.12`. Everything else runs the one in .venv.
 PYTHON ?= python3
-# The notebook that opens first, and the port asked for (the next free one is taken when it is in use).
+# The notebook that opens first, and the port. Where the port is in use, the next free one is taken.
 NOTEBOOK ?= 00-start-here.ipynb
 PORT ?= 8888
 LAB_OPTIONS ?=
 EXPLORE_OPTIONS ?=
-# auto: browser tests run where a Chromium is found, and say so where not. required: they fail without one.
+# auto: browser tests are skipped, with a reason, where there is no Chromium. required: they fail there.
 BROWSER ?= auto
 # Further options for pytest, e.g. PYTEST="-k banks -x".
 PYTEST ?=
 
 IN_VENV := $(VENV)/bin/python
 NOTEBOOKS := notebooks
-# The stamps hold the answer to "is it installed?", so that a second make does not ask pip.
+# A stamp says that the packages are installed, so that a second make does not ask pip.
 LAB_STAMP := $(VENV)/.softlab-lab
 # What an installation copies into the environment.
-SHARED := $(wildcard softlab/jupyter/*.json softlab/app/jupyter/voila/templates/softlab/*)
+SHARED := $(wildcard softlab/app/jupyter/*.json softlab/app/jupyter/voila/templates/softlab/*)
 TEST_STAMP := $(VENV)/.softlab-test
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-# $(call stage,name,command): run it, say how long it took, keep its exit status.
+# $(call stage,name,command): run it, print how long it took, keep its exit status.
 define stage
 @echo "== $(1)"; start=$$(date +%s); status=0; ($(2)) || status=$$?; \
  echo "== $(1): $$( [ $$status = 0 ] && echo passed || echo FAILED ) in $$(($$(date +%s) - start)) s"; exit $$status
@@ -37,11 +37,11 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: lab
-lab: $(LAB_STAMP) ## JupyterLab on the tutorials (127.0.0.1, token on)
+lab: $(LAB_STAMP) ## JupyterLab on the tutorials (127.0.0.1, with a token)
 	$(IN_VENV) -m softlab lab --notebook $(NOTEBOOK) -- --ServerApp.port=$(PORT) $(LAB_OPTIONS)
 
 .PHONY: explore
-explore: $(LAB_STAMP) ## the explorers without code, as a page in the browser (127.0.0.1, token on)
+explore: $(LAB_STAMP) ## the explorers without code, as a page in the browser (127.0.0.1, with a token)
 	$(IN_VENV) -m softlab explore -- $(EXPLORE_OPTIONS)
 
 .PHONY: install
@@ -51,23 +51,30 @@ install: $(LAB_STAMP) ## only build .venv with everything `make lab` needs
 test-tools: $(TEST_STAMP) ## only build .venv with everything `make test` needs
 
 .PHONY: doctor
-doctor: $(LAB_STAMP) ## what this machine has, and what each missing part costs
+doctor: $(LAB_STAMP) ## what this machine has, and what you lose without each missing part
 	$(IN_VENV) -m softlab doctor
+
+.PHONY: check
+check: test-style test-types test-quick ## what to run before each commit: style, types, layers, quick tests
 
 # Each stage is a target, so that `make -k test` runs all of them and reports every failure.
 .PHONY: test
 test: test-style test-types test-code test-notebooks test-browser ## everything that needs no GPU
 
 .PHONY: test-style
-test-style: $(TEST_STAMP) ## ruff: rules and format
-	$(call stage,style,$(IN_VENV) -m ruff check . && $(IN_VENV) -m ruff format --check .)
+test-style: $(TEST_STAMP) ## ruff: rules and format; import-linter: the layers
+	$(call stage,style,$(IN_VENV) -m ruff check . && $(IN_VENV) -m ruff format --check . && $(VENV)/bin/lint-imports)
 
 .PHONY: test-types
 test-types: $(TEST_STAMP) ## mypy
 	$(call stage,types,$(IN_VENV) -m mypy)
 
+.PHONY: test-quick
+test-quick: $(TEST_STAMP) ## pytest, without the slow tests
+	$(call stage,quick tests,$(IN_VENV) -m pytest -q -n auto -m "not slow and not gpu and not browser" $(PYTEST))
+
 .PHONY: test-code
-test-code: $(TEST_STAMP) ## pytest, without GPU and browser
+test-code: $(TEST_STAMP) ## pytest, also the slow tests, without GPU and browser
 	$(call stage,code,$(IN_VENV) -m pytest -q -n auto --durations=10 -m "not gpu and not browser" $(PYTEST))
 
 .PHONY: test-notebooks
@@ -100,9 +107,9 @@ screenshots: $(TEST_STAMP) ## the README's pictures, and every explorer in both 
 latency: $(TEST_STAMP) ## milliseconds from a key to the new picture, for every explorer
 	$(IN_VENV) -m tests.tools.latency
 
-# Run it with the oldest Python that softlab takes: some packages ask for a newer one than 3.11.0.
+# Run it with the oldest Python that softlab supports: some packages need a newer one than 3.11.0.
 .PHONY: constraints
-constraints: ## constraints.txt anew, from the newest versions that pyproject.toml allows
+constraints: ## write constraints.txt again, from the newest versions that pyproject.toml allows
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip --disable-pip-version-check install --quiet hatchling editables
@@ -117,7 +124,7 @@ clean: ## remove what was built (.venv too)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find . -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
 
-# A half-made environment (an interrupted first run) has no stamp and is made again.
+# An environment whose first run was interrupted has no stamp, so it is made again.
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "softlab needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \

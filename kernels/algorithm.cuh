@@ -1,11 +1,11 @@
-// What the kernels compute of a row, apart from how they move it.
+// What the kernels compute from a row, apart from how they move it.
 //
 //   softmax       y = exp(x - max) / sum(exp(x - max))
 //   log_softmax   y = (x - max) - log(sum(exp(x - max)))
 //
-// Idea     Both subtract the row's maximum first, so that no exponential overflows, and both need the same sum. They
-//          differ in what a kernel keeps of an element between the sum and the result: its exponential, or its
-//          difference. log_softmax is never log(softmax(x)): far from the maximum that is log(0), and this is x - max.
+// Idea     Both subtract the row's maximum first, so that no exponential overflows, and both need the same sum. Between
+//          the sum and the result, softmax keeps the exponential of an element, and log_softmax keeps the difference.
+//          log_softmax is never log(softmax(x)): far from the maximum that is log(0), and this is x - max.
 // Edges    A row with NaN or +inf, or all of it -inf, has a NaN among its differences (inf - inf is NaN), so its
 //          sum is NaN and so is the whole result. A single -inf has exp(-inf) = 0, exactly.
 #pragma once

@@ -1,8 +1,8 @@
-// The arithmetic of softmax: which type computes, and how it takes exponentials, quotients and logarithms.
+// The arithmetic of softmax: which type computes, and how it computes exponentials, quotients and logarithms.
 //
 // Idea     float has a special function unit that answers in a few cycles with an error of a few units in the last
-//          place: __expf, __fdividef and __logf use it, and they are the default. -DSOFTLAB_ACCURATE takes expf, / and
-//          logf. double always computes accurately: there is no special function unit for it.
+//          place: __expf, __fdividef and __logf use it, and they are the default. -DSOFTLAB_ACCURATE selects expf, /
+//          and logf. double always computes accurately: there is no special function unit for it.
 // Limits   __fdividef(a, b) returns 0 where b > 2^126. The divisor here is a sum of exp(x - max), each at most 1 and
 //          the largest exactly 1, so it lies between 1 and the number of columns, or is NaN.
 // Source   CUDA C++ Programming Guide, "Mathematical Functions": error bounds of the functions and intrinsics.

@@ -1,11 +1,11 @@
 // A second operand, such as a mask or a bias, broadcast over the rows: which of its elements belong to a row.
 //
-// Idea     A mask for all heads of an attention matrix, or a bias for all its rows, is smaller than the matrix. It
-//          stays so: a stride of 0 reads the same elements again for the next row instead of a copy.
-// Traffic  An operand along the row: one vector access a pack. One element for the whole row: one access a pack, of the
-//          same address in all lanes. What rows share comes from the caches.
-// Limits   A row's number is taken apart from its last dimension to its first, so a division for each dimension but
-//          one: neighbours that can be one dimension should be. strides are in elements, multiples of a pack where
+// Idea     A mask for all heads of an attention matrix, or a bias for all its rows, is smaller than the matrix. No copy
+//          makes it larger: with a stride of 0 the next row reads the same elements again.
+// Traffic  An operand along the row: one vector access per pack. One element for the whole row: one access per pack, of
+//          the same address in all lanes. Elements that rows share come from the caches.
+// Limits   A row's index is split from its last dimension to its first, with one division per dimension but one. So
+//          merge neighbouring dimensions where possible. strides are in elements. They are multiples of a pack if
 //          along_row, and 0 where the operand does not vary.
 #pragma once
 

@@ -1,7 +1,8 @@
 // mbarrier objects: counts of arrivals in shared memory that threads wait for.
 //
-// Idea     A barrier of the block makes all wait for all. An mbarrier is told how many arrivals end its phase; who
-//          arrives goes on, and only who needs to know waits. Waiting asks for a phase by its parity, 0, 1, 0, ...
+// Idea     At a barrier of the block, all threads wait for all threads. An mbarrier knows how many arrivals end its
+//          phase. A thread that arrives continues at once; only a thread that needs the event waits. A wait names the
+//          phase by its parity: 0, 1, 0, ...
 // Limits   sm_90 (try_wait).
 // Source   PTX ISA, "mbarrier".
 #pragma once
@@ -18,13 +19,13 @@ __device__ inline void barrier_arrive(unsigned long long* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-// Arrives, and makes the phase last until so many bytes have come, too.
+// Arrives, and lets the phase end only after `bytes` bytes have come, too.
 __device__ inline void barrier_arrive(unsigned long long* barrier, unsigned int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 }
 
-__device__ inline void barrier_await(const unsigned long long* barrier, int parity) {
+__device__ inline void barrier_wait(const unsigned long long* barrier, int parity) {
   unsigned int over = 0;
   while (!over) {
     asm volatile(

@@ -1,24 +1,23 @@
 // How the threads that share a row agree on its statistic: lanes by shuffles, warps and blocks by one exchange.
 //
-// Idea     Every warp leaves its statistic in shared memory, all meet once, and every warp merges all of them for
-//          itself: no broadcast back, no second barrier.
-// Idea     In a cluster each warp sends its statistic to every block (distributed shared memory) by st.async, a store
-//          that an mbarrier of the receiving block counts in bytes. Who has counted all bytes of the row goes on:
-//          nobody waits for stores to global memory, as the cluster's own barrier does where it releases
-//          (MEMBAR.ALL.GPU in the machine code). The cluster's barrier is used once, relaxed, so that no block is sent
-//          anything before it has begun.
-// Traffic  Shared memory: a statistic a warp; in a cluster one a warp and block.
-// Limits   Blocks are one-dimensional, a power of two of warps. Clusters take sm_90.
-// Limits   Two sets of places are used in turn. Nobody gets more than one exchange ahead of the others, and who sends
-//          for the next exchange has read the places of this one; so a place is written again only when all have read
-//          it.
+// Idea     Every warp writes its partial statistic to shared memory. Then every warp merges all of them for itself. So
+//          nothing is sent back, and there is no second barrier.
+// Idea     In a cluster, each warp sends its partial statistic to every block (distributed shared memory) by st.async.
+//          An mbarrier of the receiving block counts the bytes. A thread continues when all bytes of the row have come.
+//          Nobody waits for stores to global memory. The cluster's own barrier with release semantics does wait for
+//          them (MEMBAR.ALL.GPU in the machine code). So that barrier is used once, relaxed: no block sends before all
+//          blocks have started.
+// Traffic  Shared memory: one statistic per warp; in a cluster one per warp and block.
+// Limits   Blocks are one-dimensional, with a power of two of warps. Clusters need sm_90.
+// Limits   Two sets of slots alternate. No thread is more than one exchange ahead of the others, and a warp that sends
+//          for the next exchange has read the slots of this one. So a slot is overwritten only after all have read it.
 // Source   PTX ISA, "mapa", "st.async", "mbarrier", "barrier.cluster".
 #pragma once
 
 #include "arithmetic.cuh"
 #include "fast_barrier.cuh"
 
-// Blocks of a kernel come in clusters of so many, where the GPU has clusters.
+// Gives a kernel clusters of `blocks` blocks, where the GPU has clusters.
 #if __CUDA_ARCH__ >= 900
 #define SOFTLAB_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
 #else
@@ -34,8 +33,8 @@ __device__ Compute reduce_lanes(Compute value) {
   return value;
 }
 
-// Among the `block_size / 32` warps of each of `cluster` blocks. A kernel calls announce() first, begin() before the
-// first exchange, and exchange() with 0, 1, 2, ...
+// The exchange among the `block_size / 32` warps of each of `cluster` blocks. A kernel calls cluster_arrive() first,
+// cluster_wait() before the first exchange, and then exchange() with the iterations 0, 1, 2, ...
 template<class Operator, int block_size, int cluster>
 class Exchange {
  public:
@@ -44,8 +43,8 @@ class Exchange {
 
   __device__ Exchange() : rank_(blockIdx.x % cluster) {}
 
-  // Prepares the barriers, and tells the cluster that this block has begun, without waiting for the others.
-  __device__ void announce() const {
+  // Prepares the mbarriers and tells the cluster that this block has started. It does not wait.
+  __device__ void cluster_arrive() const {
     if constexpr (cluster > 1) {
       if (threadIdx.x == 0) {
         barrier_init(arrived(), 1);
@@ -57,45 +56,45 @@ class Exchange {
     }
   }
 
-  // Waits until all blocks of the cluster have begun.
-  __device__ void begin() const {
+  // Waits until all blocks of the cluster have started.
+  __device__ void cluster_wait() const {
     if constexpr (cluster > 1) { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
   }
 
-  // The statistic of the row, from that of each warp.
-  __device__ Statistic exchange(const Statistic& own, int turn) const {
-    Statistic* const places = places_of(turn % 2);
+  // The statistic of the row. `own` is the partial statistic of this warp.
+  __device__ Statistic exchange(const Statistic& own, int iteration) const {
+    Statistic* const slots = slots_of(iteration % 2);
     if constexpr (cluster == 1) {
-      if (threadIdx.x % 32 == 0) { places[threadIdx.x / 32] = own; }
+      if (threadIdx.x % 32 == 0) { slots[threadIdx.x / 32] = own; }
       __syncthreads();
     } else {
-      send(own, places + rank_ * warps + threadIdx.x / 32, arrived() + turn % 2);
-      barrier_await(arrived() + turn % 2, turn / 2 % 2);
+      send(own, slots + rank_ * warps + threadIdx.x / 32, arrived() + iteration % 2);
+      barrier_wait(arrived() + iteration % 2, iteration / 2 % 2);
     }
-    return Operator::template of_parts<parts>(places);
+    return Operator::template merge_partials<partials>(slots);
   }
 
  private:
   static constexpr int warps = block_size / 32;
-  static constexpr int parts = cluster * warps;
-  static_assert(cluster <= 32, "one lane sends to one block");
-  static_assert((parts & (parts - 1)) == 0, "the parts are merged by a butterfly");
+  static constexpr int partials = cluster * warps;
+  static_assert(cluster <= 32, "each lane sends to at most one block");
+  static_assert((partials & (partials - 1)) == 0, "a butterfly merges the partial statistics");
 
   int rank_;
 
-  static __device__ Statistic* places_of(int set) {
-    __shared__ Statistic places[2][parts];
-    return places[set];
+  static __device__ Statistic* slots_of(int set) {
+    __shared__ Statistic slots[2][partials];
+    return slots[set];
   }
   static __device__ unsigned long long* arrived() {
     __shared__ __align__(8) unsigned long long barriers[2];
     return barriers;
   }
-  // The same variable in another block of the cluster.
-  static __device__ unsigned int in_block(const void* variable, int block) {
-    unsigned int there;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(variable)), "r"(block));
-    return there;
+  // The address of the same variable in another block of the cluster.
+  static __device__ unsigned int remote_address(const void* variable, int block) {
+    unsigned int address;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(variable)), "r"(block));
+    return address;
   }
   static __device__ void store_async(unsigned int variable, float value, unsigned int barrier) {
     asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(variable),
@@ -108,15 +107,15 @@ class Exchange {
                  : "memory");
   }
 
-  static __device__ void send(const Statistic& own, Statistic* place, unsigned long long* barrier) {
-    if (threadIdx.x == 0) { barrier_arrive(barrier, parts * sizeof(Statistic)); }
+  static __device__ void send(const Statistic& own, Statistic* slot, unsigned long long* barrier) {
+    if (threadIdx.x == 0) { barrier_arrive(barrier, partials * sizeof(Statistic)); }
     const int block = threadIdx.x % 32;
     if (block < cluster) {
       constexpr int words = sizeof(Statistic) / sizeof(Compute);
 #pragma unroll
       for (int i = 0; i < words; ++i) {
-        store_async(in_block(reinterpret_cast<Compute*>(place) + i, block), reinterpret_cast<const Compute*>(&own)[i],
-                    in_block(barrier, block));
+        store_async(remote_address(reinterpret_cast<Compute*>(slot) + i, block),
+                    reinterpret_cast<const Compute*>(&own)[i], remote_address(barrier, block));
       }
     }
   }

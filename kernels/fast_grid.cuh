@@ -1,44 +1,69 @@
 // Rows of megabytes, or long rows that are fewer than SMs: blocks anywhere on the GPU share a row.
 //
-// Idea     A cluster lies within one of the GPU's processing clusters, so clusters of 16 leave 20 of an H200's 132 SMs
-//          idle, and 64 rows on 7 clusters are ten rounds, of which the last is nearly empty. Here any number of blocks
-//          shares a row, one on each SM: all 132 for a row of 4 MiB, 44 for one of 1 MiB. Nobody is left over.
-// Idea     Such blocks meet in global memory. A block's statistic is a letter: every 32-bit word beside the number of
-//          its row, both written and read by one access of 64 bits. So whoever reads the number that it waits for has
-//          the word, too: no fence, no counter, nothing to reset.
-// Idea     An answer takes some 7 us while memory is busy, since it queues behind the data. Nobody waits for it: a
-//          thread has several rows in its ring of places in shared memory. Of the newest it asks for the elements; the
-//          next has come, and its statistic is taken; `lag` rows later the answer is there, and the row is written.
-// Idea     Two warps do nothing but write letters: one reports, one listens. The others meet them at mbarriers.
-// Traffic  Global memory: each element read once and written once, and 16 bytes (double: 32) a block and row, which all
-//          blocks that share the row read.
-// Launch   block block_size + 64; groups * shares blocks, all resident at once (a cooperative launch); ring * inputs *
-//          block_size packs of dynamic shared memory; a workspace of Letters::workspace_words times 8 bytes a group,
-//          zeroed before its first launch, and never used by two launches at once.
-// Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A share (row / shares, rounded up to 8 packs) has at
-//          most packs * block_size packs, and ring >= packs * (lag + 1). ragged as in fast_warp.
-// Measured H200, kernels/FAST.md: what did not help, too (tickets for pieces of rows, bulk copies, a second listener).
+// Readers  This file is for readers who know cp.async groups, mbarrier phases and relaxed accesses to global memory.
+//          Read fast_block.cuh, fast_pipeline.cuh and fast_exchange.cuh first. The comments in the code name the steps
+//          and invariants below.
+// Idea     A cluster lies within one of the GPU's processing clusters. So clusters of 16 leave 20 of an H200's 132 SMs
+//          idle, and 64 rows on 7 clusters take ten rounds, the last nearly empty. Here any number of blocks shares a
+//          row, one block per SM: all 132 for a row of 4 MiB, 44 for one of 1 MiB. No SM is left over.
+// Idea     The blocks exchange statistics in global memory, through a mailbox. Each 32-bit word of a partial statistic
+//          travels with a tag, the number of its row, in one access of 64 bits. A reader that finds the expected tag
+//          has the word, too. So there is no fence, no counter, and nothing to reset.
+// Idea     The answer takes about 7 us while memory is busy, because it queues behind the data. No thread waits for it:
+//          several rows are in flight, in a multistage pipeline in shared memory. While `rows_in_flight` rows wait for
+//          their statistic, later rows are loaded and computed.
+// Steps    load     the compute warps copy packs into shared memory by cp.async
+//          compute  they take the partial statistic of the next row
+//          publish  one more warp merges the block's partials and writes them to the mailbox
+//          poll     one more warp waits for all partials of a row and merges them into the row's statistic
+//          write    the compute warps write the row that is `rows_in_flight` rows behind, and load into its slots
+// Traffic  Global memory: each element read once and written once. Each block writes 16 bytes per row (double: 32), and
+//          all blocks that share the row read them.
+// Launch   block block_size + 64; groups * blocks_per_row blocks, all resident at once (a cooperative launch); stages *
+//          inputs * block_size packs of dynamic shared memory; a workspace of 8 * Mailbox::workspace_words bytes per
+//          group. The workspace is zero before its first launch, and two launches never use it at the same time.
+// Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A block's slice (row / blocks_per_row, rounded up to 8
+//          packs) has at most packs * block_size packs, and stages >= packs * (rows_in_flight + 1). `unaligned`: as in
+//          fast_warp.cuh.
+// Measured H200: kernels/FAST.md. It also lists what did not help (tickets for chunks of rows, bulk copies, a second
+//          polling warp).
 // Source   PTX ISA, "Memory Consistency Model", "cp.async", "mbarrier".
+//
+// Invariants. A group is the `blocks_per_row` blocks that share a row. Its rows have the iterations t = 0, 1, 2, ...
+//   1. Row t uses slot t % slots of warp_partials, row_statistic and both mbarriers, with slots = rows_in_flight + 1.
+//      The phase of the mbarriers has the parity t / slots % 2.
+//   2. A compute thread writes row t - slots before it computes row t, and it computes row t before it writes row
+//      t - rows_in_flight.
+//   3. Only one thread uses a slot of the pipeline, so a thread waits only for its own copies. Every pack has its own
+//      copy group, empty for a pack beyond the row. So the number of pending groups tells which packs have come.
+//      At row t > 0, at most stages - packs * slots groups are newer than row t (at row 0: stages - packs).
+//   4. partials_ready of row t ends when all compute warps have stored their partial. By 2, these warps have then
+//      written row t - slots. So the poll step may overwrite row_statistic.
+//   5. A warp overwrites its partial of row t - slots only after it has written that row. For that it needed the row's
+//      statistic, so this block's publish step had read the partial.
+//   6. The mailbox keeps 2 * slots rows. A block that publishes row t has written row t - slots, by 4, so it has had
+//      all partials of that row. The other blocks published these after they had written row t - 2 * slots, by 4
+//      again. So the partials of row t - 2 * slots may be overwritten.
+//   7. Tags grow from launch to launch: the workspace counts the rows of earlier launches. Both mailbox warps read the
+//      count before their block publishes anything. It changes after all partials of the last row have come.
 #pragma once
 
 #include "fast_barrier.cuh"
 #include "fast_operator.cuh"
 #include "fast_row.cuh"
 
-constexpr int letter_header_words = 16;
+constexpr int mailbox_header_words = 16;
 
-// How the blocks of a group tell each other the statistics of rows. `letters` are written for each row, and those of
-// 2 * places rows are kept: who writes one of row t is done with row t - places, so had all its letters; so all others
-// have sent those, and are done with row t - 2 * places, whose letters may go.
-template<class Statistic, int letters, int places>
-class Letters {
+// Tagged partial statistics in global memory: `partials` of them per row, for the last 2 * slots rows (invariant 6).
+template<class Statistic, int partials, int slots>
+class Mailbox {
  public:
   static constexpr int words = sizeof(Statistic) / 4 < 2 ? 2 : sizeof(Statistic) / 4;
-  static constexpr int workspace_words = letter_header_words + 2 * places * letters * words;
+  static constexpr int workspace_words = mailbox_header_words + 2 * slots * partials * words;
 
-  __device__ explicit Letters(unsigned long long* workspace) : workspace_(workspace) {}
+  __device__ explicit Mailbox(unsigned long long* workspace) : workspace_(workspace) {}
 
-  // How many rows this workspace has seen before this launch: rows are numbered on from there.
+  // The number of rows that this workspace has seen before this launch (invariant 7).
   __device__ unsigned int rows_before() const {
     return *reinterpret_cast<volatile unsigned int*>(workspace_);
   }
@@ -46,51 +71,52 @@ class Letters {
     *reinterpret_cast<volatile unsigned int*>(workspace_) = rows;
   }
 
-  __device__ void write(int turn, unsigned int tag, int which, const Statistic& statistic) const {
+  __device__ void publish(int iteration, unsigned int tag, int which, const Statistic& statistic) const {
     unsigned int raw[words] = {};
     memcpy(raw, &statistic, sizeof(Statistic));
     const unsigned long long high = static_cast<unsigned long long>(tag) << 32;
 #pragma unroll
     for (int w = 0; w < words; w += 2) {
-      asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(letter(turn, which) + w), "l"(high | raw[w]),
-                   "l"(high | raw[w + 1])
+      asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(partial(iteration, which) + w),
+                   "l"(high | raw[w]), "l"(high | raw[w + 1])
                    : "memory");
     }
   }
 
-  // Waits for all letters of a row; lane l of the warp gets those numbered l, l + 32, ...
+  // Waits for all partials of a row. Lane l of the warp gets those with the numbers l, l + 32, ..., else `none`.
   template<int each>
-  __device__ void read(
-      int turn, unsigned int tag, int lane, Statistic (&statistic)[each], const Statistic& none) const {
+  __device__ void poll(
+      int iteration, unsigned int tag, int lane, Statistic (&statistic)[each], const Statistic& none) const {
     unsigned int raw[each][words];
-    bool come = false;
-    while (!come) {
-      come = true;
+    bool complete = false;
+    while (!complete) {
+      complete = true;
 #pragma unroll
       for (int e = 0; e < each; ++e) {
-        const unsigned long long* const from = letter(turn, min(lane + e * 32, letters - 1));
+        const unsigned long long* const from = partial(iteration, min(lane + e * 32, partials - 1));
 #pragma unroll
         for (int w = 0; w < words; w += 2) {
           unsigned long long a, b;
           asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(from + w) : "memory");
           raw[e][w] = static_cast<unsigned int>(a), raw[e][w + 1] = static_cast<unsigned int>(b);
-          come = come && static_cast<unsigned int>(a >> 32) == tag && static_cast<unsigned int>(b >> 32) == tag;
+          complete =
+              complete && static_cast<unsigned int>(a >> 32) == tag && static_cast<unsigned int>(b >> 32) == tag;
         }
       }
-      come = __all_sync(0xffffffff, come);
+      complete = __all_sync(0xffffffff, complete);
     }
 #pragma unroll
     for (int e = 0; e < each; ++e) {
       statistic[e] = none;
-      if (lane + e * 32 < letters) { memcpy(&statistic[e], raw[e], sizeof(Statistic)); }
+      if (lane + e * 32 < partials) { memcpy(&statistic[e], raw[e], sizeof(Statistic)); }
     }
   }
 
  private:
   unsigned long long* workspace_;
 
-  __device__ unsigned long long* letter(int turn, int which) const {
-    return workspace_ + letter_header_words + (turn % (2 * places) * letters + which) * words;
+  __device__ unsigned long long* partial(int iteration, int which) const {
+    return workspace_ + mailbox_header_words + (iteration % (2 * slots) * partials + which) * words;
   }
 };
 
@@ -100,202 +126,233 @@ __device__ constexpr int power_of_two_from(int least) {
   return power;
 }
 
-// Rows are counted in turns: the group's first, its second, ... A turn's statistics have one of lag + 1 places.
+// A thread's slots in shared memory, one per input and stage. Only this thread uses them (invariant 3).
+template<class Operator, int pack_size, int stages, int stride>
+struct Pipeline {
+  using T = typename Operator::Element;
+  Pack<T, pack_size>* own;
+
+  __device__ Pack<T, pack_size>& slot(int k, int stage) const { return own[(k * stages + stage) * stride]; }
+
+  // Load: starts the copies of pack j of a slice.
+  __device__ void load(const T* const (&source)[Operator::inputs], const ThreadSlice& slice, int j, int stage) const {
+    const int pack = slice.first + j * stride;
+    if (pack < slice.stop) {
+#pragma unroll
+      for (int k = 0; k < Operator::inputs; ++k) {
+        copy_async<T, pack_size>(&slot(k, stage), source[k] + slice.template pack_offset<pack_size>(pack));
+      }
+    }
+    commit_copies();
+  }
+
+  // Copies the packs of a row, which begin at `stage`, into registers.
+  template<class Fragment>
+  __device__ void read(Fragment& fragment, const ThreadSlice& slice, int stage) const {
+#pragma unroll
+    for (int j = 0; j < Fragment::packs_per_thread; ++j) {
+      fragment.body[j].fill();
+      if (slice.first + j * stride < slice.stop) {
+#pragma unroll
+        for (int k = 0; k < Operator::inputs; ++k) { fragment.body[j].input[k].word = slot(k, advance(stage, j)).word; }
+      }
+    }
+  }
+
+  // Puts the first input's packs back, after the operator changed them.
+  template<class Fragment>
+  __device__ void keep(const Fragment& fragment, const ThreadSlice& slice, int stage) const {
+#pragma unroll
+    for (int j = 0; j < Fragment::packs_per_thread; ++j) {
+      if (slice.first + j * stride < slice.stop) { slot(0, advance(stage, j)).word = fragment.body[j].input[0].word; }
+    }
+  }
+
+  // The stage that follows `by` stages after `stage`.
+  static __device__ int advance(int stage, int by) {
+    return stage + by < stages ? stage + by : stage + by - stages;
+  }
+};
+
+// The whole kernel: first the setup, then the loop of the compute warps, then the two mailbox warps.
 template<
-    class Operator, int pack_size, int packs, int ring, int lag, int block_size, int shares, bool ragged, typename T>
+    class Operator, int pack_size, int packs, int stages, int rows_in_flight, int block_size, int blocks_per_row,
+    bool unaligned, typename T>
 __device__ void fast_grid_rows(
     const T* const (&source)[Operator::inputs], T* target, unsigned long long* workspace, long long rows,
     long long cols) {
   using Statistic = typename Operator::Statistic;
   constexpr int inputs = Operator::inputs;
   constexpr int warps = block_size / 32;
-  constexpr int places = lag + 1;
-  // The edges of a row are a share of their own.
-  constexpr int letters = shares + (ragged ? 1 : 0);
-  using Mail = Letters<Statistic, letters, places>;
-  static_assert(ring >= packs * places, "the ring holds the rows that wait for an answer");
+  constexpr int slots = rows_in_flight + 1;
+  // Head and tail of a row are a partial of their own. Block 0 of the group publishes it.
+  constexpr int partials = blocks_per_row + (unaligned ? 1 : 0);
+  using GroupMailbox = Mailbox<Statistic, partials, slots>;
+  static_assert(stages >= packs * slots, "the pipeline holds the rows in flight and the row that is computed");
   extern __shared__ __align__(16) unsigned char dynamic_shared[];
-  __shared__ Statistic of_warp[places][power_of_two_from(warps)];
-  __shared__ Statistic of_row[places];
-  // Ends when all warps have left their statistic in of_warp; when of_row is there.
-  __shared__ __align__(8) unsigned long long reported[places], known[places];
+  __shared__ Statistic warp_partials[slots][power_of_two_from(warps)];
+  __shared__ Statistic row_statistic[slots];
+  // These phases end when all compute warps have stored their partial; when row_statistic is stored.
+  __shared__ __align__(8) unsigned long long partials_ready[slots], row_ready[slots];
 
-  const int share = blockIdx.x % shares;
-  const int group = blockIdx.x / shares;
-  const int groups = gridDim.x / shares;
-  const int turns = group < rows ? static_cast<int>((rows - 1 - group) / groups) + 1 : 0;
-  const auto part_of_turn = [&](int turn, int member) {
-    return part_of<pack_size, ragged>(
-        source[0], group + static_cast<long long>(turn) * groups, rows, cols, member, share, shares);
+  const int rank = blockIdx.x % blocks_per_row;
+  const int group = blockIdx.x / blocks_per_row;
+  const int groups = gridDim.x / blocks_per_row;
+  const int iterations = group < rows ? static_cast<int>((rows - 1 - group) / groups) + 1 : 0;
+  const auto slice_of = [&](int iteration, int thread) {
+    return thread_slice<pack_size, unaligned>(
+        source[0], group + static_cast<long long>(iteration) * groups, rows, cols, thread, rank, blocks_per_row);
   };
 
-  Pack<T, pack_size>* const own = reinterpret_cast<Pack<T, pack_size>*>(dynamic_shared) + threadIdx.x;
-  const auto place = [&](int k, int at) -> Pack<T, pack_size>& { return own[(k * ring + at) * block_size]; };
-  const auto load = [&](const Part& part, int j, int at) {
-    const int pack = part.first + j * block_size;
-    if (pack < part.stop) {
-#pragma unroll
-      for (int k = 0; k < inputs; ++k) {
-        copy_async<T, pack_size>(&place(k, at), source[k] + part.template pack_at<pack_size>(pack));
-      }
-    }
-    commit_copies();
-  };
-
-  Part part;
+  const Pipeline<Operator, pack_size, stages, block_size> pipeline{
+      reinterpret_cast<Pack<T, pack_size>*>(dynamic_shared) + threadIdx.x};
+  // Setup: the loads of the first rows, the mbarriers, and partials that change nothing where there is no warp.
+  ThreadSlice slice;
   if (threadIdx.x < block_size) {
 #pragma unroll
-    for (int at = 0; at < ring; ++at) {
-      if (at % packs == 0) { part = part_of_turn(at / packs, threadIdx.x); }
-      load(part, at % packs, at);
+    for (int stage = 0; stage < stages; ++stage) {
+      if (stage % packs == 0) { slice = slice_of(stage / packs, threadIdx.x); }
+      pipeline.load(source, slice, stage % packs, stage);
     }
   }
-  if (threadIdx.x < places) { barrier_init(&reported[threadIdx.x], warps), barrier_init(&known[threadIdx.x], 1); }
-  for (int i = threadIdx.x; i < places * power_of_two_from(warps); i += block_size + 64) {
-    of_warp[i / power_of_two_from(warps)][i % power_of_two_from(warps)] = Operator::of_nothing();
+  if (threadIdx.x < slots) {
+    barrier_init(&partials_ready[threadIdx.x], warps), barrier_init(&row_ready[threadIdx.x], 1);
+  }
+  for (int i = threadIdx.x; i < slots * power_of_two_from(warps); i += block_size + 64) {
+    warp_partials[i / power_of_two_from(warps)][i % power_of_two_from(warps)] = Operator::identity();
   }
   __syncthreads();
 
   if (threadIdx.x < block_size) {
-    // Where the row begins that is looked at next, and the one that is written next.
-    int looked = 0, looked_place = 0, written = 0, written_place = 0, parity = 0;
-    const auto after = [](int at, int j) { return at + j < ring ? at + j : at + j - ring; };
-    for (int turn = 0; turn < turns + lag; ++turn) {
-      if (turn < turns) {
-        part = part_of_turn(turn, threadIdx.x);
-        Held<Operator, pack_size, packs, block_size, false> held;
-        // Of the first row, only the row itself; then as many as are on their way when `lag` rows wait for answers.
-        if (turn == 0) {
-          await_copies_but<ring - packs>();
+    int compute_stage = 0, compute_slot = 0, write_stage = 0, write_slot = 0, write_parity = 0;
+    for (int iteration = 0; iteration < iterations + rows_in_flight; ++iteration) {
+      if (iteration < iterations) {
+        // Compute: this warp's partial statistic of row `iteration`.
+        slice = slice_of(iteration, threadIdx.x);
+        RowFragment<Operator, pack_size, packs, block_size, false> fragment;
+        if (iteration == 0) {  // invariant 3
+          wait_copies<stages - packs>();
         } else {
-          await_copies_but<ring - packs * places>();
+          wait_copies<stages - packs * slots>();
         }
-#pragma unroll
-        for (int j = 0; j < packs; ++j) {
-          held.body[j].fill();
-          if (part.first + j * block_size < part.stop) {
-#pragma unroll
-            for (int k = 0; k < inputs; ++k) { held.body[j].of[k].word = place(k, after(looked, j)).word; }
-          }
-        }
-        const Statistic statistic = Operator::template of_group<32>(held);
+        pipeline.read(fragment, slice, compute_stage);
+        const Statistic statistic = Operator::template reduce_group<32>(fragment);
         __syncwarp();
         if (threadIdx.x % 32 == 0) {
-          of_warp[looked_place][threadIdx.x / 32] = statistic;
-          barrier_arrive(&reported[looked_place]);
+          warp_partials[compute_slot][threadIdx.x / 32] = statistic;
+          barrier_arrive(&partials_ready[compute_slot]);
         }
-        if constexpr (Operator::keeps_exponential) {
-#pragma unroll
-          for (int j = 0; j < packs; ++j) {
-            if (part.first + j * block_size < part.stop) {
-              place(0, after(looked, j)).word = held.body[j].of[0].word;
-            }
-          }
-        }
-        looked = after(looked, packs);
-        if (++looked_place == places) { looked_place = 0; }
+        if constexpr (Operator::keeps_exponential) { pipeline.keep(fragment, slice, compute_stage); }
+        compute_stage = pipeline.advance(compute_stage, packs);
+        if (++compute_slot == slots) { compute_slot = 0; }
       }
-      if (turn >= lag) {
-        part = part_of_turn(turn - lag, threadIdx.x);
-        const Part next = part_of_turn(turn - lag + ring / packs, threadIdx.x);
-        const Part second = ring % packs ? part_of_turn(turn - lag + ring / packs + 1, threadIdx.x) : next;
-        barrier_await(&known[written_place], parity);
-        const typename Operator::Result result(of_warp[written_place][threadIdx.x / 32], of_row[written_place]);
+      if (iteration >= rows_in_flight) {
+        // Write: the row that is `rows_in_flight` rows older. Each pack that is written frees its slots, and the
+        // load of a later row's pack into them follows at once. That pack belongs to the row of `next`, or to the row
+        // of `second` behind it.
+        slice = slice_of(iteration - rows_in_flight, threadIdx.x);
+        const ThreadSlice next = slice_of(iteration - rows_in_flight + stages / packs, threadIdx.x);
+        const ThreadSlice second =
+            stages % packs ? slice_of(iteration - rows_in_flight + stages / packs + 1, threadIdx.x) : next;
+        barrier_wait(&row_ready[write_slot], write_parity);
+        const typename Operator::Result result(warp_partials[write_slot][threadIdx.x / 32], row_statistic[write_slot]);
 #pragma unroll
         for (int j = 0; j < packs; ++j) {
-          const int at = after(written, j);
-          const int pack = part.first + j * block_size;
-          if (pack < part.stop) {
-            Packs<Operator, pack_size> values;
+          const int at = pipeline.advance(write_stage, j);
+          const int pack = slice.first + j * block_size;
+          if (pack < slice.stop) {
+            InputPacks<Operator, pack_size> values;
 #pragma unroll
-            for (int k = 0; k < inputs; ++k) { values.of[k].word = place(k, at).word; }
+            for (int k = 0; k < inputs; ++k) { values.input[k].word = pipeline.slot(k, at).word; }
             values.template visit<true>([&](typename Operator::Compute* v) { v[0] = result(v); });
-            store_if(true, target + part.template pack_at<pack_size>(pack), values.of[0].word);
+            store_if(true, target + slice.template pack_offset<pack_size>(pack), values.input[0].word);
           }
-          constexpr int ahead = ring % packs;
-          load(j + ahead < packs ? next : second, (j + ahead) % packs, at);
+          constexpr int ahead = stages % packs;
+          pipeline.load(source, j + ahead < packs ? next : second, (j + ahead) % packs, at);
         }
-        written = after(written, packs);
-        if (++written_place == places) { written_place = 0, parity ^= 1; }
+        write_stage = pipeline.advance(write_stage, packs);
+        if (++write_slot == slots) { write_slot = 0, write_parity ^= 1; }
       }
     }
     return;
   }
 
-  using Anew = typename Operator::Anew;
-  using Edges = Held<Anew, pack_size, 1, 32, ragged>;
+  using Reread = typename Operator::Reread;
+  using HeadAndTail = RowFragment<Reread, pack_size, 1, 32, unaligned>;
   const int lane = threadIdx.x % 32;
-  const bool reporter = threadIdx.x < block_size + 32;
-  const Mail mail(workspace + static_cast<long long>(group) * Mail::workspace_words);
-  const auto edges_of = [&](int turn) {
-    Part part = part_of_turn(turn, lane);
-    part.stop = 0;
-    return part;
+  const bool publishes = threadIdx.x < block_size + 32;
+  const GroupMailbox mailbox(workspace + static_cast<long long>(group) * GroupMailbox::workspace_words);
+  const auto head_and_tail_of = [&](int iteration) {
+    ThreadSlice slice = slice_of(iteration, lane);
+    slice.stop = 0;  // no pack of the body
+    return slice;
   };
-  // The listener, too, must have read this before a letter leaves: once all letters have come it may change.
   __shared__ unsigned int rows_before;
-  if (reporter) { rows_before = mail.rows_before(); }
-  asm volatile("bar.sync 1, 64;" ::: "memory");
-  const unsigned int first = rows_before + 1;
+  if (publishes) { rows_before = mailbox.rows_before(); }
+  asm volatile("bar.sync 1, 64;" ::: "memory");  // both mailbox warps, and no other: invariant 7
+  const unsigned int first_tag = rows_before + 1;
 
-  if (reporter) {
-    for (int turn = 0; turn < turns; ++turn) {
-      Edges edges;
-      if constexpr (ragged) {
-        if (share == 0) { edges.load(edges_of(turn), source); }
+  // Publish: this block's partial of each row goes to the mailbox; in block 0 that of head and tail, too.
+  if (publishes) {
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+      HeadAndTail head_and_tail;
+      if constexpr (unaligned) {
+        if (rank == 0) { head_and_tail.load(head_and_tail_of(iteration), source); }
       }
-      // Only then is everybody done with the letters that had these places before.
-      barrier_await(&reported[turn % places], turn / places % 2);
-      if constexpr (ragged) {
-        if (share == 0) {
-          const Statistic statistic = Anew::template of_group<32>(edges);
-          if (lane == 0) { mail.write(turn, first + turn, shares, statistic); }
+      barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);  // invariants 4 and 6
+      if constexpr (unaligned) {
+        if (rank == 0) {
+          const Statistic statistic = Reread::template reduce_group<32>(head_and_tail);
+          if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, blocks_per_row, statistic); }
         }
       }
-      const Statistic statistic = Operator::template of_parts<power_of_two_from(warps)>(of_warp[turn % places]);
-      if (lane == 0) { mail.write(turn, first + turn, share, statistic); }
+      const Statistic statistic =
+          Operator::template merge_partials<power_of_two_from(warps)>(warp_partials[iteration % slots]);
+      if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, rank, statistic); }
     }
     return;
   }
-  for (int turn = 0; turn < turns; ++turn) {
-    Edges edges;
-    if constexpr (ragged) {
-      if (share == 0) { edges.load(edges_of(turn), source); }
+  // Poll: all partials of each row become the row's statistic. Block 0 writes head and tail, too.
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    HeadAndTail head_and_tail;
+    if constexpr (unaligned) {
+      if (rank == 0) { head_and_tail.load(head_and_tail_of(iteration), source); }
     }
-    // Then of_row's place is free as well: the block's threads have written the row that had it before.
-    barrier_await(&reported[turn % places], turn / places % 2);
-    Statistic statistic[(letters + 31) / 32];
-    mail.read(turn, first + turn, lane, statistic, Operator::of_nothing());
-    const Statistic row = Operator::of_lanes(statistic);
+    barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);  // invariant 4
+    Statistic statistic[(partials + 31) / 32];
+    mailbox.poll(iteration, first_tag + iteration, lane, statistic, Operator::identity());
+    const Statistic row = Operator::merge_lane_partials(statistic);
     if (lane == 0) {
-      of_row[turn % places] = row;
-      barrier_arrive(&known[turn % places]);
+      row_statistic[iteration % slots] = row;
+      barrier_arrive(&row_ready[iteration % slots]);
     }
     __syncwarp();
-    if constexpr (ragged) {
-      if (share == 0) { edges.store(edges_of(turn), target, typename Anew::Result(row, row)); }
+    if constexpr (unaligned) {
+      if (rank == 0) { head_and_tail.store(head_and_tail_of(iteration), target, typename Reread::Result(row, row)); }
     }
   }
-  if (share == 0 && lane == 0 && turns > 0) { mail.set_rows_before(rows_before + turns); }
+  if (rank == 0 && lane == 0 && iterations > 0) { mailbox.set_rows_before(rows_before + iterations); }
 }
 
 template<
-    typename T, Algorithm algorithm, int pack_size, int packs, int ring, int lag, int block_size, int shares,
-    bool ragged>
+    typename T, Algorithm algorithm, int pack_size, int packs, int stages, int rows_in_flight, int block_size,
+    int blocks_per_row, bool unaligned>
 __global__ void __launch_bounds__(block_size + 64, 1)
     fast_grid(const T* x, T* y, unsigned long long* workspace, long long rows, long long cols) {
   const T* const source[] = {x};
-  fast_grid_rows<Forward<T, algorithm>, pack_size, packs, ring, lag, block_size, shares, ragged>(
+  fast_grid_rows<
+      Forward<T, algorithm>, pack_size, packs, stages, rows_in_flight, block_size, blocks_per_row, unaligned>(
       source, y, workspace, rows, cols);
 }
 
 template<
-    typename T, Algorithm algorithm, int pack_size, int packs, int ring, int lag, int block_size, int shares,
-    bool ragged>
+    typename T, Algorithm algorithm, int pack_size, int packs, int stages, int rows_in_flight, int block_size,
+    int blocks_per_row, bool unaligned>
 __global__ void __launch_bounds__(block_size + 64, 1)
     fast_grid_backward(
         const T* dy, const T* y, T* dx, unsigned long long* workspace, long long rows, long long cols) {
   const T* const source[] = {dy, y};
-  fast_grid_rows<Backward<T, algorithm>, pack_size, packs, ring, lag, block_size, shares, ragged>(
+  fast_grid_rows<
+      Backward<T, algorithm>, pack_size, packs, stages, rows_in_flight, block_size, blocks_per_row, unaligned>(
       source, dx, workspace, rows, cols);
 }

@@ -1,14 +1,14 @@
-// How the fast kernels move data: up to 16 bytes an instruction, and no branch around it.
+// How the fast kernels move data: up to 16 bytes per instruction, and no branch around it.
 //
-// Idea     A thread whose pack lies beyond the row must not touch memory. Written as `if`, that may become a branch,
-//          and loads behind a branch leave one by one. Here the condition is the instruction's own predicate: all loads
-//          of a thread leave back to back, and so do its stores, in the order in which they are written.
-// Idea     cp.async brings a pack from global to shared memory past the registers: the thread names a place and goes
-//          on.
-// Limits   The address is a multiple of the pack's bytes. cp.async takes sm_80 and packs of 4, 8 or 16 bytes.
-// Measured H200: hints that keep the lines out of L1 (L1::no_allocate, .cs) cost 2 to 4 % and gain nowhere, a bulk
-//          prefetch of the next row into L2 costs 10 %, and stores that the compiler hides behind branches cost up to
-//          40 % where rows are not a multiple of 16 bytes.
+// Idea     A thread whose pack lies beyond the row must not touch memory. An `if` may become a branch, and the loads
+//          behind branches leave one by one. Here the condition is the predicate of the instruction itself. So all
+//          loads of a thread leave back to back, and so do its stores, in the order of the source.
+// Idea     cp.async copies a pack from global to shared memory and uses no register for it. The thread gives an address
+//          in shared memory and continues.
+// Limits   The address is a multiple of the pack's bytes. cp.async needs sm_80 and packs of 4, 8 or 16 bytes.
+// Measured H200: hints that keep lines out of L1 (L1::no_allocate, .cs) cost 2 to 4 % and gain nowhere. A bulk prefetch
+//          of the next row into L2 costs 10 %. Stores that the compiler hides behind branches cost up to 40 % if rows
+//          are not a multiple of 16 bytes.
 // Source   PTX ISA, "Predicated Execution", "ld", "st", "cp.async".
 #pragma once
 
@@ -59,23 +59,42 @@ __device__ inline void store_if(bool wanted, void* address, uint4 word) {
       : "memory");
 }
 
-// Starts to copy a pack into shared memory. Only await_copies() makes it visible, and to this thread alone.
+// Starts a copy of one pack into shared memory. The pack is visible only after wait_copies(), and only to this thread.
 template<typename T, int pack_size>
 __device__ void copy_async(Pack<T, pack_size>* shared, const T* address) {
-  const auto place = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
+  const auto slot = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
   constexpr int bytes = pack_size * sizeof(T);
   if constexpr (bytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(address) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(slot), "l"(address) : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(address), "n"(bytes) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(slot), "l"(address), "n"(bytes) : "memory");
   }
 }
 
-__device__ inline void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+// The same under a predicate, for packs of 4 bytes or more.
+template<typename T, int pack_size>
+__device__ void copy_async_if(bool wanted, Pack<T, pack_size>* shared, const T* address) {
+  const auto slot = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
+  constexpr int bytes = pack_size * sizeof(T);
+  if constexpr (bytes == 16) {
+    asm volatile("{ .reg .pred wanted; setp.ne.u32 wanted, %2, 0; @wanted cp.async.cg.shared.global [%0], [%1], 16; }" ::
+                     "r"(slot),
+                 "l"(address), "r"(static_cast<unsigned int>(wanted))
+                 : "memory");
+  } else {
+    asm volatile("{ .reg .pred wanted; setp.ne.u32 wanted, %2, 0; @wanted cp.async.ca.shared.global [%0], [%1], %3; }" ::
+                     "r"(slot),
+                 "l"(address), "r"(static_cast<unsigned int>(wanted)), "n"(bytes)
+                 : "memory");
+  }
+}
 
-// Copies in groups: ends a group, and waits for all groups of this thread but the last `left`.
+__device__ inline void wait_all_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// Copies come in groups. commit_copies() ends a group. wait_copies() waits until at most `pending` groups of this
+// thread, the newest ones, are unfinished.
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template<int left>
-__device__ void await_copies_but() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+template<int pending>
+__device__ void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }

@@ -1,27 +1,28 @@
-// The four operators as the fast kernels see them: what to know of a row, and what each element then becomes.
+// The four operators as the fast kernels see them: the statistic of a row, and what each element then becomes.
 //
 //                 statistic of a row                       result of an element
 //   softmax       (max x, sum exp(x - max))                exp(x - max) / sum
 //   log_softmax   (max x, sum exp(x - max))                (x - max) - log(sum)
 //   and backward  sum y dy, or sum dy                      (dy - sum) y, or dy - exp(y) sum
 //
-// Idea     One combined statistic, one exchange. Each warp takes the maximum and the sum of its own part; parts merge
-//          by sum = sum_a exp(max_a - max) + sum_b exp(max_b - max). So a block meets at one barrier a row, not at
-//          four, and what a row costs beside its traffic is one meeting however many threads, blocks or passes share
-//          it.
-// Idea     float and double keep exp(x - max of the warp) in the place of x, so that the last step is one product.
-//          16-bit elements stay 16 bits wide and take their exponential again: half the registers, and the special
-//          function unit has the time.
-// Edges    A part that is -inf throughout has the sum 0, not NaN: its maximum is then taken for 0. If all parts are so,
-//          the result is 0 * (1 / 0) = NaN. NaN passes a maximum by and stays in the sum; +inf gives inf - inf = NaN.
+// Idea     One combined statistic needs one exchange. Each warp takes the maximum and the sum of its own elements. Two
+//          partial statistics merge by sum = sum_a exp(max_a - max) + sum_b exp(max_b - max). So a block has one
+//          barrier per row, not four. The cost of a row beyond its traffic is one exchange for any number of threads,
+//          blocks or passes that share it.
+// Idea     float and double keep exp(x - max of the warp) in place of x, so the last step is one product. 16-bit
+//          elements stay 16 bits wide, and their exponential is computed twice. This needs half the registers, and the
+//          special function unit has the time.
+// Edges    A partial row that is -inf throughout has the sum 0, not NaN: its maximum is replaced by 0. If all partial
+//          rows are so, the result is 0 * (1 / 0) = NaN. NaN does not change a maximum, and it stays in the sum. +inf
+//          gives inf - inf = NaN.
 // Source   Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 #pragma once
 
 #include "algorithm.cuh"
 #include "fast_exchange.cuh"
 
-// exp(x) for x <= 0 with one multiplication and one instruction of the special function unit. A result beneath the
-// smallest normal number becomes 0. (__expf takes four more instructions to keep those.)
+// exp(x) for x <= 0 with one multiplication and one instruction of the special function unit. A result below the
+// smallest normal number becomes 0. (__expf keeps such results, with four more instructions.)
 #ifdef SOFTLAB_ACCURATE
 __device__ inline float exponential_or_zero(float x) { return expf(x); }
 #else
@@ -32,15 +33,16 @@ __device__ inline float exponential_or_zero(float x) {
 }
 #endif
 
-// exp(x) = 2^k exp(r), r = x - k ln(2) between -ln(2) / 2 and ln(2) / 2, by a polynomial of degree 11 that is 1, r and
-// r^2 / 2 to begin with and then fitted (least largest relative error, 6e-18; Taylor's series needs 13 for that).
-// The library's exp has a branch for results near the ends of the range, and a thread with eight elements would take it
-// eight times in a row; without branches the eight go side by side. Error under 2 units in the last place.
+// exp(x) = 2^k exp(r), with r = x - k ln(2) between -ln(2) / 2 and ln(2) / 2. A polynomial of degree 11 gives exp(r).
+// Its first terms are 1, r and r^2 / 2; the others are fitted for the smallest maximum of the relative error, 6e-18.
+// (Taylor's series needs degree 13 for that.) The library's exp has a branch for results near the ends of the range,
+// and a thread with eight elements would take it eight times, one after the other. Without branches the eight overlap.
+// The error is under 2 units in the last place.
 __device__ inline double exponential_or_zero(double x) {
-  // Beyond, the result is 0 or infinity all the same. Comparisons, not fmin and fmax: NaN must stay.
+  // Outside this range the result is 0 or infinity anyway. Comparisons keep NaN; fmin and fmax would not.
   x = x < -800.0 ? -800.0 : x;
   x = x > 800.0 ? 800.0 : x;
-  // Adding 1.5 * 2^52 rounds to an integer, which is then in the low bits.
+  // Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits.
   const double shifted = fma(x, 1.4426950408889634, 6755399441055744.0);
   const int k = __double2loint(shifted);
   const double rounded = shifted - 6755399441055744.0;
@@ -58,14 +60,14 @@ __device__ inline double exponential_or_zero(double x) {
   series = fma(series, r, 0.5);
   series = fma(series, r, 1.0);
   series = fma(series, r, 1.0);
-  // In two steps, since 2^k itself may be too large or too small for a double.
+  // Two factors, because 2^k itself may be too large or too small for a double.
   const int half = k >> 1;
   const double first = __hiloint2double((half + 1023) << 20, 0);
   const double second = __hiloint2double((k - half + 1023) << 20, 0);
   return series * first * second;
 }
 
-// What differences are taken from: the maximum, but for a part of a row that is -inf throughout.
+// What is subtracted from each element: the maximum, or 0 where all elements are -inf.
 template<typename Compute>
 __device__ Compute reference_of(Compute largest) {
   return largest == minus_infinity<Compute>() ? Compute(0) : largest;
@@ -77,28 +79,28 @@ struct MaximumAndSum {
   Compute sum;
 };
 
-// `held_once`: what is held when the row's sum is known is what was held when it was taken.
-template<typename T, Algorithm which, bool held_once = true>
+// `read_once`: the elements stay in registers or shared memory between the statistic and the result.
+template<typename T, Algorithm which, bool read_once = true>
 struct Forward {
   using Element = T;
   using Compute = ComputeType<T>;
   static constexpr int inputs = 1;
-  // Whether an element's exponential takes its place until the row's sum is known.
-  static constexpr bool keeps_exponential = held_once && which == Algorithm::softmax && sizeof(T) == sizeof(Compute);
+  // Whether an element's exponential replaces the element until the row's sum is known.
+  static constexpr bool keeps_exponential = read_once && which == Algorithm::softmax && sizeof(T) == sizeof(Compute);
 
   using Statistic = MaximumAndSum<Compute>;
-  // The same for elements that are read anew.
-  using Anew = Forward<T, which, false>;
+  // The same operator for elements that are read a second time.
+  using Reread = Forward<T, which, false>;
 
   static __device__ T filler() { return static_cast<T>(minus_infinity<Compute>()); }
 
-  // Of the elements that the `width` lanes of a group hold.
-  template<int width, class Held>
-  static __device__ Statistic of_group(Held& held) {
-    const Compute largest = reduce_lanes<Max, width>(held.largest());
+  // The statistic of the elements that a group of `width` lanes keeps.
+  template<int width, class Fragment>
+  static __device__ Statistic reduce_group(Fragment& fragment) {
+    const Compute largest = reduce_lanes<Max, width>(fragment.largest());
     const Compute reference = reference_of(largest);
     Compute sum = 0;
-    held.template visit<keeps_exponential>([&](Compute* x) {
+    fragment.template visit<keeps_exponential>([&](Compute* x) {
       const Compute e = exponential_or_zero(x[0] - reference);
       sum += e;
       if constexpr (keeps_exponential) { x[0] = e; }
@@ -106,54 +108,55 @@ struct Forward {
     return {largest, reduce_lanes<Sum, width>(sum)};
   }
 
-  // One thread's, piece by piece: when the maximum grows, the sum so far is scaled down to it.
-  static __device__ Statistic of_nothing() { return {minus_infinity<Compute>(), Compute(0)}; }
-  template<class Held>
-  static __device__ void add(Statistic& own, Held& held) {
-    const Compute largest = fmax(own.largest, held.largest());
+  // identity() is the statistic of no elements. add() takes in the elements of one thread, chunk by chunk: when the
+  // maximum grows, the sum so far is scaled down.
+  static __device__ Statistic identity() { return {minus_infinity<Compute>(), Compute(0)}; }
+  template<class Fragment>
+  static __device__ void add(Statistic& own, Fragment& fragment) {
+    const Compute largest = fmax(own.largest, fragment.largest());
     const Compute reference = reference_of(largest);
     own.sum *= exponential_or_zero(own.largest - reference);
-    held.template visit<false>([&](const Compute* x) { own.sum += exponential_or_zero(x[0] - reference); });
+    fragment.template visit<false>([&](const Compute* x) { own.sum += exponential_or_zero(x[0] - reference); });
     own.largest = largest;
   }
-  static __device__ Statistic of_warp(const Statistic& own) {
+  static __device__ Statistic reduce_warp(const Statistic& own) {
     const Compute largest = reduce_lanes<Max, 32>(own.largest);
     return {largest, reduce_lanes<Sum, 32>(own.sum * exponential_or_zero(own.largest - reference_of(largest)))};
   }
 
-  // The statistic of the whole row from those that the 32 lanes hold, `parts` each.
-  template<int parts>
-  static __device__ Statistic of_lanes(const Statistic (&part)[parts]) {
+  // The statistic of the whole row, from `each` partial statistics in each of 32 lanes.
+  template<int each>
+  static __device__ Statistic merge_lane_partials(const Statistic (&partial)[each]) {
     Compute largest = minus_infinity<Compute>();
 #pragma unroll
-    for (int i = 0; i < parts; ++i) { largest = fmax(largest, part[i].largest); }
+    for (int i = 0; i < each; ++i) { largest = fmax(largest, partial[i].largest); }
     largest = reduce_lanes<Max, 32>(largest);
     const Compute reference = reference_of(largest);
     Compute sum = 0;
 #pragma unroll
-    for (int i = 0; i < parts; ++i) { sum += part[i].sum * exponential_or_zero(part[i].largest - reference); }
+    for (int i = 0; i < each; ++i) { sum += partial[i].sum * exponential_or_zero(partial[i].largest - reference); }
     return {largest, reduce_lanes<Sum, 32>(sum)};
   }
 
-  // The statistic of the whole row from those of `parts` groups, a power of two.
-  template<int parts>
-  static __device__ Statistic of_parts(const Statistic* part) {
-    constexpr int width = parts < 32 ? parts : 32;
+  // The statistic of the whole row, from `partials` partial statistics. `partials` is a power of two.
+  template<int partials>
+  static __device__ Statistic merge_partials(const Statistic* partial) {
+    constexpr int width = partials < 32 ? partials : 32;
     const int lane = threadIdx.x % width;
     Compute largest = minus_infinity<Compute>();
 #pragma unroll
-    for (int i = 0; i < parts; i += width) { largest = fmax(largest, part[i + lane].largest); }
+    for (int i = 0; i < partials; i += width) { largest = fmax(largest, partial[i + lane].largest); }
     largest = reduce_lanes<Max, width>(largest);
     const Compute reference = reference_of(largest);
     Compute sum = 0;
 #pragma unroll
-    for (int i = 0; i < parts; i += width) {
-      sum += part[i + lane].sum * exponential_or_zero(part[i + lane].largest - reference);
+    for (int i = 0; i < partials; i += width) {
+      sum += partial[i + lane].sum * exponential_or_zero(partial[i + lane].largest - reference);
     }
     return {largest, reduce_lanes<Sum, width>(sum)};
   }
 
-  // What makes a result of what is held: `own` is the statistic of the group that holds it.
+  // Turns an element, or its exponential, into the result. `own` is the statistic of the group that keeps the element.
   class Result {
    public:
     __device__ Result(const Statistic& own, const Statistic& row) {
@@ -164,6 +167,16 @@ struct Forward {
         reference_ = reference_of(row.largest);
         factor_ = divide(Compute(1), row.sum);
         if constexpr (keeps_exponential) { factor_ *= exponential_or_zero(own.largest - reference_); }
+      }
+    }
+    // One group keeps the whole row.
+    __device__ explicit Result(const Statistic& row) {
+      if constexpr (which == Algorithm::log_softmax) {
+        reference_ = row.largest;
+        factor_ = logarithm(row.sum);
+      } else {
+        reference_ = reference_of(row.largest);
+        factor_ = divide(Compute(1), row.sum);
       }
     }
     __device__ Compute operator()(const Compute* x) const {
@@ -186,7 +199,7 @@ struct Backward {
   static constexpr int inputs = 2;
 
   static constexpr bool keeps_exponential = false;
-  using Anew = Backward;
+  using Reread = Backward;
 
   struct Statistic {
     Compute sum;
@@ -194,40 +207,42 @@ struct Backward {
 
   static __device__ T filler() { return static_cast<T>(Compute(0)); }
 
-  template<int width, class Held>
-  static __device__ Statistic of_group(Held& held) {
+  template<int width, class Fragment>
+  static __device__ Statistic reduce_group(Fragment& fragment) {
     Compute sum = 0;
-    held.template visit<false>([&](const Compute* v) { sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
+    fragment.template visit<false>([&](const Compute* v) { sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
     return {reduce_lanes<Sum, width>(sum)};
   }
 
-  static __device__ Statistic of_nothing() { return {Compute(0)}; }
-  template<class Held>
-  static __device__ void add(Statistic& own, Held& held) {
-    held.template visit<false>([&](const Compute* v) { own.sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
+  static __device__ Statistic identity() { return {Compute(0)}; }
+  template<class Fragment>
+  static __device__ void add(Statistic& own, Fragment& fragment) {
+    fragment.template visit<false>(
+        [&](const Compute* v) { own.sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
   }
-  static __device__ Statistic of_warp(const Statistic& own) { return {reduce_lanes<Sum, 32>(own.sum)}; }
-  template<int parts>
-  static __device__ Statistic of_lanes(const Statistic (&part)[parts]) {
+  static __device__ Statistic reduce_warp(const Statistic& own) { return {reduce_lanes<Sum, 32>(own.sum)}; }
+  template<int each>
+  static __device__ Statistic merge_lane_partials(const Statistic (&partial)[each]) {
     Compute sum = 0;
 #pragma unroll
-    for (int i = 0; i < parts; ++i) { sum += part[i].sum; }
+    for (int i = 0; i < each; ++i) { sum += partial[i].sum; }
     return {reduce_lanes<Sum, 32>(sum)};
   }
 
-  template<int parts>
-  static __device__ Statistic of_parts(const Statistic* part) {
-    constexpr int width = parts < 32 ? parts : 32;
+  template<int partials>
+  static __device__ Statistic merge_partials(const Statistic* partial) {
+    constexpr int width = partials < 32 ? partials : 32;
     const int lane = threadIdx.x % width;
     Compute sum = 0;
 #pragma unroll
-    for (int i = 0; i < parts; i += width) { sum += part[i + lane].sum; }
+    for (int i = 0; i < partials; i += width) { sum += partial[i + lane].sum; }
     return {reduce_lanes<Sum, width>(sum)};
   }
 
   class Result {
    public:
     __device__ Result(const Statistic&, const Statistic& row) : sum_(row.sum) {}
+    __device__ explicit Result(const Statistic& row) : sum_(row.sum) {}
     __device__ Compute operator()(const Compute* v) const {
       return which == Algorithm::softmax ? (v[0] - sum_) * v[1] : v[0] - exponential_or_zero(v[1]) * sum_;
     }

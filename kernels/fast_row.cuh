@@ -1,13 +1,13 @@
-// Which elements of a row a thread owns, and how it holds them: 16 bytes at a time whatever the row's length and
-//          address.
+// Which elements of a row a thread owns, and how it keeps them: 16 bytes at a time for any length and any address.
 //
-// Idea     A row that starts anywhere has a head of a few elements up to the next sector (32 bytes, the least that
-//          memory moves), a body of whole packs, and a tail of less than a pack. Head and tail together, the edges, are
-//          given to as many threads, one element each. So 50 257 columns cost one load and one store more than 50 256.
-// Idea     All packs of a thread are asked for before the first is looked at: so many bytes are on their way at once.
-// Idea     16-bit elements stay packed in their registers, half as many as floats would take.
-// Limits   x and y lie equally far from a multiple of a pack's bytes. Without ragged, they and all rows start at one,
-//          and rows end at one.
+// Idea     A row that starts anywhere has three parts. The head is the few elements before the next sector (32 bytes,
+//          the smallest unit of a memory access). The body is whole packs. The tail is less than one pack. The elements
+//          of head and tail together go to as many threads, one element per thread. So 50257 columns cost one load and
+//          one store more than 50256.
+// Idea     A thread issues the loads of all its packs before it uses the first one. This keeps many bytes in flight.
+// Idea     16-bit elements stay packed in their registers. They take half the registers that floats would take.
+// Limits   x and y have the same distance from a multiple of a pack's bytes. Without `unaligned` this distance is 0,
+//          and all rows begin and end at a multiple of a pack.
 #pragma once
 
 #include "arithmetic.cuh"
@@ -15,52 +15,53 @@
 
 constexpr int sector_bytes = 32;
 
-// What the body of a ragged row begins at a multiple of, in elements: a sector, or a pack where that is more.
+// The body of an unaligned row begins at a multiple of this many elements: a sector, or a pack if a pack is larger.
 template<typename T, int pack_size>
 constexpr int body_alignment = sector_bytes / sizeof(T) > pack_size ? sector_bytes / sizeof(T) : pack_size;
 
-// A thread's part of a row, in elements from the start of the array.
-struct Part {
-  long long start;  // the row
-  int head;         // elements before the body
-  int packs;        // whole packs of the body
-  int edges;        // elements of head and tail together
-  int first;        // this thread's first pack; the others follow at a fixed stride
-  int stop;         // the pack that its packs end before
-  int edge;         // this thread's first edge
+// What one thread owns of a row.
+struct ThreadSlice {
+  long long row_start;  // the row's first element, counted from the start of the array
+  int head;             // elements before the body
+  int body_packs;       // whole packs in the body
+  int head_tail;        // elements of head and tail together
+  int first;            // this thread's first pack; its other packs follow at a fixed stride
+  int stop;             // its packs end before this one
+  int first_head_tail;  // this thread's first element of head and tail
 
   template<int pack_size>
-  __device__ long long pack_at(int pack) const {
-    return start + head + static_cast<long long>(pack) * pack_size;
+  __device__ long long pack_offset(int pack) const {
+    return row_start + head + static_cast<long long>(pack) * pack_size;
   }
   template<int pack_size>
-  __device__ long long edge_at(int which) const {
-    return start + which + (which < head ? 0ll : static_cast<long long>(packs) * pack_size);
+  __device__ long long head_tail_offset(int which) const {
+    return row_start + which + (which < head ? 0ll : static_cast<long long>(body_packs) * pack_size);
   }
 };
 
-// The part of thread `member` in share `share` of `shares` of a row. A row beyond the last has no elements. Shares are
-// whole lines of 128 bytes (8 packs of 16 bytes); the edges belong to the first.
-template<int pack_size, bool ragged, typename T>
-__device__ Part part_of(
-    const T* array, long long row, long long rows, long long cols, int member, int share = 0, int shares = 1) {
-  Part part{row * cols, 0, 0, 0, 0, 0, 0};
-  if (row >= rows) { return part; }
-  if constexpr (ragged) {
-    const auto place = static_cast<unsigned int>(reinterpret_cast<unsigned long long>(array) / sizeof(T) + part.start);
+// The slice of `thread` in `block`, where `blocks` blocks share a row. A row beyond the last one has no elements. Each
+// block takes whole lines of 128 bytes (8 packs of 16 bytes). Head and tail belong to block 0.
+template<int pack_size, bool unaligned, typename T>
+__device__ ThreadSlice thread_slice(
+    const T* array, long long row, long long rows, long long cols, int thread, int block = 0, int blocks = 1) {
+  ThreadSlice slice{row * cols, 0, 0, 0, 0, 0, 0};
+  if (row >= rows) { return slice; }
+  if constexpr (unaligned) {
+    const auto index =
+        static_cast<unsigned int>(reinterpret_cast<unsigned long long>(array) / sizeof(T) + slice.row_start);
     constexpr unsigned int alignment = body_alignment<T, pack_size>;
-    part.head = static_cast<int>(min(static_cast<long long>(-place % alignment), cols));
+    slice.head = static_cast<int>(min(static_cast<long long>(-index % alignment), cols));
   }
-  part.packs = static_cast<int>((cols - part.head) / pack_size);
-  part.edges = static_cast<int>(cols - static_cast<long long>(part.packs) * pack_size);
-  const int length = shares == 1 ? part.packs : ((part.packs + shares - 1) / shares + 7) / 8 * 8;
-  part.first = share * length + member;
-  part.stop = min(part.packs, (share + 1) * length);
-  part.edge = share == 0 ? member : part.edges;
-  return part;
+  slice.body_packs = static_cast<int>((cols - slice.head) / pack_size);
+  slice.head_tail = static_cast<int>(cols - static_cast<long long>(slice.body_packs) * pack_size);
+  const int packs_per_block = blocks == 1 ? slice.body_packs : ((slice.body_packs + blocks - 1) / blocks + 7) / 8 * 8;
+  slice.first = block * packs_per_block + thread;
+  slice.stop = min(slice.body_packs, (block + 1) * packs_per_block);
+  slice.first_head_tail = block == 0 ? thread : slice.head_tail;
+  return slice;
 }
 
-// The largest element of a pack. Two halves are compared by one instruction, without converting them.
+// The largest element of a pack. One instruction compares two halves with two others, without a conversion.
 template<typename Compute, typename T, int pack_size>
 __device__ Compute largest_of(const Pack<T, pack_size>& pack) {
   Compute largest = static_cast<Compute>(pack.elem[0]);
@@ -85,72 +86,77 @@ __device__ float largest_of(const Pack<__nv_bfloat16, 8>& pack) {
   return largest_of_pairs<__nv_bfloat162, 4>(pack);
 }
 
-__device__ inline void change(unsigned short& word, unsigned int bits) { word ^= bits; }
-__device__ inline void change(unsigned int& word, unsigned int bits) { word ^= bits; }
-__device__ inline void change(uint2& word, unsigned int bits) { word.x ^= bits, word.y ^= bits; }
-__device__ inline void change(uint4& word, unsigned int bits) {
+__device__ inline void xor_word(unsigned short& word, unsigned int bits) { word ^= bits; }
+__device__ inline void xor_word(unsigned int& word, unsigned int bits) { word ^= bits; }
+__device__ inline void xor_word(uint2& word, unsigned int bits) { word.x ^= bits, word.y ^= bits; }
+__device__ inline void xor_word(uint4& word, unsigned int bits) {
   word.x ^= bits, word.y ^= bits, word.z ^= bits, word.w ^= bits;
 }
 
-// One pack of each of the inputs, element by element as the operator computes.
+// One pack of each input, at the same columns.
 template<class Operator, int pack_size>
-struct Packs {
+struct InputPacks {
   using T = typename Operator::Element;
   using Compute = typename Operator::Compute;
   static constexpr int inputs = Operator::inputs;
 
-  Pack<T, pack_size> of[inputs];
+  Pack<T, pack_size> input[inputs];
 
+  // Sets every element to the value that changes no statistic.
   __device__ void fill() {
 #pragma unroll
     for (int k = 0; k < inputs; ++k) {
 #pragma unroll
-      for (int i = 0; i < pack_size; ++i) { of[k].elem[i] = Operator::filler(); }
+      for (int i = 0; i < pack_size; ++i) { input[k].elem[i] = Operator::filler(); }
     }
   }
-  __device__ void load_if(bool wanted, const T* const (&source)[inputs], long long at) {
+  __device__ void load_if(bool wanted, const T* const (&source)[inputs], long long offset) {
 #pragma unroll
-    for (int k = 0; k < inputs; ++k) { ::load_if(wanted, of[k].word, source[k] + at); }
+    for (int k = 0; k < inputs; ++k) { ::load_if(wanted, input[k].word, source[k] + offset); }
   }
-  // Hands each element to f, as an array of its inputs; with `change` the first input is what f has left there.
+  // Calls f for each column with an array of the inputs' values. With `change`, the first input takes what f leaves in
+  // values[0].
   template<bool change, class Function>
   __device__ void visit(Function f) {
 #pragma unroll
     for (int i = 0; i < pack_size; ++i) {
       Compute values[inputs];
 #pragma unroll
-      for (int k = 0; k < inputs; ++k) { values[k] = static_cast<Compute>(of[k].elem[i]); }
+      for (int k = 0; k < inputs; ++k) { values[k] = static_cast<Compute>(input[k].elem[i]); }
       f(values);
-      if constexpr (change) { of[0].elem[i] = static_cast<T>(values[0]); }
+      if constexpr (change) { input[0].elem[i] = static_cast<T>(values[0]); }
     }
   }
 };
 
-// What a thread keeps of a row in registers: `packs` packs of it, `stride` packs apart, and its edges.
-template<class Operator, int pack_size, int packs, int stride, bool ragged>
-struct Held {
+// What a thread keeps of a row in registers: `packs` packs, `stride` packs apart, and its elements of head and tail.
+template<class Operator, int pack_size, int packs, int stride, bool unaligned>
+struct RowFragment {
   using T = typename Operator::Element;
   using Compute = typename Operator::Compute;
   static constexpr int inputs = Operator::inputs;
-  static constexpr int most_edges = body_alignment<T, pack_size> - 1 + pack_size - 1;
-  static constexpr int edges = ragged ? (most_edges + stride - 1) / stride : 0;
+  static constexpr int packs_per_thread = packs;
+  static constexpr int most_head_tail = body_alignment<T, pack_size> - 1 + pack_size - 1;
+  static constexpr int head_tail_per_thread = unaligned ? (most_head_tail + stride - 1) / stride : 0;
 
-  Packs<Operator, pack_size> body[packs];
-  Packs<Operator, 1> edge[edges ? edges : 1];
+  InputPacks<Operator, pack_size> body[packs];
+  InputPacks<Operator, 1> head_tail[head_tail_per_thread ? head_tail_per_thread : 1];
 
-  __device__ void load(const Part& part, const T* const (&source)[inputs]) {
+  __device__ void load(const ThreadSlice& slice, const T* const (&source)[inputs]) {
 #pragma unroll
-    for (int j = 0; j < packs; ++j) { load_pack(part, source, j); }
+    for (int j = 0; j < packs; ++j) { load_pack(slice, source, j); }
 #pragma unroll
-    for (int e = 0; e < edges; ++e) { load_edge(part, source, e); }
+    for (int e = 0; e < head_tail_per_thread; ++e) { load_head_tail(slice, source, e); }
   }
 
   __device__ Compute largest() const {
     Compute result = minus_infinity<Compute>();
 #pragma unroll
-    for (int j = 0; j < packs; ++j) { result = fmax(result, largest_of<Compute>(body[j].of[0])); }
+    for (int j = 0; j < packs; ++j) { result = fmax(result, largest_of<Compute>(body[j].input[0])); }
 #pragma unroll
-    for (int e = 0; e < edges; ++e) { result = fmax(result, static_cast<Compute>(edge[e].of[0].elem[0])); }
+    for (int e = 0; e < head_tail_per_thread; ++e) {
+      result = fmax(result, static_cast<Compute>(head_tail[e].input[0].elem[0]));
+    }
     return result;
   }
 
@@ -159,60 +165,62 @@ struct Held {
 #pragma unroll
     for (int j = 0; j < packs; ++j) { body[j].template visit<change>(f); }
 #pragma unroll
-    for (int e = 0; e < edges; ++e) { edge[e].template visit<change>(f); }
+    for (int e = 0; e < head_tail_per_thread; ++e) { head_tail[e].template visit<change>(f); }
   }
 
-  // The compiler would keep the 16-bit elements that it has converted, in twice the registers. `zero` is one that it
-  // does not know to be zero, so to it the packed elements are new ones. A few may stay converted: that saves
-  // instructions.
-  __device__ void convert_again(unsigned int zero) {
+  // The compiler would keep the floats that it converted from 16-bit elements, in twice the registers. `zero` is 0, but
+  // the compiler does not know that. So it takes the packed elements for new values, and converts them again. A few
+  // elements may stay converted: that saves instructions.
+  __device__ void launder_registers(unsigned int zero) {
     if constexpr (sizeof(T) == 2 && packs * pack_size * inputs > 16) {
 #pragma unroll
       for (int j = 0; j < packs; ++j) {
 #pragma unroll
-        for (int k = 0; k < inputs; ++k) { change(body[j].of[k].word, zero); }
+        for (int k = 0; k < inputs; ++k) { xor_word(body[j].input[k].word, zero); }
       }
     }
   }
 
   // Computes the results in place, then writes them, one store after the other.
   template<class Result>
-  __device__ void store(const Part& part, T* target, Result result) {
+  __device__ void store(const ThreadSlice& slice, T* target, Result result) {
     visit<true>([&](Compute* values) { values[0] = result(values); });
 #pragma unroll
-    for (int j = 0; j < packs; ++j) { store_pack(part, target, j); }
+    for (int j = 0; j < packs; ++j) { store_pack(slice, target, j); }
 #pragma unroll
-    for (int e = 0; e < edges; ++e) { store_edge(part, target, e); }
+    for (int e = 0; e < head_tail_per_thread; ++e) { store_head_tail(slice, target, e); }
   }
 
-  // The same; each store makes room for a pack of the next row, which is asked for at once.
+  // As store(); each store frees the registers of one pack, and the load of the next row's pack follows at once.
   template<class Result>
   __device__ void store_and_load(
-      const Part& part, T* target, Result result, const Part& next, const T* const (&source)[inputs]) {
+      const ThreadSlice& slice, T* target, Result result, const ThreadSlice& next, const T* const (&source)[inputs]) {
     visit<true>([&](Compute* values) { values[0] = result(values); });
 #pragma unroll
-    for (int j = 0; j < packs; ++j) { store_pack(part, target, j), load_pack(next, source, j); }
+    for (int j = 0; j < packs; ++j) { store_pack(slice, target, j), load_pack(next, source, j); }
 #pragma unroll
-    for (int e = 0; e < edges; ++e) { store_edge(part, target, e), load_edge(next, source, e); }
+    for (int e = 0; e < head_tail_per_thread; ++e) {
+      store_head_tail(slice, target, e), load_head_tail(next, source, e);
+    }
   }
 
  private:
-  __device__ void load_pack(const Part& part, const T* const (&source)[inputs], int j) {
-    const int pack = part.first + j * stride;
+  __device__ void load_pack(const ThreadSlice& slice, const T* const (&source)[inputs], int j) {
+    const int pack = slice.first + j * stride;
     body[j].fill();
-    body[j].load_if(pack < part.stop, source, part.pack_at<pack_size>(pack));
+    body[j].load_if(pack < slice.stop, source, slice.pack_offset<pack_size>(pack));
   }
-  __device__ void load_edge(const Part& part, const T* const (&source)[inputs], int e) {
-    const int which = part.edge + e * stride;
-    edge[e].fill();
-    edge[e].load_if(which < part.edges, source, part.edge_at<pack_size>(which));
+  __device__ void load_head_tail(const ThreadSlice& slice, const T* const (&source)[inputs], int e) {
+    const int which = slice.first_head_tail + e * stride;
+    head_tail[e].fill();
+    head_tail[e].load_if(which < slice.head_tail, source, slice.head_tail_offset<pack_size>(which));
   }
-  __device__ void store_pack(const Part& part, T* target, int j) const {
-    const int pack = part.first + j * stride;
-    store_if(pack < part.stop, target + part.pack_at<pack_size>(pack), body[j].of[0].word);
+  __device__ void store_pack(const ThreadSlice& slice, T* target, int j) const {
+    const int pack = slice.first + j * stride;
+    store_if(pack < slice.stop, target + slice.pack_offset<pack_size>(pack), body[j].input[0].word);
   }
-  __device__ void store_edge(const Part& part, T* target, int e) const {
-    const int which = part.edge + e * stride;
-    store_if(which < part.edges, target + part.edge_at<pack_size>(which), edge[e].of[0].word);
+  __device__ void store_head_tail(const ThreadSlice& slice, T* target, int e) const {
+    const int which = slice.first_head_tail + e * stride;
+    store_if(which < slice.head_tail, target + slice.head_tail_offset<pack_size>(which), head_tail[e].input[0].word);
   }
 };

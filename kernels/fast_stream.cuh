@@ -1,67 +1,71 @@
 // Rows of any length: two reads, never three.
 //
-// Idea     What cannot be kept must be read again, but once: maximum and sum are found together, since a sum so far can
-//          be scaled down when a greater maximum comes. softmax_block_uncached reads three times.
-// Idea     The second read goes backwards: it begins with what was read last, and is still in the L2 cache.
-// Traffic  Global memory: each element read twice and written once; the caches serve part of the second read. A row of
-//          one piece a thread (packs * block_size packs a block) is read once.
-// Launch   block block_size, in clusters of `cluster` blocks along x; any grid that is a multiple of the cluster.
-// Limits   None to the length: a row has less than 2^31 packs. sm_90, or any with cluster = 1. ragged as in fast_warp.
+// Idea     A row that nothing on the chip can keep must be read again, but only once. One pass finds maximum and sum
+//          together: when a larger maximum comes, the sum so far is scaled down. softmax_block_uncached reads three
+//          times.
+// Idea     The second read goes backwards. It starts with the elements that were read last and are still in the L2
+//          cache.
+// Traffic  Global memory: each element read twice and written once; the caches serve some of the second read. A row of
+//          one chunk (packs * block_size packs per block) is read once.
+// Launch   block block_size, in clusters of `cluster` blocks along x; any grid that is a multiple of `cluster`.
+// Limits   A row has less than 2^31 packs. sm_90, or any architecture with cluster = 1. `unaligned`: as in
+//          fast_warp.cuh.
 // Source   Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 #pragma once
 
 #include "fast_operator.cuh"
 #include "fast_row.cuh"
 
-template<class Operator, int pack_size, int packs, int block_size, int cluster, bool ragged, typename T>
+template<class Operator, int pack_size, int packs, int block_size, int cluster, bool unaligned, typename T>
 __device__ void fast_stream_rows(
     const T* const (&source)[Operator::inputs], T* target, long long rows, long long cols) {
-  constexpr int piece = packs * block_size;
+  constexpr int chunk = packs * block_size;
   const Exchange<Operator, block_size, cluster> blocks;
-  Held<Operator, pack_size, packs, block_size, ragged> held;
+  RowFragment<Operator, pack_size, packs, block_size, unaligned> fragment;
 
-  blocks.announce();
-  blocks.begin();
-  int turn = 0;
-  for (long long row = blockIdx.x / cluster; row < rows; row += gridDim.x / cluster, ++turn) {
-    const Part whole =
-        part_of<pack_size, ragged>(source[0], row, rows, cols, threadIdx.x, blockIdx.x % cluster, cluster);
+  blocks.cluster_arrive();
+  blocks.cluster_wait();
+  int iteration = 0;
+  for (long long row = blockIdx.x / cluster; row < rows; row += gridDim.x / cluster, ++iteration) {
+    const ThreadSlice whole =
+        thread_slice<pack_size, unaligned>(source[0], row, rows, cols, threadIdx.x, blockIdx.x % cluster, cluster);
     const int length = whole.stop - (whole.first - static_cast<int>(threadIdx.x));
-    const int pieces = max(1, (length + piece - 1) / piece);
-    // The edges go with the first piece.
-    const auto part_of_piece = [&](int which) {
-      Part part = whole;
-      part.first += which * piece;
-      part.edge = which == 0 ? whole.edge : whole.edges;
-      return part;
+    const int chunks = max(1, (length + chunk - 1) / chunk);
+    // Head and tail belong to the first chunk.
+    const auto slice_of_chunk = [&](int which) {
+      ThreadSlice slice = whole;
+      slice.first += which * chunk;
+      slice.first_head_tail = which == 0 ? whole.first_head_tail : whole.head_tail;
+      return slice;
     };
 
-    auto thread = Operator::of_nothing();
-    for (int which = 0; which < pieces; ++which) {
-      held.load(part_of_piece(which), source);
-      Operator::add(thread, held);
+    auto thread = Operator::identity();
+    for (int which = 0; which < chunks; ++which) {
+      fragment.load(slice_of_chunk(which), source);
+      Operator::add(thread, fragment);
     }
-    const auto warp = Operator::of_warp(thread);
-    const auto all = blocks.exchange(warp, turn);
+    const auto warp = Operator::reduce_warp(thread);
+    const auto all = blocks.exchange(warp, iteration);
     const typename Operator::Result result(all, all);
-    for (int which = pieces - 1; which >= 0; --which) {
-      const Part part = part_of_piece(which);
-      if (which != pieces - 1) { held.load(part, source); }
-      held.store(part, target, result);
+    for (int which = chunks - 1; which >= 0; --which) {
+      const ThreadSlice slice = slice_of_chunk(which);
+      if (which != chunks - 1) { fragment.load(slice, source); }
+      fragment.store(slice, target, result);
     }
   }
 }
 
-template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool ragged>
+template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned>
 __global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
     fast_stream(const T* x, T* y, long long rows, long long cols) {
   const T* const source[] = {x};
-  fast_stream_rows<Forward<T, algorithm, false>, pack_size, packs, block_size, cluster, ragged>(source, y, rows, cols);
+  fast_stream_rows<Forward<T, algorithm, false>, pack_size, packs, block_size, cluster, unaligned>(
+      source, y, rows, cols);
 }
 
-template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool ragged>
+template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned>
 __global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
     fast_stream_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
   const T* const source[] = {dy, y};
-  fast_stream_rows<Backward<T, algorithm>, pack_size, packs, block_size, cluster, ragged>(source, dx, rows, cols);
+  fast_stream_rows<Backward<T, algorithm>, pack_size, packs, block_size, cluster, unaligned>(source, dx, rows, cols);
 }

@@ -1,8 +1,8 @@
-// Loads that do more than read: each takes what another load gives and changes it in registers.
+// Loads that do more than read: each changes in registers what another load returns.
 //
-// Idea     softmax(mask(scale * x)) as three kernels moves the matrix three times. As loads of one kernel, the scale
-//          and the mask cost what they read themselves: nothing, and a byte an element or less. A load holds the load
-//          it wraps: `MaskLoad<C, ScaleLoad<C, DirectLoad<T, C>>, M>` scales, then masks; the kernel sees a load.
+// Idea     softmax(mask(scale * x)) as three kernels moves the matrix three times. As loads of one kernel, scale and
+//          mask cost only what they read: nothing, and one byte per element or less. A load contains the load that it
+//          wraps: `MaskLoad<C, ScaleLoad<C, DirectLoad<T, C>>, M>` scales, then masks; the kernel sees one load.
 // Traffic  The inner load's, and the operand's. CausalLoad reads nothing beyond the diagonal.
 // Limits   Those of the inner load. Nested loads run from the inside out.
 // Source   OneFlow's fused softmax (FusedScaleMaskSoftmax, FusedBiasMaskScale, FusedTrilScaleSoftmaxMaskScale).

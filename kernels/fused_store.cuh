@@ -1,7 +1,7 @@
-// Stores that do more than write: each changes what it is given in registers and hands it to another store.
+// Stores that do more than write: each changes its input in registers and passes it to another store.
 //
-// Idea     The counterpart of fused_load.cuh. Forward, dropout belongs behind the softmax. Backward, what a load did to
-//          x its store does to dx: scaled by the same scale, and 0 where x was replaced by a fill value.
+// Idea     The counterpart of fused_load.cuh. Forward, dropout comes after the softmax. Backward, a store repeats on dx
+//          what the load did to x: it multiplies by the same scale, and writes 0 where a fill value replaced x.
 // Traffic  The inner store's, and the operand's. DropoutStore writes two results: the softmax, which the gradient
 //          needs, and the softmax with dropout.
 // Limits   Those of the inner store. Nested stores run from the outside in.

@@ -1,12 +1,12 @@
-// What the gradient kernels compute of a row, from the forward result y and the gradient dy that arrives at it.
+// What the gradient kernels compute from a row: the forward result y and the gradient dy with respect to y.
 //
 //   softmax       dx = (dy - sum(y * dy)) * y
 //   log_softmax   dx = dy - exp(y) * sum(dy)
 //
-// Idea     y already holds all that the forward pass knew of x, so x is not read again, and there is no maximum to
-//          find: one sum over the row instead of two reductions.
-// Edges    Nothing is treated specially, so dx has what the formula has: a NaN in the sum makes softmax's row NaN; a y
-//          of 0 (of -inf under log_softmax) gives 0 (gives dy) while the sum is finite.
+// Idea     y holds everything that the gradient needs of x. So x is not read again, and there is no maximum to find:
+//          one sum over the row instead of two reductions.
+// Edges    No value is special, so dx is what the formula gives: a NaN in the sum makes softmax's row NaN. While the
+//          sum is finite, y = 0 gives dx = 0 in softmax, and y = -inf gives dx = dy in log_softmax.
 // Source   The chain rule on y = exp(x) / sum(exp(x)): dy_i/dx_j = y_i * (delta_ij - y_j).
 #pragma once
 

@@ -1,8 +1,8 @@
-// Loads and stores as function objects: a kernel moves packs and knows nothing of where they come from.
+// Loads and stores as function objects: a kernel moves packs and does not know where they come from.
 //
 // Idea     A kernel asks for `pack_size` neighbours of a row, in the compute type. How they are read and converted is
-//          the function object's business, so scaling, masking or adding a bias is another `load`, not another kernel.
-// Traffic  One vector access a pack: pack_size * sizeof(T) bytes a lane.
+//          up to the function object. So scaling, masking or adding a bias is another `load`, not another kernel.
+// Traffic  One vector access per pack: pack_size * sizeof(T) bytes per lane.
 // Limits   `col` and the row length are multiples of pack_size, and the array starts at a multiple of a pack's bytes.
 //          Offsets are 64-bit: more than 2^31 elements are fine.
 // Source   OneFlow's softmax (DirectLoad, DirectStore).

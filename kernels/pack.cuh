@@ -1,13 +1,13 @@
 // A pack: neighbouring elements of a row that one thread moves with one instruction.
 //
-// Idea     A GPU moves 4, 8 or 16 bytes a lane in one instruction, if the address is a multiple of that size. Two
+// Idea     A GPU moves 4, 8 or 16 bytes per lane in one instruction, if the address is a multiple of that size. Two
 //          floats as a pack are one 64-bit load instead of two 32-bit ones: half the instructions for the same bytes.
 // Limits   pack_size * sizeof(T) is 1, 2, 4, 8 or 16 bytes; the address must be a multiple of it, or the GPU reports a
 //          misaligned address. So the row length, and the array's first element, must be multiples of a pack.
 // Source   CUDA C++ Programming Guide, "Device Memory Accesses"; OneFlow's softmax uses packs of 2.
 #pragma once
 
-// The machine word that carries so many bytes. Copying it as one value is what makes one instruction of a pack.
+// The machine word of `bytes` bytes. A copy of it as one value compiles to one instruction for the whole pack.
 template<int bytes>
 struct Word;
 

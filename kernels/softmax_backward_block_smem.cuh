@@ -1,8 +1,8 @@
-// Gradient of softmax for middling rows: a block owns a row and keeps y and dy in shared memory.
+// Gradient of softmax for medium-length rows: a block owns a row and keeps y and dy in shared memory.
 //
-// Idea     The forward kernel's, with two rows in shared memory instead of one: so rows are half as long at most. A
-//          thread reads back the very packs that it wrote, so shared memory serves as more registers, and no
-//          barrier stands but the reduction's.
+// Idea     As the forward kernel, with two rows in shared memory instead of one, so rows are at most half as long. A
+//          thread reads back exactly the packs that it wrote. So shared memory acts as more registers, and only the
+//          reduction needs barriers.
 // Traffic  Global memory: y and dy read once, dx written once. Shared memory: each of both written once, read once.
 // Launch   block block_size; any grid: the blocks stride over the rows; 2 * cols * sizeof(compute type) bytes of
 //          dynamic shared memory.

@@ -3,7 +3,7 @@
 // Idea     One pass to sum, one to write. With no maximum to find, the gradient reads its inputs twice where the
 //          forward kernel reads its input three times.
 // Traffic  Global memory: y and dy read twice, dx written once. (log_softmax's sum takes dy alone, and the compiler
-//          drops the first read of y.) What saves the second read from reaching DRAM is the L2 cache.
+//          drops the first read of y.) The L2 cache serves some of the second read.
 // Launch   block block_size (OneFlow: 1024); any grid: the blocks stride over the rows. No dynamic shared memory.
 // Limits   cols is a multiple of pack_size; dy, y and dx are aligned to a pack. Any number of columns. dx may be dy
 //          or y.

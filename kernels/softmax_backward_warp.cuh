@@ -1,7 +1,7 @@
-// Gradient of softmax for short rows: a warp, or a part of one, owns a row and keeps y and dy in registers.
+// Gradient of softmax for short rows: a warp, or a group of its lanes, owns a row and keeps y and dy in registers.
 //
-// Idea     The forward kernel's segmentation with two inputs and one reduction: each lane keeps its part of y and of
-//          dy, the sum goes round by shuffles.
+// Idea     The forward kernel's groups of lanes, with two inputs and one reduction: each lane keeps its packs of y and
+//          of dy, and the lanes add up by shuffles.
 // Traffic  Global memory: y and dy read once, dx written once. Shared memory: none.
 // Launch   block (thread_group_width, 128 / thread_group_width); any grid: the groups stride over the rows.
 // Limits   cols <= cols_per_thread * thread_group_width, and equal to it unless padding; cols is a multiple of

@@ -1,8 +1,8 @@
-// Softmax of middling rows: a block owns a row and keeps it in shared memory.
+// Softmax of medium-length rows: a block owns a row and keeps it in shared memory.
 //
 // Idea     A row too long for a warp's registers still fits into the shared memory of its block. Read it once from
-//          global memory, and take maximum, sum and result from the copy. Where a pack lies in that copy is the lesson:
-//          see shared_row.cuh.
+//          global memory, and compute maximum, sum and result from the copy. The layout of the packs in that copy
+//          decides the bank conflicts: see shared_row.cuh.
 // Traffic  Global memory: each element read once and written once. Shared memory: each written twice, read twice.
 // Launch   block block_size; any grid: the blocks stride over the rows; cols * sizeof(compute type) bytes of dynamic
 //          shared memory.

@@ -1,8 +1,8 @@
 // Softmax of long rows: a block owns a row and keeps it nowhere.
 //
-// Idea     A row that fits neither registers nor shared memory is read again for each pass. What saves the second and
-//          third read from reaching DRAM is the L2 cache: large blocks mean few rows in flight, and so more room for
-//          each.
+// Idea     A row that fits neither registers nor shared memory is read again for each pass. The L2 cache
+//          serves some of the second and third read: large blocks mean few rows in flight, so each row has more of the
+//          cache.
 // Traffic  Global memory: each element read three times and written once.
 // Launch   block block_size (OneFlow: 1024); any grid: the blocks stride over the rows. No dynamic shared memory.
 // Limits   cols is a multiple of pack_size; x and y are aligned to a pack. Any number of columns.

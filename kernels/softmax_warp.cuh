@@ -1,8 +1,8 @@
-// Softmax of short rows: a warp, or a part of one, owns a row and keeps it in registers.
+// Softmax of short rows: a warp, or a group of its lanes, owns a row and keeps it in registers.
 //
 // Idea     A row of up to 1024 columns fits into the registers of 32 lanes. Maximum and sum go from lane to lane by
 //          shuffles: no shared memory and no barrier. A row shorter than a warp gets a group of 1, 2, 4, 8 or 16 lanes,
-//          so that no lane idles, and two rows at a time give each lane more loads in flight.
+//          so that no lane is idle. With two rows at a time, each lane has more loads in flight.
 // Traffic  Global memory: each element read once and written once. Shared memory: none.
 // Launch   block (thread_group_width, 128 / thread_group_width); any grid: the groups stride over the rows.
 // Limits   cols <= cols_per_thread * thread_group_width, and equal to it unless padding; cols is a multiple of

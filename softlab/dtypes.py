@@ -1,4 +1,4 @@
-"""The element types: one frozen record each, so that a dtype's name, size, CUDA and compute type stand in one place."""
+"""The element types: one frozen record each, which holds its name, size, CUDA type and compute type."""
 
 from __future__ import annotations
 

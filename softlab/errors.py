@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 FAULT_KINDS = (
     "global-out-of-bounds",
@@ -15,10 +16,22 @@ FAULT_KINDS = (
     "infinite-loop",
     "mbarrier-misuse",
 )
+#: Kinds of a fault by which a kernel stops itself.
+STOP_KINDS = ("trap", "assert")
 
 
 class Error(Exception):
-    """Base of every error that softlab raises on purpose."""
+    """Base of every error that softlab raises on purpose. Every one can be pickled, with all its fields."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[Error], args: tuple[Any, ...], fields: dict[str, Any]) -> Error:
+    """A pickled error again: keyword arguments of its own are among the fields."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
 
 
 class CompileError(Error):
@@ -50,25 +63,37 @@ class UnsupportedInstruction(Error):
 
 @dataclass(frozen=True)
 class FaultSite:
-    """Where a fault happened. Every field is None where it does not apply or is not known."""
+    """Where a fault happened. Every field is None where it does not apply or is not known.
+
+    ``argument`` is the index of the kernel argument whose array the address belongs to or is nearest to. ``symbol`` is
+    the address as the source names it. ``other_line``, ``other_thread`` and ``other_block`` are those of the other
+    access of a race.
+    """
 
     line: int | None = None
     thread: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
     address: int | None = None
+    argument: int | None = None
+    symbol: str | None = None
+    other_line: int | None = None
+    other_thread: tuple[int, int, int] | None = None
+    other_block: tuple[int, int, int] | None = None
 
 
 class KernelFault(Error):
-    """A kernel did what a GPU must not do.
+    """A kernel did what a GPU must not do, or stopped itself: a trap, or an assertion that fails.
 
-    ``kind`` is one of ``FAULT_KINDS``; ``line`` is the line of the CUDA source; ``thread`` and ``block`` are
-    (x, y, z) indices; ``address`` is a byte offset (in the block's shared memory, or from the start of the nearest
-    array). Fields that do not apply are None.
+    ``kind`` is one of ``FAULT_KINDS`` or ``STOP_KINDS``; ``line`` is the line of the CUDA source; ``thread`` and
+    ``block`` are (x, y, z) indices; ``address`` is a byte offset (in the block's shared memory, or from the start of
+    the nearest array); ``argument`` is the index of the kernel argument that is this array; ``symbol`` is the address
+    as the source names it, such as "c[0]". Of a race, ``other_line``, ``other_thread`` and ``other_block`` are the
+    other access. Fields that do not apply are None.
     """
 
     def __init__(self, kind: str, message: str, site: FaultSite | None = None) -> None:
-        if kind not in FAULT_KINDS:
-            raise ValueError(f"fault kind {kind!r} is not one of {FAULT_KINDS}")
+        if kind not in (*FAULT_KINDS, *STOP_KINDS):
+            raise ValueError(f"fault kind {kind!r} is not one of {(*FAULT_KINDS, *STOP_KINDS)}")
         site = site or FaultSite()
         super().__init__(message)
         self.kind = kind
@@ -76,3 +101,15 @@ class KernelFault(Error):
         self.thread = site.thread
         self.block = site.block
         self.address = site.address
+        self.argument = site.argument
+        self.symbol = site.symbol
+        self.other_line = site.other_line
+        self.other_thread = site.other_thread
+        self.other_block = site.other_block
+
+    def with_note(self, note: str) -> KernelFault:
+        """The same fault with a line added to its message."""
+        fault = type(self).__new__(type(self), f"{self}\n  {note}")
+        fault.args = (f"{self}\n  {note}",)
+        fault.__dict__.update(self.__dict__)
+        return fault

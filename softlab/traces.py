@@ -1,21 +1,26 @@
 """Frozen records of what ran: counters, lines, warp-level memory accesses and shuffles.
 
-Records are columnar (NumPy arrays, one row an event), so that a view can filter them with a mask and a file holds them
-without pickle.
+Records are columnar: NumPy arrays with one row per event. So a view can filter them with a mask, and a file holds them
+without pickle. Records with arrays compare by identity: compare ``counters`` or columns to compare two runs.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
-#: The counters of a run, counted a warp at a time as the hardware does (design of the public surface).
+from softlab.archives import checked_column, read_archive, write_archive
+from softlab.findings import Finding
+
+#: The counters of a run, counted per warp as the hardware does. An atomic on global memory whose result is used is
+#: "global_atomic", else "global_reduction". "instructions" are those of the machine code. Where ``Run.level`` is "PTX",
+#: they are the "ptx_instructions".
 COUNTERS = (
     "shared_load_instructions",
     "shared_store_instructions",
@@ -30,9 +35,16 @@ COUNTERS = (
     "dshared_load_sectors",
     "dshared_store_requests",
     "dshared_store_sectors",
+    "shared_atomic_instructions",
+    "shared_atomic_wavefronts",
+    "global_atomic_requests",
+    "global_atomic_sectors",
+    "global_reduction_requests",
+    "global_reduction_sectors",
     "shuffle_instructions",
     "barriers",
     "instructions",
+    "ptx_instructions",
 )
 
 
@@ -46,14 +58,14 @@ class Buffer:
     dtype: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Accesses:
-    """Warp-level memory accesses of the recorded blocks, in the order they ran. One row a warp and instruction.
+    """Warp-level memory accesses of the recorded blocks, in the order they ran. One row per warp and instruction.
 
     line (n,) int32: line of the kernel's CUDA file (0: unknown);
     instruction (n,) int32: index into ``Trace.instructions``;
-    store (n,) bool; width (n,) int32: bytes a lane; block (n,) int64: linear block index; warp (n,) int32: warp in the
-    block; step (n,) int64: order in the run; address (n, 32) uint64: byte offset in the block's shared memory, or
+    store (n,) bool; width (n,) int32: bytes per lane; block (n,) int64: linear block index; warp (n,) int32: warp in
+    the block; step (n,) int64: order in the run; address (n, 32) uint64: byte offset in the block's shared memory, or
     global address (see ``Trace.buffers``); active (n, 32) bool: the lanes that took part.
     """
 
@@ -93,12 +105,12 @@ _ACCESS_COLUMNS: dict[str, tuple[tuple[int, ...], str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shuffles:
-    """Warp shuffles of the recorded blocks. One row a warp and instruction.
+    """Warp shuffles of the recorded blocks. One row per warp and instruction.
 
     line, instruction, block, warp, step as in :class:`Accesses`; mode (n,) '<U4' ("bfly", "down", "up", "idx");
-    source (n, 32) int8: the lane each lane read (its own where out of range); active (n, 32) bool;
+    source (n, 32) int8: the lane that each lane read, its own if out of range; active (n, 32) bool;
     given, received (n, 32) uint32: raw bits.
     """
 
@@ -130,11 +142,11 @@ class Shuffles:
         return type(self)(**{f.name: getattr(self, f.name)[mask] for f in fields(self)})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InstructionCounters:
-    """The counters by PTX instruction: where each stands and what it did.
+    """The counters of each PTX instruction, with its text and its source lines.
 
-    text: PTX text of each; frames: its source places, innermost call first, as (file, line);
+    text: PTX text of each; frames: its source lines, innermost call first, as (file, line);
     counts (instructions, len(COUNTERS)) int64 in the order of ``COUNTERS``.
     """
 
@@ -163,8 +175,8 @@ class InstructionCounters:
 class FusedAccess:
     """Loads or stores of the PTX that are one access in the machine code.
 
-    carrier: index of the PTX instruction that the access counts for; parts: indices of all of them, sorted; width: the
-    bytes a lane that it moves; text: one of the machine instructions ("STS.128 [R12], R8").
+    carrier: index of the PTX instruction for which the access counts; parts: indices of all of them, sorted; width:
+    bytes per lane that it moves; text: one of the machine instructions ("STS.128 [R12], R8").
     """
 
     carrier: int
@@ -173,15 +185,19 @@ class FusedAccess:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """What one launch did. On a GPU the counters and logs are empty: hardware counters need Nsight Compute.
 
     executor: "emulator" or "gpu"; grid, block: three ints each; arch: the compiled architecture; file: name of the
     kernel's own source file in the frames; source: its text; buffers: the array arguments; instructions: counters by
     PTX instruction (None on a GPU); shared, global_: accesses of the recorded blocks; shuffles likewise; level: whether
-    accesses are counted and recorded as the "machine code" has them, or, where nvdisasm is missing, as the "PTX" does;
-    fused: the accesses that the machine code makes of several of the PTX.
+    accesses, atomics and instructions count as the "machine code" has them, or as the "PTX" does because nvdisasm is
+    missing; estimated_instructions: how many of ``counters["instructions"]`` belong to machine code whose executions do
+    not follow from the PTX for certain, such as targets of a jump table; fused: the accesses that the machine code
+    makes of several of the PTX; name: the kernel's; registers per thread (None: unknown), bytes
+    per thread spilled to memory, static and dynamic shared memory per block in bytes; findings: all that
+    ``check="collect"`` found.
     """
 
     executor: str
@@ -198,6 +214,34 @@ class Run:
     lane_instructions: int = 0
     level: str = "PTX"
     fused: tuple[FusedAccess, ...] = ()
+    name: str = ""
+    registers: int | None = None
+    spill_bytes: int = 0
+    static_smem_bytes: int = 0
+    smem_bytes: int = 0
+    estimated_instructions: int = 0
+    findings: tuple[Finding, ...] = ()
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Run of {self.name or self.file}: {self._shape()}", *self._summary()])
+
+    def _repr_html_(self) -> str:
+        from softlab.views.runs import run_html
+
+        return run_html(self)
+
+    def _shape(self) -> str:
+        where = f"in the emulator, compiled for {self.arch}" if self.executor == "emulator" else "on a GPU"
+        return f"grid {self.grid}, block {self.block}, {where}"
+
+    def _summary(self) -> list[str]:
+        """The counters that are not 0, and how much is recorded: at most 20 lines."""
+        if self.instructions is None:
+            return ["  no counters: they need the emulator with record=True"]
+        counters = {name: value for name, value in self.counters.items() if value}
+        width = max(map(len, counters), default=0)
+        recorded = f"{len(self.shared)} shared and {len(self.global_)} global accesses, {len(self.shuffles)} shuffles"
+        return [*(f"  {name.ljust(width)}  {value}" for name, value in counters.items()), f"  recorded: {recorded}"]
 
     @property
     def counters(self) -> dict[str, int]:
@@ -216,6 +260,7 @@ class Run:
         plain = {name: getattr(self, name) for name in _PLAIN}
         plain["buffers"] = [asdict(buffer) for buffer in self.buffers]
         plain["fused"] = [asdict(access) for access in self.fused]
+        plain["findings"] = [asdict(finding) for finding in self.findings]
         columns = {
             f"{log}.{column.name}": getattr(getattr(self, log), column.name)
             for log, record in _LOGS.items()
@@ -225,65 +270,139 @@ class Run:
             plain["instructions"] = {"text": self.instructions.text, "frames": self.instructions.frames}
             columns["instructions.counts"] = self.instructions.counts
         header = json.dumps({"format": _FORMAT, "counters": COUNTERS, **plain})
-        with open(path, "wb") as stream:
-            np.savez_compressed(stream, allow_pickle=False, header=np.array(header), **columns)
+        write_archive(path, {"header": np.array(header), **columns})
 
     @classmethod
     def load(cls, path: str | Path) -> Run:
         """The run in a file of :meth:`save`.
 
         Raises:
-            ValueError: the file is not one of these, or of another version of softlab; the message says which.
+            ValueError: the file is damaged, no saved run, or of another version of softlab; the message says which.
+            OSError: there is no such file.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                columns = dict(file)
+            archive = read_archive(path)
+            columns = archive.arrays
             header = json.loads(str(columns.pop("header")))
-        except (ValueError, KeyError, EOFError, BadZipFile) as error:
+            version = header["format"], tuple(header["counters"])
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"{path} is not a run that softlab saved: {error}") from error
-        if header["format"] != _FORMAT or tuple(header["counters"]) != COUNTERS:
+        if version[0] not in (_FORMAT, _FORMAT_WITHOUT_DIGEST) or version[1] != COUNTERS:
             raise ValueError(
-                f"{path} has the format {header['format']}, this softlab reads {_FORMAT}: "
+                f"{path} has the format {version[0]!r:.20}, this softlab reads {_FORMAT}: "
                 "load it with the version that wrote it, or run the kernel again"
             )
-        found = header.get("instructions")
-        plain: dict[str, Any] = {
-            name: tuple(value) if isinstance(value := header[name], list) else value for name in _PLAIN
-        }
-        logs: dict[str, Any] = {
-            log: record(**{column.name: columns[f"{log}.{column.name}"] for column in fields(record)})
-            for log, record in _LOGS.items()
-        }
-        return cls(
-            **plain,
-            **logs,
-            buffers=tuple(Buffer(**buffer) for buffer in header["buffers"]),
-            fused=tuple(FusedAccess(**{**access, "parts": tuple(access["parts"])}) for access in header["fused"]),
-            instructions=found
-            and InstructionCounters(
-                text=tuple(found["text"]),
-                frames=tuple(tuple((name, line) for name, line in frames) for frames in found["frames"]),
-                counts=columns["instructions.counts"],
-            ),
+        try:
+            if version[0] == _FORMAT and not archive.verified:
+                raise ValueError("its digest is missing")
+            return cls(**_checked_plain(header), **_checked_logs(columns), **_checked_parts(header, columns))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path} is damaged, so it is not a run that softlab saved: {error!r:.300}") from error
+
+
+def _checked_plain(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a run that are numbers and texts, of their types and ranges."""
+    plain = {name: header[name] for name in _PLAIN if name in header or name not in _LATER}
+    for name in ("grid", "block"):
+        plain[name] = tuple(plain[name])
+        _need(len(plain[name]) == 3 and all(_is_count(size) and 0 < size < 1 << 31 for size in plain[name]), name)
+    for name in {"lane_instructions", "spill_bytes", "static_smem_bytes", "smem_bytes", "registers"} & plain.keys():
+        _need(_is_count(plain[name]) or (name == "registers" and plain[name] is None), name)
+    for name in {"file", "source", "name"} & plain.keys():
+        _need(isinstance(plain[name], str), name)
+    _need(plain["executor"] in ("emulator", "gpu"), "executor")
+    _need(plain["level"] in ("PTX", "machine code"), "level")
+    _need(isinstance(plain["arch"], str) and re.fullmatch(r"sm_\d{2,3}[af]?", plain["arch"]) is not None, "arch")
+    return plain
+
+
+def _checked_logs(columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The accesses and shuffles: columns of one length, of their dtypes."""
+    logs: dict[str, Any] = {}
+    for log, record in _LOGS.items():
+        rows, empty = len(columns[f"{log}.line"]), record.empty()
+        models = {column.name: getattr(empty, column.name) for column in fields(record)}
+        logs[log] = record(**{
+            name: checked_column(f"{log}.{name}", columns[f"{log}.{name}"], model.dtype, (rows, *model.shape[1:]))
+            for name, model in models.items()
+        })  # fmt: skip
+        for name in ("line", "instruction", "block", "warp", "step"):
+            _need(not rows or getattr(logs[log], name).min() >= 0, f"{log}.{name}")
+    _need(bool(np.isin(logs["shuffles"].mode, ("bfly", "down", "up", "idx")).all()), "shuffles.mode")
+    _need(bool(np.isin(logs["shuffles"].source, np.arange(32)).all()), "shuffles.source")
+    return logs
+
+
+def _checked_parts(header: Mapping[str, Any], columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The buffers, the fused accesses and the counters by instruction."""
+    buffers = tuple(Buffer(**buffer) for buffer in header["buffers"])
+    for buffer in buffers:
+        _need(all(map(_is_count, (buffer.index, buffer.base, buffer.nbytes))), "buffers")
+        _need(isinstance(buffer.dtype, str), "buffers")
+    found, instructions = header.get("instructions"), None
+    if found is not None:
+        texts = tuple(found["text"])
+        frames = tuple(tuple((name, line) for name, line in stack) for stack in found["frames"])
+        _need(all(isinstance(text, str) for text in texts) and len(frames) == len(texts), "instructions.text")
+        _need(all(isinstance(n, str) and _is_count(line) for stack in frames for n, line in stack), "frames")
+        counts = checked_column(
+            "instructions.counts", columns["instructions.counts"], np.dtype(np.int64), (len(texts), len(COUNTERS))
         )
+        instructions = InstructionCounters(texts, frames, counts)
+    fused = tuple(FusedAccess(**{**access, "parts": tuple(access["parts"])}) for access in header["fused"])
+    for access in fused:
+        _need(all(map(_is_count, (access.carrier, access.width, *access.parts))), "fused")
+        _need(isinstance(access.text, str), "fused")
+    findings = tuple(Finding(**_tuples(finding)) for finding in header.get("findings", ()))
+    for finding in findings:
+        _need(_is_count(finding.count) and finding.severity in ("error", "warning"), "findings")
+        _need(all(isinstance(text, str) for text in (finding.kind, finding.message)), "findings")
+    return {"buffers": buffers, "fused": fused, "instructions": instructions, "findings": findings}
+
+
+def _tuples(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's lists as tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _need(fits: bool, name: str) -> None:
+    if not fits:
+        raise ValueError(f"{name} has a value that no run has")
 
 
 #: Raise when a saved run changes its meaning.
-_FORMAT = 1
-_PLAIN = ("executor", "grid", "block", "arch", "file", "source", "lane_instructions", "level")
+_FORMAT = 2
+#: The same, of before files had a digest.
+_FORMAT_WITHOUT_DIGEST = 1
+#: Fields that came later: files of before lack them.
+_LATER = ("name", "registers", "spill_bytes", "static_smem_bytes", "smem_bytes", "estimated_instructions")
+_PLAIN = ("executor", "grid", "block", "arch", "file", "source", "lane_instructions", "level", *_LATER)
 _LOGS: dict[str, type[Accesses] | type[Shuffles]] = {"shared": Accesses, "global_": Accesses, "shuffles": Shuffles}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """An operator's run on the emulator: ``output`` (the operator's result), ``plan`` and ``run``.
 
-    The counters, lines and logs of the run can be had from the trace itself.
+    The trace itself also has the counters, lines and logs of its run.
     """
 
     output: np.ndarray
     plan: Any
     run: Run
+
+    def __repr__(self) -> str:
+        output = f"output {self.output.dtype} {self.output.shape}, kernel {getattr(self.plan, 'kernel', '?')}"
+        return "\n".join([f"Trace: {output}, {self.run._shape()}", *self.run._summary()])
+
+    def _repr_html_(self) -> str:
+        from softlab.views.runs import trace_html
+
+        return trace_html(self)
 
     @property
     def counters(self) -> Mapping[str, int]:

@@ -9,13 +9,55 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from softlab import doctor
+from softlab.cli import doctor
 
 # The same examples in every run, on every machine: `make test` is either green or red. To look for new ones:
 # pytest --hypothesis-profile=explore
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("repeatable")
+
+#: What `make check` leaves out: tests that run the emulator over many shapes, compile many kernels or start servers.
+#: Beginnings of test ids. A single slow test elsewhere gets the mark `slow` itself.
+SLOW = (
+    "tests/course/test_grading.py",
+    "tests/course/test_notebooks.py",
+    "tests/course/test_solutions.py",
+    "tests/emulator/test_asynchronous.py",
+    "tests/emulator/test_clusters.py",
+    "tests/emulator/test_contraction.py",
+    "tests/emulator/test_cooperative.py",
+    "tests/emulator/test_faults.py",
+    "tests/emulator/test_warp_groups.py",
+    "tests/emulator/test_warpwide.py",
+    "tests/faults/",
+    "tests/fuzz/",
+    "tests/hardware/test_cluster_counters.py",
+    "tests/hardware/test_counters.py",
+    "tests/hardware/test_machine_counters.py",
+    "tests/hardware/test_sanitize.py",
+    "tests/instruments/test_findings.py",
+    "tests/instruments/test_global_hazards.py",
+    "tests/kernels/",
+    "tests/operators/test_any_array.py",
+    "tests/operators/test_edges.py",
+    "tests/operators/test_gradients.py",
+    "tests/operators/test_prepared.py",
+    "tests/random_cases/",
+    "tests/test_fused.py",
+    "tests/bench/record/test_claims.py::test_the_cases_cover_the_dispatch",
+    "tests/bench/record/test_measuring.py::test_every_stopwatch_gives_the_time_of_one_launch",
+    "tests/bench/test_fusing.py::test_a_recording",
+    "tests/course/test_exercises.py::test_a_kernel",
+    "tests/explorers/test_gallery.py",
+    "tests/explorers/test_real_kernel.py",
+    "tests/plans/test_plans.py::test_a_hundred_thousand_plans_equal_the_reference",
+    "tests/plans/test_resources.py::test_a_sample_of_the_table_equals_the_compiler",
+    "tests/plans/test_short_rows.py::test_issue_is_what_the_emulator_counts",
+    "tests/plans/test_sweeps.py::test_on_a_dask_cluster",
+    "tests/test_kernel.py::test_architectures_give_the_same",
+    "tests/tools/",
+)
 
 _CHROMIUM = pytest.StashKey[Path | None]()
 _CACHE = pytest.StashKey[pytest.MonkeyPatch]()
@@ -41,6 +83,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_CACHE].setenv("XDG_CACHE_HOME", str(folder))
     config.stash[_STATE] = tempfile.TemporaryDirectory(prefix="softlab-state-")
     config.stash[_CACHE].setenv("XDG_STATE_HOME", config.stash[_STATE].name)
+    # A kernel that has changed: commands and notebooks that a test starts print what they would print otherwise.
+    config.stash[_CACHE].setenv("PYTHONWARNINGS", "ignore:The table of registers is stale:UserWarning")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -50,8 +94,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[_STATE].cleanup()
 
 
+# Before pytest's own hook, which selects by marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what cannot run here, with the reason; with --require-... it runs, and fails with the reason."""
+    """Mark what is slow. Skip what cannot run here, with the reason; with --require-... it runs and fails with it."""
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
     if not config.getoption("--require-browser") and config.stash[_CHROMIUM] is None:
         skip = pytest.mark.skip(reason="no Chromium found (apt-get install chromium, or playwright install chromium)")
         for item in items:

@@ -20,7 +20,7 @@ RIGHT = "right"
 
 @dataclass(frozen=True)
 class Library:
-    """One way to compute a softmax.
+    """A function that computes a softmax.
 
     ``array``: a host array as the library's; ``full``: (shape, value, dtype name) -> array; ``call``: (op, x, axis,
     options) -> result, options being ``dtype`` (a name) and ``out``; ``host``: array -> NumPy array.
@@ -34,7 +34,7 @@ class Library:
 
 
 @dataclass(frozen=True)
-class Error:
+class Refusal:
     """What must come: an exception; softlab's is of this name, with these words in its message."""
 
     name: str
@@ -42,11 +42,11 @@ class Error:
 
 
 @dataclass(frozen=True)
-class Edge:
+class EdgeCase:
     """One edge.
 
     ``memory`` is a host array that the library takes, and ``view`` what of it is x. ``out`` takes (library, the
-    library's memory, x) to the array for the result. ``wanted`` is the result, or the :class:`Error`; None for the
+    library's memory, x) to the array for the result. ``wanted`` is the result, or the :class:`Refusal`; None for the
     oracle's. ``big`` makes x on the GPU alone, and ``look`` is the part of the result that is compared.
     """
 
@@ -63,7 +63,7 @@ class Edge:
     look: Callable[[Any], Any] = lambda result: result
 
 
-def verdict(edge: Edge, library: Library) -> str:
+def verdict(edge: EdgeCase, library: Library) -> str:
     """What came of an edge: "right", or what there was instead."""
     try:
         memory = edge.big(library) if edge.big else library.array(np.array(edge.memory))
@@ -74,7 +74,7 @@ def verdict(edge: Edge, library: Library) -> str:
         got = result(edge, library, memory, x)
     except Exception as error:
         return _judged_error(edge, library, error)
-    if isinstance(edge.wanted, Error):
+    if isinstance(edge.wanted, Refusal):
         return f"no error: gives {got.dtype.name} of shape {got.shape}"
     value, tolerance = _expected(edge, got)
     if got.shape != value.shape:
@@ -88,7 +88,7 @@ def verdict(edge: Edge, library: Library) -> str:
     return RIGHT
 
 
-def result(edge: Edge, library: Library, memory: Any, x: Any) -> np.ndarray:
+def result(edge: EdgeCase, library: Library, memory: Any, x: Any) -> np.ndarray:
     """What the library gives for x, a view of its memory, on the host."""
     options: dict[str, Any] = {} if edge.dtype is None else {"dtype": edge.dtype}
     if edge.out:
@@ -97,10 +97,10 @@ def result(edge: Edge, library: Library, memory: Any, x: Any) -> np.ndarray:
     return library.host(edge.look(options.get("out", got)))
 
 
-def _judged_error(edge: Edge, library: Library, error: Exception) -> str:
+def _judged_error(edge: EdgeCase, library: Library, error: Exception) -> str:
     if "unexpected keyword argument" in str(error):
         return f"has no {str(error).split()[-1].strip(chr(39))}="
-    if not isinstance(edge.wanted, Error):
+    if not isinstance(edge.wanted, Refusal):
         return _said(error)
     if not library.name.startswith("softlab"):
         return f"{RIGHT} ({_said(error)})"
@@ -114,7 +114,7 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {text[:120]}{'...' if len(text) > 120 else ''}"
 
 
-def _expected(edge: Edge, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _expected(edge: EdgeCase, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if edge.wanted is not None:
         value = np.asarray(edge.wanted, np.float64)
         return value, np.zeros(value.shape)
@@ -146,40 +146,40 @@ _MANY = 2**31
 
 EDGES = (
     # Values
-    Edge("row of -inf alone", _rows([-INF] * 6, [1, 2, 3, 4, 5, 6])),
-    Edge("row of -inf alone, long", np.full((2, 3000), -INF, np.float32)),
-    Edge("row with some -inf", _rows([0, -INF, 0], [-INF, 5, -INF]), wanted=[[0.5, 0, 0.5], [0, 1, 0]]),
-    Edge("log_softmax with some -inf", _rows([3, -INF, -INF]), op="log_softmax", wanted=[[0, -INF, -INF]]),
-    Edge("row with +inf", _rows([0, INF, 0], [1, 2, 3])),
-    Edge("row with NaN", _rows([0, NAN, 0], [1, 2, 3])),
-    Edge("row with NaN and -inf alone", _rows([-INF, NAN, -INF])),
-    Edge("row with NaN, long, float16", np.where(np.arange(5000) == 4321, NAN, np.zeros((2, 5000))).astype("float16")),
-    Edge("half 65504", _rows([65504, -65504, 65504, 0], dtype="float16")),
-    Edge("differences beyond float's range", _rows([3e38, -3e38, 0]), wanted=[[1, 0, 0]]),
-    Edge("log_softmax at an offset of 1e7", np.float32([[0, 1, 2, 3]]) + np.float32(1e7), op="log_softmax"),
-    Edge("log_softmax far from the maximum", _rows([0, -1000]), op="log_softmax", wanted=[[0, -1000]]),
-    Edge("float64 to 1e-14", _normal(3, 1500, dtype="float64") * 5, relative=1e-14),
-    Edge("log_softmax, float64 to 1e-14", _normal(3, 1500, dtype="float64") * 5, op="log_softmax", relative=1e-14),
+    EdgeCase("row of -inf alone", _rows([-INF] * 6, [1, 2, 3, 4, 5, 6])),
+    EdgeCase("row of -inf alone, long", np.full((2, 3000), -INF, np.float32)),
+    EdgeCase("row with some -inf", _rows([0, -INF, 0], [-INF, 5, -INF]), wanted=[[0.5, 0, 0.5], [0, 1, 0]]),
+    EdgeCase("log_softmax with some -inf", _rows([3, -INF, -INF]), op="log_softmax", wanted=[[0, -INF, -INF]]),
+    EdgeCase("row with +inf", _rows([0, INF, 0], [1, 2, 3])),
+    EdgeCase("row with NaN", _rows([0, NAN, 0], [1, 2, 3])),
+    EdgeCase("row with NaN and -inf alone", _rows([-INF, NAN, -INF])),
+    EdgeCase("row with NaN, long, float16", np.float16(np.where(np.arange(5000) == 4321, NAN, np.zeros((2, 5000))))),
+    EdgeCase("half 65504", _rows([65504, -65504, 65504, 0], dtype="float16")),
+    EdgeCase("differences beyond float's range", _rows([3e38, -3e38, 0]), wanted=[[1, 0, 0]]),
+    EdgeCase("log_softmax at an offset of 1e7", np.float32([[0, 1, 2, 3]]) + np.float32(1e7), op="log_softmax"),
+    EdgeCase("log_softmax far from the maximum", _rows([0, -1000]), op="log_softmax", wanted=[[0, -1000]]),
+    EdgeCase("float64 to 1e-14", _normal(3, 1500, dtype="float64") * 5, relative=1e-14),
+    EdgeCase("log_softmax, float64 to 1e-14", _normal(3, 1500, dtype="float64") * 5, op="log_softmax", relative=1e-14),
     # Shapes
-    Edge("one column", _normal(5, 1), wanted=np.ones((5, 1))),
-    Edge("0 rows", np.zeros((0, 5), np.float32)),
-    Edge("0 columns", np.zeros((5, 0), np.float32)),
-    Edge("0 rows, axis 0", np.zeros((0, 5), np.float32), axis=0),
-    Edge("0 dimensions", np.array(3.0, np.float32), wanted=1.0),
-    Edge("0 dimensions, log_softmax, axis 0", np.array(3.0, np.float32), op="log_softmax", axis=0, wanted=0.0),
-    Edge("5 dimensions, axis 2", _normal(2, 3, 4, 2, 3), axis=2),
-    Edge("1023 columns, float16", _normal(3, 1023, dtype="float16")),
-    Edge("1024 columns, float16", _normal(3, 1024, dtype="float16")),
-    Edge("1025 columns, float16", _normal(3, 1025, dtype="float16")),
-    Edge("50257 columns", _normal(2, 50257)),
-    Edge(
+    EdgeCase("one column", _normal(5, 1), wanted=np.ones((5, 1))),
+    EdgeCase("0 rows", np.zeros((0, 5), np.float32)),
+    EdgeCase("0 columns", np.zeros((5, 0), np.float32)),
+    EdgeCase("0 rows, axis 0", np.zeros((0, 5), np.float32), axis=0),
+    EdgeCase("0 dimensions", np.array(3.0, np.float32), wanted=1.0),
+    EdgeCase("0 dimensions, log_softmax, axis 0", np.array(3.0, np.float32), op="log_softmax", axis=0, wanted=0.0),
+    EdgeCase("5 dimensions, axis 2", _normal(2, 3, 4, 2, 3), axis=2),
+    EdgeCase("1023 columns, float16", _normal(3, 1023, dtype="float16")),
+    EdgeCase("1024 columns, float16", _normal(3, 1024, dtype="float16")),
+    EdgeCase("1025 columns, float16", _normal(3, 1025, dtype="float16")),
+    EdgeCase("50257 columns", _normal(2, 50257)),
+    EdgeCase(
         "more than 2^31 elements, rows of 4096",
         None,
         big=lambda library: _with_tail(library.full((_MANY // 4096 + 8, 4096), 0.0, "float16")),
         look=lambda y: y[-2:, :4],
         wanted=[[1 / 4096] * 4, [0, 0, 0, 0]],
     ),
-    Edge(
+    EdgeCase(
         "more than 2^31 elements, one row",
         None,
         big=lambda library: _with_tail(library.full((1, _MANY + 64), -INF, "float16")),
@@ -187,49 +187,51 @@ EDGES = (
         wanted=[0, 0.5, 0.5],
     ),
     # Strides and addresses
-    Edge("columns (axis 0)", _normal(40, 33), axis=0),
-    Edge("transposed", _normal(40, 33), lambda a: a.T),
-    Edge("every third column", _normal(8, 99), lambda a: a[:, ::3]),
-    Edge("inner part", _normal(9, 66), lambda a: a[1:, 1:]),
-    Edge("negative strides", _normal(8, 64), lambda a: a[::-1, ::-1]),
-    Edge("strides of 0", _normal(1, 64), lambda a: _repeated(a, (6, 64))),
-    Edge("from element 1, float32", _normal(3 * 64 + 1), lambda a: a[1:].reshape(3, 64)),
-    Edge("from element 1, float16", _normal(3 * 64 + 1, dtype="float16"), lambda a: a[1:].reshape(3, 64)),
-    Edge("from element 1, long rows", _normal(2 * 4096 + 1), lambda a: a[1:].reshape(2, 4096)),
+    EdgeCase("columns (axis 0)", _normal(40, 33), axis=0),
+    EdgeCase("transposed", _normal(40, 33), lambda a: a.T),
+    EdgeCase("every third column", _normal(8, 99), lambda a: a[:, ::3]),
+    EdgeCase("inner part", _normal(9, 66), lambda a: a[1:, 1:]),
+    EdgeCase("negative strides", _normal(8, 64), lambda a: a[::-1, ::-1]),
+    EdgeCase("strides of 0", _normal(1, 64), lambda a: _repeated(a, (6, 64))),
+    EdgeCase("from element 1, float32", _normal(3 * 64 + 1), lambda a: a[1:].reshape(3, 64)),
+    EdgeCase("from element 1, float16", _normal(3 * 64 + 1, dtype="float16"), lambda a: a[1:].reshape(3, 64)),
+    EdgeCase("from element 1, long rows", _normal(2 * 4096 + 1), lambda a: a[1:].reshape(2, 4096)),
     # Dtypes
-    Edge("int32", np.arange(6, dtype="int32").reshape(2, 3), wanted=Error(_TYPE, ("int32", "astype"))),
-    Edge("int64", np.arange(6, dtype="int64").reshape(2, 3), wanted=Error(_TYPE, ("int64", "astype"))),
-    Edge("bool", np.array([[True, False]]), wanted=Error(_TYPE, ("bool", "astype"))),
-    Edge("complex64", np.ones((2, 3), "complex64"), wanted=Error(_TYPE, ("complex64", "x.real"))),
-    Edge("int32, dtype float32", np.arange(6, dtype="int32").reshape(2, 3), dtype="float32"),
-    Edge("float16, dtype float32", _normal(3, 50, dtype="float16"), dtype="float32"),
+    EdgeCase("int32", np.arange(6, dtype="int32").reshape(2, 3), wanted=Refusal(_TYPE, ("int32", "astype"))),
+    EdgeCase("int64", np.arange(6, dtype="int64").reshape(2, 3), wanted=Refusal(_TYPE, ("int64", "astype"))),
+    EdgeCase("bool", np.array([[True, False]]), wanted=Refusal(_TYPE, ("bool", "astype"))),
+    EdgeCase("complex64", np.ones((2, 3), "complex64"), wanted=Refusal(_TYPE, ("complex64", "x.real"))),
+    EdgeCase("int32, dtype float32", np.arange(6, dtype="int32").reshape(2, 3), dtype="float32"),
+    EdgeCase("float16, dtype float32", _normal(3, 50, dtype="float16"), dtype="float32"),
     # out
-    Edge("out is x", _normal(6, 50), out=lambda library, memory, x: x),
-    Edge("out is x, axis 0", _normal(6, 50), axis=0, out=lambda library, memory, x: x),
-    Edge("out is x, transposed", _normal(50, 6), lambda a: a.T, out=lambda library, memory, x: x),
-    Edge("out overlaps x by rows", _normal(6, 50), lambda a: a[:5], out=lambda library, memory, x: memory[1:]),
-    Edge(
+    EdgeCase("out is x", _normal(6, 50), out=lambda library, memory, x: x),
+    EdgeCase("out is x, axis 0", _normal(6, 50), axis=0, out=lambda library, memory, x: x),
+    EdgeCase("out is x, transposed", _normal(50, 6), lambda a: a.T, out=lambda library, memory, x: x),
+    EdgeCase("out overlaps x by rows", _normal(6, 50), lambda a: a[:5], out=lambda library, memory, x: memory[1:]),
+    EdgeCase(
         "out overlaps x by an element",
         _normal(5 * 1500 + 1),
         lambda a: a[:-1].reshape(5, 1500),
         out=lambda library, memory, x: memory[1:].reshape(5, 1500),
     ),
-    Edge(
+    EdgeCase(
         "out has strides",
         _normal(5, 20),
         out=lambda library, memory, x: library.full((20, 10), 0.0, "float32")[:, ::2].T,
     ),
-    Edge(
+    EdgeCase(
         "out has strides of 0",
         _normal(5, 20),
         out=lambda library, memory, x: _repeated(library.full((1, 20), 0.0, "float32"), (5, 20)),
-        wanted=Error(_VALUE, ("several elements in one place",)),
+        wanted=Refusal(_VALUE, ("several elements at one address",)),
     ),
-    Edge("out of another shape", _normal(5, 20), out=_new((20, 5)), wanted=Error(_VALUE, ("(20, 5)", "(5, 20)"))),
-    Edge("out of float16", _normal(5, 20), out=_new((5, 20), "float16"), wanted=Error(_TYPE, ("float16", "float32"))),
+    EdgeCase("out of another shape", _normal(5, 20), out=_new((20, 5)), wanted=Refusal(_VALUE, ("(20, 5)", "(5, 20)"))),
+    EdgeCase(
+        "out of float16", _normal(5, 20), out=_new((5, 20), "float16"), wanted=Refusal(_TYPE, ("float16", "float32"))
+    ),
     # Axes
-    Edge("axis 2 of 2", _normal(5, 20), axis=2, wanted=Error(_VALUE, ("axis 2", "-2 to 1"))),
-    Edge("axis -3 of 2", _normal(5, 20), axis=-3, wanted=Error(_VALUE, ("axis -3", "-2 to 1"))),
+    EdgeCase("axis 2 of 2", _normal(5, 20), axis=2, wanted=Refusal(_VALUE, ("axis 2", "-2 to 1"))),
+    EdgeCase("axis -3 of 2", _normal(5, 20), axis=-3, wanted=Refusal(_VALUE, ("axis -3", "-2 to 1"))),
 )  # fmt: skip
 
 

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab import gpu, prepared, workspaces
-from softlab.compile import Program
+from softlab.cuda import gpu, workspaces
+from softlab.cuda.compile import Program
 from softlab.kernel import Kernel
+from softlab.operators import prepared
 
 
 @dataclass(frozen=True)
-class Launch:
+class DriverLaunch:
     """What the driver was asked for."""
 
     program: Program
@@ -36,7 +37,7 @@ class Launch:
 
 
 class RefusedError(Exception):
-    """In the place of CuPy's CUDADriverError, which asks the driver for its own text. status: of cuda.h."""
+    """Instead of CuPy's CUDADriverError, which asks the driver for its own text. status: of cuda.h."""
 
     def __init__(self, status: int) -> None:
         super().__init__(f"error {status}")
@@ -53,7 +54,7 @@ class FakeCuda:
     stream: int = 0x5EA
     pause: float = 0.0
     refuses: int = 0
-    launches: list[Launch] = field(default_factory=list)
+    launches: list[DriverLaunch] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
     kernels: dict[Program, Kernel] = field(default_factory=dict)
     capturing: set[int] = field(default_factory=set)
@@ -88,27 +89,27 @@ class FakeCuda:
 
     def launch(
         self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, smem: int, stream: int,
-        places: int, extra: int,
+        addresses: int, extra: int,
     ) -> None:  # fmt: skip
         self._refuse()
         assert not extra
-        self._launch(function, (gx, gy, gz), (bx, by, bz), smem, stream, places, False)
+        self._launch(function, (gx, gy, gz), (bx, by, bz), smem, stream, addresses, False)
 
     def launch_cooperative(
-        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, smem: int, stream: int, places: int
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, smem: int, stream: int, slots: int
     ) -> None:  # fmt: skip
-        self._launch(function, (gx, gy, gz), (bx, by, bz), smem, stream, places, True)
+        self._launch(function, (gx, gy, gz), (bx, by, bz), smem, stream, slots, True)
 
     def _launch(
         self, function: int, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int, stream: int,
-        places: int, cooperative: bool,
+        addresses: int, cooperative: bool,
     ) -> None:  # fmt: skip
         program = self.programs[function - 1]
         kernel = self.kernels.setdefault(program, Kernel.from_program(program))
-        where = (ctypes.c_void_p * len(kernel._emulated.image.params)).from_address(places)
+        where = (ctypes.c_void_p * len(kernel._emulated.program.image.params)).from_address(addresses)
         time.sleep(self.pause)  # the driver lets go of Python's lock here
-        arguments = tuple(ctypes.c_int64.from_address(place).value for place in where)
-        self.launches.append(Launch(program, grid, block, smem, stream, arguments, cooperative))
+        arguments = tuple(ctypes.c_int64.from_address(address).value for address in where)
+        self.launches.append(DriverLaunch(program, grid, block, smem, stream, arguments, cooperative))
         dtype = {"__half": np.float16, "float": np.float32, "double": np.float64}[
             program.name.partition("<")[2].partition(",")[0]
         ]
@@ -162,7 +163,7 @@ def _at(pointer: int, rows: int, cols: int, dtype: Any) -> np.ndarray:
 
 @contextmanager
 def instead_of_cuda() -> Iterator[FakeCuda]:
-    """The fake in the place of CuPy's driver, for the launches that are kept ready and for workspaces."""
+    """The fake instead of CuPy's driver, for prepared launches and for workspaces."""
     cupy = pytest.importorskip("cupy")
     driver, runtime = cupy.cuda.driver, cupy.cuda.runtime
     fake = FakeCuda()
@@ -195,6 +196,6 @@ def instead_of_cuda() -> Iterator[FakeCuda]:
 
 
 def _forget() -> None:
-    prepared._way.cache_clear()
+    prepared._fast_path.cache_clear()
     prepared._prepare.cache_clear()
     workspaces.workspaces_of.cache_clear()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softlab.devices import Device
+from softlab.hardware.devices import Device
 
 ORACLE = r"""
 #include <cuda_occupancy.h>
@@ -65,7 +65,7 @@ class Unavailable(Exception):
 
 
 class Oracle:
-    """The header, compiled into ``folder``, for cases that name one of ``devices`` by its place."""
+    """The header, compiled into ``folder``, for cases that name one of ``devices`` by its index."""
 
     def __init__(self, folder: Path, devices: Sequence[Device]) -> None:
         compiler = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
@@ -82,7 +82,7 @@ class Oracle:
     def ask(self, which, threads, registers, fixed, dynamic, opt_in) -> np.ndarray:
         """(n, 6) int32: blocks; the limits by warps, registers, shared memory, block slots; the limiting factors' bits.
 
-        Each argument is (n,) integers: place of the device, threads a block, registers a thread, static and dynamic
+        Each argument is (n,) integers: index of the device, threads per block, registers per thread, static and dynamic
         shared memory, whether the kernel opted in to more than 48 KiB.
         """
         inputs = [np.ascontiguousarray(a, dtype=np.int32) for a in (which, threads, registers, fixed, dynamic, opt_in)]

@@ -35,7 +35,7 @@ class Reference:
 
 
 def longest_path(cols: int) -> int:
-    """At most so many additions lie between an element and its row's sum.
+    """The most additions between an element and its row's sum.
 
     A lane of the warp kernel adds up to cols / 32 elements, then come 5 shuffles; it takes up to 1024 columns. A thread
     of a block of 128 or more adds up to cols / 128 elements, then come 5 shuffles and up to 32 warps.
@@ -117,7 +117,7 @@ def _finite_size(values: np.ndarray) -> np.ndarray:
 def _converted(value: np.ndarray, error: np.ndarray, dtype: Any, compute: Any) -> Reference:
     """The value with the error that its arithmetic may have, rounded to the result's dtype."""
     result = ml_dtypes.finfo(dtype)
-    # What lies more than half an ulp beyond the largest number of the type is rounded to infinity.
+    # What is more than half an ulp beyond the largest number of the type is rounded to infinity.
     with np.errstate(invalid="ignore", over="ignore"):
         overflows = np.abs(value) > float(result.max) * (1 + float(result.eps) / 4)
         value = np.where(overflows, np.copysign(np.inf, value), value)
@@ -169,7 +169,7 @@ def assert_within(got: np.ndarray, expected: np.ndarray, tolerance: np.ndarray, 
 
 
 def ulps_apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """How many representable numbers lie from a to b, element by element (NaN to NaN: 0; NaN to a number: huge)."""
+    """How many representable numbers are between a and b, element by element (NaN to NaN: 0; NaN to a number: huge)."""
     integers = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
     assert a.dtype == b.dtype
 

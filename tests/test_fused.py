@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import softlab
 from softlab import fused
+from softlab.cuda.structs import Struct
 from softlab.dtypes import element_type
-from softlab.functors import Places
 from softlab.kernel import Kernel
-from softlab.structs import Struct
+from softlab.operators.functors import BroadcastLayout
 from tests.kernels.conftest import precompiled_headers  # noqa: F401 - used by being here
 from tests.kernels.philox import KNOWN_ANSWERS, kept, philox, words
 from tests.reference import Reference, assert_within, gradient_reference, reference
@@ -40,8 +40,8 @@ SPECIAL = (np.inf, -np.inf, np.nan, 0.0, -0.0)
 
 
 @dataclass(frozen=True)
-class Case:
-    """A problem and what is fused to it. ``bias`` and ``mask`` are shapes; ``special``: what x holds at some places."""
+class FusedCase:
+    """A problem and what is fused to it. ``bias`` and ``mask`` are shapes; ``special``: values of some elements."""
 
     shape: tuple[int, ...]
     dtype: str = "float32"
@@ -70,8 +70,8 @@ class Case:
 
     def x(self) -> np.ndarray:
         x = self.values(self.shape)
-        for place, value in self.special:
-            x.reshape(-1)[place % x.size] = value
+        for index, value in self.special:
+            x.reshape(-1)[index % x.size] = value
         return x
 
     def operands(self) -> dict[str, np.ndarray]:
@@ -102,7 +102,7 @@ class Case:
         return np.where(kept(self.shape, self.dropout, self.seed), scale, 0) if self.dropout else np.ones(self.shape)
 
 
-def expected(case: Case, x: np.ndarray, operands: dict[str, np.ndarray], op: str) -> Reference:
+def expected(case: FusedCase, x: np.ndarray, operands: dict[str, np.ndarray], op: str) -> Reference:
     """softmax(fill(scale * x + bias)), in extended precision."""
     with np.errstate(invalid="ignore"):
         scaled = x.astype(np.longdouble) * (1 if case.scale is None else case.compute(case.scale))
@@ -118,7 +118,7 @@ def expected(case: Case, x: np.ndarray, operands: dict[str, np.ndarray], op: str
     return Reference(right.value, right.tolerance + off * size)
 
 
-def check_forward(case: Case, op: str = "softmax", put: Any = lambda a: a, get: Any = lambda a: a) -> None:
+def check_forward(case: FusedCase, op: str = "softmax", put: Any = lambda a: a, get: Any = lambda a: a) -> None:
     x, operands = case.x(), case.operands()
     there = {name: put(array) for name, array in operands.items()}
     got = getattr(fused, op)(put(x), **there, **case.keywords("fill"))
@@ -134,7 +134,7 @@ def check_forward(case: Case, op: str = "softmax", put: Any = lambda a: a, get: 
     assert_within(dropped, value, np.where(factor == 0, 0, bound), f"{case}, with dropout")
 
 
-def check_backward(case: Case, op: str = "softmax", put: Any = lambda a: a, get: Any = lambda a: a) -> None:
+def check_backward(case: FusedCase, op: str = "softmax", put: Any = lambda a: a, get: Any = lambda a: a) -> None:
     x, operands = case.x(), case.operands()
     dy = case.values(case.shape)
     y = expected(case, x, operands, op).value.astype(case.element)
@@ -187,7 +187,7 @@ def fusions(shape: tuple[int, ...]) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-#: What is run on every shape; the others on two, one of which is uncached: each kernel is a compilation.
+#: What is run on every shape; the others on two, one of them uncached, because each kernel is a compilation.
 TOGETHER = ("mask for all heads", "causal with a diagonal", "scale, bias, mask, dropout", "all")
 EACH = [
     (where, what)
@@ -196,9 +196,9 @@ EACH = [
 ]
 
 
-def case_of(where: str, what: str) -> Case:
+def case_of(where: str, what: str) -> FusedCase:
     shape, dtype = SHAPES[where]
-    return Case(shape, dtype, **fusions(shape)[what])
+    return FusedCase(shape, dtype, **fusions(shape)[what])
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def test_log_softmax(where: str, what: str) -> None:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
+def cases(draw: st.DrawFn) -> FusedCase:
     """Anything: shapes of 1 to 4 dimensions, operands of any shape that broadcasts."""
     shape = (*draw(st.lists(st.integers(1, 4), max_size=3)), draw(st.sampled_from([1, 2, 5, 32, 33, 70])))
 
@@ -242,7 +242,7 @@ def cases(draw: st.DrawFn) -> Case:
         return tuple(size if draw(st.booleans()) else 1 for size in given)
 
     causal = len(shape) > 1 and draw(st.booleans())
-    return Case(
+    return FusedCase(
         shape,
         draw(st.sampled_from(["float32", "float16", "float64"])),
         scale=draw(st.none() | st.floats(-4, 4, width=32)),
@@ -260,7 +260,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
-def test_anything(case: Case) -> None:
+def test_anything(case: FusedCase) -> None:
     check_forward(case)
     check_backward(case)
 
@@ -278,7 +278,7 @@ def test_on_the_gpu(where: str, what: str) -> None:
 @pytest.mark.gpu
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
-def test_anything_on_the_gpu(case: Case) -> None:
+def test_anything_on_the_gpu(case: FusedCase) -> None:
     import cupy
 
     check_forward(case, put=cupy.asarray, get=cupy.asnumpy)
@@ -289,7 +289,7 @@ def test_anything_on_the_gpu(case: Case) -> None:
 def test_an_operand_that_starts_within_a_pack() -> None:
     import cupy
 
-    case = Case((3, 64), bias=(64,), mask=(3, 64))
+    case = FusedCase((3, 64), bias=(64,), mask=(3, 64))
 
     def put(array: np.ndarray) -> Any:
         memory = cupy.zeros(array.size + 1, array.dtype)
@@ -316,10 +316,10 @@ def test_the_gradient_is_the_derivative_of_the_whole_chain() -> None:
         return float((fused.softmax(x, bias=bias, fill=-2.0, **common, **dropout)[0] * weight).sum())
 
     expected = np.zeros_like(x)
-    for place in np.ndindex(*x.shape):
+    for index in np.ndindex(*x.shape):
         step = np.zeros_like(x)
-        step[place] = 1e-5
-        expected[place] = (loss(x + step) - loss(x - step)) / 2e-5
+        step[index] = 1e-5
+        expected[index] = (loss(x + step) - loss(x - step)) / 2e-5
     _, y = fused.softmax(x, bias=bias, fill=-2.0, **common, **dropout)
     np.testing.assert_allclose(fused.softmax_backward(weight, y, **common, **dropout), expected, rtol=1e-7, atol=1e-9)
 
@@ -410,31 +410,31 @@ def test_what_is_moved(shape: tuple[int, int]) -> None:
     assert loads < 0.06  # a few columns of each row; the rest of the row is not read
 
 
-def test_places() -> None:
-    assert Places.of((4, 8), (4, 8)) == Places((4,), (8,), True)
-    assert Places.of((2, 3, 4, 8), (2, 3, 4, 8)) == Places((24,), (8,), True)
-    assert Places.of((2, 1, 4, 8), (2, 3, 4, 8)) == Places((2, 3, 4), (32, 0, 8), True)
-    assert Places.of((4, 1), (2, 3, 4, 8)) == Places((6, 4), (0, 1), False)
-    assert Places.of((3, 4, 1), (2, 3, 4, 8)) == Places((2, 12), (0, 1), False)
-    assert Places.of((), (2, 3, 4, 8)) == Places((24,), (0,), False)
-    assert Places.of((8,), (1, 1, 8)) == Places((1,), (0,), True)
-    assert Places.of((), (1,)) == Places((1,), (0,), True)
+def test_offsets() -> None:
+    assert BroadcastLayout.of((4, 8), (4, 8)) == BroadcastLayout((4,), (8,), True)
+    assert BroadcastLayout.of((2, 3, 4, 8), (2, 3, 4, 8)) == BroadcastLayout((24,), (8,), True)
+    assert BroadcastLayout.of((2, 1, 4, 8), (2, 3, 4, 8)) == BroadcastLayout((2, 3, 4), (32, 0, 8), True)
+    assert BroadcastLayout.of((4, 1), (2, 3, 4, 8)) == BroadcastLayout((6, 4), (0, 1), False)
+    assert BroadcastLayout.of((3, 4, 1), (2, 3, 4, 8)) == BroadcastLayout((2, 12), (0, 1), False)
+    assert BroadcastLayout.of((), (2, 3, 4, 8)) == BroadcastLayout((24,), (0,), False)
+    assert BroadcastLayout.of((8,), (1, 1, 8)) == BroadcastLayout((1,), (0,), True)
+    assert BroadcastLayout.of((), (1,)) == BroadcastLayout((1,), (0,), True)
 
 
 @given(st.data())
-def test_places_are_where_numpy_broadcasts(data: st.DataObject) -> None:
+def test_offsets_are_where_numpy_broadcasts(data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=5)))
     own = tuple(size if data.draw(st.booleans()) else 1 for size in shape[data.draw(st.integers(0, len(shape))) :])
     flat = np.arange(int(np.prod(own)))
     expected = np.broadcast_to(flat.reshape(own), shape).reshape(-1, shape[-1])
-    places = Places.of(own, shape)
+    layout = BroadcastLayout.of(own, shape)
     for row in range(expected.shape[0]):
         left, offset = row, 0
-        for size, stride in reversed(list(zip(places.sizes, places.strides, strict=True))):
+        for size, stride in reversed(list(zip(layout.sizes, layout.strides, strict=True))):
             offset += left % size * stride
             left //= size
         assert left == 0
-        cols = np.arange(shape[-1]) if places.along_row else np.zeros(shape[-1], int)
+        cols = np.arange(shape[-1]) if layout.along_row else np.zeros(shape[-1], int)
         assert np.array_equal(flat[offset + cols], expected[row])
 
 
@@ -520,7 +520,7 @@ X = np.zeros((2, 3, 4), np.float32)
         ({"causal": 1}, TypeError, "causal must be True or False, not 1; an offset is given as diagonal="),
         ({"diagonal": 1}, ValueError, "diagonal = 1 without causal=True"),
         ({"causal": True, "diagonal": 0.5}, TypeError, "diagonal must be an integer"),
-        ({"causal": True, "axis": 0}, ValueError, "over the last two dimensions"),
+        ({"causal": True, "axis": 0}, ValueError, "covers the last two dimensions"),
         ({"dropout": 0.5}, ValueError, "dropout needs a seed"),
         ({"dropout": 1.0, "seed": 1}, ValueError, r"dropout = 1\.0: it is a probability, from 0 to less than 1"),
         ({"dropout": -0.1, "seed": 1}, ValueError, r"dropout = -0\.1"),
@@ -544,7 +544,7 @@ def test_wrong_arguments_of_gradients_and_traces() -> None:
         fused.softmax_backward(X, X, mask=np.ones(3, bool))
     with pytest.raises(ValueError, match="dropout needs a seed"):
         fused.softmax_backward(X, X, dropout=0.1)
-    with pytest.raises(ValueError, match="causal mask lies over the last two dimensions"):
+    with pytest.raises(ValueError, match="causal mask covers the last two dimensions"):
         fused.log_softmax_backward(X[0, 0], X[0, 0], causal=True)
     with pytest.raises(TypeError, match="a gradient takes no bias"):
         fused.trace((X, X), op="softmax_backward", bias=X)

@@ -97,7 +97,7 @@ def test_one_array_twice_is_one_memory():
         (lambda x: (x, np.int64(1), 1, 1), TypeError, "got numpy.int64 .8 bytes."),
         (lambda x: (x, np.float32(1), 1, 1), TypeError, "got numpy.float32"),
         (lambda x: (x, 1, np.float64(1), 1), TypeError, "argument 2"),
-        (lambda x: (x, x, 1, 1), TypeError, "argument 1 is an array of float32, but the parameter is u32"),
+        (lambda x: (x, x, 1, 1), TypeError, "argument 1 is an array of float32 .*, but the parameter is int"),
         (lambda x: (x, "three", 1, 1), TypeError, "got builtins.str"),
         (lambda x: ([1.0, 2.0], 1, 1, 1), TypeError, "got builtins.list.*Pass a NumPy array for a pointer"),
         (lambda x: (x[::2], 1, 1, 1), ValueError, "not C-contiguous.*ascontiguousarray"),
@@ -125,6 +125,62 @@ def test_wrong_arguments_are_told(copy, args, error, message):
 def test_launches_over_the_limits_are_told(copy, launch, error, message):
     with pytest.raises(error, match=message):
         copy.run(**{"grid": 1, "block": 4, "args": (np.zeros(8, np.float32), 1, 1, 1), **launch})
+
+
+BOUNDED = """
+extern "C" __global__ void __launch_bounds__(128) bounded(float* x) { x[threadIdx.x] = 1; }
+"""
+#: Each thread holds 120 values at once, so it takes more registers than 1024 threads can have.
+MANY_REGISTERS = """
+extern "C" __global__ void many(float* x) {
+  float v[120];
+  #pragma unroll
+  for (int k = 0; k < 120; ++k) v[k] = x[k * 1024 + threadIdx.x];
+  __syncthreads();
+  #pragma unroll
+  for (int k = 0; k < 120; ++k) x[(119 - k) * 1024 + threadIdx.x] = v[k] * v[(k + 60) % 120];
+}
+"""
+
+
+def test_a_block_over_the_launch_bounds_is_refused():
+    kernel = Kernel(BOUNDED, "bounded")
+    x = np.zeros(256, np.float32)
+    kernel.run(1, (32, 2, 2), (x,))
+    assert x[:32].tolist() == [1] * 32
+    with pytest.raises(
+        ValueError, match=r"block \(8, 4, 5\) has 160 threads; bounded is compiled for at most 128 .__laun"
+    ):
+        kernel.run(1, (8, 4, 5), (x,))
+
+
+def test_a_block_over_the_register_file_is_refused():
+    kernel = Kernel(MANY_REGISTERS, "many")
+    registers = kernel.program.registers
+    assert registers > 64
+    x = np.zeros(120 * 1024, np.float32)
+    fitting = 65536 // (-(-registers * 32 // 256) * 256) // 4 * 4 * 32
+    kernel.run(1, fitting, (x,), record=False)
+    with pytest.raises(
+        ValueError, match=rf"no block of 1024 threads with {registers} registers per thread fits on an SM"
+    ):
+        kernel.run(1, 1024, (x,))
+
+
+@pytest.mark.parametrize(
+    "option", ["-arch=sm_80", "-arch sm_80", "-arch", "--gpu-architecture=compute_80", "--gpu-architecture"]
+)
+def test_an_architecture_among_the_options_is_refused(option):
+    with pytest.raises(ValueError, match=f"options has '{option}': give the architecture as arch="):
+        Kernel(BOUNDED, "bounded", options=["-DN=1", option])
+    assert Kernel(BOUNDED, "bounded", options=["-DN=1"], arch="sm_80").program.arch == "sm_80"
+
+
+def test_options_in_one_string_and_a_nul_in_the_source_are_refused():
+    with pytest.raises(TypeError, match="options is the string '-DN=1': give a sequence"):
+        Kernel(BOUNDED, "bounded", options="-DN=1")
+    with pytest.raises(ValueError, match="the source has a NUL character in line 3"):
+        Kernel(BOUNDED + "\0 more", "bounded")
 
 
 def test_most_shared_memory_of_a_block():
@@ -189,7 +245,7 @@ def test_without_records_there_are_no_counters(copy):
 
 
 def test_long_runs_show_their_progress(monkeypatch, capsys, copy):
-    monkeypatch.setattr("softlab.kernel._PROGRESS_AFTER", 0.0)
+    monkeypatch.setattr("softlab.kernel.progress.PROGRESS_AFTER", 0.0)
     copy.run(3000, 32, (np.zeros(32, np.float32), 1, 1, 1), record=False, check=False)
     assert "emulating" in capsys.readouterr().err
 
@@ -209,3 +265,57 @@ def test_the_gpu_gives_the_same(copy):
     assert run.executor == "gpu"
     assert run.counters == {}
     assert device.get().tolist() == host.tolist()
+
+
+SCALARS = """extern "C" __global__ void k(float* x, int n, long long m, float s) {
+  if (threadIdx.x < n) x[threadIdx.x] += s + m;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "words"),
+    [
+        ({"n": 10**30}, ValueError, "argument 1: .* 10{30} does not fit in 32 bits"),
+        ({"n": -(10**5000)}, ValueError, "argument 1: .* an integer of 16610 bits does not fit in 32 bits"),
+        ({"n": 2**31}, ValueError, "argument 1 is 2147483648, but the parameter is int, .* would become -2147483648"),
+        ({"m": 2**63}, ValueError, "argument 2 is 9223372036854775808, but the parameter is long long"),
+        ({"m": 2**64}, ValueError, "argument 2: .* does not fit in 64 bits"),
+        ({"s": 10**400}, ValueError, "argument 3: .* an integer of 1329 bits is beyond the largest float32"),
+        ({"s": -(10**39)}, ValueError, "argument 3: .* beyond the largest float32"),
+        ({"s": 1e300}, ValueError, r"argument 3: .* 1e\+300 is beyond the largest float32"),
+        ({"budget": -5}, ValueError, "budget = -5: it must be 0 or more"),
+        ({"budget": 0}, ValueError, "budget = 0"),
+        ({"budget": 1.5}, TypeError, "budget must be an integer"),
+        ({"budget": None}, TypeError, "budget must be an integer"),
+        ({"blocks": (-1,)}, ValueError, r"blocks has -1; the grid \(2, 1, 1\) has the blocks 0 to 1"),
+        ({"blocks": (0, 2)}, ValueError, "blocks has 2;"),
+        ({"blocks": (10**5000,)}, ValueError, "blocks has an integer of 16610 bits;"),
+        ({"blocks": (0.5,)}, TypeError, "give a sequence of linear block indices"),
+        ({"blocks": 1}, TypeError, "give a sequence of linear block indices"),
+        ({"grid": 10**5000}, ValueError, "grid is an integer of 16610 bits"),
+        ({"smem": -(10**5000)}, ValueError, "smem = an integer of 16610 bits: it must be 0 or more"),
+        ({"x": np.ma.masked_array(np.zeros(32, np.float32), np.arange(32) > 5)}, TypeError, "argument 0 is a masked"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_odd_arguments_are_refused(changed, error, words) -> None:
+    given = {"x": np.zeros(32, np.float32), "n": 4, "m": 1, "s": 0.5, "grid": 2, **changed}
+    args = tuple(given.pop(name) for name in ("x", "n", "m", "s"))
+    with pytest.raises(error, match=words):
+        Kernel(SCALARS, "k").run(given.pop("grid"), 32, args, **given)
+
+
+def test_large_arguments_that_fit_are_taken() -> None:
+    x = np.zeros(32, np.float32)
+    # Both blocks write the same elements, which the checks would report.
+    run = Kernel(SCALARS, "k").run(2, 32, (x, 2**31 - 1, -(2**63), float("inf")), blocks=np.array([1, 0]), check=False)
+    assert np.isposinf(x).all()
+    assert set(run.global_.block) == {0, 1}
+    Kernel(SCALARS, "k").run(1, 32, (x, np.int32(1), 0, float(np.finfo(np.float32).max)))
+
+
+def test_a_matrix_is_an_array() -> None:
+    with pytest.warns(PendingDeprecationWarning):
+        x = np.matrix(np.zeros((4, 8), np.float32))
+    Kernel(SCALARS, "k").run(1, 32, (x, 32, 1, 0.5))
+    assert np.asarray(x).tolist() == np.full((4, 8), 1.5).tolist()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.devices import Device
 from softlab.errors import KernelFault
-from softlab.magics import UsageError, only_kernel, read_request
+from softlab.hardware.devices import Device
+from softlab.magics import UsageError, only_kernel, read_command
 from softlab.traces import Run
 
 COPY = """
@@ -64,10 +64,10 @@ def test_a_kernel_in_a_cell(shell, names):
     assert names["run"].counters["global_load_requests"] == 4
     lines = shown["text/plain"].splitlines()
     assert lines[0] == "copy ran: 4 blocks of 32 threads, in the emulator, compiled for sm_90"
-    assert lines[1].startswith("  registers a thread     ")
+    assert lines[1].startswith("  registers per thread   ")
     assert lines[2:7] == [
-        "  shared memory a block  0 bytes (0 static, 0 dynamic)",
-        "  occupancy on H200      32 blocks an SM, 32 of 64 warps (50%), limited by blocks",
+        "  shared memory per block  0 bytes (0 static, 0 dynamic)",
+        "  occupancy on H200        32 blocks per SM, 32 of 64 warps (50%), limited by blocks",
         "  x: float32 (100,), 0 of 100 changed: [0, 1, 2, 3, ..., 96, 97, 98, 99]",
         "  y: float32 (100,), 99 of 100 changed: [0, 1, 2, 3, ..., 96, 97, 98, 99]",
         "  line  instr.  ld sect.  st sect.  CUDA",
@@ -124,8 +124,9 @@ def test_what_the_compiler_says_stands_at_the_line(shell, names):
 def test_a_trap_stands_at_its_line(shell, names):
     source = "__global__ void guard(int n) {\n  if (threadIdx.x >= n) __trap();\n}"
     text = cuda(shell, "--args 31", source)["text/plain"]
-    assert text.startswith("guard stopped: failed")
-    assert ">    2    if (threadIdx.x >= n) __trap();\n      | thread (31, 0, 0) of block (0, 0, 0)" in text
+    assert text.startswith("guard stopped: trap")
+    assert ">    2    if (threadIdx.x >= n) __trap();\n      | trap: the thread executes a trap\n" in text
+    assert "      | (thread (31, 0, 0), block (0, 0, 0))" in text
 
 
 def test_a_kernel_that_is_not_there(shell, names):
@@ -156,7 +157,7 @@ __global__ void pairs(float* y) {
 """
     text = cuda(shell, "--args y", source)["text/plain"]
     if names["run"].level == "machine code":
-        assert "fused by the assembler  line 4: 2 accesses of the PTX are one of 8 bytes a lane (STS.64)" in text
+        assert "fused by the assembler   line 4: 2 accesses of the PTX are one of 8 bytes per lane (STS.64)" in text
     else:
         assert "since nvdisasm is missing" in text
 
@@ -217,11 +218,11 @@ NAMES = {"x": np.zeros(4), "k": 3, "f": 2.5}
 )
 def test_what_is_wrong_with_a_line(line, cell, said):
     with pytest.raises(UsageError, match=said.replace("(", r"\(")):
-        read_request(line, cell, NAMES)
+        read_command(line, cell, NAMES)
 
 
 def test_a_request():
-    request = read_request("--args -1.5,x,-k --grid k --option -O3 --option --use_fast_math", COPY, NAMES)
+    request = read_command("--args -1.5,x,-k --grid k --option -O3 --option --use_fast_math", COPY, NAMES)
     assert [value for _, value in request.args][::2] == [-1.5, -3]
     assert [text for text, _ in request.args] == ["-1.5", "x", "-k"]
     assert (request.grid, request.block, request.smem) == ((3,), (32,), 0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import ast
+import importlib
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -15,18 +17,27 @@ import pytest
 from packaging.requirements import Requirement
 
 import softlab
+from softlab import course
 from tests.tools import notebooks
 from tests.tools.constraints import canonical
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("cuda12", "lab", "test")
 TEXT_KINDS = {".py", ".md", ".cuh", ".cu", ".toml", ".txt", ".yml", ".json", ".ipynb", ".js", ".css", ".csv", ""}
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "kernels/README.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "GLOSSARY.md",
+    "kernels/README.md",
+    "docs/speed.md",
+    "docs/teaching.md",
+)
 
 
 @cache
 def files() -> tuple[Path, ...]:
-    """The project's files: what git tracks, or, where there is no git, what lies there."""
+    """The project's files: what git tracks, or, where there is no git, what the folder has."""
     try:
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         paths = [ROOT / name for name in listed.split("\0") if name]
@@ -71,7 +82,7 @@ def test_files_are_small():
 
 def test_top_level_folders():
     folders = {path.relative_to(ROOT).parts[0] for path in files() if len(path.relative_to(ROOT).parts) > 1}
-    assert folders <= {"softlab", "kernels", "notebooks", "tests", ".ci"}
+    assert folders <= {"softlab", "kernels", "notebooks", "tests", "docs", ".ci"}
 
 
 # Versions -------------------------------------------------------------------------------------------------------------
@@ -130,16 +141,49 @@ def test_notebook_is_in_its_stored_form(path):
     assert notebooks.problems(path) == []
 
 
-def test_notebooks_import_only_what_softlab_offers():
-    """A lesson uses public names, so that what it shows is what a reader can write."""
-    private = re.compile(r"\bsoftlab(?:\.\w+)*\._\w+|from softlab[\w.]* import .*\b_\w+")
-    found = []
-    for path in sorted(notebooks.NOTEBOOKS.glob("*.ipynb")):
-        for cell in json.loads(path.read_text())["cells"]:
-            source = "".join(cell["source"])
-            if cell["cell_type"] == "code" and private.search(source):
-                found.append((path.name, source))
-    assert found == []
+#: What a lesson may import from, besides the standard library and what it shows: each lists its names in ``__all__``.
+OFFERED = (
+    "softlab", "softlab.bench", "softlab.course", "softlab.explorers", "softlab.instruments", "softlab.plans.sweeps",
+    "softlab.views",
+)  # fmt: skip
+
+
+def taken_from_softlab(source: str) -> Iterator[tuple[str, str]]:
+    """(module, name) of what a cell imports from softlab, and of the attributes of ``softlab`` that it reads."""
+    code = "\n".join("" if re.match(r"\s*[%!]", line) else line for line in source.splitlines())
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "softlab":
+            yield from ((node.module or "", alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((a.name, "") for a in node.names if a.name.startswith("softlab."))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "softlab":
+            yield "softlab", node.attr
+
+
+def is_offered(module: str, name: str) -> bool:
+    """Whether a lesson may take ``name`` from ``module``."""
+    return module in OFFERED and (name in importlib.import_module(module).__all__ or f"{module}.{name}" in OFFERED)
+
+
+@pytest.mark.parametrize("path", sorted(notebooks.NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.name)
+def test_notebooks_import_only_what_softlab_offers(path):
+    """A lesson uses documented names, so that what it shows is what a reader can write."""
+    cells = [cell.source for cell in notebooks.read(path.read_text("utf-8")).cells if cell.cell_type == "code"]
+    found = [pair for cell in cells if not cell.startswith("%%") for pair in taken_from_softlab(cell)]
+    assert [pair for pair in found if not is_offered(*pair)] == []
+    assert found
+
+
+@pytest.mark.parametrize(
+    "code", ["from softlab.views.tables import table", "import softlab.plans.fast as fast", "softlab.cuda.compile"]
+)
+def test_a_deep_import_of_a_lesson_is_found(code):
+    assert [pair for pair in taken_from_softlab(f"%load_ext softlab\n{code}") if not is_offered(*pair)]
+
+
+def test_what_softlab_offers_is_there():
+    for module in map(importlib.import_module, OFFERED):
+        assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
 # Documents ------------------------------------------------------------------------------------------------------------
@@ -177,7 +221,7 @@ def test_make_targets_that_documents_name_exist():
 
 
 def code(text: str) -> str:
-    """Only what stands in backquotes and code blocks."""
+    """Only what is in backquotes and code blocks."""
     return "\n".join(re.findall(r"```.*?```|`[^`\n]+`", text, re.DOTALL))
 
 
@@ -205,9 +249,39 @@ def test_the_readmes_example_runs(capsys):
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     names: dict[str, Any] = {}
     exec(compile(example, "README.md", "exec"), names)
-    # 32 neighbouring floats lie in 4 sectors of 32 bytes.
+    # 32 neighbouring floats are in 4 sectors of 32 bytes.
     assert names["run"].counters["global_load_sectors"] == 4
     assert capsys.readouterr().out.count("\n") == len(names["plan"].steps)
+
+
+def test_the_first_screen_of_the_readme_has_one_picture():
+    first_screen = (ROOT / "README.md").read_text().partition("## Quick start")[0]
+    assert first_screen.count("![") == 1
+    assert first_screen.count("\n") < 30
+
+
+def test_every_document_of_the_docs_folder_is_linked_from_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    assert [path.name for path in (ROOT / "docs").glob("*.md") if f"(docs/{path.name})" not in readme] == []
+
+
+def test_the_teachers_table_is_the_course():
+    rows = re.findall(
+        r"\| \[(.+?)\]\(\.\./notebooks/(.+?)\) \| (\d+) \| (\d+) \|", (ROOT / "docs/teaching.md").read_text()
+    )
+    assert rows == [
+        (f"{lesson.number} {lesson.title}", lesson.notebook, str(lesson.minutes), str(len(lesson.exercises)))
+        for lesson in course.lessons()
+    ]
+
+
+def test_prose_is_wrapped():
+    """A line of a document is read in a diff. Tables, code and pictures stay on their lines."""
+    long = []
+    for name in set(DOCUMENTS) - {"kernels/README.md"}:
+        prose = re.sub(r"```.*?```", "", (ROOT / name).read_text(), flags=re.DOTALL)
+        long += [(name, line) for line in prose.splitlines() if len(line) > 120 and line[:1] not in "|!"]
+    assert long == []
 
 
 def test_extras_are_those_of_the_readme():

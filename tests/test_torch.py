@@ -10,7 +10,7 @@ import pytest
 import softlab
 
 OPS = ("softmax", "log_softmax")
-PLACES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
 @pytest.fixture
@@ -25,12 +25,12 @@ def test_without_pytorch_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         softlab.torch.softmax(1)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dim", [0, -1])
 @pytest.mark.parametrize("op", OPS)
-def test_first_and_second_derivatives(torch: Any, op: str, dim: int, place: str) -> None:
+def test_first_and_second_derivatives(torch: Any, op: str, dim: int, device: str) -> None:
     torch.manual_seed(0)
-    x = torch.randn(3, 5, dtype=torch.float64, device=place, requires_grad=True)
+    x = torch.randn(3, 5, dtype=torch.float64, device=device, requires_grad=True)
 
     def function(x: Any) -> Any:
         return getattr(softlab.torch, op)(x, dim)
@@ -39,12 +39,12 @@ def test_first_and_second_derivatives(torch: Any, op: str, dim: int, place: str)
     assert torch.autograd.gradgradcheck(function, x)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("op", OPS)
-def test_third_derivatives(torch: Any, op: str, place: str) -> None:
+def test_third_derivatives(torch: Any, op: str, device: str) -> None:
     def third(function: Any) -> Any:
         torch.manual_seed(0)
-        x = torch.randn(2, 4, dtype=torch.float64, device=place, requires_grad=True)
+        x = torch.randn(2, 4, dtype=torch.float64, device=device, requires_grad=True)
         found = function(x, -1)
         for _ in range(3):
             (found,) = torch.autograd.grad((found**2).sum(), x, create_graph=True)
@@ -53,14 +53,14 @@ def test_third_derivatives(torch: Any, op: str, place: str) -> None:
     torch.testing.assert_close(third(getattr(softlab.torch, op)), third(getattr(torch, op)))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("op", OPS)
-def test_a_training_step_is_pytorchs(torch: Any, op: str, dtype: str, place: str) -> None:
+def test_a_training_step_is_pytorchs(torch: Any, op: str, dtype: str, device: str) -> None:
     """The gradient of a loss by x, with a dtype that x is cast to, beside PyTorch's own in double precision."""
     torch.manual_seed(0)
-    x = torch.randn(4, 70, device=place, dtype=getattr(torch, dtype), requires_grad=True)
-    weights = torch.randn(4, 70, device=place)
+    x = torch.randn(4, 70, device=device, dtype=getattr(torch, dtype), requires_grad=True)
+    weights = torch.randn(4, 70, device=device)
     (getattr(softlab.torch, op)(x, dtype=torch.float32) * weights).sum().backward()
     got, x.grad = x.grad, None
     assert got.dtype == x.dtype
@@ -70,9 +70,9 @@ def test_a_training_step_is_pytorchs(torch: Any, op: str, dtype: str, place: str
     torch.testing.assert_close(got.double(), exact.grad, rtol=rounding * 1.01, atol=2e-6)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_what_is_recorded(torch: Any, place: str) -> None:
-    x = torch.randn(3, 5, device=place)
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_recorded(torch: Any, device: str) -> None:
+    x = torch.randn(3, 5, device=device)
     assert not softlab.torch.softmax(x).requires_grad
     assert softlab.torch.softmax(x.requires_grad_()).requires_grad
     with torch.no_grad():
@@ -84,18 +84,18 @@ def test_what_is_recorded(torch: Any, place: str) -> None:
         softlab.softmax_backward(x.detach(), x)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_empty_and_zero_dimensions(torch: Any, place: str) -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_empty_and_zero_dimensions(torch: Any, device: str) -> None:
     for shape in ((0, 3), (3, 0), ()):
-        x = torch.zeros(shape, device=place, requires_grad=True)
+        x = torch.zeros(shape, device=device, requires_grad=True)
         softlab.torch.softmax(x).sum().backward()
         assert x.grad.shape == shape
         assert not x.grad.any()
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_errors(torch: Any, place: str) -> None:
-    x = torch.zeros(3, 4, device=place)
+@pytest.mark.parametrize("device", DEVICES)
+def test_errors(torch: Any, device: str) -> None:
+    x = torch.zeros(3, 4, device=device)
     with pytest.raises(TypeError, match=r"numpy\.ndarray: softlab\.torch\.softmax takes tensors"):
         softlab.torch.softmax(x.cpu().numpy())
     with pytest.raises(ValueError, match="axis 2 is out of range"):
@@ -104,13 +104,13 @@ def test_errors(torch: Any, place: str) -> None:
         softlab.torch.softmax(x.int())
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("device", DEVICES)
 class TestPlainOperators:
     """softlab.softmax on tensors: the same kind comes back, on the host too."""
 
     @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-    def test_a_tensor_comes_back(self, torch: Any, place: str, dtype: str) -> None:
-        x = torch.randn(3, 6, 40, device=place).to(getattr(torch, dtype))
+    def test_a_tensor_comes_back(self, torch: Any, device: str, dtype: str) -> None:
+        x = torch.randn(3, 6, 40, device=device).to(getattr(torch, dtype))
         got = softlab.softmax(x, 1)
         assert isinstance(got, torch.Tensor)
         assert got.dtype == x.dtype
@@ -121,40 +121,40 @@ class TestPlainOperators:
         assert softlab.softmax(x, 1, out=out) is out
         assert torch.equal(out, got)
 
-    def test_a_subclass_is_a_tensor(self, torch: Any, place: str) -> None:
-        class Mine(torch.Tensor):
+    def test_a_subclass_is_a_tensor(self, torch: Any, device: str) -> None:
+        class UserTensor(torch.Tensor):
             pass
 
-        x = torch.randn(3, 4, device=place).as_subclass(Mine)
+        x = torch.randn(3, 4, device=device).as_subclass(UserTensor)
         got = softlab.softmax(x)
         assert isinstance(got, torch.Tensor)
         torch.testing.assert_close(got, torch.softmax(x.as_subclass(torch.Tensor), -1))
         with pytest.raises(TypeError, match=r"softlab\.torch\.softmax"):
             softlab.softmax(x.requires_grad_())
 
-    def test_dtype_may_be_pytorchs(self, torch: Any, place: str) -> None:
-        assert softlab.softmax(torch.arange(6, device=place), dtype=torch.float16).dtype == torch.float16
+    def test_dtype_may_be_pytorchs(self, torch: Any, device: str) -> None:
+        assert softlab.softmax(torch.arange(6, device=device), dtype=torch.float16).dtype == torch.float16
 
-    def test_a_negative_bit_is_resolved(self, torch: Any, place: str) -> None:
-        x = torch.randn(3, 4, dtype=torch.complex64, device=place).conj().imag
+    def test_a_negative_bit_is_resolved(self, torch: Any, device: str) -> None:
+        x = torch.randn(3, 4, dtype=torch.complex64, device=device).conj().imag
         assert x.is_neg()
         torch.testing.assert_close(softlab.softmax(x), torch.softmax(x.resolve_neg(), -1))
         with pytest.raises(TypeError, match="negative bit"):
-            softlab.softmax(torch.zeros(3, 4, device=place), out=x)
+            softlab.softmax(torch.zeros(3, 4, device=device), out=x)
 
-    def test_strides(self, torch: Any, place: str) -> None:
-        x = torch.randn(6, 8, device=place)
+    def test_strides(self, torch: Any, device: str) -> None:
+        x = torch.randn(6, 8, device=device)
         for view in (x.T, x[:, ::2], x[:1].expand(4, 8)):
             torch.testing.assert_close(softlab.softmax(view), torch.softmax(view, -1))
-        with pytest.raises(ValueError, match="several elements in one place"):
-            softlab.softmax(x, out=torch.zeros(6, 1, device=place).expand(6, 8))
+        with pytest.raises(ValueError, match="several elements at one address"):
+            softlab.softmax(x, out=torch.zeros(6, 1, device=device).expand(6, 8))
 
-    def test_out_of_another_library(self, torch: Any, place: str) -> None:
+    def test_out_of_another_library(self, torch: Any, device: str) -> None:
         with pytest.raises(TypeError, match="out is"):
-            softlab.softmax(torch.zeros(3, 4, device=place), out=torch.zeros(3, 4).numpy())
+            softlab.softmax(torch.zeros(3, 4, device=device), out=torch.zeros(3, 4).numpy())
 
-    def test_places_without_memory(self, torch: Any, place: str) -> None:
+    def test_tensors_without_memory(self, torch: Any, device: str) -> None:
         with pytest.raises(TypeError, match="cannot be borrowed"):
             softlab.softmax(torch.zeros(3, 4, device="meta"))
         with pytest.raises(TypeError, match="cannot be borrowed"):
-            softlab.softmax(torch.eye(3, device=place).to_sparse())
+            softlab.softmax(torch.eye(3, device=device).to_sparse())

@@ -1,5 +1,5 @@
 // Idea: a block sorts 256 keys in shared memory by compare-and-exchange at distances that are powers of two.
-// Memory traffic: each key is read once and written once. Launch: block 256, any grid; each block sorts its own 256 keys.
+// Memory traffic: each key is read once and written once. Launch: block 256, any grid; each block sorts its own keys.
 
 __global__ void bitonic_sort(const float* in, float* out) {
   __shared__ float keys[256];

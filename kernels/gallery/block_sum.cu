@@ -1,8 +1,8 @@
-// Idea: a block divides a row by its sum, so that every thread has to learn what all threads hold. Four ways: one thread
-//       adds up what the others left in shared memory; a tree, half the threads each time; shuffles within the warps,
-//       then one warp for the warps' sums; and the all-reduce of the softmax kernels, which is the third way by CUB.
+// Idea: a block divides a row by its sum, so every thread needs the sum of all threads. There are four ways: one thread
+//       adds up what the others wrote to shared memory; a tree, with half of the threads in each step; shuffles within
+//       the warps, then one warp for the warps' sums; and the all-reduce of the softmax kernels, the third way by CUB.
 // Memory traffic: each element is read twice (the second time from a cache, mostly) and written once. Launch: block
-//       block_size, a power of two from 64 to 1024; a block a row.
+//       block_size, a power of two from 64 to 1024; one block per row.
 #include "arithmetic.cuh"
 #include "block_reduce.cuh"
 

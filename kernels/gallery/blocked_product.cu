@@ -31,7 +31,7 @@ __global__ void blocked_product(const float* a, const float* b, float* c, int n)
   }
 }
 
-// One warp a row: lanes stride along it, and a butterfly adds up. Launch: block 128, grid rows / 4.
+// One warp per row: its lanes stride along the row, and a butterfly adds up. Launch: block 128, grid rows / 4.
 __global__ void matrix_vector(const double* a, const double* x, double* y, int columns) {
   __shared__ double vector[256];
   for (int k = threadIdx.x; k < columns; k += 128) vector[k] = x[k];

@@ -1,6 +1,6 @@
-// Idea: branches in every form around accesses to shared memory: nested conditions, both sides of a choice, a switch, early
-//       exits, conditions inside loops, loads that only one side uses, loads of the same word twice.
-// Memory traffic: a block's 128 elements are read once and one element a thread is written. Launch: block 128, any grid.
+// Idea: branches in every form around accesses to shared memory: nested conditions, both sides of a choice, a switch,
+//       early exits, conditions inside loops, loads that only one side uses, loads of the same word twice.
+// Memory traffic: 128 elements per block are read once, one per thread is written. Launch: block 128, any grid.
 
 __device__ inline int first(const int* in) { return in[blockIdx.x * 128 + threadIdx.x]; }
 __device__ inline void last(int* out, int value) { out[blockIdx.x * 128 + threadIdx.x] = value; }
@@ -27,7 +27,7 @@ __global__ void nested_conditions(const int* in, int* out) {
   last(out, sum + marks[thread]);
 }
 
-// Each side of the choice stores elsewhere; a long side cannot be predicated.
+// Each side of the choice stores to another address. A long side cannot be predicated.
 __global__ void both_sides(const int* in, int* out) {
   __shared__ int left[128], right[128], result[256];
   const int thread = threadIdx.x;
@@ -109,7 +109,7 @@ __global__ void triangle(const int* in, int* out, int n) {
   last(out, sum);
 }
 
-// The result of a load is needed on one side only, and on neither for most warps.
+// Only one side needs the result of a load, and most warps take neither side.
 __global__ void seldom_used(const int* in, int* out) {
   __shared__ int buffer[128];
   const int thread = threadIdx.x;

@@ -1,7 +1,7 @@
-// Idea: out[k] = sum of weight[j] * in[k + j]: weights in constant memory (all lanes read one word), data in shared memory.
-//       In two dimensions a block keeps a tile with its halo, loaded by a loop that no thread count divides.
-// Memory traffic: each element is read once, halo elements by each neighbour, and written once. Launch: block 96 and any
-//       grid; two dimensions: block (16, 16), grid (columns / 16, rows / 16), data padded by 2 on each side.
+// Idea: out[k] = sum of weight[j] * in[k + j]: weights in constant memory (all lanes read one word), data in shared
+//       memory. In two dimensions a block keeps a tile with its halo, loaded by a loop that no thread count divides.
+// Memory traffic: each element is read once, halo elements by each neighbour, and written once. Launch: block 96 and
+//       any grid; two dimensions: block (16, 16), grid (columns / 16, rows / 16), data padded by 2 on each side.
 
 __constant__ float kWeights[9] = {0.05f, 0.1f, 0.1f, 0.15f, 0.2f, 0.15f, 0.1f, 0.1f, 0.05f};
 

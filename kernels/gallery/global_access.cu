@@ -1,5 +1,5 @@
-// Idea: one warp's load is as many 32-byte sectors as its lanes touch. Neighbouring lanes on neighbouring words touch the
-//       fewest; a stride, an offset, a structure of several fields or random indices touch more.
+// Idea: one warp's load is as many 32-byte sectors as its lanes touch. Neighbouring lanes on neighbouring words touch
+//       the fewest; a stride, an offset, a structure of several fields or random indices touch more.
 // Memory traffic: what each access pattern makes of n elements read and n written. Launch: block 128, n / 128 blocks.
 
 __global__ void copy_strided(const float* in, float* out, int stride) {

@@ -1,6 +1,6 @@
-// Idea: count how often each of 256 values occurs. With shared atomics the lanes of a warp queue up where their values agree;
-//       with a private row of counters a warp they meet only inside the warp.
-// Memory traffic: each byte is read once; 256 counters a block are added to the result. Launch: block 256, any grid.
+// Idea: count how often each of 256 values occurs. With shared atomics the lanes of a warp serialize where their values
+//       agree; with a private row of counters per warp they conflict only inside the warp.
+// Memory traffic: each byte is read once; 256 counters per block are added to the result. Launch: block 256, any grid.
 
 __global__ void histogram_shared_atomics(const unsigned char* in, unsigned int* out, int n) {
   __shared__ unsigned int bins[256];
@@ -11,7 +11,7 @@ __global__ void histogram_shared_atomics(const unsigned char* in, unsigned int* 
   atomicAdd(&out[threadIdx.x], bins[threadIdx.x]);
 }
 
-// One 8-bit counter a thread and bin, 32 bins: a lane's counters lie side by side, so byte stores of a warp share words.
+// One 8-bit counter per thread and bin, 32 bins: a lane's counters are neighbours, so a warp's byte stores share words.
 __global__ void histogram_private(const unsigned char* in, unsigned int* out, int per_thread) {
   __shared__ unsigned char counts[32 * 128];
   for (int bin = 0; bin < 32; ++bin) counts[bin * 128 + threadIdx.x] = 0;

@@ -1,6 +1,6 @@
-// Idea: loops over shared memory whose trip count is known only when they run: what the compiler unrolls, and by how much,
-//       decides which instructions the hardware counts.
-// Memory traffic: a block's 256 elements are read once; one element a thread is written. Launch: block 64, any grid.
+// Idea: loops over shared memory whose trip count is known only when they run: what the compiler unrolls, and by how
+//       much, decides which instructions the hardware counts.
+// Memory traffic: a block's 256 elements are read once; one element per thread is written. Launch: block 64, any grid.
 
 __device__ inline void fill(const int* in, int* buffer) {
   for (int k = threadIdx.x; k < 256; k += 64) buffer[k] = in[blockIdx.x * 256 + k];
@@ -27,7 +27,7 @@ __global__ void unrolled_sum(const int* in, int* out, int n) {
   out[blockIdx.x * 64 + threadIdx.x] = sum;
 }
 
-// The first multiple of 7 from the thread's place onwards.
+// The first multiple of 7 from the thread's index on.
 __global__ void first_match(const int* in, int* out) {
   __shared__ int buffer[256];
   fill(in, buffer);
@@ -59,7 +59,7 @@ __global__ void lower_bound(const int* in, int* out, int n) {
   out[blockIdx.x * 64 + threadIdx.x] = low;
 }
 
-// Stores where the data says so: keep the positive ones, in place.
+// The data decides about the stores: keep the positive elements, in place.
 __global__ void clamp_in_place(const int* in, int* out) {
   __shared__ int buffer[256];
   fill(in, buffer);

@@ -1,4 +1,4 @@
-// Idea: C = A B by square tiles in shared memory, so that each element of A and B is read from global memory n / tile times.
+// Idea: C = A B by square tiles in shared memory, so each element of A and B is read n / tile times.
 // Memory traffic: 2 n^3 / tile elements read, n^2 written. Launch: block (tile, tile), grid (n / tile, n / tile).
 
 template <int tile>

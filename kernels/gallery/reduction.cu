@@ -1,7 +1,7 @@
-// Idea: the sum of a block's elements by a tree in shared memory. The tree can pair neighbours first (interleaved: strides
-//       1, 2, 4, ... that meet in banks) or halves first (sequential: neighbouring lanes read neighbouring words), or use
-//       no shared memory for the last 32 (shuffles).
-// Memory traffic: each element is read once, one sum a block is written. Launch: block 256, any grid.
+// Idea: the sum of a block's elements by a tree in shared memory. The tree can pair neighbours first (interleaved:
+//       strides 1, 2, 4, ... that conflict in banks) or halves first (sequential: neighbouring lanes read neighbouring
+//       words), or use no shared memory for the last 32 (shuffles).
+// Memory traffic: each element is read once, one sum per block is written. Launch: block 256, any grid.
 
 enum class Order { interleaved, sequential, shuffle };
 

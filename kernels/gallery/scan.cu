@@ -1,6 +1,6 @@
 // Idea: the running sum of a block's elements in shared memory. Hillis and Steele add at doubling distances between two
-//       buffers (more additions, no conflicts); Blelloch walks a tree up and down (fewer additions, strides that meet in banks).
-// Memory traffic: each element is read once and written once. Launch: block 256, any grid; the sums restart at each block.
+//       buffers (more additions, no conflicts); Blelloch uses a tree (fewer additions, strides with bank conflicts).
+// Memory traffic: each element is read once and written once. Launch: block 256, any grid; sums restart per block.
 
 __global__ void scan_hillis_steele(const float* in, float* out) {
   __shared__ float buffer[2][256];

@@ -1,8 +1,8 @@
-// Idea: shared memory has 32 banks of 4 bytes. A warp's access takes as many wavefronts as the fullest bank has different
-//       words; lanes on one word share it.
-// Memory traffic: one element read and written a thread. Launch: block 128, any grid.
+// Idea: shared memory has 32 banks of 4 bytes. A warp's access takes as many wavefronts as the fullest bank has
+//       different words; lanes on one word share it.
+// Memory traffic: one element read and written per thread. Launch: block 128, any grid.
 
-// Lane l touches word l * stride: a stride of 2, 4, ... meets 2, 4, ... times in a bank; an odd one never.
+// Lane l touches word l * stride: a stride of 2, 4, ... gives 2, 4, ... lanes per bank; an odd stride gives one.
 template <int stride>
 __global__ void shared_stride(const float* in, float* out) {
   __shared__ float buffer[128 * stride];

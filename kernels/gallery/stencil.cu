@@ -1,4 +1,4 @@
-// Idea: out[k] = sum of in[k - 3 .. k + 3]; a block keeps its elements and a halo of three on each side in shared memory.
+// Idea: out[k] = sum of in[k - 3 .. k + 3]; shared memory keeps a block's elements and three more on each side.
 // Memory traffic: each element is read 1 + 6 / 128 times and written once. Launch: block 128, n / 128 blocks.
 
 constexpr int kRadius = 3;

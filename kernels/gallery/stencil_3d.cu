@@ -1,7 +1,7 @@
-// Idea: a block walks a column of planes; a plane lies in shared memory, the ones above and below in registers. A thread at
-//       the edge of the grid writes nothing.
-// Memory traffic: each element is read once, and once more in a halo; inner elements are written. Launch: block (16, 8),
-//       grid (nx / 16, ny / 8), any nz >= 2.
+// Idea: a block walks a column of planes; a plane lies in shared memory, the ones above and below in registers. A
+//       thread at the edge of the grid writes nothing.
+// Memory traffic: each element is read once, and once more in a halo; inner elements are written. Launch: block (16,
+//       8), grid (nx / 16, ny / 8), any nz >= 2.
 
 __global__ void stencil_3d(const float* in, float* out, int nx, int ny, int nz) {
   __shared__ float plane[10][18];

@@ -1,5 +1,5 @@
-// Idea: how data lies in shared memory: arrays in a structure, quadruples of integers, pairs of halves, several arrays of
-//       different types in one dynamic allocation, pointers that may mean shared or global memory.
+// Idea: how data lies in shared memory: arrays in a structure, quadruples of integers, pairs of halves, several arrays
+//       of different types in one dynamic allocation, pointers that may mean shared or global memory.
 // Memory traffic: each element is read once and written once. Launch: block 96 (of_arrays), 128 (the others); any grid.
 
 #include <cuda_fp16.h>
@@ -28,7 +28,7 @@ __global__ void structure_of_arrays(const float* in, float* out) {
   out[k] = force;
 }
 
-// Words are written one by one and read as int4, a row of four a lane.
+// Words are written one by one and read as int4, four per lane.
 __global__ void quadruples(const int* in, int* out) {
   __shared__ __align__(16) int words[512];
   for (int k = threadIdx.x; k < 512; k += 128) words[k] = in[blockIdx.x * 512 + k];
@@ -80,7 +80,7 @@ __global__ void generic_pointer(const float* in, float* out, int from_shared) {
   out[k + threadIdx.x] = pick(source, 127 - threadIdx.x);
 }
 
-// Volatile accesses stay as they are written: here two words a lane, side by side.
+// Volatile accesses stay as they are written: here two words per lane, side by side.
 __global__ void volatile_pairs(const float* in, float* out) {
   __shared__ volatile float buffer[256];
   const int k = blockIdx.x * 256 + threadIdx.x;

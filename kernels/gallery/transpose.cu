@@ -1,5 +1,5 @@
-// Idea: a 32 x 32 tile goes through shared memory, so that both the reads and the writes of a matrix transpose touch whole rows.
-//       Writing the tile by rows and reading it by columns meets one bank 32 times, unless the tile is padded or swizzled.
+// Idea: a 32 x 32 tile goes through shared memory, so that reads and writes of a transpose touch whole rows.
+//       Writing the tile by rows and reading it by columns uses one bank 32 times, unless it is padded or swizzled.
 // Memory traffic: each element is read once and written once. Launch: block (32, 8), grid (columns / 32, rows / 32).
 
 enum class Tile { plain, padded, swizzled };

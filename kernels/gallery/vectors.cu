@@ -1,5 +1,5 @@
-// Idea: accesses side by side that the compiler may put together, or must not: small types, mixed types, through a loop,
-//       with other work between, across a store, with a pitch that breaks the alignment.
+// Idea: accesses side by side that the compiler may put together, or must not: small types, mixed types, through a
+//       loop, with other work between, across a store, with a pitch that breaks the alignment.
 // Memory traffic: each element is read once and written once. Launch: block 64, any grid.
 
 struct Mixed {

@@ -1,5 +1,5 @@
-// Idea: warps that work together: a scan with shuffles, warps with different tasks, counting with votes and atomics, blocks
-//       that are no whole number of warps.
+// Idea: warps that work together: a scan with shuffles, warps with different tasks, counting with votes and atomics,
+//       blocks that are not a whole number of warps.
 // Memory traffic: each element is read once and written once. Launch: block 200 (scan, edges), 128 (roles, compact).
 
 __device__ inline float warp_scan(float value) {
@@ -29,7 +29,7 @@ __global__ void scan_by_warps(const float* in, float* out) {
   out[k] = warp > 0 ? value + sums[warp - 1] : value;
 }
 
-// The first warp brings data, the others work on what it brought before.
+// The first warp loads data; the others work on what it loaded before.
 __global__ void warps_with_roles(const float* in, float* out, int turns) {
   __shared__ float stage[2][96];
   const int thread = threadIdx.x;
@@ -47,7 +47,7 @@ __global__ void warps_with_roles(const float* in, float* out, int turns) {
   if (thread >= 32) out[blockIdx.x * 96 + thread - 32] = sum;
 }
 
-// Keep the elements over a limit: ballot gives each lane its place, one atomic a warp the warp's.
+// Keep the elements over a limit: ballot gives each lane its index, one atomic per warp the warp's.
 __global__ void compact(const float* in, float* out, unsigned int* count, float limit) {
   __shared__ unsigned int taken;
   __shared__ float kept[128];

@@ -1,4 +1,4 @@
-"""The explorers as an app without code: one Voilà page. Here is how it is started; the page is ``explore.ipynb``."""
+"""The explorers as an app without code. The page is ``explore.ipynb``; this module makes the command that serves it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PAGE = _HERE / "explore.ipynb"
 
 
 def command(rest: Sequence[str] = ()) -> list[str]:
-    """The command that serves the page on 127.0.0.1, with a token that it makes and prints. ``rest``: more options.
+    """The command that serves the page on 127.0.0.1, with a new token that it prints. ``rest``: more options for Voilà.
 
     Raises:
         Error: Voilà is not installed.
     """
     if importlib.util.find_spec("voila") is None:
-        raise Error("the app needs Voilà, and it is not installed: pip install 'softlab[lab]'")
+        raise Error("the app needs Voilà, which is not installed: pip install 'softlab[lab]'")
     made = [sys.executable, "-m", "voila", str(PAGE), "--Voila.ip=127.0.0.1", "--template=softlab"]
     if not any(option.startswith(("--token", "--Voila.token")) for option in rest):
         made.append("--token")
@@ -30,7 +30,7 @@ def command(rest: Sequence[str] = ()) -> list[str]:
 
 
 def environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment that :func:`command` runs in: softlab's template is found beside those of the machine."""
+    """The environment for :func:`command`: Voilà then finds softlab's template as well as those of the machine."""
     given = os.environ if given is None else given
-    places = [str(_HERE / "jupyter"), *filter(None, [given.get("JUPYTER_PATH")])]
-    return {**given, "JUPYTER_PATH": os.pathsep.join(places)}
+    folders = [str(_HERE / "jupyter"), *filter(None, [given.get("JUPYTER_PATH")])]
+    return {**given, "JUPYTER_PATH": os.pathsep.join(folders)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from softlab.bench.consequences import copy_gb_per_second
-from softlab.bench.record_cache import DTYPE
+from softlab.bench.record.cache import DTYPE
 from softlab.bench.recordings import Recording
 from softlab.plans import Plan, forced
 
@@ -15,7 +15,7 @@ ITEM_BYTES = 4
 
 @dataclass(frozen=True)
 class Flight:
-    """What a GPU works on at a time: ``rows`` at once (a block each), ``bytes`` of the input in them."""
+    """What a GPU works on at once: ``rows`` (one block each), ``bytes`` of the input in them."""
 
     rows: int
     bytes: int
@@ -31,7 +31,7 @@ class Reread:
     """A recorded launch of the uncached kernel on float32.
 
     block_size, cols, rows, grid; by_hand: the grid is smaller than the dispatcher would make it; flight: what it works
-    on at a time; dram_read, dram_written: bytes from and to DRAM in multiples of the input; microseconds; of_copy:
+    on at once; dram_read, dram_written: bytes from and to DRAM in multiples of the input; microseconds; of_copy:
     its speed, counting each element once in and once out, as a share of a device copy's.
     """
 
@@ -48,13 +48,13 @@ class Reread:
 
     @property
     def dram_gb_per_second(self) -> float:
-        """10^9 bytes a second that DRAM really moved, read and written."""
+        """10^9 bytes per second that DRAM moved, read and written."""
         moved = (self.dram_read + self.dram_written) * self.rows * self.cols * ITEM_BYTES
         return moved / self.microseconds / 1e3
 
 
 def flight(made: Plan, grid: int | None = None) -> Flight:
-    """What the GPU works on at a time under a plan of a block kernel, with its own grid or another one."""
+    """What the GPU works on at once under a plan of a block kernel, with its own grid or another one."""
     resident = made.occupancy.blocks_per_sm * made.device.sm_count
     rows = min(resident, made.grid if grid is None else grid, made.rows)
     return Flight(rows, rows * made.cols * ITEM_BYTES)
@@ -73,7 +73,7 @@ def recorded(name: str = "cache_h200") -> tuple[Reread, ...]:
 
 
 def rereads(recording: Recording) -> tuple[Reread, ...]:
-    """The launches of a recording of ``record_cache``, in its order."""
+    """The launches of a recording of ``record.cache``, in its order."""
     table = recording.tables["cache"]
     copied = copy_gb_per_second(recording)
     device = recording.device.removeprefix("NVIDIA ")

@@ -1,7 +1,7 @@
 """What is measured for the claims about the reference design, and the programs that it takes.
 
-Programs are compiled where there is NVRTC and can be carried to where the GPU is, so that the GPU runs the very machine
-code that the emulator and the table of registers speak of.
+Programs are compiled where there is NVRTC and can be carried to where the GPU is, so that the GPU runs the same machine
+code as the emulator and the table of registers.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from softlab.compile import Program, compile_program, kernel_sources
+from softlab.cuda.compile import Program, compile_program, kernel_sources
 from softlab.errors import PlanError
 from softlab.plans import Plan, forced, plan
 
 DTYPES = ("float32", "float16")
 ITEM_BYTES = {"float32": 4, "float16": 2}
-#: So many bytes are read in each case: several times the L2 cache of any GPU.
+#: Bytes that each case reads: several times the L2 cache of any GPU.
 INPUT_BYTES = 1 << 28
 SHORT = (32, 64, 128, 192, 256, 384, 512, 640, 768, 896, 1022, 1023)
 MIDDLE = (*range(1024, 12_272, 512), 12_272)
@@ -32,8 +32,8 @@ FEW_ROWS = (132, 3000)
 
 
 @dataclass(frozen=True)
-class Case:
-    """One launch: ``kernel`` with its choices, on rows x cols of a dtype. ``layout`` is "" where there is none."""
+class TimedCase:
+    """One launch: ``kernel`` with its choices, on rows x cols of a dtype. ``layout`` is "" for a kernel without one."""
 
     kernel: str
     block_size: int
@@ -50,10 +50,10 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ReadyCase:
     """A case, ready to be launched."""
 
-    case: Case
+    case: TimedCase
     program: Program
     grid: int
     block: tuple[int, int]
@@ -62,7 +62,7 @@ class Prepared:
 
 
 def rows_of(cols: int, dtype: str) -> int:
-    """Rows of so many columns that make up ``INPUT_BYTES``."""
+    """Rows of ``cols`` columns that make up ``INPUT_BYTES``."""
     return INPUT_BYTES // ITEM_BYTES[dtype] // cols
 
 
@@ -107,26 +107,26 @@ def counted_plans(device: str | None) -> Iterator[Plan]:
         yield from (plan(rows, cols, device=device) for cols in (512, 4096, 16_384))
 
 
-def case_of(made: Plan) -> Case:
+def case_of(made: Plan) -> TimedCase:
     """The case of a plan."""
-    return Case(made.kernel, made.block_size, made.pack_size, made.layout or "", made.dtype, made.cols, made.rows)
+    return TimedCase(made.kernel, made.block_size, made.pack_size, made.layout or "", made.dtype, made.cols, made.rows)
 
 
-def prepare(device: str | None, progress: Callable[[Iterable[Any]], Iterable[Any]] = iter) -> list[Prepared]:
+def prepare(device: str | None, progress: Callable[[Iterable[Any]], Iterable[Any]] = iter) -> list[ReadyCase]:
     """All launches, each once, compiled."""
-    plans: dict[tuple[Case, bool], Plan] = {}
+    plans: dict[tuple[TimedCase, bool], Plan] = {}
     for counted, group in ((False, timed_plans(device)), (True, counted_plans(device))):
         plans |= {(case_of(made), counted): made for made in group}
     return [prepared(case, made, counted) for (case, counted), made in progress(list(plans.items()))]
 
 
-def prepared(case: Case, made: Plan, counted: bool = False) -> Prepared:
+def prepared(case: TimedCase, made: Plan, counted: bool = False) -> ReadyCase:
     """The launch of a plan, compiled."""
     program = compile_program(kernel_sources()[made.file], made.name, arch=made.arch, file=made.file)
-    return Prepared(case, program, made.grid, made.block, made.smem_bytes, counted)
+    return ReadyCase(case, program, made.grid, made.block, made.smem_bytes, counted)
 
 
-def save(launches: Iterable[Prepared], folder: Path) -> None:
+def save(launches: Iterable[ReadyCase], folder: Path) -> None:
     """Write launches and their programs, each program once."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers: dict[Program, int] = {}
@@ -141,15 +141,15 @@ def save(launches: Iterable[Prepared], folder: Path) -> None:
     (folder / "launches.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def read(folder: Path) -> list[Prepared]:
+def read(folder: Path) -> list[ReadyCase]:
     """What :func:`save` wrote."""
     record = json.loads(gzip.decompress((folder / "launches.json.gz").read_bytes()))
     programs = [
         Program(**{**p, "cubin": bytes.fromhex(p["cubin"]), "options": tuple(p["options"])}) for p in record["programs"]
     ]
     return [
-        Prepared(
-            Case(**entry["case"]),
+        ReadyCase(
+            TimedCase(**entry["case"]),
             programs[entry["program"]],
             entry["grid"],
             tuple(entry["block"]),

@@ -1,7 +1,7 @@
 """The claims about the reference design, judged by a recording.
 
 Each claim becomes one or more statements that are true or false of a single case. A claim holds when all of them are
-true in all cases, and does not hold when none is in any; in between it holds partly, and the numbers say how far.
+true in all cases, and does not hold when none is in any; in between it holds partly, and the numbers show how far.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import numpy as np
 from softlab.bench.cases import DTYPES, ITEM_BYTES, LAYOUT_COLS, PACK_COLS, rows_of
 from softlab.bench.consequences import copy_gb_per_second, gb_per_second
 from softlab.bench.recordings import Recording, Table, select
-from softlab.instantiations import BLOCK_SIZES
 from softlab.plans import Plan, forced, plan
+from softlab.plans.instantiations import BLOCK_SIZES
 
 #: What counts as faster: more than this. 19 of 20 cases differ by less between the two passes of the recording.
 NOISE = 0.02
-#: What "close to the limit" and "far above" shall mean.
+#: What "close to the limit" and "far above" mean.
 CLOSE, FAR_ABOVE = 0.9, 1.5
 AT_LEAST = 0.2
 
 
 @dataclass(frozen=True)
-class Finding:
+class Evidence:
     """A ``statement`` about single cases, in how many of them it is true, and the ``figures`` in words.
 
-    ``beyond``: the claim does not say so, but one would like to know; it has no part in the verdict.
+    ``beyond``: more than the claim states; it has no part in the verdict.
     """
 
     statement: str
@@ -44,7 +44,7 @@ class Claim:
 
     number: int
     claim: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Evidence, ...]
 
     @property
     def verdict(self) -> str:
@@ -68,7 +68,7 @@ def judge(recording: Recording) -> tuple[Claim, ...]:
     )
 
 
-_Find = Callable[[Recording], Iterator[Finding]]
+_Find = Callable[[Recording], Iterator[Evidence]]
 _CLAIMS: dict[str, _Find] = {}
 
 
@@ -92,7 +92,7 @@ def planned(recording: Recording, dtype: str) -> list[Plan]:
 
 
 def speed(recording: Recording, made: Plan) -> float:
-    """The recorded speed of a plan, 10^9 bytes a second; NaN where it was not recorded."""
+    """The recorded speed of a plan, 10^9 bytes per second; NaN where it was not recorded."""
     found = select(
         recording.tables["timings"], kernel=made.kernel, block_size=made.block_size, pack_size=made.pack_size,
         layout=made.layout or "", dtype=made.dtype, cols=made.cols,
@@ -101,7 +101,7 @@ def speed(recording: Recording, made: Plan) -> float:
 
 
 def peer_speeds(recording: Recording, peer: str, dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """Row lengths and speeds of "torch" or "cudnn", 10^9 bytes a second."""
+    """Row lengths and speeds of "torch" or "cudnn", 10^9 bytes per second."""
     found = select(recording.tables["timings"], kernel=peer, dtype=dtype)
     order = np.argsort(found["cols"])
     return found["cols"][order], gb_per_second(found)[order]
@@ -198,7 +198,7 @@ def achieved(recording: Recording) -> list[tuple[Plan, float, float]]:
 
 
 @_claim("Bandwidth close to the theoretical limit, far above cuDNN")
-def _bandwidth(recording: Recording) -> Iterator[Finding]:
+def _bandwidth(recording: Recording) -> Iterator[Evidence]:
     ceiling = copy_gb_per_second(recording)
     shares: dict[str, list[float]] = {}
     times_cudnn = []
@@ -216,7 +216,7 @@ def _bandwidth(recording: Recording) -> Iterator[Finding]:
 
 
 @_claim("Column storage in shared memory: at least 20 %")
-def _column(recording: Recording) -> Iterator[Finding]:
+def _column(recording: Recording) -> Iterator[Evidence]:
     for layout in ("row", "row_scalar"):
         gains = []
         for dtype in DTYPES:
@@ -227,7 +227,7 @@ def _column(recording: Recording) -> Iterator[Finding]:
 
 
 @_claim("Uncached: bigger blocks hit the cache more")
-def _uncached(recording: Recording) -> Iterator[Finding]:
+def _uncached(recording: Recording) -> Iterator[Evidence]:
     reads = rereads(recording)
     less, words = [], []
     for dtype in DTYPES:
@@ -249,7 +249,7 @@ def _uncached(recording: Recording) -> Iterator[Finding]:
 
 
 @_claim("One row per warp, with shuffles, needs no shared memory or barrier")
-def _warp(recording: Recording) -> Iterator[Finding]:
+def _warp(recording: Recording) -> Iterator[Evidence]:
     free, times = [], []
     for dtype in DTYPES:
         for made in planned(recording, dtype):
@@ -262,7 +262,7 @@ def _warp(recording: Recording) -> Iterator[Finding]:
 
 
 @_claim("Most blocks per SM first, then the biggest block")
-def _block_size(recording: Recording) -> Iterator[Finding]:
+def _block_size(recording: Recording) -> Iterator[Evidence]:
     shares, times = [], []
     for dtype in DTYPES:
         for made in planned(recording, dtype):
@@ -277,7 +277,7 @@ def _block_size(recording: Recording) -> Iterator[Finding]:
 
 
 @_claim("Packs of 2 raise bandwidth")
-def _packs(recording: Recording) -> Iterator[Finding]:
+def _packs(recording: Recording) -> Iterator[Evidence]:
     for dtype in DTYPES:
         speeds = pack_speeds(recording, dtype)
         gains = [two / one - 1 for one, two in zip(speeds[1], speeds[2], strict=True)]
@@ -288,8 +288,8 @@ def _packs(recording: Recording) -> Iterator[Finding]:
         yield _finding(f"{dtype}: packs of 2 are faster than packs of 1", [g > NOISE for g in gains], words)
 
 
-def _finding(statement: str, true: Sequence[bool], figures: str, *, beyond: bool = False) -> Finding:
-    return Finding(statement, sum(map(bool, true)), len(true), figures, beyond)
+def _finding(statement: str, true: Sequence[bool], figures: str, *, beyond: bool = False) -> Evidence:
+    return Evidence(statement, sum(map(bool, true)), len(true), figures, beyond)
 
 
 def _range(shares: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""What a recording says of a plan: how long that launch took where it was measured, or the one nearest to it."""
+"""How long a plan takes by a recording: the time of that launch, or of the nearest that was measured."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def seconds(timings: Table) -> np.ndarray:
 
 
 def gb_per_second(timings: Table) -> np.ndarray:
-    """Of each row: 10^9 bytes a second, counting each element once in and once out."""
+    """Of each row: 10^9 bytes per second, counting each element once in and once out."""
     sizes = np.array([ITEM_BYTES[dtype] for dtype in timings["dtype"]])
     return 2 * timings["rows"] * timings["cols"] * sizes / seconds(timings) / 1e9
 
 
 def copy_gb_per_second(recording: Recording) -> float:
-    """The ceiling: the median device copy of the same run, 10^9 bytes a second, read and written."""
+    """The ceiling: the median device copy of the same run, 10^9 bytes per second, read and written."""
     copies = recording.tables["copies"]
     return float(np.median(copies["bytes"] / copies["microseconds"])) / 1e3

@@ -1,6 +1,6 @@
 """Recorded speeds over the row length, as curves: the planned kernel, each kernel at its best, and other libraries.
 
-A curve is made from one table of a recording: "timings" of ``record_claims``, or "forward" of ``record_fast``.
+A curve is made from one table of a recording: "timings" of ``record.claims``, or "forward" of ``record.fast``.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ _curve("cuDNN")(_peer("cudnn"))
 
 #: The label of what is no softmax.
 COPY = "device copy"
-#: What ``record_fast`` calls them -> label.
+#: Names in ``record.fast`` -> label.
 PEER_LABELS = MappingProxyType(
     {
         "fast": "softlab, fast", "oneflow": "softlab, oneflow", "torch": "PyTorch", "inductor": "Inductor",

@@ -1,6 +1,6 @@
 """How fast the emulator runs the shared-memory softmax: ``python -m softlab.bench.emulator_speed`` prints JSON.
 
-Speed is in lane-instructions a second: PTX instructions times the lanes that run them. Compiling is left out, as the
+Speed is in lane-instructions per second: PTX instructions times the lanes that run them. Compiling is left out, as the
 programs are cached. Where numba is installed (``pip install numba``), its CUDA simulator runs a row maximum for
 comparison, with the same steps.
 """
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from softlab import plans
-from softlab.compile import compile_program, kernel_sources
+from softlab.cuda.compile import compile_program, kernel_sources
 from softlab.kernel import Kernel
 
 ROWS, COLS, BLOCK = 132, 4096, 256
@@ -52,12 +52,12 @@ def measure() -> dict[str, Any]:
     y = np.empty_like(x)
     arguments = (x, y, np.int64(ROWS), np.int64(COLS))
     report: dict[str, Any] = {"kernel": plan.name, "rows": ROWS, "cols": COLS, "block": BLOCK, "numpy": np.__version__}
-    ways: dict[str, dict[str, Any]] = {
+    runs: dict[str, dict[str, Any]] = {
         "plain": {"check": False, "record": False},
         "counters": {"check": False, "record": True},
         "checks": {"check": True, "record": True},
     }
-    for name, how in ways.items():
+    for name, how in runs.items():
         seconds, run = _best(partial(kernel.run, plan.grid, plan.block, arguments, smem=plan.smem_bytes, **how))
         report[name] = {
             "milliseconds": round(seconds * 1e3, 2),

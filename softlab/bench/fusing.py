@@ -1,6 +1,6 @@
 """What fusing saves: the same masked softmax as one kernel, and as the kernels that it would take apart.
 
-The separate kernels are as good as such kernels get: each reads its input once and writes its result once, in packs.
+The separate kernels are as fast as such kernels can be: each reads its input once and writes its result once, in packs.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from softlab import fused, operators
+from softlab.cuda.structs import Struct
 from softlab.dtypes import element_type
-from softlab.functors import Causal, Dropout, Fusion, Places
 from softlab.kernel import Kernel
+from softlab.operators.functors import BroadcastLayout, Causal, Dropout, Fusion
+from softlab.operators.rows import PlanKey
 from softlab.plans import Plan, plan
-from softlab.rows import Problem as RowProblem
-from softlab.structs import Struct
 
-#: What can be fused, in the order in which it is applied; the softmax stands before dropout.
+#: What can be fused, in the order in which it is applied; the softmax comes before dropout.
 PARTS = ("scale", "bias", "mask", "causal", "dropout")
 SCALE, DROPOUT, SEED = 0.125, 0.1, 2026
 #: Elements that a thread of a separate kernel moves at once.
@@ -86,8 +86,8 @@ __global__ void dropout(const T* x, T* y, long long n, Dropout<float> which) {
 
 
 @dataclass(frozen=True)
-class Step:
-    """One separate kernel: ``further`` are its arguments behind (x, y, n). The softmax itself has none and a plan."""
+class SeparateKernel:
+    """One separate kernel: ``further`` are its arguments after (x, y, n). The softmax itself has none and a plan."""
 
     part: str
     further: tuple[Any, ...] = ()
@@ -95,7 +95,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FusionCase:
     """Softmax of (matrices, rows, cols), and what is fused to it. Bias and mask are (rows, cols): the same for all.
 
     ``parts``: of :data:`PARTS`. ``device``: as for :func:`softlab.plan`.
@@ -162,25 +162,25 @@ class Problem:
     @property
     def fusion(self) -> Fusion:
         """The same for a launch."""
-        places: dict[str, Any] = {name: Places.of(a.shape, self.shape) for name, a in self.operands.items()}
+        layouts: dict[str, Any] = {name: BroadcastLayout.of(a.shape, self.shape) for name, a in self.operands.items()}
         return Fusion(
             scale=SCALE if "scale" in self.parts else None,
             causal=Causal(self.rows, 0) if "causal" in self.parts else None,
             dropout=Dropout(DROPOUT, SEED) if "dropout" in self.parts else None,
-            **places,
+            **layouts,
         )
 
     def fused_plan(self) -> Plan:
         """The plan of the one kernel."""
         device = self.plain_plan().device
-        rows = RowProblem(self.matrices * self.rows, self.cols, self.dtype, "softmax", "oneflow", device)
+        rows = PlanKey(self.matrices * self.rows, self.cols, self.dtype, "softmax", "oneflow", device)
         return fused.plan(rows, fusion=self.fusion)
 
     def plain_plan(self) -> Plan:
         """The plan of softmax alone."""
         return plan(self.matrices * self.rows, self.cols, self.dtype, device=self.device)
 
-    def steps(self, operands: Mapping[str, Any]) -> tuple[Step, ...]:
+    def steps(self, operands: Mapping[str, Any]) -> tuple[SeparateKernel, ...]:
         """The kernels one after the other."""
         period = np.int64(self.rows * self.cols)
         further = {
@@ -190,16 +190,16 @@ class Problem:
             "causal": lambda: (np.int64(self.rows), np.int64(self.cols)),
             "dropout": lambda: (Dropout(DROPOUT, SEED).struct(self.element, self.size),),
         }
-        made = [Step(part, further[part]()) for part in PARTS if part in self.parts]
+        made = [SeparateKernel(part, further[part]()) for part in PARTS if part in self.parts]
         at = sum(step.part != "dropout" for step in made)
-        return (*made[:at], Step("softmax", plan=self.plain_plan()), *made[at:])
+        return (*made[:at], SeparateKernel("softmax", plan=self.plain_plan()), *made[at:])
 
     def grid(self) -> int:
         """Blocks of a separate kernel."""
         return -(-self.size // (PACK * BLOCK))
 
     def least_bytes(self) -> tuple[int, int]:
-        """(fused, separate): bytes that must be read and written. A matrix that all share counts once a kernel.
+        """(fused, separate): bytes that must be read and written. A matrix that all share counts once per kernel.
 
         What the causal mask spares the fused kernel is not counted: see the counters.
         """
@@ -210,11 +210,11 @@ class Problem:
         return one, 2 * whole * (len(self.parts) + 1) + shared
 
 
-def counters(problem: Problem) -> tuple[Mapping[str, int], dict[str, Mapping[str, int]]]:
+def counters(problem: FusionCase) -> tuple[Mapping[str, int], dict[str, Mapping[str, int]]]:
     """Counters of the fused kernel, and of each separate one by its name, from runs in the emulator.
 
     Raises:
-        AssertionError: the two ways disagree by more than the rounding of what is stored in between.
+        AssertionError: the two results differ by more than the rounding of what is stored in between.
     """
     x = problem.x()
     one = fused.trace(x, device=problem.device, **problem.operands, **problem.fusing)
@@ -237,7 +237,7 @@ def counters(problem: Problem) -> tuple[Mapping[str, int], dict[str, Mapping[str
     return one.counters, kernels
 
 
-def arguments(problem: Problem, x: Any, y: Any, dropped: Any, operands: Mapping[str, Any]) -> tuple[Any, ...]:
+def arguments(problem: FusionCase, x: Any, y: Any, dropped: Any, operands: Mapping[str, Any]) -> tuple[Any, ...]:
     """The fused kernel's arguments, on either executor."""
     fusion, element = problem.fusion, problem.element
     load: Struct = fusion.load(element, problem.cols, x, **operands).struct

@@ -1,4 +1,4 @@
-"""The rungs of the policy "fast": what was predicted before it was measured, what came, and what a recording says.
+"""The rungs of the policy "fast": what was predicted before it was measured, what came, and what a recording shows.
 
 Predictions, and what was measured when a rung was climbed, are those of kernels/FAST.md.
 """
@@ -14,7 +14,7 @@ from softlab.dtypes import element_type
 from softlab.operators import trace_plan
 from softlab.plans import Plan, plan
 
-#: The problems are matrices of so many bytes.
+#: Bytes of a problem's matrix.
 INPUT_BYTES = 1 << 28
 #: Peers of a recording that are no softmax, or softlab's own.
 _NOT_PEERS = ("copy", "fast", "oneflow")
@@ -48,7 +48,7 @@ RUNGS = (
     Rung("a cluster that meets at its barrier", "float32", 65_536, 1968, 3800, 3841),
     Rung("a cluster that meets by st.async", "float32", 65_536, 3841, 3980, 4146),
     Rung("few rows on a cluster of 16", "float32", 262_144, 62, 5, 6.1, rows=1, unit="us"),
-    Rung("a ring of copies", "float32", 1_048_576, 2546, 3500, 2900),
+    Rung("a multistage pipeline", "float32", 1_048_576, 2546, 3500, 2900),
     Rung("blocks all over the GPU share a row", "float32", 262_144, 3750, None, 3970),
     Rung("blocks all over the GPU share a row", "float32", 1_048_576, 2960, 4200, 4005),
     Rung("blocks all over the GPU share a row", "float32", 262_144, 10.0, 8.5, 8.6, rows=8, unit="us"),
@@ -58,7 +58,7 @@ RUNGS = (
 
 
 def measured(recording: Recording, dtype: str, cols: int, rows: int = 0, op: str = "softmax") -> dict[str, float]:
-    """Peer -> GB/s, or microseconds for few rows (``rows`` > 0), as ``record_fast`` has it; {} if it has not."""
+    """Peer -> GB/s, or microseconds where ``rows`` > 0, by a recording of ``record.fast``; {} if it has none."""
     name, column = ("few", "microseconds") if rows else ("forward", "gigabytes_per_second")
     more = {"rows": rows} if rows else {}
     some = select(recording.tables[name], op=op, dtype=dtype, cols=cols, **more)
@@ -80,7 +80,7 @@ def ceiling(recording: Recording, table: str, dtype: str) -> float:
 
 def below(recording: Recording, table: str, share: float) -> list[tuple[str, str, int, str, float, float]]:
     """Where policy "fast" has less than ``share`` of the ceiling: (op, dtype, cols, kernel, share of the ceiling, how
-    many times as fast as the best peer; NaN where there is none), the slowest first."""
+    many times as fast as the best peer; NaN without a peer), the slowest first."""
     found = []
     rows = recording.tables[table]
     fast = select(rows, peer="fast")

@@ -1,7 +1,7 @@
 """The row maximum of :mod:`softlab.bench.emulator_speed` in numba's CUDA simulator, for comparison.
 
 ``NUMBA_ENABLE_CUDASIM=1 python -m softlab.bench.numba_simulator ROWS COLS BLOCK`` prints the seconds. The simulator
-puts itself in the place of the module's ``cuda``, so the kernel stands at the top of a module of its own.
+replaces the module's ``cuda``, so the kernel is at the top of its own module.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BLOCK = int(sys.argv[3])
 
 @cuda.jit
 def row_maximum(x, y):  # type: ignore[no-untyped-def]
-    """y[row] = max(x[row]): a block a row, halving in shared memory."""
+    """y[row] = max(x[row]): one block per row, halving in shared memory."""
     best = cuda.shared.array(BLOCK, float32)
     thread = cuda.threadIdx.x
     largest = x[cuda.blockIdx.x, thread]

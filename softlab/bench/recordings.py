@@ -25,7 +25,7 @@ class Recording:
     """Measurements on one GPU.
 
     ``device`` is the GPU as its driver names it, ``versions`` name -> version of driver, compiler and libraries,
-    ``sources`` the digest of the kernels (:func:`softlab.compile.sources_digest`), ``method`` how it was measured,
+    ``sources`` the digest of the kernels (:func:`softlab.cuda.compile.sources_digest`), ``method`` how it was measured,
     ``tables`` name -> columns.
     """
 
@@ -55,7 +55,7 @@ def opened(named: str) -> Recording:
     """A recording that ships with softlab, by name, or one in a file, by a path that ends in .json.
 
     Raises:
-        ValueError: there is none of that name, the file cannot be read, or it is no recording.
+        ValueError: no recording has that name, the file cannot be read, or it is no recording.
     """
     path = Path(named)
     if path.suffix != ".json":
@@ -78,7 +78,7 @@ def load(name: str = "claims_h200") -> Recording:
     """A recording by name.
 
     Raises:
-        ValueError: there is none of that name; the message lists those there are.
+        ValueError: no recording has that name; the message lists those that exist.
     """
     path = folder() / f"{name}.json"
     if name not in names():
@@ -94,7 +94,7 @@ def read(path: Path) -> Recording:
 
 
 def write(path: Path, recording: Recording, keys: Mapping[str, Sequence[str]]) -> None:
-    """Write a recording; ``keys`` says for each table which of its columns are a series' key."""
+    """Write a recording; ``keys``: for each table the columns that are a series' key."""
     path.write_text(text_of(recording, keys))
 
 

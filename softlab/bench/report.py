@@ -25,7 +25,7 @@ def record(recording: Recording) -> dict[str, Any]:
 
 
 def speeds(recording: Recording) -> list[dict[str, float | int | str]]:
-    """The planned kernel and its peers at ``COLS``, in 10^9 bytes a second."""
+    """The planned kernel and its peers at ``COLS``, in 10^9 bytes per second."""
     found: list[dict[str, float | int | str]] = []
     for dtype in DTYPES:
         peers = {

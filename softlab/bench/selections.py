@@ -1,4 +1,4 @@
-"""What of the problems and peers of ``record_fast`` is wanted: to be measured, or to be shown of a recording."""
+"""The selected problems and peers of ``record.fast``: to be measured, or to be shown of a recording."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from softlab.bench.fast_peers import PEERS
+from softlab.bench.record.fast_peers import PEERS
 
 #: Table of a recording -> its operators: one input of 256 MiB, two of them, few rows.
 TABLES = MappingProxyType(
@@ -23,10 +23,10 @@ DTYPES = ("float32", "float16", "bfloat16", "float64")
 
 @dataclass(frozen=True)
 class Selection:
-    """Names and row lengths; an empty field takes all there are.
+    """Names and row lengths; an empty field takes all.
 
     Raises:
-        ValueError: a name that there is not (the message lists those there are), or a row length below 1.
+        ValueError: an unknown name (the message lists the known ones), or a row length below 1.
     """
 
     tables: tuple[str, ...] = ()
@@ -82,5 +82,5 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise ValueError(f"cols = {text}: whole numbers with commas between them, such as 1024,50257") from None
 
 
-#: All there is.
+#: Every problem and every peer.
 EVERYTHING = Selection()

@@ -1,4 +1,4 @@
-"""How policy "fast" stands in a recording of ``record_fast``: beside a device copy, and beside the best of its peers.
+"""How policy "fast" compares in a recording of ``record.fast``: beside a device copy, and beside the best of its peers.
 
 A peer is every other softmax of the recording, the reference design (``oneflow``) included; a device copy is none.
 """
@@ -30,7 +30,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Comparison:
     """One problem of a table of a recording. peers: name -> what was measured; copied: GB/s of the ceiling, 0 if
     unknown."""
 
@@ -59,15 +59,15 @@ class Cell:
         return self.peers[best].microseconds / self.peers["fast"].microseconds if best else None
 
 
-def cells(recording: Recording, selection: Selection = EVERYTHING) -> tuple[Cell, ...]:
+def comparisons(recording: Recording, selection: Selection = EVERYTHING) -> tuple[Comparison, ...]:
     """The selected problems in which policy "fast" was measured: by table, operator and dtype, then by columns, rows.
 
     The ceiling is :func:`ladder.ceiling` of the table and dtype; with few rows it is the copy of the very same size.
     """
-    return tuple(cell for cell in _every_cell(recording, selection) if "fast" in cell.peers)
+    return tuple(one for one in _every_comparison(recording, selection) if "fast" in one.peers)
 
 
-def _every_cell(recording: Recording, selection: Selection) -> Iterator[Cell]:
+def _every_comparison(recording: Recording, selection: Selection) -> Iterator[Comparison]:
     for name in TABLES:
         groups: dict[tuple[str, str], dict[tuple[int, int], dict[str, Timing]]] = {}
         for op, dtype, cols, rows, peer, timing in _rows(recording.tables.get(name, {})):
@@ -79,7 +79,7 @@ def _every_cell(recording: Recording, selection: Selection) -> Iterator[Cell]:
                 if selection.cols and cols not in selection.cols:
                     continue
                 own = peers["copy"].gb_per_second if name == "few" and "copy" in peers else 0.0
-                yield Cell(name, op, dtype, rows, cols, peers, own or copied)
+                yield Comparison(name, op, dtype, rows, cols, peers, own or copied)
 
 
 def _rows(table: Table) -> Iterator[tuple[str, str, int, int, str, Timing]]:
@@ -90,8 +90,8 @@ def _rows(table: Table) -> Iterator[tuple[str, str, int, int, str, Timing]]:
 
 @dataclass(frozen=True)
 class Summary:
-    """The cells of one table, operator and dtype together. The smallest and the median part of a device copy, and
-    times the best peer (None where nothing was there to compare with); ahead: in how many of ``compared`` cells policy
+    """The problems of one table, operator and dtype together. The least and the median part of a device copy, and times
+    the best peer (None where there is nothing to compare with); ahead: in how many of ``compared`` problems policy
     "fast" is at least as fast as the best peer."""
 
     table: str
@@ -106,17 +106,17 @@ class Summary:
     compared: int
 
 
-def summaries(found: Sequence[Cell]) -> tuple[Summary, ...]:
-    """One for each table, operator and dtype of the cells, in their order."""
-    groups: dict[tuple[str, str, str], list[Cell]] = {}
-    for cell in found:
-        groups.setdefault((cell.table, cell.op, cell.dtype), []).append(cell)
+def summaries(found: Sequence[Comparison]) -> tuple[Summary, ...]:
+    """One for each table, operator and dtype of the problems, in their order."""
+    groups: dict[tuple[str, str, str], list[Comparison]] = {}
+    for one in found:
+        groups.setdefault((one.table, one.op, one.dtype), []).append(one)
     return tuple(_summary(of, group) for of, group in groups.items())
 
 
-def _summary(of: tuple[str, str, str], group: Sequence[Cell]) -> Summary:
-    parts = [part for cell in group if (part := cell.of_copy()) is not None]
-    times = [part for cell in group if (part := cell.times_best) is not None]
+def _summary(of: tuple[str, str, str], group: Sequence[Comparison]) -> Summary:
+    parts = [part for one in group if (part := one.of_copy()) is not None]
+    times = [part for one in group if (part := one.times_best) is not None]
     ahead = sum(part >= 1 for part in times)
     return Summary(*of, len(group), *_least_and_median(parts), *_least_and_median(times), ahead, len(times))
 
@@ -126,25 +126,25 @@ def _least_and_median(values: Sequence[float]) -> tuple[float | None, float | No
 
 
 @dataclass(frozen=True)
-class Change:
+class Speedup:
     """One problem in two recordings; ``times`` as fast is the new one as the old."""
 
-    old: Cell
-    new: Cell
+    old: Comparison
+    new: Comparison
     times: float
 
 
-def changes(old: Sequence[Cell], new: Sequence[Cell]) -> tuple[Change, ...]:
+def speedups(old: Sequence[Comparison], new: Sequence[Comparison]) -> tuple[Speedup, ...]:
     """The problems that both have, in the order of ``new``."""
-    before = {_problem(cell): cell for cell in old}
-    pairs = [(before[_problem(cell)], cell) for cell in new if _problem(cell) in before]
+    before = {_problem(one): one for one in old}
+    pairs = [(before[_problem(one)], one) for one in new if _problem(one) in before]
     return tuple(
-        Change(was, now, was.peers["fast"].microseconds / now.peers["fast"].microseconds) for was, now in pairs
+        Speedup(was, now, was.peers["fast"].microseconds / now.peers["fast"].microseconds) for was, now in pairs
     )
 
 
-def _problem(cell: Cell) -> tuple[object, ...]:
-    return cell.table, cell.op, cell.dtype, cell.rows, cell.cols
+def _problem(one: Comparison) -> tuple[object, ...]:
+    return one.table, one.op, one.dtype, one.rows, one.cols
 
 
 def narrowed(recording: Recording, selection: Selection) -> Recording:
@@ -164,22 +164,22 @@ def _is_wanted(table: str, selection: Selection, op: str, dtype: str, cols: int,
     return here and selection.takes(table, op, dtype) and selection.takes_peer(peer)
 
 
-#: Place along the axis, part of a device copy, microseconds, what ran.
+#: Position along the axis, part of a device copy, microseconds, what ran.
 Point = tuple[int, float, float, str]
 
 
-def panels(found: Sequence[Cell]) -> tuple[tuple[str, str, str, dict[str, list[Point]]], ...]:
-    """What a picture of the cells draws: (title, what the lines are over, the ceiling's name, label -> points
+def panels(found: Sequence[Comparison]) -> tuple[tuple[str, str, str, dict[str, list[Point]]], ...]:
+    """What a picture of the problems draws: (title, what the lines are over, the ceiling's name, label -> points
     ascending), one for each table, operator and dtype; over the columns or, with few rows, over the rows, and one for
     each row length.
 
     Softlab's own lines come first; a device copy, which is 1 everywhere, is left out.
     """
-    groups: dict[tuple[str, str, str, int], list[Cell]] = {}
-    for cell in found:
-        if cell.copied:
-            few = cell.cols if cell.table == "few" else 0
-            groups.setdefault((cell.table, cell.op, cell.dtype, few), []).append(cell)
+    groups: dict[tuple[str, str, str, int], list[Comparison]] = {}
+    for one in found:
+        if one.copied:
+            few = one.cols if one.table == "few" else 0
+            groups.setdefault((one.table, one.op, one.dtype, few), []).append(one)
     return tuple(
         (
             f"{op}, {dtype}" + (f", rows of {few:,} columns" if few else ""),
@@ -191,12 +191,12 @@ def panels(found: Sequence[Cell]) -> tuple[tuple[str, str, str, dict[str, list[P
     )
 
 
-def _lines(group: Sequence[Cell]) -> dict[str, list[Point]]:
+def _lines(group: Sequence[Comparison]) -> dict[str, list[Point]]:
     lines: dict[str, list[Point]] = {}
     for peer, label in PEER_LABELS.items():
-        for cell in group:
-            if peer != "copy" and (timing := cell.peers.get(peer)) is not None:
-                at = cell.rows if cell.table == "few" else cell.cols
-                part = timing.gb_per_second / cell.copied
+        for one in group:
+            if peer != "copy" and (timing := one.peers.get(peer)) is not None:
+                at = one.rows if one.table == "few" else one.cols
+                part = timing.gb_per_second / one.copied
                 lines.setdefault(label, []).append((at, part, timing.microseconds, timing.kernel or label))
     return lines

@@ -1,6 +1,6 @@
 """The ``softlab`` command: plans, occupancy, traces and speeds as tables or JSON, the course, and this machine.
 
-A wrong argument ends with one line on standard error and exit status 2.
+A wrong argument ends with one line on standard error and exit status 2. Without a command it prints its help.
 """
 
 from __future__ import annotations
@@ -11,26 +11,34 @@ import sys
 from collections.abc import Sequence
 
 import softlab
-from softlab.cli import bench, course, machine  # importing registers  # noqa: F401
+from softlab.cli import bench, course, machine, plan, sweep, trace  # importing registers  # noqa: F401
 from softlab.cli.registry import COMMANDS
 from softlab.errors import Error
 
 BAD_ARGUMENTS = 2
+#: What a shell reports for a command that Ctrl-C ended.
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (``sys.argv`` where None) and return the exit status: 0, 2 for wrong arguments."""
     parser = argparse.ArgumentParser(prog="softlab", description="A laboratory for GPU kernels.")
     parser.add_argument("--version", action="version", version=f"softlab {softlab.__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="command", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="command")
     for declared in COMMANDS.values():
         declared.arguments(commands.add_parser(declared.name, help=declared.help, description=declared.help))
     options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 0
     try:
         return COMMANDS[options.command].run(options)
-    except BrokenPipeError:  # the reader has seen enough: softlab plan ... | head
+    except BrokenPipeError:  # the reader closed the pipe: softlab plan ... | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        print(f"softlab {options.command}: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except (Error, ValueError, TypeError) as error:
         print(f"softlab {options.command}: {error}", file=sys.stderr)
         return BAD_ARGUMENTS

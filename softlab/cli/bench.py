@@ -1,4 +1,4 @@
-"""``softlab bench``: how policy "fast" stands beside a device copy and its peers, recorded or measured here and now."""
+"""``softlab bench``: the speed of policy "fast" beside a device copy and other libraries, recorded or measured now."""
 
 from __future__ import annotations
 
@@ -16,30 +16,32 @@ from softlab.cli.output import print_json, print_table, print_text, width
 from softlab.cli.registry import command
 from softlab.errors import Error
 
-#: What ships with softlab; what is measured and drawn where nothing is asked for: some seconds, and one page.
+#: The recording that ships with softlab, and the defaults of a measurement (some seconds) and of a picture (one page).
 SHIPPED = "fast_h200"
 LIVE = {"tables": "forward", "ops": "softmax", "dtypes": "float32", "cols": "256,1024,4096,32768,131072"}
 LIVE_PEERS = "fast,oneflow,torch,triton"
 DRAWN = {"tables": "forward", "ops": "softmax", "dtypes": "float32,bfloat16"}
-#: Letters of a row length in a table, and of a cell; with their edges.
-_SHAPE_LETTERS, _CELL_LETTERS = 10, 21
-#: What a table of a recording is called.
-WORKS = {"forward": "256 MiB of input", "gradients": "256 MiB of each input", "few": "few rows"}
+#: Characters of a row length and of a cell in a table, borders included.
+_SHAPE_WIDTH, _CELL_WIDTH = 10, 21
+#: The title of each table of a recording.
+TABLE_TITLES = {"forward": "256 MiB of input", "gradients": "256 MiB of each input", "few": "few rows"}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        'How policy "fast" stands beside a device copy and beside other libraries: as recorded on an H200, or, where '
-        "there is a GPU and no recording is named, measured on it in some seconds."
+        'Compare policy "fast" with a device copy and with other libraries. On a machine with a GPU it measures there, '
+        "in some seconds. Without a GPU, or with a recording named, it shows what was recorded on an H200."
     )
-    parser.epilog = "Everything, in some minutes: python -m softlab.bench.record_fast OUT.json"
+    parser.epilog = "To measure everything, in some minutes: python -m softlab.bench.record.fast OUT.json"
     parser.add_argument(
         "recording", nargs="?", help="a name (fast_h200, or claims_h200: the reference design), or a .json file"
     )
-    parser.add_argument("--recorded", action="store_true", help=f"show {SHIPPED}, though there is a GPU here")
+    parser.add_argument("--recorded", action="store_true", help=f"show {SHIPPED}, even on a machine with a GPU")
     parser.add_argument("--op", default="", metavar="A,B", help="softmax, log_softmax, or either with _backward")
     parser.add_argument("--dtype", default="", metavar="A,B", help="float32, float16, bfloat16, float64")
-    parser.add_argument("--cols", default="", metavar="N,M", help="columns: those of a recording, or any to measure")
+    parser.add_argument(
+        "--cols", default="", metavar="N,M", help="row lengths: those in the recording, or any to measure"
+    )
     parser.add_argument("--peers", default="", metavar="A,B", help="oneflow, torch, inductor, triton, cudnn, ...")
     parser.add_argument("--few", action="store_true", help="few rows (1 to 128) instead of 256 MiB")
     parser.add_argument(
@@ -49,20 +51,20 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT.json",
         help="write the selected rows as a recording (default: print)",
     )
-    parser.add_argument("--picture", metavar="OUT", help="draw them: OUT.svg, OUT.png (with Chromium) or OUT.html")
-    parser.add_argument("--compare", metavar="OLD", help="how many times as fast as in another recording")
+    parser.add_argument(
+        "--picture", metavar="OUT", help="write a picture: OUT.svg, OUT.png (needs Chromium) or OUT.html"
+    )
+    parser.add_argument("--compare", metavar="OLD", help="show how many times as fast as in another recording")
 
 
-@command("bench", 'Policy "fast" beside a device copy and its peers: recorded, or measured here.', _arguments)
+@command("bench", 'Compare policy "fast" with a copy and other libraries: recorded, or measured here.', _arguments)
 def _bench(options: argparse.Namespace) -> int:
     from softlab.bench import recordings, standings
-    from softlab.devices import Device
+    from softlab.cuda.compile import sources_digest
+    from softlab.hardware.devices import Device
 
+    _check_outputs(options)
     asked = _asked(options)
-    if options.json not in (None, "-") and not options.json.endswith(".json"):
-        raise ValueError(f"--json {options.json}: a name that ends in .json (to print: --json as the last word)")
-    if options.picture and Path(options.picture).suffix not in _WRITERS:
-        raise ValueError(f"--picture {options.picture}: a name that ends in {', '.join(_WRITERS)}")
     old = recordings.opened(options.compare) if options.compare else None
     live = not (options.recorded or options.recording or Device.present() is None)
     if live:
@@ -73,31 +75,45 @@ def _bench(options: argparse.Namespace) -> int:
     if "timings" in recording.tables:
         return _claims(recording, options, asked)
     selection = _selection(asked)
-    cells = standings.cells(recording, selection)
+    cells = standings.comparisons(recording, selection)
     if not cells:
-        raise ValueError(f'{recording.name} has nothing of policy "fast" for that{_there(recording)}')
+        raise ValueError(f'{recording.name} has nothing of policy "fast" for that{_contents(recording)}')
     if options.json == "-":
         sys.stdout.write(_text(recording, selection))
         return 0
     when = recording.stamp.replace("recorded", "measured just now", 1) if live else recording.stamp
     stamp = f"{when}; by {recording.command}"
     if old is not None:
-        _print_changes(standings.changes(standings.cells(old, selection), cells), old.stamp, stamp)
+        _print_changes(standings.speedups(standings.comparisons(old, selection), cells), old.stamp, stamp)
     else:
-        _print_cells(cells, whole=not asked)
-        print_text(f"{stamp}.")
-        if not asked:
-            print_text("Each cell: softlab bench --op softmax --dtype float32; see softlab bench --help.")
-    if options.json:
-        _write(options.json, lambda path: path.write_text(_text(recording, selection)))
-    if options.picture:
-        drawn = standings.cells(recording, _selection(asked or DRAWN))
-        _write(options.picture, lambda path: _WRITERS[path.suffix](path, drawn, recording.device, stamp))
+        _print_cells(cells, stamp, whole=not asked)
+    if recording.sources != sources_digest():
+        print_text("The kernels have changed since then: these figures are those of the kernels that were measured.")
+    _write_outputs(options, recording, asked, stamp)
     return 0
 
 
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Refuse a wrong file name before anything is measured."""
+    if options.json not in (None, "-") and not options.json.endswith(".json"):
+        raise ValueError(f"--json {options.json}: a name that ends in .json (to print: --json as the last word)")
+    if options.picture and Path(options.picture).suffix not in _WRITERS:
+        raise ValueError(f"--picture {options.picture}: a name that ends in {', '.join(_WRITERS)}")
+
+
+def _write_outputs(options: argparse.Namespace, recording: Any, asked: dict[str, str], stamp: str) -> None:
+    """The files of ``--json`` and ``--picture``."""
+    from softlab.bench import standings
+
+    if options.json:
+        _write(options.json, lambda path: path.write_text(_text(recording, _selection(asked))))
+    if options.picture:
+        drawn = standings.comparisons(recording, _selection(asked or DRAWN))
+        _write(options.picture, lambda path: _WRITERS[path.suffix](path, drawn, recording.device, stamp))
+
+
 def _asked(options: argparse.Namespace) -> dict[str, str]:
-    """The words of the selection that were given."""
+    """The selection that the options give, by the names of :class:`Selection`."""
     given = {"ops": options.op, "dtypes": options.dtype, "cols": options.cols, "peers": options.peers}
     if options.few:
         given["tables"] = "few"
@@ -107,7 +123,7 @@ def _asked(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _selection(asked: dict[str, str]) -> Any:
-    """Policy "fast" is compared with each peer, so it is one of those selected."""
+    """A Selection. It always holds "fast", which is compared with each peer."""
     from softlab.bench.selections import Selection
 
     peers = f"fast,{asked['peers']}" if asked.get("peers") else ""
@@ -115,18 +131,18 @@ def _selection(asked: dict[str, str]) -> Any:
 
 
 def _measured(asked: dict[str, str], name: str) -> Any:
-    from softlab.bench import record_fast
+    from softlab.bench.record import fast
 
     words = " ".join(f"--{name} {value}" for name, value in asked.items())
-    how = f"python -m softlab.bench.record_fast OUT.json {words}"
-    return record_fast.recorded(name, how, _selection(asked), (), lambda line: print(line, file=sys.stderr, flush=True))
+    how = f"python -m softlab.bench.record.fast OUT.json {words}"
+    return fast.recorded(name, how, _selection(asked), (), lambda line: print(line, file=sys.stderr, flush=True))
 
 
-def _there(recording: Any) -> str:
-    """What a recording has, for who asked for something else."""
-    tables = [table for name, table in recording.tables.items() if name in WORKS]
+def _contents(recording: Any) -> str:
+    """The end of an error message: what the recording has."""
+    tables = [table for name, table in recording.tables.items() if name in TABLE_TITLES]
     if not tables:
-        return "; softlab bench shows recordings of record_fast and of record_claims"
+        return "; softlab bench shows recordings of softlab.bench.record.fast and softlab.bench.record.claims"
     has = {
         field: sorted({value for table in tables for value in table[field].tolist()})
         for field in ("op", "dtype", "cols")
@@ -137,8 +153,8 @@ def _there(recording: Any) -> str:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-def _print_cells(cells: Sequence[Any], *, whole: bool) -> None:
-    """All together and softmax in each dtype, or, of a selection, each cell."""
+def _print_cells(cells: Sequence[Any], stamp: str, *, whole: bool) -> None:
+    """``whole``: the summary of everything and softmax in each dtype. Otherwise each cell of the selection."""
     from softlab.bench import standings
 
     if whole:
@@ -157,6 +173,9 @@ def _print_cells(cells: Sequence[Any], *, whole: bool) -> None:
             _print_each(op, table, same)
         else:
             _print_side_by_side(op, table, same)
+    print_text(f"{stamp}.")
+    if whole:
+        print_text("Each cell: softlab bench --op softmax --dtype float32; see softlab bench --help.")
 
 
 def _print_each(op: str, table: str, cells: Sequence[Any]) -> None:
@@ -167,7 +186,7 @@ def _print_each(op: str, table: str, cells: Sequence[Any]) -> None:
         speed = f"{ours.gb_per_second:.0f}"
         parts = (_part(cell.of_copy()), _part(cell.times_best))
         rows.append((cell.cols, cell.rows, f"{ours.microseconds:.2f}", speed, *parts, cell.best_peer, ours.kernel))
-    print_table(f"{op}, {cells[0].dtype}, {WORKS[table]}", head, rows)
+    print_table(f"{op}, {cells[0].dtype}, {TABLE_TITLES[table]}", head, rows)
 
 
 def _print_side_by_side(op: str, table: str, cells: Sequence[Any]) -> None:
@@ -175,13 +194,15 @@ def _print_side_by_side(op: str, table: str, cells: Sequence[Any]) -> None:
     shapes = list(dict.fromkeys((cell.cols, cell.rows if few else 0) for cell in cells))
     found = {(cell.dtype, cell.cols, cell.rows if few else 0): cell for cell in cells}
     dtypes = list(dict.fromkeys(cell.dtype for cell in cells))
-    at_once = max(1, (width() - 2 * _SHAPE_LETTERS) // _CELL_LETTERS)  # so many stand side by side
+    at_once = max(1, (width() - 2 * _SHAPE_WIDTH) // _CELL_WIDTH)  # tables next to each other
     for first in range(0, len(dtypes), at_once):
         some = dtypes[first : first + at_once]
         rows = [
             (cols, rows or None, *(_short(found.get((dtype, cols, rows))) for dtype in some)) for cols, rows in shapes
         ]
-        print_table(f"{op}, {WORKS[table]}: part of a copy, times the best peer", ("columns", "rows", *some), rows)
+        print_table(
+            f"{op}, {TABLE_TITLES[table]}: part of a copy, times the best peer", ("columns", "rows", *some), rows
+        )
 
 
 def _short(cell: Any) -> str:
@@ -228,12 +249,12 @@ def _kernels(change: Any) -> str:
 
 
 def _claims(recording: Any, options: argparse.Namespace, asked: dict[str, str]) -> int:
-    """A recording of the reference design: its speeds, and the claims judged by them."""
+    """Show a recording of the reference design: its speeds, and what they say about each claim."""
     from softlab.bench import claims, report
     from softlab.bench.consequences import copy_gb_per_second
 
     if asked or options.picture or options.compare or options.json not in (None, "-"):
-        raise ValueError(f"{recording.name} is of the reference design alone: it is only shown, or printed by --json")
+        raise ValueError(f"{recording.name} holds only the reference design: the one option for it is --json")
     if options.json:
         return print_json(report.record(recording))
     rows = report.speeds(recording)
@@ -254,7 +275,7 @@ def _claims(recording: Any, options: argparse.Namespace, asked: dict[str, str]) 
 
 def _text(recording: Any, selection: Any) -> str:
     from softlab.bench import recordings, standings
-    from softlab.bench.record_fast import TABLE_KEYS
+    from softlab.bench.record.fast import TABLE_KEYS
 
     return recordings.text_of(standings.narrowed(recording, selection), TABLE_KEYS)
 
@@ -270,15 +291,15 @@ def _write(named: str, write: Callable[[Path], Any]) -> None:
 
 def _panels(cells: Iterable[Any]) -> list[Any]:
     from softlab.bench import standings
-    from softlab.views.standings import Panel
+    from softlab.views.standings import Subplot
 
-    return [Panel(*parts) for parts in standings.panels(list(cells))]
+    return [Subplot(*parts) for parts in standings.panels(list(cells))]
 
 
 def _drawn(cells: Sequence[Any], device: str, stamp: str) -> str:
     from softlab.views.standings import standings_picture
 
-    words = f"Part of the speed of a device copy, {WORKS[cells[0].table]}; higher is better"
+    words = f"Part of the speed of a device copy, {TABLE_TITLES[cells[0].table]}; higher is better"
     return standings_picture(_panels(cells), title=f"Row softmax on {device}", words=words, stamp=stamp)
 
 
@@ -287,15 +308,15 @@ def _write_svg(path: Path, cells: Sequence[Any], device: str, stamp: str) -> Non
 
 
 def _write_png(path: Path, cells: Sequence[Any], device: str, stamp: str) -> None:
-    """The SVG as Chromium draws it, two pixels for one."""
+    """The SVG as Chromium draws it, with two pixels per point."""
     import re
     import tempfile
 
-    from softlab import doctor
+    from softlab.cli import doctor
 
     chromium = doctor.chromium()
     if chromium is None:
-        raise Error("a PNG takes Chromium, and none was found; an .svg or .html takes nothing")
+        raise Error("a PNG needs Chromium, and none was found. An .svg needs nothing")
     picture = _drawn(cells, device, stamp)
     width, height = re.findall(r'(?:width|height)="(\d+)', picture)[:2]
     with tempfile.TemporaryDirectory() as folder:
@@ -304,7 +325,7 @@ def _write_png(path: Path, cells: Sequence[Any], device: str, stamp: str) -> Non
         options = ["--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=2"]
         options += [f"--window-size={width},{height}", f"--screenshot={taken}", f"--user-data-dir={folder}/profile"]
         if os.name == "posix" and os.getuid() == 0:
-            options.append("--no-sandbox")  # Chromium refuses to run its sandbox as root
+            options.append("--no-sandbox")  # Chromium's sandbox does not run as root
         done = subprocess.run([chromium, *options, page.as_uri()], capture_output=True, text=True)
         if not taken.exists():
             raise Error(f"Chromium made no picture: {done.stderr.strip()[-300:]}")
@@ -312,11 +333,11 @@ def _write_png(path: Path, cells: Sequence[Any], device: str, stamp: str) -> Non
 
 
 def _write_html(path: Path, cells: Sequence[Any], device: str, stamp: str) -> None:
-    """A page that needs no network: plotly is in it."""
+    """A page with plotly inside, so that it needs no network."""
     try:
         from softlab.views.standings import standings_chart
     except ImportError:
-        raise Error("a page takes plotly: pip install 'softlab[lab]'; an .svg, too") from None
+        raise Error("a page needs plotly: pip install 'softlab[lab]'. An .svg does not") from None
     figure = standings_chart(_panels(cells), title=f"Row softmax on {device}", stamp=stamp)
     figure.write_html(path, include_plotlyjs=True, div_id="standings")
 

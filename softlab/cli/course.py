@@ -1,4 +1,4 @@
-"""The course: JupyterLab on the notebooks, the explorers as an app, a learner's progress, a class graded."""
+"""The course: JupyterLab on the notebooks, the explorers as an app, a learner's progress, the grades of a class."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import softlab
 from softlab.cli.output import print_json, print_table
@@ -20,68 +22,99 @@ FIRST_NOTEBOOK = "00-start-here.ipynb"
 
 
 def _lab_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--notebook", default=FIRST_NOTEBOOK, help=f"the one to open first (default: {FIRST_NOTEBOOK})")
+    parser.add_argument("--notebook", default=FIRST_NOTEBOOK, help=f"opens first (default: {FIRST_NOTEBOOK})")
     rest_option(parser)
 
 
-@command("lab", "JupyterLab on the tutorials (127.0.0.1, token on).", _lab_arguments)
+@command("lab", "Start JupyterLab on the tutorials (127.0.0.1, with a token).", _lab_arguments)
 def _lab(options: argparse.Namespace) -> int:
     folder = notebook_folder()
-    return _served(lab_command(folder.parent, f"{folder.name}/{options.notebook}", options.rest))
+    if not (folder / options.notebook).is_file():
+        names = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
+        raise ValueError(f"--notebook {options.notebook}: no such file in {folder}. There are {names or 'none'}")
+    return served(lab_command(folder.parent, f"{folder.name}/{options.notebook}", options.rest))
 
 
-@command("explore", "The explorers without code, as a page in the browser (127.0.0.1, token on).", rest_option)
+@command("explore", "Open the explorers without code, as a page in the browser (127.0.0.1, with a token).", rest_option)
 def _explore(options: argparse.Namespace) -> int:
     from softlab import app
 
-    return _served(app.command(options.rest), app.environment())
+    return served(app.command(options.rest), app.environment())
 
 
-def _served(server: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
-    """Run a server until it ends. Ctrl-C is its to answer: it shuts its kernels down. Without this, call() would kill
-    it."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+def served(server: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
+    """Run a server until it ends, and return its exit status.
+
+    The server ends its own kernels when it gets a signal, so that this process must outlive it. A terminal sends Ctrl-C
+    to both processes. SIGTERM reaches this one alone, which hands it on.
+    """
+    process = subprocess.Popen(list(server), env=environment)
+    handlers = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda *_: process.terminate()}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        return subprocess.call(list(server), env=environment)
+        return process.wait()
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _progress_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--export", metavar="FILE", help="write it as JSON, for a teacher; - is standard output")
     parser.add_argument("--reset", action="store_true", help="forget all answers that are stored on this machine")
+    parser.add_argument("--yes", action="store_true", help="with --reset: do not ask")
 
 
-@command("progress", "Which exercises of the course are solved on this machine.", _progress_arguments)
+@command("progress", "Show which exercises of the course are solved on this machine.", _progress_arguments)
 def _progress(options: argparse.Namespace) -> int:
     from softlab import course
 
-    if options.reset:
-        course.reset()
+    if options.reset and not _reset(options.yes):
+        return 1
     learner, seen = course.Progress.load(), course.progress()
-    if options.export:
-        record = {"softlab": softlab.__version__, "right": seen.whole.done, "of": seen.whole.of, **learner.record()}
-        if options.export == "-":
-            return print_json(record)
-        try:
-            Path(options.export).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise Error(f"{options.export} cannot be written: {error.strerror}") from None
-        print(f"{options.export}: {seen.whole.done} of {seen.whole.of} exercises solved")
+    if not options.export:
+        print_table("Exercises", ("lesson", "solved", "of"), [(b.name, b.done, b.of) for b in (*seen.bars, seen.whole)])
         return 0
-    rows = [(bar.name, bar.done, bar.of) for bar in (*seen.bars, seen.whole)]
-    print_table("Exercises", ("lesson", "solved", "of"), rows)
+    record = {"softlab": softlab.__version__, "right": seen.whole.done, "of": seen.whole.of, **learner.record()}
+    if options.export == "-":
+        return print_json(record)
+    try:
+        Path(options.export).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Error(f"{options.export} cannot be written: {error.strerror}") from None
+    print(f"{options.export}: {seen.whole.done} of {seen.whole.of} exercises solved")
     return 0
 
 
+def _reset(yes: bool) -> bool:
+    """Forget the progress, after a question unless ``yes``; whether it was forgotten."""
+    from softlab import course
+
+    if not yes:
+        solved = course.progress().whole
+        print(f"This deletes {course.progress_file()}: {solved.done} of {solved.of} exercises are solved.")
+        try:
+            answer = input("Delete it? [y/N] ")
+        except EOFError:
+            raise ValueError("--reset asks first, and nothing can answer here: add --yes") from None
+        if answer.strip().lower() not in ("y", "yes"):
+            print("Nothing was deleted.")
+            return False
+    course.reset()
+    return True
+
+
 def _grade_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, help="the submitted notebooks, in this folder and those below it")
-    parser.add_argument("--csv", metavar="FILE", help="write the result there, a line for each notebook")
-    parser.add_argument("--seconds", type=int, default=120, help="the most that one cell may take (default: 120)")
+    parser.add_argument("folder", type=Path, help="the folder of submitted notebooks, searched with all folders inside")
+    parser.add_argument("--csv", metavar="FILE", help="write the result there, one line per notebook")
+    parser.add_argument("--seconds", type=int, default=120, help="time limit of one cell (default: 120)")
     json_option(parser)
 
 
-@command("grade", "Run submitted notebooks here, without a GPU, and say which exercises are right.", _grade_arguments)
+@command(
+    "grade",
+    "Run submitted notebooks, without a GPU, and report which exercises are right.",
+    _grade_arguments,
+)
 def _grade(options: argparse.Namespace) -> int:
     from softlab.course import grading
 
@@ -89,25 +122,42 @@ def _grade(options: argparse.Namespace) -> int:
         shipped = notebook_folder()
     except ValueError:
         shipped = None
+    handed_in = grading.handed_in(options.folder)
+    ids = [name for notebook in handed_in for name in grading.wanted(notebook)]
     found = []
-    for path in grading.notebooks(options.folder):
-        found.append(grading.graded(path, options.folder, shipped=shipped, seconds=options.seconds))
-        print(f"{found[-1].file}: {found[-1].sentence}", file=sys.stderr)
-    if options.csv:
-        try:
-            with open(options.csv, "w", newline="", encoding="utf-8") as stream:
-                grading.write_csv(found, stream)
-        except OSError as error:
-            raise Error(f"{options.csv} cannot be written: {error.strerror}") from None
-    if options.json:
-        return print_json([vars(submission) for submission in found])
-    if not options.csv:
-        grading.write_csv(found, sys.stdout)
+    try:
+        with _rows_stream(options) as stream:
+            rows = stream and grading.CsvRows(stream, ids)
+            for notebook in handed_in:
+                found.append(grading.graded(notebook, shipped=shipped, seconds=options.seconds))
+                print(grading.printable(f"{found[-1].file}: {found[-1].sentence}"), file=sys.stderr)
+                if rows:
+                    rows.write(found[-1])
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Error(f"{options.csv or 'the output'} cannot be written: {error.strerror}") from None
+    except KeyboardInterrupt:
+        print(f"{len(found)} of {len(handed_in)} notebooks are graded; their rows are written", file=sys.stderr)
+        raise
+    finally:
+        if options.json:
+            print_json([vars(submission) for submission in found])
     return 0
 
 
+@contextmanager
+def _rows_stream(options: argparse.Namespace) -> Iterator[TextIO | None]:
+    """Where the rows go: a file, else standard output unless JSON goes there."""
+    if options.csv:
+        with open(options.csv, "w", newline="", encoding="utf-8") as stream:
+            yield stream
+    else:
+        yield None if options.json else sys.stdout
+
+
 def notebook_folder() -> Path:
-    """The tutorials: in the current folder, or of the checkout that softlab runs from.
+    """The tutorials' folder: in the current folder, or in the checkout that softlab runs from.
 
     Raises:
         ValueError: neither has them.
@@ -121,11 +171,11 @@ def notebook_folder() -> Path:
 def lab_command(root: Path, notebook: str, rest: Sequence[str]) -> list[str]:
     """The command that starts JupyterLab there, as ``make lab`` does. notebook: its path below ``root``.
 
-    The root is the checkout, not its notebooks: their links to the kernels lead somewhere.
+    The root is the checkout, so that links from the notebooks to the kernels work.
     """
     made = [sys.executable, "-m", "jupyterlab", str(root), "--ServerApp.ip=127.0.0.1"]
     made += [f"--LabApp.default_url=/lab/tree/{notebook}"]
-    # Kernels are talked to over TCP; where they can, in cipher, and without a warning about it for each kernel.
+    # Kernels are reached over TCP: encrypted where they can be, and without a warning for each kernel.
     made += ["--KernelManager.transport_encryption=auto"]
     if os.name == "posix" and os.getuid() == 0:  # JupyterLab refuses to run as root unless told
         made += ["--allow-root"]

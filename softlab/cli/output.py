@@ -12,13 +12,13 @@ _NUMBER = re.compile(r"\d+(\.\d+)?%?")
 
 
 def print_json(record: Any) -> int:
-    """Print it, indented; the exit status 0."""
+    """Print the record as indented JSON and return the exit status 0."""
     print(json.dumps(record, indent=2))
     return 0
 
 
 def print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table; a column without a single entry is left out."""
+    """Print a table without the columns that are empty."""
     from rich.table import Table
     from rich.text import Text
 
@@ -34,17 +34,17 @@ def print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def print_text(words: str) -> None:
-    """Words as they are, in lines no longer than the terminal's."""
+    """Print text unchanged, wrapped at the terminal's width."""
     _console().print(words, markup=False, highlight=False)
 
 
 def width() -> int:
-    """Letters in a line of standard output."""
+    """Characters per line of standard output."""
     return _console().width
 
 
 def print_tree(root: Any) -> None:
-    """A plan's tree, the way taken in bold."""
+    """Print a plan's tree, with the branch taken in bold."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -58,14 +58,14 @@ def print_tree(root: Any) -> None:
 
 
 def _console() -> Any:
-    """Standard output. Where that is no terminal there is no width to keep to: a pipe or a file gets whole lines."""
+    """Standard output. A pipe or a file has no width, so it gets long lines."""
     from rich.console import Console
 
     return Console() if sys.stdout.isatty() else Console(width=200)
 
 
 def text_of(value: Any) -> str:
-    """A value as it stands in a table: "" for None, yes and no, names with their entries."""
+    """A value as text for a table: "" for None, yes or no for a bool, names with their entries for a mapping."""
     if value is None:
         return ""
     if isinstance(value, bool):

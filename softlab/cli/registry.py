@@ -1,4 +1,4 @@
-"""What a subcommand is, and how a function becomes one."""
+"""What a subcommand is, how a function becomes one, and the options that several subcommands share."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from softlab.dtypes import ELEMENT_TYPES
+
+OPERATORS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
 Run = Callable[[argparse.Namespace], int]
 
 
 @dataclass(frozen=True)
 class Command:
-    """One subcommand: ``arguments`` declares its options on a parser, ``run`` does it and gives the exit status."""
+    """One subcommand: ``arguments`` adds its options to a parser, ``run`` executes it and returns the exit status."""
 
     name: str
     help: str
@@ -38,5 +41,24 @@ def json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def rest_option(parser: argparse.ArgumentParser) -> None:
-    """All further options, handed on as they are."""
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help="further options, handed on as they are")
+    """All further options, which another program gets unchanged."""
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help="further options for the server, after --")
+
+
+def device_option(parser: argparse.ArgumentParser) -> None:
+    """``--device``."""
+    parser.add_argument("--device", help="a GPU's name or an architecture (default: the GPU present, else H200)")
+
+
+def problem_options(parser: argparse.ArgumentParser) -> None:
+    """A softmax problem: rows, columns, ``--dtype``, ``--op``, ``--policy`` and ``--device``."""
+    parser.add_argument("rows", type=int, help="rows: the product of the leading dimensions")
+    parser.add_argument("cols", type=int, help="columns: the last dimension")
+    parser.add_argument("--dtype", default="float32", help=f"{', '.join(ELEMENT_TYPES)} (default: float32)")
+    parser.add_argument("--op", default="softmax", help=f"{', '.join(OPERATORS)} (default: softmax)")
+    parser.add_argument(
+        "--policy",
+        default="oneflow",
+        help="oneflow: the reference design (default); fast: what the operators take on a GPU",
+    )
+    device_option(parser)

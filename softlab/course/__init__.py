@@ -1,4 +1,4 @@
-"""The course's exercises: graded here, on the emulator, with hints that name what is wrong.
+"""The course's exercises: graded on this machine, in the emulator, with hints that name what is wrong.
 
 >>> from softlab import course
 >>> course.exercise("00-half-the-bytes").grade(8_388_608)

@@ -1,23 +1,21 @@
-"""The lessons of the course, found as the modules ``softlab.course.syllabus.lesson_NN``, and their exercises by id."""
+"""The lessons of the course, one per module ``softlab.course.syllabus.lesson_NN``, and their exercises by id."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 from dataclasses import dataclass
 from functools import cache
 
 from softlab.course.exercises import Exercise
-from softlab.course.learners import Bar, Progress, Standing
+from softlab.course.standings import discovered
 
 
 @dataclass(frozen=True)
 class Lesson:
     """One notebook of the course.
 
-    number: "03"; notebook: its file's name; title; minutes: how long a learner takes; objectives: what a learner can do
-    afterwards, each a phrase that follows "You can"; exercises: in the order of the notebook.
+    number: "03"; notebook: its file name; minutes: how long a learner takes; objectives: what a learner can do
+    afterwards, phrases that follow "you can"; exercises: in the order of the notebook.
     """
 
     number: str
@@ -35,7 +33,7 @@ class Lesson:
 
     @property
     def head(self) -> str:
-        """Time and objectives as Markdown, as they stand in the notebook's first cell."""
+        """Time and objectives as Markdown: a part of the notebook's first cell."""
         goals = "\n".join(f"- {objective}" for objective in self.objectives)
         return f"**About {self.minutes} minutes.** Afterwards you can\n\n{goals}"
 
@@ -47,18 +45,15 @@ class Lesson:
 
 @cache
 def lessons() -> tuple[Lesson, ...]:
-    """Every lesson, by number. Each module ``lesson_NN`` has one as ``LESSON``."""
-    from softlab.course import syllabus as package
-
-    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-    return tuple(importlib.import_module(f"{package.__name__}.{name}").LESSON for name in names)
+    """Every lesson in the order of the numbers. Each module ``lesson_NN`` has one, ``LESSON``."""
+    return tuple(discovered())
 
 
 def lesson(number: str) -> Lesson:
     """The lesson "03".
 
     Raises:
-        ValueError: there is none of that number.
+        ValueError: no lesson has that number.
     """
     for found in lessons():
         if found.number == number:
@@ -70,7 +65,7 @@ def exercise(id: str) -> Exercise:
     """The exercise of that id, such as "03-write-the-butterfly".
 
     Raises:
-        ValueError: there is none; the message has those of the same notebook.
+        ValueError: there is none; the message lists those of the same notebook.
     """
     number = id.partition("-")[0]
     ids: list[str] = []
@@ -81,14 +76,3 @@ def exercise(id: str) -> Exercise:
         ids += found.ids if found.number == number else ()
     known = ", ".join(ids) or f"there are exercises in {', '.join(f.number for f in lessons() if f.exercises)}"
     raise ValueError(f"no exercise {id!r}: {known}")
-
-
-def standing(progress: Progress, id: str) -> Standing:
-    """How far the learner is, in the notebook of an exercise and in the course."""
-    ids = {found.number: found.ids for found in lessons()}
-    here = ids[id.partition("-")[0]]
-    everywhere = [name for names in ids.values() for name in names]
-    return Standing(
-        Bar("in this notebook", progress.solved(here), len(here)),
-        Bar("in the course", progress.solved(everywhere), len(everywhere)),
-    )

@@ -1,7 +1,7 @@
 """Kinds of exercises: a number, a choice, a Python function, anything that a function can judge. (Kernels: kernels.py.)
 
-An exercise is a record. :meth:`Exercise.judge` is pure; :meth:`Exercise.grade` also keeps what was answered. An answer
-that can be computed is computed, from a plan or a run, when it is needed.
+An exercise is a record. :meth:`Exercise.judge` has no side effect; :meth:`Exercise.grade` also stores the answer. A
+right answer that a plan or a run gives is computed when it is needed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from softlab.course.learners import Progress
+from softlab.course.standings import standing
 from softlab.course.verdicts import Verdict
 from softlab.errors import Error
 
 NOT_ANSWERED = "Not answered yet."
-#: Kinds of NumPy's dtypes that can be compared as numbers ("V": bfloat16).
+#: Kinds of NumPy dtypes that are compared as numbers ("V": bfloat16).
 _NUMBERS = "biufcV"
-#: A typical wrong answer (or what computes it), and the hint to it.
+#: A typical wrong answer (or a function that computes it), and its hint.
 Slip = tuple[Any, str]
 
 
@@ -31,8 +33,8 @@ Slip = tuple[Any, str]
 class Exercise(ABC):
     """Base of the kinds.
 
-    id: the number of its notebook and a name, "03-write-the-butterfly"; hint: what to say to a wrong answer that is
-    none of the typical ones; because: what to add to a right one.
+    id: the number of its notebook and a name, "03-write-the-butterfly"; hint: the reply to a wrong answer that is not
+    a typical one; because: the explanation that follows a right answer.
     """
 
     id: str
@@ -41,21 +43,17 @@ class Exercise(ABC):
 
     @abstractmethod
     def judge(self, answer: Any) -> Verdict:
-        """The verdict on an answer; nothing is kept."""
+        """The verdict on an answer. Nothing is stored."""
 
     def grade(self, answer: Any = None) -> Verdict:
-        """The verdict; on an answer with the learner's standing, and kept in the progress."""
-        from softlab.course.catalogue import standing
-        from softlab.course.learners import Progress
-
-        verdict, progress = self.judge(answer), Progress.load()
+        """The verdict on an answer, with the learner's standing. The progress stores it."""
+        verdict = self.judge(answer)
         if verdict.state == "unanswered":
-            # No standing: a question says the same whatever was answered elsewhere.
-            solved = progress.records.get(self.id) and progress.records[self.id].solved
+            # No standing: the text of a question must not depend on other answers.
+            solved = Progress.load().solved([self.id])
             return replace(verdict, message=f"{verdict.message} (You have solved it before.)") if solved else verdict
-        progress = progress.with_answer(self.id, right=verdict.right, message=verdict.message)
-        progress.save()
-        # None before something is solved: what a kernel as it is found gets does not depend on the whole course.
+        progress = Progress.answered(self.id, right=verdict.right, message=verdict.message)
+        # No standing before the first solved exercise: the notebooks store the verdict of an unchanged kernel.
         return replace(verdict, standing=standing(progress, self.id)) if progress.any_solved else verdict
 
     def unanswered(self, detail: str = "") -> Verdict:
@@ -63,7 +61,7 @@ class Exercise(ABC):
         return Verdict(self.id, "unanswered", f"{NOT_ANSWERED} {detail}".strip())
 
     def verdict(self, problem: str) -> Verdict:
-        """The verdict by what is wrong, "" for nothing."""
+        """The verdict. problem: what is wrong with the answer, "" if nothing is."""
         if problem:
             return Verdict(self.id, "wrong", f"Not yet: {problem}")
         return Verdict(self.id, "right", f"Right. {self.because}".strip())
@@ -84,8 +82,8 @@ def _value(given: Any) -> Any:
 class Number(Exercise):
     """A number to predict.
 
-    answer: computes it; relative, absolute: how far off an answer may be; slips: typical wrong answers (numbers, or
-    what computes them) with a hint to each.
+    answer: computes the right number; relative, absolute: the tolerance; slips: typical wrong answers (numbers, or
+    functions that compute them), each with a hint.
     """
 
     answer: Callable[[], float]
@@ -94,13 +92,13 @@ class Number(Exercise):
     slips: tuple[Slip, ...] = ()
 
     def judge(self, answer: Any) -> Verdict:
-        """A real number, of Python or NumPy; None: not answered."""
+        """Judge a real number of Python or NumPy. None means not answered."""
         if answer is None:
             return self.unanswered()
         if isinstance(answer, np.ndarray) and answer.ndim == 0:
             answer = answer[()]
         if isinstance(answer, bool | np.bool_) or not isinstance(answer, numbers.Real):
-            return self.verdict(f"a number is asked for, and this is {answer!r}.")
+            return self.verdict(f"the answer must be a number, not {answer!r}.")
         if self._near(answer, self.answer()):
             return self.verdict("")
         shown = f"{answer:,}".replace(",", " ") if _float(answer) >= 10_000 else f"{answer:g}"
@@ -112,15 +110,15 @@ class Number(Exercise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice(Exercise):
-    """One of a few answers. right: the right one, or what computes it; slips: wrong one -> hint."""
+class MultipleChoice(Exercise):
+    """One of a few answers. right: the right one, or a function that computes it; slips: wrong answer -> hint."""
 
     answers: tuple[Any, ...]
     right: Any
     slips: Mapping[Any, str] = field(default_factory=dict)
 
     def judge(self, answer: Any) -> Verdict:
-        """One of ``answers``; None: not answered."""
+        """Judge one of ``answers``. None means not answered."""
         offered = ", ".join(map(repr, self.answers))
         if answer is None:
             return self.unanswered(f"It is one of {offered}.")
@@ -133,15 +131,15 @@ class Choice(Exercise):
 
 @dataclass(frozen=True, kw_only=True)
 class Judged(Exercise):
-    """An answer that only a function can judge. problem: what is wrong with the answer, "" for nothing.
+    """An answer that only a function can judge. problem: returns what is wrong with the answer, "" if nothing is.
 
-    An answer that ``problem`` cannot work with (it raises a TypeError, ValueError or softlab's own) is wrong, too.
+    If ``problem`` raises a TypeError, a ValueError or softlab's own Error, the answer is wrong.
     """
 
     problem: Callable[[Any], str]
 
     def judge(self, answer: Any) -> Verdict:
-        """Whatever ``problem`` takes; None, or a tuple of None: not answered."""
+        """Judge what ``problem`` takes. None or a tuple of None means not answered."""
         if answer is None or (isinstance(answer, tuple) and all(part is None for part in answer)):
             return self.unanswered()
         try:
@@ -163,8 +161,8 @@ class Call:
 class WriteFunction(Exercise):
     """A Python function to write.
 
-    calls: what it is tried on; relative: how far off a number may be; slips: functions that a learner might write,
-    each with the hint to it: it is given where the learner's function returns the same as the slip in every call.
+    calls: the calls that test it; relative: the tolerance of a number; slips: wrong functions that a learner might
+    write, each with a hint for a function that returns the same in every call.
     """
 
     calls: Callable[[], Iterable[Call]]
@@ -172,18 +170,18 @@ class WriteFunction(Exercise):
     slips: tuple[tuple[Callable[..., Any], str], ...] = ()
 
     def judge(self, answer: Any) -> Verdict:
-        """A function; None, or a function that returns None for the first call: not answered."""
+        """Judge a function. None, or a function whose first call returns None, means not answered."""
         if answer is None:
             return self.unanswered()
         if not callable(answer):
-            return self.verdict(f"a function is asked for, and this is {answer!r}.")
+            return self.verdict(f"the answer must be a function, not {answer!r}.")
         calls = list(self.calls())
         returned: list[Any] = []
         name = getattr(answer, "__name__", "the function")
         for call in calls:
             try:
                 returned.append(answer(*copy.deepcopy(call.args)))
-            except Exception as error:  # whatever a learner's code raises
+            except Exception as error:  # a learner's code may raise anything
                 return self.verdict(f"{_shown_call(name, call)} raises {type(error).__name__}{_where(error)}: {error}.")
         if returned[0] is None and calls[0].expected is not None:
             return self.unanswered("The function returns None.")
@@ -206,7 +204,7 @@ def _shown_call(name: str, call: Call) -> str:
 
 
 def _where(error: Exception) -> str:
-    """ " on line 3" of the learner's code: the last frame of the traceback that is not ours."""
+    """ " on line 3": the last frame of the traceback, which is in the learner's code."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     return f" on line {frames[-1].lineno}" if frames else ""
 
@@ -214,24 +212,24 @@ def _where(error: Exception) -> str:
 def first_difference(name: str, value: Any, expected: Any, relative: float = 0.0) -> str:
     """ "y[3] is 5.0 and should be 7.0", at the first index that differs; "" for no difference.
 
-    name: what the value is called in the sentence; relative: how far off a number may be.
+    name: the value's name in the sentence; relative: the tolerance of a number.
     """
     if not isinstance(expected, np.ndarray | list | tuple):
         return "" if _same(value, expected, relative) else f"{name} is {value!r} and should be {expected!r}"
     try:
         got, wanted = np.asarray(value), np.asarray(expected)
     except ValueError as error:
-        return f"{name} is no array: {error}"
+        return f"{name} is not an array: {error}"
     if got.shape != wanted.shape:
         return f"{name} has the shape {got.shape} and should have {wanted.shape}"
     comparable = got.dtype.kind in _NUMBERS and wanted.dtype.kind in _NUMBERS
     wrong = different(got, wanted, relative) if comparable else got != wanted
     if not np.any(wrong):
         return ""
-    place = tuple(int(k) for k in np.argwhere(wrong)[0])
-    where = f"{name}[{', '.join(map(str, place))}]" if place else name
-    found = f"{got[place]!s}{' (not written?)' if _is_nan(got[place]) and not _is_nan(wanted[place]) else ''}"
-    right = wanted[place].astype(got.dtype) if comparable else wanted[place]
+    index = tuple(int(k) for k in np.argwhere(wrong)[0])
+    where = f"{name}[{', '.join(map(str, index))}]" if index else name
+    found = f"{got[index]!s}{' (not written?)' if _is_nan(got[index]) and not _is_nan(wanted[index]) else ''}"
+    right = wanted[index].astype(got.dtype) if comparable else wanted[index]
     many = f" ({int(wrong.sum())} of {wrong.size} are wrong)" if wrong.size > 1 else ""
     return f"{where} is {found} and should be {right!s}{many}"
 
@@ -241,7 +239,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def different(got: np.ndarray, wanted: np.ndarray, relative: float = 0.0) -> np.ndarray:
-    """Where two arrays of numbers differ by more than ``relative``; NaN is like NaN only. Shape of the arrays, bool."""
+    """Where two arrays of numbers differ by more than ``relative``: bool, in their shape. NaN equals only NaN."""
     if not relative:
         return ~((got == wanted) | ((got != got) & (wanted != wanted)))
     return ~np.isclose(got.astype(np.float64), wanted.astype(np.float64), rtol=relative, atol=0, equal_nan=True)

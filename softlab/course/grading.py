@@ -1,4 +1,4 @@
-"""Submitted notebooks, run in a kernel of their own and graded: for a teacher. No GPU is needed.
+"""Submitted notebooks, run and graded: for a teacher. No GPU is needed.
 
 A submission is a program of somebody else: it runs with the rights of whoever grades it. And it is graded by what its
 own kernel says, so a submission that sets out to deceive can.
@@ -7,21 +7,24 @@ own kernel says, so a submission that sets out to deceive can.
 from __future__ import annotations
 
 import csv
-import os
 import re
-import tempfile
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from softlab.course.catalogue import lessons
 from softlab.course.learners import Progress, Record
+from softlab.course.submissions import HandedIn, notebooks, read
 
 RIGHT, WRONG, NOT_ANSWERED, MISSING = "right", "wrong", "not answered", "missing"
 _GRADED = re.compile(r"^%%exercise[ \t]+(\S+)|\bexercise\(\s*[\"']([^\"']+)[\"']\s*\)\.grade\(", re.MULTILINE)
-#: What a spreadsheet would take for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t")
+#: What a spreadsheet takes for the start of a formula.
+_FORMULA = ("=", "+", "-", "@")
+#: Unicode's categories of what a terminal or spreadsheet acts upon (control, format, surrogate, private, unassigned,
+#: line and paragraph separator).
+_UNPRINTABLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,13 @@ class Submission:
         return f"{self.right} of {len(self.states)} right" + (f" ({self.problem})" if self.problem else "")
 
 
-def notebooks(folder: Path) -> tuple[Path, ...]:
-    """The notebooks in a folder and those below it, without JupyterLab's checkpoints.
+def handed_in(folder: Path) -> tuple[HandedIn, ...]:
+    """Every notebook below a folder, read before any of them runs: what one writes does not change another.
 
     Raises:
         ValueError: there is no such folder, or no notebook in it.
     """
-    if not folder.is_dir():
-        raise ValueError(f"no folder {folder}")
-    found = tuple(sorted(p for p in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts))
-    if not found:
-        raise ValueError(f"no notebook (.ipynb) in {folder}")
-    return found
+    return tuple(read(path, folder) for path in notebooks(folder))
 
 
 def asked(source: str) -> tuple[str, ...]:
@@ -67,102 +65,91 @@ def asked(source: str) -> tuple[str, ...]:
     return tuple(first or second for first, second in _GRADED.findall(source))
 
 
-def graded(path: Path, folder: Path, *, shipped: Path | None = None, seconds: int = 120) -> Submission:
+def wanted(notebook: HandedIn) -> tuple[str, ...]:
+    """The ids of the exercises of the lessons that a notebook has any exercise of."""
+    ids = {name for source in notebook.cells for name in asked(source)}
+    return tuple(name for lesson in lessons() if ids & set(lesson.ids) for name in lesson.ids)
+
+
+def graded(notebook: HandedIn, *, shipped: Path | None = None, seconds: int = 120) -> Submission:
     """Run a submission from top to bottom, whatever its cells raise, and grade it.
 
     Arguments:
-        path: the notebook, below ``folder``.
         shipped: the folder of the course's notebooks: a kernel that is still as it was found there is not answered.
-        seconds: the most that one cell may take.
+        seconds: the most that one cell may take, 1 or more.
+
+    Raises:
+        ValueError: ``seconds`` is less than 1. Whatever is wrong with the notebook is the submission's problem.
     """
-    import nbformat
+    if seconds < 1:
+        raise ValueError(f"seconds = {seconds}: a cell needs at least 1")
+    names = wanted(notebook)
+    if not names:
+        return Submission(notebook.file, {}, notebook.problem or "no exercise of the course is in it")
+    from softlab.course.execution import execute
 
-    file = path.relative_to(folder).as_posix()
     try:
-        notebook = nbformat.read(path, as_version=4)
-    except Exception as error:  # whatever is in a file that somebody handed in
-        return Submission(file, {}, f"no notebook: {type(error).__name__}")
-    cells = {name: source for source in _code(notebook) for name in asked(source)}
-    wanted = [name for lesson in lessons() if set(lesson.ids) & set(cells) for name in lesson.ids]
-    if not wanted:
-        return Submission(file, {}, "no exercise of the course is in it")
-    progress, problem = _run(notebook, path.parent, seconds)
-    untouched = _shipped_cells(shipped, wanted)
+        execution = execute(notebook.cells, seconds)
+        progress, problem = execution.progress, notebook.problem or execution.problem
+        untouched = _shipped_cells(shipped, names)
+    except Exception as error:  # one notebook must not lose the marks of the others
+        progress, untouched = Progress(), {}
+        problem = f"it could not be graded: {type(error).__name__}: {error}"
+    cells = {name: source for source in notebook.cells for name in asked(source)}
     states = {}
-    for name in wanted:
-        record = progress.records.get(name, Record())
-        if name not in cells:
-            states[name] = MISSING
-        elif record.solved:
-            states[name] = RIGHT
-        elif not record.attempts or cells[name].strip() == untouched.get(name):
-            states[name] = NOT_ANSWERED
-        else:
-            states[name] = WRONG
-    return Submission(file, states, problem)
+    for name in names:
+        unchanged = name in cells and cells[name].strip() == untouched.get(name)
+        states[name] = _state(progress.records.get(name, Record()), name in cells, unchanged)
+    return Submission(notebook.file, states, problem)
 
 
-def write_csv(submissions: Sequence[Submission], stream: TextIO) -> None:
-    """A line for each notebook: file, right, of, problem, then a column for each exercise that any of them has."""
-    names = sorted({name for submission in submissions for name in submission.states})
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["file", "right", "of", "problem", *names])
-    for submission in submissions:
-        head = [_safe(submission.file), submission.right, len(submission.states), _safe(submission.problem)]
-        writer.writerow([*head, *(submission.states.get(name, "") for name in names)])
+def _state(record: Record, present: bool, unchanged: bool) -> str:
+    if not present:
+        return MISSING
+    if record.solved:
+        return RIGHT
+    return NOT_ANSWERED if unchanged or not record.attempts else WRONG
 
 
-def _safe(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
+class CsvRows:
+    """One line per notebook, each written when it is graded: file, right, of, problem, and a column per exercise."""
+
+    def __init__(self, stream: TextIO, ids: Iterable[str]) -> None:
+        self._stream, self._ids = stream, sorted(set(ids))
+        self._writer = csv.writer(stream, lineterminator="\n")
+        self._row(["file", "right", "of", "problem", *self._ids])
+
+    def write(self, submission: Submission) -> None:
+        """Write the row, and hand it to the system at once."""
+        head = [_cell(submission.file), submission.right, len(submission.states), _cell(submission.problem)]
+        self._row([*head, *(submission.states.get(name, "") for name in self._ids)])
+
+    def _row(self, row: Sequence[object]) -> None:
+        self._writer.writerow(row)
+        self._stream.flush()
 
 
-def _code(notebook: Any) -> Iterable[str]:
-    return (cell.source for cell in notebook.cells if cell.cell_type == "code")
+def printable(text: str) -> str:
+    """The text with what a terminal acts upon written as an escape: "\\x1b", "\\n"."""
+    return "".join(
+        character.encode("unicode_escape").decode() if unicodedata.category(character) in _UNPRINTABLE else character
+        for character in text
+    )
 
 
-def _run(notebook: Any, folder: Path, seconds: int) -> tuple[Progress, str]:
-    """What the notebook's kernel stored as its progress, and the first problem."""
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
-    from traitlets.config import Config
-
-    problem = ""
-    with tempfile.TemporaryDirectory() as state:
-        client = NotebookClient(
-            notebook,
-            kernel_name="python3",
-            timeout=seconds,
-            allow_errors=True,
-            store_widget_state=False,
-            resources={"metadata": {"path": str(folder)}},
-            config=Config(KernelManager={"transport_encryption": "auto"}),
-        )
-        # The kernel's own place for progress: empty, and not the grader's.
-        try:
-            client.execute(env={**os.environ, "XDG_STATE_HOME": state})
-        except CellTimeoutError:
-            problem = f"a cell took more than {seconds} s"
-        except DeadKernelError:
-            problem = "its kernel died"
-        progress = Progress.load(Path(state) / "softlab" / "progress.json")
-    return progress, problem or _first_error(notebook)
-
-
-def _first_error(notebook: Any) -> str:
-    for cell in notebook.cells:
-        for output in cell.get("outputs", ()):
-            if output.output_type == "error":
-                return f"cell {cell.get('id', '?')}: {output.ename}: {output.evalue}".splitlines()[0]
-    return ""
+def _cell(text: str) -> str:
+    """The text as a spreadsheet takes it for text: with an apostrophe where it would take a formula."""
+    start = next((c for c in text if not c.isspace() and unicodedata.category(c) not in _UNPRINTABLE), "")
+    # A spreadsheet takes the wide forms of the signs as well.
+    formula = unicodedata.normalize("NFKC", start).startswith(_FORMULA)
+    return f"'{printable(text)}" if formula else printable(text)
 
 
 def _shipped_cells(folder: Path | None, names: Iterable[str]) -> dict[str, str]:
     """Exercise id -> the source of its cell as the course has it, for exercises that are answered in the cell."""
-    import nbformat
-
     if folder is None:
         return {}
     numbers = {name.partition("-")[0] for name in names}
     paths = [folder / lesson.notebook for lesson in lessons() if lesson.number in numbers]
-    sources = [source for path in paths if path.is_file() for source in _code(nbformat.read(path, as_version=4))]
+    sources = [source for path in paths if path.is_file() for source in read(path, folder).cells]
     return {name: source.strip() for source in sources for name in asked(source)}

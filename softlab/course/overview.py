@@ -11,7 +11,7 @@ from softlab.course.learners import Bar, Progress
 
 @dataclass(frozen=True)
 class Overview:
-    """How many exercises of each lesson are solved. bars: a lesson each, "03 Title"; whole: the course."""
+    """How many exercises are solved. bars: one per lesson, "03 Title"; whole: the course."""
 
     bars: tuple[Bar, ...]
     whole: Bar
@@ -27,7 +27,7 @@ class Overview:
 
 
 def progress(learner: Progress | None = None) -> Overview:
-    """The progress stored on this machine, or that of ``learner``, to be shown as a cell's last line."""
+    """The progress stored on this machine, or that of ``learner``. The last line of a cell shows it."""
     learner = Progress.load() if learner is None else learner
     bars = [Bar(f"{found.number} {found.title}", learner.solved(found.ids), len(found.ids)) for found in lessons()]
     return Overview(tuple(bars), Bar("The course", sum(bar.done for bar in bars), sum(bar.of for bar in bars)))

@@ -1,18 +1,18 @@
-"""What a learner's kernel must keep to: each function makes a requirement, which says what an attempt lacks."""
+"""Requirements on a learner's kernel. Each function makes one; a requirement returns what is wrong with an attempt."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from softlab.course.kernels import Attempt, Launch, Requirement
-from softlab.occupancies import occupancy
+from softlab.course.kernels import Attempt, LaunchCase, Requirement
+from softlab.hardware.occupancies import occupancy
 from softlab.traces import Run
 
-Limit = int | Callable[[Launch], int]
+Limit = int | Callable[[LaunchCase], int]
 
 
 def at_most(counter: str, limit: Limit, hint: str) -> Requirement:
-    """No more than ``limit`` (a number, or a function of the launch) of a counter of ``Run.counters``."""
+    """A counter of ``Run.counters`` is at most ``limit``, which is a number or a function of the launch."""
 
     def lack(attempt: Attempt) -> str:
         most, count = _limit(limit, attempt.launch), attempt.run.counters[counter]
@@ -24,7 +24,7 @@ def at_most(counter: str, limit: Limit, hint: str) -> Requirement:
 
 
 def at_least(counter: str, limit: Limit, hint: str) -> Requirement:
-    """No fewer than ``limit`` of a counter."""
+    """A counter is at least ``limit``."""
 
     def lack(attempt: Attempt) -> str:
         least, count = _limit(limit, attempt.launch), attempt.run.counters[counter]
@@ -34,7 +34,7 @@ def at_least(counter: str, limit: Limit, hint: str) -> Requirement:
 
 
 def no_bank_conflicts(hint: str = "Write down word % 32 for each lane: which lanes meet?") -> Requirement:
-    """Every shared access in as few wavefronts as its bytes need."""
+    """Every shared-memory access takes only the wavefronts that its bytes need."""
 
     def lack(attempt: Attempt) -> str:
         counters = attempt.run.counters
@@ -54,7 +54,7 @@ def no_bank_conflicts(hint: str = "Write down word % 32 for each lane: which lan
 
 
 def no_shared_memory(hint: str = "Lanes of a warp can hand values to each other by shuffles.") -> Requirement:
-    """No shared memory, declared or used."""
+    """The kernel neither declares nor uses shared memory."""
 
     def lack(attempt: Attempt) -> str:
         static = attempt.kernel.program.static_smem_bytes
@@ -62,23 +62,25 @@ def no_shared_memory(hint: str = "Lanes of a warp can hand values to each other 
         used = counters["shared_load_instructions"] + counters["shared_store_instructions"]
         if not static and not used:
             return ""
-        return f"it uses shared memory: {static} bytes a block, {used} instructions. {hint}"
+        return f"it uses shared memory: {static} bytes per block, {used} instructions. {hint}"
 
     return lack
 
 
-def no_spills(hint: str = "What does not fit into registers is written to memory, and read back.") -> Requirement:
-    """All values of a thread in registers."""
+def no_spills(
+    hint: str = "A value that does not fit into registers is written to memory and read back.",
+) -> Requirement:
+    """All values of a thread stay in registers."""
 
     def lack(attempt: Attempt) -> str:
         spilled = attempt.kernel.program.spill_bytes
-        return f"{spilled} bytes a thread are spilled. {hint}" if spilled else ""
+        return f"{spilled} bytes per thread are spilled. {hint}" if spilled else ""
 
     return lack
 
 
 def blocks_per_sm(least: int, hint: str, device: str = "H200") -> Requirement:
-    """At least so many blocks of the launch on an SM of ``device``."""
+    """At least ``least`` blocks of the launch fit on an SM of ``device``."""
 
     def lack(attempt: Attempt) -> str:
         program, shape = attempt.kernel.program, attempt.run.block
@@ -96,7 +98,7 @@ def blocks_per_sm(least: int, hint: str, device: str = "H200") -> Requirement:
     return lack
 
 
-def _limit(limit: Limit, launch: Launch) -> int:
+def _limit(limit: Limit, launch: LaunchCase) -> int:
     return limit(launch) if callable(limit) else limit
 
 

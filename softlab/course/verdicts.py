@@ -1,4 +1,4 @@
-"""What an exercise says to an answer: right, not yet (with a hint), or not answered; as text and as HTML."""
+"""The verdict on an answer: right, wrong (with a hint) or not answered; as text and as HTML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from softlab.course.kernels import Launch
+    from softlab.course.launch_cases import LaunchCase
     from softlab.course.learners import Standing
     from softlab.traces import Run
 
@@ -17,21 +17,21 @@ State = Literal["right", "wrong", "unanswered"]
 class Verdict:
     """The judgement of one answer.
 
-    exercise: its id; state: "right", "wrong" or "unanswered"; message: one sentence or a few, the hint where it is
-    wrong; run, launch: of a kernel exercise, the launch that decided and what it did (None where it did not end);
-    standing: how far the learner is, None while nothing is solved.
+    exercise: its id; state: "right", "wrong" or "unanswered"; message: one or a few sentences, with the hint to a wrong
+    answer; run, launch: for a kernel, the launch that decided and its run (None if the run did not end); standing: how
+    far the learner is, None while nothing is solved.
     """
 
     exercise: str
     state: State
     message: str
     run: Run | None = None
-    launch: Launch | None = None
+    launch: LaunchCase | None = None
     standing: Standing | None = None
 
     @property
     def right(self) -> bool:
-        """Whether the answer was taken."""
+        """Whether the answer is right."""
         return self.state == "right"
 
     def __str__(self) -> str:

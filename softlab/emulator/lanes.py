@@ -1,8 +1,8 @@
-"""Sets of threads that stand at one place, and how values are cut to them and put back.
+"""Sets of threads that run the same code together, and how values are cut to them and put back.
 
 A batch is (blocks, threads) with threads padded to whole warps. A value has shape (), (1, threads), (blocks, 1) or
 (blocks, threads): 1 where all blocks, or all threads of a block, share it, so that address arithmetic costs a row
-instead of a grid. Inside a set the same shapes hold with the set's own extent, or (lanes,) where the set is ragged.
+instead of a grid. Inside a set the same shapes hold with the set's own extent, or (lanes,) where the set is scattered.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 WARP = 32
 ALL = slice(None)
@@ -20,7 +21,7 @@ Selector = slice | np.ndarray
 
 
 def _selector(mask: np.ndarray | None) -> Selector:
-    """A slice where the set places are neighbours (then cutting copies nothing), else their indices."""
+    """A slice where the set positions are neighbours (then cutting copies nothing), else their indices."""
     if mask is None:
         return ALL
     index = np.flatnonzero(mask)
@@ -36,7 +37,7 @@ def _cross(rows: Selector, columns: Selector) -> tuple:
 
 
 class Lanes:
-    """A set of threads of one batch. Use :func:`lanes_of`; the subclasses say how it is laid out."""
+    """A set of threads of one batch. Use :func:`lanes_of`; each subclass has a layout of its own."""
 
     def __init__(self, blocks: int, threads: int, count: int) -> None:
         self.blocks = blocks
@@ -52,7 +53,10 @@ class Lanes:
         raise NotImplementedError
 
     def put(self, old: Value, value: Value, whole: bool) -> Value:
-        """The batch's ``old`` value with this set's ``value`` put in. ``whole``: nobody reads the other lanes again."""
+        """The batch's ``old`` value with this set's ``value`` put in.
+
+        ``whole``: the other lanes are never read again.
+        """
         raise NotImplementedError
 
     def split(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
@@ -60,7 +64,7 @@ class Lanes:
         raise NotImplementedError
 
     def spread(self, value: Value) -> np.ndarray:
-        """This set's value at its places in whole warps: (rows, threads // 32, 32); other lanes hold zero.
+        """This set's value at its positions in whole warps: (rows, threads // 32, 32); other lanes hold zero.
 
         ``rows`` is 1 where all blocks share the value.
         """
@@ -72,7 +76,7 @@ class Lanes:
 
     @property
     def warp_mask(self) -> np.ndarray:
-        """(rows or 1, threads // 32, 32) bool: the places of :meth:`spread` that are in the set."""
+        """(rows or 1, threads // 32, 32) bool: the positions of :meth:`spread` that are in the set."""
         raise NotImplementedError
 
     @property
@@ -96,7 +100,7 @@ class Lanes:
         raise NotImplementedError
 
     def full_extent(self, value: Value) -> np.ndarray:
-        """The value broadcast to one element a lane, flattened in the order of the lanes."""
+        """The value broadcast to one element per lane, flattened in the order of the lanes."""
         return np.broadcast_to(value, self.extent).reshape(-1)
 
     def unite(self, other: Lanes) -> Lanes:
@@ -110,7 +114,7 @@ class Lanes:
 
 
 class Box(Lanes):
-    """Some rows (blocks) x some columns (threads): what uniform control flow and tests of the thread index make."""
+    """Some rows (blocks) x some columns (threads), as uniform control flow and branches on the thread index make it."""
 
     def __init__(self, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> None:
         self.rows = None if rows is None or rows.all() else rows
@@ -122,8 +126,9 @@ class Box(Lanes):
         self.row_selector = _selector(self.rows)
         self.column_selector = _selector(self.columns)
 
+    @override
     def take(self, value: Value) -> Value:
-        """Cut it row by row and column by column; a dimension that is 1 stays."""
+        # Cut it row by row and column by column; a dimension that is 1 stays.
         if self.full or not isinstance(value, np.ndarray):
             return value
         if self.rows is not None and value.shape[0] != 1:
@@ -132,8 +137,9 @@ class Box(Lanes):
             value = value[:, self.column_selector]
         return value
 
+    @override
     def put(self, old: Value, value: Value, whole: bool) -> Value:
-        """Keep a dimension 1 where the set is all of it."""
+        # Keep a dimension 1 where the set is all of it.
         if self.full:
             return value
         height, width = value.shape if isinstance(value, np.ndarray) else (1, 1)
@@ -156,8 +162,9 @@ class Box(Lanes):
         out[_cross(rows, columns)] = value
         return out
 
+    @override
     def split(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
-        """Boxes again where the predicate depends on the thread or the block alone."""
+        # Boxes again where the predicate depends on the thread or the block alone.
         if not isinstance(predicate, np.ndarray):
             return (self, None) if predicate else (None, self)
         if predicate.all():
@@ -179,7 +186,7 @@ class Box(Lanes):
         inside[index] = predicate
         outside = np.zeros((self.blocks, self.threads), bool)
         outside[index] = ~predicate
-        return Ragged(inside), Ragged(outside)
+        return Scattered(inside), Scattered(outside)
 
     def _columns_where(self, predicate: np.ndarray) -> Box:
         columns = predicate
@@ -195,8 +202,8 @@ class Box(Lanes):
             rows[self.row_selector] = predicate
         return Box(self.blocks, self.threads, rows, self.columns)
 
+    @override
     def spread(self, value: Value) -> np.ndarray:
-        """Rows as the value has them."""
         if not isinstance(value, np.ndarray):
             value = np.full((1, 1), value)
         if self.columns is None:
@@ -206,14 +213,14 @@ class Box(Lanes):
             out[:, self.column_selector] = value
         return out.reshape(value.shape[0], -1, WARP)
 
+    @override
     def collect(self, value: np.ndarray) -> Value:
-        """Rows as the value has them."""
         value = value.reshape(value.shape[0], self.threads)
         return value if self.columns is None else value[:, self.column_selector]
 
     @cached_property
+    @override
     def warp_mask(self) -> np.ndarray:  # type: ignore[override]
-        """One row for all blocks."""
         columns = np.ones(self.threads, bool) if self.columns is None else self.columns
         return columns.reshape(1, -1, WARP)
 
@@ -223,29 +230,30 @@ class Box(Lanes):
         return b"" if self.columns is None else self.columns.tobytes()
 
     @property
+    @override
     def mask(self) -> np.ndarray:
-        """A new array."""
         out = np.zeros((self.blocks, self.threads), bool)
         out[_cross(self.row_selector, self.column_selector)] = True
         return out
 
     @cached_property
+    @override
     def row_index(self) -> np.ndarray:  # type: ignore[override]
-        """(rows, 1)."""
         return np.arange(self.blocks)[self.row_selector][:, None]
 
     @cached_property
+    @override
     def column_index(self) -> np.ndarray:  # type: ignore[override]
-        """(1, columns)."""
         return np.arange(self.threads)[self.column_selector][None, :]
 
     @cached_property
+    @override
     def warps(self) -> int:  # type: ignore[override]
-        """Whole rows of warps."""
         return self.extent[0] * int(np.count_nonzero(self.warp_mask.any(axis=2)))
 
+    @override
     def unite(self, other: Lanes) -> Lanes:
-        """A box where both have the same rows or the same columns."""
+        # A box where both have the same rows or the same columns.
         if isinstance(other, Box):
             if _same(self.rows, other.rows) and self.columns is not None and other.columns is not None:
                 return Box(self.blocks, self.threads, self.rows, self.columns | other.columns)
@@ -258,8 +266,8 @@ def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     return a is b or (a is not None and b is not None and bool((a == b).all()))
 
 
-class Ragged(Lanes):
-    """Any set of lanes: what tests of data make."""
+class Scattered(Lanes):
+    """Any set of lanes, as branches on data make it."""
 
     def __init__(self, mask: np.ndarray) -> None:
         self._mask = mask
@@ -269,22 +277,22 @@ class Ragged(Lanes):
         self.flat = self._row_index * self.threads + self._column_index
 
     @property
+    @override
     def mask(self) -> np.ndarray:
-        """The set itself."""
         return self._mask
 
     @property
+    @override
     def row_index(self) -> np.ndarray:
-        """(lanes,)."""
         return self._row_index
 
     @property
+    @override
     def column_index(self) -> np.ndarray:
-        """(lanes,)."""
         return self._column_index
 
+    @override
     def take(self, value: Value) -> Value:
-        """(lanes,), or a scalar."""
         if not isinstance(value, np.ndarray):
             return value
         height, width = value.shape
@@ -294,8 +302,8 @@ class Ragged(Lanes):
             return value[0, self.column_index]
         return value.reshape(-1)[self.flat] if value.flags.c_contiguous else value[self.row_index, self.column_index]
 
+    @override
     def put(self, old: Value, value: Value, whole: bool) -> Value:
-        """(blocks, threads), or a scalar."""
         if whole:
             if not isinstance(value, np.ndarray):
                 return value
@@ -306,8 +314,8 @@ class Ragged(Lanes):
         out.reshape(-1)[self.flat] = value
         return out
 
+    @override
     def split(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
-        """By lane."""
         if not isinstance(predicate, np.ndarray):
             return (self, None) if predicate else (None, self)
         if predicate.all():
@@ -318,25 +326,25 @@ class Ragged(Lanes):
         inside.reshape(-1)[self.flat[predicate]] = True
         return lanes_of(inside), lanes_of(self._mask & ~inside)
 
+    @override
     def spread(self, value: Value) -> np.ndarray:
-        """All rows of the batch."""
         out = np.zeros((self.blocks, self.threads), value.dtype)
         out.reshape(-1)[self.flat] = value
         return out.reshape(self.blocks, -1, WARP)
 
+    @override
     def collect(self, value: np.ndarray) -> Value:
-        """(lanes,)."""
         value = value.reshape(value.shape[0], self.threads)
         return value[self.row_index if value.shape[0] > 1 else 0, self.column_index]
 
     @property
+    @override
     def warp_mask(self) -> np.ndarray:
-        """All rows of the batch."""
         return self._mask.reshape(self.blocks, -1, WARP)
 
     @cached_property
+    @override
     def warps(self) -> int:  # type: ignore[override]
-        """Counted."""
         return int(np.count_nonzero(self.warp_mask.any(axis=2)))
 
 
@@ -345,4 +353,27 @@ def lanes_of(mask: np.ndarray) -> Lanes:
     rows, columns = np.asarray(mask.any(axis=1)), np.asarray(mask.any(axis=0))
     if np.count_nonzero(rows) * np.count_nonzero(columns) == np.count_nonzero(mask):
         return Box(mask.shape[0], mask.shape[1], rows, columns)
-    return Ragged(mask)
+    return Scattered(mask)
+
+
+def pack_bits(bits: np.ndarray) -> np.ndarray:
+    """(..., 32) bool -> (..., 1) uint32, lane 0 the lowest bit."""
+    return np.packbits(np.ascontiguousarray(bits), axis=-1, bitorder="little").view("<u4")
+
+
+def one_mask(members: Value) -> Value:
+    """A scalar where all lanes of a set name the same lanes, else the masks as they are."""
+    if isinstance(members, np.ndarray) and (members == (first := members.flat[0])).all():
+        return first
+    return members
+
+
+def one_mask_per_warp(masks: np.ndarray, here: np.ndarray) -> np.ndarray:
+    """(rows, warps, 32) masks of the lanes ``here``, 0 elsewhere -> (rows, warps, 1) where each warp has one mask."""
+    one = masks.max(axis=2, keepdims=True)
+    return one if ((masks == one) | ~here).all() else masks
+
+
+def lanes_with_same(values: np.ndarray) -> np.ndarray:
+    """(..., 32) of any dtype -> (..., 32) uint32: for each lane, the lanes of its warp that have the same value."""
+    return pack_bits(values[..., :, None] == values[..., None, :])[..., 0]

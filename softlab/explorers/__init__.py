@@ -7,7 +7,7 @@ from softlab.explorers.cache import CacheExplorer
 from softlab.explorers.dispatch import DispatchExplorer
 from softlab.explorers.display import show
 from softlab.explorers.fusing import FusingExplorer
-from softlab.explorers.numerics import NumericsExplorer
+from softlab.explorers.numerics import NumericsExplorer, example_row
 from softlab.explorers.occupancy import OccupancyExplorer
 from softlab.explorers.packs import PackExplorer
 from softlab.explorers.plans import PlanExplorer
@@ -31,5 +31,6 @@ __all__ = [
     "ShuffleExplorer",
     "SourceExplorer",
     "TimelineExplorer",
+    "example_row",
     "show",
 ]

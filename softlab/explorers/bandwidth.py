@@ -9,8 +9,8 @@ from traitlets import Dict, Int, Tuple, Unicode, validate
 
 from softlab.bench import curves, recordings
 from softlab.bench.cases import DTYPES, rows_of
-from softlab.devices import Device
 from softlab.explorers.explorer import Explorer, buttons, named
+from softlab.hardware.devices import Device
 from softlab.plans import plan
 from softlab.views import tables
 from softlab.views.speeds import Line, Roofs, speed_picture, speed_table
@@ -26,14 +26,14 @@ class BandwidthExplorer(Explorer):
     >>> explorer.summary["speeds"]["softlab, as planned"]
     3992
 
-    ``recording`` is one of ``record_claims`` (the reference design) or of ``record_fast`` (policy "fast" beside its
-    peers). Where there is a GPU, ``measure()`` measures the planned kernel there, and its speeds are drawn as live.
+    ``recording`` is one of ``softlab.bench.record.claims`` (the reference design) or of ``.fast`` (policy "fast" beside
+    its peers). Where there is a GPU, ``measure()`` measures the planned kernel there, and its speeds are drawn as live.
 
     Traits:
-        dtype: one that was recorded; cols: the row length that is looked at (one that was recorded: others give way to
+        dtype: one that was recorded; cols: the row length that is looked at (one that was recorded: any other becomes
         the nearest); shown: which curves, of ``curves.labels(...)``; live: columns -> GB/s measured on this machine.
-        summary: ``speeds`` (label -> GB/s at ``cols``, 10^9 bytes a second), ``of_copy`` (label -> share of a copy's),
-        ``fastest`` (label of a softmax), ``copied`` (GB/s of the copy).
+        summary: ``speeds`` (label -> GB/s at ``cols``, 10^9 bytes per second), ``of_copy`` (label -> share of a
+        copy's), ``fastest`` (label of a softmax), ``copied`` (GB/s of the copy).
     """
 
     dtype = Unicode("float32").tag(state=True)
@@ -95,7 +95,7 @@ class BandwidthExplorer(Explorer):
         here = {curve.label for curve in self._curves[self.dtype]}
         for label, switch in self.switches.items():
             switch.layout.display = None if label in here else "none"
-        self.cols = self.cols  # validated anew
+        self.cols = self.cols  # validated again
 
     @validate("dtype")
     def _recorded_dtype(self, proposal: Any) -> str:
@@ -131,7 +131,7 @@ class BandwidthExplorer(Explorer):
         Raises:
             ValueError: the dtype is neither float32 nor float16.
         """
-        from softlab.bench import live
+        from softlab.bench.record import live
 
         if self.dtype not in DTYPES:
             raise ValueError(f"{self.dtype} is not measured here; take {' or '.join(DTYPES)}")

@@ -26,16 +26,16 @@ PACKS = (1, 2, 4, 8)
 #: The most elements that a thread moves at once: CUDA's widest access is 16 bytes.
 WIDEST_PACK = {"float16": 8, "bfloat16": 8, "float32": 4, "float64": 2}
 FEWEST_COLS, MOST_COLS = 32, 4096
-#: One block of so many threads works on the one row: few, so that each warp comes by more than once.
+#: Threads of the one block that works on the one row: few, so that each warp makes several accesses.
 BLOCK_SIZE = 128
 DEVICE = "H200"
 _COUNTED = ("instruction", "wavefront", "bank_conflict")
-#: The body of a loop that stands in one line: a menu has no room for its head.
+#: The body of a loop that is written in one line: a menu is too narrow for its head.
 _ONE_LINE_LOOP = re.compile(r"for \(.*\) \{ (.*) \}")
 
 
 @dataclass(frozen=True)
-class Place:
+class AccessLine:
     """A line of the kernel that loads from or stores to shared memory, and which accesses it made (indices)."""
 
     line: int
@@ -50,7 +50,7 @@ class Place:
         return f"{'store' if self.store else 'load'}, line {self.line}: {loop[1] if loop else self.code}"
 
 
-def places(trace: Trace) -> tuple[Place, ...]:
+def access_lines(trace: Trace) -> tuple[AccessLine, ...]:
     """The lines of the kernel with shared accesses by block 0, in the order they ran; the block reductions left out.
 
     Of a line's accesses those of most lanes come first: the compiler may run the end of a loop before the rest.
@@ -64,7 +64,7 @@ def places(trace: Trace) -> tuple[Place, ...]:
             found.setdefault((line, bool(shared.store[index])), []).append(index)
     lanes = shared.active.sum(axis=1)
     return tuple(
-        Place(line, store, lines[line - 1].strip(), tuple(sorted(of, key=lambda index: -lanes[index])))
+        AccessLine(line, store, lines[line - 1].strip(), tuple(sorted(of, key=lambda index: -lanes[index])))
         for (line, store), of in found.items()
     )
 
@@ -89,12 +89,12 @@ class BankExplorer(Explorer):
     Each change runs the real kernel, compiled by NVRTC, in the emulator, and draws what it did.
 
     Traits:
-        cols, pack, layout, dtype: the problem. Values that no kernel is built for give way to the nearest one that is
-            (``note`` says so): cols is a multiple of pack, a pack is at most 16 bytes.
-        place: which line of the kernel, counted from 0; access: which of the accesses that it made.
-        lane: the lane that stands out, -1 for none.
+        cols, pack, layout, dtype: the problem. A value that no kernel is built for becomes the nearest one that is
+            (``note`` names it): cols is a multiple of pack, a pack is at most 16 bytes.
+        access_line: which line of the kernel, counted from 0; access: which of the accesses that it made.
+        lane: the highlighted lane, -1 for none.
         summary: of the line: ``code``, ``instructions``, ``wavefronts``, ``bank_conflicts``; of the access: ``ptx``,
-            ``lanes``, ``bytes`` (a lane); of the whole kernel: ``counters``.
+            ``lanes``, ``bytes`` (per lane); of the whole kernel: ``counters``.
         note: what was changed to make the problem possible; "" for nothing.
 
     ``trace`` is the run that is drawn.
@@ -104,7 +104,7 @@ class BankExplorer(Explorer):
     pack = Int(2).tag(state=True)
     layout = Enum(LAYOUTS, "column").tag(state=True)
     dtype = Enum(tuple(WIDEST_PACK), "float32").tag(state=True)
-    place = Int(0)
+    access_line = Int(0)
     access = Int(0)
     lane = Int(-1)
     summary = Dict()
@@ -121,7 +121,7 @@ class BankExplorer(Explorer):
     ) -> None:
         self._problem: tuple[int, int, str, str] = (0, 0, "", "")
         self._traced = lru_cache(maxsize=32)(lambda *problem: tracer(smem_plan(*problem), np.zeros((1, problem[0]))))
-        self._found: tuple[Place, ...] = ()
+        self._found: tuple[AccessLine, ...] = ()
         super().__init__(dtype=dtype)
         self.layout = layout
         self.pack = pack
@@ -133,8 +133,8 @@ class BankExplorer(Explorer):
         self.cols_slider = slider(FEWEST_COLS, MOST_COLS, "cols")
         self.dtype_menu = menu(list(WIDEST_PACK), "dtype")
         self.pack_buttons = buttons(PACKS, "elements that a thread moves at once")
-        self.layout_buttons = buttons(LAYOUTS, "where the elements of a pack lie in shared memory")
-        self.place_menu = menu([], "where", "520px")
+        self.layout_buttons = buttons(LAYOUTS, "how the elements of a pack are laid out in shared memory")
+        self.line_menu = menu([], "where", "520px")
         self.access_slider = slider(0, 1, "which", "300px")
         self.message = widgets.HTML()
         self.diagram = GridDiagram()
@@ -147,20 +147,20 @@ class BankExplorer(Explorer):
             ("access", self.access_slider),
         ):
             self.bind(trait, control)
-        self.place_menu.observe(self._place_chosen, "index")
+        self.line_menu.observe(self._line_chosen, "index")
         self.diagram.observe(lambda change: self.set_trait("lane", change.new), "lane")
         self.widget = widgets.VBox(
             [
                 widgets.HBox([self.cols_slider, self.dtype_menu]),
                 widgets.HBox([named("pack", self.pack_buttons), named("layout", self.layout_buttons)]),
-                widgets.HBox([self.place_menu, self.access_slider]),
+                widgets.HBox([self.line_menu, self.access_slider]),
                 self.message,
                 self.diagram,
                 self.text,
             ]
         )
         self.observe(self._run_again, ("cols", "pack", "layout", "dtype"))
-        self.observe(self._draw_again, ("place", "access", "note"))
+        self.observe(self._draw_again, ("access_line", "access", "note"))
         self.observe(lambda change: self.diagram.set_trait("lane", change.new), "lane")
 
     @validate("pack")
@@ -208,56 +208,56 @@ class BankExplorer(Explorer):
         except Error as error:  # raised in a callback it would be seen in JupyterLab's log alone
             self.message.value = tables.code(str(error))
             raise
-        self._found = places(self.trace)
-        labels = [place.label for place in self._found]
-        if list(self.place_menu.options) != labels:
-            self.place_menu.options = labels
-        self.place = min(self.place, len(labels) - 1)
+        self._found = access_lines(self.trace)
+        labels = [line.label for line in self._found]
+        if list(self.line_menu.options) != labels:
+            self.line_menu.options = labels
+        self.access_line = min(self.access_line, len(labels) - 1)
         self._draw()
 
     def _draw_again(self, change: Any) -> None:
         self._draw()
 
-    def _place_chosen(self, change: Any) -> None:
-        if change.new is not None and change.new != self.place:
-            self.place = change.new
+    def _line_chosen(self, change: Any) -> None:
+        if change.new is not None and change.new != self.access_line:
+            self.access_line = change.new
 
     def _draw(self) -> None:
-        place = self._found[self.place]
-        self.place_menu.index = self.place
-        self.access_slider.max = len(place.accesses) - 1
+        line = self._found[self.access_line]
+        self.line_menu.index = self.access_line
+        self.access_slider.max = len(line.accesses) - 1
         if self.access > self.access_slider.max:
             self.access = self.access_slider.max
             return
-        index = place.accesses[self.access]
+        index = line.accesses[self.access]
         shared = self.trace.shared
         shown = describe_access(shared, index)
         self.summary = {
-            "code": place.code,
-            **total_cost(shared.select(np.array(place.accesses))),
+            "code": line.code,
+            **total_cost(shared.select(np.array(line.accesses))),
             "ptx": _ptx(self.trace, int(shared.instruction[index])),
             "lanes": shown["lanes"],
             "bytes": shown["bytes"],
             "counters": dict(self.trace.counters),
         }
-        self.message.value = tables.lines([*([self.note] if self.note else []), *self._sentences(place, shown)])
+        self.message.value = tables.lines([*([self.note] if self.note else []), *self._sentences(line, shown)])
         self.diagram.data = bank_card(shared, index)
         self.text.value = tables.code(
-            f"{self.trace.run.file}, line {place.line}:  {place.code}\nPTX:  {self.summary['ptx']}",
-            caption="What the kernel says, and what the compiler made of it. From a run in the emulator",
+            f"{self.trace.run.file}, line {line.line}:  {line.code}\nPTX:  {self.summary['ptx']}",
+            caption="The kernel's line, and what the compiler made of it. From a run in the emulator",
         )
 
-    def _sentences(self, place: Place, shown: dict[str, Any]) -> list[str]:
+    def _sentences(self, line: AccessLine, shown: dict[str, Any]) -> list[str]:
         verb, more = shown["what"], shown["conflicts"]
         wavefronts = _count(shown["wavefronts"], "wavefront")
-        verdict = f"{more} more than they must: a bank conflict." if more else "the least they can."
+        verdict = f"{more} more than the least possible: a bank conflict." if more else "the least possible."
         all_of_it = [_count(self.summary[f"{what}s"], what.replace("_", " ")) for what in _COUNTED]
         return [
             f"One row of {self.cols} {self.dtype}, {_count(self.cols // self.pack, 'pack')} of {self.pack},"
             f" on one block of {BLOCK_SIZE} threads.",
-            f"This {verb} ({self.access + 1} of {len(place.accesses)} there): {shown['lanes']} lanes of"
+            f"This {verb} ({self.access + 1} of {len(line.accesses)} of the line): {shown['lanes']} lanes of"
             f" {shown['bytes']} bytes take {wavefronts}, {verdict}",
-            f"All of that line: {', '.join(all_of_it)}.",
+            f"The whole line: {', '.join(all_of_it)}.",
         ]
 
 

@@ -1,4 +1,4 @@
-"""Explorer of the block size: what the dispatcher asks before it takes one, and where its answer turns."""
+"""Explorer of the block size: what the dispatcher asks before it takes one, and where its answer changes."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import ipywidgets as widgets
 import numpy as np
 from traitlets import Dict, Enum, Int, validate
 
-from softlab import devices, occupancies
 from softlab.bench import consequences, recordings
-from softlab.dispatches import OPERATORS
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.hardware import devices, occupancies
 from softlab.plans import Plan, plan
+from softlab.plans.planner import OPERATORS
 from softlab.views import tables
 from softlab.views.block_size import Stretch, queries, query_table, size_bars, stretches_chart
 
 DTYPES = ("float16", "bfloat16", "float32")
 FEWEST_COLS, MOST_COLS = 256, 16_384
-#: Enough rows that the grid plays no part.
+#: Enough rows that the size of the grid does not matter.
 ROWS = 65_536
-#: Operators whose kernels there are.
+#: The operators to choose from.
 FORWARD = ("softmax", "log_softmax")
 
 
@@ -31,16 +31,16 @@ def stretches(
 ) -> tuple[Stretch, ...]:
     """Row lengths (those that leave ``parity`` by 2) from ``first`` to ``last``, cut where the answer turns.
 
-    The answer can only turn where a query's does, or where the warp kernel ends: these places are found by arithmetic
+    The answer can only turn where a query's does, or where the warp kernel ends: these lengths are found by arithmetic
     over all row lengths at once, and the dispatcher is asked at each of them. (Some answers hold for 8 columns only, so
     a sample of the row lengths would miss them.)
     """
     cols = np.arange(first + (first + parity) % 2, last + 1, 2)
-    bytes_an_element = 4
+    itemsize = 4
     asked = [cols > OPERATORS[op].warp_cols]
     for other in plan(ROWS, int(cols[0]), dtype, op=op, device=device).alternatives():
         if other.kernel == "block_smem" and other.plan:
-            taken = other.plan.static_smem_bytes + cols * bytes_an_element
+            taken = other.plan.static_smem_bytes + cols * itemsize
             record = other.plan.device
             asked.append(occupancies.blocks(record, other.block_size, other.plan.registers, taken, opt_in=False))
     turns = np.flatnonzero(np.any([np.diff(answers) != 0 for answers in asked], axis=0)) + 1
@@ -56,14 +56,14 @@ def stretches(
 
 
 class BlockSizeExplorer(Explorer):
-    """Which block size the shared-memory kernel gets, and why: each query, its answer, and what else there was.
+    """Which block size the shared-memory kernel gets, and why: each query, its answer, and the other block sizes.
 
     >>> explorer = BlockSizeExplorer(cols=8192)
     >>> explorer.summary["block_size"], explorer.summary["asked"]
     (256, [128, 1024, 512, 256])
 
     Traits: ``cols``, ``dtype``, ``op``, ``device``: the problem. ``summary``: kernel, block_size, asked (the block
-    sizes in the order of the queries), blocks_per_sm (block size -> blocks an SM; None: it does not fit), recorded
+    sizes in the order of the queries), blocks_per_sm (block size -> blocks per SM; None: it does not fit), recorded
     (block size -> share of a device copy, where measured), changes (row lengths at which the answer turns).
     """
 
@@ -141,6 +141,6 @@ def _sentence(made: Plan) -> str:
         return f"{made.op}: rows of {made.cols} {made.dtype} go to {made.kernel}, in blocks of {made.block_size}."
     held = made.occupancy
     return (
-        f"{made.op}, rows of {made.cols} {made.dtype}: an SM can hold {held.blocks_per_sm} at a time, a block each."
+        f"{made.op}, rows of {made.cols} {made.dtype}: an SM can hold {held.blocks_per_sm} at a time, one per block."
         f" The largest block that leaves it so has {made.block_size} threads."
     )

@@ -1,4 +1,4 @@
-"""Explorer of the cache: the rows that a GPU works on at a time, beside its L2; and what it read from DRAM."""
+"""Explorer of the cache: the rows that a GPU works on at once, beside its L2; and what it read from DRAM."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from traitlets import Dict, Enum, Int, validate
 from softlab.bench import caches, recordings
 from softlab.bench.caches import Reread
 from softlab.bench.cases import rows_of
-from softlab.bench.record_cache import BLOCK_SIZES, COLS, DTYPE, FEW_GRIDS
+from softlab.bench.record.cache import BLOCK_SIZES, COLS, DTYPE, FEW_GRIDS
 from softlab.explorers.explorer import Explorer, buttons, named
 from softlab.plans import Plan, forced
 from softlab.views import tables
@@ -28,8 +28,8 @@ class CacheExplorer(Explorer):
     >>> explorer.summary["in_flight_mib"], explorer.summary["recorded"]["dram_read"]
     (16.5, 1.0)
 
-    Traits: ``cols``, ``block_size``: the problem, 256 MiB of float32 in rows of so many; values that were not recorded
-    give way to the nearest. ``blocks``: how many blocks are launched, 0 for as many as the dispatcher does.
+    Traits: ``cols``, ``block_size``: the problem, 256 MiB of float32; a value that was not recorded
+    becomes the nearest one that was. ``blocks``: how many blocks are launched, 0 for the dispatcher's number.
     ``summary``: rows (in flight), in_flight_mib, l2_mib, fits, recorded (None, or: dram_read and dram_written in
     inputs, microseconds, of_copy, dram_gb_per_second).
     """
@@ -48,7 +48,7 @@ class CacheExplorer(Explorer):
 
     def _build(self) -> None:
         self.cols_slider = self._slider([(tables.shown(cols), cols) for cols in COLS], "cols", "460px")
-        self.size_buttons = buttons(BLOCK_SIZES, "threads a block")
+        self.size_buttons = buttons(BLOCK_SIZES, "threads per block")
         self.blocks_slider = self._slider([*((str(few), few) for few in FEW_GRIDS), ("all", ALL)], "blocks", "460px")
         for trait, control in (
             ("cols", self.cols_slider),
@@ -129,7 +129,7 @@ class CacheExplorer(Explorer):
 
     @staticmethod
     def _point(point: Reread, *, here: bool) -> Point:
-        by_hand = f", {point.grid} blocks by hand" if point.by_hand else ""
+        by_hand = f", {point.grid} blocks, fewer than planned" if point.by_hand else ""
         tip = (
             f"blocks of {point.block_size}, {point.cols} columns{by_hand}: {point.flight.mib:.1f} MiB in flight,"
             f" {point.dram_read:.2f} inputs read, {point.microseconds:.0f} microseconds"

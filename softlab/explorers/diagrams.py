@@ -10,10 +10,15 @@ from traitlets import Dict, Int, List
 _STATIC = Path(__file__).parent / "static"
 
 
-class GridDiagram(anywidget.AnyWidget):
-    """``data`` is a diagram (see ``softlab.views.diagrams``); ``lane`` the lane that stands out, -1 for none."""
+def _module(name: str) -> str:
+    """The JavaScript of a widget: what all share, then its own. One text, since a page takes a widget as one module."""
+    return "\n".join((_STATIC / file).read_text(encoding="utf-8") for file in ("svg.js", name))
 
-    _esm = _STATIC / "grid.js"
+
+class GridDiagram(anywidget.AnyWidget):
+    """``data`` is a diagram (see ``softlab.views.diagrams``); ``lane`` the highlighted lane, -1 for none."""
+
+    _esm = _module("grid.js")
     _css = _STATIC / "grid.css"
 
     data = Dict({"title": "", "legend": [], "panels": []}).tag(sync=True)
@@ -25,9 +30,9 @@ class GridDiagram(anywidget.AnyWidget):
 
 class ButterflyDiagram(anywidget.AnyWidget):
     """``data`` is a diagram of ``softlab.views.reduction``; ``step`` how many shuffles have been made; ``cell`` the one
-    that stands out, as [level, lane], [-1, -1] for none."""
+    that is highlighted, as [level, lane], [-1, -1] for none."""
 
-    _esm = _STATIC / "butterfly.js"
+    _esm = _module("butterfly.js")
     _css = _STATIC / "butterfly.css"
 
     data = Dict({"title": "", "bands": [], "levels": [], "steps": [], "fills": {}, "inks": {}}).tag(sync=True)

@@ -1,4 +1,4 @@
-"""Explorer of the dispatch: from the Python call to the launch, with the choices in one's own hands, too."""
+"""Explorer of the dispatch: from the Python call to the launch, as planned or with your own choices."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import ipywidgets as widgets
 from traitlets import Dict, Enum, Int, Unicode, validate
 
-from softlab import devices
 from softlab.bench import consequences, recordings
-from softlab.dispatches import KERNELS, PACK_SIZES, Step
 from softlab.errors import PlanError
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
-from softlab.instantiations import BLOCK_SIZES
+from softlab.hardware import devices
 from softlab.plans import Plan, forced, plan
+from softlab.plans.instantiations import BLOCK_SIZES
+from softlab.plans.oneflow import KERNELS, PACK_SIZES
+from softlab.plans.planner import Step
 from softlab.views import tables
 from softlab.views.dispatch import alternatives_bars, consequences_table, ladder
 
@@ -27,7 +28,7 @@ MOST = 1 << 31
 
 
 class DispatchExplorer(Explorer):
-    """How ``softlab.softmax(x, policy="oneflow")`` becomes a launch: every question, with the way taken lit.
+    """How ``softlab.softmax(x, policy="oneflow")`` becomes a launch: every question, with the plan's answers lit.
 
     >>> explorer = DispatchExplorer(rows=4096, cols=8192)
     >>> explorer.summary["kernel"], explorer.summary["grid"]
@@ -37,9 +38,9 @@ class DispatchExplorer(Explorer):
     ('block_uncached', 'block_smem')
 
     Traits: ``rows``, ``cols`` (the shape of x), ``axis`` ("last" or "first"), ``dtype``, ``op``, ``device``: the call.
-    ``kernel``, ``pack``, ``block``: a choice of one's own, or "as planned". ``summary``: kernel, pack_size, block_size,
-    grid, waves, steps (questions), planned (the kernel without one's own choices), recorded (share of a device copy, or
-    None); ``note``: why one's own choices cannot be had, "" where they can.
+    ``kernel``, ``pack``, ``block``: a choice of your own, or "as planned". ``summary``: kernel, pack_size, block_size,
+    grid, waves, steps (questions), planned (the kernel without your choices), recorded (share of a device copy, or
+    None); ``note``: why your choices cannot be had, "" where they can.
     """
 
     rows = Int(4096).tag(state=True)
@@ -83,7 +84,7 @@ class DispatchExplorer(Explorer):
         for trait, control in controls.items():
             self.bind(trait, control)
         # Apart, so that a move of a slider sends only what it changes.
-        self.message, self.way, self.facts, self.others = (widgets.HTML() for _ in range(4))
+        self.message, self.ladder, self.facts, self.others = (widgets.HTML() for _ in range(4))
         own = widgets.HTML("<b>Your own choice:</b>")
         self.widget = widgets.VBox(
             [
@@ -92,7 +93,7 @@ class DispatchExplorer(Explorer):
                 widgets.HBox([named("axis", self.axis_buttons), named("op", self.op_buttons)]),
                 widgets.HBox([own, self.kernel_menu, self.pack_menu, self.block_menu]),
                 self.message,
-                self.way,
+                self.ladder,
                 self.facts,
                 self.others,
             ]
@@ -134,7 +135,7 @@ class DispatchExplorer(Explorer):
         }
         self.message.value = tables.lines([self.note]) if self.note else ""
         words = {label: _recorded_words(found) for label, found in recorded.items() if found}
-        self.way.value = ladder(call, steps, made)
+        self.ladder.value = ladder(call, steps, made)
         self.facts.value = consequences_table(plans, words)
         self.others.value = self._alternatives(planned)
 
@@ -155,7 +156,7 @@ class DispatchExplorer(Explorer):
         )
 
     def _axis_steps(self, shape: tuple[int, int]) -> list[Step]:
-        """What happens to the array before a kernel is thought of."""
+        """What happens to the array before a kernel is chosen."""
         last = self.axis == "last"
         swap = "as it is" if last else "swapped with the last axis, and back afterwards"
         return [

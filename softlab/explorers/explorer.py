@@ -13,7 +13,7 @@ _NAME_WIDTH = "62px"
 class Explorer(HasTraits):
     """Base of the explorers: traits are the state, for cells to set and tests to read; ``widget`` shows it.
 
-    (An explorer is not itself a widget: ipywidgets takes names such as ``layout`` for its own.)
+    (An explorer is not itself a widget: ipywidgets uses names such as ``layout`` itself.)
     """
 
     widget: widgets.Widget
@@ -24,7 +24,7 @@ class Explorer(HasTraits):
         return cls()
 
     def bind(self, trait: str, control: widgets.ValueWidget) -> None:
-        """Keep a trait and a control's value alike. The trait has the last word: it may take another value."""
+        """Keep a trait and a control's value equal. The trait decides: it may take another value."""
 
         def to_trait(change: Any) -> None:
             if change.new != getattr(self, trait):

@@ -1,4 +1,4 @@
-"""Explorer of fusing: what stands around a softmax, as one kernel and as several."""
+"""Explorer of fusing: what is computed around a softmax, as one kernel and as several."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as widgets
 from traitlets import Bool, Dict, Enum
 
-from softlab.bench.fusing import PARTS, Problem, counters
+from softlab.bench.fusing import PARTS, FusionCase, counters
 from softlab.explorers.explorer import Explorer, menu, named
 from softlab.views import tables
 from softlab.views.fusing import moved, traffic_bars
@@ -72,10 +72,10 @@ class FusingExplorer(Explorer):
         return cls(scale=True, mask=True)
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> FusionCase:
         """What is run."""
         parts = tuple(part for part in PARTS if getattr(self, part))
-        return Problem(1, min(self.cols, MOST_ROWS), self.cols, self.dtype, parts)
+        return FusionCase(1, min(self.cols, MOST_ROWS), self.cols, self.dtype, parts)
 
     def _draw(self) -> None:
         problem = self.problem
@@ -99,7 +99,7 @@ class FusingExplorer(Explorer):
         )
 
 
-def functors(problem: Problem) -> tuple[str, str]:
+def functors(problem: FusionCase) -> tuple[str, str]:
     """The C++ types of the fused kernel's load and store."""
     element = problem.element
     fusion = problem.fusion

@@ -44,7 +44,7 @@ class Gallery:
         index = self._titles.index(title)
         if title not in self.opened:
             page, cls = self._pages[index], self.catalogue[title]
-            page.children = [widgets.HTML("One moment …")]
+            page.children = [widgets.HTML("Loading …")]
             self.opened[title] = cls.example()
             page.children = [widgets.HTML(f"<p>{escape(_purpose(cls))}</p>"), self.opened[title].widget]
         self.widget.selected_index = index

@@ -12,8 +12,8 @@ from traitlets import Bool, Dict, Enum, Int, validate
 from softlab.dtypes import element_type
 from softlab.errors import Error
 from softlab.explorers.explorer import Explorer, buttons, named, slider
-from softlab.instantiations import WARP_SIZE
 from softlab.kernel import Kernel
+from softlab.plans.instantiations import WARP_SIZE
 from softlab.views import tables
 from softlab.views.numerics import Format, range_chart
 
@@ -57,7 +57,7 @@ def _kernel(dtype: str, subtract: bool) -> Kernel:
     return Kernel(SOURCE, name, file="softmax_of_one_row.cu")
 
 
-def row() -> np.ndarray:
+def example_row() -> np.ndarray:
     """32 numbers from -3 to 3 in eighths, so that small shifts change none of their differences. float64."""
     return np.round(np.random.default_rng(7).uniform(-3, 3, WARP_SIZE) * 8) / 8
 
@@ -114,7 +114,7 @@ class NumericsExplorer(Explorer):
 
     def _run(self) -> None:
         element = element_type(self.dtype).numpy
-        x = (row() + self.shift).astype(element)
+        x = (example_row() + self.shift).astype(element)
         power, y, total = np.zeros_like(x), np.zeros_like(x), np.zeros(1, element)
         try:
             kernel = _kernel(self.dtype, self.subtract)
@@ -147,7 +147,7 @@ class NumericsExplorer(Explorer):
             if found["error"] < 0.001:
                 verdict = f"The shares add up to {found['total']:.6g}; each is right to {found['error']:.1e}."
         return [
-            f"The row lies between {x.min():g} and {x.max():g}. Its {what} add up to {found['sum']:.4g}"
+            f"The row's values are from {x.min():g} to {x.max():g}. Its {what} add up to {found['sum']:.4g}"
             f" ({found['overflows']} are infinite, {found['zeros']} are 0).",
             f"{verdict} From a run of softmax_of_one_row in the emulator, all in {self.dtype}.",
         ]

@@ -7,8 +7,8 @@ from typing import Any
 import ipywidgets as widgets
 from traitlets import Dict, Enum, Int, validate
 
-from softlab import devices, occupancies
 from softlab.explorers.explorer import Explorer, menu, slider
+from softlab.hardware import devices, occupancies
 from softlab.views import tables
 from softlab.views.occupancy import block_size_bars, limiter_bars, occupancy_sentences, warp_slots
 
@@ -19,7 +19,7 @@ SMEM_STEP = 256
 
 
 class OccupancyExplorer(Explorer):
-    """What an SM holds of a kernel with so many threads, registers and bytes of shared memory.
+    """What an SM holds of a kernel with given threads, registers and bytes of shared memory.
 
     >>> explorer = OccupancyExplorer(threads=256, registers=40, smem=8192)
     >>> explorer.summary["blocks_per_sm"], explorer.summary["limiters"]
@@ -28,8 +28,9 @@ class OccupancyExplorer(Explorer):
     A real kernel can be put straight in: ``OccupancyExplorer.of(softlab.plan(4096, 8192))``, or of a ``Kernel`` with
     ``threads=``; the sliders then start from what the compiler made of it.
 
-    Traits: ``device``, ``threads``, ``registers``, ``smem`` (static + dynamic, bytes a block): the kernel; ``summary``:
-    blocks_per_sm, warps_per_sm, fraction, limiters, limits (None: no limit), best (block size; 0: none fits), reason.
+    Traits: ``device``, ``threads``, ``registers``, ``smem`` (static + dynamic, bytes per block): the kernel.
+    ``summary``: blocks_per_sm, warps_per_sm, fraction, limiters, limits (None: no limit), best (block size; 0: none
+    fits), reason.
     """
 
     device = Enum(devices.names(), "H200").tag(state=True)
@@ -45,7 +46,7 @@ class OccupancyExplorer(Explorer):
 
     @classmethod
     def of(cls, kernel: Any, *, threads: int | None = None, smem: int = 0) -> OccupancyExplorer:
-        """Start from a compiled kernel: a ``Plan``, or a ``Kernel`` or ``Program`` with ``threads`` a block.
+        """Start from a compiled kernel: a ``Plan``, or a ``Kernel`` or ``Program`` with ``threads`` per block.
 
         ``smem`` is the dynamic shared memory of a ``Kernel`` or ``Program``. Errors as of ``softlab.occupancy``.
         """
@@ -82,24 +83,22 @@ class OccupancyExplorer(Explorer):
         self.smem_slider.step = 1 if self.smem % SMEM_STEP else SMEM_STEP
 
     @validate("threads")
-    def _threads_of_a_block(self, proposal: Any) -> int:
+    def _threads_in_range(self, proposal: Any) -> int:
         return min(max(int(proposal["value"]), 1), MOST_THREADS)
 
     @validate("registers")
-    def _registers_of_a_thread(self, proposal: Any) -> int:
+    def _registers_in_range(self, proposal: Any) -> int:
         return min(max(int(proposal["value"]), 0), MOST_REGISTERS)
 
     @validate("smem")
-    def _smem_of_a_block(self, proposal: Any) -> int:
+    def _smem_in_range(self, proposal: Any) -> int:
         return max(int(proposal["value"]), 0)
 
     def _draw(self) -> None:
         device = devices.Device.named(self.device)
         held = occupancies.occupancy(device, threads=self.threads, registers=self.registers, smem=self.smem)
         table = occupancies.table(device, registers=self.registers, smem=self.smem)
-        most = (table["blocks_per_sm"] * table["threads"]).max()
-        # The largest of the best, as the occupancy API of CUDA answers.
-        best = int(table["threads"][table["blocks_per_sm"] * table["threads"] == most].max()) if most else 0
+        best = occupancies.best_block_size(table)
         record = held.record()
         names = ("blocks_per_sm", "warps_per_sm", "fraction", "limiters", "limits", "reason")
         self.summary = {name: record[name] for name in names} | {"best": best}

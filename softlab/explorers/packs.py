@@ -9,16 +9,16 @@ import ipywidgets as widgets
 import numpy as np
 from traitlets import Dict, Enum, Int, Unicode, observe, validate
 
-from softlab.dispatches import KERNELS
 from softlab.dtypes import element_type
 from softlab.errors import Error, KernelFault
-from softlab.executors import emulate
 from softlab.explorers.banks import PACKS, WIDEST_PACK
 from softlab.explorers.diagrams import GridDiagram
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.instruments.requests import requests
+from softlab.operators.executors import emulate
 from softlab.plans import Plan, forced
+from softlab.plans.oneflow import KERNELS
 from softlab.traces import Buffer, Run
 from softlab.views import tables
 from softlab.views.diagrams import diagram
@@ -26,13 +26,13 @@ from softlab.views.sectors import sector_card
 
 FEWEST_COLS, MOST_COLS = 32, 4096
 #: Columns that the registers of a warp keep.
-MOST_COLS_OF_A_WARP = 1024
+MOST_COLS_OF_WARP = 1024
 #: Elements that the array begins after an aligned address, at most.
 MOST_OFFSET = 32
 #: Threads of the one block that works on the one row.
 BLOCK_SIZE = 128
 DEVICE = "H200"
-#: Where the CUDA allocator puts an array: at a multiple of so many bytes (CUDA C++ Programming Guide, "Device Memory
+#: Where the CUDA allocator puts an array: at a multiple of this many bytes (CUDA C++ Programming Guide, "Device Memory
 #: Accesses").
 ALLOCATION_BYTES = 256
 OWNERS = {
@@ -56,7 +56,7 @@ def one_row(cols: int, pack: int, dtype: str, kernel: str) -> Plan:
 def shifted_run(plan: Plan, offset: int) -> tuple[Run, Buffer]:
     """Run the plan's kernel on an x that begins ``offset`` elements after an aligned address; y is aligned.
 
-    Both lie in one allocation, as a slice of a larger array does on a GPU. Returns the run, and the place from which
+    Both are in one allocation, like a slice of a larger array on a GPU. Returns the run, and the buffer from which
     x's addresses are counted: the aligned address.
 
     Raises:
@@ -86,14 +86,14 @@ class PackExplorer(Explorer):
     Each change runs the real kernel, compiled by NVRTC, on one row in the emulator, and draws one of its loads.
 
     Traits:
-        cols, pack, dtype, kernel: the problem. Values that no kernel is built for give way to the nearest one that is
-            (``note`` says so).
+        cols, pack, dtype, kernel: the problem. A value that no kernel is built for becomes the nearest one that is
+            (``note`` names it).
         offset: elements that the array begins after an aligned address, as a slice ``x[offset:]`` does.
-        access: which of the loads of the row is drawn; lane: the lane that stands out, -1 for none.
-        summary: of the whole row: ``requests`` (load instructions, one a warp), ``sectors``, ``least`` (sectors that
-            would hold one reading of the row), ``instructions`` (of all kinds); of the drawn load: ``bytes`` (a lane),
-            ``lanes``, ``load_sectors``, ``load_least``, ``ptx``; ``fault``: "", or the kind of the fault that stopped
-            the kernel (and nothing else).
+        access: which of the loads of the row is drawn; lane: the highlighted lane, -1 for none.
+        summary: of the whole row: ``requests`` (load instructions, one per warp), ``sectors``, ``least`` (sectors that
+            would hold one reading of the row), ``instructions`` (of all kinds); of the drawn load: ``bytes`` (per
+            lane), ``lanes``, ``load_sectors``, ``load_least``, ``ptx``; ``fault``: "", or the kind of the fault that
+            stopped the kernel (and nothing else).
         note: what was changed to make the problem possible; "" for nothing.
 
     ``run`` is the run that is drawn, None where the kernel was stopped.
@@ -164,12 +164,12 @@ class PackExplorer(Explorer):
     @validate("cols")
     def _cols_in_whole_packs(self, proposal: Any) -> int:
         asked = int(proposal["value"])
-        most = MOST_COLS_OF_A_WARP if self.kernel == "warp" else MOST_COLS
+        most = MOST_COLS_OF_WARP if self.kernel == "warp" else MOST_COLS
         cols = min(max(asked, FEWEST_COLS), most)
         cols -= cols % self.pack
         self.note = "" if cols == asked else f"A row of {asked} columns is not made of whole packs of {self.pack}."
-        if asked > MOST_COLS_OF_A_WARP and self.kernel == "warp":
-            self.note = f"The registers of a warp keep {MOST_COLS_OF_A_WARP} columns, not {asked}."
+        if asked > MOST_COLS_OF_WARP and self.kernel == "warp":
+            self.note = f"The registers of a warp keep {MOST_COLS_OF_WARP} columns, not {asked}."
         elif not FEWEST_COLS <= asked <= MOST_COLS:
             self.note = f"This explorer shows rows of {FEWEST_COLS} to {MOST_COLS} columns."
         return cols
@@ -187,7 +187,7 @@ class PackExplorer(Explorer):
 
     @observe("pack", "kernel")
     def _cols_of_pack(self, change: Any) -> None:
-        if self.cols % self.pack or (self.kernel == "warp" and self.cols > MOST_COLS_OF_A_WARP):
+        if self.cols % self.pack or (self.kernel == "warp" and self.cols > MOST_COLS_OF_WARP):
             self.cols = self.cols
 
     @property
@@ -221,7 +221,7 @@ class PackExplorer(Explorer):
         start = self.offset * element_type(self.dtype).itemsize
         self.message.value = tables.lines(
             [
-                f"The array begins at byte {start}, and {start} is no multiple of {width}: a load of {width} bytes a"
+                f"The array begins at byte {start}, and {start} is no multiple of {width}: a load of {width} bytes per"
                 f" lane cannot be made there. A GPU stops, too: misaligned address.",
                 "softlab.softmax looks at the address before it launches, and takes packs of 1 for such an array.",
             ]

@@ -9,10 +9,10 @@ import ipywidgets as widgets
 import numpy as np
 from traitlets import Dict, Enum, Int, validate
 
-from softlab import devices
 from softlab.bench.ladder import first_rows
 from softlab.errors import Error
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.hardware import devices
 from softlab.operators import trace_plan
 from softlab.plans import POLICIES, Plan, plan
 from softlab.traces import Trace
@@ -24,12 +24,12 @@ DTYPES = ("float16", "bfloat16", "float32", "float64")
 #: Where the sliders end; more can be typed or set.
 SLIDER_ROWS, SLIDER_COLS = 8192, 16384
 MOST = 1 << 31
-#: The emulator runs about so many elements in a blink; more rows do the same again.
+#: The emulator runs about this many elements at once without a wait that a person notices.
 EMULATED_ELEMENTS = 1 << 16
 
 
 class PlanExplorer(Explorer):
-    """How a softmax of rows x cols runs on a GPU: kernel, pack, block, grid, and every question on the way.
+    """How a softmax of rows x cols runs on a GPU: kernel, pack, block, grid, and every question that leads to it.
 
     >>> explorer = PlanExplorer(rows=32, cols=1024)
     >>> explorer.summary["kernel"]
@@ -118,7 +118,7 @@ class PlanExplorer(Explorer):
         self.counted.value = ""
 
     def execute(self) -> dict[str, int]:
-        """Run the planned kernel in the emulator, on as many of the rows as take a blink, and show its counters."""
+        """Run the planned kernel in the emulator, on as many rows as take no noticeable time, and show its counters."""
         rows = max(1, min(self.rows, EMULATED_ELEMENTS // self.cols))
         if rows < self.rows and rows > 1:
             rows -= (rows - self.rows) % 2  # an odd number of rows has another kernel than an even one

@@ -18,7 +18,7 @@ class Prediction(Explorer):
     >>> prediction = Prediction("How many banks are there?", ["16", "32"])
     >>> prediction.choice = "16"
     >>> prediction.compare("32")
-    The experiment says: 32.
+    The experiment shows: 32.
     You predicted: 16. Good: now there is something to explain.
 
     Traits: ``choice``: the answer chosen, "" for none yet.
@@ -30,10 +30,10 @@ class Prediction(Explorer):
         super().__init__()
         self.answers = tuple(answers)
         self.radio = widgets.RadioButtons(options=self.answers, index=None, layout={"width": "auto"})
-        self.said = widgets.HTML()
+        self.answer = widgets.HTML()
         self.radio.observe(self._chosen, "value")
         self.observe(self._say, "choice")
-        self.widget = widgets.VBox([widgets.HTML(f"<b>{escape(question)}</b>"), self.radio, self.said])
+        self.widget = widgets.VBox([widgets.HTML(f"<b>{escape(question)}</b>"), self.radio, self.answer])
         self._say(None)
 
     def _chosen(self, change: Any) -> None:
@@ -43,11 +43,13 @@ class Prediction(Explorer):
         if self.choice and self.choice not in self.answers:
             raise ValueError(f"{self.choice!r} is none of the answers: {', '.join(self.answers)}")
         self.radio.value = self.choice or None
-        self.said.value = f"Noted: {escape(self.choice)}. Go on and see." if self.choice else "Choose before you go on."
+        self.answer.value = (
+            f"Noted: {escape(self.choice)}. Go on and see." if self.choice else "Choose before you go on."
+        )
 
     def compare(self, measured: str) -> None:
-        """Print what the experiment said beside what was predicted."""
-        print(f"The experiment says: {measured}.")
+        """Print what the experiment shows beside what was predicted."""
+        print(f"The experiment shows: {measured}.")
         if self.choice == measured:
             print("You predicted just that.")
         elif self.choice:

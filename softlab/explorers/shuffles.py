@@ -13,10 +13,10 @@ from traitlets import Dict, Enum, Int, validate
 from softlab.errors import Error
 from softlab.explorers.diagrams import ButterflyDiagram
 from softlab.explorers.explorer import Explorer, buttons, named, slider
-from softlab.instantiations import GROUP_WIDTHS, WARP_BLOCK, WARP_SIZE
 from softlab.instruments.shuffles import ShuffleStep, held_values, reductions, shuffle_steps
 from softlab.operators import trace_plan
 from softlab.plans import Plan, forced
+from softlab.plans.instantiations import GROUP_WIDTHS, WARP_BLOCK, WARP_SIZE
 from softlab.traces import Trace
 from softlab.views import tables
 from softlab.views.reduction import reduction_diagram
@@ -32,7 +32,7 @@ PLAY_MS = 1300
 
 
 def group_plan(width: int, rows_per_access: int) -> Plan:
-    """A warp kernel whose groups have ``width`` lanes, a column for each, and take so many rows at once.
+    """A warp kernel whose groups have ``width`` lanes, a column for each, and work on ``rows_per_access`` rows at once.
 
     The dispatcher takes two rows where their number is even, and one where it is odd.
     """
@@ -50,7 +50,7 @@ def numbers(op: str, rows: int, cols: int) -> np.ndarray:
 
 
 class ShuffleExplorer(Explorer):
-    """The butterfly of the warp kernel: who gives what to whom, for groups of 1 to 32 lanes.
+    """The butterfly of the warp kernel: which lane gives its value to which, for groups of 1 to 32 lanes.
 
     >>> explorer = ShuffleExplorer(width=32)
     >>> explorer.step = 5
@@ -62,7 +62,7 @@ class ShuffleExplorer(Explorer):
     Traits:
         width: lanes that own a row; rows_per_access: rows that they work on at once; op: "max" or "sum"; row: which of
             the rows at once (0 or 1) is drawn.
-        step: shuffles that have been made; cell: [level, lane] that stands out, [-1, -1] for none.
+        step: shuffles that have been made; cell: [level, lane] that is highlighted, [-1, -1] for none.
         summary: ``masks`` (of the drawn reduction), ``mask`` (of the step, None before the first), ``shuffles`` (that
             the warp executes in all), ``rows`` (that the warp works on at once), ``values`` (of the lanes after the
             step), ``holders`` (lanes that have the result of their row then), ``barriers`` (of the kernel).
@@ -147,7 +147,7 @@ class ShuffleExplorer(Explorer):
         self._draw()
 
     def _draw(self) -> None:
-        """Another reduction: the whole picture anew."""
+        """Another reduction: draw the whole picture again."""
         combine = COMBINE[self.op][1]
         self._reduction = self._reductions[self.row] if self._reductions else ()
         self._held = held_values(self._reduction, combine) if self._reduction else np.zeros((0, WARP_SIZE))
@@ -202,7 +202,7 @@ class ShuffleExplorer(Explorer):
         self.text.value = self._provenance(now or (found[0] if found else None))
 
     def _provenance(self, step: ShuffleStep | None) -> str:
-        """Which run, and of the step: what the kernel says, and what the compiler made of it."""
+        """Which run, and of the step: the kernel's line, and what the compiler made of it."""
         run = self.trace.run
         caption = f"From a run in the emulator, compiled for {run.arch}"
         if step is None:
@@ -216,10 +216,9 @@ class ShuffleExplorer(Explorer):
         each = f"{_count(groups, 'group')} of {_count(self.width, 'lane')}"
         if self.rows_per_access > 1:
             each += f", each with {self.rows_per_access} rows at once"
-        way = "is" if found["rows"] == 1 else "are"
         sentences = [
-            f"A warp of the warp kernel is {each}: {_count(found['rows'], 'row')} of"
-            f" {_count(self.width, 'number')} {way} under way in it."
+            f"A warp of the warp kernel is {each}. It works on {_count(found['rows'], 'row')} of"
+            f" {_count(self.width, 'number')}."
         ]
         if not self._reduction:
             return [*sentences, "A lane that owns a row alone has nothing to exchange: no shuffle is executed."]

@@ -10,12 +10,13 @@ import ipywidgets as widgets
 import numpy as np
 from traitlets import Dict, Int, Unicode, validate
 
-from softlab.compile import kernel_folder
+from softlab.cuda.compile import kernel_folder
 from softlab.explorers.explorer import Explorer, menu
 from softlab.instruments.listing import Listing, listing
 from softlab.kernel import Kernel
 from softlab.traces import Run
 from softlab.views import tables
+from softlab.views.control_codes import control_words
 from softlab.views.counters import MEANING
 from softlab.views.source import source_data
 
@@ -28,7 +29,9 @@ class SourcePanes(anywidget.AnyWidget):
     _esm = _STATIC / "source.js"
     _css = _STATIC / "source.css"
 
-    data = Dict({"counters": [], "lines": [], "ptx": [], "sass": [], "missing": "", "file": ""}).tag(sync=True)
+    data = Dict(
+        {"counters": [], "lines": [], "ptx": [], "sass": [], "controls": False, "arch": "", "missing": "", "file": ""}
+    ).tag(sync=True)
     counter = Unicode("instructions").tag(sync=True)
     line = Int(0).tag(sync=True)
 
@@ -42,7 +45,7 @@ class SourceExplorer(Explorer):
     (('ld.global.f32 %f1, [%rd4];', ...), ('LDG.E R2, desc[UR4][R2.64]', ...))
 
     Traits: ``counter``: the heat, one that is not zero everywhere; ``line``: the source line shown in all three, 0 for
-    none; ``summary``: line, code, count (of the counter), ptx, sass (texts).
+    none; ``summary``: line, code, count (of the counter), ptx, sass (texts), control (the control codes in words).
     """
 
     counter = Unicode("instructions").tag(state=True)
@@ -93,16 +96,17 @@ class SourceExplorer(Explorer):
             here = self.listing.lines[self.line - 1]
             ptx = tuple(self.listing.ptx[k].text for k in here.ptx)
             sass = tuple(self.listing.machine[k].instruction.text for k in here.machine)
+            control = tuple(control_words(self.listing, k) for k in here.machine)
             code, count = here.text.strip(), heat[self.line - 1]
             sentences.append(
                 f"Line {self.line}: {tables.shown(count)} of them, {_instructions(len(ptx), 'PTX')},"
                 f" {_instructions(len(sass), 'SASS')}."
             )
         else:
-            ptx, sass, code, count = (), (), "", total
+            ptx, sass, control, code, count = (), (), (), "", total
             hottest = max(range(len(heat)), key=heat.__getitem__) + 1
-            sentences.append(f"The most stand on line {hottest}. Click a line to see what the compiler made of it.")
-        self.summary = {"line": self.line, "code": code, "count": count, "ptx": ptx, "sass": sass}
+            sentences.append(f"Line {hottest} has the most. Click a line to see what the compiler made of it.")
+        self.summary = {"line": self.line, "code": code, "count": count, "ptx": ptx, "sass": sass, "control": control}
         self.message.value = tables.lines(sentences)
 
 

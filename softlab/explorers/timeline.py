@@ -1,4 +1,4 @@
-"""Explorer of a block over time: what each of its warps issues, where they meet, and who waits for whom."""
+"""Explorer of a block over time: what each of its warps issues, where they meet, and how long they wait."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import ipywidgets as widgets
 import numpy as np
 from traitlets import Dict, Int, Unicode, observe, validate
 
-from softlab.compile import kernel_folder
+from softlab.cuda.compile import kernel_folder
 from softlab.errors import Error
-from softlab.executors import program_of
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
-from softlab.instruments.moments import Issued, waiting
-from softlab.instruments.timeline import Piece, Timeline, timeline
+from softlab.instruments.snapshots import IssueLog, barrier_waits
+from softlab.instruments.timeline import Segment, Timeline, timeline
 from softlab.kernel import Kernel
+from softlab.operators.executors import program_of
 from softlab.plans import forced
 from softlab.views import tables
-from softlab.views.warps import Window, moment_table, waiting_sentence, warps_picture
+from softlab.views.warps import Window, step_table, waiting_sentence, warps_picture
 
 BLOCK_SIZES = (128, 256, 512, 1024)
 ZOOMS = (1, 2, 4, 8, 16, 32)
-#: So many numbers in the one row that the block works on.
+#: Numbers in the one row that the block works on.
 COLS = 1024
 DEVICE = "H200"
 GALLERY_FILE = "block_sum.cu"
@@ -46,23 +46,23 @@ class _Watched:
 
     subject: Subject
     timeline: Timeline
-    pieces: tuple[Piece, ...]
-    issued: Issued
+    pieces: tuple[Segment, ...]
+    issued: IssueLog
 
     @classmethod
     def of(cls, subject: Subject) -> _Watched:
         line = timeline(subject.kernel, 1, subject.block, subject.args, subject.smem)
-        return cls(subject, line, line.pieces(), Issued.of(line))
+        return cls(subject, line, line.segments(), IssueLog.of(line))
 
 
 def _row() -> np.ndarray:
     return np.random.default_rng(0).random(COLS, dtype=np.float32)
 
 
-def _sum(way: str, block_size: int) -> Subject:
-    """The block sum of the gallery, one of its ways."""
+def _sum(variant: str, block_size: int) -> Subject:
+    """The block sum of the gallery, in one of its variants."""
     source = (kernel_folder() / "gallery" / GALLERY_FILE).read_text()
-    kernel = Kernel(source, f"divide_by_sum<Way::{way}, {block_size}>", file=GALLERY_FILE)
+    kernel = Kernel(source, f"divide_by_sum<Way::{variant}, {block_size}>", file=GALLERY_FILE)
     return Subject(kernel, block_size, (_row(), np.zeros(COLS, np.float32), COLS))
 
 
@@ -85,7 +85,7 @@ SUBJECTS: Mapping[str, Callable[[int], Subject]] = {
 
 
 class TimelineExplorer(Explorer):
-    """The warps of one block over time: what each issues between barriers, and who waits for whom.
+    """The warps of one block over time: what each issues between barriers, and how long it waits.
 
     >>> explorer = TimelineExplorer("sum: tree", block_size=256)
     >>> explorer.summary["barriers"]
@@ -95,9 +95,9 @@ class TimelineExplorer(Explorer):
 
     Traits:
         kernel, block_size: what is run: one row of 1024 numbers, on one block, in the emulator.
-        step: a moment, in instructions; zoom: how many times the picture is enlarged around it.
-        summary: ``issued`` (instructions of all warps), ``waited`` (how many more they could have issued while they
-            waited), ``share`` (waiting, of both), ``barriers``, ``length`` (steps), and of the moment: ``waits``,
+        step: a position, in instructions; zoom: how many times the picture is enlarged around it.
+        summary: ``issued`` (PTX instructions of all warps), ``waited`` (how many more they could have issued while they
+            waited), ``share`` (waiting, of both), ``barriers``, ``length`` (steps), and at the step: ``waits``,
             ``done`` (warps), ``lines`` (source lines that are at work).
 
     ``timeline`` is the record that is drawn.
@@ -150,14 +150,14 @@ class TimelineExplorer(Explorer):
             ("zoom", self.zoom_slider),
         ):
             self.bind(trait, control)
-        self.message, self.picture, self.moment = (widgets.HTML() for _ in range(3))
+        self.message, self.picture, self.activities = (widgets.HTML() for _ in range(3))
         self.widget = widgets.VBox(
             [
                 widgets.HBox([self.kernel_menu, named("threads", self.size_buttons)]),
                 widgets.HBox([self.step_slider, self.zoom_slider]),
                 self.message,
                 self.picture,
-                self.moment,
+                self.activities,
             ]
         )
         self.observe(lambda change: self._draw(), ("step", "zoom"))
@@ -202,7 +202,7 @@ class TimelineExplorer(Explorer):
 
     def _draw(self) -> None:
         watched = self._watch(self.kernel, self.block_size)
-        line, found = watched.timeline, waiting(watched.timeline)
+        line, found = watched.timeline, barrier_waits(watched.timeline)
         doings = watched.issued.at(self.step)
         self.summary = {
             "issued": found.issued,
@@ -219,4 +219,4 @@ class TimelineExplorer(Explorer):
         window = Window.around(self.step, line.length, self.zoom)
         self.message.value = tables.lines([waiting_sentence(found)])
         self.picture.value = warps_picture(line, watched.pieces, window, self.step, title=title)
-        self.moment.value = moment_table(doings, self.step, watched.subject.kernel.program.source)
+        self.activities.value = step_table(doings, self.step, watched.subject.kernel.program.source)

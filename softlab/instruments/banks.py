@@ -1,11 +1,11 @@
-"""Shared-memory bank rule: how many wavefronts one warp's access takes, and which lane goes in which.
+"""Shared-memory bank rule: how many wavefronts one warp's access takes, and which lanes each wavefront serves.
 
 Shared memory has 32 banks of 4 bytes; word ``w`` (bytes ``4w`` to ``4w + 3``) lives in bank ``w % 32``. A wavefront is
 one pass of the load-store unit through the banks: it touches each bank at one word at most, and any number of lanes may
-use that word. So a group of lanes that goes together takes as many wavefronts as the largest number of different words
-that it wants from one bank.
+use that word. So a group of lanes that is served together takes as many wavefronts as the largest number of different
+words that it accesses in one bank.
 
-Which lanes go together depends on the width, because a wavefront moves at most 32 words:
+The width decides which lanes are served together, because a wavefront moves at most 32 words:
 
 ======== ========================== ==============================
 width    stores, and most loads     loads whose lanes are paired
@@ -16,8 +16,8 @@ width    stores, and most loads     loads whose lanes are paired
 ======== ========================== ==============================
 
 Lanes are *paired* when every two active lanes ``l`` and ``l ^ 1`` read the same address, or every two active lanes
-``l`` and ``l ^ 2`` do; a lane whose partner is inactive needs nothing, and one form must hold for the whole warp. A
-group without an active lane takes no wavefront. Lanes that store different bytes of one word share it.
+``l`` and ``l ^ 2`` do. A lane with an inactive partner meets both conditions, and one of them must hold for the whole
+warp. A group without an active lane takes no wavefront. Lanes that store different bytes of one word share it.
 
 Source: the pairing is NVIDIA's for compute capability 7.x (developer forum, topic 77228, "Unexpected shared memory
 bank conflict"). An H200 took the wavefronts and conflicts computed here in each of the 1206 patterns that were measured
@@ -38,11 +38,6 @@ WIDTHS = (1, 2, 4, 8, 16)
 _PARTNERS = (np.arange(WARP) ^ 1, np.arange(WARP) ^ 2)
 
 
-def bank_of(address: np.ndarray) -> np.ndarray:
-    """The bank, 0 to 31, of each byte offset in shared memory. Any shape; int64."""
-    return np.asarray(address, np.int64) // BANK_BYTES % BANKS
-
-
 def words(address: np.ndarray, width: int) -> np.ndarray:
     """The 4-byte words that an access of ``width`` bytes at each byte offset touches.
 
@@ -53,28 +48,16 @@ def words(address: np.ndarray, width: int) -> np.ndarray:
     return first[..., None] + np.arange(max(1, width // BANK_BYTES))
 
 
-def shared_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
-    """Wavefronts that each warp-wide shared-memory access takes.
-
-    address: (n, 32) byte offsets, aligned to ``width`` where active; active: (n, 32) bool; width: bytes a lane, one of
-    1, 2, 4, 8, 16; store: bool, or (n,) bool. Returns (n,) int64; 0 where no lane is active.
-    """
-    return wavefronts_and_conflicts(address, active, width, store)[0]
-
-
-def bank_conflicts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
-    """Wavefronts beyond the least possible: one for each group of lanes that goes together and has an active lane.
-
-    Arguments as in :func:`shared_wavefronts`; returns (n,) int64. It equals Nsight Compute's
-    ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{ld,st}``.
-    """
-    return wavefronts_and_conflicts(address, active, width, store)[1]
-
-
 def wavefronts_and_conflicts(
     address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Both :func:`shared_wavefronts` and :func:`bank_conflicts`, in the time of one."""
+    """Wavefronts that each warp-wide shared-memory access takes, and those of them that are bank conflicts.
+
+    address: (n, 32) byte offsets, aligned to ``width`` where active; active: (n, 32) bool; width: bytes per lane, one
+    of 1, 2, 4, 8, 16; store: bool, or (n,) bool. Returns (n,) int64 twice; 0 where no lane is active. Bank conflicts
+    are the wavefronts beyond the least possible, which is one for each group of lanes with an active lane. They equal
+    Nsight Compute's ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{ld,st}``.
+    """
     fullest = _fullest(*_units(address, active, width, store), width)
     return fullest.sum(axis=1), (fullest - (fullest > 0)).sum(axis=1)
 
@@ -82,9 +65,9 @@ def wavefronts_and_conflicts(
 def assign_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
     """One schedule of least length: which wavefront serves each lane.
 
-    Arguments as in :func:`shared_wavefronts`. Returns (n, 32) int64, -1 for inactive lanes; groups go in order of their
-    lanes, and lanes that want different words of one bank in order of the lowest lane that wants each. The hardware's
-    own order is not known; the number of wavefronts is.
+    Arguments as in :func:`wavefronts_and_conflicts`. Returns (n, 32) int64, -1 for inactive lanes. Groups go in the
+    order of their lanes. Different words of one bank go in the order of the lowest lane that accesses each. The
+    hardware's own order is not known; the number of wavefronts is.
     """
     unit, group, active = _units(address, active, width, store)
     groups = max(1, width // BANK_BYTES)
@@ -105,7 +88,7 @@ def assign_wavefronts(address: np.ndarray, active: np.ndarray, width: int, store
 
 
 def lane_groups(address: np.ndarray, active: np.ndarray, width: int, store: bool | np.ndarray) -> np.ndarray:
-    """The group that each lane belongs to: lanes of one group go together. Arguments as above; (n, 32) int64."""
+    """The group of each lane: lanes of one group are served together. Arguments as above; (n, 32) int64."""
     return _units(address, active, width, store)[1]
 
 
@@ -118,15 +101,15 @@ def _units(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(unit, group, active), each (n, 32). A unit is the aligned run of words that one lane's access covers.
 
-    An aligned access of k words covers k neighbouring banks and no two units overlap in part, so the words need not be
-    told apart: "different words of one bank" is "different units of one slot", with 32 / k slots of k banks.
+    An aligned access of k words covers k neighbouring banks, and two units never overlap in part. So "different words
+    of one bank" are "different units of one slot", with 32 / k slots of k banks.
     """
     _check_width(width)
     address = np.asarray(address, np.int64)
     active = np.asarray(active, bool)
     if address.ndim != 2 or address.shape[1] != WARP or active.shape != address.shape:
         raise ValueError(
-            f"address and active are {address.shape} and {active.shape}; both must be (n, {WARP}): one row a warp"
+            f"address and active are {address.shape} and {active.shape}; both must be (n, {WARP}): one row per warp"
         )
     if (active & (address % width != 0)).any():
         raise ValueError(f"an active lane's address is not a multiple of the access width, {width} bytes")
@@ -150,8 +133,8 @@ def _fullest(unit: np.ndarray, group: np.ndarray, active: np.ndarray, width: int
     first[:, 1:] &= key[:, 1:] != key[:, :-1]
     row, column = np.nonzero(first)
     key = key[row, column]
-    place = (row * groups + (key >> _GROUP_SHIFT)) * slots + key % slots
-    different = np.bincount(place, minlength=len(unit) * groups * slots)
+    bin_index = (row * groups + (key >> _GROUP_SHIFT)) * slots + key % slots
+    different = np.bincount(bin_index, minlength=len(unit) * groups * slots)
     return different.reshape(-1, groups, slots).max(axis=2)
 
 
@@ -163,4 +146,4 @@ def _paired(address: np.ndarray, active: np.ndarray) -> np.ndarray:
 
 def _check_width(width: int) -> None:
     if width not in WIDTHS:
-        raise ValueError(f"access width is {width} bytes a lane; it must be one of {WIDTHS}")
+        raise ValueError(f"access width is {width} bytes per lane; it must be one of {WIDTHS}")

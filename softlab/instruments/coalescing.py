@@ -2,7 +2,7 @@
 
 A sector is 32 aligned bytes, the unit in which the L1 cache asks the L2 cache and the memory. A request is one
 warp-wide load or store instruction. It moves each sector that an active lane touches once, however many lanes share it
-and in whatever order they stand. A request of 8 or 16 bytes a lane is one request too.
+in whatever order. A request of 8 or 16 bytes per lane is one request, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def global_sectors(address: np.ndarray, active: np.ndarray, width: int) -> np.nd
     """Distinct sectors that each warp-wide request touches.
 
     address: (n, 32) byte addresses, aligned to ``width`` where active, so that no lane spans two sectors; active:
-    (n, 32) bool; width: bytes a lane, one of 1, 2, 4, 8, 16. Returns (n,) int64; 0 where no lane is active.
+    (n, 32) bool; width: bytes per lane, one of 1, 2, 4, 8, 16. Returns (n,) int64; 0 where no lane is active.
     """
     key = sectors_by_lane(address, active, width)
     key.sort(axis=1)
@@ -35,12 +35,12 @@ def global_sectors(address: np.ndarray, active: np.ndarray, width: int) -> np.nd
 def sectors_by_lane(address: np.ndarray, active: np.ndarray, width: int) -> np.ndarray:
     """The sector that each lane touches, -1 where inactive. Arguments as in :func:`global_sectors`; (n, 32) int64."""
     if width not in WIDTHS:
-        raise ValueError(f"access width is {width} bytes a lane; it must be one of {WIDTHS}")
+        raise ValueError(f"access width is {width} bytes per lane; it must be one of {WIDTHS}")
     address = np.asarray(address)
     active = np.asarray(active, bool)
     if address.ndim != 2 or address.shape[1] != WARP or active.shape != address.shape:
         raise ValueError(
-            f"address and active are {address.shape} and {active.shape}; both must be (n, {WARP}): one row a warp"
+            f"address and active are {address.shape} and {active.shape}; both must be (n, {WARP}): one row per warp"
         )
     if (active & (address.astype(np.int64) % width != 0)).any():
         raise ValueError(f"an active lane's address is not a multiple of the access width, {width} bytes")

@@ -1,4 +1,4 @@
-"""Which branch decides about which block: dominance and control dependence of a graph of basic blocks."""
+"""Dominance and control dependence of a graph of basic blocks: which branch decides whether a block runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 class ControlGraph:
     """Dominance and control dependence of a graph of blocks.
 
-    ``follow`` are the blocks that control may go to after each block; it begins at block 0, and ``len(follow)`` stands
-    for the end. A block depends on a branch when one way out of the branch always leads to it and another may not.
-    ``self.follow`` and ``self.before`` are the blocks after and before each.
+    ``follow``: the blocks to which control may go after each block. It starts at block 0; ``len(follow)`` means
+    the end. A block depends on a branch if one edge of the branch always leads to it and another may not.
+    ``self.follow`` and ``self.before`` are the successors and predecessors of each block.
     J. Ferrante, K. Ottenstein, J. Warren, The program dependence graph and its use in optimization, ACM TOPLAS 9, 1987.
     """
 
@@ -31,11 +31,11 @@ class ControlGraph:
                     self._parents[block].add(branch)
 
     def parents(self, block: int) -> set[int]:
-        """The blocks whose branch decides directly whether this one runs."""
+        """The blocks whose branch directly decides whether this block runs."""
         return self._parents[block]
 
     def all_parents(self, block: int) -> set[int]:
-        """Those, and those that decide whether they run, and so on."""
+        """The parents, their parents, and so on."""
         found: set[int] = set()
         waiting = [block]
         while waiting:
@@ -45,14 +45,14 @@ class ControlGraph:
         return found
 
     def dominates(self, block: int, other: int) -> bool:
-        """Whether every way to ``other`` leads through ``block``."""
+        """Whether every path to ``other`` passes ``block``."""
         return bool(self._dominators[other] >> block & 1)
 
 
 def _dominators(before: Sequence[Sequence[int]], root: int) -> list[int]:
-    """For each block the set, as bits, of blocks that every way from the root to it passes, itself among them.
+    """For each block the set, as bits, of blocks that every path from the root to it passes, including itself.
 
-    A block that no way leads to has itself alone.
+    The set of a block that no path reaches has only the block itself.
     """
     everything = (1 << len(before)) - 1
     found = [everything] * len(before)

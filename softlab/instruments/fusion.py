@@ -5,49 +5,49 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from softlab.disassembly import MachineInstruction
-from softlab.emulator.flow import Block, uses_and_definitions
-from softlab.emulator.linker import Image
-from softlab.emulator.ptx import Address, Instruction, Operand, Register, Symbol
+from softlab.cuda.disassembly import MachineInstruction
+from softlab.emulator.machine.flow import Block, uses_and_definitions
+from softlab.emulator.ptx.linker import Image
+from softlab.emulator.ptx.syntax import Address, Instruction, Operand, Register, Symbol
 
 _OFFSET = re.compile(r"\+(-?0x[0-9a-f]+)\]$")
 
 
 def carriers(image: Image, blocks: Sequence[Block], widths: Mapping[int, tuple[int, int]]) -> dict[int, int]:
-    """Index of each access that has no machine code of its own -> that of the wide one of its block which covers it.
+    """Index of each access without machine code of its own -> index of the wide access of its block that covers it.
 
-    ``widths``: index of each load and store -> bytes a lane that it moves in the PTX, and in the machine code (0: it
+    ``widths``: index of each load and store -> bytes per lane that it moves in the PTX, and in the machine code (0: it
     has none there). An access that no wide one covers is left out.
     """
-    places = _places(image, widths)
+    addresses = _addresses(image, widths)
     found: dict[int, int] = {}
     for block in blocks:
         alike: dict[object, list[int]] = {}
         for index in range(block.start, block.stop):
             if index in widths:
                 i = image.instructions[index]
-                alike.setdefault((i.opcode, i.guard, i.negated, places[index][0]), []).append(index)
+                alike.setdefault((i.opcode, i.guard, i.negated, addresses[index][0]), []).append(index)
         for group in alike.values():
             for width in sorted({widths[index][1] for index in group}, reverse=True):
                 left = [index for index in group if not widths[index][1] and index not in found]
                 wide = [index for index in group if widths[index][1] == width > widths[index][0]]
-                found |= _carried(left, wide, width, places)
+                found |= _carried(left, wide, width, addresses)
     return found
 
 
-def parted(
+def split_pairs(
     image: Image, blocks: Sequence[Block], machine: Mapping[int, Sequence[MachineInstruction]], width: Mapping[int, int]
 ) -> dict[int, int]:
-    """Index of each access that was fused with its neighbour and parted from it again -> that neighbour.
+    """Index of each access that was fused with its neighbour and split from it again -> index of that neighbour.
 
-    The assembler fuses two accesses before it knows where the memory lies; where the wide one would not be aligned it
-    makes two again, which both keep the line of one of them. ``machine``: index of each load and store -> what was made
-    from it, in the order of the code; ``width``: bytes a lane that it moves in the PTX.
+    The assembler fuses two accesses before it knows the address of the memory. If the wide access would not be aligned,
+    it splits it again, and both parts keep the PTX line of one of them. ``machine``: index of each load and store ->
+    the machine instructions made from it, in the order of the code; ``width``: bytes per lane that it moves in the PTX.
     """
-    places = _places(image, machine)
+    addresses = _addresses(image, machine)
     found: dict[int, int] = {}
     for block in blocks:
-        at = {(image.instructions[i].opcode, *places[i]): i for i in range(block.start, block.stop) if i in machine}
+        at = {(image.instructions[i].opcode, *addresses[i]): i for i in range(block.start, block.stop) if i in machine}
         for (opcode, base, offset), index in at.items():
             parts = sorted(_machine_offset(made) for made in machine[index])
             apart = len(parts) == 2 and parts[0][0] == parts[1][0] and parts[1][1] - parts[0][1] == width[index]
@@ -66,31 +66,31 @@ def _machine_offset(instruction: MachineInstruction) -> tuple[str, int]:
 
 
 def _carried(
-    left: Sequence[int], wide: Sequence[int], width: int, places: Mapping[int, tuple[object, int]]
+    left: Sequence[int], wide: Sequence[int], width: int, addresses: Mapping[int, tuple[object, int]]
 ) -> dict[int, int]:
-    """For each access of ``left`` the wide one that lies in the same aligned run of ``width`` bytes, if one does.
+    """For each access of ``left`` the wide access in the same aligned run of ``width`` bytes, if there is one.
 
-    Where the runs begin is not known from the offsets alone, but all of one base begin alike: the phase that explains
-    the most is taken.
+    The offsets alone do not tell where the runs begin, but all runs of one base have the same phase. The phase that
+    covers the most accesses is taken.
     """
     best: dict[int, int] = {}
     for phase in range(width) if wide and left else ():
-        runs = {(places[index][1] - phase) // width: index for index in reversed(wide)}
-        found = {index: runs.get((places[index][1] - phase) // width) for index in left}
-        explained = {index: carrier for index, carrier in found.items() if carrier is not None}
-        if len(explained) > len(best):
-            best = explained
+        runs = {(addresses[index][1] - phase) // width: index for index in reversed(wide)}
+        found = {index: runs.get((addresses[index][1] - phase) // width) for index in left}
+        covered = {index: carrier for index, carrier in found.items() if carrier is not None}
+        if len(covered) > len(best):
+            best = covered
     return best
 
 
-def _places(image: Image, accesses: Iterable[int]) -> dict[int, tuple[object, int]]:
-    """Index of each load and store -> (what its address starts from, bytes added to it), through additions."""
+def _addresses(image: Image, accesses: Iterable[int]) -> dict[int, tuple[object, int]]:
+    """Index of each load and store -> (base of its address, bytes added to it), followed through additions."""
     definitions: dict[str, Instruction | None] = {}
     for instruction in image.instructions:
         for name in uses_and_definitions(instruction)[1]:
             definitions[name] = None if name in definitions else instruction
 
-    def place(operand: Operand) -> tuple[object, int]:
+    def address(operand: Operand) -> tuple[object, int]:
         base: Operand = operand
         offset = 0
         seen: set[str] = set()
@@ -101,7 +101,7 @@ def _places(image: Image, accesses: Iterable[int]) -> dict[int, tuple[object, in
             made = definitions.get(base.name) if isinstance(base, Register) else None
             if made is None or made.guard is not None or made.opcode not in ("add", "mov", "cvta"):
                 break
-            if base.name in seen:  # type: ignore[union-attr] # a register made from itself: a loop's
+            if base.name in seen:  # type: ignore[union-attr] # a register computed from itself, in a loop
                 break
             seen.add(base.name)  # type: ignore[union-attr]
             values = [getattr(o, "value", None) for o in made.operands[2:]]
@@ -113,4 +113,4 @@ def _places(image: Image, accesses: Iterable[int]) -> dict[int, tuple[object, in
         return base, offset
 
     instructions = {index: image.instructions[index] for index in accesses}
-    return {index: place(i.operands[0 if i.opcode == "st" else 1]) for index, i in instructions.items()}
+    return {index: address(i.operands[0 if i.opcode == "st" else 1]) for index, i in instructions.items()}

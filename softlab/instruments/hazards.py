@@ -1,8 +1,9 @@
 """Finds faults that the hardware does not report: races and uninitialised reads in shared memory, shuffles from
 inactive lanes, barriers in divergent code.
 
-The machine runs in lock step, so that a race gives the result its author hoped for; here it is found from who touched
-each word since the last barrier. Where all blocks do the same, which is the rule, one block's state stands for all.
+The machine runs in lock step, so a race often gives the result that its author hoped for. The observer finds it from
+the threads that accessed each word since the last barrier. Blocks usually all do the same: then one block's state
+stands for all of them.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from softlab.emulator.effects import Place
-from softlab.emulator.faults import first_lane
-from softlab.emulator.flow import Block, is_warp_synchronous, uses_and_definitions
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
-from softlab.emulator.memory import Site, join_elements
-from softlab.emulator.observers import Observer
-from softlab.emulator.ptx import Register, Vector
-from softlab.instruments.detours import Detours
+from softlab.emulator.machine.faults import first_lane, source_line
+from softlab.emulator.machine.flow import Block, is_warp_synchronous, uses_and_definitions
+from softlab.emulator.machine.observers import Observer
+from softlab.emulator.memory.elements import join_elements
+from softlab.emulator.ptx.syntax import Register, Vector
+from softlab.emulator.sites import InstructionSite, Site
+from softlab.errors import KernelFault
+from softlab.instruments.barrier_bypass import BarrierBypasses
 from softlab.instruments.shadow import ATOMIC, Shadow
+from softlab.instruments.source_names import shared_symbol
 
 _READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
 _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last barrier"
-_AROUND_BARRIER = (
+_BYPASSED_BARRIER = (
     "the thread goes around a barrier at which others of its block wait. Move the barrier out of the branch or loop: "
     "all threads of the block must come to it"
 )
@@ -33,20 +36,27 @@ _TWO_BARRIERS = (
     "the thread meets threads of its block that wait at another barrier. Move the barrier out of the branches: all "
     "threads of the block must come to the same one"
 )
-_AROUND_SHUFFLE = (
+_BYPASSED_WARP_SYNC = (
     "the thread goes around a warp-synchronous instruction whose mask names it, and at which other lanes wait. Move "
     "the instruction out of the branch, or name only the lanes that come (__ballot_sync)"
 )
-#: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones count among them
-#: where the kernel has fences; without, a volatile array is one that somebody hopes to need no barrier for.
+#: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). A volatile access counts as one
+#: if the kernel has fences. Without fences, volatile usually means that somebody hopes to need no barrier.
 _STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio")
-_MEND = "Put __syncthreads() (within a warp __syncwarp()) between the two"
+_FIX = "Put __syncthreads() (within a warp __syncwarp()) between the two"
 
 
 @dataclass(frozen=True)
-class Touch:
-    """An access to shared memory, flat: which words each lane touches, (lanes, words a lane), and who it is."""
+class SharedAccess:
+    """One access to shared memory by a set of lanes.
 
+    ``row`` and ``thread``, (lanes,) each, say which thread each lane is; ``word``, (lanes, words per lane), which words
+    of shared memory it accesses.
+    """
+
+    site: Site
+    lanes: Lanes
+    address: Value
     row: np.ndarray
     thread: np.ndarray
     word: np.ndarray
@@ -55,20 +65,23 @@ class Touch:
 class Hazards(Observer):
     """Raises a ``KernelFault`` at the first fault. One observer watches one run."""
 
+    _shadow_class: type[Shadow] = Shadow
+
     def __init__(self) -> None:
         self.watched: Any = None
         self._shadow: Shadow | None = None
-        self._detours: Detours
+        self._bypasses: BarrierBypasses
         self._fences = False
         self._used: frozenset[str] = frozenset()
+        self._members: Value = np.uint32(0)
         self._site_words: dict[int, np.ndarray] = {}
 
     def batch(self, batch: Any) -> None:
-        """Nothing has been touched yet."""
+        """Start with no accesses."""
         self.watched = batch
-        self._shadow = Shadow(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
-        self._detours = Detours(batch.launch.program)
-        instructions = batch.launch.program.image.instructions
+        self._shadow = self._shadow_class(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
+        self._bypasses = BarrierBypasses(batch.program)
+        instructions = batch.program.image.instructions
         self._fences = any(i.opcode in ("membar", "fence") and not i.has("proxy") for i in instructions)
         if not self._used:
             self._used = frozenset(name for i in instructions for name in uses_and_definitions(i)[0])
@@ -76,47 +89,79 @@ class Hazards(Observer):
     # Shared memory
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
-        """Look for a race or an uninitialised read, and remember who was here."""
-        shadow = self._shadow
-        assert shadow is not None
-        touch = self.touch(site, lanes, address)
-        ordered = site.instruction.has("volatile")
+        """Look for a race or an uninitialised read, and record who accessed the words."""
+        shadow = self.shadow
+        shadow.begin_access(site.index)
+        access = self.words_accessed(site, lanes, address)
         strong, reads = self.is_strong(site), self.reads(site)
-        if reads and (never := shadow.never_written(touch.row, touch.word)).any():
-            raise self.fault(
+        if reads and (never := shadow.never_written(access.row, access.word)).any():
+            self.report(self.fault(
                 "uninitialized-shared",
                 "the thread reads shared memory that no thread of the block has written. Write every element that is "
                 "read, and put a barrier after the writes",
-                site, lanes, address, never,
-            )  # fmt: skip
-        mine = np.full(len(touch.thread), ATOMIC) if strong else shadow.code(touch.thread)
-        clash = shadow.written_by_another(touch.row, touch.word, touch.thread, mine, ordered)
-        if clash.any() and site.store and not site.operation:
-            clash &= self._changes(site, lanes, address, values)
-        if clash.any():
-            who = shadow.last_writer(touch.row, touch.word, clash)
-            text = _WRITE_TEXT.format(other=self._name(who), what="wrote") if site.store else ""
-            raise self._race(text or _READ_TEXT.format(other=self._name(who)), site, lanes, address, clash)
+                access, never,
+            ), never)  # fmt: skip
+        self._check_writers(access, strong, values)
         if site.store:
-            clash = shadow.read_by_another(touch.row, touch.word, touch.thread, ordered)
-            if clash.any():
-                who = shadow.last_reader(touch.row, touch.word, clash)
-                raise self._race(_WRITE_TEXT.format(other=self._name(who), what="read"), site, lanes, address, clash)
-            twice = shadow.write(touch.row, touch.word, mine)
-            if not site.operation and twice.any():
-                clash = twice & self.differs_from_winner(site, lanes, touch, values)
-                if clash.any():
-                    text = "writes another value than a second thread does in the same instruction"
-                    raise self._race(f"{text} to the same word of shared memory", site, lanes, address, clash)
+            self._check_readers(access)
+            if strong:
+                shadow.write_strong(access.row, access.word, access.thread)
+            else:
+                self._write(access, values)
         elif not strong:
-            shadow.read(touch.row, touch.word, touch.thread)
+            shadow.read(access.row, access.word, access.thread)
         if strong:
-            if site.instruction.has("release", "acq_rel"):
-                shadow.fence(touch.row, touch.thread)
-            if reads:
-                shadow.acquire(touch.row, touch.word, touch.thread)
-            if site.store:
-                shadow.release(touch.row, touch.word, touch.thread)
+            self._synchronise(access, reads)
+
+    def _check_writers(self, access: SharedAccess, strong: bool, values: tuple[Value, ...]) -> None:
+        """No other thread may have written the words since the last barrier, unless it wrote the same value."""
+        site, shadow = access.site, self.shadow
+        ordered = site.instruction.has("volatile")
+        clash = shadow.written_by_another(access.row, access.word, access.thread, strong, ordered)
+        if clash.any() and site.store and not site.operation:
+            changes = self._changes(access, values)
+            self._same_value(access, clash & ~changes)
+            clash &= changes
+        if clash.any():
+            other = self._name(shadow.last_writer(access.row, access.word, clash))
+            text = _WRITE_TEXT.format(other=other, what="wrote") if site.store else _READ_TEXT.format(other=other)
+            self.report(self._with_other(self._race(text, access, clash), access, clash, wrote=True), clash)
+
+    def _check_readers(self, access: SharedAccess) -> None:
+        """No other thread may have read the words since the last barrier."""
+        ordered = access.site.instruction.has("volatile")
+        clash = self.shadow.read_by_another(access.row, access.word, access.thread, ordered)
+        if clash.any():
+            other = self._name(self.shadow.last_reader(access.row, access.word, clash))
+            fault = self._race(_WRITE_TEXT.format(other=other, what="read"), access, clash)
+            self.report(self._with_other(fault, access, clash, wrote=False), clash)
+
+    def _write(self, access: SharedAccess, values: tuple[Value, ...]) -> None:
+        """Record plain writes. Two lanes that write one word in one instruction must write the same value."""
+        twice = self.shadow.write(access.row, access.word, access.thread)
+        if twice.any():
+            differs = self.differs_from_winner(access, values)
+            self._same_value(access, twice & ~differs)
+            clash = twice & differs
+            if clash.any():
+                text = "writes another value than a second thread does in the same instruction"
+                self.report(self._race(f"{text} to the same word of shared memory", access, clash), clash)
+
+    def _same_value(self, access: SharedAccess, benign: np.ndarray) -> None:
+        """Two threads write the same value to one word: a race that changes nothing."""
+        if self.watched.collects and benign.any():
+            text = "the thread writes the value that another thread writes to the same word of shared memory"
+            self.report(self.fault("race", f"{text}. {_FIX}", access, benign), benign, "warning")
+
+    def _synchronise(self, access: SharedAccess, reads: bool) -> None:
+        """Pass on what the threads of a strong access know."""
+        shadow = self.shadow
+        if access.site.instruction.has("release", "acq_rel"):
+            shadow.fence(access.row, access.thread)
+        if reads:
+            shadow.acquire(access.row, access.word, access.thread)
+        if access.site.store:
+            shadow.release(access.row, access.word, access.thread)
 
     @property
     def shadow(self) -> Shadow:
@@ -131,23 +176,22 @@ class Hazards(Observer):
 
     @staticmethod
     def reads(site: Site) -> bool:
-        """Whether it reads, and not only writes."""
+        """Whether an access reads."""
         return not site.store or bool(site.operation and not site.operation.startswith("exch"))
 
     def words_at(self, site: Site, address: np.ndarray) -> np.ndarray:
-        """The words that each lane's access touches, (lanes, words a lane)."""
+        """The words that each lane accesses, (lanes, words per lane)."""
         first = address.astype(np.int64) // self.shadow.granule
         words = self._words(site)
         return first[:, None] + words if len(words) > 1 or words[0] else first[:, None]
 
-    def passed(self, lanes: Lanes, *places: int) -> None:
-        """These lanes, and all that they waited for, go on."""
-        self._detours.passed(lanes, *places)
+    def resume(self, lanes: Lanes, *instructions: int) -> None:
+        """Lanes that waited at these instructions continue."""
+        self._bypasses.resume(lanes, *instructions)
 
-    def touch(self, site: Site, lanes: Lanes, address: Value) -> Touch:
-        """The words that the access touches."""
-        shadow = self._shadow
-        assert shadow is not None
+    def words_accessed(self, site: Site, lanes: Lanes, address: Value) -> SharedAccess:
+        """The words that an access reads or writes. While all blocks are alike, one row stands for all of them."""
+        shadow = self.shadow
         alike = isinstance(lanes, Box) and lanes.rows is None
         if alike and shadow.alike and (not isinstance(address, np.ndarray) or address.shape[0] == 1):
             count = lanes.extent[1]
@@ -159,17 +203,16 @@ class Hazards(Observer):
             flat = lanes.full_extent(address)
             thread = lanes.full_extent(lanes.column_index)
             row = lanes.full_extent(lanes.row_index)
-        return Touch(row, thread, self.words_at(site, flat))
+        return SharedAccess(site, lanes, address, row, thread, self.words_at(site, flat))
 
     def _words(self, site: Site) -> np.ndarray:
-        """Which words an access touches, counted from its address.
+        """Which words an access touches, counted from the word of its address.
 
-        The compiler may load a whole vector to use a part of it: elements that nobody reads are not touched.
+        The compiler may load a whole vector and use only a part of it. Elements that nothing uses do not count.
         """
         found = self._site_words.get(site.index)
         if found is None:
-            assert self._shadow is not None
-            count = max(1, site.width // self._shadow.granule)
+            count = max(1, site.width // self.shadow.granule)
             found = np.arange(count)
             vector = site.instruction.operands[0]
             if isinstance(vector, Vector) and not site.store and count >= site.elements:
@@ -179,46 +222,69 @@ class Hazards(Observer):
             self._site_words[site.index] = found
         return found
 
-    def _changes(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> np.ndarray:
-        """Whether each lane stores something else than what is there: storing the same again is harmless."""
-        memory = self.watched.shared
+    def _changes(self, access: SharedAccess, values: tuple[Value, ...]) -> np.ndarray:
+        """Whether each lane stores another value than the word already has. The same value again is harmless."""
+        site, lanes, memory = access.site, access.lanes, self.watched.shared
         view = memory.view(site.item).reshape(-1)
-        place = (np.asarray(address) >> np.asarray(address).dtype.type(site.shift)).astype(np.int64)
-        old = view[place + memory.owner(lanes) * (memory.stride // site.width)]
-        return self._lanes_of_touch(lanes, old != join_elements(site, values))
+        address = np.asarray(access.address)
+        element = (address >> address.dtype.type(site.shift)).astype(np.int64)
+        old = view[element + memory.owner(lanes) * (memory.stride // site.width)]
+        return self._by_lane(lanes, old != join_elements(site, values))
 
-    def differs_from_winner(self, site: Site, lanes: Lanes, touch: Touch, values: tuple[Value, ...]) -> np.ndarray:
-        """Whether each lane's value is another than that of the last lane that writes to the same place."""
-        value = np.broadcast_to(join_elements(site, values), lanes.extent)
-        whole = value.reshape(-1, len(touch.row)) if value.size != len(touch.row) else value.reshape(1, -1)
-        first = touch.row * (self._shadow.words if self._shadow else 0) + touch.word[:, 0]
+    def differs_from_winner(self, access: SharedAccess, values: tuple[Value, ...]) -> np.ndarray:
+        """Whether each lane's value differs from that of the last lane that writes the same word."""
+        value = np.broadcast_to(join_elements(access.site, values), access.lanes.extent)
+        count = len(access.row)
+        whole = value.reshape(-1, count) if value.size != count else value.reshape(1, -1)
+        first = access.row * self.shadow.words + access.word[:, 0]
         order = np.argsort(first, kind="stable")
-        place = first[order]
-        last = np.searchsorted(place, place, side="right") - 1
+        ordered = first[order]
+        last = np.searchsorted(ordered, ordered, side="right") - 1
         winner = np.empty(len(first), np.int64)
         winner[order] = order[last]
         return np.asarray((whole != whole[:, winner]).any(axis=0))
 
-    def _lanes_of_touch(self, lanes: Lanes, per_lane: np.ndarray) -> np.ndarray:
-        """A bool of the set as one a lane of a touch: over all blocks where one block stands for all."""
-        per_lane = np.broadcast_to(per_lane, lanes.extent)
-        if self._shadow is not None and self._shadow.alike and per_lane.ndim == 2:
-            return np.asarray(per_lane.any(axis=0))
-        return per_lane.reshape(-1)
+    def _by_lane(self, lanes: Lanes, value: np.ndarray) -> np.ndarray:
+        """A bool value of the set as one bool per lane of an access: any block's, while one row stands for all."""
+        value = np.broadcast_to(value, lanes.extent)
+        if self.shadow.alike and value.ndim == 2:
+            return np.asarray(value.any(axis=0))
+        return value.reshape(-1)
 
-    def _race(self, what: str, site: Site, lanes: Lanes, address: Value, clash: np.ndarray) -> Exception:
-        return self.fault("race", f"the thread {what}. {_MEND}", site, lanes, address, clash)
+    def _race(self, what: str, access: SharedAccess, clash: np.ndarray) -> KernelFault:
+        return self.fault("race", f"the thread {what}. {_FIX}", access, clash)
 
-    def fault(self, kind: str, sentence: str, site: Site, lanes: Lanes, address: Value, bad: np.ndarray) -> Exception:
-        """The fault of the first lane where ``bad``, one a lane of a touch, holds."""
-        alike = self._shadow is not None and self._shadow.alike
-        shown = bad.reshape(1, -1) if alike else bad.reshape(lanes.extent)
+    def report(self, fault: KernelFault, bad: Any = True, severity: str = "error") -> None:
+        """Raise the fault of the lanes for which ``bad`` holds, or keep it in a run that collects."""
+        self.watched.faults.report(fault, severity=severity, count=int(np.count_nonzero(bad)))
+
+    def fault(self, kind: str, sentence: str, access: SharedAccess, bad: np.ndarray) -> KernelFault:
+        """The fault of the first lane for which ``bad``, one bool per lane of the access, holds."""
+        lanes = access.lanes
+        shown = bad.reshape(1, -1) if self.shadow.alike else bad.reshape(lanes.extent)
         lane = int(np.broadcast_to(shown, lanes.extent).reshape(-1).argmax())
-        target = int(lanes.full_extent(address)[lane])
-        around = self._detours.around(*first_lane(lanes, shown), lanes.threads)
-        if around is not None:  # what it meets there follows from the barrier that it missed
-            return self._missed(around[0], lanes, lanes.mask & around[1])
-        return self.watched.fault(kind, sentence, site.instruction, lanes, shown, target)
+        target = int(lanes.full_extent(access.address)[lane])
+        bypass = self._bypasses.by_thread(*first_lane(lanes, shown), lanes.threads)
+        if bypass is not None:  # the thread gets here only because it missed the barrier
+            return self._bypassed(bypass[0], lanes, lanes.mask & bypass[1])
+        return self.watched.faults.fault(kind, sentence, access.site.instruction, lanes, shown, target)
+
+    def _with_other(self, fault: KernelFault, access: SharedAccess, clash: np.ndarray, *, wrote: bool) -> KernelFault:
+        """A race with the other access and the name of the address."""
+        if fault.kind != "race":
+            return fault
+        lane = int(clash.argmax())
+        row, words, thread = int(access.row[lane]), access.word[lane], int(access.thread[lane])
+        other, instruction = self.shadow.earlier(wrote, row, words, thread)
+        image = self.watched.program.image
+        if instruction is not None:
+            fault.other_line = source_line(image.instructions[instruction].frames, self.watched.file)
+        if other is not None:
+            fault.other_thread = self.watched.geometry.thread(other)
+        fault.other_block = fault.block
+        if fault.address is not None:
+            fault.symbol = shared_symbol(image, fault.address, access.site.dtype.itemsize)
+        return fault
 
     def _name(self, code: int) -> str:
         if code == ATOMIC:
@@ -227,91 +293,92 @@ class Hazards(Observer):
             return "other threads"
         return f"thread {self.watched.geometry.thread(code)}"
 
-    def fence(self, place: Place, lanes: Lanes) -> None:
-        """What the lanes did so far is told with what they write next by an atomic."""
-        shadow = self._shadow
-        assert shadow is not None
+    def fence(self, site: InstructionSite, lanes: Lanes) -> None:
+        """Whoever reads what the lanes write next by an atomic, also sees what they did before."""
+        shadow = self.shadow
         shadow.tell_apart()
         shadow.fence(lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index))
 
     # Warps
 
-    def warp_sync(self, place: Place, lanes: Lanes, members: Value) -> None:
-        """Lanes of a warp that meet here see what each other wrote before. A lane must name itself."""
-        assert self._shadow is not None
-        self._detours.passed(lanes, place.index)
+    def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
+        """Lanes of a warp that synchronise see what each other wrote before. Each lane's mask must name the lane."""
+        self._members = members
+        self._bypasses.resume(lanes, site.index)
         lane = np.asarray(lanes.column_index % WARP, np.uint32)
-        outside = (members >> lane & np.uint32(1)) == 0
-        if outside.any():
-            raise self.watched.fault(
+        unnamed = (members >> lane & np.uint32(1)) == 0
+        if unnamed.any():
+            self.report(self.watched.faults.fault(
                 "inactive-lane",
                 "the thread executes a warp-synchronous instruction whose mask does not name it. Give the mask of the "
                 "lanes that come here",
-                place.instruction, lanes, outside, None,
-            )  # fmt: skip
-        self._shadow.warp_sync(lanes)
+                site.instruction, lanes, unnamed, None,
+            ), unnamed)  # fmt: skip
+        self.shadow.warp_sync(lanes, members)
 
-    def shuffle(self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray) -> None:
-        """The lane that is read must be here."""
-        here = np.broadcast_to(lanes.warp_mask, np.broadcast_shapes(lanes.warp_mask.shape, source.shape))
-        there = np.take_along_axis(here, np.broadcast_to(source, here.shape).astype(np.int64), axis=2)
-        missing = here & ~there
+    def shuffle(
+        self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
+    ) -> None:
+        """The source lane must take part, and the reader's mask must name it (``warp_sync`` was told the mask)."""
+        active = np.broadcast_to(lanes.warp_mask, np.broadcast_shapes(lanes.warp_mask.shape, source.shape))
+        source_active = np.take_along_axis(active, np.broadcast_to(source, active.shape).astype(np.int64), axis=2)
+        named = lanes.spread(self._members) >> source.astype(np.uint32) & np.uint32(1) == 1
+        missing = active & ~(source_active & named)
         if missing.any():
-            raise self.watched.fault(
+            self.report(self.watched.faults.fault(
                 "inactive-lane",
                 "the thread reads the register of a lane that does not take part in the shuffle, which gives any "
                 "value. Let all lanes of the mask come to it, and choose the width so that no other lane is read",
-                place.instruction, lanes, lanes.collect(missing), None,
-            )  # fmt: skip
+                site.instruction, lanes, lanes.collect(missing), None,
+            ))  # fmt: skip
 
     # Who waits for whom
 
     def stall(self, block: Block, lanes: Lanes) -> None:
         """Lanes wait for others of their warp."""
-        self._detours.wait(block.start, block.index, lanes, WARP)
+        self._bypasses.wait(block.start, block.index, lanes, WARP)
 
     def arrive(self, block: Block, lanes: Lanes) -> None:
         """Lanes wait for others of their block."""
-        self._detours.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
+        self._bypasses.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
 
-    def barrier(self, lanes: Lanes, places: Sequence[int]) -> None:
-        """All that was touched before is settled; all threads must have come to the same barrier."""
-        assert self._shadow is not None
-        if len(places) > 1:
-            instruction = self.watched.launch.program.image.instructions[places[0]]
-            raise self.watched.fault("barrier-divergence", _TWO_BARRIERS, instruction, lanes, np.bool_(True), None)
-        self._shadow.barrier(lanes)
-        self._detours.passed(lanes, *places)
+    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
+        """All earlier accesses are ordered before all later ones. All threads must be at the same barrier."""
+        if len(instructions) > 1:
+            instruction = self.watched.program.image.instructions[instructions[0]]
+            self.report(
+                self.watched.faults.fault("barrier-divergence", _TWO_BARRIERS, instruction, lanes, np.bool_(True), None)
+            )
+        self.shadow.barrier(lanes)
+        self._bypasses.resume(lanes, *instructions)
 
     def block(self, block: Block, lanes: Lanes) -> None:
-        """Threads that run code behind a place at which others wait for them have gone around it."""
-        self._detours.run(block, lanes)
+        """Threads that run code behind an instruction at which others wait for them have bypassed it."""
+        self._bypasses.run(block, lanes)
 
     def exit(self, lanes: Lanes) -> None:
-        """A thread that went around such a place and ends will never come to it."""
-        found = self._detours.gone(lanes)
-        if found is None:
-            return
-        place, who = found
-        raise self._missed(place, lanes, who)
+        """A thread that bypassed such an instruction and exits never comes to it."""
+        found = self._bypasses.by_exiting(lanes)
+        if found is not None:
+            index, mask = found
+            self.report(self._bypassed(index, lanes, mask))
 
-    def _missed(self, place: int, lanes: Lanes, who: np.ndarray) -> Exception:
-        """The fault of the lanes, of these, that went around the instruction at ``place``."""
-        instruction = self.watched.launch.program.image.instructions[place]
+    def _bypassed(self, index: int, lanes: Lanes, mask: np.ndarray) -> KernelFault:
+        """The fault of the masked lanes, which bypassed the instruction with that index."""
+        instruction = self.watched.program.image.instructions[index]
         if is_warp_synchronous(instruction):
-            kind, sentence = "inactive-lane", _AROUND_SHUFFLE
+            kind, sentence = "inactive-lane", _BYPASSED_WARP_SYNC
         else:
-            kind, sentence = "barrier-divergence", _AROUND_BARRIER
-        return self.watched.fault(kind, sentence, instruction, lanes, lanes.take(who), None)
+            kind, sentence = "barrier-divergence", _BYPASSED_BARRIER
+        return self.watched.faults.fault(kind, sentence, instruction, lanes, lanes.take(mask), None)
 
 
 def _granule(batch: Any) -> int:
-    """Bytes told apart: words, or bytes where the kernel has narrower accesses that may be to shared memory."""
+    """Bytes per watched word: 1 if the kernel may access less than 4 bytes of shared memory at once, else 4."""
     narrow = {"b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16"}
-    for instruction in batch.launch.program.image.instructions:
+    for instruction in batch.program.image.instructions:
         if instruction.opcode in ("ld", "st", "atom", "red") and instruction.modifiers[-1] in narrow:
-            named = any(m in ("global", "const", "local", "param") for m in instruction.modifiers)
-            wide = any(m in ("v2", "v4", "v8") for m in instruction.modifiers)
-            if not named and not wide:
+            elsewhere = instruction.has("global", "const", "local", "param")
+            if not elsewhere and not instruction.has("v2", "v4", "v8"):
                 return 1
     return 4

@@ -1,30 +1,26 @@
-"""Which warps issue a machine instruction that was made from one of the PTX: by the branches that decide about each.
+"""Which warps issue a machine instruction that was made from a PTX instruction.
 
-The rules and what they rest on stand in :mod:`softlab.instruments.machine_code`.
+The answer follows from the branches that decide about each of the two. :mod:`softlab.instruments.machine_code` has the
+rules and the evidence for them.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from softlab.disassembly import MachineFunction, MachineInstruction
-from softlab.emulator.flow import Block
-from softlab.emulator.linker import Image
+from softlab.cuda.disassembly import MachineFunction, MachineInstruction
+from softlab.emulator.machine.flow import Block
+from softlab.emulator.ptx.linker import Image
 from softlab.instruments.control import ControlGraph
-
-#: Opcodes of SASS after which control does not come to the next instruction, and those that leave the function.
-_JUMPS = ("BRA", "BRX", "JMP", "JMX", "BRXU", "JMXU", "RET", "EXIT", "KILL", "BREAK")
-_LEAVING = ("RET", "EXIT", "KILL")
-_PREDICATE = re.compile(r"!?U?P\d+")
+from softlab.instruments.machine_graph import JUMPS, LEAVING, is_conditional
 
 
 @dataclass(frozen=True)
-class Copy:
-    """One machine instruction in its surroundings.
+class MachineSite:
+    """One machine instruction, and what surrounds it.
 
     ``branches``: PTX lines of all branches that decide whether it is issued; ``group``: address of the first
     instruction of its basic block; ``near``: PTX lines of the instructions of that block.
@@ -38,14 +34,15 @@ class Copy:
 
 @dataclass(frozen=True)
 class UnrolledLoop:
-    """A loop of the PTX that the machine code takes in stages.
+    """A loop of the PTX that the machine code runs in stages.
 
-    ``entry``: the block before it; ``turn``: a block that every turn runs; ``stages``: turns that each stage takes, the
-    first of them in a loop, the others once: (4, 2, 1); ``predicated``: the last one is issued whether needed or not.
+    ``entry``: the block before the loop; ``body``: a block that runs in every iteration; ``stages``: iterations per
+    stage, such as (4, 2, 1), of which the first repeats and the others run once; ``predicated``: the last stage is
+    always issued, needed or not.
     """
 
     entry: int
-    turn: int
+    body: int
     stages: tuple[int, ...]
     predicated: bool
 
@@ -54,8 +51,8 @@ class UnrolledLoop:
 class Issue:
     """Who issues an access: the warps of block ``block`` of the PTX.
 
-    ``sunk``: it is also their lanes that take part, and not those of the block that the PTX has it in; ``loop``: the
-    unrolled loop that it stands in, if it does.
+    ``sunk``: the lanes of that block take part, too, and not those of the block in which the PTX has the access;
+    ``loop``: the unrolled loop around the access, if there is one.
     """
 
     block: int
@@ -64,18 +61,18 @@ class Issue:
 
 
 class IssueFinder:
-    """Finds out for the accesses of one kernel who issues them."""
+    """Finds the warps that issue each access of one kernel."""
 
     def __init__(self, image: Image, blocks: Sequence[Block]) -> None:
-        self._graph = ControlGraph(_successors(image, blocks))
+        self._graph = ControlGraph(successors(image, blocks))
         self._branch = [image.instructions[b.stop - 1].line for b in blocks]
         self._blocks_at: dict[int, set[int]] = {}
         for block in blocks:
             for instruction in image.instructions[block.start : block.stop]:
                 self._blocks_at.setdefault(instruction.line, set()).add(block.index)
 
-    def issue(self, block: int, copies: Sequence[Copy], store: bool) -> Issue:
-        """Who issues the access of that block of the PTX which came out as these copies."""
+    def issue(self, block: int, copies: Sequence[MachineSite], store: bool) -> Issue:
+        """Who issues an access of that PTX block: ``copies`` are the machine instructions made from it."""
         if not copies:
             return Issue(block)
         arms = {None if store else self._arm(block, copy) for copy in copies}
@@ -93,8 +90,8 @@ class IssueFinder:
         """PTX lines of the branches that decide about a block."""
         return {self._branch[parent] for parent in self._graph.all_parents(block)}
 
-    def _outermost(self, block: int, copy: Copy) -> int:
-        """The outermost block whose warps all issue the instruction: past every branch that became a predicate."""
+    def _outermost(self, block: int, copy: MachineSite) -> int:
+        """The outermost block whose warps all issue the instruction: outside every branch that became a predicate."""
         graph = self._graph
         while True:
             parents = graph.parents(block)
@@ -105,7 +102,7 @@ class IssueFinder:
                 return block
             block = first
 
-    def _arm(self, block: int, copy: Copy) -> int | None:
+    def _arm(self, block: int, copy: MachineSite) -> int | None:
         """The block behind a later branch that the instruction was sunk into, if it was."""
         graph = self._graph
         later = copy.branches - self._lines(block)
@@ -121,8 +118,10 @@ class IssueFinder:
         near = [b for line in copy.near for b in self._blocks_at.get(line, ())]
         return max(arms, key=lambda arm: sum(graph.dominates(arm, b) for b in near), default=None)
 
-    def _unrolled(self, block: int, plain: Sequence[Copy], predicated: Sequence[Copy]) -> UnrolledLoop | None:
-        """The loop, if the copies are the stages of one: each a basic block, with half the turns of the one before."""
+    def _unrolled(
+        self, block: int, plain: Sequence[MachineSite], predicated: Sequence[MachineSite]
+    ) -> UnrolledLoop | None:
+        """The loop, if the copies are its stages: each stage is a basic block with half the iterations of the last."""
         graph = self._graph
         sizes = sorted(Counter(copy.group for copy in plain).values(), reverse=True) + [1] * len(predicated)
         if len(sizes) < 2 or sizes[-1] != 1 or any(a != 2 * b for a, b in pairwise(sizes)):
@@ -137,14 +136,14 @@ class IssueFinder:
             return None
         head, latch = max(loops, key=lambda loop: loop[0])
         entries = [b for b in graph.before[head] if not graph.dominates(head, b)]
-        outside = self._lines(head) - {self._branch[latch]}
-        if len(entries) != 1 or any(not copy.branches <= outside for copy in predicated):
+        around = self._lines(head) - {self._branch[latch]}
+        if len(entries) != 1 or any(not copy.branches <= around for copy in predicated):
             return None
         return UnrolledLoop(entries[0], block, tuple(sizes), bool(predicated))
 
 
-def _successors(image: Image, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
-    """Where control may go after each block; the number after the last stands for the end."""
+def successors(image: Image, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
+    """Where control may go after each block. The number after the last block stands for the end."""
     follow = []
     for block in blocks:
         guarded = image.instructions[block.stop - 1].guard is not None
@@ -157,22 +156,22 @@ def _successors(image: Image, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
     return follow
 
 
-def copies_in(function: MachineFunction) -> Iterator[Copy]:
-    """Every instruction of a function, in its surroundings."""
+def machine_sites(function: MachineFunction) -> Iterator[MachineSite]:
+    """Every instruction of a function, with what surrounds it."""
     instructions = function.instructions
     number = {instruction.address: n for n, instruction in enumerate(instructions)}
     starts = {0, *(number[t] for i in instructions for t in i.targets if t in number)}
-    starts |= {n + 1 for n, instruction in enumerate(instructions) if instruction.opcode in _JUMPS}
+    starts |= {n + 1 for n, instruction in enumerate(instructions) if instruction.opcode in JUMPS}
     ordered = sorted(start for start in starts if start < len(instructions))
     stops = [*ordered[1:], len(instructions)]
     at = {start: block for block, start in enumerate((*ordered, len(instructions)))}
     follow = []
     for stop in stops:
         last = instructions[stop - 1]
-        targets = [at[number[t]] for t in last.targets if t in number] if last.opcode in _JUMPS else []
-        if last.opcode in _LEAVING:
+        targets = [at[number[t]] for t in last.targets if t in number] if last.opcode in JUMPS else []
+        if last.opcode in LEAVING:
             targets = [len(ordered)]
-        if last.opcode not in _JUMPS or _conditional(last):
+        if last.opcode not in JUMPS or is_conditional(last):
             targets.append(at[stop])
         follow.append(tuple(dict.fromkeys(targets)))
     graph = ControlGraph(follow)
@@ -180,10 +179,6 @@ def copies_in(function: MachineFunction) -> Iterator[Copy]:
         branches = frozenset(instructions[stops[b] - 1].ptx_line for b in graph.all_parents(block))
         near = frozenset(instruction.ptx_line for instruction in instructions[start:stop])
         yield from (
-            Copy(instruction, branches, instructions[start].address, near) for instruction in instructions[start:stop]
+            MachineSite(instruction, branches, instructions[start].address, near)
+            for instruction in instructions[start:stop]
         )
-
-
-def _conditional(jump: MachineInstruction) -> bool:
-    """A guard, or a predicate as an operand (``BRA.U UP0, label``)."""
-    return bool(jump.guard) or any(_PREDICATE.fullmatch(operand) for operand in jump.operands)

@@ -1,15 +1,16 @@
-"""CUDA source, PTX and machine code side by side, each line with what it did: the record that a source view draws."""
+"""CUDA source, PTX and machine code side by side, each line with its counters: the record that a source view draws."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from softlab.compile import Program
-from softlab.disassembly import Disassembly, DisassemblyError, MachineInstruction, disassemble
-from softlab.emulator.linker import link
-from softlab.emulator.parser import parse
+from softlab.cuda.compile import Program
+from softlab.cuda.disassembly import Disassembly, DisassemblyError, MachineInstruction, disassemble
+from softlab.emulator.ptx.linker import link
+from softlab.emulator.ptx.parser import parse
+from softlab.instruments.scoreboards import waits
 from softlab.traces import COUNTERS, InstructionCounters, Run
 
 
@@ -17,10 +18,10 @@ from softlab.traces import COUNTERS, InstructionCounters, Run
 class PtxLine:
     """One PTX instruction of the kernel.
 
-    ``index`` in ``Run.instructions`` (and in recorded accesses); ``line`` of the PTX text, from 1; ``text`` of it;
-    ``source`` the line of the listing's file it belongs to (0: none); ``counters`` what it did, empty without a run;
-    ``machine`` the positions in ``Listing.machine`` of the instructions made from it: none where the assembler left it
-    out, put it into a neighbour's wider access, or has no use for it; several where it unrolled a loop.
+    ``index`` in ``Run.instructions`` and in recorded accesses; ``line`` of the PTX text, from 1, and its ``text``;
+    ``source``: the line of the listing's file to which it belongs (0: none); ``counters``, empty without a run;
+    ``machine``: positions in ``Listing.machine`` of the instructions made from it. There is none if the assembler
+    removed it or fused it into a wider access, and several if the assembler unrolled a loop.
     """
 
     index: int
@@ -33,18 +34,23 @@ class PtxLine:
 
 @dataclass(frozen=True)
 class MachineLine:
-    """One SASS instruction: the ``instruction`` itself and the line of the listing's file it belongs to (0: none)."""
+    """One SASS ``instruction``, and the line of the listing's file to which it belongs (``source``, 0: none).
+
+    ``waits``: (scoreboard, positions in ``Listing.machine`` of the instructions that may have set it) for each
+    scoreboard that it waits for. It is empty where the control codes are not known.
+    """
 
     instruction: MachineInstruction
     source: int
+    waits: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
 class SourceLine:
     """One line of the CUDA source.
 
-    ``number`` from 1 and ``text``; ``counters`` of the run summed over its PTX (as ``Run.by_line``), empty where it did
-    nothing; ``ptx`` and ``machine`` are positions in ``Listing.ptx`` and ``Listing.machine``, in order.
+    ``number`` from 1 and ``text``; ``counters`` of the run, summed over the line's PTX (as ``Run.by_line``), empty if
+    it did nothing; ``ptx`` and ``machine``: positions in ``Listing.ptx`` and ``Listing.machine``, in order.
     """
 
     number: int
@@ -58,9 +64,9 @@ class SourceLine:
 class Listing:
     """A kernel in its three languages.
 
-    ``lines`` are all lines of ``file``; ``ptx`` the kernel's PTX instructions with device functions put in place;
-    ``machine`` its SASS, empty where it cannot be had: then ``why_no_machine_code`` says why. Code of other files
-    (headers) stands at the line of ``file`` that called it.
+    ``lines``: all lines of ``file``; ``ptx``: the kernel's PTX instructions with device functions inlined; ``machine``:
+    its SASS, empty if it is not available, and then ``why_no_machine_code`` says why. Code of headers belongs to the
+    line of ``file`` that calls it.
     """
 
     file: str
@@ -71,7 +77,7 @@ class Listing:
     why_no_machine_code: str = ""
 
     def heat(self, counter: str) -> tuple[int, ...]:
-        """One counter of every source line, in order: 0 where it did nothing.
+        """One counter of every source line, in order: 0 if the line did nothing.
 
         Raises:
             ValueError: there is no such counter.
@@ -84,14 +90,14 @@ class Listing:
 def listing(kernel: Any, run: Run | None = None) -> Listing:
     """The listing of a :class:`~softlab.Kernel`, or of a compiled program, with the counters of one of its runs.
 
-    Machine code that cannot be had (no nvdisasm) is no error: the listing says why and has the source and the PTX.
+    Missing machine code (no nvdisasm) is no error: the listing says why, and has the source and the PTX.
     """
     program: Program = getattr(kernel, "program", kernel)
     counters = run.instructions if run is not None else None
     image = link(parse(program.ptx, file=program.file), program.entry)
     code, why = _machine_code(program)
-    machine = [] if code is None else [i for f in code.functions for i in f.instructions if i.opcode != "NOP"]
-    machine_lines = tuple(MachineLine(i, _source(i.frames, program.file)) for i in machine)
+    machine_lines = () if code is None else tuple(_machine_lines(code, program.file))
+    machine = [line.instruction for line in machine_lines]
     made_from: dict[int, list[int]] = {}
     for position, instruction in enumerate(machine):
         made_from.setdefault(instruction.ptx_line, []).append(position)
@@ -115,6 +121,24 @@ def _machine_code(program: Program) -> tuple[Disassembly | None, str]:
         return disassemble(program), ""
     except DisassemblyError as error:
         return None, str(error)
+
+
+def _machine_lines(code: Disassembly, file: str) -> Iterator[MachineLine]:
+    start = 0
+    for function in code.functions:
+        shown = [i for i in function.instructions if i.opcode != "NOP"]
+        position = {i.address: start + number for number, i in enumerate(shown)}
+        waited = waits(function, code.arch)
+        for instruction in shown:
+            yield MachineLine(
+                instruction,
+                _source(instruction.frames, file),
+                tuple(
+                    (wait.scoreboard, tuple(position[i.address] for i in wait.setters))
+                    for wait in waited.get(instruction.address, ())
+                ),
+            )
+        start += len(shown)
 
 
 def _source(frames: tuple[tuple[str, int], ...], file: str) -> int:

@@ -1,4 +1,4 @@
-"""Keeps each warp's memory accesses and shuffles of some blocks, for pictures."""
+"""Records the memory accesses and shuffles of each warp of some blocks, for pictures."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from softlab.emulator.effects import Place
-from softlab.emulator.faults import source_line
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
-from softlab.emulator.memory import Site
-from softlab.emulator.observers import Observer
+from softlab.emulator.machine.faults import source_line
+from softlab.emulator.machine.observers import Observer
+from softlab.emulator.sites import InstructionSite, Site
 from softlab.instruments.machine_code import MachineCode
 from softlab.traces import Accesses, Shuffles
 
@@ -21,10 +20,10 @@ DEFAULT_LIMIT = 20_000
 
 
 @dataclass(frozen=True)
-class _Warps:
+class _RecordedWarps:
     """The warps of the recorded blocks that have a lane in a set: (n,) each, ``active`` (n, 32).
 
-    ``at`` is the row among those that the set's spread values have.
+    ``at``: index of each warp's row among the rows of the set's spread values.
     """
 
     block: np.ndarray
@@ -33,38 +32,38 @@ class _Warps:
     active: np.ndarray
 
     def pick(self, spread: np.ndarray) -> np.ndarray:
-        """These warps' rows of a value spread over whole warps, (n, 32), copied."""
+        """A copy of these warps' rows of a value that is spread over whole warps, (n, 32)."""
         return spread[0, self.warp] if spread.shape[0] == 1 else spread[self.at, self.warp]
 
 
 @dataclass(frozen=True)
-class _Later:
-    """Addresses that all blocks share, (1, columns or 1), not yet spread over warps."""
+class _BroadcastAddresses:
+    """Addresses that all blocks share, (1, columns or 1), kept without a copy per warp."""
 
     lanes: Box
     address: np.ndarray
 
-    def of(self, warps: _Warps) -> np.ndarray:
+    def of(self, warps: _RecordedWarps) -> np.ndarray:
         row = np.broadcast_to(self.address, (1, self.lanes.extent[1]))
         return warps.pick(self.lanes.spread(row)).astype(np.uint64)
 
 
 @dataclass(frozen=True)
 class _Event:
-    """One instruction as it ran for some warps."""
+    """One execution of an instruction by some warps."""
 
-    place: Site | Place
+    site: Site | InstructionSite
     step: int
-    warps: _Warps
-    columns: tuple[np.ndarray | _Later, ...]
+    warps: _RecordedWarps
+    columns: tuple[np.ndarray | _BroadcastAddresses, ...]
 
     def column(self, number: int) -> np.ndarray:
         found = self.columns[number]
-        return found.of(self.warps) if isinstance(found, _Later) else found
+        return found.of(self.warps) if isinstance(found, _BroadcastAddresses) else found
 
 
 class _Log:
-    """Events up to a limit of rows. What is the same for all rows of an event is written out only at the end."""
+    """Events up to a limit of rows. What all rows of an event share is repeated only at the end."""
 
     def __init__(self, limit: int, file: str) -> None:
         self._left = limit
@@ -76,7 +75,7 @@ class _Log:
         return self._left <= 0
 
     def add(self, event: _Event) -> None:
-        """Keep the event; one that goes over the limit is kept whole."""
+        """Keep the event, the one that passes the limit too."""
         self._events.append(event)
         self._left -= len(event.warps.warp)
 
@@ -84,7 +83,7 @@ class _Log:
         return len(self._events)
 
     def repeated(self, values: Sequence[Any], dtype: str) -> np.ndarray:
-        """One value an event, repeated for its rows."""
+        """One value per event, repeated for the rows of the event."""
         return np.repeat(np.array(values, dtype), [len(e.warps.warp) for e in self._events])
 
     def column(self, number: int) -> np.ndarray:
@@ -95,10 +94,10 @@ class _Log:
 
     def common(self) -> dict[str, np.ndarray]:
         """The columns that accesses and shuffles share."""
-        places = [e.place for e in self._events]
+        sites = [e.site for e in self._events]
         return {
-            "line": self.repeated([source_line(p.instruction.frames, self._file) or 0 for p in places], "i4"),
-            "instruction": self.repeated([p.index for p in places], "i4"),
+            "line": self.repeated([source_line(p.instruction.frames, self._file) or 0 for p in sites], "i4"),
+            "instruction": self.repeated([p.index for p in sites], "i4"),
             "block": self.warps("block"),
             "warp": self.warps("warp"),
             "step": self.repeated([e.step for e in self._events], "i8"),
@@ -108,7 +107,7 @@ class _Log:
     def accesses(self) -> Accesses:
         if not self._events:
             return Accesses.empty()
-        sites: list[Any] = [e.place for e in self._events]
+        sites: list[Any] = [e.site for e in self._events]
         return Accesses(
             **self.common(),
             store=self.repeated([s.store for s in sites], "?"),
@@ -119,7 +118,7 @@ class _Log:
     def shuffles(self) -> Shuffles:
         if not self._events:
             return Shuffles.empty()
-        modes = [e.place.mode for e in self._events if isinstance(e.place, Place)]
+        modes = [e.site.mode for e in self._events if isinstance(e.site, InstructionSite)]
         return Shuffles(
             **self.common(),
             mode=self.repeated(modes, "U4"),
@@ -132,7 +131,7 @@ class _Log:
 class Recorder(Observer):
     """Records the accesses and shuffles of some blocks (linear indices), about ``limit`` rows of each kind at most.
 
-    With ``machine`` it keeps the accesses that the machine code makes of those of the PTX.
+    With ``machine`` it records the accesses of the machine code instead of those of the PTX.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class Recorder(Observer):
         self._rows = np.zeros(0, np.int64)
         self._linear = np.zeros(0, np.int64)
         self._step = 0
-        self._seen: tuple[Lanes | None, _Warps | None] = (None, None)
+        self._seen: tuple[Lanes | None, _RecordedWarps | None] = (None, None)
         self._shared, self._global, self._shuffles = (_Log(limit, file) for _ in range(3))
 
     def batch(self, batch: Any) -> None:
@@ -157,21 +156,23 @@ class Recorder(Observer):
         self._seen = (None, None)
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
-        """Record it."""
+        """Record an event of this kind."""
         self._access(self._shared, site, lanes, address)
 
-    def global_access(self, site: Site, lanes: Lanes, address: Value) -> None:
-        """Record it, but not constant memory."""
+    def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """Record an access to global memory, not one to constant memory."""
         if site.space != "const":
             self._access(self._global, site, lanes, address)
 
-    def shuffle(self, place: Place, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray) -> None:
-        """Record it."""
+    def shuffle(
+        self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
+    ) -> None:
+        """Record an event of this kind."""
         self._step += 1
         warps = self._warps(lanes, self._shuffles)
         if warps is not None:
             columns = (warps.pick(source).astype(np.int8), warps.pick(given), warps.pick(received))
-            self._shuffles.add(_Event(place, self._step, warps, columns))
+            self._shuffles.add(_Event(site, self._step, warps, columns))
 
     def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
         found = self._machine.access(site, address)
@@ -183,27 +184,27 @@ class Recorder(Observer):
         if warps is None:
             return
         if isinstance(lanes, Box) and isinstance(address, np.ndarray) and len(address) == 1:
-            # Values are never changed in place: what is kept here is spread out at the end.
-            log.add(_Event(site, self._step, warps, (_Later(lanes, address),)))
+            # A value never changes in place, so it can be spread over the warps at the end.
+            log.add(_Event(site, self._step, warps, (_BroadcastAddresses(lanes, address),)))
             return
         spread = lanes.spread(np.broadcast_to(address, lanes.extent))
         log.add(_Event(site, self._step, warps, (warps.pick(spread).astype(np.uint64),)))
 
-    def _warps(self, lanes: Lanes, log: _Log) -> _Warps | None:
+    def _warps(self, lanes: Lanes, log: _Log) -> _RecordedWarps | None:
         if not len(self._rows) or log.full:
             return None
         if self._seen[0] is not lanes:
             self._seen = (lanes, self._find(lanes))
         return self._seen[1]
 
-    def _find(self, lanes: Lanes) -> _Warps | None:
+    def _find(self, lanes: Lanes) -> _RecordedWarps | None:
         active = lanes.mask[self._rows].reshape(len(self._rows), -1, WARP)
         number, warp = np.nonzero(active.any(axis=2))
         if not len(number):
             return None
         row = self._rows[number]
         at = row if len(lanes.extent) == 1 else np.searchsorted(lanes.row_index[:, 0], row)
-        return _Warps(self._linear[row], warp.astype(np.int32), at, active[number, warp])
+        return _RecordedWarps(self._linear[row], warp.astype(np.int32), at, active[number, warp])
 
     def shared(self) -> Accesses:
         """The accesses to shared memory."""

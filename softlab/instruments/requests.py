@@ -15,8 +15,8 @@ class Request:
     """One load or store of global memory by one warp.
 
     line: of the kernel's CUDA file (0: unknown); instruction: index into ``Run.instructions``; index: row of
-    ``Run.global_``; width: bytes a lane; active (32,) bool; address (32,) int64: each lane's byte address; argument:
-    number of the array argument that the first active lane reaches into, None for other memory; offset (32,) int64:
+    ``Run.global_``; width: bytes per lane; active (32,) bool; address (32,) int64: each lane's byte address; argument:
+    number of the array argument that the first active lane accesses, None for other memory; offset (32,) int64:
     bytes from the start of that array (the address itself for other memory); sector (32,) int64: number of the 32-byte
     sector that each lane touches, -1 for a lane that takes no part; sectors: how many different ones; least: how many
     would hold as many bytes.
@@ -36,11 +36,6 @@ class Request:
     sector: np.ndarray
     sectors: int
     least: int
-
-    @property
-    def efficiency(self) -> float:
-        """Share of the moved sectors that was needed: ``least / sectors``; more than 1 where lanes share words."""
-        return self.least / self.sectors if self.sectors else 1.0
 
     def lanes_of_sectors(self) -> dict[int, tuple[int, ...]]:
         """Sector -> the lanes that touch it, ascending."""
@@ -66,7 +61,7 @@ def _request(run: Run, index: int) -> Request:
     log = run.global_
     active, width = log.active[index], int(log.width[index])
     address = np.where(active, log.address[index], 0).astype(np.int64)
-    home = _home(run.buffers, int(address[active][0]))
+    buffer = _buffer_at(run.buffers, int(address[active][0]))
     sector = sectors_by_lane(address[None], active[None], width)[0]
     return Request(
         line=int(log.line[index]),
@@ -78,13 +73,13 @@ def _request(run: Run, index: int) -> Request:
         warp=int(log.warp[index]),
         active=active,
         address=address,
-        argument=home.index if home else None,
-        offset=np.where(active, address - (home.base if home else 0), 0),
+        argument=buffer.index if buffer else None,
+        offset=np.where(active, address - (buffer.base if buffer else 0), 0),
         sector=sector,
         sectors=len(np.unique(sector[active])),
         least=int(ideal_sectors(active[None], width)[0]),
     )
 
 
-def _home(buffers: tuple[Buffer, ...], address: int) -> Buffer | None:
+def _buffer_at(buffers: tuple[Buffer, ...], address: int) -> Buffer | None:
     return next((b for b in buffers if b.base <= address < b.base + b.nbytes), None)

@@ -1,12 +1,12 @@
-"""For each word of shared memory: who wrote it last, who has read it, and when, counted in barriers.
+"""Shadow of shared memory: for each word the thread that wrote it last, the threads that read it, and the times.
 
-A stamp is ``time << 11 | code``. The code says which lane (``warp << 6 | lane``), that several lanes of one warp
-(``warp << 6 | 32``), an atomic, or threads of several warps. Time grows at each barrier and warp-synchronous
-instruction.
+A stamp is ``time << 12 | atomic << 11 | who``. ``who`` is one lane (``warp << 6 | lane``), several lanes of one warp
+(``warp << 6 | 32``), or threads of several warps. The time grows at each barrier and warp-synchronous instruction.
 
-Threads also order their accesses by a flag or a lock: what was done before a fence (or a release) and an atomic write
-after it is settled for whoever reads that word by an atomic. Here that takes along what all other threads did before
-the fence: a little too much is settled, never too little.
+A flag or a lock also orders accesses. A thread makes accesses, then a fence (or a release), then an atomic write.
+Another thread that reads the written word by an atomic comes after these accesses. The shadow keeps one time for all
+threads, so the reader also comes after what other threads did before the fence: too much may be ordered, never too
+little.
 """
 
 from __future__ import annotations
@@ -15,22 +15,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP, Lanes
-from softlab.instruments.outside import Accessors, Outside
+from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.instruments.events import AccessLog
+from softlab.instruments.warp_syncs import WarpSyncs
 
-_CODE_BITS = 11
-_CODE_MASK = (1 << _CODE_BITS) - 1
+CODE_BITS = 12
+_CODE_MASK = (1 << CODE_BITS) - 1
 _MANY_LANES = 32
-_LANE_MASK = 31
-#: A block has 32 warps, and lane codes end at 32: these two are free.
-MANY_WARPS = _CODE_MASK
-ATOMIC = _CODE_MASK - 1
+LANE_MASK = 31
+#: The bit of writes by atomics.
+ATOMIC = 1 << 11
+WHO_MASK = ATOMIC - 1
+#: A block has at most 32 warps, and lane codes end at 32, so this number is free.
+MANY_WARPS = WHO_MASK
 
 
 @dataclass(frozen=True)
 class _Order:
-    """Times, a row a block: of each thread's last fence, of the fence that it knows of, and of the fence before the
-    last atomic write to each word.
+    """Times of fences, one row per block.
+
+    ``fenced`` (rows, threads): each thread's last fence; ``acquired`` (rows, threads): the last fence that each thread
+    comes after; ``released`` (rows, words): the fence before the last atomic write to each word.
     """
 
     fenced: np.ndarray
@@ -43,15 +48,15 @@ class _Order:
         return cls(*(np.zeros((rows, count), np.int64) for count in (threads, threads, words)))
 
     def repeated(self, rows: int) -> _Order:
-        """One row's times for each of so many."""
+        """The times of one row, repeated for ``rows`` rows."""
         return _Order(*(np.repeat(a, rows, axis=0) for a in (self.fenced, self.acquired, self.released)))
 
 
 class Shadow:
-    """The state of all blocks of a batch; one row stands for all of them while ``alike``.
+    """The state of all blocks of a batch. One row stands for all of them while they are ``alike``.
 
-    ``granule`` is the number of bytes that are told apart. Methods take, of each lane, its row, its words
-    (lanes, words a lane) and its thread, and give a bool a lane.
+    ``granule``: bytes per watched word. Methods take the row, the words (lanes, words per lane) and the thread of each
+    lane. Those that ask give one bool per lane.
     """
 
     def __init__(self, nbytes: int, blocks: int, threads: int, granule: int) -> None:
@@ -66,9 +71,15 @@ class Shadow:
         self._synced = np.zeros((1, threads // WARP), np.int64)
         self._threads = threads
         self._order: _Order | None = None
-        self._completed = np.zeros(blocks, np.int64)
-        self._proxied = np.zeros((blocks, threads), np.int64)
-        self.outside: Outside | None = None
+        self._syncs = WarpSyncs()
+        self._accesses = AccessLog()
+        #: (2, rows, words): two of several threads that a stamp stands for; -1 for none.
+        self._threads_of_word: np.ndarray | None = None
+
+    def begin_access(self, instruction: int) -> None:
+        """An instruction is about to access shared memory: a time of its own."""
+        self._time += 1
+        self._accesses.record(self._time, instruction)
 
     def tell_apart(self) -> None:
         """Give each block a state of its own."""
@@ -77,6 +88,9 @@ class Shadow:
                 np.repeat(a, self._blocks, axis=0) for a in (self._written, self._read, self._synced)
             )
             self._barrier = np.repeat(self._barrier, self._blocks)
+            self._syncs.repeat(self._blocks)
+            if self._threads_of_word is not None:
+                self._threads_of_word = np.repeat(self._threads_of_word, self._blocks, axis=1)
             if self._order is not None:
                 self._order = self._order.repeated(self._blocks)
         self.alike = self._blocks == 1
@@ -86,96 +100,180 @@ class Shadow:
         """The code of each thread."""
         return thread // WARP << 6 | thread % WARP
 
-    # Asking
+    # Questions
 
     def never_written(self, row: np.ndarray, word: np.ndarray) -> np.ndarray:
-        """Whether a lane's words have any that nobody wrote."""
-        never = self._written[row[:, None], word] == 0
-        if self.outside is not None and never.any():
-            never &= self.outside.written[row[:, None], word] == 0
-        return np.asarray(never.any(axis=1))
+        """Whether nobody has written one of a lane's words."""
+        return np.asarray((self._written[row[:, None], word] == 0).any(axis=1))
 
     def written_by_another(
-        self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, mine: np.ndarray, ordered: bool
+        self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool, ordered: bool
     ) -> np.ndarray:
-        """Whether another thread wrote one of the words with no barrier since. Atomics do not disturb each other."""
-        return self._disturbed(self._written, row, word, thread, mine, ordered)
+        """Whether another thread wrote one of the words with no barrier since. ``strong`` ones do not clash."""
+        return self._unordered(self._written, row, word, thread, strong, ordered)
 
     def read_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, ordered: bool) -> np.ndarray:
         """Whether another thread read one of the words with no barrier since."""
-        return self._disturbed(self._read, row, word, thread, self.code(thread), ordered)
+        return self._unordered(self._read, row, word, thread, False, ordered)
 
-    def _disturbed(
-        self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, mine: np.ndarray, ordered: bool
+    def _unordered(
+        self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool, ordered: bool
     ) -> np.ndarray:
+        """Whether another thread's access in ``stamps`` is unordered with this one."""
         stamp = stamps[row[:, None], word]
-        recent = stamp >= (self._barrier[row] << _CODE_BITS)[:, None]
-        recent &= stamp > 0
-        if not recent.any():
-            return recent.any(axis=1)
-        code = stamp & _CODE_MASK
-        other = recent & (code != mine[:, None])
-        if not other.any():
-            return other.any(axis=1)
-        warp = thread // WARP
-        same_warp = (code >> 6 == warp[:, None]) & (code < ATOMIC)
-        settled = same_warp & ((stamp >> _CODE_BITS < self._synced[row, warp][:, None]) | ordered)
+        other = self._recent(stamp, row)
+        if other.any():
+            other &= stamp & WHO_MASK != self.code(thread)[:, None]
+            if strong:
+                other &= stamp & ATOMIC == 0
+        if other.any():
+            other &= ~self._in_order(other, row, word, thread, stamp, ordered)
+        return np.asarray(other.any(axis=1))
+
+    def _in_order(
+        self,
+        asked: np.ndarray,
+        row: np.ndarray,
+        word: np.ndarray,
+        thread: np.ndarray,
+        stamp: np.ndarray,
+        ordered: bool,
+    ) -> np.ndarray:
+        """Whether these threads come after what other threads did: the stamps that are ``asked`` for.
+
+        ``ordered``: accesses of one warp are ordered by the program, as volatile ones are.
+        """
+        who, warp = stamp & WHO_MASK, thread // WARP
+        same_warp = (who >> 6 == warp[:, None]) & (who != MANY_WARPS)
+        in_order = same_warp & ((stamp >> CODE_BITS < self._synced[row, warp][:, None]) | ordered)
+        if self._syncs:
+            in_order |= self._in_order_by_groups(asked & same_warp & ~in_order, row, word, thread, stamp)
         if self._order is not None:
-            settled |= stamp >> _CODE_BITS < self._order.acquired[row, thread][:, None]
-        return (other & ~settled).any(axis=1)
+            in_order |= stamp >> CODE_BITS < self._order.acquired[row, thread][:, None]
+        return np.asarray(in_order)
+
+    def _in_order_by_groups(
+        self, asked: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, stamp: np.ndarray
+    ) -> np.ndarray:
+        """Whether groups of lanes order the accesses that are asked for with earlier ones of the same warp.
+
+        Of several lanes that accessed a word together, two are known.
+        """
+        found = np.zeros_like(asked)
+        lane, at = np.nonzero(asked)
+        if not len(lane):
+            return found
+        rows, words, mine = row[lane], word[lane, at], thread[lane]
+        code, time = stamp[lane, at] & WHO_MASK, stamp[lane, at] >> CODE_BITS
+        warp, several = mine // WARP, code & _MANY_LANES != 0
+        others = [np.where(several, -1, code & LANE_MASK)]
+        if several.any() and self._threads_of_word is not None:
+            known = self._threads_of_word[:, rows, words].astype(np.int64)
+            others += list(np.where(several & (known // WARP == warp), known % WARP, -1))
+        ordered = np.ones(len(lane), bool)
+        for other in others:
+            ordered &= (other < 0) | self._syncs.ordered(rows, warp, np.maximum(other, 0), mine % WARP, time)
+        found[lane, at] = ordered
+        return found
+
+    def earlier(self, wrote: bool, row: int, words: np.ndarray, thread: int) -> tuple[int | None, int | None]:
+        """(thread, instruction) of the last access to one of the words by another thread; None if not known."""
+        stamps = (self._written if wrote else self._read)[row, words]
+        word, stamp = int(words[stamps.argmax()]), int(stamps.max())
+        who = stamp & WHO_MASK
+        other = None if who & _MANY_LANES else (who >> 6) * WARP + (who & LANE_MASK)
+        if other is None and self._threads_of_word is not None:
+            known = self._threads_of_word[:, row, word].tolist()
+            other = next((t for t in reversed(known) if t not in (-1, thread)), None)
+        return other, self._accesses.instruction(stamp >> CODE_BITS)
+
+    def _note_threads(self, row: np.ndarray, word: np.ndarray, first: np.ndarray, second: np.ndarray) -> None:
+        """Keep two threads of a word whose stamp says only that there were several; -1 changes nothing."""
+        if self._threads_of_word is None:
+            self._threads_of_word = np.full((2, *self._read.shape), -1, np.int16)
+        for number, thread in enumerate((first, second)):
+            known = thread >= 0
+            self._threads_of_word[number, row[known], word[known]] = thread[known]
 
     def last_writer(self, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
-        """Of the first lane that clashes: the thread that wrote last, ``ATOMIC``, or -1 where it is not known."""
+        """For the first lane that clashes: the thread that wrote last, ``ATOMIC``, or -1 if it is not known."""
         return self._who(self._written, row, word, clash)
 
     def last_reader(self, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
-        """Likewise the thread that read."""
+        """For the first lane that clashes: the thread that read last, or -1 if it is not known."""
         return self._who(self._read, row, word, clash)
 
     @staticmethod
     def _who(stamps: np.ndarray, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
         lane = int(clash.argmax())
         code = int(stamps[row[lane], word[lane]].max() & _CODE_MASK)
-        if code == ATOMIC:
+        if code & ATOMIC:
             return ATOMIC
-        return -1 if code == MANY_WARPS or code & _MANY_LANES else (code >> 6) * WARP + (code & _LANE_MASK)
+        return -1 if code & _MANY_LANES else (code >> 6) * WARP + (code & LANE_MASK)
 
-    # Telling
+    # Records
 
-    def write(self, row: np.ndarray, word: np.ndarray, mine: np.ndarray) -> np.ndarray:
-        """The lanes write; whether another lane writes to the same word in the same instruction."""
-        stamp = (self._time << _CODE_BITS | mine)[:, None]
+    def write(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> np.ndarray:
+        """Record plain writes. Returns whether another lane writes the same word in the same instruction."""
+        stamp = (self._time << CODE_BITS | self.code(thread))[:, None]
         at = row[:, None]
         self._written[at, word] = stamp
         return (self._written[at, word] != stamp).any(axis=1)
 
+    def write_strong(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
+        """Record writes by atomics. A word that its thread has just written by a plain store stays a plain one."""
+        before = self._written[row[:, None], word]
+        plain = self._recent(before, row) & (before & _CODE_MASK == self.code(thread)[:, None])
+        self._merge(self._written, row, word, thread, np.where(plain, 0, ATOMIC))
+
     def read(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
-        """The lanes read."""
-        at = row[:, None]
-        mine = self.code(thread)[:, None]
-        warp = (thread // WARP)[:, None]
-        now = self._time << _CODE_BITS
-        before = self._read[at, word]
-        code = before & _CODE_MASK
-        recent = (before > 0) & (before >= (self._barrier[row] << _CODE_BITS)[:, None]) & (code != mine)
-        stamp = np.broadcast_to(now | mine, before.shape)
-        if recent.any():
-            same_warp = (code >> 6 == warp) & (code < ATOMIC)
-            settled = same_warp & (before >> _CODE_BITS < self._synced[row, thread // WARP][:, None])
-            if self._order is not None:
-                settled |= before >> _CODE_BITS < self._order.acquired[row, thread][:, None]
-            merged = np.where(same_warp, warp << 6 | _MANY_LANES, MANY_WARPS)
-            stamp = np.where(recent & ~settled, now | merged, stamp)
-        self._read[at, word] = stamp
-        got = self._read[at, word]
-        lost = got != stamp
+        """Record reads."""
+        self._merge(self._read, row, word, thread, np.zeros((1, 1), np.int64))
+
+    def _recent(self, stamp: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """The stamps since the last barrier of the block."""
+        return (stamp > 0) & (stamp >= (self._barrier[row] << CODE_BITS)[:, None])
+
+    def _merge(
+        self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, kind: np.ndarray
+    ) -> None:
+        """Record accesses that do not race with each other: a stamp stands for all threads that are unordered.
+
+        ``kind``: ``ATOMIC`` or 0, for each word.
+        """
+        at, warp = row[:, None], (thread // WARP)[:, None]
+        now = self._time << CODE_BITS | kind
+        before = stamps[at, word]
+        who = before & WHO_MASK
+        asked = self._recent(before, row) & (who != self.code(thread)[:, None]) & (before & ATOMIC == kind)
+        stamp = np.broadcast_to(now | self.code(thread)[:, None], before.shape)
+        if asked.any():
+            together = asked & ~self._in_order(asked, row, word, thread, before, False)
+            same_warp = (who >> 6 == warp) & (who != MANY_WARPS)
+            stamp = np.where(together, now | np.where(same_warp, warp << 6 | _MANY_LANES, MANY_WARPS), stamp)
+            if together.any():
+                rows, threads = np.broadcast_to(at, word.shape)[together], np.broadcast_to(thread[:, None], word.shape)
+                earlier = np.where(who & _MANY_LANES, -1, (who >> 6) * WARP + (who & LANE_MASK))
+                self._note_threads(rows, word[together], earlier[together], threads[together])
+        stamps[at, word] = stamp
+        lost = stamps[at, word] != stamp
         if lost.any():
-            # Several lanes read the word in this instruction. First those of one warp, then of several: this one stays.
-            rows, words = np.broadcast_to(at, word.shape)[lost], word[lost]
-            warps = np.broadcast_to(warp, word.shape)[lost]
-            alike = (got[lost] >> 6 & _LANE_MASK) == warps
-            self._read[rows[alike], words[alike]] = now | warps[alike] << 6 | _MANY_LANES
-            self._read[rows[~alike], words[~alike]] = now | MANY_WARPS
+            self._merge_lanes(stamps, row, word, thread, lost)
+
+    def _merge_lanes(
+        self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, lost: np.ndarray
+    ) -> None:
+        """Several lanes access a word in one instruction: of one warp, or of several, which overwrites the first."""
+        rows, words = np.broadcast_to(row[:, None], word.shape)[lost], word[lost]
+        got = stamps[rows, words]
+        winner = np.where(got & _MANY_LANES, -1, (got & WHO_MASK) // 64 * WARP + (got & LANE_MASK))
+        losers = np.broadcast_to(thread[:, None], word.shape)[lost]
+        self._note_threads(rows[::-1], words[::-1], losers[::-1], winner[::-1])
+        warps = losers // WARP
+        alike = (got >> 6 & LANE_MASK) == warps
+        base = got & ~WHO_MASK
+        stamps[rows[alike], words[alike]] = base[alike] | warps[alike] << 6 | _MANY_LANES
+        stamps[rows[~alike], words[~alike]] = base[~alike] | MANY_WARPS
 
     def barrier(self, lanes: Lanes) -> None:
         """The blocks of these lanes pass a barrier."""
@@ -184,14 +282,22 @@ class Shadow:
         if len(rows) < self._blocks:
             self.tell_apart()
         self._barrier[... if self.alike else rows] = self._time
-        if self._order is not None:  # what one thread of the block has acquired, all have
+        if self._order is not None:  # all threads of the block now know what one of them has acquired
             acquired = self._order.acquired
             which = np.arange(len(acquired)) if self.alike else rows
             acquired[which] = acquired[which].max(axis=1, keepdims=True)
 
-    def warp_sync(self, lanes: Lanes) -> None:
-        """The warps of these lanes are in step."""
+    def warp_sync(self, lanes: Lanes, members: Value) -> None:
+        """The lanes of each warp that name each other synchronise."""
         self._time += 1
+        masks = WarpSyncs.grouping(lanes, members)
+        if masks is not None:
+            self.tell_apart()
+            masks = np.broadcast_to(masks, (lanes.blocks, *masks.shape[1:])).copy()
+            masks[~lanes.mask.reshape(masks.shape)] = 0
+            if self._syncs.record(masks, self._time):
+                self._acquire_together(lanes, masks)
+                return
         mask = lanes.warp_mask.any(axis=2)
         everywhere = len(lanes.extent) == 2 and lanes.extent[0] == self._blocks
         if not everywhere:
@@ -203,10 +309,18 @@ class Shadow:
             acquired = self._order.acquired.reshape(*here.shape, WARP)
             acquired[here] = acquired[here].max(axis=1, keepdims=True)
 
+    def _acquire_together(self, lanes: Lanes, masks: np.ndarray) -> None:
+        """Lanes of a group learn what one of them has acquired."""
+        if self._order is not None:
+            acquired = self._order.acquired.reshape(masks.shape)
+            named = (masks[..., None] >> np.arange(WARP, dtype=np.uint32) & np.uint32(1)).astype(bool)
+            joined = np.where(named, acquired[:, :, None, :], 0).max(axis=3)
+            np.maximum(acquired, joined, out=acquired)
+
     # Fences
 
     def fence(self, row: np.ndarray, thread: np.ndarray) -> None:
-        """The threads tell all they did so far to whoever sees what they write next by an atomic."""
+        """What the threads write next by an atomic publishes all that they did so far."""
         order = self._ordered()
         self._time += 1
         order.fenced[row, thread] = self._time
@@ -235,130 +349,3 @@ class Shadow:
         if self._order is None:
             self._order = _Order.none(len(self._written), self._threads, self.words)
         return self._order
-
-    # Clusters
-
-    def cluster_complete(self, rows: np.ndarray, released: np.ndarray, size: int) -> None:
-        """All threads of the clusters of these blocks have arrived at its barrier: (blocks,) bool each.
-
-        Where they arrive without release semantics, the barrier tells of what came before a fence.
-        """
-        self.tell_apart()
-        order = self._ordered()
-        self._time += 1
-        fenced = order.fenced.reshape(-1, size * self._threads).max(axis=1).repeat(size)
-        self._completed[rows] = np.where(released, self._time, fenced)[rows]
-
-    def cluster_wait(self, mask: np.ndarray, live: np.ndarray) -> None:
-        """These lanes pass the barrier of their cluster; (blocks, threads) bool."""
-        order = self._ordered()
-        np.copyto(order.acquired, np.maximum(order.acquired, self._completed[:, None]), where=mask)
-        whole = (mask == live).all(axis=1)
-        self._barrier[whole] = np.maximum(self._barrier, self._completed)[whole]
-
-    # mbarriers and copies
-
-    def write_as(self, owner: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
-        """What a thread's copy has written is as if it had done so itself, now."""
-        self._written[owner[:, None], word] = (self._time << _CODE_BITS | self.code(thread))[:, None]
-
-    def read_as(self, owner: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
-        """Likewise what it has read."""
-        self._read[owner[:, None], word] = (self._time << _CODE_BITS | self.code(thread))[:, None]
-
-    def moment(self) -> int:
-        """Now; whatever is done next comes after it."""
-        self._time += 1
-        return self._time - 1
-
-    def knows(
-        self, row: np.ndarray, thread: np.ndarray, other: np.ndarray, its_thread: np.ndarray, moment: np.ndarray
-    ) -> np.ndarray:
-        """Whether threads know what a thread of row ``other`` did at a moment; (lanes,) each. A warp goes in step."""
-        same_warp = thread // WARP == its_thread // WARP
-        settled = (row == other) & (same_warp | (moment < self._barrier[row]))
-        return np.asarray(settled | (moment < self.acquired(row, thread)))
-
-    def tell_at(self, owner: int, word: np.ndarray) -> None:
-        """All that a copy did so far is told to whoever asks these words."""
-        order = self._ordered()
-        self._time += 1
-        order.released[owner, word] = self._time
-
-    def fence_proxy(self, row: np.ndarray, thread: np.ndarray) -> None:
-        """What the threads wrote so far may be read by bulk copies."""
-        self._time += 1
-        self._proxied[row, thread] = self._time
-
-    def hidden_from_copies(
-        self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray
-    ) -> np.ndarray:
-        """Whether a thread's bulk copy reads words that were written with no proxy fence since, by the writer or by it:
-        (lanes,) bool.
-        """
-        stamp = self._written[owner[:, None], word]
-        code = stamp & _CODE_MASK
-        writer = np.minimum((code >> 6) * WARP + (code & _LANE_MASK), self._threads - 1)
-        fenced = np.maximum(self._proxied[owner[:, None], writer], self._proxied[row, thread][:, None])
-        return np.asarray(((stamp > 0) & (code < ATOMIC) & (fenced <= stamp >> _CODE_BITS)).any(axis=1))
-
-    # Other blocks of the cluster
-
-    def acquired(self, row: np.ndarray, thread: np.ndarray) -> np.ndarray:
-        """Up to when each thread knows what was done outside its block, (lanes,)."""
-        return self._ordered().acquired[row, thread]
-
-    def known_by_block(self) -> np.ndarray:
-        """The same of whichever thread of each block knows most, (blocks,)."""
-        return np.asarray(self._ordered().acquired.max(axis=1))
-
-    def see_outside(self) -> Outside:
-        """The state of accesses from outside; from now on there is one."""
-        self.tell_apart()
-        self._ordered()
-        if self.outside is None:
-            self.outside = Outside(self._blocks, self.words)
-        return self.outside
-
-    def touched_from_outside(
-        self, owner: np.ndarray, word: np.ndarray, who: Accessors, *, store: bool, strong: bool
-    ) -> tuple[np.ndarray, bool] | None:
-        """Threads of other blocks touch words: (which clash, whether with a write); None where none does."""
-        outside = self.see_outside()
-        acquired = self.acquired(who.row, who.thread)
-        for inner, outer, wrote in ((self._written, outside.written, True), (self._read, outside.read, False)):
-            if not wrote and not store:
-                break
-            stamp = inner[owner[:, None], word]
-            found = (stamp > 0) & (stamp >> _CODE_BITS >= acquired[:, None])
-            if strong:
-                found &= stamp & _CODE_MASK != ATOMIC
-            clash = found.any(axis=1) | outside.unsettled_from(
-                outer, owner, word, who, acquired, *self._own(who), strong
-            )
-            if clash.any():
-                return clash, wrote
-        return None
-
-    def note_from_outside(
-        self, owner: np.ndarray, word: np.ndarray, who: Accessors, *, store: bool, strong: bool
-    ) -> np.ndarray:
-        """Remember it; whether another lane writes to the same word in the same instruction."""
-        outside = self.see_outside()
-        if not store:
-            if not strong:
-                acquired = self.acquired(who.row, who.thread)
-                outside.note_read(owner, word, self._time, who, acquired, *self._own(who))
-            return np.zeros(len(owner), bool)
-        stamp = outside.stamp(self._time, who, strong)
-        outside.written[owner[:, None], word] = stamp
-        return np.asarray((outside.written[owner[:, None], word] != stamp).any(axis=1))
-
-    def _own(self, who: Accessors) -> tuple[np.ndarray, np.ndarray]:
-        """Times of the last barrier of each thread's block and of the last time its warp was in step."""
-        return self._barrier[who.row], self._synced[who.row, who.thread // WARP]
-
-    @property
-    def time(self) -> int:
-        """Now."""
-        return self._time

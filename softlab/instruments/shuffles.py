@@ -1,4 +1,4 @@
-"""Shuffle trace: for each warp shuffle, which lane gave what to whom."""
+"""Shuffle trace: which lane of a warp gave which value to which lane."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from softlab.instruments.banks import WARP
 from softlab.traces import Run, Shuffles
 
-#: What 32 bits that a shuffle carries can be read as.
+#: Types as which the 32 bits of a shuffle can be read.
 DTYPES = ("float32", "int32", "uint32")
-#: How the lanes of each kind of shuffle find the lane that they read (PTX ISA, "shfl.sync").
+#: How a lane finds the lane that it reads, for each kind of shuffle (PTX ISA, "shfl.sync").
 MODES = {"bfly": "xor", "down": "down", "up": "up", "idx": "from lane"}
 
 
@@ -21,11 +21,11 @@ MODES = {"bfly": "xor", "down": "down", "up": "up", "idx": "from lane"}
 class ShuffleStep:
     """One shuffle of one warp.
 
-    mode: "bfly" (``__shfl_xor_sync``), "down", "up" or "idx" (``__shfl_sync``); distance: the mask of a bfly, how far
-    down or up, the lane that all read of an idx; None where the lanes differ; line: of the kernel's CUDA file (0:
-    unknown); instruction: index into ``Run.instructions``; source (32,) int8: the lane that each lane reads, its own
-    where the one it asks for is out of range; active (32,) bool: the lanes that take part; given, received (32,)
-    ``dtype``: what each lane offers and what it gets, 0 where it does not take part.
+    mode: "bfly" (``__shfl_xor_sync``), "down", "up" or "idx" (``__shfl_sync``); distance: the mask of a bfly, the
+    distance of a down or up, the lane that all read with idx; None if the lanes differ; line: of the kernel's CUDA file
+    (0: unknown); instruction: index into ``Run.instructions``; source (32,) int8: the lane that each lane reads, its
+    own if the one it asks for is out of range; active (32,) bool: the lanes that take part; given, received (32,)
+    ``dtype``: the value that each lane gives and gets, 0 for a lane that does not take part.
     """
 
     mode: str
@@ -46,7 +46,7 @@ class ShuffleStep:
         return f"{MODES[self.mode]} {'that differs' if self.distance is None else self.distance}"
 
     def exchanges(self) -> tuple[tuple[int, int, float | int], ...]:
-        """(giver, taker, value) of every active lane, by taker. A lane whose source is itself keeps its value."""
+        """(source lane, lane, value) of every active lane, in order. A lane whose source is itself keeps its value."""
         takers = np.flatnonzero(self.active)
         return tuple((int(self.source[lane]), int(lane), self.received[lane].item()) for lane in takers)
 
@@ -57,8 +57,8 @@ def shuffle_steps(run: Run, *, block: int = 0, warp: int = 0, dtype: str | None 
     Arguments:
         run: of the emulator; the block must be one of its recorded ones.
         block, warp: linear index of the block, and the warp in it.
-        dtype: read the 32 bits as "float32", "int32" or "uint32". By default each shuffle is read as the next
-            instruction does that uses its result.
+        dtype: read the 32 bits as "float32", "int32" or "uint32". Default: the type with which the next instruction
+            reads the result.
 
     Raises:
         ValueError: another dtype.
@@ -76,13 +76,13 @@ def shuffle_steps(run: Run, *, block: int = 0, warp: int = 0, dtype: str | None 
 def reductions(
     steps: Sequence[ShuffleStep], combine: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> tuple[tuple[ShuffleStep, ...], ...]:
-    """Shuffles sorted into all-reduces, each the steps of one, in the order they ran; several may run by turns.
+    """Shuffles sorted into all-reduces: the steps of each, in the order they ran. Several may run interleaved.
 
-    A step goes on with a reduction if the lanes give what ``combine`` makes of what they gave and got before.
+    A step continues a reduction if the lanes give ``combine`` of what they gave and got in the step before.
     """
     found: list[list[ShuffleStep]] = []
     for step in steps:
-        mine = next((chain for chain in found if _goes_on(chain[-1], step, combine)), None)
+        mine = next((chain for chain in found if _continues(chain[-1], step, combine)), None)
         if mine is None:
             found.append([step])
         else:
@@ -93,22 +93,22 @@ def reductions(
 def held_values(
     reduction: Sequence[ShuffleStep], combine: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """What each lane holds before each step of a reduction, and after the last: (steps + 1, 32).
+    """The value of each lane before each step of a reduction, and after the last: (steps + 1, 32).
 
-    All but the last row are recorded; the last is what ``combine`` makes of the row before, as it did in every step
-    that :func:`reductions` joined.
+    All rows but the last are recorded. The last is ``combine`` of the last step's values, as in every step that
+    :func:`reductions` joined.
     """
     last = reduction[-1]
     return np.stack([*(step.given for step in reduction), combine(last.given, last.received)])
 
 
-def _goes_on(before: ShuffleStep, step: ShuffleStep, combine: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> bool:
+def _continues(before: ShuffleStep, step: ShuffleStep, combine: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> bool:
     same = before.dtype == step.dtype and before.line == step.line and np.array_equal(before.active, step.active)
     return same and np.array_equal(combine(before.given, before.received)[step.active], step.given[step.active])
 
 
 def value_type(texts: tuple[str, ...], index: int) -> str:
-    """What the result of the shuffle ``texts[index]`` is: the type of the first instruction after it that reads it."""
+    """The type of the result of the shuffle ``texts[index]``: that with which the next instruction reads it."""
     result = re.search(r"shfl\S*\s+(%\w+)", texts[index]) if index < len(texts) else None
     if result is None:
         return "float32"
@@ -119,7 +119,7 @@ def value_type(texts: tuple[str, ...], index: int) -> str:
             opcode, _, operands = operands.partition(" ")
         if not register.search(operands.partition(",")[2]):
             continue
-        # `mov.b32 %f1, %r1` only moves the bits into a register of another kind: its name tells which.
+        # `mov.b32 %f1, %r1` only moves the bits into a register of another type, which its name shows.
         if operands.startswith("%f"):
             return "float32"
         kind = opcode.rpartition(".")[2].rstrip(";")
@@ -149,7 +149,7 @@ def _read(bits: np.ndarray, active: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def _distance(mode: str, source: np.ndarray, active: np.ndarray) -> int | None:
-    """The one distance of all lanes that read another lane's value; 0 where each reads its own."""
+    """The distance that all lanes share which read another lane's value, else None; 0 if each lane reads its own."""
     lane = np.arange(WARP)
     away = {"bfly": source ^ lane, "down": source - lane, "up": lane - source, "idx": source.astype(np.int64)}[mode]
     found = set(away[active].tolist()) if mode == "idx" else set(away[active & (source != lane)].tolist())

@@ -1,34 +1,40 @@
 """Timeline of a block: what each warp did between barriers, in the order of the lock step.
 
-Lengths are instructions that a warp issued, not time: the emulator knows no latencies and no scheduler, so nothing here
-says where a GPU would stall. What it does say is who waits for whom: at a barrier every warp that has issued less than
-the longest one of its block has to wait for it.
+Lengths are PTX instructions that a warp issued, not time. The emulator knows no latencies and no scheduler, so a
+timeline does not show where a GPU would stall. It shows who waits for whom: at a barrier, every warp waits for the warp
+of its block that has issued the most instructions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from softlab.emulator.compiler import Program as EmulatedProgram
-from softlab.emulator.faults import source_line
-from softlab.emulator.flow import Block, is_warp_synchronous
+from softlab.cuda.compile import Program
 from softlab.emulator.lanes import WARP, Lanes, Value
-from softlab.emulator.launch import prepare
-from softlab.emulator.machine import run
-from softlab.emulator.memory import Site
-from softlab.emulator.observers import Observer
-from softlab.emulator.parser import parse
-from softlab.emulator.ptx import Instruction
+from softlab.emulator.machine.compiler import EmulatedProgram
+from softlab.emulator.machine.faults import source_line
+from softlab.emulator.machine.flow import Block, is_warp_synchronous
+from softlab.emulator.machine.machine import run
+from softlab.emulator.machine.observers import Observer
+from softlab.emulator.machine.prepare import prepare
+from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.syntax import Instruction
+from softlab.emulator.sites import Site
 
-if TYPE_CHECKING:
-    from softlab.compile import Program
-    from softlab.kernel import Kernel
 
-#: What an instruction can be to a timeline.
+class HasProgram(Protocol):
+    """An object with a compiled program, such as a ``softlab.Kernel``."""
+
+    @property
+    def program(self) -> Program:
+        """The compiled program."""
+
+
+#: The kinds of instructions that a timeline distinguishes.
 KINDS = (
     "global load",
     "global store",
@@ -41,11 +47,11 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class Pass:
+class BarrierPass:
     """Warps that passed a barrier of the block together, for the ``number``-th time in the block.
 
-    line: of the kernel's CUDA file (0: unknown); at: the clock at which they went on, the latest of theirs; warps:
-    those that passed; arrived: the clock at which each of them came.
+    line: of the kernel's CUDA file (0: unknown); at: the clock at which they continued, which is that of the last to
+    arrive; warps: those that passed; arrived: the clock at which each of them arrived.
     """
 
     number: int
@@ -56,15 +62,15 @@ class Pass:
 
     @property
     def waited(self) -> tuple[int, ...]:
-        """How many instructions each warp is ahead of the last one to come."""
+        """How many instructions each warp waited for the last one to arrive."""
         return tuple(self.at - clock for clock in self.arrived)
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Neighbouring instructions of one kind that one warp issued: ``count`` of them from the clock ``start`` on.
+class Segment:
+    """Consecutive instructions of one kind that one warp issued: ``count`` of them from the clock ``start`` on.
 
-    lines: the source lines they stand for, ascending; lanes: the least and the most lanes that took part.
+    lines: their source lines, ascending; lanes: the least and the most lanes that took part.
     """
 
     warp: int
@@ -77,13 +83,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What the warps of one block issued, one row a warp and run of instructions without a branch, as they ran.
+    """What the warps of one block issued: one row per warp and execution of a basic block, in order.
 
-    warp (n,) int32; clock (n,) int64: instructions that the warp had issued before, brought level at barriers; first,
-    last (n,) int32: instructions first to last - 1, indices into ``text``; lanes (n,) int32: how many took part;
-    interval (n,) int32: barriers that the warp had passed.
-    passes: the barriers; warps: of the block; text, lines, kinds: of each PTX instruction of the kernel (text "": put
-    in by the emulator, not counted); file: the kernel's own source.
+    warp (n,) int32; clock (n,) int64: instructions that the warp had issued before; a barrier sets the clocks of all
+    warps to the latest; first, last (n,) int32: instructions first to last - 1, indices into ``text``; lanes (n,)
+    int32: how many took part; interval (n,) int32: barriers that the warp had passed.
+    passes: the barriers; warps: of the block; text, lines, kinds: of each PTX instruction of the kernel (text "": the
+    emulator inserted it, and it does not count); file: the kernel's own source.
     """
 
     block: int
@@ -98,7 +104,7 @@ class Timeline:
     last: np.ndarray
     lanes: np.ndarray
     interval: np.ndarray
-    passes: tuple[Pass, ...]
+    passes: tuple[BarrierPass, ...]
 
     @property
     def length(self) -> int:
@@ -115,14 +121,13 @@ class Timeline:
         np.add.at(found, (self.warp, self.interval), rows)
         return found
 
-    def pieces(self, warp: int | None = None) -> tuple[Piece, ...]:
-        """The instructions as pieces of one kind, by warp and clock; of one warp if given."""
-        return tuple(
-            piece for number in range(self.warps) if warp in (None, number) for piece in self._pieces_of(number)
-        )
+    def segments(self, warp: int | None = None) -> tuple[Segment, ...]:
+        """The instructions as segments of one kind, by warp and clock; those of one ``warp`` if given."""
+        numbers = [number for number in range(self.warps) if warp in (None, number)]
+        return tuple(segment for number in numbers for segment in self._segments_of(number))
 
     def _totals(self) -> np.ndarray:
-        """(instructions + 1, len(KINDS)): of each kind, how many counted instructions stand before each."""
+        """(instructions + 1, len(KINDS)): how many counted instructions of each kind stand before each instruction."""
         kinds = np.array([KINDS.index(kind) for kind in self.kinds], np.int64)
         counted = np.array([bool(text) for text in self.text])
         one = (kinds[:, None] == np.arange(len(KINDS))) & counted[:, None]
@@ -132,14 +137,14 @@ class Timeline:
         below = self._totals().sum(axis=1)
         return below[self.last] - below[self.first]
 
-    def _pieces_of(self, warp: int) -> list[Piece]:
-        found: list[Piece] = []
+    def _segments_of(self, warp: int) -> list[Segment]:
+        found: list[Segment] = []
         for row in np.flatnonzero(self.warp == warp).tolist():
             clock, lanes = int(self.clock[row]), int(self.lanes[row])
             for index in range(int(self.first[row]), int(self.last[row])):
                 if not self.text[index]:
                     continue
-                _extend(found, Piece(warp, self.kinds[index], clock, 1, _known(self.lines[index]), (lanes, lanes)))
+                _extend(found, Segment(warp, self.kinds[index], clock, 1, _known(self.lines[index]), (lanes, lanes)))
                 clock += 1
         return found
 
@@ -148,19 +153,19 @@ def _known(line: int) -> tuple[int, ...]:
     return (line,) if line else ()
 
 
-def _extend(pieces: list[Piece], new: Piece) -> None:
-    """Put a piece at the end, joined with the last one where it is of the same kind and follows it at once."""
-    last = pieces[-1] if pieces else None
+def _extend(segments: list[Segment], new: Segment) -> None:
+    """Append a segment. Join it with the last one if that has the same kind and ends where it starts."""
+    last = segments[-1] if segments else None
     if last is None or last.kind != new.kind or last.start + last.count != new.start or new.kind == "barrier":
-        pieces.append(new)
+        segments.append(new)
         return
     lines = last.lines if set(new.lines) <= set(last.lines) else tuple(sorted({*last.lines, *new.lines}))
     lanes = (min(last.lanes[0], new.lanes[0]), max(last.lanes[1], new.lanes[1]))
-    pieces[-1] = Piece(last.warp, last.kind, last.start, last.count + new.count, lines, lanes)
+    segments[-1] = Segment(last.warp, last.kind, last.start, last.count + new.count, lines, lanes)
 
 
 def timeline(
-    kernel: Kernel | Program,
+    kernel: HasProgram | Program,
     grid: int | Sequence[int],
     block: int | Sequence[int],
     args: Sequence[Any] = (),
@@ -182,15 +187,15 @@ def timeline(
     Raises:
         ValueError: the grid has no such block. KernelFault and others: as ``Kernel.run``, without its checks.
     """
-    program: Any = getattr(kernel, "program", kernel)
+    program = kernel if isinstance(kernel, Program) else kernel.program
     sizes, threads = _three(grid), _three(block)
     if not 0 <= of < sizes[0] * sizes[1] * sizes[2]:
         raise ValueError(f"of={of}: the grid {sizes} has the blocks 0 to {sizes[0] * sizes[1] * sizes[2] - 1}")
     emulated = EmulatedProgram(parse(program.ptx, file=program.file), program.entry)
-    watch = _Watch(emulated.image.instructions, of, -(-threads[0] * threads[1] * threads[2] // WARP))
-    launch, _ = prepare(emulated, sizes, threads, _copied(args), smem, file=program.file, observers=[watch])
+    observer = _TimelineObserver(emulated.image.instructions, of, -(-threads[0] * threads[1] * threads[2] // WARP))
+    launch, _ = prepare(emulated, sizes, threads, _copied(args), smem, file=program.file, observers=[observer])
     run(launch)
-    return watch.result(program.file)
+    return observer.result(program.file)
 
 
 def _copied(args: Sequence[Any]) -> list[Any]:
@@ -206,7 +211,7 @@ def _three(size: int | Sequence[int]) -> tuple[int, int, int]:
 
 
 def kind_of(instruction: Instruction) -> str:
-    """What an instruction is to a timeline, as far as its text says: "other" for an access by generic address."""
+    """The kind of an instruction, as far as its text shows it: "other" for an access by generic address."""
     if instruction.opcode == "shfl":
         return "shuffle"
     if instruction.opcode in ("bar", "barrier") and not is_warp_synchronous(instruction):
@@ -219,8 +224,8 @@ def kind_of(instruction: Instruction) -> str:
     return "other"
 
 
-class _Watch(Observer):
-    """Keeps what the warps of one block run, and when they meet at barriers."""
+class _TimelineObserver(Observer):
+    """Records what the warps of one block run, and when they meet at barriers."""
 
     def __init__(self, instructions: Sequence[Instruction], block: int, warps: int) -> None:
         self._instructions = tuple(instructions)
@@ -239,7 +244,7 @@ class _Watch(Observer):
         found = np.flatnonzero(batch.geometry.linear(np.arange(batch.blocks)) == self._block)
         self._row = int(found[0]) if len(found) else None
 
-    def _here(self, lanes: Lanes) -> np.ndarray:
+    def _active_lanes(self, lanes: Lanes) -> np.ndarray:
         """(warps,): how many lanes of each warp of the block are in the set."""
         if self._row is None:
             return np.zeros(len(self._clock), np.int64)
@@ -247,32 +252,32 @@ class _Watch(Observer):
 
     def block(self, block: Block, lanes: Lanes) -> None:
         """These warps issue the instructions of the block."""
-        here = self._here(lanes)
-        warps = np.flatnonzero(here)
+        active = self._active_lanes(lanes)
+        warps = np.flatnonzero(active)
         if not len(warps):
             return
-        place = np.full(len(warps), block.start), np.full(len(warps), block.stop)
-        self._rows.append((warps, self._clock[warps], *place, here[warps], self._interval[warps]))
+        first, last = np.full(len(warps), block.start), np.full(len(warps), block.stop)
+        self._rows.append((warps, self._clock[warps], first, last, active[warps], self._interval[warps]))
         self._clock[warps] += self._below[block.stop] - self._below[block.start]
 
-    def barrier(self, lanes: Lanes, places: Sequence[int]) -> None:
-        """These warps go on together: the clocks of all of them are those of the last to come."""
-        warps = np.flatnonzero(self._here(lanes))
+    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
+        """These warps continue together: the clock of each becomes that of the last to arrive."""
+        warps = np.flatnonzero(self._active_lanes(lanes))
         if not len(warps):
             return
-        self._passes.append((places[0], int(self._clock[warps].max()), warps, self._clock[warps]))
+        self._passes.append((instructions[0], int(self._clock[warps].max()), warps, self._clock[warps]))
         self._clock[warps] = self._clock[warps].max()
         self._interval[warps] += 1
 
-    def global_access(self, site: Site, lanes: Lanes, address: Value) -> None:
+    def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """An access by generic address turns out to be one to global memory."""
-        self._reaches(site, "global")
+        self._set_space(site, "global")
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """An access by generic address turns out to be one to shared memory."""
-        self._reaches(site, "shared")
+        self._set_space(site, "shared")
 
-    def _reaches(self, site: Site, space: str) -> None:
+    def _set_space(self, site: Site, space: str) -> None:
         if self._kinds[site.index] == "other" and site.space != "const":
             self._kinds[site.index] = f"{space} {'store' if site.store or site.operation else 'load'}"
 
@@ -293,7 +298,7 @@ class _Watch(Observer):
             kinds=tuple(self._kinds),
             **dict(zip(("warp", "clock", "first", "last", "lanes", "interval"), columns, strict=True)),
             passes=tuple(
-                Pass(number, lines[place], at, tuple(warps.tolist()), tuple(arrived.tolist()))
-                for number, (place, at, warps, arrived) in enumerate(self._passes)
+                BarrierPass(number, lines[index], at, tuple(warps.tolist()), tuple(arrived.tolist()))
+                for number, (index, at, warps, arrived) in enumerate(self._passes)
             ),
         )

@@ -1,9 +1,9 @@
-"""Accesses in loops that the assembler unrolled by stages, say by 4, then by 2, then one turn.
+"""Accesses in loops that the assembler unrolled in stages, for example of 4, 2 and 1 iterations.
 
-Where all lanes of a warp take as many turns, the stages take as many instructions as the turns do. Where they do not,
-lanes that are done with the big stage wait for the others before they go on to the next: the hardware puts other turns
-together than the PTX, and issues more instructions. A last turn that is predicated is issued once by every warp that
-comes to the loop, needed or not.
+If all lanes of a warp run the same number of iterations, the stages issue as many accesses as the iterations do. If
+not, lanes that finish the largest stage wait for the others before they go on to the next stage. So the hardware joins
+other iterations than the PTX does, and issues more instructions. Every warp that comes to the loop issues a predicated
+last stage once, needed or not.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
-from softlab.emulator.memory import Site
+from softlab.emulator.sites import Site
 from softlab.instruments.issue import UnrolledLoop
 
-#: Turns kept of one pass through a loop; of a longer one the rest counts as the PTX has it.
+#: Iterations kept of one execution of a loop. The rest of a longer one counts as the PTX has it.
 _KEPT = 2048
 
-#: (address (n, 32), active (n, 32), width, store) -> one row of figures a warp, (n, figures).
+#: (address (n, 32), active (n, 32), width, store) -> one row of figures per warp, (n, figures).
 Rule = Callable[[np.ndarray, np.ndarray, int, bool], np.ndarray]
 
 
 class UnrolledCounter:
-    """What the hardware counts more, or fewer, than the turns of one loop of the PTX.
+    """The difference between what the hardware counts for one loop and what its PTX iterations count.
 
-    ``issued`` and ``figures``: index of an access -> instructions that have a lane, and figures of its rule (wavefronts
-    and the like), to be added; ``idle``: predicated last turns that were issued for no lane.
+    ``issued`` and ``figures``: index of an access -> instructions with an active lane, and figures of its rule (such as
+    wavefronts), to be added. ``idle``: predicated last stages that were issued without an active lane.
     """
 
     def __init__(self, loop: UnrolledLoop) -> None:
@@ -35,41 +35,43 @@ class UnrolledCounter:
         self.issued: dict[int, int] = {}
         self.figures: dict[int, np.ndarray] = {}
         self.idle = 0
-        self._turns: list[Lanes] = []
+        self._iterations: list[Lanes] = []
         self._accesses: dict[int, tuple[Rule, list[tuple[Site, Lanes, Value]]]] = {}
 
-    def turn(self, lanes: Lanes) -> None:
-        """These lanes take a turn."""
-        if len(self._turns) < _KEPT:
-            self._turns.append(lanes)
+    def iteration(self, lanes: Lanes) -> None:
+        """These lanes run an iteration."""
+        if len(self._iterations) < _KEPT:
+            self._iterations.append(lanes)
 
     def access(self, rule: Rule, site: Site, lanes: Lanes, address: Value) -> None:
-        """An access of this turn."""
+        """An access of this iteration."""
         kept = self._accesses.setdefault(site.index, (rule, []))[1]
         if len(kept) < _KEPT:
             kept.append((site, lanes, address))
 
     def settle(self) -> None:
-        """All lanes are through the loop: before it is entered again, and at the end."""
-        if self._turns:
-            alike = all(lanes is self._turns[0] for lanes in self._turns)
-            mask = self._turns[0].mask
-            turns = mask * len(self._turns) if alike else sum(lanes.mask.astype(np.int64) for lanes in self._turns)
-            turns = np.asarray(turns).reshape(-1, WARP)
+        """Count the loop. Call it before the loop is entered again, and at the end of the run."""
+        if self._iterations:
+            alike = all(lanes is self._iterations[0] for lanes in self._iterations)
+            mask = self._iterations[0].mask
+            count = len(self._iterations)
+            total = mask * count if alike else sum(lanes.mask.astype(np.int64) for lanes in self._iterations)
+            iterations = np.asarray(total).reshape(-1, WARP)
             if self.loop.predicated:
-                self.idle += int(np.count_nonzero(turns.any(axis=1) & ~(turns % self.loop.stages[-2] != 0).any(axis=1)))
-            # Lanes that never came count as one of the others: only those that came can differ.
-            most = turns.max(axis=1, keepdims=True)
-            differing = (np.where(turns > 0, turns, most) != most).any(axis=1)
+                needed = (iterations % self.loop.stages[-2] != 0).any(axis=1)
+                self.idle += int(np.count_nonzero(iterations.any(axis=1) & ~needed))
+            # Only lanes that came to the loop can differ, so the others count as the longest.
+            most = iterations.max(axis=1, keepdims=True)
+            differing = (np.where(iterations > 0, iterations, most) != most).any(axis=1)
             if differing.any():
-                self._regroup(turns[differing], differing)
-        self._turns = []
+                self._regroup(iterations[differing], differing)
+        self._iterations = []
         self._accesses = {}
 
-    def _regroup(self, turns: np.ndarray, which: np.ndarray) -> None:
-        """Put the turns of the differing warps together as the stages do. ``turns`` (warps, 32); ``which`` of all."""
+    def _regroup(self, iterations: np.ndarray, which: np.ndarray) -> None:
+        """Join the iterations of the warps ``which`` as the stages do. ``iterations``: (warps, 32), per lane."""
         for index, (rule, events) in self._accesses.items():
-            done = np.zeros_like(turns)
+            done = np.zeros_like(iterations)
             keys, addresses, masks = [], [], []
             site = events[0][0]
             for _, lanes, address in events:
@@ -79,7 +81,7 @@ class UnrolledCounter:
                 active = mask.reshape(-1, WARP)[which]
                 masks.append(active)
                 addresses.append(full.reshape(-1, WARP)[which])
-                keys.append(np.where(active, self._place(done, turns), -1))
+                keys.append(np.where(active, self._slot(done, iterations), -1))
                 done = done + active
             before = [rule(a, m, site.width, site.store) for a, m in zip(addresses, masks, strict=True)]
             key, address = np.stack(keys), np.stack(addresses)
@@ -90,23 +92,23 @@ class UnrolledCounter:
             change = sum(f.sum(axis=0) for f in after) - sum(f.sum(axis=0) for f in before)
             self.figures[index] = self.figures.get(index, 0) + change
 
-    def _place(self, done: np.ndarray, turns: np.ndarray) -> np.ndarray:
-        """A number for the place in the stages at which a lane takes its turn ``done`` of ``turns``."""
+    def _slot(self, done: np.ndarray, iterations: np.ndarray) -> np.ndarray:
+        """The number of the slot in the stages in which a lane runs iteration ``done`` of ``iterations``."""
         first, *rest = self.loop.stages
-        left = turns % first
-        turn = done - (turns - left)
-        place = done.copy()
-        base = int(turns.max()) + 1
+        left = iterations % first
+        iteration = done - (iterations - left)
+        slot = done.copy()
+        base = int(iterations.max()) + 1
         for size in rest:
-            here = (turn >= 0) & (left >= size) & (turn < size)
-            place[here] = base + turn[here]
+            inside = (iteration >= 0) & (left >= size) & (iteration < size)
+            slot[inside] = base + iteration[inside]
             passed = left >= size
-            turn = np.where(passed & ~here, turn - size, np.where(here, -1, turn))
+            iteration = np.where(passed & ~inside, iteration - size, np.where(inside, -1, iteration))
             left = np.where(passed, left - size, left)
             base += size
-        return place
+        return slot
 
 
 def _warps(masks: Iterable[np.ndarray]) -> int:
-    """Warps with a lane, summed."""
+    """How many warps have an active lane, over all masks."""
     return sum(int(np.count_nonzero(mask.any(axis=1))) for mask in masks)

@@ -1,4 +1,4 @@
-"""Charts of recorded speeds and traffic: each says under it where, when and with what it was recorded."""
+"""Charts of recorded speeds and traffic. The text under each names the recording: where, when, with what."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from softlab.views.style import INK, PATTERNS, SERIES, layout, place, stamped
+from softlab.views.style import INK, PATTERNS, SERIES, layout, series_index, stamped
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
 Points = tuple[Sequence[Any], Sequence[float]]
@@ -21,14 +21,14 @@ def speed_lines(
     figure = go.Figure(
         [
             go.Scatter(
-                name=label, x=list(places), y=list(y), mode="lines+markers",
-                line={"color": SERIES[place(label, k) % len(SERIES)], "width": 2},
-                marker={"symbol": SYMBOLS[place(label, k) % len(SYMBOLS)], "size": 7},
+                name=label, x=list(cols), y=list(y), mode="lines+markers",
+                line={"color": SERIES[series_index(label, k) % len(SERIES)], "width": 2},
+                marker={"symbol": SYMBOLS[series_index(label, k) % len(SYMBOLS)], "size": 7},
                 customdata=[[value / ceiling] for value in y],
                 hovertemplate=f"{label}<br>%{{x:,}} {x}: %{{y:.0f}} GB/s, %{{customdata[0]:.0%}} of a copy"
                 "<extra></extra>",
             )
-            for k, (label, (places, y)) in enumerate(curves.items())
+            for k, (label, (cols, y)) in enumerate(curves.items())
         ],
         layout(title, x, "GB/s (each element once in, once out)"),
     )  # fmt: skip
@@ -38,7 +38,7 @@ def speed_lines(
     )  # fmt: skip
     figure.update_xaxes(type="log", dtick=0.30103, tickformat="d")  # a tick at each power of two
     figure.update_yaxes(range=[0, 1.1 * ceiling])
-    return _roomy(figure, stamp)
+    return _with_stamp(figure, stamp)
 
 
 def grouped_bars(
@@ -60,12 +60,12 @@ def grouped_bars(
         layout(title, x, y, barmode="group"),
     )  # fmt: skip
     if line is not None:
-        # In the legend, since words on the line would lie on the bars.
+        # In the legend, since words on the line would cover the bars.
         figure.add_scatter(
             x=[str(label) for label in labels], y=[line] * len(labels), mode="lines", name=line_text, hoverinfo="skip",
             line={"color": INK, "dash": "dash", "width": 3},
         )  # fmt: skip
-    return _roomy(figure.update_xaxes(type="category", showgrid=False), stamp)
+    return _with_stamp(figure.update_xaxes(type="category", showgrid=False), stamp)
 
 
 def traffic_points(groups: Mapping[str, Points], cache_bytes: float, *, title: str, stamp: str) -> go.Figure:
@@ -79,20 +79,20 @@ def traffic_points(groups: Mapping[str, Points], cache_bytes: float, *, title: s
             )
             for k, (label, (x, y)) in enumerate(groups.items())
         ],
-        layout(title, "MiB of rows that the GPU works on at a time", "read from DRAM, in inputs"),
+        layout(title, "MiB of rows in flight at once", "read from DRAM, in inputs"),
     )  # fmt: skip
-    # A trace, since plotly puts the words of a line's annotation on a logarithmic axis at 10 to the power of its place.
+    # A trace, since plotly puts the words of a line's annotation on a logarithmic axis at 10 to the power of its value.
     figure.add_scatter(
         x=[cache_bytes / 2**20] * 2, y=[0, 3.2], mode="lines", name="all of L2", hoverinfo="skip",
         line={"color": INK, "dash": "dash"},
     )  # fmt: skip
     figure.update_xaxes(type="log", dtick=0.30103, tickformat="d")
     figure.update_yaxes(range=[0, 3.3])
-    return _roomy(figure, stamp)
+    return _with_stamp(figure, stamp)
 
 
-def _roomy(figure: go.Figure, stamp: str) -> go.Figure:
-    """Room under the axis for the stamp, and the legend at the side."""
+def _with_stamp(figure: go.Figure, stamp: str) -> go.Figure:
+    """Put the stamp under the axis, and leave space for it."""
     figure.update_layout(height=390, margin={"b": 96})
     figure.update_xaxes(title_standoff=6)
     return stamped(figure, stamp)

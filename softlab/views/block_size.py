@@ -1,12 +1,12 @@
-"""The choice of a block size: each query of the occupancy arithmetic, what else there was, and where it turns."""
+"""The choice of a block size: each query of the occupancy arithmetic, the alternatives, and where it changes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from softlab.dispatches import Step
 from softlab.plans import Alternative, Plan
+from softlab.plans.planner import Step
 from softlab.views import svg
 from softlab.views.style import ROLES, SERIES
 from softlab.views.tables import limits, shown, table
@@ -31,7 +31,7 @@ def queries(plan: Plan) -> list[Step]:
 
 
 def query_table(plan: Plan) -> str:
-    """HTML: one row a query: what was asked, what the answer was, what it was compared with, what followed."""
+    """HTML: one row per query: what was asked, the answer, what it was compared with, what followed."""
     rows, marked = [], []
     for number, step in enumerate(queries(plan), 1):
         values = step.values
@@ -45,13 +45,13 @@ def query_table(plan: Plan) -> str:
                 f"{shown(values['static_smem_bytes'])} + {shown(values['smem_bytes'])} bytes",
                 step.answer,
                 limits(values["limiters"]),
-                "the yardstick" if wanted is None else f"as many as {wanted}?",
+                "the number to match" if wanted is None else f"as many as {wanted}?",
                 _verdict(step, chosen),
             )
         )
         if chosen:
             marked.append((number - 1, 1))
-    head = ["", "asked about", "a thread", "shared memory", "held", "limited by", "compared", "so"]
+    head = ["", "asked about", "per thread", "shared memory", "held", "limited by", "compared", "so"]
     if not rows:
         why = next(step for step in plan.steps if step.question.startswith("Which kernel"))
         return table(["", ""], [("no block size to choose", why.rule or plan.kernel)], caption="What was asked")
@@ -78,7 +78,7 @@ def size_bars(alternatives: Sequence[Alternative], recorded: Mapping[int, float]
     parts = [svg.text(0, 14, "Every block size, taken or not", bold=True, size=13)]
     half = 300
     parts += [
-        svg.text(_LEFT, 32, "warps an SM holds", fill=svg.FAINT, size=11),
+        svg.text(_LEFT, 32, "warps per SM", fill=svg.FAINT, size=11),
         svg.text(_LEFT + half + 110, 32, where or "no time recorded for this", fill=svg.FAINT, size=11),
     ]
     for row, other in enumerate(sizes):
@@ -110,50 +110,74 @@ def size_bars(alternatives: Sequence[Alternative], recorded: Mapping[int, float]
     return svg.drawing(40 + 26 * len(sizes), parts, title="block sizes side by side")
 
 
+@dataclass(frozen=True)
+class _AnswerAxes:
+    """Where the chart draws a row length and an answer."""
+
+    first: int
+    last: int
+    bottom: float = _TOP + _LEVEL * len(LEVELS)
+    right: float = svg.WIDTH - 20
+
+    def x(self, cols: float) -> float:
+        return _LEFT + (self.right - _LEFT) * (cols - self.first) / (self.last - self.first)
+
+    def y(self, answer: int | str) -> float:
+        return _TOP + _LEVEL * (len(LEVELS) - LEVELS.index(answer) - 0.5)
+
+
 def stretches_chart(stretches: Sequence[Stretch], cols: int, *, title: str) -> str:
-    """SVG: the answer over the row length, as steps; ``cols`` is where we are."""
-    first, last = stretches[0].first, stretches[-1].last
-    wide = svg.WIDTH - _LEFT - 20
-
-    def x(at: float) -> float:
-        return _LEFT + wide * (at - first) / (last - first)
-
-    height = _TOP + _LEVEL * len(LEVELS)
-    parts = [svg.text(0, 14, title, bold=True, size=13)]
-    for k, level in enumerate(reversed(LEVELS)):
-        y = _TOP + _LEVEL * (k + 0.5)
-        words = f"blocks of {level}" if isinstance(level, int) else level
-        parts += [svg.line(_LEFT, y, _LEFT + wide, y), svg.text(_LEFT - 8, y + 4, words, anchor="end")]
+    """SVG: the answer over the row length, as steps; ``cols`` is the row length that the explorer shows."""
+    axes = _AnswerAxes(stretches[0].first, stretches[-1].last)
+    parts = [svg.text(0, 14, title, bold=True, size=13), *_levels(axes)]
     before: float | None = None
     for stretch in stretches:
-        y = _TOP + _LEVEL * (len(LEVELS) - LEVELS.index(stretch.answer) - 0.5)
+        start, stop, y = axes.x(stretch.first), axes.x(min(stretch.last + 1, axes.last)), axes.y(stretch.answer)
         here = stretch.first <= cols <= stretch.last
-        start, stop = x(stretch.first), x(min(stretch.last + 1, last))
-        tip = f"{shown(stretch.first)} to {shown(stretch.last)} columns: {stretch.answer}"
         if before is not None:
             parts.append(svg.line(start, before, start, y, stroke=SERIES[0], width=2))
-        fill = ROLES["choice"] if here else SERIES[0]
         parts.append(
             svg.box(
-                start, y - 5, max(stop - start, 2), 10, fill, tip,
+                start, y - 5, max(stop - start, 2), 10, ROLES["choice"] if here else SERIES[0],
+                f"{shown(stretch.first)} to {shown(stretch.last)} columns: {stretch.answer}",
                 marked=here, first=stretch.first, last=stretch.last, answer=stretch.answer,
             )
         )  # fmt: skip
         before = y
-    here_x = x(min(max(cols, first), last))
-    parts += [svg.line(here_x, _TOP - 8, here_x, height, stroke=svg.INK, width=1.5, dashed=True)]
-    anchor: svg.Anchor = "end" if here_x > svg.WIDTH - 120 else "start"
-    parts.append(svg.text(here_x + (-5 if anchor == "end" else 5), _TOP - 2, f"{shown(cols)} columns", anchor=anchor))
-    for tick in range(0, last + 1, _TICK):
-        if tick >= first:
-            parts += [
-                svg.line(x(tick), height, x(tick), height + 4),
-                svg.text(x(tick), height + 16, shown(tick), anchor="middle", fill=svg.FAINT, size=11),
-            ]
-    parts.append(svg.text(0, height + 16, "columns", fill=svg.FAINT, size=11))
-    return svg.drawing(height + 22, parts, title=title)
+    parts += [*_marker(axes, cols), *_ticks(axes)]
+    return svg.drawing(axes.bottom + 22, parts, title=title)
+
+
+def _levels(axes: _AnswerAxes) -> list[str]:
+    """A line and a label for each answer."""
+    parts = []
+    for level in reversed(LEVELS):
+        y = axes.y(level)
+        words = f"blocks of {level}" if isinstance(level, int) else level
+        parts += [svg.line(_LEFT, y, axes.right, y), svg.text(_LEFT - 8, y + 4, words, anchor="end")]
+    return parts
+
+
+def _marker(axes: _AnswerAxes, cols: int) -> list[str]:
+    """A dashed line at the row length that the explorer shows."""
+    x = axes.x(min(max(cols, axes.first), axes.last))
+    anchor: svg.Anchor = "end" if x > svg.WIDTH - 120 else "start"
+    return [
+        svg.line(x, _TOP - 8, x, axes.bottom, stroke=svg.INK, width=1.5, dashed=True),
+        svg.text(x + (-5 if anchor == "end" else 5), _TOP - 2, f"{shown(cols)} columns", anchor=anchor),
+    ]
+
+
+def _ticks(axes: _AnswerAxes) -> list[str]:
+    parts = []
+    for tick in range(-(-axes.first // _TICK) * _TICK, axes.last + 1, _TICK):
+        parts += [
+            svg.line(axes.x(tick), axes.bottom, axes.x(tick), axes.bottom + 4),
+            svg.text(axes.x(tick), axes.bottom + 16, shown(tick), anchor="middle", fill=svg.FAINT, size=11),
+        ]
+    return [*parts, svg.text(0, axes.bottom + 16, "columns", fill=svg.FAINT, size=11)]
 
 
 def _short(reason: str) -> str:
-    """The limit that is broken: what stands between "does not fit in blocks of ...:" and the advice."""
+    """The limit that is broken: the words between "does not fit in blocks of ...:" and the advice."""
     return (reason.partition(": ")[2].partition(";")[0] or reason).replace("smem:", "shared memory:")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softlab.views import svg
-from softlab.views.style import ROLES, SERIES, place
+from softlab.views.style import ROLES, SERIES, series_index
 
 _LEFT, _RIGHT = 70, 190
 _WIDE = svg.WIDTH - _LEFT - _RIGHT
@@ -26,7 +26,7 @@ _SHAPES = (
 @dataclass(frozen=True)
 class Point:
     """A recorded launch: ``mib`` of rows in flight, ``reads`` from DRAM in inputs, its ``series``, whether
-    it is ``hollow`` (a grid made smaller by hand), whether it is what is shown (``here``), and a ``tip``."""
+    it is ``hollow`` (a grid that is smaller than planned), whether it is what is shown (``here``), and a ``tip``."""
 
     mib: float
     reads: float
@@ -39,7 +39,7 @@ class Point:
 def cache_picture(mib: float, cache_mib: float, points: Sequence[Point], *, sentence: str, stamp: str) -> str:
     """SVG: above, the rows in flight beside the cache; below, recorded DRAM reads over the rows in flight.
 
-    ``mib``: MiB in flight now, with the ``sentence`` that says how many rows these are. The dashed line is the model:
+    ``mib``: MiB in flight now, with a ``sentence`` about the number of rows. The dashed line is the model:
     what fits into the cache is read once, what does not three times.
     """
     bottom = _TOP + _TALL
@@ -57,9 +57,9 @@ def cache_picture(mib: float, cache_mib: float, points: Sequence[Point], *, sent
     parts.append(svg.text(_LEFT + _WIDE, bottom + 34, "MiB of rows in flight", anchor="end", fill=svg.FAINT, size=11))
     parts += _model(cache_mib)
     series = list(dict.fromkeys(point.series for point in points))
-    # Where it is now last, so that nothing lies on it.
+    # The current point last, on top of the others.
     for point in sorted(points, key=lambda point: point.here):
-        parts.append(_mark(point, place(point.series, series.index(point.series))))
+        parts.append(_mark(point, series_index(point.series, series.index(point.series))))
     here = _x(mib)
     parts += [
         svg.line(here, _TOP - 8, here, bottom, stroke=svg.INK, width=2),
@@ -98,8 +98,8 @@ def _bars(mib: float, cache_mib: float, sentence: str) -> list[str]:
 
 
 def _model(cache_mib: float) -> list[str]:
-    places = ((_LEAST, 1.0), (cache_mib, 1.0), (cache_mib, 3.0), (_MOST, 3.0))
-    points = " ".join(f"{_x(mib):.1f},{_y(reads):.1f}" for mib, reads in places)
+    corners = ((_LEAST, 1.0), (cache_mib, 1.0), (cache_mib, 3.0), (_MOST, 3.0))
+    points = " ".join(f"{_x(mib):.1f},{_y(reads):.1f}" for mib, reads in corners)
     return [
         f'<g data-role="model"><title>the model: once if it fits into L2, else three times</title><polyline '
         f'points="{points}" style="fill:none;stroke:{svg.FAINT}" stroke-width="2" stroke-dasharray="6 4"/></g>'
@@ -128,11 +128,11 @@ def _legend(series: Sequence[str], hollow: str | None) -> list[str]:
     x, y = _LEFT + _WIDE + 26, _TOP + 12.0
     parts = []
     for number, name in enumerate(series):
-        parts += [_shape(x, y, 5, place(name, number), hollow=False), svg.text(x + 14, y + 4, name)]
+        parts += [_shape(x, y, 5, series_index(name, number), hollow=False), svg.text(x + 14, y + 4, name)]
         y += 22
     if hollow is not None:
-        parts += [_shape(x, y, 5, place(hollow, series.index(hollow)), hollow=True)]
-        parts += [svg.text(x + 14, y + 4, "fewer blocks, by hand")]
+        parts += [_shape(x, y, 5, series_index(hollow, series.index(hollow)), hollow=True)]
+        parts += [svg.text(x + 14, y + 4, "fewer blocks than planned")]
         y += 22
     parts += [
         svg.line(x - 8, y, x + 8, y, stroke=svg.FAINT, width=2, dashed=True),

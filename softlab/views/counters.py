@@ -10,38 +10,47 @@ from softlab.traces import COUNTERS
 from softlab.views.style import PATTERNS, SERIES, layout, stamped
 from softlab.views.tables import table
 
-#: Where counters come from, if nothing else is said.
+#: Where counters come from, by default.
 COUNTED = "From a run in the emulator"
 #: What each counter counts, for a reader who meets it for the first time.
 MEANING = {
-    "shared_load_instructions": "loads from shared memory, one a warp",
-    "shared_store_instructions": "stores to shared memory, one a warp",
+    "shared_load_instructions": "loads from shared memory, one per warp",
+    "shared_store_instructions": "stores to shared memory, one per warp",
     "shared_load_wavefronts": "passes through the banks that the loads took",
     "shared_store_wavefronts": "passes through the banks that the stores took",
     "bank_conflicts": "passes more than the least possible",
-    "global_load_requests": "loads from global memory, one a warp",
+    "global_load_requests": "loads from global memory, one per warp",
     "global_load_sectors": "pieces of 32 bytes that the loads touched",
-    "global_store_requests": "stores to global memory, one a warp",
+    "global_store_requests": "stores to global memory, one per warp",
     "global_store_sectors": "pieces of 32 bytes that the stores touched",
-    "dshared_load_requests": "loads from other blocks' shared memory, one a warp",
+    "dshared_load_requests": "loads from other blocks' shared memory, one per warp",
     "dshared_load_sectors": "pieces of 32 bytes that these loads touched",
-    "dshared_store_requests": "stores to other blocks' shared memory, one a warp",
+    "dshared_store_requests": "stores to other blocks' shared memory, one per warp",
     "dshared_store_sectors": "pieces of 32 bytes that these stores touched",
+    "shared_atomic_instructions": "atomics on shared memory, one per warp",
+    "shared_atomic_wavefronts": "passes through the banks that these atomics took",
+    "global_atomic_requests": "atomics on global memory whose result is used, one per warp",
+    "global_atomic_sectors": "pieces of 32 bytes that these atomics touched, once per turn",
+    "global_reduction_requests": "atomics on global memory without a result, one per warp",
+    "global_reduction_sectors": "pieces of 32 bytes that these reductions touched, once per turn",
     "shuffle_instructions": "exchanges between the lanes of a warp",
     "barriers": "waits of a warp for its whole block",
-    "instructions": "instructions of all kinds, one a warp",
+    "instructions": "machine instructions of all kinds, one per warp",
+    "ptx_instructions": "instructions of the PTX, one per warp",
 }
+#: Counters that a table shows only where a run has any.
+_SELDOM = ("dshared_", "shared_atomic_", "global_atomic_", "global_reduction_")
 
 
 def counters_table(
     runs: Mapping[str, Mapping[str, int]], names: Sequence[str] | None = None, *, caption: str = ""
 ) -> str:
-    """HTML: one row a counter, one column a run (label -> counters). Bank conflicts above zero stand out.
+    """HTML: one row per counter, one column per run (label -> counters). Bank conflicts above zero are highlighted.
 
-    Without ``names`` all counters, those of distributed shared memory where a run has any.
+    Without ``names`` all counters, those of atomics and of distributed shared memory where a run has any.
     """
     if names is None:
-        names = [n for n in COUNTERS if not n.startswith("dshared") or any(run[n] for run in runs.values())]
+        names = [n for n in COUNTERS if not n.startswith(_SELDOM) or any(run[n] for run in runs.values())]
     rows = [[name, *(run[name] for run in runs.values()), MEANING[name]] for name in names]
     conflicts = [
         (row, column)
@@ -55,7 +64,7 @@ def counters_table(
 def counter_bars(
     runs: Mapping[str, Mapping[str, int]], names: Sequence[str], *, title: str, source: str = COUNTED
 ) -> go.Figure:
-    """Bars: the counters ``names`` along the axis, one colour a run (label -> counters); ``source`` stands below."""
+    """Bars: the counters ``names`` along the axis, one colour per run (label -> counters); ``source``: text below."""
     labels = [name.replace("_", "<br>") for name in names]
     bars = [
         go.Bar(
@@ -71,6 +80,6 @@ def counter_bars(
         )
         for number, (label, run) in enumerate(runs.items())
     ]
-    figure = go.Figure(bars, layout(title, "", "count, a warp at a time", barmode="group"))
+    figure = go.Figure(bars, layout(title, "", "count per warp", barmode="group"))
     figure.update_layout(height=360, margin={"b": 100}).update_xaxes(showgrid=False, tickangle=0)
     return stamped(figure, source)

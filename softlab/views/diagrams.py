@@ -34,7 +34,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Panel:
-    """A grid; ``rows`` are (label, mark) with mark "" or a word that makes the row stand out, such as "extra".
+    """A grid; ``rows`` are (label, mark) with mark "" or a word that highlights the row, such as "extra".
 
     ``column_labels``: what to write above the columns (default: their numbers). ``bands``: (columns, name) of
     neighbouring columns that belong together, from the left.

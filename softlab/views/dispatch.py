@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from softlab.dispatches import Step, shown
 from softlab.plans import Alternative, Plan
+from softlab.plans.planner import Step, shown
 from softlab.views import svg
 from softlab.views.style import ROLES, SERIES, ink_on
 from softlab.views.tables import limits, table
@@ -27,7 +27,7 @@ _TEXT = "font-size:13px;line-height:22px;color:var(--jp-content-font-color1,inhe
 
 
 def ladder(call: str, steps: Sequence[Step], plan: Plan) -> str:
-    """HTML: the way from the call (as it is written in Python) to the launch. Each chip's tip says what decided it."""
+    """HTML: every step from the Python call to the launch. The tip of an answer says what decided it."""
     rungs = [_rung(number, step) for number, step in enumerate(steps, 1)]
     body = "".join(rungs)
     return (
@@ -83,7 +83,7 @@ def _launch(plan: Plan) -> str:
 
 
 def consequences_table(plans: Mapping[str, Plan], recorded: Mapping[str, str]) -> str:
-    """HTML: one column a plan (label -> plan): what it moves, holds and takes. ``recorded``: label -> its time."""
+    """HTML: one column per plan (label -> plan): what it moves, holds and takes. ``recorded``: label -> its time."""
     rows = [(name, *(fact(plan) for plan in plans.values())) for name, fact in _FACTS]
     rows.append(("recorded", *(recorded.get(label, "not recorded") for label in plans)))
     return table(["", *plans], rows, caption="What follows from it")
@@ -92,10 +92,10 @@ def consequences_table(plans: Mapping[str, Plan], recorded: Mapping[str, str]) -
 _FACTS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
     ("kernel", lambda p: f"{p.kernel}, packs of {p.pack_size}"),
     ("launch", lambda p: f"{grouped(p.grid)} blocks of {p.block_size} threads, {p.waves:.2f} waves"),
-    ("a thread takes", lambda p: f"{p.registers} registers"),
-    ("a block takes", lambda p: f"{grouped(p.static_smem_bytes + p.smem_bytes)} bytes of shared memory"),
-    ("an SM holds", lambda p: f"{p.occupancy.warps_per_sm} warps, limited by {limits(p.occupancy.limiters)}"),
-    ("asked of global memory", lambda p: f"{grouped(p.global_bytes)} bytes"),
+    ("registers per thread", lambda p: f"{p.registers}"),
+    ("shared memory per block", lambda p: f"{grouped(p.static_smem_bytes + p.smem_bytes)} bytes"),
+    ("warps per SM", lambda p: f"{p.occupancy.warps_per_sm}, limited by {limits(p.occupancy.limiters)}"),
+    ("requested from global memory", lambda p: f"{grouped(p.global_bytes)} bytes"),
 )
 
 
@@ -104,7 +104,7 @@ def alternatives_bars(alternatives: Sequence[Alternative], shares: Mapping[tuple
 
     ``shares``: (kernel, block size) -> share. Alternatives that do not fit, or were not measured, say so.
     """
-    parts = [svg.text(0, 14, f"Every way to do it, {where}", bold=True, size=13)]
+    parts = [svg.text(0, 14, f"Every kernel and block size, {where}", bold=True, size=13)]
     wide, left = 480, 210
     for row, other in enumerate(alternatives):
         y = 22 + row * 20

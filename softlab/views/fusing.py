@@ -21,20 +21,20 @@ def moved(counters: Mapping[str, int]) -> tuple[int, int]:
 def traffic_bars(fused: Mapping[str, int], separate: Mapping[str, Mapping[str, int]], *, title: str) -> str:
     """SVG: two bars, the separate kernels' one after the other (name -> counters) and the fused one's.
 
-    Sectors read and written are to one scale. Each piece has ``data-kernel``, ``data-way`` and ``data-sectors``.
+    Sectors read and written have one scale. Each piece has ``data-kernel``, ``data-form`` and ``data-sectors``.
     """
-    ways = {"separate": separate, "fused": {"fused": fused}}
-    totals = {way: sum(sum(moved(counted)) for counted in kernels.values()) for way, kernels in ways.items()}
+    forms = {"separate": separate, "fused": {"fused": fused}}
+    totals = {form: sum(sum(moved(counted)) for counted in kernels.values()) for form, kernels in forms.items()}
     scale = (svg.WIDTH - _LEFT - 90) / max(totals.values())
     parts = [svg.text(0, 14, title, bold=True, size=13)]
     for at, (_, words, written) in enumerate(_PIECES):
         x = float(_LEFT + 130 * at)
         parts += [svg.box(x, 22, 12, 12, ROLES["global"], banded=written), svg.text(x + 18, 32, f"sectors {words}")]
-    for row, (way, kernels) in enumerate(ways.items()):
+    for row, (form, kernels) in enumerate(forms.items()):
         y, x = _TOP + row * _PITCH, float(_LEFT)
-        parts.append(svg.text(_LEFT - 8, y + 19, way, anchor="end", bold=way == "fused"))
+        parts.append(svg.text(_LEFT - 8, y + 19, form, anchor="end", bold=form == "fused"))
         for name, counted in kernels.items():
-            if way == "separate" and sum(moved(counted)) * scale > 7 * len(name):
+            if form == "separate" and sum(moved(counted)) * scale > 7 * len(name):
                 parts.append(svg.text(x + 2, y + _ROW + 13, name, fill=svg.FAINT, size=11))
             for (role, words, written), sectors in zip(_PIECES, moved(counted), strict=True):
                 width = sectors * scale
@@ -49,12 +49,12 @@ def traffic_bars(fused: Mapping[str, int], separate: Mapping[str, Mapping[str, i
                         tip,
                         banded=written,
                         kernel=name,
-                        way=way,
+                        form=form,
                         role=role,
                         sectors=sectors,
                     )
                 )
                 x += width
             parts.append(svg.line(x, y - 3, x, y + _ROW + 3, stroke=svg.INK, width=2))
-        parts.append(svg.text(x + 6, y + 19, shown(totals[way]), bold=way == "fused"))
+        parts.append(svg.text(x + 6, y + 19, shown(totals[form]), bold=form == "fused"))
     return svg.drawing(_TOP + 2 * _PITCH - 14, parts, title=title)

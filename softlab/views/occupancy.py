@@ -7,13 +7,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from softlab.occupancies import UNLIMITED, Occupancy
+from softlab.hardware.occupancies import UNLIMITED, Occupancy
 from softlab.views import svg
 from softlab.views.style import ROLES, SERIES, layout, stamped
 from softlab.views.tables import RESOURCES, limits, shown
 
 _BAR, _LEFT, _RIGHT = 24, 130, 330
-_SLOT, _SLOTS_A_ROW = 24, 32
+_SLOT, _SLOTS_PER_LINE = 24, 32
 
 
 def occupancy_sentences(held: Occupancy) -> list[str]:
@@ -22,15 +22,15 @@ def occupancy_sentences(held: Occupancy) -> list[str]:
     if held.reason:
         return [f"Not one block fits on an SM of {device.name}. {held.reason}"]
     sentences = [
-        f"Blocks of {held.threads} threads, {held.registers} registers a thread, {shown(held.smem)} bytes of shared"
+        f"Blocks of {held.threads} threads, {held.registers} registers per thread, {shown(held.smem)} bytes of shared"
         f" memory: an SM of {device.name} holds {held.blocks_per_sm}. That is {held.warps_per_sm} of"
         f" {device.max_warps_per_sm} warps, {held.fraction:.1%}. What limits it: {limits(held.limiters)}."
     ]
     allocated = held.smem_allocated - device.smem_reserved_per_block
     if held.smem and allocated != held.smem:
-        sentences.append(f"Shared memory is handed out in units of {device.smem_allocation_unit} bytes.")
+        sentences.append(f"Shared memory is allocated in units of {device.smem_allocation_unit} bytes.")
     if (odd := held.threads % device.warp_size) and held.blocks_per_sm:
-        sentences.append(f"The last warp of each block has {odd} threads, and takes the place of a full one.")
+        sentences.append(f"The last warp of each block has {odd} threads, and takes the slot of a full one.")
     return sentences
 
 
@@ -64,15 +64,15 @@ def _arithmetic(held: Occupancy, name: str) -> str:
     device = held.device
     warps = -(-held.threads // device.warp_size)
     if name == "threads":
-        return f"{device.max_warps_per_sm} warps / {warps} a block"
+        return f"{device.max_warps_per_sm} warps / {warps} per block"
     if name == "registers":
         if not held.registers:
             return "the kernel takes none"
-        return f"{shown(device.registers_per_sm)} / {shown(held.registers_per_block)} a block"
+        return f"{shown(device.registers_per_sm)} / {shown(held.registers_per_block)} per block"
     if name == "smem":
         if not held.smem_allocated:
             return "the kernel takes none"
-        return f"{shown(device.smem_per_sm)} / {shown(held.smem_allocated)} bytes a block"
+        return f"{shown(device.smem_per_sm)} / {shown(held.smem_allocated)} bytes per block"
     return f"{device.max_blocks_per_sm} slots"
 
 
@@ -84,22 +84,22 @@ def warp_slots(held: Occupancy) -> str:
     parts = [svg.text(0, 14, f"The {slots} warp slots of an SM, and which block fills them", bold=True, size=13)]
     for slot in range(slots):
         block, taken = slot // warps, slot < held.warps_per_sm
-        x, y = (slot % _SLOTS_A_ROW) * _SLOT, 24 + slot // _SLOTS_A_ROW * _SLOT
+        x, y = (slot % _SLOTS_PER_LINE) * _SLOT, 24 + slot // _SLOTS_PER_LINE * _SLOT
         tip = f"warp slot {slot}: {f'warp {slot % warps} of block {block}' if taken else 'empty'}"
         fill = SERIES[0] if block % 2 == 0 else ROLES["served"]
         parts.append(svg.box(x, y, _SLOT - 2, _SLOT - 2, fill, tip, outline=not taken, slot=slot, taken=int(taken)))
         if taken:
             ink = "#fff" if block % 2 == 0 else "#000"
             parts.append(svg.text(x + _SLOT / 2 - 1, y + 15, block, anchor="middle", fill=ink, size=10))
-    height = 24 + -(-slots // _SLOTS_A_ROW) * _SLOT
+    height = 24 + -(-slots // _SLOTS_PER_LINE) * _SLOT
     return svg.drawing(height, parts, title=f"{held.warps_per_sm} of {slots} warp slots taken")
 
 
 def block_size_bars(table: Mapping[str, Any], held: Occupancy, best: int) -> str:
     """SVG: the occupancy of every block size with the same registers and shared memory.
 
-    ``table``: of :func:`softlab.occupancies.table` over threads; ``best``: the block size with most threads on an SM, 0
-    where none fits.
+    ``table``: of :func:`softlab.hardware.occupancies.table` over threads; ``best``: the block size with the most
+    threads on an SM, 0 where none fits.
     """
     sizes, fractions = table["threads"].tolist(), table["fraction"].tolist()
     top, tall, step = 30, 96, (svg.WIDTH - 60) / len(sizes)
@@ -109,7 +109,7 @@ def block_size_bars(table: Mapping[str, Any], held: Occupancy, best: int) -> str
         parts += [svg.line(46, y, svg.WIDTH, y), svg.text(40, y + 4, f"{share:.0%}", anchor="end", fill=svg.FAINT)]
     for k, (size, fraction) in enumerate(zip(sizes, fractions, strict=True)):
         x, chosen = 50 + k * step, size == -(-held.threads // 32) * 32
-        tip = f"blocks of {size}: {fraction:.1%} of the warps, {int(table['blocks_per_sm'][k])} blocks an SM"
+        tip = f"blocks of {size}: {fraction:.1%} of the warps, {int(table['blocks_per_sm'][k])} blocks per SM"
         fill = ROLES["choice"] if chosen else SERIES[0]
         parts.append(
             svg.box(
@@ -130,7 +130,7 @@ def block_size_bars(table: Mapping[str, Any], held: Occupancy, best: int) -> str
             parts.append(svg.text(x + step / 2, top - 4, "best", anchor="middle", bold=True))
         if size % 128 == 0:
             parts.append(svg.text(x + step / 2, top + tall + 14, size, anchor="middle", fill=svg.FAINT, size=11))
-    parts.append(svg.text(svg.WIDTH, top + tall + 28, "threads a block", anchor="end", fill=svg.FAINT, size=11))
+    parts.append(svg.text(svg.WIDTH, top + tall + 28, "threads per block", anchor="end", fill=svg.FAINT, size=11))
     return svg.drawing(top + tall + 34, parts, title=f"occupancy by block size, yours {held.threads}, best {best}")
 
 
@@ -147,7 +147,7 @@ def achieved_bars(
             )
             for name, values, colour in (("theoretical", theoretical, SERIES[4]), ("achieved", achieved, SERIES[1]))
         ],
-        layout("Occupancy: what fits, and what was there", "percent of an SM's warps", "", barmode="group"),
+        layout("Occupancy: what fits, and what was measured", "percent of an SM's warps", "", barmode="group"),
     )  # fmt: skip
     figure.update_layout(height=70 + 46 * len(labels), margin={"l": 230, "b": 96}, legend={"traceorder": "normal"})
     figure.update_yaxes(autorange="reversed", showgrid=False)

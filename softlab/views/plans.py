@@ -1,4 +1,4 @@
-"""A plan as tables: what was decided, and every question on the way there."""
+"""A plan as tables: what was decided, and every question that led to it."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from softlab.views.tables import shown, table
 
 
 def plan_summary(plan: Plan) -> str:
-    """HTML: the launch, one line a fact."""
+    """HTML: the launch, one line per fact."""
     rows: list[tuple[str, object]] = [("kernel", plan.kernel)]
     if plan.grid:
         rows += [
-            ("elements a thread moves at once", plan.pack_size),
-            ("threads a block", plan.block_size),
+            ("elements that a thread moves at once", plan.pack_size),
+            ("threads per block", plan.block_size),
             ("blocks", plan.grid),
             *([("blocks that share a row", plan.cluster)] if plan.cluster else []),
             *([("all of them on the GPU at once", True)] if plan.cooperative else []),
             *([("workspace in global memory, bytes", plan.workspace_bytes)] if plan.workspace_bytes else []),
-            ("registers a thread", plan.registers),
-            ("shared memory a block, bytes", plan.smem_bytes + plan.static_smem_bytes),
-            ("blocks that an SM holds", plan.occupancy.blocks_per_sm),
-            ("bytes asked of global memory", plan.global_bytes),
+            ("registers per thread", plan.registers),
+            ("shared memory per block, bytes", plan.smem_bytes + plan.static_smem_bytes),
+            ("blocks per SM", plan.occupancy.blocks_per_sm),
+            ("bytes requested from global memory", plan.global_bytes),
         ]
     title = f"{plan.op} of {plan.rows} x {plan.cols} {plan.dtype} on {plan.device.name}"
     return table(["", ""], rows, caption=title)
 
 
 def plan_steps(plan: Plan) -> str:
-    """HTML: the steps in order: question, answer, the values it was decided by, the rule."""
+    """HTML: the steps in order: question, answer, the values that decided it, the rule."""
     rows = [
         (number, step.question, shown(step.answer), shown(step.values), step.rule)
         for number, step in enumerate(plan.steps, 1)

@@ -10,7 +10,7 @@ from typing import Protocol
 from softlab.views.style import BLUE, GREEN, INK, MONOSPACE, RULE, VERMILLION
 
 _TEXT = "font-size:13px;line-height:20px;color:var(--jp-content-font-color1,inherit)"
-#: State of a verdict -> its colour and its mark; the mark says the same without colour.
+#: State of a verdict -> its colour and its mark; the mark has the same meaning without colour.
 _LOOKS = {"right": (GREEN, "✓"), "wrong": (VERMILLION, "✗"), "unanswered": (INK, "○")}
 
 
@@ -33,15 +33,15 @@ class Part(Protocol):
 def verdict_html(state: str, message: str, parts: Iterable[Part] = ()) -> str:
     """A verdict ("right", "wrong", "unanswered") with its message; below it a bar for each part, such as a notebook.
 
-    What stands in backquotes in the message is set as code.
+    Backquotes in the message mark code.
     """
     colour, mark = _LOOKS[state]
-    said = f'<b style="color:{colour}">{mark}</b> {_with_code(message)}'
+    line = f'<b style="color:{colour}">{mark}</b> {_with_code(message)}'
     drawn = "".join(f'<span style="margin-right:24px;white-space:nowrap">{_bar(part)}</span>' for part in parts)
     below = f'<div style="margin-top:4px">{drawn}</div>' if drawn else ""
     return (
         f'<div class="softlab-verdict softlab-{state}" style="{_TEXT};border-left:4px solid {colour};'
-        f'padding:2px 10px;margin:4px 0">{said}{below}</div>'
+        f'padding:2px 10px;margin:4px 0">{line}{below}</div>'
     )
 
 

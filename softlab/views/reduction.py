@@ -1,8 +1,8 @@
-"""All-reduce of a warp as a diagram: what each lane holds before and after each shuffle, and from whom it came.
+"""All-reduce of a warp as a diagram: what each lane holds before and after each shuffle, and which lane gave it.
 
 The diagram's data is a dict of JSON values: ``title``; ``bands`` [{first, lanes, text}]: neighbouring lanes that reduce
 among themselves; ``levels`` [{label, cells}], one more than ``steps`` [{title, note, edges [[giver, taker], ...]}]. A
-cell, one a lane: text, tip, lanes (those whose first values are in it), idle (takes no part).
+cell per lane: text, tip, lanes (those whose first values are in it), idle (takes no part).
 """
 
 from __future__ import annotations
@@ -18,6 +18,13 @@ from softlab.views.diagrams import ranges
 from softlab.views.style import ORANGE, ROLES, ink_on
 
 Band = tuple[int, int, str]
+#: What is drawn -> (colour, whether text is written on it): a lane's own value, the result, lines to lanes.
+_LOOKS = {
+    "own": (ROLES["served"], True),
+    "done": (ROLES["served-odd"], True),
+    "lower": (ROLES["shuffle"], False),
+    "higher": (ORANGE, False),
+}
 
 
 def reduction_diagram(
@@ -38,13 +45,28 @@ def reduction_diagram(
         title: of the picture; verb: "maximum" or "sum"; first: what the lanes hold to begin with.
         bands: (first lane, lanes, name) of lanes that belong together; notes: a sentence to each step.
     """
+    levels, steps = _levels_and_steps(reduction, held, verb, first, notes)
+    return {
+        "title": title,
+        "bands": [{"first": start, "lanes": lanes, "text": text} for start, lanes, text in bands],
+        "levels": levels,
+        "steps": steps,
+        "fills": {role: colour for role, (colour, _) in _LOOKS.items()},
+        "inks": {role: ink_on(colour) for role, (colour, written) in _LOOKS.items() if written},
+    }
+
+
+def _levels_and_steps(
+    reduction: Sequence[ShuffleStep], held: np.ndarray, verb: str, first: str, notes: Sequence[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of lanes, and what is between them."""
     contributors: list[set[int]] = [{lane} for lane in range(WARP)]
     active = reduction[0].active if reduction else np.ones(WARP, bool)
     levels = [_level(first, held[0], contributors, active, verb) if len(held) else _unknown(first)]
     steps = []
     for number, step in enumerate(reduction):
         edges = [[giver, taker] for giver, taker, _ in step.exchanges()]
-        # A lane combines its own with what it got.
+        # A lane combines its own value with the one that it got.
         contributors = [
             contributors[lane] | contributors[int(step.source[lane])] if active[lane] else contributors[lane]
             for lane in range(WARP)
@@ -52,19 +74,7 @@ def reduction_diagram(
         steps.append({"title": step.title, "note": notes[number] if number < len(notes) else "", "edges": edges})
         joined = max(len(lanes) for lanes in contributors)
         levels.append(_level(f"{verb} of {joined}", held[number + 1], contributors, active, verb))
-    return {
-        "title": title,
-        "bands": [{"first": start, "lanes": lanes, "text": text} for start, lanes, text in bands],
-        "levels": levels,
-        "steps": steps,
-        "fills": {
-            "own": ROLES["served"],
-            "done": ROLES["served-odd"],
-            "lower": ROLES["shuffle"],
-            "higher": ORANGE,
-        },
-        "inks": {"own": ink_on(ROLES["served"]), "done": ink_on(ROLES["served-odd"])},
-    }
+    return levels, steps
 
 
 def _level(

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from softlab.occupancies import Occupancy
+from softlab.hardware.occupancies import Occupancy
 from softlab.views.source import Note, annotated_source, annotated_text
 from softlab.views.style import GREEN, ROLES
 from softlab.views.tables import code, table
@@ -50,9 +50,9 @@ class Report:
 
     state: "ran", a fault's kind, "does not compile", "unsupported instruction" or "failed"; message: the error in full
     ("" for none); notes: (line, sentence) of the error; executor: "emulator", "gpu", or "" where it did not end;
-    registers a thread (None where there is no compiled kernel); smem_bytes: the dynamic shared memory of a block;
-    counters and by_line: those of the run; level: whether accesses are counted as the "machine code" or the "PTX" has
-    them; fused: a sentence for each access that the assembler made of several of the PTX.
+    registers per thread (None where there is no compiled kernel); smem_bytes: the dynamic shared memory of a block;
+    counters and by_line: those of the run; level: whether accesses are counted in the "machine code" or in the
+    "PTX"; fused: a sentence for each access that the assembler made of several of the PTX.
     """
 
     name: str
@@ -148,9 +148,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         return []
     spilled = f", {report.spill_bytes} bytes spilled to memory" if report.spill_bytes else ""
     found = [
-        ("registers a thread", f"{report.registers}{spilled}"),
+        ("registers per thread", f"{report.registers}{spilled}"),
         (
-            "shared memory a block",
+            "shared memory per block",
             f"{report.static_smem_bytes + report.smem_bytes} bytes ({report.static_smem_bytes} static,"
             f" {report.smem_bytes} dynamic)",
         ),
@@ -160,7 +160,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     if report.executor == "gpu":
         found.append(("counters", "none on a GPU; give NumPy arrays, and the emulator counts"))
     if report.level == "PTX":
-        found.append(("accesses", "counted as the PTX has them, since nvdisasm is missing; a GPU may fuse some"))
+        found.append(("accesses", "counted in the PTX, since nvdisasm is missing; the machine code may fuse some"))
     found += [("fused by the assembler", sentence) for sentence in report.fused[:MOST_FUSED]]
     if len(report.fused) > MOST_FUSED:
         found.append(("", f"and {len(report.fused) - MOST_FUSED} more"))
@@ -172,7 +172,7 @@ def _occupancy(held: Occupancy) -> str:
         return held.reason
     blocks = _count(held.blocks_per_sm, "block", ())
     return (
-        f"{blocks} an SM, {held.warps_per_sm} of {held.device.max_warps_per_sm} warps ({held.fraction:.0%}),"
+        f"{blocks} per SM, {held.warps_per_sm} of {held.device.max_warps_per_sm} warps ({held.fraction:.0%}),"
         f" limited by {' and '.join(held.limiters)}"
     )
 

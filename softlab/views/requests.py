@@ -9,8 +9,8 @@ from softlab.views.tables import table
 
 
 def request_table(request: Request, *, name: str = "", most: int = 8) -> str:
-    """HTML: one row a sector. ``name``: what to call the array (default: the number of the argument); of more than
-    ``most`` sectors the rest is counted.
+    """HTML: one table row per sector. ``name``: of the array (default: the number of the argument). The table lists
+    at most ``most`` sectors and counts the rest.
 
     The drawing of the same request is ``views.sectors.sector_card(run.global_, request.index, run.buffers)``.
     """
@@ -22,11 +22,11 @@ def request_table(request: Request, *, name: str = "", most: int = 8) -> str:
         wanted = len({int(request.offset[lane]) for lane in lanes}) * request.width
         rows.append((f"{start} to {start + SECTOR_BYTES - 1}", ranges(lanes), wanted))
     if len(rows) > most:
-        rows = [*rows[:most], (f"and {len(rows) - most} sectors more", "", "")]
+        rows = [*rows[:most], (f"and {len(rows) - most} more sectors", "", "")]
     verb = "stores" if request.store else "loads"
     line = f", line {request.line}" if request.line else ""
     caption = (
-        f"Warp {request.warp} of block {request.block} {verb} {request.width} bytes a lane{line}:"
+        f"Warp {request.warp} of block {request.block} {verb} {request.width} bytes per lane{line}:"
         f" {request.sectors} sectors (least {request.least})"
     )
     return table([f"bytes of {array}", "lanes", f"bytes wanted of {SECTOR_BYTES}"], rows, caption=caption)

@@ -21,11 +21,11 @@ _PER_SECTOR = SECTOR_BYTES // CELL_BYTES
 
 
 def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()) -> dict[str, Any]:
-    """Diagram data of global access ``index``: 4 bytes a column, one cache line a row; sectors alternate in colour.
+    """Diagram data of global access ``index``: 4 bytes per column, one cache line per row; sectors alternate in colour.
 
     What a touched sector brings along and no lane wants is drawn as idle.
 
-    buffers: the run's, so that addresses count from the start of the array they lie in.
+    buffers: the run's, so that addresses count from the start of their array.
     """
     one = accesses.select(np.array([index]))
     width, store = int(one.width[0]), bool(one.store[0])
@@ -36,9 +36,9 @@ def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()
     start = home.base if home else 0
     users: dict[int, list[int]] = defaultdict(list)
     for lane in lanes:
-        for place in range(int(address[lane]) // CELL_BYTES, (int(address[lane]) + width - 1) // CELL_BYTES + 1):
-            users[place].append(lane)
-    lines = sorted({place // _PER_LINE for place in users})
+        for word in range(int(address[lane]) // CELL_BYTES, (int(address[lane]) + width - 1) // CELL_BYTES + 1):
+            users[word].append(lane)
+    lines = sorted({word // _PER_LINE for word in users})
     rows = {line: row for row, line in enumerate(lines[:MOST_LINES])}
     tips = {lane: _tip([lane], int(address[lane]) - start, width, store) for lane in lanes}
     cells = _used(users, rows, {**tips, **_shared_tips(users, address - start, width, store)}) + _idle(users, rows)
@@ -47,10 +47,10 @@ def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()
     verb = "store" if store else "load"
     labels = [(f"bytes {line * LINE_BYTES - start} on", "") for line in rows]
     panel = Panel(
-        f"Global memory, a cache line of {LINE_BYTES} bytes a row: which lane {verb}s what",
+        f"Global memory, a cache line of {LINE_BYTES} bytes per row: which lane {verb}s what",
         _PER_LINE,
         "byte",
-        labels + ([(f"and {len(lines) - MOST_LINES} lines more", "")] if len(lines) > MOST_LINES else []),
+        labels + ([(f"and {len(lines) - MOST_LINES} more lines", "")] if len(lines) > MOST_LINES else []),
         sorted(cells, key=lambda cell: (cell.row, cell.column)),
         column_labels=[str(CELL_BYTES * column) for column in range(_PER_LINE)],
         bands=[(_PER_SECTOR, f"sector {number}") for number in range(_PER_LINE // _PER_SECTOR)],
@@ -58,7 +58,7 @@ def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()
     legend: list[tuple[Role, str]] = [("served", "a sector"), ("served-odd", "the next one")]
     if any(cell.role == "idle" for cell in cells):
         legend.append(("idle", "moved with its sector, and no lane wants it"))
-    title = f"Warp {int(one.warp[0])}: a {verb} of {width} bytes a lane touches {sectors} sectors (least {least})"
+    title = f"Warp {int(one.warp[0])}: a {verb} of {width} bytes per lane touches {sectors} sectors (least {least})"
     return diagram(title, [panel], legend)
 
 
@@ -67,7 +67,7 @@ def _tip(lanes: list[int], byte: int, width: int, store: bool) -> str:
     who = f"lane {lanes[0]} {'writes' if store else 'reads'}"
     if len(lanes) > 1:
         who = f"lanes {ranges(lanes)} {'write' if store else 'read'}"
-    return f"{who} byte {byte} of the array on, {width} bytes a lane"
+    return f"{who} byte {byte} of the array on, {width} bytes per lane"
 
 
 def _shared_tips(users: dict[int, list[int]], byte: np.ndarray, width: int, store: bool) -> dict[tuple[int, ...], str]:
@@ -77,29 +77,29 @@ def _shared_tips(users: dict[int, list[int]], byte: np.ndarray, width: int, stor
 
 
 def _used(users: dict[int, list[int]], rows: dict[int, int], tips: dict[Any, str]) -> list[Cell]:
-    """Neighbouring places that the same lanes touch become one cell."""
+    """Neighbouring words of 4 bytes that the same lanes touch become one cell."""
     cells: list[Cell] = []
-    for place, who in sorted(users.items()):
-        if place // _PER_LINE not in rows:
+    for word, who in sorted(users.items()):
+        if word // _PER_LINE not in rows:
             continue
-        row, column = rows[place // _PER_LINE], place % _PER_LINE
+        row, column = rows[word // _PER_LINE], word % _PER_LINE
         last = cells[-1] if cells else None
         if last and last.row == row and last.lanes == tuple(who) and last.column + last.span == column:
             cells[-1] = Cell(row, last.column, last.span + 1, last.text, last.role, last.lanes, last.tip)
             continue
-        role: Role = "served-odd" if place // _PER_SECTOR % 2 else "served"
+        role: Role = "served-odd" if word // _PER_SECTOR % 2 else "served"
         tip = tips[who[0]] if len(who) == 1 else tips[tuple(who)]
         cells.append(Cell(row, column, 1, short(who), role, tuple(who), tip))
     return cells
 
 
 def _idle(users: dict[int, list[int]], rows: dict[int, int]) -> list[Cell]:
-    """The places of touched sectors that no lane wants, neighbours of one sector as one cell."""
+    """The words of touched sectors that no lane wants, neighbours of one sector as one cell."""
     cells: list[Cell] = []
-    for sector in sorted({place // _PER_SECTOR for place in users}):
+    for sector in sorted({word // _PER_SECTOR for word in users}):
         row = rows.get(sector * _PER_SECTOR // _PER_LINE)
-        free = [place % _PER_LINE for place in range(sector * _PER_SECTOR, (sector + 1) * _PER_SECTOR)
-                if place not in users]  # fmt: skip
+        free = [word % _PER_LINE for word in range(sector * _PER_SECTOR, (sector + 1) * _PER_SECTOR)
+                if word not in users]  # fmt: skip
         if row is None:
             continue
         for column in free:
@@ -114,4 +114,4 @@ def _idle(users: dict[int, list[int]], rows: dict[int, int]) -> list[Cell]:
 
 
 def _idle_tip(columns: int) -> str:
-    return f"{columns * CELL_BYTES} bytes that come with their sector, and that no lane wants"
+    return f"{columns * CELL_BYTES} bytes that move with their sector, and that no lane wants"

@@ -13,6 +13,7 @@ from typing import Any
 
 from softlab.instruments.listing import Listing
 from softlab.traces import COUNTERS
+from softlab.views.control_codes import control_words
 from softlab.views.counters import MEANING
 from softlab.views.style import GREEN, MONOSPACE, PURPLE, ROLES, SKY
 from softlab.views.tables import shown
@@ -27,10 +28,13 @@ COLUMNS = (
     "bank_conflicts",
     "dshared_load_sectors",
     "dshared_store_sectors",
+    "shared_atomic_wavefronts",
+    "global_atomic_sectors",
+    "global_reduction_sectors",
     "shuffle_instructions",
     "barriers",
 )
-#: Column titles where there is little room.
+#: Short column titles.
 SHORT = {
     "instructions": "instr.",
     "global_load_sectors": "ld sect.",
@@ -48,14 +52,23 @@ SHORT = {
     "dshared_load_sectors": "dsh. ld sect.",
     "dshared_store_requests": "dsh. st req.",
     "dshared_store_sectors": "dsh. st sect.",
+    "shared_atomic_instructions": "atomics",
+    "shared_atomic_wavefronts": "at. wavef.",
+    "global_atomic_requests": "at. req.",
+    "global_atomic_sectors": "at. sect.",
+    "global_reduction_requests": "red. req.",
+    "global_reduction_sectors": "red. sect.",
+    "ptx_instructions": "PTX",
 }
 #: Machine code of a line that is shown at once; the rest unfolds.
 MOST_SHOWN = 8
 FEWEST_FOLDED = 3
 _SASS_TIP = "a bar as long as that of the PTX instruction that it was made from"
+_CONTROL = "SASS and its control codes"
+_CONTROL_TIP = f"{_SASS_TIP}; beside it what it waits for, which scoreboard it sets, and how long the warp stalls"
 
 _FONT = f"font-family:{escape(MONOSPACE, quote=True)};font-size:12px;line-height:18px"
-#: Counters' names: narrow, so that room is left for the code.
+#: Counters' names: narrow, to leave space for the code.
 _HEAD = "font-size:11px;line-height:14px;font-family:var(--jp-ui-font-family,sans-serif)"
 _INK = "color:var(--jp-content-font-color1,inherit)"
 _FAINT = "color:var(--jp-content-font-color2,#767676)"
@@ -66,7 +79,7 @@ _CELL = "padding:0 8px;border:0;vertical-align:top;text-align:left;white-space:p
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence about one line of the source: a fault, or what the compiler says of it."""
+    """A sentence about one line of the source: a fault, or a message of the compiler."""
 
     line: int
     text: str
@@ -157,22 +170,31 @@ def source_view(listing: Listing, *, counter: str = "instructions") -> str:
     most = max(listing.heat(counter), default=0)
     hottest = max((line.counters.get(counter, 0) for line in listing.ptx), default=0)
     made_from = {position: line for line in listing.ptx for position in line.machine}
+    controls = _controls(listing)
     rows = []
     for line in listing.lines:
-        ptx = [(p.text, p.counters.get(counter, 0), True) for p in (listing.ptx[k] for k in line.ptx)]
+        ptx = [_Code(p.text, p.counters.get(counter, 0), True) for p in (listing.ptx[k] for k in line.ptx)]
         machine = [
-            (listing.machine[k].instruction.text, made_from[k].counters.get(counter, 0) if k in made_from else 0, False)
+            _Code(
+                listing.machine[k].instruction.text,
+                made_from[k].counters.get(counter, 0) if k in made_from else 0,
+                False,
+                control_words(listing, k) if controls else None,
+            )
             for k in line.machine
         ]
-        cells = [_number(line.number), _code(line.text, False, "34%")]
+        cells = [_number(line.number), _code(line.text, False, "26%" if controls else "34%")]
         cells += [_count(counter, line.counters.get(counter, 0), most, line.counters)]
         cells += [_machine(codes, counter, hottest) for codes in ([ptx, machine] if listing.machine else [ptx])]
         rows.append(f'<tr style="background:none;border-top:{_EDGE}" data-line="{line.number}">{"".join(cells)}</tr>')
     title = counter.replace("_", " ")
-    titles = ["line", "CUDA", title, "PTX", *(["SASS"] if listing.machine else [])]
+    sass = _CONTROL if controls else "SASS"
+    titles = ["line", "CUDA", title, "PTX", *([sass] if listing.machine else [])]
+    if listing.machine and not controls:
+        rows.append(_note(f"The control codes of {listing.arch} are not known.", len(titles)))
     if listing.why_no_machine_code:
         rows.append(_note(f"No machine code: {listing.why_no_machine_code}", len(titles)))
-    return _table(titles, rows, tips={title: MEANING[counter], "SASS": _SASS_TIP})
+    return _table(titles, rows, tips={title: MEANING[counter], "SASS": _SASS_TIP, _CONTROL: _CONTROL_TIP})
 
 
 def source_data(listing: Listing) -> dict[str, Any]:
@@ -180,10 +202,12 @@ def source_data(listing: Listing) -> dict[str, Any]:
 
     counters: those that are not zero everywhere, in the order of ``COUNTERS``, each with name, title, meaning, colour;
     lines, ptx, sass: the rows of the panes: text, line (of the source, 0: none), counts (counter -> value, zeros left
-    out); sass has the counts of the PTX instruction it was made from.
+    out); sass has the counts of the PTX instruction it was made from, and ``control``, its control code in words,
+    if ``controls``: whether the control codes of ``arch`` are known.
     """
     made_from = {position: line for line in listing.ptx for position in line.machine}
     used = [name for name in COUNTERS if any(listing.heat(name))]
+    controls = _controls(listing)
     return {
         "file": listing.file,
         "counters": [
@@ -193,10 +217,29 @@ def source_data(listing: Listing) -> dict[str, Any]:
         "ptx": [_row(line.text, line.source, line.counters) for line in listing.ptx],
         "sass": [
             _row(line.instruction.text, line.source, made_from[number].counters if number in made_from else {})
+            | ({"control": control_words(listing, number)} if controls else {})
             for number, line in enumerate(listing.machine)
         ],
+        "controls": controls,
+        "arch": listing.arch,
         "missing": listing.why_no_machine_code,
     }
+
+
+def _controls(listing: Listing) -> bool:
+    return any(line.instruction.control is not None for line in listing.machine)
+
+
+@dataclass(frozen=True)
+class _Code:
+    """One instruction of a cell: its ``value``, whether the figure is shown beside its bar, and its control code in
+    words, None where there is no column for it.
+    """
+
+    text: str
+    value: int
+    figured: bool
+    control: str | None = None
 
 
 def _row(text: str, line: int, counts: Mapping[str, int]) -> dict[str, Any]:
@@ -211,7 +254,7 @@ def _known(counters: Sequence[str]) -> tuple[str, ...]:
 
 
 def _table(titles: Sequence[str], rows: Sequence[str], *, tips: Mapping[str, str]) -> str:
-    code = {"CUDA", "PTX", "SASS"}
+    code = {"CUDA", "PTX", "SASS", _CONTROL}
     head = "".join(
         f'<th title="{escape(tips.get(title, ""), quote=True)}" style="border:0;border-bottom:{_EDGE};'
         f"padding:2px {8 if title in code else 4}px;"
@@ -253,7 +296,7 @@ def _bar(name: str, value: int, most: int) -> str:
 
 
 def _tip(name: str, value: int, here: Mapping[str, int]) -> str:
-    """What stands behind a figure: the counters of the same kind of the line."""
+    """The tip of a number: the line's other counters of the same kind."""
     space = name.partition("_")[0]
     related = (
         [n for n in COUNTERS if n.startswith(f"{space}_") and here.get(n)] if space in ("global", "shared") else []
@@ -269,15 +312,13 @@ def _note(text: str, columns: int) -> str:
     )
 
 
-def _machine(codes: Sequence[tuple[str, int, bool]], counter: str, most: int) -> str:
-    """A cell of instructions, (text, value, whether the figure is shown) each. Of many, the first with a value are
-    shown, and the others unfold.
-    """
-    hot = [number for number, (_, value, _) in enumerate(codes) if value] or list(range(len(codes)))
+def _machine(codes: Sequence[_Code], counter: str, most: int) -> str:
+    """A cell of instructions. Of many, the first with a value are shown, and the others unfold."""
+    hot = [number for number, code in enumerate(codes) if code.value] or list(range(len(codes)))
     open_ = set(hot[:MOST_SHOWN] if len(codes) > MOST_SHOWN else range(len(codes)))
     body = ""
     for is_open, run in groupby(range(len(codes)), key=open_.__contains__):
-        lines = [_instruction(*codes[number], counter, most) for number in run]
+        lines = [_instruction(codes[number], counter, most) for number in run]
         if is_open or len(lines) < FEWEST_FOLDED:
             body += "".join(lines)
         else:
@@ -285,10 +326,17 @@ def _machine(codes: Sequence[tuple[str, int, bool]], counter: str, most: int) ->
                 f'<details><summary style="cursor:pointer;{_FAINT}">{len(lines)} more</summary>'
                 f"{''.join(lines)}</details>"
             )
-    return f'<td style="{_CELL};min-width:30ch">{body}</td>'
+    width = 30 if all(code.control is None for code in codes) else 54
+    return f'<td style="{_CELL};min-width:{width}ch">{body}</td>'
 
 
-def _instruction(text: str, value: int, figured: bool, counter: str, most: int) -> str:
-    figure = f'<span style="float:right;padding-left:12px">{escape(shown(value))}</span>' if value and figured else ""
-    style = _bar(counter, value, most) if value else _FAINT
-    return f'<div style="padding:0 4px;{style}">{figure}{escape(" ".join(text.split()))}</div>'
+def _instruction(code: _Code, counter: str, most: int) -> str:
+    shows = code.value and code.figured
+    figure = f'<span style="float:right;padding-left:12px">{escape(shown(code.value))}</span>' if shows else ""
+    style = _bar(counter, code.value, most) if code.value else _FAINT
+    text = escape(" ".join(code.text.split()))
+    if code.control is None:
+        return f'<div style="padding:0 4px;{style}">{figure}{text}</div>'
+    control = f'<span style="flex:0 0 26ch;{_HEAD};line-height:18px;{_FAINT}">{escape(code.control)}</span>'
+    code_cell = f'<div style="flex:1 1 auto;padding:0 4px;{style}">{text}</div>'
+    return f'<div style="display:flex;gap:8px">{code_cell}{control}</div>'

@@ -1,7 +1,7 @@
 """One visual language: which colour means what, on a light and on a dark page.
 
 The colours are Okabe and Ito's ("Color Universal Design", 2008), told apart with any kind of colour vision. Colour
-never stands alone: a mark, a label or a hatching says the same.
+is never the only sign: a mark, a label or a hatching has the same meaning.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ ROLES: dict[Role, str] = {
 
 #: Colours for things that have no role, such as the layouts in a comparison, in the order they appear.
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION)
-#: Where in ``SERIES`` (or in its next round) those stand that are in several pictures, so that they look alike in each.
-_PLACES = {
+#: Index in ``SERIES`` (counted on past its end) of what several pictures show, so that it looks the same in each.
+_SERIES_OF = {
     "blocks of 128": 0,
     "blocks of 256": 1,
     "blocks of 512": 2,
@@ -51,7 +51,7 @@ _PLACES = {
     "Triton": 2,
     "PyTorch": 4,
     "cuDNN": 5,
-    # Colours come again from here on, with another mark.
+    # From here on colours repeat, with another mark.
     "Liger": 6,
     "QuACK": 7,
     "JAX": 8,
@@ -59,7 +59,7 @@ _PLACES = {
     "device copy": 10,
 }
 
-#: Hatching of the bars of a series, so that colour does not stand alone.
+#: Hatching of the bars of a series, so that colour is not the only sign.
 PATTERNS = tuple(
     {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(0,0,0,0.55)", "size": 7, "solidity": 0.25}
     for shape in ("", "/", "x", ".")
@@ -80,9 +80,9 @@ def ink_on(colour: str) -> str:
     return "#000000" if (luminance + 0.05) ** 2 > 0.05 * 1.05 else "#FFFFFF"
 
 
-def place(label: str, otherwise: int) -> int:
-    """The place in ``SERIES`` of what is called so; ``otherwise`` if it has none of its own."""
-    return _PLACES.get(label, otherwise)
+def series_index(label: str, default: int) -> int:
+    """The index in ``SERIES`` that ``label`` has in every picture; ``default`` for a label without one."""
+    return _SERIES_OF.get(label, default)
 
 
 def layout(title: str, x: str, y: str, **more: Any) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def layout(title: str, x: str, y: str, **more: Any) -> dict[str, Any]:
 
 
 def stamped(figure: go.Figure, stamp: str) -> go.Figure:
-    """Say under the picture where its figures come from: a recording (where, when and with what), or a run."""
+    """The figure with a text under it: where its numbers come from, a recording (where, when, with what) or a run."""
     return figure.add_annotation(
         text=stamp, x=0, y=0, xref="paper", yref="paper", yshift=-90, xanchor="left", yanchor="bottom",
         showarrow=False, font={"size": 11, "color": INK}, align="left",

@@ -18,7 +18,7 @@ INK = "var(--jp-content-font-color1, #222)"
 FAINT = "var(--jp-content-font-color2, #666)"
 RULE = "var(--jp-border-color2, #ccc)"
 PAGE = "var(--jp-layout-color0, #fff)"
-#: On what is written, beside what is read in the same colour.
+#: The band of a store, beside a load in the same colour.
 BAND = "rgba(0,0,0,0.6)"
 Anchor = Literal["start", "middle", "end"]
 
@@ -58,7 +58,7 @@ def standalone(height: float, parts: Iterable[str], *, title: str) -> str:
 def text(
     x: float, y: float, words: Any, *, anchor: Anchor = "start", bold: bool = False, fill: str = INK, size: int = 12
 ) -> str:
-    """Words whose base line begins (or ends, or has its middle) at the place."""
+    """Words whose base line begins (or ends, or has its middle) at (x, y)."""
     weight = ' font-weight="600"' if bold else ""
     return (
         f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size}"{weight} '
@@ -80,7 +80,7 @@ def box(
     **data: Any,
 ) -> str:
     """A rectangle; ``data`` become ``data-*`` attributes. ``outline``: an empty one with a thin edge; ``marked``:
-    with a thick one, for colour never to stand alone; ``banded``: with a dark band, which says that it is written."""
+    with a thick one, so that colour is never the only sign; ``banded``: with a dark band, which means a store."""
     shape = f'x="{x:g}" y="{y:g}" width="{max(width, 0):g}" height="{max(height, 0):g}" rx="2"'
     named = "".join(
         f' data-{name.replace("_", "-")}="{escape(str(value), quote=True)}"' for name, value in data.items()

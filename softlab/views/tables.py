@@ -35,15 +35,15 @@ def table(
 ) -> str:
     """An HTML table; integers are set right and grouped by thousands.
 
-    ``marked`` (row, column) cells stand out: bold, with a bar in the colour of what ``mark`` says they are.
+    ``marked`` (row, column) cells are highlighted: bold, with a bar in the colour of ``mark``.
     """
     stand_out = set(marked)
     body = []
     for number, row in enumerate(rows):
         cells = []
-        for place, value in enumerate(row):
+        for column, value in enumerate(row):
             style = _CELL + (";text-align:right" if _is_number(value) else ";text-align:left")
-            if (number, place) in stand_out:
+            if (number, column) in stand_out:
                 style += f";font-weight:bold;box-shadow:{_BARS[mark]};padding-left:10px"
             cells.append(f'<td style="{style}">{escape(shown(value))}</td>')
         body.append("<tr>" + "".join(cells) + "</tr>")
@@ -56,7 +56,7 @@ def table(
 
 
 def lines(sentences: Iterable[str]) -> str:
-    """Sentences, one a line."""
+    """Sentences, one per line."""
     body = "<br>".join(escape(sentence) for sentence in sentences)
     return f'<div style="{_TEXT}">{body}</div>'
 

@@ -1,4 +1,4 @@
-"""Timeline of a block as a chart: one row a warp, what it issued between barriers, and who waits for whom."""
+"""Timeline of a block as a chart: one row per warp, what it issued between barriers, and how long it waits."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from softlab.instruments.timeline import KINDS, Piece, Timeline
+from softlab.instruments.timeline import KINDS, Segment, Timeline
 from softlab.views.diagrams import ranges
-from softlab.views.style import INK, RULE, layout
-from softlab.views.style import ROLES as MEANS
-from softlab.views.tables import table
+from softlab.views.style import INK, ROLES, RULE, layout
 
-#: Colour and hatching of each kind: the colour says which memory, the hatching a store.
+#: Colour and hatching of each kind: the colour means the memory, the hatching a store.
 _LOOKS: dict[str, tuple[str, str]] = {
-    "global load": (MEANS["global"], ""),
-    "global store": (MEANS["global"], "/"),
-    "shared load": (MEANS["shared"], ""),
-    "shared store": (MEANS["shared"], "/"),
-    "shuffle": (MEANS["shuffle"], ""),
-    "barrier": (MEANS["barrier"], ""),
+    "global load": (ROLES["global"], ""),
+    "global store": (ROLES["global"], "/"),
+    "shared load": (ROLES["shared"], ""),
+    "shared store": (ROLES["shared"], "/"),
+    "shuffle": (ROLES["shuffle"], ""),
+    "barrier": (ROLES["barrier"], ""),
     "other": (RULE, ""),
 }
 #: A chart with more pieces than this shows each interval's instructions by kind, not in their order.
@@ -27,11 +25,11 @@ MOST_PIECES = 3000
 
 
 def timeline_chart(timeline: Timeline, *, title: str = "") -> go.Figure:
-    """Bars: the instructions of each warp along the lock-step order; thin lines: what a warp waits at a barrier.
+    """Bars: the instructions of each warp along the lock-step order; thin lines: how long a warp waits at a barrier.
 
     A bar's length is a number of instructions, not a time.
     """
-    pieces = timeline.pieces()
+    pieces = timeline.segments()
     sorted_out = len(pieces) > MOST_PIECES
     if sorted_out:
         pieces = _by_interval(timeline)
@@ -63,27 +61,7 @@ def timeline_chart(timeline: Timeline, *, title: str = "") -> go.Figure:
     return figure
 
 
-def interval_table(timeline: Timeline) -> str:
-    """HTML: for each interval between barriers, the least and the most that a warp issued, and the longest wait."""
-    counts = timeline.counts()
-    rows = []
-    for number in range(counts.shape[1]):
-        issued = counts[:, number].sum(axis=1)
-        busy = issued[issued > 0]
-        ends = [stop for stop in timeline.passes if stop.number == number]
-        until = f"barrier at line {ends[0].line}" if ends else "the end"
-        kinds = [
-            f"{int(total)} {kind}"
-            for kind, total in zip(KINDS, counts[:, number].sum(axis=0), strict=True)
-            if total and kind not in ("other", "barrier")
-        ]
-        least, most = (int(busy.min()), int(busy.max())) if len(busy) else (0, 0)
-        rows.append((number, until, len(busy), least, most, max(ends[0].waited) if ends else "", ", ".join(kinds)))
-    columns = ["interval", "ends with", "warps", "least", "most", "longest wait", "instructions of all warps"]
-    return table(columns, rows, caption="Between barriers: instructions that a warp issues (no time)")
-
-
-def _bars(kind: str, pieces: list[Piece], names: list[str]) -> go.Bar | None:
+def _bars(kind: str, pieces: list[Segment], names: list[str]) -> go.Bar | None:
     if not pieces:
         return None
     colour, shape = _LOOKS[kind]
@@ -102,7 +80,7 @@ def _bars(kind: str, pieces: list[Piece], names: list[str]) -> go.Bar | None:
     )
 
 
-def _words(piece: Piece) -> str:
+def _words(piece: Segment) -> str:
     line = f"line{'s' if len(piece.lines) > 1 else ''} {ranges(piece.lines)}, " if piece.lines else ""
     least, most = piece.lanes
     lanes = f"{most} lane{'' if most == 1 else 's'}" if least == most else f"{least} to {most} lanes"
@@ -126,14 +104,14 @@ def _waits(timeline: Timeline, names: list[str]) -> go.Bar | None:
         x=[wait[2] for wait in waits],
         base=[wait[1] for wait in waits],
         width=0.12,
-        marker={"color": MEANS["conflict"], "line": {"width": 0}},
+        marker={"color": ROLES["conflict"], "line": {"width": 0}},
         customdata=[f"waits at the barrier of line {w[3]} while another warp issues {w[2]} more" for w in waits],
         hovertemplate="%{y} %{customdata}<extra></extra>",
     )
 
 
-def _by_interval(timeline: Timeline) -> tuple[Piece, ...]:
-    """One piece a warp, interval and kind, one behind the other from the interval's start."""
+def _by_interval(timeline: Timeline) -> tuple[Segment, ...]:
+    """One piece per warp, interval and kind, one after the other from the interval's start."""
     counts = timeline.counts()
     found = []
     for warp in range(timeline.warps):
@@ -145,6 +123,6 @@ def _by_interval(timeline: Timeline) -> tuple[Piece, ...]:
             lanes = int(timeline.lanes[rows].min()), int(timeline.lanes[rows].max())
             for kind, count in zip(KINDS, counts[warp, interval].tolist(), strict=True):
                 if count:
-                    found.append(Piece(warp, kind, start, count, (), lanes))
+                    found.append(Segment(warp, kind, start, count, (), lanes))
                     start += count
     return tuple(found)

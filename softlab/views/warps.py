@@ -1,4 +1,4 @@
-"""A block's warps side by side as SVG: what each issues along the lock-step order, who waits, and one moment of it."""
+"""A block's warps side by side as SVG: what each issues along the lock-step order, who waits, and one step of it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from softlab.instruments.moments import Doing, Waiting, together
-from softlab.instruments.timeline import KINDS, Pass, Piece, Timeline
+from softlab.instruments.snapshots import BarrierWaits, WarpState, group_warps
+from softlab.instruments.timeline import KINDS, BarrierPass, Segment, Timeline
 from softlab.views import svg
 from softlab.views.diagrams import ranges
 from softlab.views.style import ROLES, RULE
@@ -25,8 +25,8 @@ _NICE = (1, 2, 5)
 _PARAMETER = re.compile(r"\[\w+?_param_")
 #: Blank and hyphen as those at which no line ends.
 _UNBROKEN = str.maketrans({" ": "\N{NO-BREAK SPACE}", "-": "\N{NON-BREAKING HYPHEN}"})
-#: Kind -> (colour, whether it has a dark band): the colour says which memory, as everywhere; a band, that it writes
-#: there. (No hatching: a pattern is found by its name in the page, where another picture may hide it.)
+#: Kind -> (colour, whether it has a dark band): the colour means the memory, as everywhere; a band means a
+#: store. (No hatching: the page finds a pattern by its name, and another picture may hide it.)
 LOOKS: dict[str, tuple[str, bool]] = {
     "global load": (ROLES["global"], False),
     "global store": (ROLES["global"], True),
@@ -48,23 +48,23 @@ class Window:
 
     @classmethod
     def around(cls, clock: int, length: int, zoom: int) -> Window:
-        """A part of 1 / ``zoom`` of a timeline of ``length``, with ``clock`` in its middle where there is room."""
+        """A part of 1 / ``zoom`` of a timeline of ``length``, with ``clock`` in its middle where possible."""
         wide = max(length, 1) / zoom
         first = min(max(clock - wide / 2, 0), max(length, 1) - wide)
         return cls(first, first + wide)
 
     def holds(self, start: float, stop: float) -> bool:
-        """Whether any of it lies inside."""
+        """Whether any of it is inside the window."""
         return start < self.last and stop > self.first
 
-    def place(self, clock: float) -> float:
+    def x(self, clock: float) -> float:
         """Pixels from the left."""
         inside = min(max(clock, self.first), self.last)
         return _LEFT + (inside - self.first) / (self.last - self.first) * (svg.WIDTH - _LEFT - 4)
 
 
-def warps_picture(timeline: Timeline, pieces: Sequence[Piece], window: Window, clock: int, *, title: str) -> str:
-    """SVG: a row a warp, coloured by what it issues; a thin red line while it waits; an upright line at ``clock``.
+def warps_picture(timeline: Timeline, pieces: Sequence[Segment], window: Window, clock: int, *, title: str) -> str:
+    """SVG: one row per warp, coloured by what it issues; a thin red line while it waits; an upright line at ``clock``.
 
     ``pieces``: of the timeline. A length is a number of instructions, not a time.
     """
@@ -77,7 +77,7 @@ def warps_picture(timeline: Timeline, pieces: Sequence[Piece], window: Window, c
     parts += _waits(timeline.passes, window, row)
     parts += _pieces(seen, window, row) if len(seen) <= MOST_TIPS else _shapes(seen, window, row)
     parts += _barriers(timeline.passes, window, bottom)
-    here = window.place(clock)
+    here = window.x(clock)
     parts += [
         svg.line(here, _TOP - 8, here, bottom, stroke=svg.INK, width=2),
         svg.text(here, _TOP - 11, f"step {clock}", anchor=_anchor(here), bold=True, size=11),
@@ -86,19 +86,19 @@ def warps_picture(timeline: Timeline, pieces: Sequence[Piece], window: Window, c
     return svg.drawing(bottom + 40 + _LEGEND, parts, title=title)
 
 
-def moment_table(doings: Sequence[Doing], clock: int, source: str) -> str:
+def step_table(doings: Sequence[WarpState], clock: int, source: str) -> str:
     """HTML: what the warps do at ``clock``, those that do the same in one row. ``source``: the kernel's own file."""
     text = source.splitlines()
     rows = []
-    for warps, doing in together(doings):
+    for warps, doing in group_warps(doings):
         code = text[doing.line - 1].strip() if 0 < doing.line <= len(text) else ""
         where = f"line {doing.line}: {code}" if doing.line else ""
         who = f"{'warp' if len(warps) == 1 else 'warps'} {ranges(warps)}"
-        rows.append((who.translate(_UNBROKEN), _said(doing), where, _PARAMETER.sub("[param_", doing.text)))
-    return table(["", "at this step", "of the source", "PTX"], rows, caption=f"Step {clock}: what each warp is at")
+        rows.append((who.translate(_UNBROKEN), _activity(doing), where, _PARAMETER.sub("[param_", doing.text)))
+    return table(["", "at this step", "of the source", "PTX"], rows, caption=f"Step {clock}: what each warp does")
 
 
-def waiting_sentence(found: Waiting) -> str:
+def waiting_sentence(found: BarrierWaits) -> str:
     """How much the warps of a block wait for each other, in words."""
     barriers = f"{found.passes} barrier{'' if found.passes == 1 else 's'}"
     return (
@@ -107,9 +107,9 @@ def waiting_sentence(found: Waiting) -> str:
     )
 
 
-def _said(doing: Doing) -> str:
+def _activity(doing: WarpState) -> str:
     if doing.state == "waits":
-        return "waits at a barrier for warps that are not there yet"
+        return "waits at a barrier for warps that have not arrived"
     if doing.state == "done":
         return "is done"
     lanes = "" if doing.lanes == 32 else f", {doing.lanes} lane{'' if doing.lanes == 1 else 's'} of 32"
@@ -134,7 +134,7 @@ def _axis(window: Window, bottom: float) -> list[str]:
     step = _step((window.last - window.first) / 8)
     clock = math.ceil(window.first / step) * step
     while clock <= window.last:
-        x = window.place(clock)
+        x = window.x(clock)
         parts += [
             svg.line(x, bottom + 2, x, bottom + 6),
             svg.text(x, bottom + 17, f"{clock:g}", anchor="middle", fill=svg.FAINT, size=10),
@@ -153,10 +153,10 @@ def _step(least: float) -> float:
         size *= 10
 
 
-def _pieces(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
+def _pieces(pieces: Sequence[Segment], window: Window, row: float) -> list[str]:
     parts = []
     for piece in pieces:
-        x, stop = window.place(piece.start), window.place(piece.start + piece.count)
+        x, stop = window.x(piece.start), window.x(piece.start + piece.count)
         parts.append(
             f'<g data-kind="{piece.kind}" data-warp="{piece.warp}"><title>{_tip(piece)}</title>'
             f"{_mark(piece.kind, x, _TOP + row * piece.warp + 1, max(stop - x - 0.4, 0.5), row - 2)}</g>"
@@ -166,16 +166,16 @@ def _pieces(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
 
 def _mark(kind: str, x: float, y: float, wide: float, tall: float) -> str:
     colour, banded = LOOKS[kind]
-    place = f'x="{x:.1f}" width="{wide:.1f}"'
-    band = f'<rect {place} y="{y + 0.55 * tall:.1f}" height="{0.3 * tall:.1f}" fill="{svg.BAND}"/>' if banded else ""
-    return f'<rect {place} y="{y:.1f}" height="{tall:.1f}" fill="{colour}"/>{band}'
+    span = f'x="{x:.1f}" width="{wide:.1f}"'
+    band = f'<rect {span} y="{y + 0.55 * tall:.1f}" height="{0.3 * tall:.1f}" fill="{svg.BAND}"/>' if banded else ""
+    return f'<rect {span} y="{y:.1f}" height="{tall:.1f}" fill="{colour}"/>{band}'
 
 
-def _shapes(pieces: Sequence[Piece], window: Window, row: float) -> list[str]:
-    """One path a kind; pieces that fall on the same pixels of a row are drawn once."""
+def _shapes(pieces: Sequence[Segment], window: Window, row: float) -> list[str]:
+    """One path per kind; pieces that fall on the same pixels of a row are drawn once."""
     drawn: dict[str, dict[tuple[int, int], int]] = {}
     for piece in pieces:
-        x, stop = round(window.place(piece.start)), round(window.place(piece.start + piece.count))
+        x, stop = round(window.x(piece.start)), round(window.x(piece.start + piece.count))
         spans = drawn.setdefault(piece.kind, {})
         spans[piece.warp, x] = max(spans.get((piece.warp, x), 0), max(stop - x, 1))
     parts = []
@@ -200,7 +200,7 @@ def _path(spans: Mapping[tuple[int, int], int], row: float, start: float, share:
     )
 
 
-def _tip(piece: Piece) -> str:
+def _tip(piece: Segment) -> str:
     what = "other" if piece.kind == "other" else piece.kind
     least, most = piece.lanes
     lanes = f"{most} lane{'' if most == 1 else 's'}" if least == most else f"{least} to {most} lanes"
@@ -210,17 +210,17 @@ def _tip(piece: Piece) -> str:
     return f"warp {piece.warp}, {steps}: {piece.count} {what}{lines}, {lanes}"
 
 
-def _waits(passes: Sequence[Pass], window: Window, row: float) -> list[str]:
+def _waits(passes: Sequence[BarrierPass], window: Window, row: float) -> list[str]:
     parts = []
     for stop in passes:
         for warp, arrived in zip(stop.warps, stop.arrived, strict=True):
             if stop.at > arrived and window.holds(arrived, stop.at):
-                x, y = window.place(arrived), _TOP + row * (warp + 0.5)
+                x, y = window.x(arrived), _TOP + row * (warp + 0.5)
                 tip = (
                     f"warp {warp}, steps {arrived} to {stop.at - 1}: waits at the barrier of line {stop.line} while"
                     f" another warp issues {stop.at - arrived} more"
                 )
-                wide = max(window.place(stop.at) - x, 0.5)
+                wide = max(window.x(stop.at) - x, 0.5)
                 parts.append(
                     f'<g data-kind="waits" data-warp="{warp}"><title>{tip}</title><rect x="{x:.1f}" '
                     f'y="{y - row / 2:.1f}" width="{wide:.1f}" height="{row:.1f}" fill="{WAITS}" fill-opacity="0.12"/>'
@@ -229,12 +229,12 @@ def _waits(passes: Sequence[Pass], window: Window, row: float) -> list[str]:
     return parts
 
 
-def _barriers(passes: Sequence[Pass], window: Window, bottom: float) -> list[str]:
+def _barriers(passes: Sequence[BarrierPass], window: Window, bottom: float) -> list[str]:
     parts, free = [], 0.0
     for stop in passes:
         if not window.first <= stop.at <= window.last:
             continue
-        x = window.place(stop.at)
+        x = window.x(stop.at)
         parts.append(
             f'<g data-kind="pass" data-line="{stop.line}"><title>barrier of line {stop.line}: passed by '
             f"{len(stop.warps)} warps at step {stop.at}</title>"

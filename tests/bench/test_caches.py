@@ -11,7 +11,7 @@ from softlab.plans import forced
 @pytest.mark.parametrize(
     ("block_size", "cols", "grid", "rows"),
     [
-        (1024, 65_536, None, 2 * 132),  # 2048 threads an SM, 132 SMs
+        (1024, 65_536, None, 2 * 132),  # 2048 threads per SM, 132 SMs
         (512, 65_536, None, 4 * 132),
         (256, 262_144, None, 256),  # as many rows as there are
         (1024, 65_536, 66, 66),
@@ -41,7 +41,7 @@ def test_dram_is_never_faster_than_its_datasheet():
 
 
 def test_the_curve_rises():
-    """Little in flight is read once, much three times; what lies between, between."""
+    """With little in flight a row is read once, with much three times, and in between something in between."""
     for point in caches.recorded():
         if point.flight.mib < 20:
             assert point.dram_read < 1.02

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from softlab.bench import claims, consequences, recordings
-from softlab.bench.claims import Claim, Finding
-from softlab.bench.record_claims import TABLE_KEYS
+from softlab.bench.claims import Claim, Evidence
+from softlab.bench.record.claims import TABLE_KEYS
 from softlab.plans import forced, plan
 
 
@@ -45,7 +45,7 @@ def slower(recording, where, times):
     ],
 )
 def test_verdicts(findings, verdict):
-    made = Claim(1, "c", tuple(Finding("s", true, cases, "", beyond) for true, cases, beyond in findings))
+    made = Claim(1, "c", tuple(Evidence("s", true, cases, "", beyond) for true, cases, beyond in findings))
     assert made.verdict == verdict
     assert str(made).startswith(f"1. c: {verdict}\n")
 

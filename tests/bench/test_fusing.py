@@ -1,4 +1,4 @@
-"""Fused against separate kernels: both compute the same; the recorder, with the emulator in the GPU's place."""
+"""Fused against separate kernels: both compute the same; the recorder, with the emulator instead of the GPU."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 from softlab.bench import fusing, recordings
-from softlab.bench import record_fusing as recorder
-from softlab.bench.fusing import PARTS, Problem
-from softlab.bench.record_claims import WrongResult
-from softlab.devices import Device
+from softlab.bench.fusing import PARTS, FusionCase
+from softlab.bench.record import fusing as recorder
+from softlab.bench.record.case_buffers import WrongResult
+from softlab.hardware.devices import Device
 from softlab.kernel import Kernel
-from tests.bench.test_record_claims import Clock, Event
+from tests.bench.record.test_claims import Clock, FakeEvent
 
 SECTOR = 32
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("parts", [(), ("scale", "mask"), ("bias", "causal"), PARTS])
-def test_both_ways_agree_and_move_what_they_must(dtype: str, parts: tuple[str, ...]) -> None:
+def test_fused_and_separate_agree_and_move_what_they_must(dtype: str, parts: tuple[str, ...]) -> None:
     """``counters`` compares the results. The sectors are the least bytes, where no matrix is shared."""
-    problem = Problem(1, 32, 64, dtype, parts)
+    problem = FusionCase(1, 32, 64, dtype, parts)
     one, apart = fusing.counters(problem)
     assert list(apart) == [
         *(p for p in PARTS if p in parts and p != "dropout"),
@@ -40,10 +40,10 @@ def test_both_ways_agree_and_move_what_they_must(dtype: str, parts: tuple[str, .
 
 def test_what_must_be_moved() -> None:
     """By hand: 4 bytes in, 4 out for each kernel; the mask's byte for each of its own elements."""
-    assert Problem(3, 8, 16, parts=()).least_bytes() == (3 * 8 * 16 * 8,) * 2
-    assert Problem(1, 8, 16, parts=("scale", "mask")).least_bytes() == (8 * 16 * 9, 8 * 16 * 25)
-    assert Problem(4, 8, 16, "float16", ("mask",)).least_bytes() == (4 * 8 * 16 * 4 + 128, 4 * 8 * 16 * 8 + 128)
-    assert Problem(1, 8, 16, parts=("dropout",)).least_bytes() == (8 * 16 * 12, 8 * 16 * 16)
+    assert FusionCase(3, 8, 16, parts=()).least_bytes() == (3 * 8 * 16 * 8,) * 2
+    assert FusionCase(1, 8, 16, parts=("scale", "mask")).least_bytes() == (8 * 16 * 9, 8 * 16 * 25)
+    assert FusionCase(4, 8, 16, "float16", ("mask",)).least_bytes() == (4 * 8 * 16 * 4 + 128, 4 * 8 * 16 * 8 + 128)
+    assert FusionCase(1, 8, 16, parts=("dropout",)).least_bytes() == (8 * 16 * 12, 8 * 16 * 16)
 
 
 @pytest.mark.parametrize(
@@ -56,15 +56,15 @@ def test_what_must_be_moved() -> None:
 )
 def test_wrong_problems(keywords, message) -> None:
     with pytest.raises(ValueError, match=message):
-        Problem(**{"matrices": 1, "rows": 2, "cols": 8, **keywords})
+        FusionCase(**{"matrices": 1, "rows": 2, "cols": 8, **keywords})
 
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """The emulator in the GPU's place; ``calls`` are the kernels that were launched."""
+    """The emulator instead of the GPU; ``calls`` are the kernels that were launched."""
     cupy = pytest.importorskip("cupy")
     clock, calls = Clock(), []
-    monkeypatch.setattr(Event, "clock", clock, raising=False)
+    monkeypatch.setattr(FakeEvent, "clock", clock, raising=False)
     kernels: dict[object, Kernel] = {}
 
     def launch(program, grid, block, args, smem):
@@ -75,7 +75,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     for name in ("asarray", "full_like", "allclose", "zeros"):
         monkeypatch.setattr(cupy, name, getattr(np, name))
     monkeypatch.setattr(cupy, "copyto", lambda to, x: clock.work())
-    monkeypatch.setattr(cupy.cuda, "Event", Event)
+    monkeypatch.setattr(cupy.cuda, "Event", FakeEvent)
     monkeypatch.setattr(cupy.cuda, "get_elapsed_time", lambda start, stop: stop.at - start.at)
     monkeypatch.setattr(recorder.gpu, "launch", launch)
     monkeypatch.setattr(recorder, "resolve", lambda device: Device.named("H200"))
@@ -88,7 +88,7 @@ def test_a_recording(gpu: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_
     def described(out, module, *, about, method, nvrtc, versions, tables):
         return recordings.Recording(out.stem, about, "an emulator", "today", module, method, versions, "", tables)
 
-    monkeypatch.setattr(recorder.record_claims, "described", described)
+    monkeypatch.setattr(recorder, "described", described)
     assert recorder.main([str(tmp_path / "fusing_h200.json"), "--elements", "2048", "--processes", "0"]) == 0
     read = recordings.read(tmp_path / "fusing_h200.json")
     times = recordings.select(read.tables["times"], dtype="float32", parts="scale+mask+dropout")
@@ -100,17 +100,17 @@ def test_a_recording(gpu: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_all_that_is_timed_is_compiled_before(gpu: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = Problem(1, 32, 64, parts=("scale", "mask", "dropout"))
+    problem = FusionCase(1, 32, 64, parts=("scale", "mask", "dropout"))
     recorder.compiled(problem)
-    monkeypatch.setattr("softlab.compile._compile", None)  # what is not in the cache by now cannot be had
-    bench = recorder.Bench(problem)
+    monkeypatch.setattr("softlab.cuda.compile._compile", None)  # what is not in the cache by now cannot be had
+    bench = recorder.FusionBuffers(problem)
     bench.fused()(0)
     bench.separate()(0)
     assert len(gpu.calls) == 5
 
 
 def test_a_wrong_result_is_not_timed(gpu: SimpleNamespace) -> None:
-    bench = recorder.Bench(Problem(1, 32, 64))
+    bench = recorder.FusionBuffers(FusionCase(1, 32, 64))
     with pytest.raises(WrongResult, match="disagree"):
         bench.check(bench.fused(), lambda turn: (bench.separate()(turn), bench.last.fill(0)))
 

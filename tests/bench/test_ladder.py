@@ -70,7 +70,7 @@ def test_the_rungs_are_those_of_the_page():
     page = (Path(__file__).parents[2] / "kernels" / "FAST.md").read_text()
     for rung in ladder.RUNGS:
         for number in filter(None, (rung.before, rung.predicted, rung.measured)):
-            assert re.search(rf"\b{number:g}\b", page), f"{rung.idea}: {number:g} stands not in FAST.md"
+            assert re.search(rf"\b{number:g}\b", page), f"{rung.idea}: {number:g} is not in FAST.md"
 
 
 @pytest.mark.parametrize("policy", ["oneflow", "fast"])

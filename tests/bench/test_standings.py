@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from softlab.bench import recordings, standings
-from softlab.bench.record_fast import TABLE_KEYS, Cell, cells, wanted
+from softlab.bench.record.fast import TABLE_KEYS, Workload, wanted, workloads
 from softlab.bench.recordings import Recording, table_of
 from softlab.bench.selections import EVERYTHING, Selection
 
@@ -44,7 +44,7 @@ def recording() -> Recording:
 
 
 def test_cells_are_held_to_the_copy_and_to_the_best_peer(recording):
-    found = standings.cells(recording, Selection.of(tables="forward"))
+    found = standings.comparisons(recording, Selection.of(tables="forward"))
     assert [(c.op, c.dtype, c.cols, c.best_peer) for c in found] == [
         ("softmax", "float32", 64, "oneflow"), ("softmax", "float32", 1023, "quack"), ("softmax", "float16", 64, None),
     ]  # fmt: skip
@@ -53,12 +53,12 @@ def test_cells_are_held_to_the_copy_and_to_the_best_peer(recording):
 
 
 def test_few_rows_have_the_copy_of_their_own_size(recording):
-    found = standings.cells(recording, Selection.of(tables="few"))
+    found = standings.comparisons(recording, Selection.of(tables="few"))
     assert [(c.rows, c.of_copy(), c.times_best) for c in found] == [(1, 0.75, 2.0), (8, 0.5, 0.5)]
 
 
 def test_summaries(recording):
-    summary, *others = standings.summaries(standings.cells(recording))
+    summary, *others = standings.summaries(standings.comparisons(recording))
     assert (summary.cells, summary.ahead, summary.compared) == (2, 1, 2)
     assert (summary.least_of_copy, summary.median_of_copy) == pytest.approx((0.8, 0.9))
     assert (summary.least_times_best, summary.median_times_best) == pytest.approx((0.8, 1.9))
@@ -69,7 +69,7 @@ def test_summaries(recording):
 
 
 def test_a_selection_of_peers_changes_who_is_best(recording):
-    found = standings.cells(recording, Selection.of(tables="forward", dtypes="float32", peers="fast,torch"))
+    found = standings.comparisons(recording, Selection.of(tables="forward", dtypes="float32", peers="fast,torch"))
     assert [(c.best_peer, c.times_best) for c in found] == [("torch", 2.0), ("torch", 4.0)]
 
 
@@ -78,19 +78,19 @@ def test_what_is_narrowed_and_written_says_the_same_when_it_is_read(recording, t
     path = tmp_path / "part.json"
     recordings.write(path, standings.narrowed(recording, selection), TABLE_KEYS)
     part = recordings.opened(str(path))
-    assert standings.cells(part) == standings.cells(recording, selection)
+    assert standings.comparisons(part) == standings.comparisons(recording, selection)
     assert set(part.tables) == {"forward"}
     assert part.tables["forward"]["peer"].tolist().count("copy") == 2, "that of 64 columns is the ceiling"
 
 
 def test_changes_are_of_problems_that_both_have(recording):
-    old = standings.cells(recording, Selection.of(dtypes="float32"))
-    (change,) = standings.changes(old[1:2], standings.cells(recording, Selection.of(tables="forward")))
+    old = standings.comparisons(recording, Selection.of(dtypes="float32"))
+    (change,) = standings.speedups(old[1:2], standings.comparisons(recording, Selection.of(tables="forward")))
     assert (change.new.cols, change.times) == (1023, 1.0)
 
 
 def test_panels(recording):
-    wide, half, gradient, few = standings.panels(standings.cells(recording))
+    wide, half, gradient, few = standings.panels(standings.comparisons(recording))
     assert wide[:3] == ("softmax, float32", "columns", "device copy")
     assert list(wide[3]) == ["softlab, fast", "softlab, oneflow", "PyTorch", "QuACK"]
     assert wide[3]["softlab, fast"] == [(64, 0.8, 1.25, "fast_warp"), (1023, 1.0, 1.0, "fast_warp")]
@@ -113,23 +113,27 @@ def test_selections_say_what_there_is():
 
 def test_any_row_length_can_be_measured_and_a_ceiling_with_it():
     selection = Selection.of(tables="forward", ops="softmax", dtypes="float16", cols="777", peers="fast,torch")
-    odd, ceiling = cells(selection)
+    odd, ceiling = workloads(selection)
     assert (odd.cols, odd.rows, ceiling.cols) == (777, 2**27 // 777, 4096)
     names = ("copy", "fast", "oneflow", "torch")
     assert [name for name in names if wanted(odd, name, (), selection)] == ["copy", "fast", "torch"]
     assert [name for name in names if wanted(ceiling, name, (), selection)] == ["copy"]
-    assert [c.cols for c in cells(Selection.of(tables="forward", ops="softmax", dtypes="float16", cols="777,64"))] == [
+    chosen = Selection.of(tables="forward", ops="softmax", dtypes="float16", cols="777,64")
+    assert [c.cols for c in workloads(chosen)] == [
         777, 64,
     ]  # fmt: skip
     with pytest.raises(ValueError, match="33554432 of float64 are all"):
-        list(cells(Selection.of(cols="67108864")))
-    assert len(list(cells(Selection.of(cols="67108864", dtypes="float32", tables="forward")))) == 2
+        list(workloads(Selection.of(cols="67108864")))
+    assert len(list(workloads(Selection.of(cols="67108864", dtypes="float32", tables="forward")))) == 2
 
 
 def test_nothing_asked_for_is_everything_on_the_page():
-    few = [cell for cell in cells(EVERYTHING) if cell.table == "few"]
-    assert few[:2] == [Cell("few", "softmax", "float32", 1, 32_000), Cell("few", "softmax", "float32", 8, 32_000)]
-    assert list(cells(Selection.of(tables="few", ops="log_softmax"))) == []
+    few = [cell for cell in workloads(EVERYTHING) if cell.table == "few"]
+    assert few[:2] == [
+        Workload("few", "softmax", "float32", 1, 32_000),
+        Workload("few", "softmax", "float32", 8, 32_000),
+    ]
+    assert list(workloads(Selection.of(tables="few", ops="log_softmax"))) == []
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"tables": {"forward": {}}}'])

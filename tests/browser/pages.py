@@ -119,7 +119,7 @@ class Page:
         """
         moved = 0
         while True:
-            # Looked up anew each time: a control may redraw its neighbours.
+            # Looked up each time, because a control may redraw its neighbours.
             controls = self.controls(area)
             if moved >= len(controls):
                 return moved

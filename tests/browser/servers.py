@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Playwright
 
 from softlab import app
 from softlab.cli.course import lab_command
-from softlab.compile import kernel_folder
+from softlab.cuda.compile import kernel_folder
 from tests.tools.notebooks import NOTEBOOKS
 
 HOST = "127.0.0.1"
@@ -94,8 +94,8 @@ def _running(
         probe.bind((HOST, 0))
         port = probe.getsockname()[1]
     server = Server(f"http://{HOST}:{port}", secrets.token_hex(24), folder)
-    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    own = {place: str(scratch / place.lower()) for place in places}
+    variables = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    own = {variable: str(scratch / variable.lower()) for variable in variables}
     log = scratch / "server.log"
     with log.open("w") as stream:
         process = subprocess.Popen(

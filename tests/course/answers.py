@@ -1,6 +1,6 @@
 """Reference solutions and plausible wrong answers to the course's exercises, as data.
 
-``solutions/lesson_NN.py`` has ``ANSWERS``, an :class:`Answers` for each exercise of that notebook; kernels lie beside
+``solutions/lesson_NN.py`` has ``ANSWERS``, an :class:`Answers` for each exercise of that notebook; kernels are beside
 it as ``solutions/<exercise>.cu``.
 """
 
@@ -28,7 +28,7 @@ def kernel(exercise: str, *edits: tuple[str, str]) -> str:
     """The reference solution of a kernel exercise, with some texts, each there just once, replaced by others."""
     source = (SOLUTIONS / f"{exercise}.cu").read_text()
     for old, new in edits:
-        assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in the solution of {exercise}"
+        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times in the solution of {exercise}"
         source = source.replace(old, new)
     return source
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from softlab import course
 from softlab.course import learners
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, Choice, Judged, Number, WriteFunction, first_difference
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.exercises import Call, Judged, MultipleChoice, Number, WriteFunction, first_difference
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.learners import Progress, Record
 from softlab.course.requirements import at_least, no_shared_memory
 
@@ -37,7 +41,7 @@ def test_numbers_near_enough(answer):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [(3, "not 3. h"), (6.3, "twice"), (9.9, "squared"), (float("nan"), "h"), (float("inf"), "h"), (10**400, "h"),
-     (True, "True"), ("3.14", "'3.14'"), ([3.14], "[3.14]"), (3.14j, "a number is asked for")],
+     (True, "True"), ("3.14", "'3.14'"), ([3.14], "[3.14]"), (3.14j, "the answer must be a number")],
 )  # fmt: skip
 def test_numbers_that_are_not(answer, words):
     verdict = PI.judge(answer)
@@ -46,7 +50,7 @@ def test_numbers_that_are_not(answer, words):
 
 
 def test_a_choice():
-    choice = Choice(
+    choice = MultipleChoice(
         id="99-c", answers=("a", "b", "c"), right=lambda: "b", slips={"a": "as if"}, hint="hm", because="So."
     )
     assert str(choice.judge("b")) == "Right. So."
@@ -93,7 +97,7 @@ SQUARES = WriteFunction(
         (lambda x: 1 / 0, "wrong", "raises ZeroDivisionError on line"),
         (lambda: 1, "wrong", "raises TypeError: "),
         (lambda x: None, "unanswered", "returns None"),
-        (5, "wrong", "a function is asked for"),
+        (5, "wrong", "the answer must be a function"),
     ],
 )
 def test_a_function(function, state, words):
@@ -118,7 +122,7 @@ SUM = WriteKernel(
     kernel="sum",
     parameters="const float* x, float* y",
     launches=lambda: [
-        Launch(
+        LaunchCase(
             1, 32, {"x": np.ones(32, np.float32), "y": np.zeros(1, np.float32)}, {"y": np.float32([32])}, about="ones"
         )
     ],
@@ -133,7 +137,7 @@ BODY = 'extern "C" __global__ void sum(const float* x, float* y) {{\n{}\n}}'
     [
         ("float v = x[threadIdx.x]; for (int k = 16; k; k /= 2) v += __shfl_xor_sync(~0u, v, k); *y = v;", ""),
         ("*y = 32;", "0 shuffle instructions, 5 expected. Five steps."),
-        ("volatile __shared__ float s[32]; s[threadIdx.x] = 1; *y = 32;", "uses shared memory: 128 bytes a block"),
+        ("volatile __shared__ float s[32]; s[threadIdx.x] = 1; *y = 32;", "uses shared memory: 128 bytes per block"),
         ("while (true) *(volatile float*)y = 1;", "infinite-loop on line 2"),
         ("*y = x[32];", "global-out-of-bounds on line 2, with ones: the thread reads 4 bytes at byte 128 of x"),
         ("float v = x[0]; if (threadIdx.x < 16) v = __shfl_xor_sync(~0u, v, 16); *y = v;", "inactive-lane on line 2"),
@@ -209,28 +213,109 @@ def test_what_is_solved_stays_solved(stored):
 def test_a_file_that_cannot_be_read_is_no_progress(stored, text):
     stored.parent.mkdir(parents=True)
     stored.write_text(text)
-    assert Progress.load() == Progress()
-    assert course.exercise("00-half-the-bytes").grade(16_777_216).right
+    with pytest.warns(UserWarning, match=r"progress\.json .*; the next answer moves it aside to progress\.old "):
+        assert Progress.load() == Progress()
+    with pytest.warns(UserWarning, match="moves it aside"):
+        assert course.exercise("00-half-the-bytes").grade(16_777_216).right
     assert json.loads(stored.read_text())["format"] == learners.FORMAT
     assert stored.with_suffix(".old").read_text() == text
 
 
-def test_a_place_where_nothing_can_be_written(tmp_path, monkeypatch):
+def test_a_folder_where_nothing_can_be_written(tmp_path, monkeypatch):
     """A file where the folder should be: it cannot be made, by root neither."""
     (tmp_path / "state").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    verdict = course.exercise("00-half-the-bytes").grade(16_777_216)
+    with pytest.warns(UserWarning, match=r"the answer is not stored: .*progress\.json cannot be written"):
+        verdict = course.exercise("00-half-the-bytes").grade(16_777_216)
     assert verdict.right
-    assert not Progress().save()
+    assert "1 of 3 in this notebook" in str(verdict)
+    with pytest.warns(UserWarning, match="the progress is not stored"):
+        assert not Progress().save()
 
 
 def test_a_write_that_fails_leaves_the_old_file(stored, monkeypatch):
     assert Progress({"00-a": Record(1)}).save()
     monkeypatch.setattr("os.replace", lambda *paths: (_ for _ in ()).throw(OSError("full")))
-    assert not Progress({"00-b": Record(2)}).save()
+    with pytest.warns(UserWarning, match=r"cannot be written \(full\)"):
+        assert not Progress({"00-b": Record(2)}).save()
     monkeypatch.undo()
     assert list(Progress.load(stored).records) == ["00-a"]
-    assert [path.name for path in stored.parent.iterdir()] == [stored.name]
+    assert sorted(path.name for path in stored.parent.iterdir()) == [stored.name, f"{stored.name}.lock"]
+
+
+MANY_ANSWERS = """
+import sys
+from softlab.course.learners import Progress
+for number in range(10):
+    Progress.answered(f"00-{sys.argv[1]}-{number}", right=True)
+    Progress.answered("00-shared", right=False)
+"""
+
+
+def test_answers_of_several_notebooks_at_once_are_kept(stored):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", MANY_ANSWERS, str(number)], env=environment) for number in range(6)
+    ]
+    assert [process.wait() for process in processes] == [0] * 6
+    records = Progress.load().records
+    assert len(records) == 61
+    assert records["00-shared"].attempts == 60
+
+
+def test_a_save_keeps_what_others_stored(stored):
+    Progress({"00-a": Record(3, "2026-01-02", "wrong", "later"), "00-b": Record(1)}).save()
+    assert Progress({"00-a": Record(1, "2026-01-01", "right"), "00-c": Record(1)}).save()
+    records = Progress.load().records
+    assert records["00-a"] == Record(3, "2026-01-01", "wrong", "later")
+    assert set(records) == {"00-a", "00-b", "00-c"}
+
+
+def test_a_lock_that_is_held_is_named(stored, monkeypatch):
+    monkeypatch.setattr(learners, "_WAIT_SECONDS", 0)
+    stored.parent.mkdir(parents=True)
+    with FileLock(f"{stored}.lock"), pytest.warns(UserWarning, match=r"another process held .*progress\.json\.lock"):
+        assert not Progress({"00-a": Record(1)}).save()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{"attempts": "3"}, {"attempts": -1}, {"attempts": True}, {"attempts": 10**400}, {"solved": 5}, {"state": "great"},
+     {"message": ["x"]}, {"colour": 1}, [], None, 5],
+)  # fmt: skip
+def test_an_odd_entry_leaves_the_others(stored, entry):
+    stored.parent.mkdir(parents=True)
+    text = json.dumps({"format": 1, "exercises": {"00-a": {"attempts": 2}, "00-b": entry}})
+    stored.write_text(text)
+    with pytest.warns(UserWarning, match="has odd entries: '00-b'"):
+        assert Progress.load().records == {"00-a": Record(2)}
+    Progress({"00-c": Record(1)}).save()
+    assert set(Progress.load().records) == {"00-a", "00-c"}
+    assert stored.with_suffix(".old").read_text() == text
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b"\xff\xfe", b"\0" * 100, b'{"format": 1' + b"0" * 5000 + b"}"])
+def test_damaged_bytes_are_kept_aside_each_time(stored, content):
+    stored.parent.mkdir(parents=True)
+    for name in ("progress.old", "progress.old2"):
+        stored.write_bytes(content)
+        with pytest.warns(UserWarning, match=name):
+            assert Progress.load() == Progress()
+        Progress({"00-a": Record(1)}).save()
+        assert (stored.parent / name).read_bytes() == content
+    assert Progress.load().records == {"00-a": Record(1)}
+
+
+def test_a_folder_where_the_file_should_be(stored):
+    stored.mkdir(parents=True)
+    with pytest.warns(UserWarning, match="is no file"):
+        assert course.exercise("00-half-the-bytes").grade(16_777_216).right
+    assert stored.is_file()
+    assert stored.with_suffix(".old").is_dir()
+    stored.unlink()
+    stored.mkdir()
+    course.reset()
+    assert not stored.exists()
 
 
 def test_verdicts_and_progress_as_html(stored):

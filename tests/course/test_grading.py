@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
+import os
+from random import Random
 
 import nbformat
 import pytest
@@ -23,6 +27,29 @@ AS_FOUND = next(
 )
 
 
+#: It writes where the next submission might look for a module or a notebook, and changes its environment.
+MEDDLES = """
+import os
+for name in ("numpy.py", "softlab.py", "added.ipynb", "hal.ipynb"):
+    for folder in (".", "..", os.path.expanduser("~")):
+        with open(os.path.join(folder, name), "w") as stream:
+            stream.write("raise SystemExit('wrong')")
+os.makedirs(os.path.expanduser("~/.ipython/profile_default/startup"), exist_ok=True)
+with open(os.path.expanduser("~/.ipython/profile_default/startup/00.py"), "w") as stream:
+    stream.write("raise SystemExit('wrong')")
+os.environ["PYTHONPATH"] = os.getcwd()
+"""
+#: It does not end by an interrupt.
+STUBBORN = """
+while True:
+    try:
+        while True:
+            print("x" * 1000)
+    except BaseException:
+        pass
+"""
+
+
 def hand_in(folder, name, *sources):
     folder.mkdir(exist_ok=True)
     nbformat.write(new_notebook(cells=[new_code_cell(source) for source in (IMPORTS, *sources)]), folder / name)
@@ -31,6 +58,7 @@ def hand_in(folder, name, *sources):
 @pytest.fixture(scope="module")
 def submissions(tmp_path_factory):
     folder = tmp_path_factory.mktemp("class")
+    course.exercise("00-where-shared-memory-ends").judge(12_272)  # compiles what a cell would wait for
     solved = f"%%exercise 00-copy\n{kernel('00-copy')}"
     hand_in(folder, "ada.ipynb", HALF.format(16_777_216), ENDS.format(12_272), solved)
     hand_in(folder, "bob.ipynb", HALF.format(5), "1 / 0", ENDS.format(None), AS_FOUND)
@@ -38,7 +66,13 @@ def submissions(tmp_path_factory):
     hand_in(folder, "dan.ipynb", HALF.format(16_777_216), "while True: pass", ENDS.format(12_272))
     hand_in(folder, "eve.ipynb", "print('nothing of the course')")
     (folder / "=fay.ipynb").write_text("not a notebook")
-    found = [grading.graded(p, folder, shipped=NOTEBOOKS, seconds=6) for p in grading.notebooks(folder)]
+    hand_in(folder, "gil.ipynb", MEDDLES, HALF.format(16_777_216))
+    hand_in(folder, "hal.ipynb", "import numpy, os\nassert not os.listdir()", ENDS.format(12_272))
+    (folder / "numpy.py").write_text("raise SystemExit('the wrong numpy')")
+    hand_in(folder, "ian.ipynb", "import os\nos._exit(1)", ENDS.format(12_272))
+    hand_in(folder, "jan.ipynb", HALF.format(16_777_216), STUBBORN, ENDS.format(12_272))
+    found = [grading.graded(notebook, shipped=NOTEBOOKS, seconds=6) for notebook in grading.handed_in(folder)]
+    assert not any((folder / name).exists() for name in ("added.ipynb", "softlab.py"))
     return {submission.file: submission for submission in found}
 
 
@@ -63,8 +97,26 @@ def test_a_cell_that_is_gone_and_one_that_raises(submissions):
 
 
 def test_an_endless_cell(submissions):
-    assert states(submissions["dan.ipynb"]) == ("right", "not answered", "missing")
+    """What comes after it counts."""
+    assert states(submissions["dan.ipynb"]) == ("right", "right", "missing")
     assert submissions["dan.ipynb"].problem == "a cell took more than 6 s"
+
+
+def test_a_cell_that_does_not_end_by_an_interrupt(submissions):
+    assert states(submissions["jan.ipynb"]) == ("right", "right", "missing")
+    assert submissions["jan.ipynb"].problem == "a cell took more than 6 s"
+
+
+def test_a_cell_that_ends_its_kernel(submissions):
+    assert states(submissions["ian.ipynb"]) == ("missing", "right", "missing")
+    assert submissions["ian.ipynb"].problem == "its kernel died"
+
+
+def test_a_submission_does_not_reach_the_next_one(submissions):
+    assert submissions["gil.ipynb"].problem == ""
+    assert states(submissions["gil.ipynb"])[0] == "right"
+    assert submissions["hal.ipynb"].problem == ""
+    assert states(submissions["hal.ipynb"])[1] == "right"
 
 
 def test_what_is_no_submission(submissions):
@@ -76,13 +128,127 @@ def test_the_graders_own_progress_is_left_alone(submissions):
     assert not course.progress_file().exists()
 
 
-def test_as_csv(submissions):
+def written(*submissions):
     stream = io.StringIO()
-    grading.write_csv([submissions["ada.ipynb"], submissions["=fay.ipynb"]], stream)
-    head, ada, fay = stream.getvalue().splitlines()
+    rows = grading.CsvRows(stream, [name for submission in submissions for name in submission.states])
+    for submission in submissions:
+        rows.write(submission)
+    return stream.getvalue()
+
+
+def test_as_csv(submissions):
+    head, ada, fay = written(submissions["ada.ipynb"], submissions["=fay.ipynb"]).splitlines()
     assert head == "file,right,of,problem,00-copy,00-half-the-bytes,00-where-shared-memory-ends"
     assert ada == "ada.ipynb,3,3,,right,right,right"
     assert fay.startswith("'=fay.ipynb,0,0,no notebook")
+
+
+@pytest.mark.parametrize("start", ["", " ", "\t", "\r", "\n", "\x1b", "\u202e", "\u00a0", "\udc80", " \r\t "])
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\uff1d"])
+def test_a_name_is_no_formula_and_no_command(start, sign):
+    text = written(grading.Submission(f"{start}{sign}1+1\r\n,b.ipynb", {}, f"{start}{sign}2"))
+    _, (file, *_, problem) = csv.reader(io.StringIO(text))
+    assert file.startswith("'")
+    assert problem.startswith("'")
+    assert file.endswith(f"{sign}1+1\\r\\n,b.ipynb")
+    assert all(character == "\n" or character.isprintable() or character == "\u00a0" for character in text)
+    text.encode()
+
+
+def test_other_names_stay_as_they_are():
+    assert "\nJos\u00e9 \u738b - a+b.ipynb,0,0,," not in written(grading.Submission("a", {}))
+    assert written(grading.Submission("Jos\u00e9 \u738b - a+b.ipynb", {})).endswith(
+        "\nJos\u00e9 \u738b - a+b.ipynb,0,0,\n"
+    )
+
+
+CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "it is empty"),
+        (b"hello", "it is not JSON (line 1)"),
+        (b"\xff\xfe{}", "it is not UTF-8 text"),
+        (b"{}", "it has no list of cells"),
+        (b"[]", "it has no list of cells"),
+        (b'{"cells": {}, "nbformat": 4}', "it has no list of cells"),
+        (b"[" * 100_000, "it is nested too deeply or too large"),
+        (b" " * (33 << 20), "it has more than 32 MiB"),
+    ],
+)
+def test_what_is_no_notebook(tmp_path, content, problem):
+    (tmp_path / "a.ipynb").write_bytes(content)
+    (found,) = grading.handed_in(tmp_path)
+    assert grading.graded(found) == grading.Submission("a.ipynb", {}, f"no notebook: {problem}")
+
+
+def test_a_folder_and_a_pipe_are_no_notebooks(tmp_path):
+    (tmp_path / "folder.ipynb").mkdir()
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / "broken.ipynb").symlink_to(tmp_path / "nothing")
+    assert [found.problem for found in grading.handed_in(tmp_path)] == [
+        "no notebook: it is no regular file",
+        "no notebook: it is a folder",
+        "no notebook: it is no regular file",
+    ]
+
+
+@pytest.mark.parametrize("cell", [{**CELL, "source": 5}, {**CELL, "source": ["a", 5]}, CELL, 7, None, {"source": "x"}])
+def test_an_odd_cell_leaves_the_others(tmp_path, cell):
+    good = {**CELL, "source": ["a = 1\n", HALF.format(5)]}
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [cell, good], "nbformat": 4, "nbformat_minor": 5}))
+    (found,) = grading.handed_in(tmp_path)
+    assert found.problem == "cell 1 of the file has no text"
+    assert grading.wanted(found) == course.lesson("00").ids
+
+
+ODD = (None, 5, "x", [], {}, True, -1, 1e308, float("nan"), ["a"], {"a": 1}, "\ud800", 10**30, "code", "markdown")
+NAMES = ("cells", "cell_type", "source", "worksheets", "input", "nbformat", "metadata")
+
+
+def odd_content(random, depth=0):
+    """Nested lists and objects with the names that a notebook has."""
+    if depth > 4 or random.random() < 0.3:
+        return random.choice(ODD)
+    parts = [odd_content(random, depth + 1) for _ in range(random.randrange(5))]
+    return parts if random.random() < 0.4 else {random.choice(NAMES): part for part in parts}
+
+
+def test_whatever_a_file_has_it_is_read_or_is_a_problem(tmp_path):
+    random = Random(13)
+    path = tmp_path / "a.ipynb"
+    shipped = (NOTEBOOKS / "00-start-here.ipynb").read_bytes()
+    read = 0
+    for number in range(1000):
+        if number % 10:
+            path.write_text(json.dumps(odd_content(random)))
+        else:
+            start = random.randrange(len(shipped))
+            path.write_bytes(shipped[:start] + random.randbytes(3) + shipped[start + random.randrange(50) :])
+        (found,) = grading.handed_in(tmp_path)
+        grading.wanted(found)
+        read += not found.problem
+    assert 0 < read < 1000
+
+
+def test_the_format_of_before_is_read(tmp_path):
+    old = {"worksheets": [{"cells": [{"cell_type": "code", "input": ["a\n", "b"]}, {"cell_type": "markdown"}]}]}
+    (tmp_path / "a.ipynb").write_text(json.dumps({**old, "nbformat": 3, "nbformat_minor": 0}), encoding="utf-8-sig")
+    assert grading.handed_in(tmp_path) == (grading.HandedIn("a.ipynb", ("a\nb",)),)
+
+
+def test_a_notebook_that_cannot_be_run_is_a_row(monkeypatch):
+    def fails(cells, seconds):
+        raise RuntimeError("no kernel")
+
+    monkeypatch.setattr("softlab.course.execution.execute", fails)
+    found = grading.graded(grading.HandedIn("a.ipynb", (HALF.format(1),)))
+    assert set(found.states.values()) == {"not answered", "missing"}
+    assert found.problem == "it could not be graded: RuntimeError: no kernel"
+    with pytest.raises(ValueError, match="seconds = 0"):
+        grading.graded(grading.HandedIn("a.ipynb"), seconds=0)
 
 
 @pytest.mark.parametrize(

@@ -205,13 +205,13 @@ def test_a_thread_that_asks_once_and_goes_on():
 def test_every_source_size(width, cache, arch):
     """Lane t copies t % (width + 1) bytes of each copy; the rest is zero. Nothing behind the array is read."""
     body = f"""(const char* x, char* y) {{
-      __shared__ __align__(16) char place[32 * {width}]; u32 a = address_of(place + {width} * threadIdx.x);
+      __shared__ __align__(16) char slot[32 * {width}]; u32 a = address_of(slot + {width} * threadIdx.x);
       u64 policy; asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
       asm volatile("cp.async.{cache}.shared.global.L2::cache_hint.L2::128B [%0], [%1], {width}, %2, %3;"
                    :: "r"(a), "l"(x + {width} * threadIdx.x), "r"((31 - threadIdx.x) % {width + 1}), "l"(policy)
                    : "memory");
       asm volatile("cp.async.commit_group;\\ncp.async.wait_group 0;" ::: "memory");
-      for (int i = 0; i < {width}; ++i) y[{width} * threadIdx.x + i] = place[{width} * threadIdx.x + i]; }}"""
+      for (int i = 0; i < {width}; ++i) y[{width} * threadIdx.x + i] = slot[{width} * threadIdx.x + i]; }}"""
     x = np.random.default_rng(width).integers(1, 256, 31 * width).astype(np.uint8)  # the last lane copies nothing
     y = np.full(32 * width, 99, np.uint8)
     kernel(body, arch).run(1, 32, (x, y))
@@ -222,10 +222,10 @@ def test_every_source_size(width, cache, arch):
 
 
 def test_a_predicate_leaves_copies_out():
-    body = """(const int* x, int* y) { __shared__ int place[64]; u32 a = address_of(place + threadIdx.x);
+    body = """(const int* x, int* y) { __shared__ int slot[64]; u32 a = address_of(slot + threadIdx.x);
       asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; }"
                    :: "r"(a), "l"(x + threadIdx.x), "r"(threadIdx.x % 3) : "memory");
-      asm volatile("cp.async.wait_all;" ::: "memory"); y[threadIdx.x] = place[threadIdx.x]; }"""
+      asm volatile("cp.async.wait_all;" ::: "memory"); y[threadIdx.x] = slot[threadIdx.x]; }"""
     x, y = np.arange(1, 65, dtype=np.int32), np.zeros(64, np.int32)
     kernel(body).run(1, 64, (x, y))
     assert y.tolist() == [v if (v - 1) % 3 == 0 else 0 for v in range(1, 65)]
@@ -233,15 +233,15 @@ def test_a_predicate_leaves_copies_out():
 
 def test_groups_of_each_thread_are_its_own():
     """Warps commit different numbers of groups; each finds the copies that it waited for, and the old data else."""
-    body = """(const int* x, int* y) { __shared__ int place[4][64];
-      for (int g = 0; g < 4; ++g) place[g][threadIdx.x] = -1;
+    body = """(const int* x, int* y) { __shared__ int slot[4][64];
+      for (int g = 0; g < 4; ++g) slot[g][threadIdx.x] = -1;
       int groups = 1 + threadIdx.x / 32 * 3;
       for (int g = 0; g < groups; ++g) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(address_of(&place[g][threadIdx.x])),
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(address_of(&slot[g][threadIdx.x])),
                      "l"(x + 64 * g + threadIdx.x) : "memory");
         asm volatile("cp.async.commit_group;" ::: "memory"); }
       asm volatile("cp.async.wait_group 2;" ::: "memory");
-      for (int g = 0; g < 4; ++g) y[64 * g + threadIdx.x] = place[g][threadIdx.x];
+      for (int g = 0; g < 4; ++g) y[64 * g + threadIdx.x] = slot[g][threadIdx.x];
       asm volatile("cp.async.wait_all;" ::: "memory"); }"""
     x, y = np.arange(256, dtype=np.int32), np.zeros((4, 64), np.int32)
     kernel(body).run(1, 64, (x, y), check=False)

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from softlab.emulator.compiler import Program
-from softlab.emulator.launch import prepare
-from softlab.emulator.parser import parse
+from softlab.emulator.machine.compiler import EmulatedProgram
+from softlab.emulator.machine.prepare import prepare
+from softlab.emulator.ptx.parser import parse
 from softlab.errors import CompileError, Error, KernelFault
 from softlab.kernel import Kernel
 
@@ -255,7 +255,7 @@ def test_clusters_on_an_older_gpu():
         Kernel(source, "k", arch="sm_80")
     ptx = Kernel(source, "k").program.ptx.replace("sm_90", "sm_80")
     with pytest.raises(Error, match="sm_80 has none"):
-        prepare(Program(parse(ptx), "k"), (2, 1, 1), (32, 1, 1), (np.zeros(1, np.int32),))
+        prepare(EmulatedProgram(parse(ptx), "k"), (2, 1, 1), (32, 1, 1), (np.zeros(1, np.int32),))
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_damaged_cluster_sizes(cluster, why):
     damaged = ptx.replace(".reqnctapercluster 2, 1, 1", f".reqnctapercluster {cluster}")
     assert damaged != ptx
     with pytest.raises(Error, match=why):
-        prepare(Program(parse(damaged), "k"), (2, 1, 1), (32, 1, 1), (np.zeros(1, np.int32),))
+        prepare(EmulatedProgram(parse(damaged), "k"), (2, 1, 1), (32, 1, 1), (np.zeros(1, np.int32),))
 
 
 def fault_of(body: str, *args, cluster: str = "4", grid: int = 4, block: int = 32) -> KernelFault:

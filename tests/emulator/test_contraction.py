@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from softlab.disassembly import DisassemblyError, disassemble
+from softlab.cuda.disassembly import DisassemblyError, disassemble
 from softlab.kernel import Kernel
 
 #: Body of the kernel, (a, b, c, d) -> exact value of y[0], whether the product is rounded before.
@@ -54,10 +54,10 @@ def test_rounded_as_ptxas_rounds(case: str, name: str, dtype: type) -> None:
         code = disassemble(kernel.program)
     except DisassemblyError:
         return
-    letter = "F" if name == "float" else "D"
-    names = [i.text.split()[0] for f in code.functions for i in f.instructions if i.text.startswith(letter)]
+    prefix = "F" if name == "float" else "D"
+    names = [i.text.split()[0] for f in code.functions for i in f.instructions if i.text.startswith(prefix)]
     fused = case != "the product is stored, too"
-    assert (f"{letter}FMA" in names) == fused
+    assert (f"{prefix}FMA" in names) == fused
 
 
 @pytest.mark.parametrize(("source", "options"), [

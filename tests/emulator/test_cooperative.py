@@ -1,4 +1,4 @@
-"""Blocks that wait for each other: all of a grid at once, by way of global memory."""
+"""Blocks that wait for each other: all of a grid at once, through global memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __device__ void release(u32* at, u32 v) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" :: "l"(at), "r"(v) : "memory"); }
 __device__ void add_release(u32* at, u32 v) {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" :: "l"(at), "r"(v) : "memory"); }
-__device__ void post(u64* at, u64 a, u64 b) {
+__device__ void write_tagged(u64* at, u64 a, u64 b) {
   asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" :: "l"(at), "l"(a), "l"(b) : "memory"); }
-__device__ void look(const u64* at, u64& a, u64& b) {
+__device__ void read_tagged(const u64* at, u64& a, u64& b) {
   asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at) : "memory"); }
 __device__ u32 address_of(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 __device__ void wait(u64* barrier, u32 phase) {
@@ -39,21 +39,21 @@ __device__ void copy(void* to, const void* from, u32 bytes, u64* barrier) {
                : "memory");
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(address_of(to)), "l"(from), "r"(bytes), "r"(address_of(barrier)) : "memory"); }
-__device__ void grid_barrier(u32* arrived, u32 turn) {
+__device__ void grid_barrier(u32* arrived, u32 phase) {
   __syncthreads();
-  if (threadIdx.x == 0) { add_release(arrived, 1); while (acquire(arrived) < gridDim.x * turn) {} }
+  if (threadIdx.x == 0) { add_release(arrived, 1); while (acquire(arrived) < gridDim.x * phase) {} }
   __syncthreads();
 }
 """
 #: Each block takes over its right neighbour's number, many times.
-ROTATE = """(u32* x, u32* arrived, int turns) {
+ROTATE = """(u32* x, u32* arrived, int rounds) {
   const int right = (blockIdx.x + 1) % gridDim.x;
-  u32 turn = 0;
-  for (int t = 0; t < turns; ++t) {
+  u32 phase = 0;
+  for (int t = 0; t < rounds; ++t) {
     const u32 mine = relaxed(&x[right * blockDim.x + threadIdx.x]);
-    grid_barrier(arrived, ++turn);
+    grid_barrier(arrived, ++phase);
     x[blockIdx.x * blockDim.x + threadIdx.x] = mine + 1;
-    grid_barrier(arrived, ++turn);
+    grid_barrier(arrived, ++phase);
   } }"""
 #: More blocks of 1024 threads than a batch has.
 MANY = 40
@@ -80,7 +80,7 @@ def test_a_barrier_of_the_grid(grid, block):
     assert (x == expected).all()
 
 
-def test_many_barriers_in_turn():
+def test_many_barriers_one_after_another():
     x, arrived = np.arange(8 * 64, dtype=np.uint32).reshape(8, 64), np.zeros(1, np.uint32)
     expected = np.roll(x, -11, axis=0) + 11
     kernel(ROTATE).run(8, 64, (x, arrived, 11), cooperative=True)
@@ -96,9 +96,9 @@ def test_in_another_order_of_warps(order):
     assert (x == expected).all()
 
 
-#: Of each block one warp copies a row, some add it up, one tells the sum to all blocks, one gathers all sums. While the
-#: gatherers spin on global memory, the others wait at mbarriers of their blocks, some of them for copies.
-LETTERS = """(const u32* x, u32* y, u64* letters, int rows) {
+#: In each block one warp copies a row, four add it up, one writes the sum to the mailbox, and one adds up the sums of
+#: all blocks. While the last one spins on global memory, the others wait at mbarriers of their blocks, some for copies.
+TAGGED_PARTIALS = """(const u32* x, u32* y, u64* mailbox, int rows) {
   __shared__ __align__(128) u32 row[2][256];
   __shared__ u32 total[2];
   __shared__ __align__(8) u64 full[2], added[2], empty[2];
@@ -122,7 +122,8 @@ LETTERS = """(const u32* x, u32* y, u64* letters, int rows) {
     } else if (warp == 5) {
       wait(&added[slot], phase);
       if (lane == 0) {
-        post(letters + (r * gridDim.x + blockIdx.x) * 2, (u64)(r + 1) << 32 | total[slot], (u64)(r + 1) << 32 | 77);
+        const u64 tag = (u64)(r + 1) << 32;
+        write_tagged(mailbox + (r * gridDim.x + blockIdx.x) * 2, tag | total[slot], tag | 77);
         total[slot] = 0;
         arrive(&empty[slot]);
       }
@@ -131,7 +132,7 @@ LETTERS = """(const u32* x, u32* y, u64* letters, int rows) {
       u32 all = 0;
       for (int b = lane; b < gridDim.x; b += 32) {
         u64 one, two;
-        do look(letters + (r * gridDim.x + b) * 2, one, two); while (one >> 32 != r + 1 || two >> 32 != r + 1);
+        do read_tagged(mailbox + (r * gridDim.x + b) * 2, one, two); while (one >> 32 != r + 1 || two >> 32 != r + 1);
         all += (u32)one;
       }
       all = __reduce_add_sync(~0u, all);
@@ -142,22 +143,22 @@ LETTERS = """(const u32* x, u32* y, u64* letters, int rows) {
 
 @pytest.mark.parametrize("grid", [1, 8, 100])
 @pytest.mark.parametrize("order", [None, (6, 5, 4, 3, 2, 1, 0), (4, 0, 6, 1, 5, 2, 3)])
-def test_letters_between_blocks_while_others_wait_for_copies(grid, order):
+def test_tagged_partials_between_blocks_while_others_wait_for_copies(grid, order):
     rows = 5
     x = np.random.default_rng(grid).integers(0, 1000, (rows, grid, 256), dtype=np.uint32)
     y = np.zeros((rows, grid), np.uint32)
-    letters = np.zeros((rows, grid, 2), np.uint64)
-    kernel(LETTERS).run(grid, 7 * 32, (x, y, letters, rows), cooperative=True, warp_order=order)
+    mailbox = np.zeros((rows, grid, 2), np.uint64)
+    kernel(TAGGED_PARTIALS).run(grid, 7 * 32, (x, y, mailbox, rows), cooperative=True, warp_order=order)
     assert (y == x.sum(axis=(1, 2))[:, None]).all()
     tags = np.arange(1, rows + 1, dtype=np.uint64)[:, None] << np.uint64(32)
-    assert (letters[..., 0] == tags + x.sum(axis=2, dtype=np.uint64)).all()
-    assert (letters[..., 1] == tags + np.uint64(77)).all()
+    assert (mailbox[..., 0] == tags + x.sum(axis=2, dtype=np.uint64)).all()
+    assert (mailbox[..., 1] == tags + np.uint64(77)).all()
 
 
-#: Sums over all blocks up to the own one, and over all. Of each block one warp spins until its left neighbour's letter
-#: comes, another until the last block's does. A third adds up a copy, waits at an mbarrier for what the first has found
-#: and writes the block's own letter: when a letter comes, all but one block spin still, at two places.
-CHAIN = """(const u32* x, u32* y, u32* all, u64* letters, int rows) {
+#: Sums over all blocks up to the own one, and over all. In each block one warp spins until its left neighbour's partial
+#: comes, another until the last block's comes. A third adds up a copy, waits at an mbarrier for the first warp's value
+#: and writes the block's own partial. When a partial comes, all other blocks still spin, at two instructions.
+CHAIN = """(const u32* x, u32* y, u32* all, u64* mailbox, int rows) {
   __shared__ __align__(128) u32 row[2][32];
   __shared__ u32 before[2];
   __shared__ __align__(8) u64 full[2], known[2], empty[2];
@@ -170,7 +171,7 @@ CHAIN = """(const u32* x, u32* y, u32* all, u64* letters, int rows) {
   for (int r = 0; r < rows; ++r) {
     const int slot = r % 2, phase = r / 2 % 2;
     const u64 tag = (u64)(r + 1) << 32;
-    u64* const first = letters + r * gridDim.x * 2;
+    u64* const first = mailbox + r * gridDim.x * 2;
     u64 one = tag, two = tag;
     if (warp == 0) {
       wait(&full[slot], phase);
@@ -178,7 +179,7 @@ CHAIN = """(const u32* x, u32* y, u32* all, u64* letters, int rows) {
       wait(&known[slot], phase);
       sum += before[slot];
       if (lane == 0) {
-        post(first + blockIdx.x * 2, tag | sum, tag);
+        write_tagged(first + blockIdx.x * 2, tag | sum, tag);
         y[r * gridDim.x + blockIdx.x] = sum;
         arrive(&empty[slot]);
       }
@@ -188,11 +189,11 @@ CHAIN = """(const u32* x, u32* y, u32* all, u64* letters, int rows) {
       if (warp == 1) {
         copy(row[slot], x + (r * gridDim.x + blockIdx.x) * 32, 128, &full[slot]);
       } else if (warp == 2) {
-        if (blockIdx.x > 0) do look(first + (blockIdx.x - 1) * 2, one, two); while ((one ^ tag) >> 32);
+        if (blockIdx.x > 0) do read_tagged(first + (blockIdx.x - 1) * 2, one, two); while ((one ^ tag) >> 32);
         before[slot] = (u32)one;
         arrive(&known[slot]);
       } else {
-        do look(first + (gridDim.x - 1) * 2, one, two); while ((two ^ tag) >> 32);
+        do read_tagged(first + (gridDim.x - 1) * 2, one, two); while ((two ^ tag) >> 32);
         all[r * gridDim.x + blockIdx.x] = (u32)one;
       }
     }
@@ -201,25 +202,25 @@ CHAIN = """(const u32* x, u32* y, u32* all, u64* letters, int rows) {
 
 @pytest.mark.parametrize("grid", [1, 8, 40])
 @pytest.mark.parametrize("order", [None, (3, 2, 1, 0), (0, 2, 3, 1)])
-def test_a_chain_of_letters(grid, order):
-    """Who waits at an mbarrier is asked again before the others' spinning counts as endless."""
+def test_a_chain_of_tagged_partials(grid, order):
+    """Threads at an mbarrier are asked again before the others' spinning counts as an infinite loop."""
     rows = 4
     x = np.random.default_rng(grid).integers(0, 1000, (rows, grid, 32), dtype=np.uint32)
     y, total = np.zeros((2, rows, grid), np.uint32)
-    letters = np.zeros((rows, grid, 2), np.uint64)
-    kernel(CHAIN).run(grid, 128, (x, y, total, letters, rows), cooperative=True, warp_order=order)
+    mailbox = np.zeros((rows, grid, 2), np.uint64)
+    kernel(CHAIN).run(grid, 128, (x, y, total, mailbox, rows), cooperative=True, warp_order=order)
     assert (y == x.sum(axis=2).cumsum(axis=1)).all()
     assert (total == x.sum(axis=(1, 2))[:, None]).all()
 
 
 def test_four_that_pass_a_flag_on():
-    """In every order, at four places of the code: who was put off before a write looks again after it."""
+    """In every order, at four instructions: a warp that read before a write reads again after it."""
     body = """(u32* flags, const u32* next, u32 first) {
       __shared__ __align__(8) u64 round;
       const u32 warp = threadIdx.x / 32;
       if (threadIdx.x == 0) init(&round, 128);
       __syncthreads();
-    #define PASS_ON(w) asm volatile("// place " #w); \\
+    #define PASS_ON(w) asm volatile("// warp " #w); \\
       if (warp == w) for (u32 r = 0; r < 3; ++r) { \\
         if (r) wait(&round, (r - 1) % 2); \\
         if (first != w) while (relaxed(flags + w) <= r) {} \\
@@ -227,11 +228,11 @@ def test_four_that_pass_a_flag_on():
         arrive(&round); }
       PASS_ON(0) PASS_ON(1) PASS_ON(2) PASS_ON(3) }"""
     k = kernel(body)
-    for way in permutations(range(4)):
+    for order in permutations(range(4)):
         following = np.zeros(4, np.uint32)
-        following[list(way)] = np.roll(way, -1)
+        following[list(order)] = np.roll(order, -1)
         flags = np.zeros(4, np.uint32)
-        k.run(1, 128, (flags, following, way[0]))
+        k.run(1, 128, (flags, following, order[0]))
         assert (flags == 3).all()
 
 
@@ -323,8 +324,8 @@ def test_two_blocks_that_wait_for_each_other():
     assert caught.value.kind == "infinite-loop"
 
 
-def test_a_letter_that_never_comes_while_others_wait_for_a_copy():
-    """The copy comes, but the block that should write the letter waits for another phase, which nobody ends."""
+def test_a_partial_that_never_comes_while_others_wait_for_a_copy():
+    """The copy comes, but the block that should write the partial waits for another phase, which never ends."""
     body = """(const u32* x, u32* flag, u32* y) {
       __shared__ __align__(128) u32 row[32];
       __shared__ __align__(8) u64 full;
@@ -351,10 +352,10 @@ def test_a_letter_that_never_comes_while_others_wait_for_a_copy():
 @pytest.mark.parametrize(
     ("arch", "block", "smem", "most"),
     [
-        ("sm_90", 1024, 0, 2 * 132),  # 2048 threads an SM
-        ("sm_90", 32, 0, 32 * 132),  # 32 blocks an SM
-        ("sm_90", 64, 100_000, 2 * 132),  # 228 KiB an SM
-        ("sm_75", 1024, 0, 40),  # 1024 threads an SM, 40 SMs
+        ("sm_90", 1024, 0, 2 * 132),  # 2048 threads per SM
+        ("sm_90", 32, 0, 32 * 132),  # 32 blocks per SM
+        ("sm_90", 64, 100_000, 2 * 132),  # 228 KiB per SM
+        ("sm_75", 1024, 0, 40),  # 1024 threads per SM, 40 SMs
     ],
 )
 def test_all_blocks_must_fit_on_the_gpu(arch, block, smem, most):

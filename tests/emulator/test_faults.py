@@ -1,4 +1,4 @@
-"""Planted faults: each is found, with its kind and its line; their mended twins are not reported."""
+"""Planted faults: each is found, with its kind and its line. The corrected kernels are not reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Plant:
     bad: str
     good: str
     block: int = 64
-    grid: int = 2
+    grid: int = 1
     smem: int = 0
     n: int = 64
     size: int = 128
@@ -30,11 +30,12 @@ class Plant:
 PLANTS = [
     # Global memory
     Plant("grid too large", "global-out-of-bounds",
-          "int i = blockIdx.x * blockDim.x + threadIdx.x;\n@", "x[i] = i;", "if (i < n) x[i] = i;", size=100, n=100),
+          "int i = blockIdx.x * blockDim.x + threadIdx.x;\n@", "x[i] = i;", "if (i < n) x[i] = i;", size=100, n=100,
+          grid=2),
     Plant("one before the start", "global-out-of-bounds",
           "int i = threadIdx.x;\n@", "x[i - 1] += 1;", "if (i > 0) x[i - 1] += 1;", grid=1),
     Plant("one too many", "global-out-of-bounds",
-          "float s = 0;\nfor (int i = 0; i @ 128; ++i)\ns += x[i];\nx[threadIdx.x] = s;", "<=", "<"),
+          "float s = 0;\nfor (int i = 0; i @ 128; ++i)\ns += x[i];\n__syncthreads(); x[threadIdx.x] = s;", "<=", "<"),
     Plant("stride in elements of another type", "global-out-of-bounds",
           "double* d = (double*)x;\n@", "d[threadIdx.x] = 1;", "if (threadIdx.x < n / 2) d[threadIdx.x] = 1;", size=64),
     # Shared memory
@@ -50,9 +51,10 @@ PLANTS = [
           "9", "8"),
     # Alignment
     Plant("vector from an odd element", "misaligned",
-          "int t = threadIdx.x;\nfloat2 v = *(float2*)(x + 2 * (t % 32) + @);\nx[t] = v.x + v.y;", "1", "2"),
+          "int t = threadIdx.x;\nfloat2 v = *(float2*)(x + 2 * (t % 32) + @);\n__syncthreads(); x[t] = v.x + v.y;", "1",
+          "2"),
     Plant("four from an even element", "misaligned",
-          "int t = threadIdx.x;\n*(float4*)(x + @ * (t % 16)) = make_float4(t, t, t, t);", "2", "4"),
+          "int t = threadIdx.x;\n*(float4*)(x + @ * (t % 16)) = make_float4(n, n, n, n);", "2", "4"),
     Plant("vector in shared memory", "misaligned",
           "__shared__ __align__(16) float s[132]; int t = threadIdx.x;\n"
           "*(float2*)(s + 2 * t + @) = make_float2(t, t);\n__syncthreads(); x[t] = s[2 * t + 2];", "1", "2", grid=1),
@@ -67,8 +69,8 @@ PLANTS = [
           "__shared__ int h[16]; int t = threadIdx.x;\n@\n__syncthreads();\natomicAdd(h + t % 16, 1);\n"
           "__syncthreads(); x[t] = h[t % 16];", "", "if (t < 16) h[t] = 0;"),
     Plant("only one block writes", "uninitialized-shared",
-          "__shared__ float s[64]; int t = threadIdx.x;\nif (@) s[t] = x[t];\n__syncthreads();\nx[t] = s[63 - t];",
-          "blockIdx.x == 0", "blockIdx.x >= 0"),
+          "__shared__ float s[64]; int t = threadIdx.x; x += 64 * blockIdx.x;\nif (@) s[t] = x[t];\n__syncthreads();\n"
+          "x[t] = s[63 - t];", "blockIdx.x == 0", "blockIdx.x >= 0", grid=2),
     # Races
     Plant("no barrier after the store", "race",
           "__shared__ float s[64]; int t = threadIdx.x;\ns[t] = x[t]; @\nx[t] = s[63 - t];", "", "__syncthreads();"),
@@ -101,18 +103,19 @@ PLANTS = [
     Plant("shuffle in a branch", "inactive-lane",
           "int t = threadIdx.x, v = t;\nif (@) v =\n__shfl_xor_sync(0xffffffff, v, 1);\nelse v *= x[t];\nx[t] = v;",
           "t % 32 < 16", "n"),
-    Plant("source outside the mask", "inactive-lane",
+    Plant("source not in the mask", "inactive-lane",
           "int t = threadIdx.x;\nif (t % 32 < 16) x[t] =\n__shfl_down_sync(0xffff, t, @);", "16, 32", "8, 16"),
     Plant("lane not in its own mask", "inactive-lane",
           "int t = threadIdx.x;\nif (t % 32 < @) x[t] =\n__shfl_sync(0xffff, t, 3, 16);", "20", "16"),
     Plant("vote with too large a mask", "inactive-lane",
           "int t = threadIdx.x;\nif (t % 32 < 8) x[t] =\n__ballot_sync(@, t > 3);\nelse x[t] = __activemask();",
           "0xffffffff", "0xff"),
-    # Endless loops
+    # Infinite loops
     Plant("waits for a flag that nobody sets", "infinite-loop",
           "volatile float* flag = x;\n@\nwhile (flag[0] == 0);\nx[1] = 2;", "", "if (threadIdx.x == 63) flag[0] = 1;"),
     Plant("index does not grow", "infinite-loop",
-          "float s = 0; int i = 0;\nwhile (i < n) { s += x[i];\nif (x[i] @ 0) ++i; }\nx[threadIdx.x] = s;", ">", "=="),
+          "float s = 0; int i = 0;\nwhile (i < n) { s += x[i];\nif (x[i] @ 0) ++i; }\n"
+          "__syncthreads(); x[threadIdx.x] = s;", ">", "=="),
     Plant("two wait for each other", "infinite-loop",
           "volatile float* f = x; int t = threadIdx.x;\nif (t == 0) { @\nwhile (f[1] == 0);\n f[0] = 1; }\n"
           "else if (t == 40) {\nwhile (f[0] == 0);\nf[1] = 1; }", "", "f[0] = 1;", grid=1),
@@ -128,7 +131,7 @@ def launch(plant: Plant, text: str, **how) -> None:
 
 
 def wanted_lines(plant: Plant) -> set[int]:
-    """The lines of the fault: that of the ``@``, or a neighbouring one, where the access itself may stand."""
+    """The lines of the fault: that of the ``@``, or a neighbouring one, where the access itself may be."""
     line = 2 + plant.source[: plant.source.index("@")].count("\n")
     return set(range(line - 2, line + 5))
 
@@ -143,9 +146,9 @@ def test_fault_is_found(plant):
     assert fault.thread is not None
     assert fault.block is not None
     assert fault.thread[0] < plant.block
-    message, _, place = str(fault).partition("\n  at ")
-    assert f"line {fault.line} of kernel.cu" in place
-    assert message.count(". ") >= 1  # what is wrong, and the mend
+    message, _, location = str(fault).partition("\n  at ")
+    assert f"line {fault.line} of kernel.cu" in location
+    assert message.count(". ") >= 1  # what is wrong, and what to do
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
@@ -162,12 +165,12 @@ def test_without_checks_it_runs_as_on_a_gpu(plant):
 
 
 @pytest.mark.parametrize("plant", [p for p in PLANTS if p.kind in ALWAYS_FOUND], ids=lambda plant: plant.name)
-def test_memory_and_endless_loops_are_watched_always(plant):
+def test_memory_and_infinite_loops_are_watched_always(plant):
     with pytest.raises(KernelFault):
         launch(plant, plant.bad, check=False, record=False)
 
 
-def test_exact_place_of_an_access_out_of_bounds():
+def test_exact_address_of_an_access_out_of_bounds():
     x = np.zeros(100, np.float32)
     source = """extern "C" __global__ void k(float* x) {
   int i = (blockIdx.y * gridDim.x + blockIdx.x) * 16 + threadIdx.y * 8 + threadIdx.x;
@@ -214,5 +217,5 @@ def test_same_value_from_many_threads_is_no_race():
 def test_a_loop_over_the_budget():
     kernel = Kernel('extern "C" __global__ void k(int* x) { for (unsigned i = 9; i >= 0; --i) x[i % 8] = i; }', "k")
     with pytest.raises(KernelFault, match="has issued 20000 instructions") as caught:
-        kernel.run(1, 32, (np.zeros(8, np.int32),), budget=20_000)
+        kernel.run(1, 1, (np.zeros(8, np.int32),), budget=20_000)
     assert caught.value.kind == "infinite-loop"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlab.emulator.lanes import Box, Ragged, lanes_of
+from softlab.emulator.lanes import Box, Scattered, lanes_of
 
 BLOCKS, THREADS = 3, 64
 SHAPES = ((), (1, 1), (1, THREADS), (BLOCKS, 1), (BLOCKS, THREADS))
@@ -15,9 +15,9 @@ SHAPES = ((), (1, 1), (1, THREADS), (BLOCKS, 1), (BLOCKS, THREADS))
 
 @st.composite
 def masks(draw):
-    """Masks of each form: all, some rows, some columns, rows x columns, ragged."""
+    """Masks of each form: all, some rows, some columns, rows x columns, scattered."""
     seed = draw(st.integers(0, 10_000))
-    form = draw(st.sampled_from(["all", "rows", "columns", "box", "run", "ragged", "one"]))
+    form = draw(st.sampled_from(["all", "rows", "columns", "box", "run", "scattered", "one"]))
     random = np.random.default_rng(seed)
     rows, columns = random.random(BLOCKS) < 0.5, random.random(THREADS) < 0.5
     rows[random.integers(BLOCKS)] = columns[random.integers(THREADS)] = True
@@ -29,7 +29,7 @@ def masks(draw):
         "columns": lambda: everything & columns,
         "box": lambda: rows[:, None] & columns,
         "run": lambda: everything & (np.arange(THREADS) >= start),
-        "ragged": lambda: random.random((BLOCKS, THREADS)) < 0.3,
+        "scattered": lambda: random.random((BLOCKS, THREADS)) < 0.3,
         "one": lambda: (np.arange(THREADS) == start) & (np.arange(BLOCKS) == 1)[:, None],
     }[form]()
 
@@ -89,7 +89,7 @@ def test_union_and_difference(mask, other):
 
 
 @given(nonempty, st.sampled_from(SHAPES), st.integers(0, 100))
-def test_spread_puts_lanes_at_their_places_in_warps(mask, shape, seed):
+def test_spread_puts_lanes_at_their_positions_in_warps(mask, shape, seed):
     lanes, value = lanes_of(mask), value_of(shape, seed)
     spread = lanes.spread(lanes.take(value))
     local = np.broadcast_to(lanes.warp_mask, (spread.shape[0] if len(lanes.extent) == 2 else BLOCKS, THREADS // 32, 32))
@@ -104,7 +104,7 @@ def test_forms():
     mask[1:, 5:9] = True
     assert isinstance(lanes_of(mask), Box)
     mask[0, 0] = True
-    assert isinstance(lanes_of(mask), Ragged)
+    assert isinstance(lanes_of(mask), Scattered)
 
 
 def test_a_predicate_of_the_thread_index_keeps_the_box():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import softlab
-from softlab.structs import Struct
+from softlab.cuda.structs import Struct
 
 SOURCE = """
 struct Table { int values[8]; int* target; };

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from softlab.compile import compile_program
-from softlab.emulator.linker import link
-from softlab.emulator.parser import parse
-from softlab.emulator.ptx import Address, Frame, Immediate, Pair, Register, Relocation, Symbol, Vector
+from softlab.cuda.compile import compile_program
+from softlab.emulator.ptx.linker import link
+from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.syntax import Address, Frame, Immediate, Pair, Register, Relocation, Symbol, Vector
 from softlab.errors import Error
 
 HEADER = ".version 8.8\n.target sm_90\n.address_size 64\n"
@@ -147,7 +147,7 @@ mov.b32 %r1, 6;
 """
 
 
-def test_source_places_keep_the_chain_of_calls():
+def test_source_locations_keep_the_chain_of_calls():
     text = kernel(".reg .b32 %r<2>;" + LOCATIONS)
     text += '.file 1 "/somewhere/else/own.cu"\n.file 2 "/lib/include/cub/block/block_reduce.cuh"\n'
     frames = [i.frames for i in parse(text, file="own.cu").functions["k"].instructions]
@@ -157,13 +157,13 @@ def test_source_places_keep_the_chain_of_calls():
         (outer, own),
         (cub, outer, own),
         (cub, cub, outer, own),
-        (cub, cub, outer, own),  # line 0 keeps the place before
+        (cub, cub, outer, own),  # line 0 keeps the location before
         (own,),
-        (outer, own),  # a place that comes again without its parent is where it was
+        (outer, own),  # a location that comes again without its parent keeps its chain
     ]
 
 
-def test_calls_are_put_in_place():
+def test_calls_are_inlined():
     text = (
         HEADER
         + """.func (.param .b32 r) twice(.param .b32 a)

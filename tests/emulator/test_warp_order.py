@@ -84,7 +84,7 @@ def test_divergence_shuffles_and_early_exits(order):
 
 def test_softmax_does_not_depend_on_the_order():
     """The block kernel of the course, over several blocks at once."""
-    from softlab.executors import program_of
+    from softlab.operators.executors import program_of
     from softlab.plans import forced
 
     made = forced(3, 515, kernel="block_smem", block_size=128, device="H200")

@@ -190,7 +190,7 @@ def test_elected_lane_is_the_lowest_member():
     assert out.tolist() == [[4, lane == 4] for lane in range(32)]
 
 
-def test_lanes_come_to_a_shuffle_by_two_ways():
+def test_lanes_come_to_a_shuffle_by_two_paths():
     kernel = Kernel(
         """extern "C" __global__ void k(const int* in, int* out) {
           int t = threadIdx.x, v = in[t];

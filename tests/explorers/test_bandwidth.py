@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from softlab.bench import claims, curves, live, recordings
+from softlab.bench import claims, curves, recordings
+from softlab.bench.record import live
 from softlab.explorers import BandwidthExplorer
 from softlab.plans import plan
 
@@ -39,7 +40,7 @@ def test_curves_are_switched_by_trait_and_by_button(explorer):
         explorer.shown = ("cudnn",)
 
 
-def test_values_give_way_to_recorded_ones(explorer):
+def test_values_become_recorded_ones(explorer):
     explorer.cols = 4000
     assert explorer.cols == 4096
     explorer.cols_slider.value = 32

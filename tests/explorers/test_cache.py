@@ -53,7 +53,7 @@ def test_what_was_not_recorded_is_said(explorer):
     assert "now" in explorer.picture.value
 
 
-def test_values_give_way_to_recorded_ones(explorer):
+def test_values_become_recorded_ones(explorer):
     explorer.cols = 30_000
     assert explorer.cols == 28_672
     explorer.blocks = 140

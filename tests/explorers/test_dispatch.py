@@ -26,8 +26,8 @@ def test_summary_is_the_plans(explorer):
 def test_another_axis_swaps_rows_and_columns(explorer):
     explorer.axis_buttons.value = "first"
     assert (explorer.plan.rows, explorer.plan.cols) == (8192, 4096)
-    assert "axis=0" in explorer.way.value
-    assert "4096 x 8192" in explorer.way.value, "the shape of x stays"
+    assert "axis=0" in explorer.ladder.value
+    assert "4096 x 8192" in explorer.ladder.value, "the shape of x stays"
 
 
 def test_every_control_moves_the_plan(explorer):

@@ -1,6 +1,6 @@
 """The explorers' state without a browser: what a control sets, what a trait takes, what the picture is drawn from.
 
-The kernel is real in ``test_real_kernel.py``; here a stand-in writes a row as the named layout would.
+The kernel is real in ``test_real_kernel.py``; here a fake one writes a row as the named layout would.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SOURCE = "first line\nwrite(pack);\nread(word);\n"
 
 
 class Tracer:
-    """Stands in for the emulator: element i of pack p is stored at its layout's place, one element a time."""
+    """A fake emulator: element i of pack p is stored at its layout's offset, one element at a time."""
 
     def __init__(self) -> None:
         self.plans: list[Plan] = []
@@ -75,7 +75,7 @@ def test_a_switch_redraws(banks):
     assert banks.layout == "column"
     assert banks.summary["bank_conflicts"] == 0
     assert banks.diagram.data != before
-    assert "the least they can" in banks.message.value
+    assert "the least possible" in banks.message.value
 
 
 def test_traits_move_the_controls(banks):
@@ -112,18 +112,18 @@ def test_a_larger_pack_rounds_the_columns(banks):
 
 
 def test_choosing_a_line_and_an_access(banks):
-    banks.place_menu.index = 1
-    assert banks.place == 1
+    banks.line_menu.index = 1
+    assert banks.access_line == 1
     assert banks.summary["code"] == "read(word);"
     assert banks.access_slider.max == 0
-    banks.place = 0
+    banks.access_line = 0
     banks.access_slider.value = 7
     assert banks.access == 7
     banks.cols = 64
     assert banks.access == banks.access_slider.max == 1
 
 
-def test_the_chosen_lane_goes_both_ways(banks):
+def test_the_chosen_lane_goes_to_the_view_and_back(banks):
     banks.diagram.lane = 5
     assert banks.lane == 5
     banks.lane = 9
@@ -196,10 +196,10 @@ def test_plan_explorer_runs_the_launch_of_all_rows():
 def test_prediction_is_kept_and_compared(capsys):
     prediction = Prediction("How many?", ["1", "2 <of them>"])
     prediction.compare("1")
-    assert capsys.readouterr().out == "The experiment says: 1.\n"
+    assert capsys.readouterr().out == "The experiment shows: 1.\n"
     prediction.radio.value = "2 <of them>"
     assert prediction.choice == "2 <of them>"
-    assert "2 &lt;of them&gt;" in prediction.said.value
+    assert "2 &lt;of them&gt;" in prediction.answer.value
     prediction.compare("1")
     assert "You predicted: 2 <of them>." in capsys.readouterr().out
     prediction.choice = "1"
@@ -235,7 +235,7 @@ def test_a_failing_switch_says_why():
         explorer.layout = "row"
     assert "no such kernel" in explorer.message.value
     explorer.layout = "column"
-    assert "the least they can" in explorer.message.value
+    assert "the least possible" in explorer.message.value
 
 
 def shown_by(monkeypatch, picture) -> list:

@@ -1,4 +1,4 @@
-"""The explorer of fusing: what is ticked is run, both ways, and counted."""
+"""The explorer of fusing: what is ticked is run, fused and separately, and counted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_ticks_are_fused() -> None:
     assert explorer.summary["ratio"] == 2.78
     assert "MaskLoad&lt;float, ScaleLoad&lt;" in explorer.types.value
     assert "3 kernels move 2.78 times as much as one" in explorer.message.value
-    assert [mark["kernel"] for mark in marks(explorer.bars.value, way="separate", role="load")] == [
+    assert [mark["kernel"] for mark in marks(explorer.bars.value, form="separate", role="load")] == [
         "scale", "mask", "softmax",
     ]  # fmt: skip
     explorer.dropout = True
@@ -38,7 +38,7 @@ def test_ticks_are_fused() -> None:
 def test_other_problems() -> None:
     explorer = FusingExplorer(cols=32, causal=True)
     whole = explorer.summary["fused"]
-    assert whole < 256  # what lies beyond the diagonal is not read
+    assert whole < 256  # nothing beyond the diagonal is read
     explorer.dtype_menu.value = "float16"
     assert explorer.summary["fused"] < whole
     explorer.cols_menu.value = 64

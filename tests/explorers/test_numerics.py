@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from softlab.explorers import NumericsExplorer
-from softlab.explorers.numerics import FORMATS, MOST_SHIFT, row
+from softlab.explorers.numerics import FORMATS, MOST_SHIFT, example_row
 
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.float32}
 
@@ -36,7 +36,7 @@ def test_formats_are_numpys(dtype):
 @pytest.mark.parametrize("shift", [-110, -20, 0, 8, 12, 90, 120])
 def test_exponentials_leave_the_format_where_they_must(explorer, dtype, shift):
     explorer.dtype, explorer.subtract, explorer.shift = dtype, False, shift
-    x = (row() + shift).astype(DTYPES[dtype]).astype(float)
+    x = (example_row() + shift).astype(DTYPES[dtype]).astype(float)
     largest, smallest = FORMATS[dtype].largest, FORMATS[dtype].smallest
     overflow = [math.exp(v) > largest * 1.01 for v in x]
     fits = [v for v in x if math.exp(v) < largest * 0.99]
@@ -79,7 +79,7 @@ def test_controls_and_traits_go_together(explorer):
     explorer.subtract_buttons.value = False
     assert "32 of 32 shares are NaN" in explorer.message.value
     assert 'data-power="inf"' in explorer.picture.value
-    assert ">inf<" in explorer.picture.value, "colour never stands alone"
+    assert ">inf<" in explorer.picture.value, "colour is never the only sign"
     explorer.subtract = True
     assert explorer.subtract_buttons.value is True
     assert "in the emulator" in explorer.message.value

@@ -6,7 +6,7 @@ import pytest
 
 import softlab
 from softlab.explorers import OccupancyExplorer
-from softlab.occupancies import best_block_size, occupancy
+from softlab.hardware.occupancies import occupancy
 from tests.views.drawn import words
 
 
@@ -44,7 +44,8 @@ def test_the_slider_shows_the_number_that_is_drawn(explorer):
 @pytest.mark.parametrize("smem", [0, 10_000, 50_000])
 def test_best_is_the_best(explorer, registers, smem):
     explorer.registers, explorer.smem = registers, smem
-    assert explorer.summary["best"] == best_block_size("H200", registers=registers, smem=smem).threads
+    held = {t: occupancy("H200", threads=t, registers=registers, smem=smem).threads_per_sm for t in range(32, 1025, 32)}
+    assert explorer.summary["best"] == max(t for t in held if held[t] == max(held.values()))
 
 
 def test_a_kernel_that_does_not_fit_says_by_how_much(explorer):

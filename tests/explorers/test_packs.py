@@ -56,7 +56,7 @@ def test_the_picture_has_every_lane_at_its_bytes_and_what_comes_along(explorer):
         for k in range(cell["span"])
     }
     first_line = int(panel["rows"][0]["label"].split()[1]) // 4  # in words
-    words = {first_line + place: lanes for place, lanes in drawn.items()}
+    words = {first_line + row: lanes for row, lanes in drawn.items()}
     # Load 1, lane l: elements 64 + 2 l and the next one, 2 elements after an aligned address.
     wanted = {2 + 64 + 2 * lane + i: [lane] for lane in range(32) for i in range(2)}
     moved = {word for first in wanted for word in range(first // 8 * 8, first // 8 * 8 + 8)}
@@ -99,7 +99,7 @@ def test_an_offset_that_packs_do_not_fit_is_the_gpus_error(explorer):
     explorer.offset = 0
 
 
-def test_values_that_no_kernel_has_give_way(explorer):
+def test_values_that_no_kernel_has_are_replaced(explorer):
     explorer.dtype = "float16"
     explorer.pack = 8
     assert explorer.pack_buttons.value == 8
@@ -123,7 +123,7 @@ def test_values_that_no_kernel_has_give_way(explorer):
         explorer.kernel = "thread"
 
 
-def test_the_chosen_lane_goes_both_ways(explorer):
+def test_the_chosen_lane_goes_to_the_view_and_back(explorer):
     explorer.diagram.lane = 5
     assert explorer.lane == 5
     explorer.lane = 9

@@ -44,7 +44,7 @@ def test_a_click_in_a_pane_chooses_the_line(explorer):
     assert explorer.line == 3
     explorer.panes.line = 0
     assert explorer.summary["line"] == 0
-    assert "The most stand on line 3" in explorer.message.value
+    assert "Line 3 has the most" in explorer.message.value
 
 
 def test_the_menu_offers_what_the_run_counted(explorer):
@@ -55,6 +55,7 @@ def test_the_menu_offers_what_the_run_counted(explorer):
         "global_store_requests",
         "global_store_sectors",
         "instructions",
+        "ptx_instructions",
     ]
     with pytest.raises(ValueError, match="'barriers': this run counted"):
         explorer.counter = "barriers"

@@ -1,4 +1,4 @@
-"""The timeline's explorer: its numbers are those of the run, whatever way the sum is taken."""
+"""The timeline's explorer: its numbers are those of the run, however the sum is computed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_kernel_is_right_and_has_as_many_barriers_as_were_counted(name):
     wanted = x / x.sum() if name.startswith("sum") else np.exp(x - x.max()) / np.exp(x - x.max()).sum()
     assert np.allclose(args[1], wanted, rtol=1e-5)
     found = TimelineExplorer(name, 128).summary
-    assert found["issued"] == run.counters["instructions"]
+    assert found["issued"] == run.counters["ptx_instructions"]
     assert found["barriers"] * 4 == run.counters["barriers"], "each of four warps comes to each of them"
 
 
@@ -43,7 +43,7 @@ def test_step_and_zoom_redraw_the_picture_and_nothing_else_runs(explorer, monkey
         explorer.step, explorer.zoom = step, zoom
         pictures.add(explorer.picture.value)
         assert f"step {step}" in explorer.picture.value
-        assert f"Step {step}:" in explorer.moment.value
+        assert f"Step {step}:" in explorer.activities.value
     assert len(pictures) == 4
     assert explorer.timeline is timeline
 
@@ -58,7 +58,7 @@ def test_what_waits_at_a_step_is_what_the_record_says(explorer):
     assert explorer.step < explorer.summary["length"], "a shorter run has fewer steps"
 
 
-def test_values_that_cannot_be_give_way_or_are_refused(explorer):
+def test_values_that_cannot_be_are_replaced_or_refused(explorer):
     explorer.step = 10**6
     assert explorer.step == explorer.summary["length"] - 1
     explorer.zoom = 7

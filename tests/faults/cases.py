@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softlab.compile import Program, compile_program, kernel_folder, kernel_sources
+from softlab.cuda.compile import Program, compile_program, kernel_folder, kernel_sources
 
 ARCH = "sm_90"
 _HERE = Path(__file__).parent / "kernels"

@@ -1,12 +1,12 @@
 """The planted faults and the good kernels under compute-sanitizer, for comparison; and the random programs of
 ``tests/fuzz`` on the same GPU.
 
-    python -m tests.faults.sanitizer prepare FOLDER      # where NVRTC is: one job a file
+    python -m tests.faults.sanitizer prepare FOLDER      # where NVRTC is: one job per file
     python tests/faults/sanitizer.py record FOLDER OUT   # where the GPU is (NumPy and the CUDA driver are enough)
     python -m tests.faults.sanitizer keep OUT            # writes tests/data from what came back
 
 A job is one launch: cubin or PTX with line information, entry, grid, block and arguments. Each planted fault runs in a
-process of its own for each tool, since a fault ends the context; the good kernels share one process a tool.
+process of its own for each tool, since a fault ends the context; the good kernels share one process per tool.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import numpy as np
 
 #: initcheck watches global memory, whose arrays are all written here.
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
-#: Seconds for a process; a loop without an end is killed after the second figure.
-LIMIT, ENDLESS_LIMIT = 25, 12
+#: Seconds for a process; an infinite loop is killed after the second figure.
+LIMIT, LOOP_LIMIT = 25, 12
 PARALLEL = 10
 
 
-# The job's launch: the CUDA driver by ctypes, one allocation an array, of its exact size
+# The job's launch: the CUDA driver by ctypes, one allocation per array, of its exact size
 
 
 class Driver:
@@ -116,8 +116,8 @@ def prepare(folder: Path) -> None:
         program = good.compile()
         write(f"good-{number:02}", program.cubin, program.entry, good.grid, good.block, good.smem, good.arguments())
     for number, planted in enumerate(PLANTED):
-        good, program = GOOD[planted.good], planted.compile()
-        end = "-endless" if planted.kind == "infinite-loop" else ""
+        good, program = planted.good, planted.compile()
+        end = "-loop" if planted.kind == "infinite-loop" else ""
         name = f"planted-{number:02}{end}"
         write(name, program.cubin, program.entry, good.grid, good.block, good.smem, good.arguments())
     for number, straight in enumerate(fuzz.programs()):
@@ -147,13 +147,13 @@ def record(folder: Path, out: Path) -> None:
     print(first, flush=True)
     if "not supported" in first["log"]:
         sys.exit("compute-sanitizer does not run here")
-    endless = [job for job in jobs["planted"] if job.stem.endswith("-endless")]
-    rest = [job for job in jobs["planted"] if job not in endless]
+    loops = [job for job in jobs["planted"] if job.stem.endswith("-loop")]
+    rest = [job for job in jobs["planted"] if job not in loops]
     work = [(tool, f"good under {tool}", jobs["good"], 4 * LIMIT) for tool in TOOLS]
     work += [(tool, job.stem, [job], LIMIT) for tool in TOOLS for job in rest]
     answers = _all(work)
     (out / "sanitizer.json").write_text(json.dumps(answers))
-    answers |= _all([("memcheck", job.stem, [job], ENDLESS_LIMIT) for job in endless])
+    answers |= _all([("memcheck", job.stem, [job], LOOP_LIMIT) for job in loops])
     about = {
         "sanitizer": _said(["compute-sanitizer", "--version"]),
         "gpu": _said(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]),
@@ -184,7 +184,7 @@ def _said(command: list[str]) -> str:
 #: Not of the tool itself: "Target application returned an error" (the launch failed, as the driver says).
 _OTHER = "COMPUTE-SANITIZER|ERROR SUMMARY|RACECHECK SUMMARY|Target application|\\s"
 _REPORT = re.compile(rf"^========= (?!{_OTHER})(.+)$", re.MULTILINE)
-_PLACE = re.compile(r"in (?:\S*/)?([\w.]+\.cuh?):(\d+)")
+_LOCATION = re.compile(r"in (?:\S*/)?([\w.]+\.cuh?):(\d+)")
 
 
 def keep(out: Path) -> None:
@@ -224,7 +224,7 @@ def keep(out: Path) -> None:
 def _condensed(answer: dict[str, Any]) -> dict[str, Any]:
     """The first report and the places that it names; "killed" where the time ran out."""
     report = _REPORT.search(answer["log"])
-    places = [f"{file}:{line}" for file, line in _PLACE.findall(answer["log"])]
+    places = [f"{file}:{line}" for file, line in _LOCATION.findall(answer["log"])]
     kept: dict[str, Any] = {"says": report.group(1) if report else None, "places": list(dict.fromkeys(places))[:4]}
     return {**kept, "killed": True} if answer["code"] in (137, -9) else kept
 

@@ -1,4 +1,4 @@
-"""Planted faults and false alarms: softlab beside compute-sanitizer on an H200, as a table.
+"""Planted faults: softlab beside compute-sanitizer on an H200, as a table.
 
 python -m tests.faults.table [--markdown]
 """
@@ -15,7 +15,6 @@ from typing import Any
 
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
-from tests.faults.cases import GOOD
 from tests.faults.planted import PLANTED, Planted
 
 RECORD = Path(__file__).parents[1] / "data" / "sanitizer_h200.json"
@@ -44,7 +43,7 @@ class Row:
 
 def row(planted: Planted) -> Row:
     """Run the planted fault here and look up what compute-sanitizer said."""
-    good = GOOD[planted.good]
+    good = planted.good
     said = ""
     try:
         Kernel.from_program(planted.compile()).run(
@@ -63,9 +62,9 @@ def _words(answer: dict[str, Any], planted: Planted) -> str:
     """What one tool said: the beginning of its first report, and whether it names the line; "" for nothing."""
     if answer["says"] is None:
         return "hangs" if answer.get("killed") else ""
-    file = GOOD[planted.good].file
-    there = any(place in answer["places"] for place in (f"{file}:{line}" for line in planted.lines))
-    return answer["says"].split(" at ")[0].split(" of size")[0] + (", at the line" if there else "")
+    file = planted.good.file
+    named = any(f"{file}:{line}" in answer["places"] for line in planted.lines)
+    return answer["says"].split(" at ")[0].split(" of size")[0] + (", at the line" if named else "")
 
 
 def main(markdown: bool) -> None:
@@ -85,8 +84,8 @@ def main(markdown: bool) -> None:
             print(f"{cells[0]:66} {cells[1]:36} {cells[2]}")
         reports = any(words != "hangs" for words in found.sanitizer.values())
         right = "not as planted" not in found.softlab and bool(found.softlab)
-        for place, counted in enumerate((True, right, reports, found.at_the_line)):
-            sums[planted.kind][place] += counted
+        for column, counted in enumerate((True, right, reports, found.at_the_line)):
+            sums[planted.kind][column] += counted
     print(f"\n{'kind':24} planted, softlab right, sanitizer reports something, at the line")
     for kind, counts in sums.items():
         print(f"{kind:24} {counts}")

@@ -9,8 +9,7 @@ import pytest
 from softlab.errors import FAULT_KINDS, KernelFault
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD
-from tests.faults.planted import PLANTED, Planted
-from tests.faults.planted_cluster import PLANTED_CLUSTER
+from tests.faults.planted import PLANTED, PLANTED_CLUSTER, Planted
 from tests.faults.table import recorded, row
 
 #: Instructions after which a loop counts as endless: the good kernels need a tenth of it.
@@ -26,7 +25,7 @@ def test_every_kind_is_planted() -> None:
 
 @pytest.mark.parametrize("planted", ALL, ids=lambda planted: f"{planted.kind}: {planted.name}")
 def test_a_planted_fault_is_found(planted: Planted) -> None:
-    good = planted.of
+    good = planted.good
     kernel = Kernel.from_program(planted.compile())
     with pytest.raises(KernelFault) as caught:
         kernel.run(good.grid, good.block, good.arguments(), good.smem, record=False, budget=BUDGET)
@@ -43,8 +42,8 @@ def test_a_planted_fault_is_found(planted: Planted) -> None:
 
 
 def test_a_fault_in_a_header_names_the_line_there_too() -> None:
-    planted = next(p for p in PLANTED if p.good == "narrow softmax")
-    good = GOOD[planted.good]
+    planted = next(p for p in PLANTED if p.kernel == "narrow softmax")
+    good = planted.good
     with pytest.raises(KernelFault, match=r"line \d+ of softmax_warp.cuh, in line \d+ of load_store.cuh"):
         Kernel.from_program(planted.compile()).run(good.grid, good.block, good.arguments(), good.smem)
 

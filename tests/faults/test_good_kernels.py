@@ -12,7 +12,7 @@ from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER, EXPECTED
-from tests.hardware.cases import Case, all_cases
+from tests.hardware.cases import CounterCase, all_cases
 from tests.kernels.cases import kernel_of, matrix
 
 
@@ -43,7 +43,7 @@ def test_the_kernels_of_clusters_and_asynchronous_copies(name: str) -> None:
 
 #: Of the recorded cases: thread 127 reads element 128 * stride, which is beyond what all threads write.
 READ_THE_UNWRITTEN = {f"shared unsigned {kind} stride {stride}" for kind in ("char", "short") for stride in (1, 3)}
-#: The gallery has kernels for the assembler alone, too, whose threads get in each other's way on purpose.
+#: The gallery has kernels for the assembler alone, too, whose threads race on purpose.
 FILES = {
     "transpose.cu", "reduction.cu", "scan.cu", "histogram.cu", "matrix_product.cu", "stencil.cu", "bitonic_sort.cu",
     "global_access.cu", "shared_access.cu", "blocked_product.cu", "convolution.cu", "loops.cu", "stencil_3d.cu",
@@ -63,7 +63,7 @@ def test_one_gallery_kernel_reads_what_nobody_wrote() -> None:
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in RECORDED if c.name not in READ_THE_UNWRITTEN])
-def test_the_gallery(case: Case) -> None:
+def test_the_gallery(case: CounterCase) -> None:
     launch = case.launch()
     kernel = Kernel.from_program(launch.compile())
     same_with_and_without_checks(kernel, launch.grid, launch.block, case.arguments, launch.smem)

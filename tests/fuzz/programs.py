@@ -1,6 +1,6 @@
 """Random straight-line programs, always the same: CUDA C++ through NVRTC, and chains of PTX instructions.
 
-Each reads four random 64-bit words a thread and gives three results. Nothing in them depends on the bits of a NaN, on
+Each reads four random 64-bit words per thread and gives three results. Nothing in them depends on the bits of a NaN, on
 undefined results, or (but for a last function in some) on an approximation, so that the emulator must give what a GPU
 gives, bit by bit.
 """
@@ -17,8 +17,8 @@ from itertools import cycle
 
 import numpy as np
 
-from softlab.compile import Program, compile_program
-from softlab.emulator.ptx import DTYPES
+from softlab.cuda.compile import Program, compile_program
+from softlab.emulator.ptx.syntax import DTYPES
 from softlab.kernel import Kernel
 from tests.emulator.opcodes.cases import lower
 from tests.emulator.opcodes.hardware import FORMS
@@ -77,7 +77,7 @@ _SPECIAL_DOUBLES = np.array(
     np.float64,
 )  # fmt: skip
 
-# CUDA C++. A letter stands for a variable of that type: i int, u unsigned, l and w of 64 bits, f float, d double.
+# CUDA C++. Each letter names a variable of a type: i int, u unsigned, l and w of 64 bits, f float, d double.
 _TYPES = {"i": "int", "u": "unsigned", "l": "long long", "w": "unsigned long long", "f": "float", "d": "double"}
 _EXPRESSIONS = {
     "i": """i+i i-i i*i i&i i|i i^i ~i -i i<<(u&31) i>>(u&31) i/((i&4095)|1) i%((i&255)|1) min(i,i) max(i,i) abs(i)

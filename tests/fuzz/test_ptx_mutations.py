@@ -152,24 +152,24 @@ def mutated(text: str, draw: random.Random) -> str:
 
 
 def _swap(line: str, what: re.Pattern, by: list[str], draw: random.Random) -> str:
-    """One of the places in the line that fit, replaced."""
-    places = list(what.finditer(line))
-    if not places or not by:
+    """The line with one of the matches replaced."""
+    matches = list(what.finditer(line))
+    if not matches or not by:
         return line
-    place = draw.choice(places)
-    return line[: place.start()] + draw.choice(by) + line[place.end() :]
+    match = draw.choice(matches)
+    return line[: match.start()] + draw.choice(by) + line[match.end() :]
 
 
 class Hangs(BaseException):
-    """Not an Exception, so that nothing on the way catches it."""
+    """Not an Exception, so that no handler in between catches it."""
 
 
 @contextmanager
 def _alarm(seconds: int) -> Iterator[None]:
-    def ring(number: int, frame: FrameType | None) -> None:
+    def on_alarm(number: int, frame: FrameType | None) -> None:
         raise Hangs
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, on_alarm)
     signal.alarm(seconds)
     try:
         yield
@@ -255,7 +255,7 @@ def test_damaged_ptx_ends_well(shard: int) -> None:
 
 
 def main(count: int, first: int) -> None:
-    """Run so many mutants and say what failed."""
+    """Run that many mutants and say what failed."""
     import traceback
 
     told: Counter[str] = Counter()

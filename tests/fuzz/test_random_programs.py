@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softlab.emulator.ptx import DTYPES
+from softlab.emulator.ptx.syntax import DTYPES
 from tests.emulator.opcodes.cases import bits, same
 from tests.emulator.opcodes.hardware import ulps
 from tests.fuzz.programs import Straight, digest, emulated, narrow, programs

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
-from softlab.compile import Program, compile_program, kernel_folder, kernel_sources
+from softlab.cuda.compile import Program, compile_program, kernel_folder, kernel_sources
 from softlab.dtypes import ELEMENT_TYPES, element_type
 from softlab.plans import Plan, forced, plan
 
@@ -18,7 +19,7 @@ ARCH = "sm_90"
 
 
 @dataclass(frozen=True)
-class Launch:
+class CaseLaunch:
     """Which kernel, and how it is launched."""
 
     file: str
@@ -31,19 +32,21 @@ class Launch:
     def compile(self) -> Program:
         """The kernel's program for ``ARCH``."""
         shipped = kernel_sources()
-        source = shipped[self.file] if self.file in shipped else (kernel_folder() / "gallery" / self.file).read_text()
+        folders = (kernel_folder() / "gallery", Path(__file__).parent / "kernels")
+        found = [folder / self.file for folder in folders if (folder / self.file).is_file()]
+        source = shipped[self.file] if self.file in shipped else found[0].read_text()
         return compile_program(source, self.kernel, arch=ARCH, options=self.options, file=self.file)
 
 
 @dataclass(frozen=True)
-class Case:
+class CounterCase:
     """One launch and its data. ``arguments`` gives fresh NumPy arrays and scalars, always the same.
 
     ``launch`` may ask the compiler (a plan does), so only the machine that compiles calls it.
     """
 
     name: str
-    launch: Callable[[], Launch]
+    launch: Callable[[], CaseLaunch]
     arguments: Callable[[], list]
 
 
@@ -52,7 +55,7 @@ def _floats(n: int) -> np.ndarray:
 
 
 def _float_copy(read: int, written: int | None = None, *scalars: int) -> Callable[[], list]:
-    """Arguments (in, out, ints...) with so many float32 elements."""
+    """Arguments (in, out, ints...) with that many float32 elements."""
     return lambda: [
         _floats(read),
         np.zeros(read if written is None else written, np.float32),
@@ -104,11 +107,11 @@ def _launched(
     block: tuple[int, ...],
     arguments: Callable[[], list],
     smem: int = 0,
-) -> Case:
-    return Case(name, lambda: Launch(file, kernel, grid, block, smem), arguments)
+) -> CounterCase:
+    return CounterCase(name, lambda: CaseLaunch(file, kernel, grid, block, smem), arguments)
 
 
-def _gallery() -> list[Case]:
+def _gallery() -> list[CounterCase]:
     cases = [
         _launched(
             f"transpose {tile}",
@@ -205,7 +208,7 @@ def _gallery() -> list[Case]:
     return cases
 
 
-def _second_gallery() -> list[Case]:
+def _second_gallery() -> list[CounterCase]:
     """Patterns unlike those of the first gallery: first met when those were settled."""
 
     def halves() -> list:
@@ -272,14 +275,14 @@ def _second_gallery() -> list[Case]:
     ]
 
 
-def _third_gallery() -> list[Case]:
+def _third_gallery() -> list[CounterCase]:
     """Branches and neighbouring accesses in every form, met last."""
 
-    def branches(kernel: str, *scalars: int, name: str = "") -> Case:
+    def branches(kernel: str, *scalars: int, name: str = "") -> CounterCase:
         arguments = _integers(384, 384, *scalars)
         return _launched(name or kernel.replace("_", " "), "branches.cu", kernel, (3,), (128,), arguments)
 
-    def vectors(kernel: str, arguments: Callable[[], list]) -> Case:
+    def vectors(kernel: str, arguments: Callable[[], list]) -> CounterCase:
         return _launched(kernel.replace("_", " "), "vectors.cu", kernel, (3,), (64,), arguments)
 
     def doubles() -> list:
@@ -307,19 +310,19 @@ def _third_gallery() -> list[Case]:
     ]  # fmt: skip
 
 
-def _softmax(name: str, make: Callable[[], Plan], rows: int, cols: int, dtype: str) -> Case:
+def _softmax(name: str, make: Callable[[], Plan], rows: int, cols: int, dtype: str) -> CounterCase:
     def arguments() -> list:
         values = np.random.default_rng(cols).standard_normal((rows, cols)).astype(element_type(dtype).numpy)
         return [values, np.zeros_like(values), np.int64(rows), np.int64(cols)]
 
-    def launch() -> Launch:
+    def launch() -> CaseLaunch:
         made = make()
-        return Launch(made.file, made.name, (made.grid,), made.block, made.smem_bytes, tuple(made.options))
+        return CaseLaunch(made.file, made.name, (made.grid,), made.block, made.smem_bytes, tuple(made.options))
 
-    return Case(name, launch, arguments)
+    return CounterCase(name, launch, arguments)
 
 
-def _softmax_cases() -> list[Case]:
+def _softmax_cases() -> list[CounterCase]:
     shapes = ((33, 5), (40, 64), (33, 333), (16, 1022), (9, 1025), (9, 2048), (5, 13000), (4, 13001))
     planned = [
         _softmax(
@@ -340,6 +343,6 @@ def _softmax_cases() -> list[Case]:
     return planned + layouts
 
 
-def all_cases() -> list[Case]:
+def all_cases() -> list[CounterCase]:
     """Every case; names are unique."""
     return _gallery() + _softmax_cases() + _second_gallery() + _third_gallery()

@@ -55,7 +55,7 @@ class ClusterCase:
 
     def compile(self) -> Any:
         """The program for sm_90."""
-        from softlab.compile import compile_program
+        from softlab.cuda.compile import compile_program
 
         folders = (ROOT / "tests" / folder / "kernels" for folder in ("hardware", "faults"))
         path = next(folder / self.file for folder in folders if (folder / self.file).exists())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from softlab.kernel import Kernel
 from softlab.traces import Run
-from tests.hardware.cases import Case, all_cases
+from tests.hardware.cases import CounterCase, all_cases
 from tests.hardware.record import METRICS, WAVEFRONT_OPCODES, recording
 
 #: The counters compared, in the order of the table.
@@ -30,7 +30,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CounterComparison:
     """One case: counter -> (emulator, hardware)."""
 
     name: str
@@ -42,21 +42,21 @@ class Comparison:
         return {name: pair for name, pair in self.counters.items() if abs(pair[0] - pair[1]) > tolerance * pair[1]}
 
 
-def emulate(case: Case) -> Run:
+def emulate(case: CounterCase) -> Run:
     """Run a case on the emulator."""
     how = case.launch()
     kernel = Kernel.from_program(how.compile())
     return kernel.run(how.grid, how.block, case.arguments(), smem=how.smem, check=False)
 
 
-def comparisons(text: str = "") -> Iterator[Comparison]:
+def comparisons(text: str = "") -> Iterator[CounterComparison]:
     """Every case that has a recording, run and compared."""
     recorded = recording()["cases"]
     for case in all_cases():
         if text in case.name and case.name in recorded:
             run = emulate(case)
             found = {name: (run.counters[name], recorded[case.name][name]) for name in COMPARED}
-            yield Comparison(case.name, run.level, found)
+            yield CounterComparison(case.name, run.level, found)
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ _COMMAND = (sys.executable, "-m", "tests.hardware.edges", "--work")
 
 
 def table(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Edge -> library -> verdict."""
+    """EdgeCase -> library -> verdict."""
     columns = {name: _column(name) for name in names}
     return {edge.name: {name: columns[name][edge.name] for name in names} for edge in EDGES}
 

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from softlab import compile as compiler
+from softlab.cuda import compile as compiler
 from tests.random_cases.cases import Case, drawn
-from tests.random_cases.check import Executor, Outcome, judge, perform
+from tests.random_cases.check import CaseExecutor, Outcome, judge, perform
 from tests.random_cases.layouts import Layout
 from tests.random_cases.prepare import prepare
 
@@ -118,7 +118,7 @@ def _portion(job: tuple[Drawing, list[int]]) -> list[Outcome]:
     return outcomes
 
 
-def _judged(performed: Any, executor: Executor) -> Outcome:
+def _judged(performed: Any, executor: CaseExecutor) -> Outcome:
     try:
         return judge(performed, executor)
     except Exception as error:  # a kernel's fault shows when its result is fetched
@@ -136,7 +136,7 @@ def parse_headers_once(headers: str) -> None:
 
 
 def outcomes(drawing: Drawing, count: int, processes: int, seconds: float = np.inf) -> Iterator[Outcome]:
-    """Run the first so many cases, or fewer if they take longer than that; they come in any order."""
+    """Run the first cases, in any order, until their number or the time is reached."""
     started = time.monotonic()
     headers = tempfile.mkdtemp()
     context = multiprocessing.get_context("spawn")  # a process with a GPU context cannot be forked
@@ -160,7 +160,7 @@ def outcomes(drawing: Drawing, count: int, processes: int, seconds: float = np.i
 
 
 def summary(done: Iterable[Outcome]) -> dict[str, Any]:
-    """How many cases of which classes there were, and how near to their bounds they came."""
+    """The number of cases per class, and how near they came to their bounds."""
     counts: dict[str, Counter] = defaultdict(Counter)
     margins: dict[str, float] = defaultdict(float)
     failures, compared, undetermined = [], 0, 0

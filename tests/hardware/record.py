@@ -18,7 +18,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from softlab.compile import Program
+from softlab.cuda.compile import Program
 
 #: softlab's counter -> the metric of Nsight Compute that holds it.
 METRICS = {
@@ -30,7 +30,7 @@ METRICS = {
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 }
 #: Wavefronts come by instruction: Nsight Compute's own count for each line of SASS, here summed over loads and stores.
-#: The counters of the load-store pipe hold waits as well: where other warps are in the way (with a timing of its own in
+#: The counters of the load-store pipe hold waits as well: where other warps delay it (with a timing of its own in
 #: every run) they go up to 10 % higher, as ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld`` does by the same.
 WAVEFRONTS = "memory_l1_wavefronts_shared"
 WAVEFRONT_OPCODES = {"shared_load_wavefronts": ("LDS", "LDSM", "LD"), "shared_store_wavefronts": ("STS", "STSM", "ST")}
@@ -71,7 +71,7 @@ def launch(folder: Path) -> None:
     """Launch every case once, in order; nothing else may launch a kernel."""
     import cupy
 
-    from softlab.gpu import launch as launch_program
+    from softlab.cuda.gpu import launch as launch_program
     from tests.hardware.cases import all_cases
 
     cases = {case.name: case for case in all_cases()}
@@ -138,7 +138,7 @@ def _of_each(launches: list[list], programs: list[Program]) -> list[dict[str, in
 
     Nsight Compute prints kernels in an order of its own and some twice; a kernel is known by its opcodes.
     """
-    from softlab.disassembly import disassemble
+    from softlab.cuda.disassembly import disassemble
 
     printed: dict[str, list[dict[str, int]]] = {}
     for opcodes, by_opcode in launches:

@@ -2,9 +2,9 @@
 
     python -m tests.hardware.sanitize --json tests/data/sanitizer_operators_h200.json
 
-Each tool watches a process for each policy and dtype, all at the same time, which compares each result with the oracle.
-What they launch has been run, and so compiled, without a tool before. A control shows that each tool reports here what
-it is for: a kernel with a fault of that kind. Every array is an allocation of its own (CuPy's memory pool would hide an
+Each tool watches one process per policy and dtype, all at the same time. The process compares each result with the
+oracle. A run without a tool has compiled the kernels before. A control shows that each tool reports its kind of fault
+here: a kernel with such a fault. Every array is an allocation of its own (CuPy's memory pool would hide an
 access beyond its end). Exit status 1 where anything is reported, a result is wrong, or a control is not found.
 """
 
@@ -29,32 +29,36 @@ from typing import Any
 import numpy as np
 
 import softlab
-from softlab import executors, gpu, plans
-from softlab.dispatches import OPERATORS
+from softlab import plans
+from softlab.cuda import gpu
 from softlab.dtypes import ELEMENT_TYPES
-from softlab.instantiations import WIDEST_PACK_BYTES
+from softlab.operators import executors
+from softlab.plans.instantiations import WIDEST_PACK_BYTES
+from softlab.plans.planner import OPERATORS
 from tests.hardware.random_cases import Gpu, about, parse_headers_once
 from tests.random_cases import oracle
 from tests.random_cases.bounds import Arithmetic, compare
 from tests.random_cases.cases import BACKWARD, Case
-from tests.random_cases.check import Executor, run
-from tests.random_cases.fusions import Fusion
+from tests.random_cases.check import CaseExecutor, run
+from tests.random_cases.fusions import CaseFusion
 
-#: A group of lanes with and without padding, both widths of a lane's columns, ragged lengths, the longest row of each
-#: kernel, and (float64, or beyond it) the uncached one.
+#: A group of lanes with and without padding, both widths of a lane's columns, unaligned lengths, the longest row of
+#: each kernel, and (float64, or beyond it) the uncached one.
 LENGTHS = (1, 5, 31, 32, 66, 500, 1023, 1024, 1025, 2050, 6136, 6141, 12272, 12275)
-#: Rows for clusters, for a ring, for all blocks of the grid, for none of them.
+#: Lengths of the cluster kernel, the pipeline, the grid kernel and the kernel that reads rows again.
 FAST_LENGTHS = (3000, 20_000, 70_000, 100_001, 140_001, 400_001, 1_100_000)
-#: Rows and columns of doubles for the ring kernel: fewer rows than every second SM go to clusters.
-RINGS = ((70, 3000), (140, 12_289), (70, 40_001))
-#: The longest row under a tool. racecheck is slow: it sees no rings, and of the rows above none that begins in the
+#: Rows and columns of doubles for the pipeline. Fewer rows than half the SMs go to clusters.
+PIPELINES = ((70, 3000), (140, 12_289), (70, 40_001))
+#: Many short rows, which move in tiles.
+TILES = ((40_000, 3), (40_000, 10))
+#: The longest row under a tool. racecheck is slow: it runs no pipelines, and no rows above that begin in the
 #: middle of a pack. In double precision 140 001 columns take the other kernels.
 LONGEST = {"memcheck": 1_100_000, "racecheck": 140_001, "initcheck": 1_100_000, "synccheck": 1_100_000}
-ROWS = {True: 6, False: 3}  # even, so that short rows are taken two at a time; odd and few where they are long
-#: All that can be fused, in each kernel: operands along the row, and with one element for it.
+ROWS = {True: 6, False: 3}  # even, so that a warp takes two short rows; odd and few where they are long
+#: Everything that can be fused, in each kernel: operands along the row, or with one element per row.
 FUSED_LENGTHS = (5, 64, 1100, 12275)
 OPERANDS = ((True, True), (True, False), (False, True))
-#: What dispatch never takes, but a lesson may: wider packs, other layouts, other blocks.
+#: What dispatch never chooses but a lesson can force: wider packs, other layouts, other blocks.
 FORCED_LENGTHS = (64, 1000)
 FORCED: tuple[Mapping[str, Any], ...] = (
     *({"kernel": "warp", "pack_size": pack} for pack in (4, 8)),
@@ -64,13 +68,13 @@ FORCED: tuple[Mapping[str, Any], ...] = (
         for pack, layout in product((1, 2, 4, 8), ("column", "row", "row_scalar"))
     ),
 )
-#: Seconds for a process.
+#: Seconds per process.
 LIMIT = 150
 
 
 @dataclass(frozen=True)
-class Selection:
-    """Which launches: of a process, or of all."""
+class LaunchSelection:
+    """The launches of one process, or of all."""
 
     policies: tuple[str, ...] = ("oneflow", "fast")
     ops: tuple[str, ...] = tuple(OPERATORS)
@@ -84,42 +88,46 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Launch:
+class CheckedCall:
     """One call and the check of its result: "" or what is wrong."""
 
     name: str
-    run: Callable[[Executor], str]
+    run: Callable[[CaseExecutor], str]
 
 
-def launches(selection: Selection) -> Iterator[Launch]:
-    """What each tool watches."""
+def launches(selection: LaunchSelection) -> Iterator[CheckedCall]:
+    """The launches that each tool watches."""
     for policy, op, dtype, cols in product(selection.policies, selection.ops, selection.dtypes, LENGTHS):
         for layout in ("plain", "shifted"):
             case = _case(op, dtype, cols, layout, policy)
-            yield Launch(str(case), partial(_run_case, case))
-    # Shifted arrays are moved element by element, which other kernels do than the same rows in packs.
+            yield CheckedCall(str(case), partial(_run_case, case))
+    # Other kernels take shifted arrays, whose elements move one by one, than the same rows in packs.
     slow = selection.longest <= LONGEST["racecheck"]
     layouts = ("plain",) if slow else ("plain", "shifted")
     for op, dtype, cols, layout in product(selection.ops, selection.dtypes, FAST_LENGTHS, layouts):
         if "fast" in selection.policies and cols <= selection.longest:
             case = _case(op, dtype, cols, layout, "fast")
-            yield Launch(str(case), partial(_run_case, case))
+            yield CheckedCall(str(case), partial(_run_case, case))
+    if "fast" in selection.policies:
+        for op, dtype, shape in product(selection.ops, selection.dtypes, TILES):
+            case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape)
+            yield CheckedCall(str(case), partial(_run_case, case))
     if "fast" in selection.policies and "float64" in selection.dtypes and not slow:
-        for op, shape in product(selection.ops, RINGS):
+        for op, shape in product(selection.ops, PIPELINES):
             case = replace(_case(op, "float64", shape[1], "plain", "fast"), shape=shape)
-            yield Launch(str(case), partial(_run_case, case))
+            yield CheckedCall(str(case), partial(_run_case, case))
     if "oneflow" in selection.policies:
         yield from _other_launches(selection)
 
 
-def _other_launches(selection: Selection) -> Iterator[Launch]:
-    """Of the policy "oneflow" alone: fused kernels, and those that are asked for."""
+def _other_launches(selection: LaunchSelection) -> Iterator[CheckedCall]:
+    """Only for policy "oneflow": fused kernels, and forced ones."""
     for op, dtype, cols, varies in product(selection.ops, selection.dtypes, FUSED_LENGTHS, OPERANDS):
         case = replace(_case(op, dtype, cols, "shifted", "oneflow"), fusion=_everything(op, varies))
-        yield Launch(str(case), partial(_run_case, case))
+        yield CheckedCall(str(case), partial(_run_case, case))
     for op, dtype, cols, forced in product(selection.ops, selection.dtypes, FORCED_LENGTHS, FORCED):
         if forced["pack_size"] * ELEMENT_TYPES[dtype].itemsize <= WIDEST_PACK_BYTES:
-            yield Launch(f"{op} {dtype} {cols} {dict(forced)}", partial(_run_forced, op, dtype, cols, forced))
+            yield CheckedCall(f"{op} {dtype} {cols} {dict(forced)}", partial(_run_forced, op, dtype, cols, forced))
 
 
 def _case(op: str, dtype: str, cols: int, layout: str, policy: str) -> Case:
@@ -130,17 +138,17 @@ def _case(op: str, dtype: str, cols: int, layout: str, policy: str) -> Case:
     )  # fmt: skip
 
 
-def _everything(op: str, varies: tuple[bool, bool]) -> Fusion:
+def _everything(op: str, varies: tuple[bool, bool]) -> CaseFusion:
     bias = None if op in BACKWARD else varies
     dropout = 0.0 if op.startswith("log") else 0.5
-    return Fusion(scale=0.125, bias=bias, mask=varies, causal=True, diagonal=1, dropout=dropout, seed=7)
+    return CaseFusion(scale=0.125, bias=bias, mask=varies, causal=True, diagonal=1, dropout=dropout, seed=7)
 
 
-def _run_case(case: Case, executor: Executor) -> str:
+def _run_case(case: Case, executor: CaseExecutor) -> str:
     return run(case, executor).problem
 
 
-def _run_forced(op: str, dtype: str, cols: int, forced: Mapping[str, Any], executor: Executor) -> str:
+def _run_forced(op: str, dtype: str, cols: int, forced: Mapping[str, Any], executor: CaseExecutor) -> str:
     """A kernel that is asked for, on plain arrays."""
     plan = plans.forced(ROWS[False], cols, dtype, op=op, **forced)
     case = _case(plan.op, plan.dtype, plan.cols, "plain", plan.policy)
@@ -149,10 +157,11 @@ def _run_forced(op: str, dtype: str, cols: int, forced: Mapping[str, Any], execu
     hosts = [random.standard_normal((plan.rows, plan.cols)).astype(element.numpy) for _ in range(inputs)]
     arrays = [executor.memory(host, case) for host in hosts]
     output = executor.memory(np.full_like(hosts[0], 12345), case)
-    executors.execute(plan, arrays, output)
+    on_gpu = not isinstance(output, np.ndarray)
+    executors.executor_for(on_gpu).ready(plan, executors.arguments(plan, arrays, output), False)()
     arithmetic = Arithmetic(element.compute, fast=element.compute == "float32")
     formula: Any = {**oracle.FORWARD, **oracle.BACKWARD}[plan.op]
-    expected = formula(arithmetic, *map(arithmetic.exact, hosts), oracle.way(plan))
+    expected = formula(arithmetic, *map(arithmetic.exact, hosts), oracle.evaluation(plan))
     wrong = compare(executor.fetch(output), expected, element.compute).wrong
     return f"{np.count_nonzero(wrong)} elements are off" if wrong.any() else ""
 
@@ -160,7 +169,7 @@ def _run_forced(op: str, dtype: str, cols: int, forced: Mapping[str, Any], execu
 # What runs under a tool
 
 
-def watched(selection: Selection) -> int:
+def watched(selection: LaunchSelection) -> int:
     """Run all launches; the last line of the output sums them up for the parent process."""
     import cupy
 
@@ -197,7 +206,7 @@ CONTROLS: Mapping[str, tuple[str, int, bool]] = MappingProxyType(
 
 
 def control(tool: str) -> None:
-    """Launch the tool's control."""
+    """CheckedCall the tool's control."""
     import cupy
 
     cupy.cuda.set_allocator(None)
@@ -263,7 +272,7 @@ def _said(command: Sequence[str]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def recorded(selection: Selection, tools: Sequence[str]) -> dict[str, Any]:
+def recorded(selection: LaunchSelection, tools: Sequence[str]) -> dict[str, Any]:
     """Run all: without a tool first, then under each of them."""
     watched = [sys.executable, "-m", "tests.hardware.sanitize", "--watched"]
     each = [
@@ -307,7 +316,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.hardware.sanitize", description=__doc__)
     parser.add_argument("--json", type=Path, help="write the summary there, beside what other tools and policies gave")
     parser.add_argument("--tools", nargs="+", default=list(CONTROLS), choices=CONTROLS)
-    every = Selection()
+    every = LaunchSelection()
     for name in ("policies", "ops", "dtypes"):
         parser.add_argument(f"--{name}", nargs="+", default=list(getattr(every, name)))
     parser.add_argument("--longest", type=int, default=every.longest, help="columns of a row at most")
@@ -315,7 +324,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--headers", help="with --watched: parse the headers once, into this folder")
     parser.add_argument("--control", choices=CONTROLS, help="only run that tool's control, in this process")
     given = parser.parse_args(arguments)
-    selection = Selection(tuple(given.policies), tuple(given.ops), tuple(given.dtypes), given.longest)
+    selection = LaunchSelection(tuple(given.policies), tuple(given.ops), tuple(given.dtypes), given.longest)
     if given.control:
         control(given.control)
         return 0

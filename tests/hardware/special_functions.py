@@ -1,7 +1,8 @@
 """Recover how the special function unit computes 2**x and 1/x from its results at every mantissa.
 
     python -m tests.hardware.special_functions record FOLDER    # where the GPU is: FOLDER/special_functions.npz, 64 MiB
-    python -m tests.hardware.special_functions recover FOLDER   # -> softlab/data/special_functions.json, tests/data
+    python -m tests.hardware.special_functions recover FOLDER   # ->
+    softlab/emulator/opcodes/data/special_functions.json, tests/data
 
 A result at mantissa d of a segment is floor(c0 + c1 d + c2 square(d)), with unknown integers c1, c2 and a c0 in
 quarters: each of a segment's 2**16 or 2**17 results bounds c0 from both sides, and only the right c1 and c2 leave room
@@ -20,7 +21,7 @@ import numpy as np
 from softlab.emulator.opcodes import special_functions as unit
 
 DATA = Path(__file__).parents[1] / "data" / "special_functions_h200.npz"
-TABLE = Path(unit.__file__).parents[2] / "data" / "special_functions.json"
+TABLE = Path(unit.__file__).parent / "data" / "special_functions.json"
 SEGMENTS = {"ex2": 64, "rcp": 128}
 SAMPLES = 8192
 

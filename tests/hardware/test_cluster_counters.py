@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from softlab.disassembly import disassembler_found
+from softlab.cuda.disassembly import disassembler_found
 from softlab.kernel import Kernel
 from tests.hardware.cluster_cases import RECORDING, ClusterCase, cluster_cases
 

@@ -10,9 +10,9 @@ import dataclasses
 
 import pytest
 
-from softlab.disassembly import disassembler_found
+from softlab.cuda.disassembly import disassembler_found
 from softlab.kernel import Kernel
-from tests.hardware.cases import Case, all_cases
+from tests.hardware.cases import CounterCase, all_cases
 from tests.hardware.compare import COMPARED, emulate
 from tests.hardware.record import recording
 
@@ -48,11 +48,14 @@ def test_every_case_has_a_recording(recorded):
 
 @needs_nvdisasm
 @pytest.mark.parametrize("case", RUN.values(), ids=RUN)
-def test_counters_are_those_of_the_hardware(case: Case, recorded):
+def test_counters_are_those_of_the_hardware(case: CounterCase, recorded):
     run = emulate(case)
     hardware = recorded[case.name]
     assert run.level == "machine code"
     assert {name: run.counters[name] for name in COMPARED} == {name: hardware[name] for name in COMPARED}
+    # Equal but for the softmax kernels that were recorded before their code changed by an instruction per warp.
+    changed = case.name in _SOFTMAX
+    assert run.counters["instructions"] == pytest.approx(hardware["instructions"], rel=0.002 if changed else 0)
 
 
 def test_the_load_store_pipe_counts_no_fewer_wavefronts_than_its_instructions_take(recorded):
@@ -65,7 +68,7 @@ def test_the_load_store_pipe_counts_no_fewer_wavefronts_than_its_instructions_ta
 
 def test_without_a_disassembler_the_ptx_is_counted(monkeypatch, recorded):
     """The same run without nvdisasm: it says so, and it shows what the machine code is needed for."""
-    monkeypatch.setattr("softlab.disassembly._tool", lambda: None)
+    monkeypatch.setattr("softlab.cuda.disassembly._tool", lambda: None)
     case = CASES["shared structures of 4"]
     how = case.launch()
     program = dataclasses.replace(how.compile())

@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softlab.instruments.banks import (
-    assign_wavefronts,
-    bank_conflicts,
-    bank_of,
-    shared_wavefronts,
-    words,
-)
+from softlab.instruments.banks import assign_wavefronts, wavefronts_and_conflicts, words
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -48,7 +42,8 @@ def oracle(address: list[int], active: list[bool], width: int, store: bool) -> t
 
 def ask(address: list[int], active: list[bool], width: int, store: bool) -> tuple[int, int]:
     arguments = (np.array([address]), np.array([active], bool), width, store)
-    return int(shared_wavefronts(*arguments)[0]), int(bank_conflicts(*arguments)[0])
+    wavefronts, conflicts = wavefronts_and_conflicts(*arguments)
+    return int(wavefronts[0]), int(conflicts[0])
 
 
 def recorded() -> list[tuple[str, list[int], list[bool], int, bool, int, int | None]]:
@@ -111,7 +106,7 @@ def test_the_schedule_obeys_the_banks(access):
     wave = assign_wavefronts(np.array([address]), np.array([active], bool), width, store)[0].tolist()
     assert [number == -1 for number in wave] == [not flag for flag in active]
     used = sorted(set(wave) - {-1})
-    assert used == list(range(shared_wavefronts(np.array([address]), np.array([active], bool), width, store)[0]))
+    assert used == list(range(ask(*access)[0]))
     groups = oracle_groups(address, active, width, store)
     for number in used:
         lanes = [lane for lane in range(32) if wave[lane] == number]
@@ -128,12 +123,13 @@ def test_many_warps_at_once_equal_one_at_a_time():
     address, active = rng.integers(0, 200, (64, 32)) * 8, rng.random((64, 32)) < 0.8
     store = rng.random(64) < 0.5
     expected = [oracle(address[i].tolist(), active[i].tolist(), 8, bool(store[i])) for i in range(64)]
-    assert shared_wavefronts(address, active, 8, store).tolist() == [wavefronts for wavefronts, _ in expected]
-    assert bank_conflicts(address, active, 8, store).tolist() == [conflicts for _, conflicts in expected]
+    found = wavefronts_and_conflicts(address, active, 8, store)
+    assert [numbers.tolist() for numbers in found] == [list(numbers) for numbers in zip(*expected, strict=True)]
 
 
 def test_no_warps_and_no_lanes():
-    assert shared_wavefronts(np.zeros((0, 32)), np.zeros((0, 32), bool), 4, True).shape == (0,)
+    for numbers in wavefronts_and_conflicts(np.zeros((0, 32)), np.zeros((0, 32), bool), 4, True):
+        assert numbers.shape == (0,)
     assert ask([0] * 32, [False] * 32, 16, False) == (0, 0)
 
 
@@ -145,9 +141,8 @@ def test_neighbours_never_conflict(width):
             assert ask([lane * width for lane in range(32)], active, width, store)[1] == 0
 
 
-def test_words_and_banks():
+def test_words():
     assert words(np.array([120]), 16).tolist() == [[30, 31, 32, 33]]
-    assert bank_of(words(np.array([120]), 16) * 4).tolist() == [[30, 31, 0, 1]]
     assert words(np.array([3, 4]), 1).tolist() == [[0], [1]]
 
 
@@ -155,11 +150,11 @@ def test_words_and_banks():
     ("address", "active", "width", "message"),
     [
         (np.zeros((1, 32)), np.ones((1, 32), bool), 3, "must be one of"),
-        (np.zeros((1, 31)), np.ones((1, 31), bool), 4, "one row a warp"),
-        (np.zeros(32), np.ones(32, bool), 4, "one row a warp"),
+        (np.zeros((1, 31)), np.ones((1, 31), bool), 4, "one row per warp"),
+        (np.zeros(32), np.ones(32, bool), 4, "one row per warp"),
         (np.full((1, 32), 4), np.ones((1, 32), bool), 8, "multiple of the access width"),
     ],
 )
 def test_wrong_arguments_are_named(address, active, width, message):
     with pytest.raises(ValueError, match=message):
-        shared_wavefronts(address, active, width, False)
+        wavefronts_and_conflicts(address, active, width, False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softlab.instruments.banks import bank_conflicts, shared_wavefronts
+from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
 from softlab.kernel import Kernel
 from softlab.traces import COUNTERS
@@ -16,11 +16,11 @@ from softlab.traces import COUNTERS
 DATA = Path(__file__).parent.parent / "data"
 
 PATTERNS = """
-template <int stride> __global__ void shared(const float* x, float* y, int turn) {
+template <int stride> __global__ void shared(const float* x, float* y, int shift) {
   __shared__ float s[32 * 33 * 8]; int t = threadIdx.x;
   for (int i = t; i < 32 * 33 * 8; i += blockDim.x) s[i] = x[i % 64];
   __syncthreads();
-  float v = s[(t * stride + turn) % 8448];
+  float v = s[(t * stride + shift) % 8448];
   if (t % 3) v += s[t / 2];
   if (x[t % 64] > 0) v += s[(t * t) % 1024];
   __syncthreads();
@@ -50,8 +50,9 @@ def of_records(run) -> dict[str, int]:
             width, store = int(accesses.width[n]), bool(accesses.store[n])
             if space == "shared":
                 counts[f"shared_{kind}_instructions"] += 1
-                counts[f"shared_{kind}_wavefronts"] += int(shared_wavefronts(address, active, width, store)[0])
-                counts["bank_conflicts"] += int(bank_conflicts(address, active, width, store)[0])
+                wavefronts, conflicts = wavefronts_and_conflicts(address, active, width, store)
+                counts[f"shared_{kind}_wavefronts"] += int(wavefronts[0])
+                counts["bank_conflicts"] += int(conflicts[0])
             else:
                 counts[f"global_{kind}_requests"] += 1
                 counts[f"global_{kind}_sectors"] += int(global_sectors(address, active, width)[0])
@@ -70,7 +71,7 @@ def test_counters_are_those_of_each_access(kernel, block):
     assert (expected["bank_conflicts"] > 0) == kernel.startswith("shared")
 
 
-def test_instructions_are_counted_a_warp_at_a_time():
+def test_instructions_are_counted_per_warp():
     """40 threads are two warps, and a divergent branch runs once for each side."""
     kernel = Kernel(
         """extern "C" __global__ void k(int* x, int n) {
@@ -83,13 +84,13 @@ def test_instructions_are_counted_a_warp_at_a_time():
     run = kernel.run(3, 40, (np.zeros(1, np.int32), 5), check=False)
     issued: dict[str, int] = {}
     for text, row in zip(run.instructions.text, run.instructions.counts, strict=True):
-        issued[text] = issued.get(text, 0) + int(row[COUNTERS.index("instructions")])
+        issued[text] = issued.get(text, 0) + int(row[COUNTERS.index("ptx_instructions")])
     warps = 3 * 2
-    assert issued["membar.cta;"] == 5 * warps  # in whatever way the compiler unrolls the loop
+    assert issued["membar.cta;"] == 5 * warps  # however the compiler unrolls the loop
     assert issued["membar.gl;"] == issued["membar.sys;"] == warps
     assert issued["fence.proxy.async;"] == 3
     assert run.counters["barriers"] == run.counters["shuffle_instructions"] == warps
-    assert run.counters["instructions"] == run.instructions.counts[:, COUNTERS.index("instructions")].sum()
+    assert run.counters["ptx_instructions"] == run.instructions.counts[:, COUNTERS.index("ptx_instructions")].sum()
 
 
 def test_transposes_have_the_wavefronts_of_an_h200():
@@ -119,7 +120,7 @@ def test_transposes_have_the_wavefronts_of_an_h200():
 def test_lines_add_up_to_the_totals():
     x = np.zeros(256, np.float32)
     source = """extern "C" __global__ void k(float* x) {
-  __shared__ float s[64];
+  __shared__ float s[64]; x += 64 * blockIdx.x;
   s[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   x[threadIdx.x] = s[63 - threadIdx.x];

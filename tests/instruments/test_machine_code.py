@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.disassembly import disassembler_found
+from softlab.cuda.disassembly import disassembler_found
 from softlab.instruments.control import ControlGraph
 from softlab.instruments.listing import listing
 from softlab.kernel import Kernel
@@ -124,7 +124,9 @@ def test_a_word_loaded_twice_is_loaded_once():
         out[threadIdx.x] = a + b;
         """
     )
-    loads = [a for a in kernel._machine_code.accesses.values() if "ld.shared" in result.instructions.text[a.index]]
+    loads = [
+        a for a in kernel._emulated.machine_code.accesses.values() if "ld.shared" in result.instructions.text[a.index]
+    ]
     assert len(loads) == 2
     assert result.counters["shared_load_instructions"] == 2 * sum(len(a.machine) for a in loads)
 
@@ -163,7 +165,7 @@ def test_the_listing_has_all_three_languages():
 
 
 def test_the_listing_without_nvdisasm_says_why(monkeypatch):
-    monkeypatch.setattr("softlab.disassembly._tool", lambda: None)
+    monkeypatch.setattr("softlab.cuda.disassembly._tool", lambda: None)
     found = listing(run(PAIRS)[0])
     assert found.machine == ()
     assert "nvidia-cuda-nvdisasm" in found.why_no_machine_code

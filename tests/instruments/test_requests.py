@@ -36,7 +36,6 @@ def test_lane_address_sector(stride, shift, warp):
     assert load.lanes_of_sectors() == {sector: tuple(who) for sector, who in lanes.items()}
     assert load.sectors == len(lanes)
     assert load.least == 4
-    assert load.efficiency == 4 / len(lanes)
 
 
 def test_sectors_add_up_to_the_counters():

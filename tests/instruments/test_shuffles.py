@@ -57,7 +57,7 @@ def test_only_the_lanes_of_the_branch_take_part(run):
     assert not step.given[16:].any()
 
 
-def test_the_bits_can_be_read_in_another_way(run):
+def test_the_bits_can_be_read_as_another_type(run):
     step = shuffle_steps(run, dtype="uint32")[0]
     assert step.given[0] == 0x42C80000  # 100.0f
 
@@ -87,7 +87,7 @@ def test_warps_and_blocks_without_shuffles_have_none(run):
         ("mov.b32 %f3, %r2;", "float32"),
         ("add.f32 %r5, %r4, %r2;", "float32"),
         ("max.s32 %r5, %r2, %r4;", "int32"),
-        ("add.s32 %r2, %r1, 4;", "float32"),  # written anew, never read
+        ("add.s32 %r2, %r1, 4;", "float32"),  # written again, never read
         ("@%p2 xor.b32 %r5, %r4, %r2;", "uint32"),
         ("add.s32 %r5, %r20, %r4;", "float32"),  # another register
     ],

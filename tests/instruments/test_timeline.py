@@ -51,7 +51,7 @@ def test_the_same_instructions_as_the_counters(stairs):
     kernel, line, _ = stairs
     counters = kernel.run(1, 128, (np.ones(128, np.float32), np.zeros(4, np.float32))).counters
     counts = line.counts()
-    assert counts.sum() == counters["instructions"]
+    assert counts.sum() == counters["ptx_instructions"]
     for kind, counter in [
         ("global load", "global_load_requests"),
         ("global store", "global_store_requests"),
@@ -78,14 +78,14 @@ def test_who_waits_for_whom(stairs):
 def test_pieces_are_all_of_it_in_order(stairs):
     _, line, _ = stairs
     for warp in range(4):
-        pieces = line.pieces(warp)
+        pieces = line.segments(warp)
         assert sum(piece.count for piece in pieces) == line.counts()[warp].sum()
         ends = [piece.start + piece.count for piece in pieces]
         assert all(start >= end for start, end in zip([p.start for p in pieces[1:]], ends, strict=False))
-    assert max(piece.start + piece.count for piece in line.pieces()) == line.length
-    kinds = [piece.kind for piece in line.pieces(3) if piece.kind != "other"]
+    assert max(piece.start + piece.count for piece in line.segments()) == line.length
+    kinds = [piece.kind for piece in line.segments(3) if piece.kind != "other"]
     assert kinds == ["global load"] * 4 + ["shuffle"] * 5 + ["shared store", "barrier"]
-    (store,) = (piece for piece in line.pieces(2) if piece.kind == "shared store")
+    (store,) = (piece for piece in line.segments(2) if piece.kind == "shared store")
     assert (store.lines, store.lanes) == ((9,), (1, 1))
 
 
@@ -103,7 +103,7 @@ extern "C" __global__ void halves(float* y) {
 }
 """
     line = timeline(Kernel(source, "halves"), 1, 64, (np.zeros(128, np.float32),))
-    stores = [piece for piece in line.pieces(1) if piece.kind == "global store"]
+    stores = [piece for piece in line.segments(1) if piece.kind == "global store"]
     assert sorted(piece.lines for piece in stores) == [(3,), (4,)]
     assert {piece.lanes for piece in stores} == {(16, 16)}
     assert line.passes == ()

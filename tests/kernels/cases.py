@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from softlab import plans
-from softlab.compile import Program, compile_program, kernel_sources
+from softlab.cuda.compile import Program, compile_program, kernel_sources
 from softlab.dtypes import element_type
 from softlab.errors import PlanError
 from softlab.kernel import Kernel

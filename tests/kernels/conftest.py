@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from softlab import compile as compiler
+from softlab.cuda import compile as compiler
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import softlab
-from softlab import executors, plans
+from softlab import plans
 from softlab.dtypes import ELEMENT_TYPES, element_type
 from softlab.kernel import Kernel
+from softlab.operators import executors
 from tests.kernels.cases import kernel_of, matrix, program, program_of, special_rows
 from tests.kernels.test_gradients import Variant as GradientVariant
 from tests.kernels.test_gradients import special_inputs
@@ -28,18 +29,18 @@ MORE_ROUNDING = 12
 
 @dataclass(frozen=True)
 class Small:
-    """A kernel with few threads, for rows of any kind: ``numbers`` are its template's, between type and ragged."""
+    """A kernel with few threads, for rows of any kind: ``numbers`` are its template's, between type and unaligned."""
 
     kernel: str
     numbers: tuple[int, ...]
     block: int
     packs: int  # the longest row in whole packs
-    shelf: int = 0  # packs of a block in shared memory
+    stage_packs: int = 0  # packs of a block in shared memory
     cluster: int = 1  # blocks that share a row
 
     @property
     def cooperative(self) -> bool:
-        """Blocks all over the grid share a row, and meet in a workspace; 64 threads of each are for that."""
+        """Blocks all over the grid share a row. 64 threads of each exchange partials in a workspace."""
         return self.kernel == "fast_grid"
 
     def run(self, chosen: Kernel, blocks: int, arrays: tuple[np.ndarray, ...], smem: int) -> None:
@@ -53,7 +54,7 @@ class Small:
         )
 
 
-#: Each kernel with one row a group and several, with one block a row and a cluster.
+#: Each kernel with one row per group and several, with one block per row and a cluster.
 SMALL = (
     Small("fast_warp", (2, 8, 1), 128, 16),
     Small("fast_warp", (3, 4, 2), 128, 12),
@@ -61,11 +62,11 @@ SMALL = (
     Small("fast_block", (2, 64), 64, 128),
     Small("fast_cluster", (1, 64, 2), 64, 128, cluster=2),
     Small("fast_cluster", (1, 64, 4), 64, 256, cluster=4),
-    Small("fast_ring", (1, 1, 64, 1), 64, 128, shelf=64),
-    Small("fast_ring", (1, 1, 64, 2), 64, 256, shelf=64, cluster=2),
-    Small("fast_grid", (1, 4, 2, 64, 3), 64, 192, shelf=256, cluster=3),
-    Small("fast_grid", (2, 5, 1, 64, 2), 64, 256, shelf=320, cluster=2),
-    Small("fast_grid", (1, 1, 0, 96, 1), 96, 96, shelf=96),
+    Small("fast_pipeline", (1, 1, 64, 1), 64, 128, stage_packs=64),
+    Small("fast_pipeline", (1, 1, 64, 2), 64, 256, stage_packs=64, cluster=2),
+    Small("fast_grid", (1, 4, 2, 64, 3), 64, 192, stage_packs=256, cluster=3),
+    Small("fast_grid", (2, 5, 1, 64, 2), 64, 256, stage_packs=320, cluster=2),
+    Small("fast_grid", (1, 1, 0, 96, 1), 96, 96, stage_packs=96),
     Small("fast_stream", (1, 64, 1), 64, 300),
     Small("fast_stream", (1, 64, 2), 64, 500, cluster=2),
 )
@@ -73,11 +74,11 @@ every_kernel = pytest.mark.parametrize("small", SMALL, ids=lambda small: f"{smal
 
 
 @lru_cache(maxsize=256)
-def kernel(small: Small, dtype: str, op: str, pack_size: int, ragged: bool) -> Kernel:
+def kernel(small: Small, dtype: str, op: str, pack_size: int, unaligned: bool) -> Kernel:
     backward = op.endswith("_backward")
     words = (
         element_type(dtype).cuda, f"Algorithm::{op.removesuffix('_backward')}", pack_size, *small.numbers,
-        str(ragged).lower(),
+        str(unaligned).lower(),
     )  # fmt: skip
     name = f"{small.kernel}{'_backward' if backward else ''}<{', '.join(map(str, words))}>"
     return Kernel.from_program(program(f"{small.kernel}.cuh", name, "sm_90", ()))
@@ -88,7 +89,7 @@ def ran(small: Small, op: str, inputs: tuple[np.ndarray, ...], *, blocks: int = 
     itemsize = inputs[0].itemsize
     pack_size = pack_size or 16 // itemsize
     out = np.full_like(inputs[0], 12345)
-    smem = len(inputs) * small.shelf * pack_size * itemsize
+    smem = len(inputs) * small.stage_packs * pack_size * itemsize
     chosen = kernel(small, inputs[0].dtype.name, op, pack_size, inputs[0].shape[1] % pack_size != 0)
     small.run(chosen, blocks or 3, (*inputs, out), smem)
     return out
@@ -136,9 +137,9 @@ def test_any_grid(small: Small) -> None:
         assert np.array_equal(ran(small, "softmax", (x,), blocks=blocks), expected), blocks
 
 
-@pytest.mark.parametrize("small", [small for small in SMALL if not small.shelf], ids=str)
+@pytest.mark.parametrize("small", [small for small in SMALL if not small.stage_packs], ids=str)
 def test_packs_of_one_element(small: Small) -> None:
-    """For arrays that begin anywhere. (The ring kernel's cp.async copies 4 bytes or more.)"""
+    """For arrays that begin anywhere. (The pipeline kernel's cp.async copies 4 bytes or more.)"""
     x = matrix(5, small.packs, "float16")
     assert_forward(ran(small, "softmax", (x,), pack_size=1), x, "softmax", str(small))
 
@@ -148,7 +149,7 @@ def test_in_place(small: Small) -> None:
     x = matrix(7, small.packs * 4 - 1, "float32")
     chosen = kernel(small, "float32", "softmax", 4, True)
     y = x.copy()
-    small.run(chosen, 2, (y, y), small.shelf * 16)
+    small.run(chosen, 2, (y, y), small.stage_packs * 16)
     assert np.array_equal(y, ran(small, "softmax", (x,)))
 
 
@@ -167,9 +168,38 @@ def test_the_operator(rows: int, cols: int, dtype: str) -> None:
     assert_forward(softlab.softmax(x, policy="fast", device="H200"), x, "softmax", f"{rows} x {cols} {dtype}")
 
 
+@pytest.mark.parametrize("special", [True, False])
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES)
+@pytest.mark.parametrize("op", FORWARD)
+def test_short_rows(op: str, dtype: str, special: bool) -> None:
+    """Some take the reference's warp kernel, doubles too."""
+    for cols in (1, 2, 3, 5, 14):
+        x = special_rows(cols, dtype) if special else matrix(7, cols, dtype)
+        got = getattr(softlab, op)(x, policy="fast", device="H200")
+        assert_forward(got, x, op, f"{x.shape} {dtype} {op}")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+@pytest.mark.parametrize("op", BACKWARD)
+def test_gradients_of_short_rows(op: str, dtype: str) -> None:
+    for cols in (1, 3, 5, 12):
+        dy = matrix(6, cols, dtype, seed=2)
+        y = reference(matrix(6, cols, dtype), op.removesuffix("_backward")).value.astype(dy.dtype)
+        assert_gradient(
+            getattr(softlab, op)(dy, y, policy="fast", device="sm_80"), dy, y, op, what=f"{cols} {dtype} {op}"
+        )
+
+
+def test_short_rows_that_begin_anywhere() -> None:
+    """An array whose first element is not at a multiple of a pack."""
+    for cols in (1, 2, 6, 30):
+        x = matrix(1, 8 * cols + 1, "float16")[0, 1:].reshape(8, cols)
+        assert_forward(softlab.softmax(x, policy="fast", device="H200"), x, "softmax", f"8 x {cols}, misaligned")
+
+
 @pytest.mark.parametrize("device", ["sm_75", "sm_80"])
 def test_gpus_without_clusters(device: str) -> None:
-    for cols in (40, 3000, 33_001):
+    for cols in (1, 5, 40, 3000, 33_001):
         x = matrix(3, cols, "float16")
         assert_forward(softlab.log_softmax(x, policy="fast", device=device), x, "log_softmax", f"{device}, {cols}")
 
@@ -215,7 +245,7 @@ def launched(plan: Any, *inputs: np.ndarray) -> np.ndarray:
     import cupy
 
     out = cupy.full_like(cupy.asarray(inputs[0]), 12345)
-    executors.execute(plan, tuple(map(cupy.asarray, inputs)), out)
+    executors.gpu_launch(plan, executors.arguments(plan, tuple(map(cupy.asarray, inputs)), out))()
     return out.get()
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab import gpu
+from softlab.cuda import gpu
 from softlab.dtypes import element_type
 from softlab.plans import Plan
 from tests.kernels.cases import DTYPES, Variant, kernel_of, matrix, program_of, rows_for
 from tests.reference import assert_gradient, gradient_reference, reference
 
 OPS = ("softmax_backward", "log_softmax_backward")
-#: Both sides of each boundary: between groups of lanes, numbers of columns a lane, kernels; odd and even.
+#: Both sides of each boundary: between groups of lanes, numbers of columns per lane, kernels; odd and even.
 COLS = (*range(1, 10), *range(15, 19), *range(31, 36), *range(63, 71), 127, 129, 258, 500, 501, *range(1023, 1027))
 COLS += (2048, 4097, *range(6139, 6142), 12_275, 20_000)
 #: Both widths of a lane's columns and each number of lanes, with and without padding.

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from softlab import compile as compiler
-from softlab import resources
-from softlab.instantiations import MAX_COLS_PER_THREAD, tabulated
+from softlab.cuda import compile as compiler
+from softlab.plans import resources
+from softlab.plans.instantiations import MAX_COLS_PER_THREAD, tabulated
 from tests.kernels.cases import program
 
 CUDA_TYPES = {"__half": 2, "__nv_bfloat16": 2, "float": 4, "double": 8}
@@ -21,7 +21,7 @@ SPILLED = {(_GRADIENT_IN_DOUBLE, arch): (8, 40) for arch in ("sm_70", "sm_80")}
 
 
 def widths(ptx: str, access: str) -> set[int]:
-    """Bytes a lane of every access of a kind ("ld.global") in the PTX."""
+    """Bytes per lane of every access of a kind ("ld.global") in the PTX."""
     found = set()
     for modifiers in re.findall(rf"^\s*(?:@!?%p\d+\s+)?{re.escape(access)}((?:\.\w+)+)", ptx, re.MULTILINE):
         vector, bits = _WIDTH.search(modifiers).groups()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab import gpu
+from softlab.cuda import gpu
 from softlab.plans import Plan
 from tests.kernels.cases import COLS, ROWS, Variant, kernel_of, matrix, program_of, rows_for, special_rows, variants
 from tests.reference import assert_softmax, assert_within, ulps_apart

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from tests.random_cases.cases import Case, drawn, parsed, shrunk
-from tests.random_cases.check import Emulator, Executor, run
+from tests.random_cases.check import CaseExecutor, Emulator, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.random_cases", description=__doc__)
     parser.add_argument("seed", type=int, nargs="?", default=0)
     parser.add_argument("number", type=int, nargs="?", help="this case alone")
-    parser.add_argument("--count", type=int, default=100, help="the first so many cases of the seed")
+    parser.add_argument("--count", type=int, default=100, help="run the first COUNT cases of the seed")
     parser.add_argument("--case", help="a case as it was printed")
     parser.add_argument("--most", type=int, default=20_000, help="elements of an array at most")
     parser.add_argument("--gpu", action="store_true", help="on the GPU, not in the emulator")
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def _executor(gpu: bool) -> Executor:
+def _executor(gpu: bool) -> CaseExecutor:
     if not gpu:
         return Emulator()
     from tests.hardware.random_cases import Gpu
@@ -39,7 +39,7 @@ def _executor(gpu: bool) -> Executor:
     return Gpu()
 
 
-def _failed(case: Case, executor: Executor) -> bool:
+def _failed(case: Case, executor: CaseExecutor) -> bool:
     """Run it; a failing case is printed, and the plainest one that fails alike."""
     outcome = run(case, executor)
     if not outcome.problem:

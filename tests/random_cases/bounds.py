@@ -1,6 +1,6 @@
 """Arithmetic that knows how far off it may be: a running error analysis, in numbers wider than the kernels'.
 
-An :class:`Approx` is a real number and a bound: what a kernel holds in its place lies within ``error`` of ``value``.
+An :class:`Approx` is a real number and a bound: a kernel's value for it is within ``error`` of ``value``.
 Each operation of an :class:`Arithmetic` gives the exact result of the two values and a bound for what a GPU may make of
 any operands within their bounds (Higham, "Accuracy and Stability of Numerical Algorithms", 3.3): first what the
 operands' errors do to the exact result, then what the operation itself may lose, from NVIDIA's CUDA C++ Programming
@@ -15,7 +15,7 @@ Guide, "Mathematical Functions":
 | log(a) | 2^-21.41 absolute for a in [0.5, 2], else 3 ulp (``__logf``) | 1 ulp | 1 ulp |
 
 A multiplication and an addition that the compiler makes one (FMA) lose less. No operation may be reordered but for
-sums, whose bound holds for every order of so many additions.
+sums, whose bound holds for every order of that many additions.
 
 Special values. Infinities and NaN are exact, with the error 0: every operation treats them as IEEE 754 does. The error
 is infinite where the kernel's value is not determined: an operand's bound reaches over the largest number of the type
@@ -161,7 +161,7 @@ class Arithmetic:
             return Approx(rounded.value, np.where(known, rounded.error - away, rounded.error))
 
     def sum(self, a: Approx, additions: int) -> Approx:
-        """The sum along the last axis, kept as 1; each term goes through at most so many additions.
+        """The sum along the last axis, kept as 1; each term goes through at most ``additions`` additions.
 
         With k additions on a term's path the sum is off by at most ((1 + u)^k - 1) of the magnitudes (Higham, 4.2).
         """
@@ -184,7 +184,7 @@ class Arithmetic:
     ) -> Approx:
         """With ``units`` ulp for the operation itself. ``nan``: where an operand is NaN for certain.
 
-        ``saturates``: what lies beyond the largest number by more than its bound is an infinity for certain. Not so a
+        ``saturates``: a value beyond the largest number by more than its bound is certainly an infinity. Not so a
         product: fused with the addition that follows it never becomes a number of its own.
         """
         most = float(self.type.max)
@@ -220,7 +220,7 @@ def _sign_known(a: Approx) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """A result beside what it must be.
 
     ``wrong``: where it is off. ``ratio``: the largest error over its bound, where the bound is not 0. ``compared`` and
@@ -233,7 +233,7 @@ class Verdict:
     undetermined: int
 
 
-def compare(got: np.ndarray, expected: Approx, compute: str) -> Verdict:
+def compare(got: np.ndarray, expected: Approx, compute: str) -> Judgement:
     """Whether each element is the expected one, converted to ``got``'s dtype, to within its bound.
 
     The conversion rounds to the nearest: half an ulp of the element type (none where it is the compute type), and
@@ -256,4 +256,4 @@ def compare(got: np.ndarray, expected: Approx, compute: str) -> Verdict:
         counted = numbers & (tolerance > 0)
         ratio = float((off / tolerance)[counted].max(initial=0)) if counted.any() else 0.0
     undetermined = int(np.count_nonzero(expected.undetermined))
-    return Verdict(wrong, ratio, got.size - undetermined, undetermined)
+    return Judgement(wrong, ratio, got.size - undetermined, undetermined)

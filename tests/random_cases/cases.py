@@ -1,4 +1,4 @@
-"""A random case of the operator: what is called, on what arrays, and how they lie in memory.
+"""A random case of the operator: what is called, on what arrays, and their layout in memory.
 
 A case is plain data, drawn from (seed, number) alone, so two numbers name it for ever. What it does not spell out (the
 values, the strides) is drawn from its ``draw``, a seed of its own, by the names of its kinds.
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tests.random_cases import fusions, layouts, values
-from tests.random_cases.fusions import Fusion
+from tests.random_cases.fusions import CaseFusion
 
 Generator = np.random.Generator
 
@@ -26,7 +26,7 @@ INTEGERS = ("bool", "int8", "int32", "uint8")
 FORWARD = ("softmax", "log_softmax")
 BACKWARD = ("softmax_backward", "log_softmax_backward")
 
-#: Lengths of the axis, around everything that the dispatch and the kernels decide by: lanes of a warp, columns a lane
+#: Lengths of the axis, around everything that the dispatch and the kernels decide by: lanes of a warp, columns per lane
 #: holds, 1024 columns, what 48 KiB of shared memory keep (12 272 in float; 6136 of a gradient's two rows), the threads
 #: of a block, clusters and what they keep.
 COLS: Mapping[str, tuple[int, ...]] = MappingProxyType(
@@ -72,7 +72,7 @@ class Case:
     out: str = "none"
     policy: str = "oneflow"
     lender: str = "cupy"
-    fusion: Fusion | None = None
+    fusion: CaseFusion | None = None
 
     @property
     def backward(self) -> bool:
@@ -106,7 +106,7 @@ def parsed(text: str) -> Case:
     """The case that :meth:`Case.__str__` wrote."""
     plain = json.loads(text)
     fusion = plain.pop("fusion", None)
-    return Case(**_tupled(plain), fusion=fusion and Fusion(**_tupled(fusion)))
+    return Case(**_tupled(plain), fusion=fusion and CaseFusion(**_tupled(fusion)))
 
 
 def _tupled(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,13 +165,13 @@ def _shape(random: Generator, cols: int, most: int) -> tuple[tuple[int, ...], in
     if cols == 1 and random.random() < 0.3:
         return (), int(random.integers(-1, 1))
     others = _factors(random, 0 if random.random() < 0.02 else rows, int(random.integers(0, 5)))
-    place = len(others) if random.random() < 0.6 else int(random.integers(0, len(others) + 1))
-    shape = (*others[:place], cols, *others[place:])
-    return shape, place - len(shape) if random.random() < 0.5 else place
+    position = len(others) if random.random() < 0.6 else int(random.integers(0, len(others) + 1))
+    shape = (*others[:position], cols, *others[position:])
+    return shape, position - len(shape) if random.random() < 0.5 else position
 
 
 def _factors(random: Generator, rows: int, count: int) -> tuple[int, ...]:
-    """So many sizes whose product is ``rows``, in any order; none means one row."""
+    """``count`` sizes whose product is ``rows``, in any order; none means one row."""
     sizes = [1] * count
     if count:
         sizes[0] = rows
@@ -241,7 +241,7 @@ _SMALLER: tuple[Callable[[Case], list[Case]], ...] = (_fewer_dimensions, _smalle
 
 
 def shrunk(case: Case, fails: Callable[[Case], bool], tries: int = 200) -> Case:
-    """The plainest case on the way down from a failing one: every step still fails."""
+    """The plainest case that still fails: each step from the failing case makes it plainer."""
     for _ in range(tries):
         smaller = next((other for other in simpler(case) if fails(other)), None)
         if smaller is None:

@@ -17,22 +17,22 @@ import numpy as np
 import softlab
 from softlab import fused, plans
 from softlab.dtypes import element_type
-from softlab.instantiations import BLOCK_SIZES
 from softlab.plans import Plan
+from softlab.plans.instantiations import BLOCK_SIZES
 from tests.kernels import philox
 from tests.random_cases import oracle
-from tests.random_cases.bounds import Approx, Arithmetic, Verdict, compare
+from tests.random_cases.bounds import Approx, Arithmetic, Judgement, compare
 from tests.random_cases.cases import Case
-from tests.random_cases.fusions import Fusion
+from tests.random_cases.fusions import CaseFusion
 from tests.random_cases.layouts import Layout
-from tests.random_cases.prepare import Placed, Prepared, prepare
+from tests.random_cases.prepare import Placed, PreparedCase, prepare
 
 
-class Executor(Protocol):
+class CaseExecutor(Protocol):
     """Where arrays are put and operators run.
 
     ``aligns``: arrays are copied to where every pack is aligned. ``repeats``: a second call on like arrays may take
-    another way than the first, so some cases are called twice.
+    another path than the first, so some cases are called twice.
     """
 
     aligns: bool
@@ -79,7 +79,7 @@ class Performed:
     ``raised`` says what the operator raised instead.
     """
 
-    prepared: Prepared
+    prepared: PreparedCase
     results: tuple[Any, ...] = ()
     memories: tuple[Any, ...] = ()
     raised: str = ""
@@ -97,7 +97,7 @@ class Outcome:
     kernel: str = "none"
 
 
-def perform(prepared: Prepared, executor: Executor) -> Performed:
+def perform(prepared: PreparedCase, executor: CaseExecutor) -> Performed:
     """Call the operator; on a GPU this does not wait for it."""
     if executor.repeats and prepared.case.random("repeat").random() < 0.5:
         first = _called(prepared, executor)
@@ -106,7 +106,7 @@ def perform(prepared: Prepared, executor: Executor) -> Performed:
     return _called(prepared, executor)
 
 
-def _called(prepared: Prepared, executor: Executor) -> Performed:
+def _called(prepared: PreparedCase, executor: CaseExecutor) -> Performed:
     """The operator on new copies of the arrays."""
     case, out = prepared.case, None
     memories = [executor.memory(memory, case) for memory in prepared.memories]
@@ -131,7 +131,7 @@ def _called(prepared: Prepared, executor: Executor) -> Performed:
     return Performed(prepared, results, tuple(memories))
 
 
-def _numbers(case: Case, fusion: Fusion) -> dict[str, Any]:
+def _numbers(case: Case, fusion: CaseFusion) -> dict[str, Any]:
     """What a fused operator takes beside arrays."""
     given: dict[str, Any] = {"scale": fusion.scale, "causal": fusion.causal, "diagonal": fusion.diagonal}
     if not case.backward:
@@ -141,7 +141,7 @@ def _numbers(case: Case, fusion: Fusion) -> dict[str, Any]:
     return given
 
 
-def judge(performed: Performed, executor: Executor) -> Outcome:
+def judge(performed: Performed, executor: CaseExecutor) -> Outcome:
     """Compare with the oracle and look after the rest of the memory."""
     prepared, case = performed.prepared, performed.prepared.case
     if performed.raised:
@@ -154,8 +154,8 @@ def judge(performed: Performed, executor: Executor) -> Outcome:
         return Outcome(case, changed)
     if not results[0].size:
         return Outcome(case, "")
-    ways = _plans(case, executor)
-    expected, compute = _expected(prepared, executor, reduce(or_, map(oracle.way, ways)))
+    taken_plans = _plans(case, executor)
+    expected, compute = _expected(prepared, executor, reduce(or_, map(oracle.evaluation, taken_plans)))
     if len(results) != len(expected):
         return Outcome(case, f"{len(results)} results, expected {len(expected)}")
     problem, verdicts = "", []
@@ -170,23 +170,23 @@ def judge(performed: Performed, executor: Executor) -> Outcome:
         max(verdict.ratio for verdict in verdicts),
         sum(verdict.compared for verdict in verdicts),
         sum(verdict.undetermined for verdict in verdicts),
-        ways[0].kernel,
+        taken_plans[0].kernel,
     )
 
 
-def run(case: Case, executor: Executor) -> Outcome:
+def run(case: Case, executor: CaseExecutor) -> Outcome:
     """Prepare, perform, judge."""
     return judge(perform(prepare(case), executor), executor)
 
 
-def _changed(prepared: Prepared, after: Sequence[np.ndarray]) -> str:
+def _changed(prepared: PreparedCase, after: Sequence[np.ndarray]) -> str:
     """What memory changed that had no business to; "" if none."""
     for k, (old, new) in enumerate(zip(prepared.memories, after, strict=True)):
         same = (_bytes(old) == _bytes(new)).all(axis=1)
         if prepared.out is not None and k == prepared.holds_out:
-            same[prepared.out.places] = True
+            same[prepared.out.indices] = True
         if not same.all():
-            return f"memory {k} changed outside of out: first at element {int(np.argmin(same))} of {len(old)}"
+            return f"memory {k} has changes beyond out: first at element {int(np.argmin(same))} of {len(old)}"
     return ""
 
 
@@ -194,7 +194,9 @@ def _bytes(memory: np.ndarray) -> np.ndarray:
     return memory.view(np.uint8).reshape(-1, memory.itemsize)
 
 
-def _expected(prepared: Prepared, executor: Executor, way: oracle.Way) -> tuple[tuple[Approx, ...], str]:
+def _expected(
+    prepared: PreparedCase, executor: CaseExecutor, evaluation: oracle.Evaluation
+) -> tuple[tuple[Approx, ...], str]:
     """The oracle's answers with the axis last, and the compute type."""
     case, fusion = prepared.case, prepared.case.fusion
     element = element_type(case.result)
@@ -212,7 +214,7 @@ def _expected(prepared: Prepared, executor: Executor, way: oracle.Way) -> tuple[
     inputs = [numbers(placed) for placed in prepared.inputs]
     if fusion is None:
         formula = oracle.BACKWARD[case.op] if case.backward else oracle.FORWARD[case.op]
-        return (formula(arithmetic, *inputs, way),), element.compute
+        return (formula(arithmetic, *inputs, evaluation),), element.compute
     operands = prepared.operands
     kept = turned(operands["mask"].array != 0) if "mask" in operands else np.True_
     if fusion.causal:
@@ -223,14 +225,14 @@ def _expected(prepared: Prepared, executor: Executor, way: oracle.Way) -> tuple[
         if stays is not None:
             inputs[0] = oracle.dropped(arithmetic, inputs[0], fusion, stays)
         return (
-            oracle.fused_gradient(arithmetic, oracle.BACKWARD[case.op](arithmetic, *inputs, way), fusion, kept),
+            oracle.fused_gradient(arithmetic, oracle.BACKWARD[case.op](arithmetic, *inputs, evaluation), fusion, kept),
         ), element.compute
     bias = numbers(operands["bias"]) if "bias" in operands else None
-    y = oracle.FORWARD[case.op](arithmetic, oracle.fused_input(arithmetic, inputs[0], fusion, bias, kept), way)
+    y = oracle.FORWARD[case.op](arithmetic, oracle.fused_input(arithmetic, inputs[0], fusion, bias, kept), evaluation)
     return ((y,) if stays is None else (oracle.dropped(arithmetic, y, fusion, stays), y)), element.compute
 
 
-def _plans(case: Case, executor: Executor) -> list[Plan]:
+def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
     """The plan, and the one with packs of one element where the arrays may not be aligned to a pack."""
     problem = (case.rows, case.cols, case.result, case.op, case.policy)
     aligned = executor.aligns or (set(case.memory) == {"plain"} and case.out != "input shifted")
@@ -252,7 +254,7 @@ def _planned(rows: int, cols: int, dtype: str, op: str, policy: str, single: boo
     return plans.plan(rows, cols, dtype, op=op, policy=policy)
 
 
-def _difference(got: np.ndarray, expected: Approx, verdict: Verdict) -> str:
+def _difference(got: np.ndarray, expected: Approx, verdict: Judgement) -> str:
     first = tuple(int(k) for k in np.argwhere(verdict.wrong)[0])
     return (
         f"{np.count_nonzero(verdict.wrong)} of {got.size} elements are off; the first at {first} (axis last): got "

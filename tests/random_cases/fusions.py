@@ -1,4 +1,4 @@
-"""What is fused to a random case: scale, bias, mask, causal mask, dropout, and where the operands' elements lie."""
+"""What is fused to a random case: scale, bias, mask, causal mask, dropout, and the layout of the operands in memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROBABILITIES = (0.1, 0.5, 0.9)
 
 
 @dataclass(frozen=True)
-class Fusion:
+class CaseFusion:
     """What is fused; None and False: not.
 
     ``bias`` and ``mask`` say which of the last dimensions the operand has elements of its own for, from the last
@@ -68,7 +68,9 @@ def operand_shape(varies: Sequence[bool], shape: Sequence[int]) -> tuple[int, ..
     return tuple(size if alone else 1 for size, alone in zip(sizes, own, strict=True))
 
 
-def drawn_fusion(random: Generator, op: str, dimensions: int, last_axis: bool, layouts: Sequence[str]) -> Fusion | None:
+def drawn_fusion(
+    random: Generator, op: str, dimensions: int, last_axis: bool, layouts: Sequence[str]
+) -> CaseFusion | None:
     """What is fused to an operator; None where nothing that it could take was drawn."""
     wanted = set(TOGETHER[int(random.integers(len(TOGETHER)))])
     if op.endswith("backward"):
@@ -79,7 +81,7 @@ def drawn_fusion(random: Generator, op: str, dimensions: int, last_axis: bool, l
         wanted.discard("causal")
     if not wanted:
         return None
-    return Fusion(
+    return CaseFusion(
         scale=float(random.choice(SCALES)) if "scale" in wanted else None,
         bias=_varies(random, dimensions) if "bias" in wanted else None,
         mask=_varies(random, dimensions) if "mask" in wanted else None,
@@ -95,7 +97,7 @@ def drawn_fusion(random: Generator, op: str, dimensions: int, last_axis: bool, l
 
 
 def _varies(random: Generator, dimensions: int) -> tuple[bool, ...]:
-    """Mostly all dimensions, the last alone, all but the last, all but one; else any."""
+    """Mostly all dimensions, the last alone, all except the last, all except one; else any."""
     own = [True] * dimensions
     choice = random.random()
     if choice < 0.2:
@@ -114,10 +116,10 @@ def drawn_cols(random: Generator) -> int:
     return COLS[int(random.choice(len(COLS), p=_COLS_SHARES))]
 
 
-def simpler(fusion: Fusion) -> list[Fusion | None]:
+def simpler(fusion: CaseFusion) -> list[CaseFusion | None]:
     """With one thing less; None where nothing is left."""
     without: dict[str, Any] = {"scale": None, "bias": None, "mask": None, "causal": False, "dropout": 0.0}
-    found: list[Fusion | None] = [None]
+    found: list[CaseFusion | None] = [None]
     for name, nothing in without.items():
         if getattr(fusion, name) != nothing:
             less = replace(fusion, **{name: nothing}, **({"diagonal": 0} if name == "causal" else {}))

@@ -1,4 +1,4 @@
-"""How an array lies in memory: the order of its axes, gaps, reversed and repeated axes, and what comes before it.
+"""The layout of an array in memory: the order of its axes, gaps, reversed and repeated axes, and what comes before it.
 
 A layout is drawn by the name of its kind, so that a case can name it and a summary can count it.
 """
@@ -22,13 +22,13 @@ class Layout:
     offset: int
     strides: tuple[int, ...]
 
-    def places(self, shape: Shape) -> np.ndarray:
-        """Where each element lies."""
-        places = np.full(shape, self.offset)
+    def indices(self, shape: Shape) -> np.ndarray:
+        """The index of each element in memory."""
+        indices = np.full(shape, self.offset)
         for axis, stride in enumerate(self.strides):
             along = np.arange(shape[axis]) * stride
-            places = places + along.reshape((-1,) + (1,) * (len(shape) - axis - 1))
-        return places
+            indices = indices + along.reshape((-1,) + (1,) * (len(shape) - axis - 1))
+        return indices
 
 
 def laid_out(shape: Shape, order: Shape, steps: Shape, before: int = 0, behind: int = 0) -> Layout:
@@ -86,7 +86,7 @@ def reversed_axes(random: Generator, shape: Shape) -> Layout:
 
 @_kind
 def broadcast(random: Generator, shape: Shape) -> Layout:
-    """Some axes of the stride 0: one element for all places."""
+    """Some axes of the stride 0: one element for all positions."""
     return laid_out(shape, tuple(range(len(shape))), _steps(random, shape, [0, 1]))
 
 
@@ -97,7 +97,7 @@ def anyhow(random: Generator, shape: Shape) -> Layout:
     return laid_out(shape, _any_order(random, shape), _steps(random, shape, [1, 1, 2, -1, -2]), before, 7)
 
 
-#: The kinds in which every element has a place of its own, as an output must.
+#: The kinds in which every element has an index of its own, as an output must.
 DISTINCT = tuple(name for name in KINDS if name != "broadcast")
 
 

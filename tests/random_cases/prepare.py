@@ -16,24 +16,24 @@ from tests.random_cases.layouts import Layout
 
 @dataclass(frozen=True)
 class Placed:
-    """An array in host memory: all of the memory, and where the array lies in it."""
+    """An array in host memory: all of the memory, and the array's layout in it."""
 
     memory: np.ndarray
     layout: Layout
     shape: tuple[int, ...]
 
     @cached_property
-    def places(self) -> np.ndarray:
-        return self.layout.places(self.shape)
+    def indices(self) -> np.ndarray:
+        return self.layout.indices(self.shape)
 
     @property
     def array(self) -> np.ndarray:
-        return self.memory[self.places]
+        return self.memory[self.indices]
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """The inputs, ``out``, which lies in the memory of the input ``shared`` where that is set, and a fusion's operands.
+class PreparedCase:
+    """The inputs, ``out``, which is in the memory of the input ``shared`` where that is set, and a fusion's operands.
 
     ``operands`` are named as the operator names them.
     """
@@ -54,34 +54,34 @@ class Prepared:
 
     @property
     def holds_out(self) -> int | None:
-        """Which of the memories ``out`` lies in."""
+        """The memory that holds ``out``."""
         if self.out is None:
             return None
         return len(self.memories) - 1 if self.shared is None else self.shared
 
 
-def prepare(case: Case) -> Prepared:
+def prepare(case: Case) -> PreparedCase:
     """Make the arrays."""
     inputs = [_placed(case, f"layout {k}", case.memory[k], _values(case, k)) for k in range(len(case.kinds))]
     operands = _operands(case)
     if case.out == "none":
-        return Prepared(case, tuple(inputs), None, None, operands)
+        return PreparedCase(case, tuple(inputs), None, None, operands)
     if not case.out.startswith("input"):
         out = _placed(case, "out", case.memory[-1], np.zeros(case.shape, element_type(case.result).numpy))
-        return Prepared(case, tuple(inputs), out, None, operands)
+        return PreparedCase(case, tuple(inputs), out, None, operands)
     shared = int(case.random("shared").integers(len(inputs)))
     given = inputs[shared]
     move = 0 if case.out == "input" else int(case.random("shift").integers(1, 2 * max(case.cols, 2)))
     memory = np.concatenate([given.memory, _pattern(case, move, given.memory.dtype)])
     inputs[shared] = Placed(memory, given.layout, case.shape)
     moved = Layout(given.layout.size + move, given.layout.offset + move, given.layout.strides)
-    return Prepared(case, tuple(inputs), Placed(memory, moved, case.shape), shared, operands)
+    return PreparedCase(case, tuple(inputs), Placed(memory, moved, case.shape), shared, operands)
 
 
 def _placed(case: Case, name: str, kind: str, array: np.ndarray) -> Placed:
     layout = layouts.KINDS[kind](case.random(name), array.shape)
     memory = _pattern(case, layout.size, array.dtype)
-    memory[layout.places(array.shape)] = array
+    memory[layout.indices(array.shape)] = array
     return Placed(memory, layout, array.shape)
 
 

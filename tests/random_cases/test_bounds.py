@@ -133,7 +133,7 @@ def test_what_an_operand_that_may_be_anything_leaves_open() -> None:
     assert not total.undetermined.any()
 
 
-def test_sums_that_may_overflow_on_the_way_are_left_open() -> None:
+def test_sums_that_may_overflow_before_the_end_are_left_open() -> None:
     assert FAST.sum(FAST.exact(np.float32([[3e38, 3e38, -3e38]])), 2).undetermined.all()
     assert not FAST.sum(FAST.exact(np.float32([[3e38, -1e37]])), 1).undetermined.any()
 
@@ -167,8 +167,8 @@ def test_what_is_wrong() -> None:
     expected = Approx(value, error)
     right = np.float32([1, 0, np.nan, np.inf, -7, 2])
     assert not compare(right, expected, "float32").wrong.any()
-    for place, wrong in ((0, 1 + 3e-7), (0, np.nan), (1, 1e-45), (2, 0), (3, -np.inf), (3, 3e38), (5, np.inf)):
+    for index, wrong in ((0, 1 + 3e-7), (0, np.nan), (1, 1e-45), (2, 0), (3, -np.inf), (3, 3e38), (5, np.inf)):
         got = right.copy()
-        got[place] = wrong
-        assert np.flatnonzero(compare(got, expected, "float32").wrong).tolist() == [place]
+        got[index] = wrong
+        assert np.flatnonzero(compare(got, expected, "float32").wrong).tolist() == [index]
     assert compare(right, expected, "float32").undetermined == 1

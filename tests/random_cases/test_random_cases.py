@@ -60,8 +60,8 @@ def check(portion: int, executor: Any) -> None:
 
 
 #: Kernels with few cases: of empty arrays, of the longest rows.
-SELDOM = ("none", "fast_grid", "fast_ring", "fast_stream")
-EVERYTHING = fusions.Fusion(
+SELDOM = ("none", "fast_grid", "fast_pipeline", "fast_stream")
+EVERYTHING = fusions.CaseFusion(
     scale=0.5, bias=(True, True), mask=(True, True), causal=True, diagonal=9, dropout=0.5, seed=3
 )
 
@@ -101,16 +101,16 @@ class TestDrawing:
 
 class TestLayouts:
     @pytest.mark.parametrize("kind", layouts.KINDS)
-    def test_places(self, kind: str) -> None:
-        """Every place lies in the memory; where it must, each element has one of its own; a view agrees with them."""
+    def test_indices(self, kind: str) -> None:
+        """Every index is within the memory, unique where it must be, and a view agrees with them."""
         for seed in range(30):
             random = np.random.default_rng(seed)
             shape = tuple(int(size) for size in random.integers(1, 6, seed % 6))
             layout = layouts.KINDS[kind](random, shape)
-            places = layout.places(shape)
-            assert places.min() >= 0
-            assert places.max() < layout.size
-            assert kind == "broadcast" or np.unique(places).size == places.size
+            indices = layout.indices(shape)
+            assert indices.min() >= 0
+            assert indices.max() < layout.size
+            assert kind == "broadcast" or np.unique(indices).size == indices.size
             memory = np.arange(layout.size)
             assert np.array_equal(Emulator().view(memory, layout, shape), Placed(memory, layout, shape).array)
 
@@ -127,7 +127,7 @@ class TestLayouts:
 
 
 def test_the_record_of_all_cases_on_the_gpu() -> None:
-    """100 000, none failed; of every class; and bounds that are neither broken nor far too wide."""
+    """100 000 cases of all classes: none failed, and the bounds hold and are not far too wide."""
     record = json.loads((Path(__file__).parents[1] / "data" / "random_cases_h200.json").read_text())
     assert record["cases"] == 100_000
     assert record["failed"] == 0
@@ -140,7 +140,7 @@ def test_the_record_of_all_cases_on_the_gpu() -> None:
     assert min(often) > 0.3
 
 
-# An operator that is wrong in one way; each must be found, and made small
+# Each operator has one error. The search must find it and reduce it to a small case
 
 
 def without_last_column(x: np.ndarray, **_: Any) -> np.ndarray:
@@ -168,7 +168,7 @@ def writes_beyond(x: np.ndarray, *, out: np.ndarray, **_: Any) -> np.ndarray:
 
 
 def last_nan_lost(x: np.ndarray, **_: Any) -> np.ndarray:
-    """A row with NaN is NaN but for places of -inf."""
+    """A row with NaN is NaN but for positions of -inf."""
     with np.errstate(all="ignore"):
         e = np.exp(x.astype(np.float64) - np.fmax.reduce(x, axis=-1, keepdims=True, initial=-np.inf))
         y = e / e.sum(axis=-1, keepdims=True)
@@ -180,7 +180,7 @@ def last_nan_lost(x: np.ndarray, **_: Any) -> np.ndarray:
     [
         (without_last_column, plain_case(), "elements are off"),
         (summed_in_half, plain_case(shape=(4, 200), dtype="float16"), "elements are off"),
-        (writes_beyond, plain_case(out="own with any layout", memory=("plain", "sliced")), "changed outside of out"),
+        (writes_beyond, plain_case(out="own with any layout", memory=("plain", "sliced")), "changes beyond out"),
         (last_nan_lost, plain_case(shape=(64, 200), kinds=("not_a_number",)), "elements are off"),
         (lambda x, **_: x.astype(np.float64), plain_case(), "the result is float64"),
         (lambda x, **_: 1 / 0, plain_case(), "ZeroDivisionError"),

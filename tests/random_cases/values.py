@@ -82,14 +82,14 @@ def peak(random: Generator, shape: tuple[int, ...], bounds: Range) -> np.ndarray
     """One element far above the rest of its row."""
     x = random.standard_normal(shape)
     if shape and shape[-1]:
-        place = random.integers(0, shape[-1], _rows(shape))
-        np.put_along_axis(x, place, random.choice([20.0, 60.0, 200.0], _rows(shape)), axis=-1)
+        column = random.integers(0, shape[-1], _rows(shape))
+        np.put_along_axis(x, column, random.choice([20.0, 60.0, 200.0], _rows(shape)), axis=-1)
     return x
 
 
 @_kind
 def offset(random: Generator, shape: tuple[int, ...], bounds: Range) -> np.ndarray:
-    """A large common offset of which the differences survive: 1e7 in float32 and float64, 1000 in 16 bits."""
+    """A large common offset that keeps the differences: 1e7 in float32 and float64, 1000 in 16 bits."""
     steps = np.round(random.standard_normal(shape) * 3)
     return (1e7 if bounds.bits >= 24 else 1000.0 if bounds.bits == 11 else 200.0) + steps
 

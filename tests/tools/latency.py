@@ -20,7 +20,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import sync_playwright
 
-from softlab import doctor
+from softlab.cli import doctor
 from softlab.explorers.gallery import catalogue
 from tests.browser.pages import Notebook
 from tests.browser.servers import VIEWPORT, launch, serving
@@ -35,7 +35,7 @@ class Move:
     """What is moved.
 
     make: the explorer, where its example's control does not change the picture at each step; control, number: the CSS
-    path of the control, and which of them; keys: there and back; turn: how many one way before the other, few enough to
+    path of the control, and its index; keys: forward and back; turn: presses of one key before the other, few enough to
     stay in range; most: milliseconds allowed at the 95th percentile.
     """
 
@@ -47,7 +47,7 @@ class Move:
     most: float = 100.0
 
 
-#: Explorers whose first slider is not the control to move, or that run their kernel anew at each step.
+#: Explorers whose first slider is not the control to move, or that run their kernel again at each step.
 MOVED = {
     "Bank": Move("BankExplorer(cols=4000, pack=2)", most=150.0),
     "Block size": Move("BlockSizeExplorer(cols=6150)"),
@@ -97,18 +97,12 @@ def measure(notebook: Notebook, index: int, move: Move, moves: int) -> list[floa
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the named explorers, or all; 1 when one is too slow or there is no Chromium."""
-    explorers = catalogue()
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("explorers", nargs="*", help=f"of {', '.join(explorers)} (default: all)")
-    parser.add_argument("--moves", type=int, default=MOVES)
-    options = parser.parse_args(arguments)
-    names = options.explorers or list(explorers)
-    if unknown := set(names) - set(explorers):
-        parser.error(f"no explorer {', '.join(sorted(unknown))}: there are {', '.join(explorers)}")
+    options, names = _options(arguments)
     chromium = doctor.chromium()
     if chromium is None:
         print("No Chromium found: apt-get install chromium, or playwright install chromium", file=sys.stderr)
         return 1
+    explorers = catalogue()
     moved = {name: MOVED.get(name, Move()) for name in names}
     cells = [
         f"from softlab.explorers import *\n{move.make or explorers[name].__name__ + '.example()'}"
@@ -125,18 +119,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
             notebook.run_all()
             print("explorer      moves  median  95th percentile  longest  (ms)")
             for index, (name, move) in enumerate(moved.items()):
-                taken = sorted(measure(notebook, index, move, options.moves))
-                if len(taken) < options.moves / 2:
-                    print(f"{name:12}  only {len(taken)} of {options.moves} moves changed the picture")
-                    slow += 1
-                    continue
-                late = statistics.quantiles(taken, n=20)[-1]
-                slow += late > move.most
-                over = f"  more than {move.most:.0f}" if late > move.most else ""
-                middle = statistics.median(taken)
-                print(f"{name:12}  {len(taken):5}  {middle:6.0f}  {late:15.0f}  {taken[-1]:7.0f}{over}", flush=True)
+                slow += _too_slow(name, move, measure(notebook, index, move, options.moves), options.moves)
             browser.close()
     return int(slow > 0)
+
+
+def _too_slow(name: str, move: Move, taken: list[float], moves: int) -> bool:
+    """Print the line of one explorer; whether it is too slow, or its picture did not change."""
+    if len(taken) < moves / 2:
+        print(f"{name:12}  only {len(taken)} of {moves} moves changed the picture")
+        return True
+    late = statistics.quantiles(taken, n=20)[-1]
+    over = f"  more than {move.most:.0f}" if late > move.most else ""
+    middle = statistics.median(taken)
+    print(f"{name:12}  {len(taken):5}  {middle:6.0f}  {late:15.0f}  {max(taken):7.0f}{over}", flush=True)
+    return late > move.most
+
+
+def _options(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, list[str]]:
+    """The options, and the names of the explorers to measure."""
+    explorers = catalogue()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("explorers", nargs="*", help=f"of {', '.join(explorers)} (default: all)")
+    parser.add_argument("--moves", type=int, default=MOVES)
+    options = parser.parse_args(arguments)
+    names = options.explorers or list(explorers)
+    if unknown := set(names) - set(explorers):
+        parser.error(f"no explorer {', '.join(sorted(unknown))}: there are {', '.join(explorers)}")
+    return options, names
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     python -m tests.tools.notebooks write [paths]   execute and store         (make notebooks)
     python -m tests.tools.notebooks check [paths]   execute and compare       (make check-notebooks)
     python -m tests.tools.notebooks lint [paths]    look only, execute nothing (part of make test)
+    python -m tests.tools.notebooks words           write the course's word list from GLOSSARY.md, execute nothing
 
 Without paths: every notebook of the course. What would differ from run to run (widget ids, timing, the interpreter's
 version) is taken out or made constant; execution counts stay, since nbval compares nothing where they are missing.
@@ -28,6 +29,8 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 MODEL_ID = "0" * 32
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CHECKED = "# NBVAL_CHECK_OUTPUT"
+#: How the Markdown cell with the course's word list begins.
+WORD_LIST = "## Words of this course"
 #: One cell may take this long (a first compilation with CUB takes 3 s); a cell that hangs fails with its text.
 CELL_SECONDS = 300
 #: A notebook is read in a diff. Pictures are redrawn by running it.
@@ -144,15 +147,35 @@ def check(path: Path) -> list[str]:
     return [line if len(line) <= 200 else line[:200] + " ..." for line in difference]
 
 
+def with_word_list(text: str) -> str:
+    """A Markdown cell with the course's word list instead of its table."""
+    from softlab.course.glossary import word_list
+
+    before, _, _ = text.partition("\n|")
+    return f"{before}\n{word_list()}"
+
+
+def words(path: Path) -> list[str]:
+    """Write the word list into the notebook that has one."""
+    stored = path.read_text(encoding="utf-8")
+    notebook = read(stored)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith(WORD_LIST):
+            cell.source = with_word_list(cell.source)
+    if text_of(notebook) != stored:
+        path.write_text(text_of(notebook), encoding="utf-8")
+    return []
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one of the three commands; 1 when a notebook has problems."""
+    """Run one of the commands; 1 when a notebook has problems."""
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("command", choices=("write", "check", "lint"))
+    parser.add_argument("command", choices=("write", "check", "lint", "words"))
     parser.add_argument("paths", nargs="*", type=Path, help="notebooks (default: all of the course)")
     options = parser.parse_args(arguments)
-    command = {"write": write, "check": check, "lint": problems}[options.command]
+    command = {"write": write, "check": check, "lint": problems, "words": words}[options.command]
     failed = 0
     for path in options.paths or sorted(NOTEBOOKS.glob("*.ipynb")):
         start = time.perf_counter()

@@ -20,7 +20,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Locator, sync_playwright
 
-from softlab import doctor
+from softlab.cli import doctor
 from softlab.explorers.gallery import catalogue
 from tests.browser.pages import Notebook
 from tests.browser.servers import VIEWPORT, Server, copy_of_the_course, launch, serving

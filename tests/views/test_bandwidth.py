@@ -21,7 +21,7 @@ def test_speed_lines():
     assert figure.layout.shapes[0].y0 == 4000
     assert STAMP in notes(figure)
     assert "GB/s" in figure.layout.yaxis.title.text
-    assert figure.data[0].marker.symbol != figure.data[1].marker.symbol, "colour does not stand alone"
+    assert figure.data[0].marker.symbol != figure.data[1].marker.symbol, "colour is not the only sign"
 
 
 def test_grouped_bars_leave_out_what_there_is_not():

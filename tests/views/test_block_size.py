@@ -62,4 +62,4 @@ def test_steps_touch_and_the_one_we_are_on_is_marked():
     for left, right in pairwise(bars):
         assert float(left["x"]) + float(left["width"]) == pytest.approx(float(right["x"]), abs=0.01)
     levels = [float(bar["y"]) for bar in bars]
-    assert levels == sorted(levels, reverse=True), "larger blocks stand higher"
+    assert levels == sorted(levels, reverse=True), "larger blocks are higher"

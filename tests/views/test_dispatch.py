@@ -7,8 +7,8 @@ from html import unescape
 
 import pytest
 
-from softlab.dispatches import Step
 from softlab.plans import forced, plan
+from softlab.plans.planner import Step
 from softlab.views.dispatch import alternatives_bars, consequences_table, ladder
 from tests.views.drawn import cells, marks, words
 
@@ -62,7 +62,7 @@ def test_nothing_to_do():
 def test_consequences_side_by_side():
     plans = {"a": plan(4096, 8192, device="H200"), "b": forced(4096, 8192, kernel="block_uncached", device="H200")}
     rows = {row[0]: row[1:] for row in cells(consequences_table(plans, {"a": "fast"}))}
-    assert rows["asked of global memory"] == ["268\u202f435\u202f456 bytes", "536\u202f870\u202f912 bytes"]
+    assert rows["requested from global memory"] == ["268\u202f435\u202f456 bytes", "536\u202f870\u202f912 bytes"]
     assert rows["recorded"] == ["fast", "not recorded"]
     assert rows["kernel"] == ["block_smem, packs of 2", "block_uncached, packs of 2"]
 

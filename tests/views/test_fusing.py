@@ -24,21 +24,21 @@ def picture() -> str:
     return traffic_bars(FUSED, SEPARATE, title="Traffic <here>")
 
 
-def test_each_kernel_has_a_piece_for_each_way(picture: str) -> None:
-    pieces = marks(picture, way="separate")
+def test_each_kernel_has_a_piece_for_each_form(picture: str) -> None:
+    pieces = marks(picture, form="separate")
     assert [(p["kernel"], p["role"], p["sectors"]) for p in pieces] == [
         ("scale", "load", "100"), ("scale", "store", "100"), ("mask", "load", "125"), ("mask", "store", "100"),
         ("softmax", "load", "100"), ("softmax", "store", "90"),
     ]  # fmt: skip
     assert pieces[2]["tip"] == "mask: 125 sectors read"
-    assert [p["sectors"] for p in marks(picture, way="fused")] == ["125", "91"]
+    assert [p["sectors"] for p in marks(picture, form="fused")] == ["125", "91"]
 
 
 def test_one_scale_and_no_gaps(picture: str) -> None:
-    pieces = marks(picture, way=None)
+    pieces = marks(picture, form=None)
     assert len({round(float(p["width"]) / int(p["sectors"]), 2) for p in pieces}) == 1
-    for way in ("separate", "fused"):
-        row = marks(picture, way=way)
+    for form in ("separate", "fused"):
+        row = marks(picture, form=form)
         for left, right in pairwise(row):
             assert float(left["x"]) + float(left["width"]) == pytest.approx(float(right["x"]), abs=0.02)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from softlab.occupancies import LIMITERS, occupancy, table
+from softlab.hardware.occupancies import LIMITERS, occupancy, table
 from softlab.views.occupancy import achieved_bars, block_size_bars, limiter_bars, occupancy_sentences, warp_slots
 from tests.views.drawn import marks, words
 
@@ -53,19 +53,19 @@ def test_bars_of_every_block_size():
     for size in (32, 256, 768, 1024):
         alone = occupancy("H200", threads=size, registers=40, smem=8192).fraction
         assert heights[size] / heights[256] == pytest.approx(alone / 0.75, rel=1e-3)
-    assert [bar["size"] for bar in bars if bar["chosen"] == "1"] == ["256"], "250 threads take the place of 256"
+    assert [bar["size"] for bar in bars if bar["chosen"] == "1"] == ["256"], "250 threads count as 256"
     assert {"yours", "best"} <= set(words(drawn))
 
 
 def test_sentences_say_what_limits_and_what_is_lost():
     first, *more = occupancy_sentences(occupancy("H200", threads=250, registers=33, smem=100))
     assert first == (
-        "Blocks of 250 threads, 33 registers a thread, 100 bytes of shared memory: an SM of H200 holds 6. That is 48 of"
-        " 64 warps, 75.0%. What limits it: registers."
+        "Blocks of 250 threads, 33 registers per thread, 100 bytes of shared memory: an SM of H200 holds 6. That is 48"
+        " of 64 warps, 75.0%. What limits it: registers."
     )
     assert more == [
-        "Shared memory is handed out in units of 128 bytes.",
-        "The last warp of each block has 26 threads, and takes the place of a full one.",
+        "Shared memory is allocated in units of 128 bytes.",
+        "The last warp of each block has 26 threads, and takes the slot of a full one.",
     ]
     (refused,) = occupancy_sentences(occupancy("T4", threads=256, registers=32, smem=70_000))
     assert "Not one block fits" in refused

@@ -30,7 +30,7 @@ def test_neighbours_share_sectors():
     html = request_table(request(4 * LANE), name="x")
     assert rows(html) == [[f"{32 * k} to {32 * k + 31}", f"{8 * k}-{8 * k + 7}", "32"] for k in range(4)]
     assert "bytes of x" in html
-    assert "Warp 1 of block 2 loads 4 bytes a lane, line 7: 4 sectors (least 4)" in html
+    assert "Warp 1 of block 2 loads 4 bytes per lane, line 7: 4 sectors (least 4)" in html
 
 
 def test_far_apart_each_has_its_own():
@@ -41,7 +41,7 @@ def test_far_apart_each_has_its_own():
 def test_many_sectors_are_counted():
     found = rows(request_table(request(32 * LANE), most=3))
     assert [row[1] for row in found] == ["0", "1", "2", ""]
-    assert found[-1][0] == "and 29 sectors more"
+    assert found[-1][0] == "and 29 more sectors"
 
 
 def test_a_shared_word_counts_once_and_absent_lanes_never():

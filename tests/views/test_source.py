@@ -1,16 +1,19 @@
-"""Source with heat: what stands beside each line, and that nothing of a learner's text becomes markup."""
+"""Source with heat: what is beside each line, and that nothing of a learner's text becomes markup."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from softlab.disassembly import MachineInstruction
+from softlab.cuda.control_codes import ControlCode
+from softlab.cuda.disassembly import MachineInstruction
 from softlab.instruments.listing import Listing, MachineLine, PtxLine, SourceLine
 from softlab.traces import COUNTERS
+from softlab.views.control_codes import control_words
 from softlab.views.source import (
     MOST_SHOWN,
     Note,
@@ -127,11 +130,11 @@ def test_plain_text_without_counters():
 
 
 def instruction(text: str) -> MachineInstruction:
-    return MachineInstruction(0, text, text.split()[0], (), "", False, (), (), 0, ())
+    return MachineInstruction(0, text, text.split()[0].split(".")[0], (), "", False, (), (), 0, ())
 
 
 def hand_made(machine: bool = True) -> Listing:
-    """Line 2 has 20 PTX instructions, of which number 15 loads; line 0 belongs to no line."""
+    """Line 2 has 20 PTX instructions, and number 15 loads; line 0 belongs to no line."""
     loads = {"instructions": 4, "global_load_sectors": 16}
     ptx = [PtxLine(0, 1, "ld.param.u64 %rd1, [p];", 0, {"instructions": 4}, ())]
     for number in range(1, 21):
@@ -186,6 +189,49 @@ def test_data_of_the_panes():
         {"text": "MOV R1, <c>", "line": 2, "counts": {}},
         {"text": "LDG.E R2, [R4]", "line": 2, "counts": {"instructions": 4, "global_load_sectors": 16}},
     ]
+
+
+def with_control_codes() -> Listing:
+    """Line 2 loads into scoreboard 2 and waits for itself; both instructions have control codes."""
+    listing = hand_made()
+    load = ControlCode(1, True, 2, None, 0, 0)
+    use = ControlCode(4, False, None, None, 0b000100, 0)
+    first, second = (line.instruction for line in listing.machine)
+    machine = (
+        MachineLine(replace(second, control=load), 2),
+        MachineLine(replace(first, control=use), 2, ((2, (0,)),)),
+    )
+    return replace(listing, machine=machine)
+
+
+def test_control_codes_in_words():
+    listing = with_control_codes()
+    assert control_words(listing, 0) == "sets scoreboard 2"
+    assert control_words(listing, 1) == "waits for the load of line 2, stalls 4 cycles"
+    assert control_words(hand_made(), 0) == ""
+    cells = Cells(source_view(listing))
+    assert cells.rows[0][-1] == "SASS and its control codes"
+    assert cells.of_line(2)[-1] == (
+        "LDG.E R2, [R4]sets scoreboard 2MOV R1, <c>waits for the load of line 2, stalls 4 cycles"
+    )
+    data = source_data(listing)
+    assert data["controls"]
+    assert data["sass"][0]["control"] == "sets scoreboard 2"
+
+
+def test_a_wait_until_registers_are_read():
+    listing = with_control_codes()
+    store = ControlCode(1, True, None, 2, 0, 0)
+    setter = replace(
+        listing.machine[0], instruction=replace(instruction("STG.E [R2], R4"), control=store, opcode="STG")
+    )
+    listing = replace(listing, machine=(setter, listing.machine[1]))
+    assert control_words(listing, 0) == "sets scoreboard 2 until its registers are read"
+    assert control_words(listing, 1) == "waits until the store of line 2 has read, stalls 4 cycles"
+
+
+def test_control_codes_that_are_not_known_are_said():
+    assert Cells(source_view(hand_made())).rows[-1] == ["", "The control codes of sm_90 are not known."]
 
 
 def test_an_unknown_counter():

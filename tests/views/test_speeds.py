@@ -22,7 +22,7 @@ def drawn(**more):
     return ElementTree.fromstring(text)
 
 
-def place(group) -> tuple[float, float]:
+def position(group) -> tuple[float, float]:
     pairs = [tuple(map(float, pair.split(","))) for pair in group.find("polygon").get("points").split()]
     return (min(x for x, _ in pairs) + max(x for x, _ in pairs)) / 2, sum(y for _, y in pairs) / len(pairs)
 
@@ -31,9 +31,11 @@ def marks(root):
     return {(g.get("data-curve"), int(g.get("data-cols"))): g for g in root.iter("g") if g.get("data-curve")}
 
 
-def test_marks_lie_at_their_numbers():
+def test_marks_are_at_their_numbers():
     found = marks(drawn())
-    (x1, y1), (x2, y2), (x3, y3) = (place(found[key]) for key in (("ours", 32), ("ours", 1024), ("theirs <fast>", 32)))
+    (x1, y1), (x2, y2), (x3, y3) = (
+        position(found[key]) for key in (("ours", 32), ("ours", 1024), ("theirs <fast>", 32))
+    )
     assert x1 == pytest.approx(x3, abs=0.2)
     assert (y1 - y3) / (y1 - y2) == pytest.approx(2 / 3, abs=0.02), "2000 of 3000 GB/s"
     power = {
@@ -46,7 +48,7 @@ def test_marks_lie_at_their_numbers():
 
 def test_ceilings():
     roofs = {g.get("data-role"): float(g.find("line").get("y1")) for g in drawn().iter("g") if g.get("data-role")}
-    assert roofs["copy"] == pytest.approx(place(marks(drawn())["ours", 1024])[1], abs=1), "both have 4000 GB/s"
+    assert roofs["copy"] == pytest.approx(position(marks(drawn())["ours", 1024])[1], abs=1), "both have 4000 GB/s"
     assert roofs["datasheet"] < roofs["copy"]
 
 
@@ -83,7 +85,7 @@ def test_no_two_curves_look_alike():
     assert len(marks) == len(labels)
     looks = set()
     for points, colour in marks:
-        places = [tuple(map(float, pair.split(","))) for pair in points.split()]
-        left, top = min(x for x, _ in places), min(y for _, y in places)
-        looks.add((colour, tuple((round(x - left), round(y - top)) for x, y in places)))
+        points_of_mark = [tuple(map(float, pair.split(","))) for pair in points.split()]
+        left, top = min(x for x, _ in points_of_mark), min(y for _, y in points_of_mark)
+        looks.add((colour, tuple((round(x - left), round(y - top)) for x, y in points_of_mark)))
     assert len(looks) == len(labels)

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from softlab.views import style
-from softlab.views.standings import Panel, standings_chart, standings_picture
+from softlab.views.standings import Subplot, standings_chart, standings_picture
 
 NAMES = ("softlab, fast", "softlab, oneflow", "PyTorch", "Inductor", "cuDNN", "Triton", "Liger", "QuACK", "JAX", "CuPy")
-PANEL = Panel(
+PANEL = Subplot(
     "softmax, float32", "columns", "device copy",
     # A third of the lines end early.
     {name: [(32, 0.9 - 0.01 * k, 5.0, "kernel"), (64, 0.5, 7.5, "other"), (1024, 1.0 - 0.001 * k, 9.0, "third")][
@@ -21,7 +21,7 @@ PANEL = Panel(
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(*panels: Panel) -> ElementTree.Element:
+def drawn(*panels: Subplot) -> ElementTree.Element:
     text = standings_picture(panels, title="Row <softmax>", words="words", stamp="recorded on a GPU, " * 30)
     assert text == standings_picture(panels, title="Row <softmax>", words="words", stamp="recorded on a GPU, " * 30)
     return ElementTree.fromstring(text)
@@ -54,10 +54,10 @@ def test_names_are_apart_and_inside():
         assert abs(y1 - y2) >= 12 or x1 + 6 * len(a) <= x2 or x2 + 6 * len(b) <= x1, (a, b)
     left, top, wide, tall = map(float, root.get("viewBox").split())
     for text in root.iter(f"{SVG}text"):
-        x, letters = float(text.get("x")), len(text.text) * 0.54 * float(text.get("font-size"))
-        x -= {"start": 0, "middle": letters / 2, "end": letters}[text.get("text-anchor")]
+        x, width = float(text.get("x")), len(text.text) * 0.54 * float(text.get("font-size"))
+        x -= {"start": 0, "middle": width / 2, "end": width}[text.get("text-anchor")]
         assert left <= x
-        assert x + letters <= left + wide, text.text
+        assert x + width <= left + wide, text.text
         assert top < float(text.get("y")) < top + tall
 
 
@@ -69,7 +69,7 @@ def test_no_two_lines_look_alike_and_ours_is_the_thickest():
     width = {line.get("data-curve"): float(line.get("stroke-width")) for line in lines}
     assert width["softlab, fast"] > width["softlab, oneflow"] > max(width[name] for name in NAMES[2:])
     assert lines[-1].get("data-curve") == "softlab, fast", "the last is above the others"
-    assert lines[-1].get("stroke") == style.SERIES[style.place("softlab, fast", 0)]
+    assert lines[-1].get("stroke") == style.SERIES[style.series_index("softlab, fast", 0)]
 
 
 def test_text_can_be_read_on_the_background_that_the_file_brings():
@@ -88,9 +88,9 @@ def luminance(colour: str) -> float:
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_one_place_alone_and_a_part_above_the_ceiling_are_drawn():
+def test_one_point_alone_and_a_part_above_the_ceiling_are_drawn():
     root = drawn(
-        Panel("t", "rows", "sum of two arrays", {"softlab, fast": [(8, 1.3, 1.0, "k")], "x": [(8, 0.1, 2.0, "k")]})
+        Subplot("t", "rows", "sum of two arrays", {"softlab, fast": [(8, 1.3, 1.0, "k")], "x": [(8, 0.1, 2.0, "k")]})
     )
     assert all(math.isfinite(value) for line in curves(root).values() for point in line for value in point)
     texts = [t.text for t in root.iter(f"{SVG}text")]
@@ -98,14 +98,16 @@ def test_one_place_alone_and_a_part_above_the_ceiling_are_drawn():
 
 
 def test_the_chart_says_microseconds_and_kernel():
-    other = Panel("softmax, float16", "columns", "sum of two arrays", {"softlab, fast": [(32, 0.5, 8.0, "fast_warp")]})
+    other = Subplot(
+        "softmax, float16", "columns", "sum of two arrays", {"softlab, fast": [(32, 0.5, 8.0, "fast_warp")]}
+    )
     figure = standings_chart([PANEL, other], title="t", stamp="recorded on a GPU")
     assert [trace.name for trace in figure.data] == [*NAMES[2:], "softlab, oneflow", "softlab, fast", "softlab, fast"]
     *_, first, second = figure.data
     assert (list(second.x), list(second.y), list(second.customdata[0])) == ([32], [0.5], [8.0, "fast_warp"])
     assert "of a sum of two arrays" in second.hovertemplate
     assert (first.showlegend, second.showlegend) == (True, False)
-    assert second.line.color == first.line.color == style.SERIES[style.place("softlab, fast", 0)]
+    assert second.line.color == first.line.color == style.SERIES[style.series_index("softlab, fast", 0)]
     assert [shape.y0 for shape in figure.layout.shapes] == [1.0, 1.0]
     assert figure.layout.xaxis2.type == "log"
     assert "recorded on a GPU" in [note.text for note in figure.layout.annotations]

@@ -41,7 +41,7 @@ def test_counters_of_two_runs_side_by_side():
     assert [row[0] for row in rows] == list(COUNTERS)
     assert rows[0][1:3] == ["0", "0"]
     assert rows[COUNTERS.index("bank_conflicts")][1:3] == ["0", "8"]
-    assert html.count("box-shadow") == 1, "only the conflicts above zero stand out"
+    assert html.count("box-shadow") == 1, "only the conflicts above zero are highlighted"
 
 
 def test_bars_hold_the_counters():
@@ -49,7 +49,7 @@ def test_bars_hold_the_counters():
     figure = counter_bars({"column": counters(0), "row": counters(3)}, names, title="t")
     assert [bar.name for bar in figure.data] == ["column", "row"]
     assert list(figure.data[1].y) == [counters(3)[name] for name in names]
-    assert figure.layout.yaxis.title.text == "count, a warp at a time"
+    assert figure.layout.yaxis.title.text == "count per warp"
     assert [note.text for note in figure.layout.annotations] == [COUNTED], "a picture says where it is from"
 
 

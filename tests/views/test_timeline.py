@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.instruments.timeline import Pass, Timeline
+from softlab.instruments.timeline import BarrierPass, Timeline
 from softlab.views import timeline as view
-from softlab.views.timeline import interval_table, timeline_chart
+from softlab.views.timeline import timeline_chart
 
 KINDS = ("other", "global load", "shared store", "barrier", "other", "global store")
 
@@ -18,7 +18,7 @@ def hand_made() -> Timeline:
     columns = dict(
         zip(("warp", "clock", "first", "last", "lanes", "interval"), np.array(rows).T.astype("i4"), strict=True)
     )
-    passes = (Pass(0, 12, 6, (0, 1), (4, 6)),)
+    passes = (BarrierPass(0, 12, 6, (0, 1), (4, 6)),)
     text = ("a;", "b;", "c;", "bar;", "d;", "e;")
     return Timeline(5, 2, "kernel.cu", text, (1, 2, 3, 12, 20, 21), KINDS, passes=passes, **columns)
 
@@ -67,10 +67,3 @@ def test_too_many_pieces_are_sorted_by_kind(monkeypatch):
     assert [(base, x) for warp, base, x in found["global load"] if warp == "warp 1"] == [(0, 2)]
     assert [(base, x) for warp, base, x in found["other"] if warp == "warp 1"] == [(4, 2)]
     assert "sorted by kind" in figure.layout.xaxis.title.text
-
-
-def test_intervals_as_a_table():
-    html = interval_table(hand_made())
-    assert "barrier at line 12" in html
-    assert "3 global load, 2 shared store" in html
-    assert "1 global store" in html

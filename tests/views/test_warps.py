@@ -1,4 +1,4 @@
-"""The picture of a block's warps: marks lie where the record says, in every part of it that can be shown."""
+"""The picture of a block's warps: marks are where the record says, in every part of it that can be shown."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from softlab.instruments.moments import Issued, Waiting
+from softlab.instruments.snapshots import BarrierWaits, IssueLog
 from softlab.views import svg, warps
-from softlab.views.warps import Window, moment_table, waiting_sentence, warps_picture
+from softlab.views.warps import Window, step_table, waiting_sentence, warps_picture
 from tests.views.test_timeline import hand_made
 
 
 def drawn(clock: int = 3, zoom: int = 1):
     line = hand_made()
-    text = warps_picture(line, line.pieces(), Window.around(clock, line.length, zoom), clock, title="A <title>")
+    text = warps_picture(line, line.segments(), Window.around(clock, line.length, zoom), clock, title="A <title>")
     return ElementTree.fromstring(text)
 
 
@@ -76,21 +76,21 @@ def test_many_pieces_become_one_shape_a_kind(monkeypatch):
 
 
 def test_the_table_puts_warps_together_that_do_the_same():
-    issued = Issued.of(hand_made())
+    issued = IssueLog.of(hand_made())
     source = "\n".join(f"code {k};" for k in range(1, 30))
-    html = moment_table(issued.at(4), 4, source)
+    html = step_table(issued.at(4), 4, source)
     assert "waits at a barrier" in html
     assert "line 12: code 12;" in html
-    html = moment_table(issued.at(1), 1, source)
+    html = step_table(issued.at(1), 1, source)
     assert html.count("<tr>") == 2, "one row, under the head"
     assert "warps\N{NO-BREAK SPACE}0\N{NON-BREAKING HYPHEN}1" in html
-    html = moment_table(issued.at(7), 7, source)
+    html = step_table(issued.at(7), 7, source)
     assert "1 lane of 32" in html
     assert "is done" in html
 
 
 def test_the_sentence():
-    assert waiting_sentence(Waiting(300, 100, 50, 1)) == (
+    assert waiting_sentence(BarrierWaits(300, 100, 50, 1)) == (
         "The block passes 1 barrier. Its warps issue 300 instructions, and could have issued 100 more while they waited"
         " for each other: 25% of the whole is waiting."
     )

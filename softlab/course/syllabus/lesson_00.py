@@ -8,7 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most
 from softlab.plans import plan
 
@@ -20,10 +20,10 @@ def longest_halves() -> int:
     return max(c for c in range(12_000, 13_000) if plan(4096, c, "float16", device="H200").kernel == "block_smem")
 
 
-def copies() -> Iterator[Launch]:
+def copies() -> Iterator[LaunchCase]:
     """1024 numbers, copied by 256 threads."""
     x = np.random.default_rng(0).standard_normal(1024, dtype=np.float32)
-    yield Launch(1, 256, {"x": x, "y": np.full_like(x, np.nan)}, {"y": x}, about="1024 numbers")
+    yield LaunchCase(1, 256, {"x": x, "y": np.full_like(x, np.nan)}, {"y": x}, about="1024 numbers")
 
 
 LESSON = Lesson(

@@ -10,7 +10,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Call, Number, WriteFunction
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most
 from softlab.operators import trace_plan
 from softlab.plans import forced
@@ -54,7 +54,7 @@ def log_rows() -> Iterator[Call]:
 
 
 def naive(x: np.ndarray) -> np.ndarray:
-    """Slip: the formula as it stands."""
+    """Slip: the formula without the maximum."""
     with np.errstate(all="ignore"):
         e = np.exp(x)
         return np.log(e / e.sum())
@@ -73,7 +73,7 @@ def no_maximum(x: np.ndarray) -> np.ndarray:
         return x - np.log(np.exp(x).sum())
 
 
-def log_sums() -> Iterator[Launch]:
+def log_sums() -> Iterator[LaunchCase]:
     """Rows, a thread each, far up and far down; one begins with -inf."""
     for rows, shift in ((32, 0), (40, 1000), (96, -1000)):
         x = shift + 3 * np.random.default_rng(rows).standard_normal((rows, COLS), dtype=np.float32)
@@ -83,10 +83,10 @@ def log_sums() -> Iterator[Launch]:
         right = most + np.log(np.exp(wide - most[:, None]).sum(axis=1))
         args = {"x": x, "y": np.full(rows, np.nan, np.float32), "rows": rows, "cols": COLS}
         about = f"{rows} rows of about {shift}"
-        yield Launch(-(-rows // 32), 32, args, {"y": right.astype(np.float32)}, relative=1e-5, about=about)
+        yield LaunchCase(-(-rows // 32), 32, args, {"y": right.astype(np.float32)}, relative=1e-5, about=about)
 
 
-def _one_reading(launch: Launch) -> int:
+def _one_reading(launch: LaunchCase) -> int:
     """Each warp loads each column once, a number a lane."""
     return COLS * int(np.prod(launch.grid))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most
 from softlab.instruments.coalescing import SECTOR_BYTES, global_sectors
 from softlab.operators import trace_plan
@@ -28,27 +28,27 @@ def sectors(bytes_a_lane: int, first_byte: int) -> int:
 
 
 def padded_cols(cols: int, itemsize: int) -> int:
-    """The fewest columns, not less than ``cols``, of which each row begins at a sector."""
+    """The least row length, at least ``cols``, with which each row begins at a sector."""
     return next(c for c in range(cols, 2 * cols) if c * itemsize % SECTOR_BYTES == 0)
 
 
-def copies() -> Iterator[Launch]:
+def copies() -> Iterator[LaunchCase]:
     """n numbers, a multiple of 4, with a thread for every four of them and a few threads over."""
     for n, blocks in ((1024, 1), (4000, 4), (4, 1)):
         x = np.random.default_rng(n).standard_normal(n, dtype=np.float32)
-        yield Launch(blocks, 256, {"x": x, "y": np.full_like(x, np.nan), "n": n}, {"y": x}, about=f"n = {n}")
+        yield LaunchCase(blocks, 256, {"x": x, "y": np.full_like(x, np.nan), "n": n}, {"y": x}, about=f"n = {n}")
 
 
-def halves() -> Iterator[Launch]:
+def halves() -> Iterator[LaunchCase]:
     """n halves, a multiple of 8; whole numbers, so that no sum is rounded."""
     for n, blocks in ((2048, 2), (4000, 4), (8, 1)):
         random = np.random.default_rng(n)
         a, b = (random.integers(-500, 500, n).astype(np.float16) for _ in range(2))
         c = np.full(n, np.nan, np.float16)
-        yield Launch(blocks, 128, {"a": a, "b": b, "c": c, "n": n}, {"c": a + b}, about=f"n = {n}")
+        yield LaunchCase(blocks, 128, {"a": a, "b": b, "c": c, "n": n}, {"c": a + b}, about=f"n = {n}")
 
 
-def _length(launch: Launch) -> int:
+def _length(launch: LaunchCase) -> int:
     return int(launch.args["n"])
 
 

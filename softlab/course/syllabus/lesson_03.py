@@ -8,7 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most, no_shared_memory
 from softlab.kernel import Kernel
 from softlab.operators import trace_plan
@@ -39,17 +39,17 @@ def lane_five() -> float:
     return float(y[5])
 
 
-def maxima() -> Iterator[Launch]:
+def maxima() -> Iterator[LaunchCase]:
     """Rows of 32, one a warp: negative throughout, and with the largest at either end."""
     for seed, (blocks, threads) in enumerate(((1, 32), (1, 128), (3, 64))):
         x = -1 - np.random.default_rng(seed).random((blocks * threads // 32, 32), np.float32)
         x[0, 31], x[-1, 0] = -0.5, -0.25
         right = np.repeat(x.max(axis=1, keepdims=True), 32, axis=1)
         about = f"{len(x)} row{'s' * (len(x) > 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} threads"
-        yield Launch(blocks, threads, {"x": x, "y": np.full_like(x, np.nan)}, {"y": right}, about=about)
+        yield LaunchCase(blocks, threads, {"x": x, "y": np.full_like(x, np.nan)}, {"y": right}, about=about)
 
 
-def short_rows() -> Iterator[Launch]:
+def short_rows() -> Iterator[LaunchCase]:
     """Rows of 8, 16 to a block of 128 threads; the last block has rows for some of its groups only."""
     for rows in (16, 5, 100):
         x = 4 * np.random.default_rng(rows).standard_normal((rows, 8), dtype=np.float32)
@@ -57,10 +57,10 @@ def short_rows() -> Iterator[Launch]:
         e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
         right = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
         args = {"x": x, "y": np.full_like(x, np.nan), "rows": rows}
-        yield Launch(-(-rows // 16), 128, args, {"y": right}, relative=1e-5, about=f"{rows} rows")
+        yield LaunchCase(-(-rows // 16), 128, args, {"y": right}, relative=1e-5, about=f"{rows} rows")
 
 
-def _warps(launch: Launch) -> int:
+def _warps(launch: LaunchCase) -> int:
     return int(np.prod(launch.grid) * np.prod(launch.block)) // 32
 
 

@@ -1,4 +1,4 @@
-"""Notebook 04: where the elements of a pack lie in shared memory."""
+"""Notebook 04: where the elements of a pack are in shared memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import no_bank_conflicts
 from softlab.kernel import Kernel
 
@@ -29,11 +29,11 @@ def wavefronts(stride: int) -> int:
     return run.counters["shared_load_wavefronts"]
 
 
-def tiles() -> Iterator[Launch]:
+def tiles() -> Iterator[LaunchCase]:
     """Matrices of 32 x 32 to be turned by 1024 threads."""
     for seed in range(2):
         x = np.random.default_rng(seed).standard_normal((32, 32), dtype=np.float32)
-        yield Launch(
+        yield LaunchCase(
             1, (32, 32), {"x": x, "y": np.full_like(x, np.nan)}, {"y": x.T.copy()}, about="a matrix of 32 x 32"
         )
 

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Choice, Number
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
@@ -64,7 +64,7 @@ def superfluous() -> str:
     return only
 
 
-def below_the_maximum() -> Iterator[Launch]:
+def below_the_maximum() -> Iterator[LaunchCase]:
     """Each row less its maximum, a block a row: long and short rows, blocks whose warps are no power of two."""
     for rows, n, block in ((2, 1000, 256), (3, 77, 1024), (2, 500, 96), (1, 300, 64)):
         # Below -10, so that a maximum that begins with 0 is wrong.
@@ -72,10 +72,10 @@ def below_the_maximum() -> Iterator[Launch]:
         y = np.full_like(x, np.nan)
         right = x - x.max(axis=1, keepdims=True)
         about = f"{rows} rows of {n}, blocks of {block}"
-        yield Launch(rows, block, {"x": x, "y": y, "n": n}, {"y": right}, about=about)
+        yield LaunchCase(rows, block, {"x": x, "y": y, "n": n}, {"y": right}, about=about)
 
 
-def layer_norms() -> Iterator[Launch]:
+def layer_norms() -> Iterator[LaunchCase]:
     """Rows of as many numbers as a block has threads."""
     for rows, threads in ((2, 256), (1, 1024), (3, 64)):
         x = np.random.default_rng(threads).integers(-9, 10, (rows, threads)).astype(np.float32)
@@ -83,16 +83,16 @@ def layer_norms() -> Iterator[Launch]:
         right = (centred / np.sqrt((centred**2).mean(axis=1, keepdims=True))).astype(np.float32)
         args = {"x": x, "y": np.full_like(x, np.nan)}
         # Both sums are rounded, and so is rsqrtf: a few units in the last place of numbers around 1.
-        yield Launch(rows, threads, args, {"y": right}, relative=2e-4, about=f"{rows} rows of {threads}")
+        yield LaunchCase(rows, threads, args, {"y": right}, relative=2e-4, about=f"{rows} rows of {threads}")
 
 
-def _warps(launch: Launch) -> int:
+def _warps(launch: LaunchCase) -> int:
     assert isinstance(launch.block, int)
     assert isinstance(launch.grid, int)
     return launch.grid * -(-launch.block // 32)
 
 
-def _requests(launch: Launch) -> int:
+def _requests(launch: LaunchCase) -> int:
     """Each row twice, 32 numbers a request; and one more for each warp."""
     assert isinstance(launch.grid, int)
     return 2 * launch.grid * -(-launch.args["n"] // 32) + _warps(launch)
@@ -122,7 +122,7 @@ LESSON = Lesson(
             ),
             hint="Each level halves the threads that add, 512 to 1. Before each level, and after the last, all wait.",
         ),
-        Choice(
+        MultipleChoice(
             id="05-which-barrier-may-go",
             answers=("A", "B", "C"),
             right=superfluous,

@@ -10,9 +10,9 @@ import numpy as np
 from softlab.bench import caches
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most
-from softlab.devices import Device
+from softlab.hardware.devices import Device
 
 COLS, L2_THIRD = 131_072, 20
 
@@ -31,7 +31,7 @@ def fastest_blocks() -> list[int]:
     return [best[cols].block_size for cols in sorted(best)]
 
 
-def there_and_back(lines: int = 1000, room: int = 800) -> int:
+def misses_forth_and_back(lines: int = 1000, capacity: int = 800) -> int:
     """Misses of a least-recently-used cache when lines are read forth, back, and forth again."""
     walk = [*range(lines), *reversed(range(lines)), *range(lines)]
     cache: OrderedDict[int, None] = OrderedDict()
@@ -40,12 +40,12 @@ def there_and_back(lines: int = 1000, room: int = 800) -> int:
         misses += line not in cache
         cache[line] = None
         cache.move_to_end(line)
-        if len(cache) > room:
+        if len(cache) > capacity:
             cache.popitem(last=False)
     return misses
 
 
-def long_rows() -> Iterator[Launch]:
+def long_rows() -> Iterator[LaunchCase]:
     """Rows that are longer and shorter than the block; some so large that exp(x) without the maximum overflows."""
     for rows, cols, block, shift in ((2, 3000, 256, 0.0), (1, 1000, 128, 500.0), (3, 100, 512, -300.0)):
         x = (np.random.default_rng(cols).standard_normal((rows, cols)) * 4 + shift).astype(np.float32)
@@ -54,10 +54,10 @@ def long_rows() -> Iterator[Launch]:
         args = {"x": x, "y": np.full_like(x, np.nan), "cols": cols}
         about = f"{rows} rows of {cols} around {shift:g}"
         # __expf is off by some units in the last place, more so for larger arguments.
-        yield Launch(rows, block, args, {"y": right}, relative=1e-4, about=about)
+        yield LaunchCase(rows, block, args, {"y": right}, relative=1e-4, about=about)
 
 
-def two_reads(launch: Launch) -> int:
+def two_reads(launch: LaunchCase) -> int:
     """Sectors of all rows, twice: a row that begins within a sector touches one more."""
     assert isinstance(launch.grid, int)
     return 2 * launch.grid * (-(-launch.args["cols"] * 4 // 32) + 1)
@@ -107,7 +107,7 @@ LESSON = Lesson(
         ),
         Number(
             id="06-there-and-back",
-            answer=there_and_back,
+            answer=misses_forth_and_back,
             slips=(
                 (
                     3000,

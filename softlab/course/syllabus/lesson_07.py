@@ -8,30 +8,30 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import blocks_per_sm, no_spills
-from softlab.occupancies import occupancy
+from softlab.hardware.occupancies import occupancy
 
 
 def most_smem() -> int:
-    """The most shared memory of which five blocks of 256 threads with 32 registers fit, bytes a block."""
+    """The most shared memory of which five blocks of 256 threads with 32 registers fit, in bytes per block."""
     held = {s: occupancy("H200", threads=256, registers=32, smem=s).blocks_per_sm for s in range(30_000, 49_153)}
     return max(s for s, blocks in held.items() if blocks >= 5)
 
 
 def most_registers() -> int:
-    """The most registers a thread with which a block of 768 threads can be launched."""
+    """The most registers per thread with which a block of 768 threads can be launched."""
     return max(r for r in range(1, 256) if occupancy("H200", threads=768, registers=r).blocks_per_sm)
 
 
-def sums() -> Iterator[Launch]:
+def sums() -> Iterator[LaunchCase]:
     """48 numbers a thread; far from 0 the exponentials overflow unless the largest is taken away."""
     for middle in (0, 200):
         x = (middle + np.random.default_rng(middle).standard_normal((48, 256))).astype(np.float32)
         top = x.max(axis=0).astype(np.float64)
         right = top + np.log(np.exp(x - top).sum(axis=0))
         y = np.full(256, np.nan, np.float32)
-        yield Launch(1, 256, {"x": x, "y": y}, {"y": right}, relative=1e-5, about=f"numbers around {middle}")
+        yield LaunchCase(1, 256, {"x": x, "y": y}, {"y": right}, relative=1e-5, about=f"numbers around {middle}")
 
 
 LESSON = Lesson(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, Choice, Number, WriteFunction
+from softlab.course.exercises import Call, MultipleChoice, Number, WriteFunction
 from softlab.plans import plan
 
 BLOCK_SIZES = (128, 256, 512, 1024)
@@ -57,7 +57,7 @@ LESSON = Lesson(
             ),
             hint="Let the explorer show it, or count: an SM holds at most 8 blocks of 256 threads.",
         ),
-        Choice(
+        MultipleChoice(
             id="08-another-gpu",
             answers=BLOCK_SIZES,
             right=lambda: plan(4096, 4096, device="T4").block_size,

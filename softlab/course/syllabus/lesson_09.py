@@ -92,7 +92,7 @@ LESSON = Lesson(
                 (30_000, "A block has more than one group of lanes, and each takes more than one row."),
             ),
             hint="A row of 12 has 6 packs of 2. How many lanes is that, how many groups a block, how many rows?",
-            because="Groups of 8 lanes, 16 of them in a block, two rows each: 32 rows a block.",
+            because="Groups of 8 lanes, 16 of them in a block, two rows each: 32 rows per block.",
         ),
         Number(
             id="09-sixteen-lanes",

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, Choice, Number, WriteFunction
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.exercises import Call, MultipleChoice, Number, WriteFunction
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_least, at_most
 
 ROWS, COLS, MICROSECONDS = 16_384, 4096, 98.0
@@ -64,21 +64,21 @@ def series() -> Iterator[Call]:
         yield Call((times, nbytes, warm_up), honest(times, nbytes, warm_up))
 
 
-def readings() -> Iterator[Launch]:
+def readings() -> Iterator[LaunchCase]:
     """Whole numbers, so that a sum is exact in any order. Block b reads the pieces b, b + grid, ... of a block each."""
     for n, grid, block in ((8192, 4, 256), (1000, 3, 128), (4097, 2, 1024)):
         x = np.random.default_rng(n).integers(-8, 9, n).astype(np.float32)
         owner = np.arange(n) // block % grid
         right = np.array([x[owner == b].sum() for b in range(grid)], np.float32)
         args = {"x": x, "y": np.full(grid, np.nan, np.float32), "n": n}
-        yield Launch(grid, block, args, {"y": right}, about=f"{n} numbers, {grid} blocks of {block}")
+        yield LaunchCase(grid, block, args, {"y": right}, about=f"{n} numbers, {grid} blocks of {block}")
 
 
-def _sectors(launch: Launch) -> int:
+def _sectors(launch: LaunchCase) -> int:
     return -(-launch.args["n"] * 4 // 32)
 
 
-def _blocks(launch: Launch) -> int:
+def _blocks(launch: LaunchCase) -> int:
     assert isinstance(launch.grid, int)
     return launch.grid
 
@@ -108,7 +108,7 @@ LESSON = Lesson(
             ),
             hint="Bytes in and bytes out, over the time: 98 microseconds are 98e-6 seconds, and a GB has 10**9 bytes.",
         ),
-        Choice(
+        MultipleChoice(
             id="10-which-is-honest",
             answers=("A", "B", "C", "D"),
             right="B",

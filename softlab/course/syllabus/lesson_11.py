@@ -98,9 +98,9 @@ LESSON = Lesson(
             slips=(
                 (lambda: mib_in_flight(1), "An SM holds more than one such block."),
                 (lambda: mib_in_flight() * 2**20 / 1e6, "That is in megabytes of 10^6 bytes; a MiB has 2^20."),
-                (lambda: mib_in_flight(8), "That would be 8 blocks an SM: their 4096 threads are twice its slots."),
+                (lambda: mib_in_flight(8), "That would be 8 blocks per SM: their 4096 threads are twice its slots."),
             ),
-            hint="Blocks an SM, times SMs, times bytes of a row, over 2**20; one digit after the point.",
+            hint="Blocks per SM, times SMs, times bytes of a row, over 2**20; one digit after the point.",
         ),
         Number(
             id="11-a-claim-of-your-own",

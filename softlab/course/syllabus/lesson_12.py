@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from softlab import fused
-from softlab.bench.fusing import Problem
+from softlab.bench.fusing import FusionCase
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Choice, Number
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most
 
 #: What a score is held to by the load that the learner writes.
@@ -18,8 +18,8 @@ CAP = 5.0
 
 
 def bytes_of(parts: tuple[str, ...], *, separate: bool) -> float:
-    """Bytes an element of float32 that one kernel, or several, must move."""
-    problem = Problem(1, 64, 64, parts=parts)
+    """Bytes per element of float32 that one kernel, or several, must move."""
+    problem = FusionCase(1, 64, 64, parts=parts)
     return problem.least_bytes()[separate] / problem.size
 
 
@@ -29,7 +29,7 @@ def share_read(cols: int) -> float:
     return counted["global_load_sectors"] / (cols * cols // 8)
 
 
-def capped() -> Iterator[Launch]:
+def capped() -> Iterator[LaunchCase]:
     """Rows that a warp keeps, with scores far beyond the cap."""
     for rows, cols in ((8, 64), (4, 50), (12, 2)):
         x = (np.random.default_rng(cols).standard_normal((rows, cols)) * 20).astype(np.float32)
@@ -37,10 +37,10 @@ def capped() -> Iterator[Launch]:
         e = np.exp(v - v.max(axis=1, keepdims=True))
         right = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
         args = {"x": x, "y": np.full_like(x, np.nan), "rows": np.int64(rows), "cols": np.int64(cols)}
-        yield Launch(2, (32, 4), args, {"y": right}, relative=1e-4, about=f"{rows} rows of {cols}")
+        yield LaunchCase(2, (32, 4), args, {"y": right}, relative=1e-4, about=f"{rows} rows of {cols}")
 
 
-def _sectors(launch: Launch) -> int:
+def _sectors(launch: LaunchCase) -> int:
     """x once: rows begin where a sector may not, so one more a row is allowed."""
     x = launch.args["x"]
     return x.nbytes // 32 + x.shape[0]
@@ -66,7 +66,7 @@ LESSON = Lesson(
                 (25, "That was without dropout, which reads what softmax has written and writes once more."),
                 (lambda: bytes_of(("scale", "mask", "dropout"), separate=False), "That is what the one kernel moves."),
             ),
-            hint="Each kernel reads 4 bytes an element and writes 4; one of them reads something else, too.",
+            hint="Each kernel reads 4 bytes per element and writes 4; one of them reads something else, too.",
             because="Four kernels of 8 bytes, and a byte of mask. The fused kernel moves 13: it writes two results.",
         ),
         Number(
@@ -81,7 +81,7 @@ LESSON = Lesson(
             hint="Row r reads the columns 0 to r, rounded up to sectors of 8 numbers. Run it, or sum it up.",
             because="A half, and half a sector for each row.",
         ),
-        Choice(
+        MultipleChoice(
             id="12-memory-of-dropout",
             answers=("the mask of dropout", "x", "y without dropout, and the seed", "nothing"),
             right="y without dropout, and the seed",

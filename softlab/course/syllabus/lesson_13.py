@@ -7,33 +7,35 @@ from collections.abc import Iterator
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most
 
 
-def differences() -> Iterator[Launch]:
+def differences() -> Iterator[LaunchCase]:
     """n numbers; the last element of d keeps what it was."""
     for n, block in ((1000, 256), (1024, 128), (1, 32)):
         x = np.random.default_rng(n).standard_normal(n, dtype=np.float32)
         d = np.full(n, -1, np.float32)
         right = np.append(x[1:] - x[:-1], d[-1:])
-        yield Launch(-(-n // block), block, {"x": x, "d": d, "n": n}, {"d": right}, about=f"n = {n}")
+        yield LaunchCase(-(-n // block), block, {"x": x, "d": d, "n": n}, {"d": right}, about=f"n = {n}")
 
 
-def turns() -> Iterator[Launch]:
+def turns() -> Iterator[LaunchCase]:
     """Blocks of 256 numbers to be turned round."""
     for blocks in (4, 1):
         x = np.random.default_rng(blocks).standard_normal(blocks * 256, dtype=np.float32)
         right = x.reshape(blocks, 256)[:, ::-1].reshape(-1).copy()
-        yield Launch(blocks, 256, {"x": x, "t": np.full_like(x, np.nan)}, {"t": right}, about=f"{blocks * 256} numbers")
+        yield LaunchCase(
+            blocks, 256, {"x": x, "t": np.full_like(x, np.nan)}, {"t": right}, about=f"{blocks * 256} numbers"
+        )
 
 
-def sums() -> Iterator[Launch]:
+def sums() -> Iterator[LaunchCase]:
     """4096 whole numbers, so that the sum is exact in any order."""
     for seed in range(2):
         x = np.random.default_rng(seed).integers(-8, 9, 4096).astype(np.float32)
         total = np.full(1, np.nan, np.float32)
-        yield Launch(1, 256, {"x": x, "total": total}, {"total": x.sum(keepdims=True)}, about="4096 numbers")
+        yield LaunchCase(1, 256, {"x": x, "total": total}, {"total": x.sum(keepdims=True)}, about="4096 numbers")
 
 
 LESSON = Lesson(

@@ -9,15 +9,15 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Call, Number, WriteFunction
-from softlab.course.kernels import Launch, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.requirements import at_most, no_shared_memory
 
 INFINITY = math.inf
 CLUSTER = 4
 
 
-def packs_a_thread(pack_size: int = 8, cluster: int = 4) -> float:
-    """Packs that each of 512 threads a block holds of a row of 65 536."""
+def packs_per_thread(pack_size: int = 8, cluster: int = 4) -> float:
+    """Packs per thread of a row of 65 536, with 512 threads per block."""
     return 65_536 / pack_size / (cluster * 512)
 
 
@@ -48,12 +48,6 @@ def upside_down(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple
     return largest, sum(up)
 
 
-def without_infinity(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
-    """Slip: -inf - -inf."""
-    largest = max(a_max, b_max)
-    return largest, a_sum * math.exp(a_max - largest) + b_sum * math.exp(b_max - largest)
-
-
 def pairs() -> Iterator[Call]:
     """Either the greater, both alike, far apart, and parts that are -inf throughout."""
     for given in (
@@ -63,7 +57,7 @@ def pairs() -> Iterator[Call]:
         yield Call(given, merged(*given))
 
 
-def rows_of_pairs() -> Iterator[Launch]:
+def rows_of_pairs() -> Iterator[LaunchCase]:
     """Rows with large numbers, shorter than a warp, and with lanes that see -inf alone."""
     for rows, cols, shift in ((4, 256, 0.0), (3, 100, 800.0), (2, 20, -5.0), (2, 64, 0.0)):
         x = (np.random.default_rng(cols).standard_normal((rows, cols)) * 3 + shift).astype(np.float32)
@@ -75,10 +69,10 @@ def rows_of_pairs() -> Iterator[Launch]:
         sums = np.exp(x - largest).sum(axis=1, keepdims=True)
         right = np.concatenate([largest, sums], axis=1).astype(np.float32)
         args = {"x": x, "y": np.full_like(right, np.nan), "cols": cols}
-        yield Launch(rows, 32, args, {"y": right}, relative=1e-5, about=about)
+        yield LaunchCase(rows, 32, args, {"y": right}, relative=1e-5, about=about)
 
 
-def maxima() -> Iterator[Launch]:
+def maxima() -> Iterator[LaunchCase]:
     """Rows of whole numbers, a cluster each; the maximum lies with another block each time."""
     for rows, cols in ((1, 512), (4, 1024), (2, 4096)):
         x = np.random.default_rng(cols).integers(-99, 99, (rows, cols)).astype(np.float32)
@@ -86,10 +80,10 @@ def maxima() -> Iterator[Launch]:
             x[row, (2 * row + 1) * cols // 8 % cols] = 100 + row
         y = np.repeat(x.max(axis=1), CLUSTER)
         args = {"x": x, "y": np.full_like(y, np.nan), "cols": cols}
-        yield Launch(rows * CLUSTER, 128, args, {"y": y}, about=f"{rows} rows of {cols}")
+        yield LaunchCase(rows * CLUSTER, 128, args, {"y": y}, about=f"{rows} rows of {cols}")
 
 
-def _once(launch: Launch) -> int:
+def _once(launch: LaunchCase) -> int:
     """Sectors of x, each touched by one load; where rows begin inside a sector, by two loads of 32 lanes."""
     x = launch.args["x"]
     between = 0 if x.shape[1] % 8 == 0 else x.shape[0] * -(-x.shape[1] // 32)
@@ -122,11 +116,11 @@ LESSON = Lesson(
         ),
         Number(
             id="14-packs-a-thread",
-            answer=packs_a_thread,
+            answer=packs_per_thread,
             slips=(
-                (lambda: packs_a_thread(pack_size=1), "Those are numbers. A pack of 16 bytes has several."),
-                (lambda: packs_a_thread(cluster=1), "That would be one block alone. There are four."),
-                (lambda: packs_a_thread(pack_size=4), "A number of float16 has 2 bytes: how many fill 16?"),
+                (lambda: packs_per_thread(pack_size=1), "Those are numbers. A pack of 16 bytes has several."),
+                (lambda: packs_per_thread(cluster=1), "That would be one block alone. There are four."),
+                (lambda: packs_per_thread(pack_size=4), "A number of float16 has 2 bytes: how many fill 16?"),
             ),
             hint="Numbers of the row, over numbers of a pack, over threads of the whole cluster.",
             because="64 bytes, and 16 registers to hold them, since they stay packed.",

@@ -13,6 +13,6 @@ from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
     move,
     video,
 )
-from softlab.emulator.registry import PURE
+from softlab.emulator.opcodes.registry import PURE
 
 __all__ = ["PURE"]

@@ -2,7 +2,8 @@
 
 Source: PTX ISA, "Floating-Point Instructions", for special values and error bounds. ``ex2`` and ``rcp`` (and with
 it ``div.approx``) are the hardware's own (:mod:`softlab.emulator.opcodes.special_functions`); every other ``.approx``
-function is the float64 result brought to float32 the way that agrees best with an H200, within the documented bound.
+function is the float64 result, brought to float32 by the rule that agrees best with an H200, within the documented
+bound.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import numpy as np
 
 from softlab.emulator.opcodes.floats import FLOATS, canonical, finish, flush
 from softlab.emulator.opcodes.forms import Form, binary, pure, unary
+from softlab.emulator.opcodes.registry import Semantics
 from softlab.emulator.opcodes.rounding import MODES, cut_f32, div_f32, div_f64, sqrt_f32, sqrt_f64
 from softlab.emulator.opcodes.special_functions import exp2, exp2_flushed, reciprocal
-from softlab.emulator.registry import Semantics
 
 _ONE = {"f32": np.float32(1), "f64": np.float64(1)}
 _DIV = {"f32": div_f32, "f64": div_f64}
@@ -27,7 +28,7 @@ _UP, _DOWN = np.float32(2.0**24), np.float32(0.25)
 
 
 def _divide_approximately(scales: bool) -> Callable:
-    """Hardware's way: a times the reciprocal of b.
+    """As the hardware does it: a times the reciprocal of b.
 
     ``scales``: whether it scales a large divisor first (``.full``). Where not (``.approx``), a divisor beyond 2**126
     has a reciprocal of 0: the quotient is 0, and NaN for an infinite dividend.
@@ -127,7 +128,7 @@ def _ex2(form: Form) -> Semantics:
     return unary(lambda a: canonical(function(a)), form.one_type())
 
 
-# Measured on an H200: the logarithm comes out this much above, before it is cut.
+# Measured on an H200: the logarithm is this much too high, before it is cut.
 _LOG2_EXCESS = 2.0**-24
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, unary, width
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
 
 _NONE = np.uint32(0xFFFFFFFF)
 _BYTE = np.uint32(0xFF)

@@ -13,13 +13,13 @@ import numpy as np
 
 from softlab.emulator.opcodes.forms import Form, bits_type, pure
 from softlab.emulator.opcodes.parts import high_product
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
 
 _TYPES = ("s32", "u32", "s64", "u64", "b32", "b64")
 
 
 def _semantics(function: Callable, sources: tuple[str, ...], result: str, carry_in: bool, carry_out: bool) -> Semantics:
-    """``function`` gives (value, carry); the carry is dropped where nobody wants it."""
+    """``function`` gives (value, carry); the carry is dropped where it is no result."""
     return Semantics(
         function if carry_out else (lambda *values: function(*values)[0]),
         (*sources, "pred") if carry_in else sources,

@@ -13,7 +13,7 @@ from softlab.emulator.opcodes.floats import FLOATS, flush
 from softlab.emulator.opcodes.formats import WIDEN
 from softlab.emulator.opcodes.forms import BITS, INTEGERS, Form, bits_type, dtype_of, pure, select
 from softlab.emulator.opcodes.halves import flush_f16
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
 
 _COMPARED = (*BITS, *INTEGERS, *FLOATS, "f16", "bf16")
 _PAIRS = ("f16x2", "bf16x2")

@@ -13,9 +13,9 @@ import numpy as np
 from softlab.emulator.opcodes.floats import canonical, flush, saturate
 from softlab.emulator.opcodes.formats import NARROW, ROUND, WIDEN, float_conversion, narrow_tf32, relu
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
+from softlab.emulator.opcodes.registry import Semantics
 from softlab.emulator.opcodes.rounding import MODES, add_to_odd, two_sum
-from softlab.emulator.ptx import Register
-from softlab.emulator.registry import Semantics
+from softlab.emulator.ptx.syntax import Register
 
 INTEGER_TYPES = tuple(f"{sign}{bits}" for sign in "su" for bits in (8, 16, 32, 64))
 FLOAT_TYPES = ("f16", "bf16", "f32", "f64")
@@ -24,7 +24,7 @@ _TO_INTEGER: dict[str, Callable] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.f
 
 def _register_type(form: Form, index: int, name: str) -> str:
     """The type of the register at this operand: ``name``, or untyped bits where the register is wider."""
-    operand = form.operands[index]
+    operand = form.operand(index)
     if isinstance(operand, Register) and width(operand.type) > width(name):
         return f"b{width(operand.type)}"
     # No register is narrower than 16 bits.

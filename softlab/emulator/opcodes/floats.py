@@ -12,7 +12,7 @@ import numpy as np
 
 from softlab.emulator.opcodes import rounding
 from softlab.emulator.opcodes.forms import Form, binary, pure, select, ternary, unary, width
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
 
 FLOATS = ("f32", "f64")
 _LEAST_NORMAL = np.float32(2.0**-126)

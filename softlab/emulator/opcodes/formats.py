@@ -39,8 +39,8 @@ def widen_f16(a):
 
     Not NumPy's cast, which takes 50 ns for a subnormal, and softmax makes many of those.
     """
-    # The sign, the exponent and the fraction in their places; the exponent's bias is 112 short.
-    bits = (a.view(np.int16).astype(np.int32) << _THIRTEEN) & _F16_PLACES
+    # The sign, the exponent and the fraction in their positions; the exponent's bias is 112 short.
+    bits = (a.view(np.int16).astype(np.int32) << _THIRTEEN) & _F16_MASK
     result = bits.view(np.float32) * _F16_BIAS
     if (np.abs(result)).max() < _F16_BEYOND:
         return result
@@ -49,7 +49,7 @@ def widen_f16(a):
 
 
 _THIRTEEN = np.int32(13)
-_F16_PLACES = np.uint32(0x8FFFE000).view(np.int32)
+_F16_MASK = np.uint32(0x8FFFE000).view(np.int32)
 _F16_BIAS = np.float32(2.0**112)
 _F16_BEYOND = np.float32(65536)
 
@@ -91,7 +91,7 @@ def cut_bf16(total):
 def nudged(a, b=None):
     """float64 ``a``, or ``a + b``, as a float32 that rounds to a format of 16 bits as the exact value does.
 
-    Rounding twice goes wrong only where float32 lies halfway between two of the narrow format, its low 12 bits 0 then;
+    Rounding twice goes wrong only where float32 is halfway between two of the narrow format, its low 12 bits 0 then;
     one unit towards the exact value puts it on the right side.
     """
     near = (a if b is None else a + b).astype(np.float32)
@@ -180,6 +180,8 @@ def float_conversion(result: str, source: str, mode: str) -> Callable:
     if mode == "rn" and result in ("f32", "f64"):
         dtype = {"f32": np.float32, "f64": np.float64}[result]
         return lambda a: widen(a).astype(dtype)
+    if result not in ROUND:
+        raise NotImplementedError(f"a conversion to {result}")
     rounded, zero = ROUND[result], np.float64(0)
     if source == "f64" and result in NARROW:
         return _keeping_nan(lambda a: rounded(a, zero, mode), result)

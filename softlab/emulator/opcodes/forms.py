@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from softlab.emulator.ptx import DTYPES, Immediate, Instruction, Operand, Pair, Vector
-from softlab.emulator.registry import PURE, OpcodeTable, Semantics
+from softlab.emulator.opcodes.registry import PURE, OpcodeTable, Semantics
+from softlab.emulator.ptx.syntax import DTYPES, Immediate, Instruction, Operand, Pair, Vector
 
 SIGNED = ("s16", "s32", "s64")
 UNSIGNED = ("u16", "u32", "u64")
@@ -15,13 +15,12 @@ INTEGERS = SIGNED + UNSIGNED
 BITS = ("b16", "b32", "b64")
 #: Two 16-bit integers in 32 bits. Their registers are plain 32-bit ones.
 INTEGER_PAIRS = ("s16x2", "u16x2")
-PACKED = ("f16x2", "bf16x2")
 #: Types among the modifiers that name a format but no register type.
 _FORMATS = ("tf32", "e4m3x2", "e5m2x2", *INTEGER_PAIRS)
 
 
 class Form:
-    """One instruction's modifiers, taken one by one; what nobody takes is not supported.
+    """One instruction's modifiers, taken one by one; a modifier that is left is not supported.
 
     ``types`` are the type modifiers in order, ``type`` is the last of them.
     """
@@ -41,6 +40,12 @@ class Form:
     def operands(self) -> tuple[Operand, ...]:
         """The instruction's operands, destinations first."""
         return self.instruction.operands
+
+    def operand(self, index: int) -> Operand:
+        """One of the operands; an instruction with fewer is not of this form."""
+        if index >= len(self.operands):
+            raise NotImplementedError(f"{self.opcode} with {len(self.operands)} operands")
+        return self.operands[index]
 
     @property
     def paired(self) -> bool:
@@ -113,7 +118,10 @@ class TypedOpcodes:
 
     def _lower(self, instruction: Instruction) -> Semantics:
         form = Form(instruction)
-        semantics = self._meanings[form.opcode][form.type](form)
+        meaning = self._meanings[form.opcode].get(form.type)
+        if meaning is None:
+            raise NotImplementedError(f"{form.opcode} of the type {form.type!r}")
+        semantics = meaning(form)
         form.finish()
         return semantics
 
@@ -147,17 +155,23 @@ def bits_type(name: str) -> str:
     Integer operations that do not look at the sign are stated in it, so that the machine needs no reinterpretation
     between them.
     """
-    return f"b{DTYPES[name].itemsize * 8}"
+    return f"b{width(name)}"
 
 
 def width(name: str) -> int:
     """Bits of a register of this type."""
-    return DTYPES[name].itemsize * 8
+    return _dtype(name).itemsize * 8
 
 
 def dtype_of(name: str) -> type[np.generic]:
     """The NumPy scalar type of a PTX type, which also makes constants: ``dtype_of("s32")(-1)``."""
-    return DTYPES[name].type
+    return _dtype(name).type
+
+
+def _dtype(name: str) -> np.dtype:
+    if name not in DTYPES:
+        raise NotImplementedError(f"the type {name}")
+    return DTYPES[name]
 
 
 def is_scalar(value) -> bool:
@@ -179,5 +193,5 @@ def select(mask, yes, no):
 
 
 def vector_elements(operand: Operand) -> int:
-    """How many registers an operand stands for."""
+    """How many registers an operand has."""
     return len(operand.elements) if isinstance(operand, Vector) else 1

@@ -13,9 +13,8 @@ from softlab.emulator.opcodes.floats import extreme, saturate
 from softlab.emulator.opcodes.formats import NARROW, WIDEN, cut_bf16, cut_f16, nudged, relu
 from softlab.emulator.opcodes.forms import Form, binary, pure, select, ternary, unary
 from softlab.emulator.opcodes.parts import packed
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
 
-HALVES = ("f16", "bf16")
 _HALF_AND_PAIRS = ("f16", "bf16", "f16x2", "bf16x2")
 _U16 = np.uint16
 _MAGNITUDE, _SIGN = np.uint16(0x7FFF), np.uint16(0x8000)

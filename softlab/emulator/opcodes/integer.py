@@ -23,7 +23,7 @@ from softlab.emulator.opcodes.forms import (
     unary,
 )
 from softlab.emulator.opcodes.parts import WIDE, high_product, packed, parts
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
 
 _S32 = np.iinfo(np.int32)
 _WRAPPING = {"add": np.add, "sub": np.subtract}
@@ -117,7 +117,7 @@ def _sad(form: Form) -> Semantics:
 
 
 def _narrow_quotient(dtype: type[np.generic]) -> Callable:
-    # A float64 holds both exactly, and no quotient of integers below 2**32 lies within 2**-53 of the next integer.
+    # A float64 holds both exactly, and no quotient of integers below 2**32 is within 2**-53 of the next integer.
     return lambda a, b: np.trunc(np.true_divide(a, b, dtype=np.float64)).astype(np.int64).astype(dtype)
 
 

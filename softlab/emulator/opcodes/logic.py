@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.forms import BITS, Form, binary, dtype_of, pure, ternary, unary, width
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
 
 _LOGIC = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 

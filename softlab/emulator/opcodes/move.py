@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.forms import BITS, INTEGERS, Form, pure, unary, vector_elements, width
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
+from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW
 
 
 def _identity(a):
@@ -42,7 +43,7 @@ def _unpack(element: str, whole: str, count: int) -> Callable:
 def _mov(form: Form) -> Semantics:
     """mov of a register, an immediate, a special register or an address; of a vector where an operand is one."""
     name = form.one_type()
-    into, out_of = vector_elements(form.operands[1]), vector_elements(form.operands[0])
+    into, out_of = vector_elements(form.operand(1)), vector_elements(form.operand(0))
     if into == out_of == 1:
         return unary(_identity, name)
     element = f"b{width(name) // max(into, out_of)}"
@@ -56,7 +57,18 @@ def _mov(form: Form) -> Semantics:
 
 @pure("cvta", types=("u32", "u64"))
 def _cvta(form: Form) -> Semantics:
-    """Here the identity: the machine's addresses are generic, or the machine converts them itself."""
-    form.flag("to")
-    form.one_of("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry")
-    return unary(_identity, f"b{width(form.one_type())}")
+    """Between the addresses of a space and generic ones. Those outside shared and local memory are the same.
+
+    A null generic pointer stays null. Zero in a space is an address like any other.
+    """
+    to = form.flag("to")
+    space = form.one_of("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry")
+    if form.one_type() != "u64":
+        raise NotImplementedError("cvta.u32")
+    window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space.partition("::")[0])
+    if window is None:
+        return unary(_identity, "b64")
+    base = np.uint64(window)
+    if to:
+        return unary(lambda a: np.subtract(a, base) * (a != 0), "b64")
+    return unary(lambda a: np.add(a, base), "b64")

@@ -21,7 +21,7 @@ MODES = ("rn", "rz", "rm", "rp")
 _F64 = np.float64
 _U64 = np.uint64
 _ONE = np.uint64(1)
-# A float64 is about to be rounded to 24 bits: it may lie halfway between two float32 only where its low 28 bits are 0.
+# A float64 is about to be rounded to 24 bits: it may be halfway between two float32 only where its low 28 bits are 0.
 _BELOW_TIE = np.uint64((1 << 28) - 1)
 _TIE = np.uint64(1 << 28)
 _BELOW_FLOAT32 = np.uint64((1 << 29) - 1)
@@ -42,7 +42,7 @@ def add_to_odd(a, b):
     """
     total, error = two_sum(a, b)
     bits = total.view(_U64)
-    # An inexact sum that came out even has its odd neighbour on the side of the error.
+    # An inexact sum that is even has its odd neighbour on the side of the error.
     step = np.where((error > 0) == (total > 0), _ONE, ~np.uint64(0))
     odd = np.where((error != 0) & ((bits & _ONE) == 0) & np.isfinite(error), bits + step, bits)
     return odd.view(_F64)[()]
@@ -94,7 +94,7 @@ def direct(result, sign, mode: str):
 
     Arguments:
         result: the rounded value; float32 or float64.
-        sign: a number with the sign of (exact value - result); NaN or 0 where the result stands.
+        sign: a number with the sign of (exact value - result); NaN or 0 where the result stays.
         mode: "rz", "rm" or "rp".
     """
     upwards = sign > 0
@@ -126,7 +126,7 @@ def cut_f32(total):
 
 
 def _round_sum_f32(total, error: Callable, mode: str):
-    """``round_f32``, the error asked for only where the total alone does not say which way rounding went."""
+    """``round_f32``, the error asked for only where the total alone does not show the direction of rounding."""
     result = total.astype(np.float32)
     sign = total - result
     settled = sign != 0
@@ -232,7 +232,7 @@ def fma_f64(a, b, c):
     return result
 
 
-# The uncertainty of a sum of two float64 that was rounded to nearest, with room to spare.
+# The uncertainty of a sum of two float64 that was rounded to nearest, with a margin.
 _ABOVE, _BELOW = 1 + 2.0**-51, 1 - 2.0**-51
 # Above this the error of a product does not underflow.
 _LEAST_PRODUCT = 2.0**-900

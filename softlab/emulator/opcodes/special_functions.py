@@ -4,11 +4,11 @@ The unit splits a mantissa into a segment (its upper bits) and a distance d into
 coefficients and takes c0 + c1 d + c2 d**2. The square is a truncated one: of the products of d's bits it keeps those
 that weigh at least 2**-15. The result is cut to 24 bits. That form is published (S. Oberman and M. Siu, "A
 High-Performance Area-Efficient Multifunction Interpolator", ARITH 2005); the coefficients in
-``softlab/data/special_functions.json`` and the rest of what is here were recovered from the results of an H200
-(``tests/hardware/special_functions.py``), and meet them at each of the 2**23 mantissas exactly.
+``softlab/emulator/opcodes/data/special_functions.json`` and the rest of what is here were recovered from the results of
+an H200 (``tests/hardware/special_functions.py``), and meet them at each of the 2**23 mantissas exactly.
 
 2**x first makes x a fixed-point number with 23 bits behind the point, cut toward zero. A negative one is negated by
-inverting its bits, which is too little by 2**-23: so 2**x of negative x comes out up to an ulp low, unless x is whole.
+inverting its bits, which is too little by 2**-23: so 2**x of negative x is up to an ulp low, unless x is whole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MANTISSA_MASK = (1 << _MANTISSA) - 1
 _LEAST_NORMAL = np.float32(2.0**-126)
 #: The square of a distance has this many bits behind the point, and looks at as many bits of the distance.
 _SQUARE_BITS = 15
-#: A distance of the longest segment has this many bits; sums are kept in units of 2**-17 of the last place.
+#: A distance of the longest segment has this many bits; sums are kept in units of 2**-17 of the last bit.
 _DISTANCE_BITS = 17
 
 
@@ -47,9 +47,9 @@ class _Interpolation:
     """One function's segments. Called with mantissas (int64, any shape), it gives 24-bit results as int64."""
 
     def __init__(self, name: str) -> None:
-        table = json.loads(files("softlab").joinpath("data/special_functions.json").read_text())[name]
+        table = json.loads(files("softlab.emulator.opcodes").joinpath("data/special_functions.json").read_text())[name]
         rows = np.array(table["rows"], np.int64)
-        # c0 counts quarters of the last place; the bias, less than a quarter, is the unit's rounding.
+        # c0 counts quarters of the last bit; the bias, less than a quarter, is the unit's rounding.
         self._c0 = (rows[:, 0] << (_DISTANCE_BITS - 2)) + table["bias"]
         self._c1, self._c2 = rows[:, 1], rows[:, 2]
         segment_bits = len(rows).bit_length() - 1
@@ -95,7 +95,7 @@ def exp2_flushed(x: np.ndarray) -> np.ndarray:
     bits += (exponent + 126) << _MANTISSA  # the result's own leading bit is the 127th
     result = bits.astype(np.int32).view(np.float32)
     lowest, highest = exponent.min(), exponent.max()
-    # The bits of a whole negative number come out as all ones, too: those results are exact.
+    # The bits of a whole negative number are all ones, too: those results are exact.
     ones = mantissa == _MANTISSA_MASK
     if ones.any():
         whole = ones & (x < 0) & (np.trunc(x) == x)
@@ -149,7 +149,7 @@ def reciprocal(x: np.ndarray) -> np.ndarray:
 
 
 def _ordinary_reciprocal(x: np.ndarray, exponent: np.ndarray) -> np.ndarray:
-    """1/x where x and 1/x are normal; anything elsewhere. exponent: x's, in place, of int32."""
+    """1/x where x and 1/x are normal; anything elsewhere. exponent: that of x in its bits, int32."""
     bits = x.view(np.int32)
     # 1/m of a mantissa m is from 0.5 to 1, with 24 bits: less its leading bit, half an exponent down.
     found = _interpolation("rcp")((bits & np.int32(_MANTISSA_MASK)).astype(np.int64))

@@ -11,7 +11,7 @@ import numpy as np
 
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure
 from softlab.emulator.opcodes.parts import parts
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
 
 _OPERATIONS: dict[str, Callable] = {
     "vadd": np.add,

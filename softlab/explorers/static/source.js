@@ -1,5 +1,5 @@
-// Three linked panes of code: CUDA, PTX, SASS. A row's bar is its share of the pane's largest count of the chosen counter.
-// A source line is chosen by a click in any pane, or with the arrow keys; its rows stand out in all of them.
+// Three linked panes of code: CUDA, PTX, SASS. A row's bar is its share of the pane's largest count.
+// A click in any pane or the arrow keys choose a source line: its rows are highlighted in all panes.
 function make(tag, name, text) {
   const node = document.createElement(tag);
   node.className = name;
@@ -19,6 +19,7 @@ function pane(title, rows, numbered) {
     line.setAttribute("role", "option");
     line.append(make("span", "softlab-number", numbered || row.line ? row.line : ""));
     line.append(make("span", "softlab-text", row.text || " "));
+    if (row.control !== undefined) line.append(make("span", "softlab-control", row.control));
     line.append(make("span", "softlab-figure"));
     list.append(line);
   });
@@ -31,7 +32,8 @@ function heat(part, counter, figures) {
   part.rows.forEach((row, index) => {
     const node = part.list.children[index], count = row.counts[counter.name] || 0;
     const share = count ? Math.max(2, Math.round(100 * count / most)) : 0;
-    node.style.background = share ? `linear-gradient(to left, ${counter.colour}66 ${share}%, transparent ${share}%)` : "";
+    const bar = `linear-gradient(to left, ${counter.colour}66 ${share}%, transparent ${share}%)`;
+    node.style.background = share ? bar : "";
     node.lastChild.textContent = figures && count ? count.toLocaleString("en").replaceAll(",", " ") : "";
     node.lastChild.title = count ? `${counter.title}: ${counter.meaning}` : "";
   });
@@ -65,8 +67,13 @@ function render({ model, el }) {
   const redraw = () => {
     const data = model.get("data");
     parts = [pane(data.file, data.lines, true), pane("PTX", data.ptx, false)];
-    if (data.sass.length) parts.push(pane("SASS (bars of the PTX it was made from)", data.sass, false));
+    const codes = data.controls ? "and its control codes " : "";
+    if (data.sass.length) parts.push(pane(`SASS ${codes}(bars of the PTX it was made from)`, data.sass, false));
+    el.classList.toggle("softlab-with-control", data.controls);
     el.replaceChildren(...parts.map((part) => part.box));
+    if (data.sass.length && !data.controls) {
+      el.append(make("div", "softlab-missing", `The control codes of ${data.arch} are not known.`));
+    }
     if (data.missing) el.append(make("div", "softlab-missing", `No machine code: ${data.missing}`));
     colour();
     mark();

@@ -68,7 +68,7 @@ ANSWERS = (
             largest(("mask = 16; mask > 0; mask /= 2", "mask = 1; mask < 32; mask *= 2")),
         ),
         wrong=(
-            (TREE, "it uses shared memory: 512 bytes a block"),
+            (TREE, "it uses shared memory: 512 bytes per block"),
             (STARTED, "32 global load requests, 1 possible, most on line 5"),
             (largest(("__shfl_xor_sync(0xffffffff, v, mask)", "__shfl_down_sync(0xffffffff, v, mask)")), "y[0, 1] is"),
             (largest(("mask > 0", "mask > 1")), "y[0, 1] is"),
@@ -91,7 +91,7 @@ ANSWERS = (
         ),
         wrong=(
             (STARTED_EIGHT, "global load requests, 4 possible"),
-            (eight((MAXIMUM, MAXIMUM.replace("4;", "16;"))), "with 16 rows, y[1, 0] is"),
+            (eight((MAXIMUM, MAXIMUM.replace("4;", "16;"))), "inactive-lane on line 8, with 16 rows"),
             (eight(("0xffu << (threadIdx.x / 8 * 8 % 32)", "0xffu")), "inactive-lane on line 8"),
             (eight((MAXIMUM, "")), "y[0, 0] is 0.125"),
             (eight((MAXIMUM, "largest = 0;")), "y[0, 0] is"),

@@ -40,7 +40,7 @@ ANSWERS = (
             (lambda blocks: max(size for size in blocks if blocks[size]), "Threads come second"),
             (lambda blocks: 128, "Among those that do, the largest"),
             (lambda blocks: blocks[2048], "raises"),
-            (rule({128: 1, 256: 1}), "a function is asked for"),
+            (rule({128: 1, 256: 1}), "the answer must be a function"),
         ),
     ),
 )

@@ -19,7 +19,7 @@ ANSWERS = (
     Answers(
         "11-rows-in-flight",
         right=(49.5, 49.55),
-        wrong=((12.4, "more than one"), (51.9, "2^20"), (99.0, "4096 threads"), (50, "Blocks an SM")),
+        wrong=((12.4, "more than one"), (51.9, "2^20"), (99.0, "4096 threads"), (50, "Blocks per SM")),
     ),
     Answers(
         "11-a-claim-of-your-own", right=(6,), wrong=((9, "pack_speeds"), (0, "a good deal faster"), (10, "and more"))

@@ -2,19 +2,25 @@ from __future__ import annotations
 
 import math
 
-from softlab.course.syllabus.lesson_14 import merged, unscaled, upside_down, without_infinity
+from softlab.course.syllabus.lesson_14 import merged, unscaled, upside_down
 from tests.course.answers import Answers, kernel
 
 
+def without_infinity(a_max, a_sum, b_max, b_sum):
+    """-inf - -inf."""
+    largest = max(a_max, b_max)
+    return largest, a_sum * math.exp(a_max - largest) + b_sum * math.exp(b_max - largest)
+
+
 def by_reference(a_max, a_sum, b_max, b_sum):
-    """Another way: what everything is relative to is the maximum, or 0 where there is none."""
+    """Everything is relative to the maximum, or to 0 where there is none."""
     largest = max(a_max, b_max)
     reference = 0.0 if largest == -math.inf else largest
     return largest, sum(s * math.exp(m - reference) for m, s in ((a_max, a_sum), (b_max, b_sum)))
 
 
 def by_logarithms(a_max, a_sum, b_max, b_sum):
-    """Forgets what a sum is relative to, and overflows."""
+    """Ignores the maxima of the sums, and overflows."""
     total = a_sum * math.exp(a_max) + b_sum * math.exp(b_max)
     largest = max(a_max, b_max)
     return largest, total / math.exp(largest) if total else 0.0

@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from softlab.emulator.opcodes import PURE
-from softlab.emulator.ptx import DTYPES, Immediate, Instruction, Operand, Pair, Register, Vector
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
+from softlab.emulator.ptx.syntax import DTYPES, Immediate, Instruction, Operand, Pair, Register, Vector
 
 
 def _operand(text: str) -> Operand:
@@ -56,7 +56,7 @@ def same(got, expected, name: str) -> np.ndarray:
 def evaluate(text: str, *sources: np.ndarray) -> tuple[np.ndarray, ...]:
     """The instruction's results on these sources, one array each.
 
-    Holds on the way what the machine relies on: the dtypes, sources left alone, and the same answers when lanes share
+    Also checks what the machine relies on: the dtypes, sources left alone, and the same answers when lanes share
     a value, when all lanes do, and on (blocks, threads) arrays.
     """
     semantics = lower(text)

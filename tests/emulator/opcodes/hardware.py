@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.emulator.ptx import DTYPES, Immediate, Operand, Pair, Register, Vector
-from softlab.emulator.registry import Semantics
+from softlab.emulator.opcodes.registry import Semantics
+from softlab.emulator.ptx.syntax import DTYPES, Immediate, Operand, Pair, Register, Vector
 from tests.emulator.opcodes.cases import bits, instruction, lower, same, samples
 
 #: Of the samples that are recorded.
@@ -175,7 +175,7 @@ def _declared(registers: Sequence[Register], types: Sequence[str]) -> list[str]:
 
 
 def _locate(parameter: str, name: str) -> list[str]:
-    """%at: where this lane's element of an array of this type lies."""
+    """%at: where this lane's element of an array of this type is."""
     return [f"ld.param.u64 %base, [{parameter}];", f"mad.wide.u32 %at, %index, {DTYPES[name].itemsize}, %base;"]
 
 
@@ -260,13 +260,13 @@ def sources_for(semantics: Semantics, lanes: int, seed: int) -> list[np.ndarray]
 
 
 def ulps(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """How many floats lie between two arrays of floats; -0 and +0 are one."""
+    """How many floats there are between two arrays of floats; -0 and +0 are one."""
 
-    def place(a: np.ndarray) -> np.ndarray:
+    def ordinal(a: np.ndarray) -> np.ndarray:
         signed = a.view(f"i{a.dtype.itemsize}").astype(np.int64)
         return np.where(signed < 0, np.iinfo(f"i{a.dtype.itemsize}").min - signed, signed)
 
-    return np.abs(place(got) - place(wanted))
+    return np.abs(ordinal(got) - ordinal(wanted))
 
 
 def _report(text: str, sources: Sequence[np.ndarray], got: np.ndarray, wanted: np.ndarray, name: str) -> None:

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from softlab.emulator.ptx import DTYPES
+from softlab.emulator.ptx.syntax import DTYPES
 from softlab.errors import UnsupportedInstruction
 from tests.emulator.opcodes.cases import as_type, bits, evaluate, lower, same, sampled, samples
 from tests.emulator.opcodes.test_floats import FORMATS, MODES, rounded
@@ -35,7 +35,7 @@ def test_integer_to_integer(result: str, source: str) -> None:
         array = sources_of(text)[0]
         (got,) = evaluate(text, array)
         wanted = [clamp(v, result) if sat else wrap(v, result) for v in low_bits(array, source)]
-        # A result of 8 bits stands in a register of 16, extended by its own sign or by zeros.
+        # A result of 8 bits is in a register of 16, extended by its own sign or by zeros.
         width = 8 * got.dtype.itemsize
         assert [wrap(int(v), f"{result[0]}{width}") for v in bits(got)] == wanted
 

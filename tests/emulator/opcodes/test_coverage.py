@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from softlab.compile import compile_program
-from softlab.emulator import parser
+from softlab.cuda.compile import compile_program
 from softlab.emulator.opcodes import PURE
+from softlab.emulator.ptx import parser
 
 #: Opcodes that the machine owns: memory, control flow, what whole warps and blocks do.
 MACHINE = {
@@ -88,7 +88,7 @@ SOURCES = {"float": FLOAT, "double": DOUBLE, "integer": INTEGER, "half": HALF, "
 
 
 def unknown(ptx: str) -> list[str]:
-    """The instructions of a PTX text that neither the pure opcodes nor the machine know."""
+    """The instructions of a PTX text that are unknown to the pure opcodes and to the machine."""
     found = set()
     for function in parser.parse(ptx).functions.values():
         for instruction in function.instructions or ():

@@ -142,7 +142,7 @@ def test_quotients_and_roots(name: str, mode: str) -> None:
 
 
 def ties_f32(generator: np.random.Generator, count: int) -> tuple[np.ndarray, ...]:
-    """Products that lie halfway between two float32 (25 bits wide), plus a c too small for float64 to see, or none."""
+    """Products halfway between two float32 (25 bits wide), plus a c too small for float64 to see, or none."""
     a = (generator.integers(2**12, 2**13, count) * 2 + 1).astype(np.float32)
     b = (generator.integers(2**10, 2**11, count) * 2 + 1).astype(np.float32)
     tiny = 2.0 ** generator.integers(-149, -40, count) * generator.choice([-1.0, 0.0, 1.0], count)
@@ -191,7 +191,7 @@ def test_fma_f64_on_all_kinds_of_exponents() -> None:
 
     for ranges in ((-3, 3), (-300, 300), (-540, -500), (500, 512), (-60, 60)):
         a, b = values(*ranges), values(*ranges)
-        c = -(a * b) * (1 + 2.0**-52 * generator.integers(-2, 3, 1500))  # cancels all but a few bits
+        c = -(a * b) * (1 + 2.0**-52 * generator.integers(-2, 3, 1500))  # leaves a few bits
         check("fma.rn.f64 d, a, b, c", "f64", exact_fma("f64", "rn"), (a, b, c))
         check("fma.rn.f64 d, a, b, c", "f64", exact_fma("f64", "rn"), (a, b, values(-1000, 1000)))
 

@@ -52,7 +52,7 @@ ARITHMETIC: dict[str, Callable] = {
 
 
 def operands(name: str, count: int, number: int) -> list[np.ndarray]:
-    """Samples, and beside them numbers close to each other, whose sums and products lie at ties."""
+    """Samples, and beside them numbers close to each other, whose sums and products are ties."""
     result = []
     for index in range(number):
         generator = np.random.default_rng([index, number, len(name)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softlab.emulator.ptx import DTYPES
+from softlab.emulator.ptx.syntax import DTYPES
 from tests.emulator.opcodes.cases import bits, lower, same
 from tests.emulator.opcodes.hardware import FORMS, SEED, emulated, module_of, on_gpu, probe, sources_for, ulps
 

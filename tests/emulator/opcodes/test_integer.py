@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from softlab.emulator.ptx import DTYPES
+from softlab.emulator.ptx.syntax import DTYPES
 from softlab.errors import UnsupportedInstruction
 from tests.emulator.opcodes.cases import as_type, evaluate, lower, sampled
 

@@ -7,7 +7,7 @@ import pytest
 
 from softlab.emulator.opcodes import PURE
 from softlab.emulator.opcodes.forms import TypedOpcodes, unary
-from softlab.emulator.registry import OpcodeTable
+from softlab.emulator.opcodes.registry import OpcodeTable, Registry
 from softlab.errors import UnsupportedInstruction
 from tests.emulator.opcodes.cases import bits, evaluate, instruction, lower, sampled
 
@@ -20,7 +20,7 @@ def test_mov_is_the_identity(name: str) -> None:
 
 @pytest.mark.parametrize(("whole", "count"), [(32, 2), (64, 2), (64, 4), (32, 4)])
 def test_packing_and_unpacking(whole: int, count: int) -> None:
-    """The first element is the lowest part, as the bytes lie in memory."""
+    """The first element is the lowest part, as in memory."""
     names = ", ".join(f"a{index}" for index in range(count))
     sources, (got,) = sampled(f"mov.b{whole} d, {{{names}}}")
     in_memory = np.stack(sources, axis=1)
@@ -30,16 +30,22 @@ def test_packing_and_unpacking(whole: int, count: int) -> None:
         np.testing.assert_array_equal(part, source)
 
 
-def test_addresses_are_generic() -> None:
-    for form in (
-        "cvta.global.u64",
-        "cvta.to.global.u64",
-        "cvta.to.shared.u64",
-        "cvta.shared::cta.u64",
-        "cvta.local.u64",
-    ):
+def test_global_addresses_are_generic() -> None:
+    for form in ("cvta.global.u64", "cvta.to.global.u64", "cvta.const.u64", "cvta.to.param.u64"):
         (source,), (got,) = sampled(f"{form} d, a")
         np.testing.assert_array_equal(got, source)
+
+
+@pytest.mark.parametrize("space", ["shared", "shared::cta", "shared::cluster", "local"])
+def test_windows_of_generic_addresses(space: str) -> None:
+    """There and back again; null stays null, and byte 0 of a space is not null."""
+    inside = np.array([0, 8, 4096], np.uint64)
+    (generic,) = evaluate(f"cvta.{space}.u64 d, a", inside)
+    assert (generic != 0).all()
+    np.testing.assert_array_equal(*evaluate(f"cvta.to.{space}.u64 d, a", generic), inside)
+    np.testing.assert_array_equal(
+        *evaluate(f"cvta.to.{space}.u64 d, a", np.zeros(3, np.uint64)), np.zeros(3, np.uint64)
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,7 @@ def test_what_is_not_known_is_named(text: str) -> None:
 
 
 def test_a_meaning_is_registered_once() -> None:
-    opcode = TypedOpcodes(OpcodeTable())
+    opcode = TypedOpcodes(OpcodeTable("pure", Registry()))
     opcode("twice", types=("s32",))(lambda form: unary(np.negative, "s32"))
     with pytest.raises(ValueError, match="registered twice"):
         opcode("twice", types=("s32",))(lambda form: unary(np.negative, "s32"))

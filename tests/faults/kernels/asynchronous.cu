@@ -30,7 +30,7 @@ __device__ bool is_over(const unsigned long long* object, unsigned parity) {
   return done;
 }
 
-// The rows of a block, two at a time: one is worked on while the next one is on its way.
+// The rows of a block, two at a time: the threads work on one while the next one is copied.
 extern "C" __global__ void two_rows(const float* x, float* y, int rows) {
   __shared__ __align__(16) float row_of[2][256];
   COPY_16(&row_of[0][4 * threadIdx.x], x + blockIdx.x * 256 + 4 * threadIdx.x);
@@ -43,7 +43,7 @@ extern "C" __global__ void two_rows(const float* x, float* y, int rows) {
     AWAIT_ALL_BUT(1);
     __syncthreads();  // the row is here
     for (int col = threadIdx.x; col < 256; col += 64) y[row * 256 + col] = 2 * row_of[stage][255 - col];
-    __syncthreads();  // its place is free
+    __syncthreads();  // its stage is free
   }
 }
 
@@ -83,7 +83,7 @@ extern "C" __global__ void bulk_rows(const float* x, float* y, int rows) {
     while (!is_over(&filled[stage], parity)) {
     }
     for (int col = threadIdx.x; col < 256; col += 64) y[row * 256 + col] = 3 * row_of[stage][255 - col];
-    __syncthreads();  // the place is free
+    __syncthreads();  // the stage is free
     stage ^= 1;
     parity ^= stage == 0;
   }
@@ -105,7 +105,7 @@ extern "C" __global__ void bulk_results(const float* x, float* y, int rows) {
   }
 }
 
-// One warp fetches tiles, the others work on them; mbarriers say which places are filled and which are free.
+// One warp fetches tiles, the others work on them; mbarriers say which stages are filled and which are free.
 extern "C" __global__ void two_roles(const float* x, float* y, int tiles) {
   __shared__ __align__(16) float tile_of[2][128];
   __shared__ unsigned long long filled[2], freed[2];

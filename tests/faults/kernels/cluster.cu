@@ -13,8 +13,8 @@ __device__ unsigned map(const void* p, unsigned rank) {
 }
 #define ARRIVE() asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory")
 #define AWAIT() asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory")
-#define STORE(place, value) asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(place), "f"(value) : "memory")
-#define LOAD(value, place) asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(place) : "memory")
+#define STORE(address, value) asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory")
+#define LOAD(value, address) asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory")
 
 // Each block hands its part to the next one, again and again, into one of two buffers.
 extern "C" __global__ void __cluster_dims__(4) pass_around(const float* x, float* y, int turns) {

@@ -29,7 +29,7 @@ extern "C" __global__ void smooth(const float* x, float* y, int n) {
   y[i] = (left + x[i] + right) / 3;
 }
 
-// Four elements a thread as one vector, the rest one by one.
+// Four elements per thread as one vector, the rest one by one.
 extern "C" __global__ void copy_by_four(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n / 4) {

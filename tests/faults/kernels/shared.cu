@@ -75,7 +75,7 @@ extern "C" __global__ void two_types(const double* x, const short* shift, double
   y[blockIdx.x * count + thread] = values[from] * shifts[from];
 }
 
-// Pixels of four bytes: written byte by byte, read as words, and the other way round.
+// Pixels of four bytes: written byte by byte, read as words, and the reverse.
 extern "C" __global__ void swap_bytes(const unsigned int* in, unsigned int* out) {
   __shared__ unsigned int words[96];
   unsigned char* bytes = reinterpret_cast<unsigned char*>(words);
@@ -141,7 +141,7 @@ extern "C" __global__ void sum_under_a_lock(const float* x, float* total, int* l
   }
 }
 
-// How many elements lie in each of ten classes; the smallest and largest of all by atomics in shared memory.
+// How many elements are in each of ten classes; the smallest and largest of all by atomics in shared memory.
 extern "C" __global__ void classes(const int* x, int* counts, int* range, int n) {
   __shared__ int bins[10];
   __shared__ int least, most;

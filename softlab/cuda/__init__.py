@@ -1,0 +1,1 @@
+"""The CUDA toolchain and the GPU: NVRTC, nvdisasm, struct arguments, launches through CuPy."""

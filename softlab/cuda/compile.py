@@ -1,0 +1,348 @@
+"""CUDA source -> :class:`Program`: the only caller of NVRTC. Needs no driver and no GPU.
+
+Compiled programs are kept in the user's cache folder, keyed by everything that can change them, with a digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from softlab.cuda.cache import read_record, write_record
+from softlab.errors import CompileError
+
+#: Raise when the meaning of a cached entry changes.
+_CACHE_FORMAT = 2
+_ARCHITECTURE = re.compile(r"sm_\d+[af]?")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Program:
+    """One kernel, compiled.
+
+    ``entry`` is the symbol in ``ptx`` and ``cubin`` (both of one compilation); ``file`` the name that the source has in
+    the PTX's line table. ``registers`` (per thread), ``static_smem_bytes``, ``local_bytes`` (stack) and ``spill_bytes``
+    are the assembler's report for ``arch``. ``nvrtc`` is the compiler's version.
+    """
+
+    source: str
+    name: str
+    file: str
+    arch: str
+    options: tuple[str, ...]
+    nvrtc: str
+    entry: str
+    ptx: str
+    cubin: bytes
+    registers: int
+    static_smem_bytes: int
+    local_bytes: int
+    spill_bytes: int
+
+
+def kernel_folder() -> Path:
+    """The folder of the CUDA sources: inside the installed package, or beside it in a checkout."""
+    package = Path(str(files("softlab"))).resolve()
+    for folder in (package / "kernels", package.parent / "kernels"):
+        if folder.is_dir():
+            return folder
+    raise CompileError(f"the CUDA sources are missing: no folder 'kernels' in or beside {package}. Reinstall softlab.")
+
+
+@lru_cache(maxsize=1)
+def kernel_sources() -> Mapping[str, str]:
+    """File name -> text of every CUDA source that softlab ships."""
+    return {path.name: path.read_text() for path in sorted(kernel_folder().glob("*.cuh"))}
+
+
+@lru_cache(maxsize=1)
+def sources_digest() -> str:
+    """A digest of all shipped CUDA sources: recorded figures name it, so that a stale one is found."""
+    return _digest(kernel_sources())
+
+
+def included(source: str) -> tuple[str, ...]:
+    """The shipped headers that a CUDA source includes by name, and those that they include, sorted."""
+    found: set[str] = set()
+    pending = [source]
+    while pending:
+        new = set(_INCLUDE.findall(pending.pop())) & set(kernel_sources()) - found
+        found |= new
+        pending += [kernel_sources()[name] for name in new]
+    return tuple(sorted(found))
+
+
+def _digest(names: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update(f"{name}\0{kernel_sources()[name]}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Where compiled programs are kept: ``softlab`` in ``$XDG_CACHE_HOME`` or the platform's cache folder."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("softlab")
+
+
+@lru_cache(maxsize=1)
+def _nvrtc():
+    try:
+        from cupy.cuda import nvrtc
+
+        nvrtc.getVersion()
+    except (
+        Exception
+    ) as error:  # CuPy raises RuntimeError, ImportError or its own errors, as the library is found or not
+        raise CompileError(
+            f"NVRTC, NVIDIA's run-time compiler, cannot be loaded: {error}. "
+            "Install it with: pip install 'softlab[cuda12]' (Linux or Windows; it needs no GPU and no driver)."
+        ) from error
+    return nvrtc
+
+
+def nvrtc_version() -> str:
+    """NVRTC's version, "12.9".
+
+    Raises:
+        CompileError: NVRTC cannot be loaded; the message says how to install it.
+    """
+    major, minor = _nvrtc().getVersion()
+    return f"{major}.{minor}"
+
+
+def supported_architectures() -> tuple[str, ...]:
+    """The architectures that NVRTC compiles for, "sm_75" and so on."""
+    return tuple(f"sm_{number}" for number in sorted(_nvrtc().getSupportedArchs()))
+
+
+@lru_cache(maxsize=1)
+def _include_options() -> tuple[str, ...]:
+    """-I options for CUB and libcu++ (in CuPy's wheel) and the CUDA runtime's headers (cuda_fp16.h)."""
+    spec = importlib.util.find_spec("cupy")
+    folders: list[Path] = []
+    if spec and spec.submodule_search_locations:
+        cccl = Path(spec.submodule_search_locations[0]) / "_core/include/cupy/_cccl"
+        folders += [cccl / part for part in ("cub", "thrust", "libcudacxx")]
+        folders += [cccl / "libcudacxx" / "include"]
+    try:
+        from cupy._environment import get_cuda_path
+    except ImportError:
+        cuda_path = None
+    else:
+        cuda_path = get_cuda_path()
+    nvidia = importlib.util.find_spec("nvidia")
+    for root in nvidia.submodule_search_locations if nvidia and nvidia.submodule_search_locations else ():
+        folders += [Path(root) / "cuda_runtime" / "include", *sorted(Path(root).glob("cu1[3-9]/include"))]
+    if cuda_path:
+        folders += [Path(cuda_path) / "include", *sorted(Path(cuda_path).glob("targets/*/include"))]
+    return tuple(f"-I{folder}" for folder in folders if folder.is_dir())
+
+
+def _architecture(arch: str) -> str:
+    if not isinstance(arch, str) or not _ARCHITECTURE.fullmatch(arch):
+        raise ValueError(f"arch {arch!r} is not an architecture: give a name such as 'sm_90'")
+    return arch
+
+
+def compile_program(
+    source: str,
+    name: str,
+    *,
+    arch: str = "sm_90",
+    options: Sequence[str] = (),
+    file: str = "kernel.cu",
+    cache: bool = True,
+) -> Program:
+    """Compile one kernel of a CUDA C++ source.
+
+    Arguments:
+        source: CUDA C++. It may include the shipped headers by name (``#include "pack.cuh"``), CUB, and CUDA's own.
+        name: an ``extern "C"`` kernel, or a name expression such as ``"copy<float, 4>"``.
+        arch: "sm_90" and so on, one that this NVRTC knows.
+        options: further NVRTC options ("-DNAME=1", "--use_fast_math").
+        file: the name of the source in error messages and line tables.
+        cache: read and write the disk cache.
+
+    Raises:
+        CompileError: NVRTC rejects the source (the message has its log and the numbered lines), the kernel is not in
+            it, the architecture is unknown to this NVRTC, or NVRTC is missing.
+        ValueError: a NUL character in the source, a name or an option; the compiler would stop reading there.
+    """
+    options = tuple(options)
+    _check_text("source", source)
+    for what, text in (("name", name), ("file", file), *(("option", option) for option in options)):
+        _check_text(what, text)
+    arch = _architecture(arch)
+    version = nvrtc_version()
+    headers = _digest(included(source))
+    key_parts = [_CACHE_FORMAT, source, name, arch, options, file, version, _toolkit_identity(), headers]
+    key = hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()
+    path = cache_folder() / "programs" / f"{key}.json"
+    if cache and (program := _read_cache(path)):
+        return program
+    program = _compile(source, name, arch, options, file, version)
+    if cache:
+        _write_cache(path, program)
+    return program
+
+
+@lru_cache(maxsize=1)
+def _toolkit_identity() -> list[str]:
+    """What else decides the result: the exact versions of the packages that bring NVRTC and the headers."""
+    from importlib.metadata import distributions
+
+    wanted = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "cupy-cuda")
+    names = {(d.metadata["Name"] or "", d.version) for d in distributions()}
+    return sorted(f"{name} {version}" for name, version in names if name.startswith(wanted))
+
+
+def _read_cache(path: Path) -> Program | None:
+    """The program at the path, or None: an entry that is damaged or changed is compiled and written anew."""
+    record = read_record(path)
+    if record is None:
+        return None
+    try:
+        return Program(
+            **{**record, "cubin": bytes.fromhex(record["cubin"]), "options": tuple(record["options"])},
+        )
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _write_cache(path: Path, program: Program) -> None:
+    write_record(path, {**asdict(program), "cubin": program.cubin.hex()})
+
+
+def _check_text(what: str, text: str) -> None:
+    """Refuse a text that NVRTC would not read to its end."""
+    if not isinstance(text, str):
+        raise TypeError(f"the {what} must be a string, not {type(text).__name__}")
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ValueError(f"the {what} has a NUL character in line {line}, where the compiler would stop reading")
+
+
+def _compile(source: str, name: str, arch: str, options: tuple[str, ...], file: str, version: str) -> Program:
+    nvrtc = _nvrtc()
+    with _compiled(source, (name,), arch, options, file) as (handle, log):
+        entry = nvrtc.getLoweredName(handle, name)
+        return Program(
+            source=source,
+            name=name,
+            file=file,
+            arch=arch,
+            options=options,
+            nvrtc=version,
+            entry=entry,
+            ptx=nvrtc.getPTX(handle).decode(),
+            cubin=_whole_elf(bytes(nvrtc.getCUBIN(handle))),
+            **_resources(log, entry),
+        )
+
+
+def compile_reports(
+    source: str, names: Sequence[str], *, arch: str, options: Sequence[str] = (), file: str = "kernel.cu"
+) -> dict[str, dict[str, int]]:
+    """Name -> registers, static_smem_bytes, local_bytes and spill_bytes of many kernels of one source.
+
+    They are compiled as one program, which is much faster than one by one. Arguments and errors are those of
+    :func:`compile_program`; nothing is cached.
+    """
+    nvrtc = _nvrtc()
+    with _compiled(source, names, _architecture(arch), tuple(options), file) as (handle, log):
+        return {name: _resources(log, nvrtc.getLoweredName(handle, name)) for name in names}
+
+
+@contextmanager
+def _compiled(
+    source: str, names: Sequence[str], arch: str, options: tuple[str, ...], file: str
+) -> Iterator[tuple[Any, str]]:
+    """NVRTC's handle of the program, compiled, and its log."""
+    nvrtc = _nvrtc()
+    known = supported_architectures()
+    if arch.rstrip("af") not in known:
+        raise CompileError(f"NVRTC {nvrtc_version()} does not compile for {arch}; it knows {', '.join(known)}.")
+    headers = {header: text for header, text in kernel_sources().items() if header != file}
+    handle = nvrtc.createProgram(source, file, [t.encode() for t in headers.values()], [h.encode() for h in headers])
+    try:
+        for name in names:
+            nvrtc.addNameExpression(handle, name)
+        flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *_include_options())
+        # Beside a driver NVRTC takes machine code from the driver's cache, and then the assembler reports nothing.
+        flags += ("--no-cache",) if nvrtc.getVersion() >= (12, 9) else ()
+        try:
+            nvrtc.compileProgram(handle, (*flags, *options))
+            for name in names:
+                nvrtc.getLoweredName(handle, name)
+        except nvrtc.NVRTCError as error:
+            raise _rejected(source, name, file, nvrtc.getProgramLog(handle), error) from None
+        yield handle, nvrtc.getProgramLog(handle)
+    finally:
+        nvrtc.destroyProgram(handle)
+
+
+def _whole_elf(cubin: bytes) -> bytes:
+    """The cubin with its last byte: CuPy's binding takes that for a string's end and drops it (seen in 14.2).
+
+    An ELF file here ends with its program headers, so their offset and size tell how long it must be.
+    """
+    headers_at = int.from_bytes(cubin[32:40], "little")
+    size, count = int.from_bytes(cubin[54:56], "little"), int.from_bytes(cubin[56:58], "little")
+    return cubin.ljust(headers_at + size * count, b"\0")
+
+
+def _rejected(source: str, name: str, file: str, log: str, error: Exception) -> CompileError:
+    """The log, and beneath it each source line that it speaks of, with its number and neighbours."""
+    log = log.strip("\0 \n")
+    if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
+        kernels = re.findall(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(", source)
+        listed = ", ".join(dict.fromkeys(kernels)) or "no kernel at all"
+        return CompileError(
+            f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
+            f"instantiation of a template such as 'copy<float, 4>'. NVRTC says:\n{log}",
+            log=log,
+        )
+    shown = [_excerpt(text, where, log) for where, text in {file: source, **kernel_sources()}.items()]
+    message = f"NVRTC cannot compile kernel {name!r} of {file}:\n{log or error}"
+    return CompileError("\n\n".join([message, *filter(None, shown)]), log=log)
+
+
+def _excerpt(source: str, file: str, log: str) -> str:
+    """The numbered lines of a source that the log speaks of ("k.cu(3): error", "at line 3 of k.cu"), or ""."""
+    where = re.escape(file)
+    wanted = {int(a or b) for a, b in re.findall(rf"\b{where}\((\d+)\)|at line (\d+) of {where}", log)}
+    lines = source.splitlines()
+    shown = sorted({k for n in wanted for k in (n - 1, n, n + 1) if 1 <= k <= len(lines)})
+    numbered = [f"{'>' if n in wanted else ' '}{n:5d} | {lines[n - 1]}" for n in shown]
+    return "\n".join([f"{file}:", *numbered]) if numbered else ""
+
+
+def _resources(log: str, entry: str) -> dict[str, int]:
+    """The assembler's report on one entry function in ``--ptxas-options=-v`` form."""
+    section = log.partition(f"Compiling entry function '{entry}'")[2].partition("Compiling entry function")[0]
+
+    def number(pattern: str) -> int | None:
+        found = re.search(pattern, section)
+        return int(found.group(1)) if found else None
+
+    registers = number(r"Used (\d+) registers")
+    if registers is None:
+        raise CompileError(f"the assembler gave no resource report for {entry}:\n{log}", log=log)
+    return {
+        "registers": registers,
+        "static_smem_bytes": number(r"(\d+) bytes smem") or 0,
+        "local_bytes": number(r"(\d+) bytes stack frame") or 0,
+        "spill_bytes": (number(r"(\d+) bytes spill stores") or 0) + (number(r"(\d+) bytes spill loads") or 0),
+    }

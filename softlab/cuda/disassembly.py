@@ -1,0 +1,334 @@
+"""Machine code of a :class:`~softlab.cuda.compile.Program`, without a GPU: the only caller of NVIDIA's ``nvdisasm``.
+
+A cubin of NVRTC's ``-lineinfo`` holds two line tables: one to the CUDA source, with inlining, and one to the PTX
+(section ``.nv_debug_line_sass``). So each machine instruction knows the one PTX line it was made from. That makes a
+comparison of PTX and machine code exact, where it would otherwise be a guess by offsets and widths.
+
+SASS, the text that ``nvdisasm`` prints, is described in NVIDIA's *CUDA Binary Utilities*. What an access moves is
+read from its mnemonic: ``LDS.64``, ``STS.U16``, ``LDG.E.128`` (4 bytes per lane where no width is named).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from softlab.cuda import control_codes
+from softlab.cuda.cache import read_text, write_text
+from softlab.cuda.compile import Program, cache_folder
+from softlab.cuda.control_codes import ControlCode
+from softlab.errors import Error
+
+#: Raise when the options of nvdisasm change.
+_CACHE_FORMAT = 2
+#: -gi and -gp: the two line tables; -c: code only; -ndf: no data-flow analysis, which would take as long as the rest;
+#: -hex: the encoding, which holds the control code that no other option prints.
+_OPTIONS = ("-gi", "-gp", "-ndf", "-c", "-hex")
+_PTX_TABLE = ".nv_debug_ptx_txt"
+_SECONDS = 60
+
+
+class DisassemblyError(Error):
+    """``nvdisasm`` is missing or refuses a cubin; the message says how to install it, or what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineInstruction:
+    """One SASS instruction.
+
+    ``address`` in its function, in bytes; ``text`` as printed, guard included; ``opcode`` the first word ("LDS") and
+    ``modifiers`` what follows it ("64"); ``guard`` the predicate register of ``@P0`` ("" for none) and ``negated`` for
+    ``@!P0``; ``operands`` as printed; ``targets`` the addresses that a branch names; ``ptx_line`` the line of the PTX
+    it was made from, from 1 (0: not known); ``frames`` its lines in the source, innermost call first, as (file, line);
+    ``encoding`` its 128 bits (None: not printed); ``control`` its control code, None if the encoding is not known or
+    the architecture's layout is not confirmed (:mod:`softlab.cuda.control_codes`).
+    """
+
+    address: int
+    text: str
+    opcode: str
+    modifiers: tuple[str, ...]
+    guard: str
+    negated: bool
+    operands: tuple[str, ...]
+    targets: tuple[int, ...]
+    ptx_line: int
+    frames: tuple[tuple[str, int], ...]
+    encoding: int | None = None
+    control: ControlCode | None = None
+
+    @property
+    def space(self) -> str:
+        """ "shared", "global", "local", "generic" or "constant" for a load or store, else ""."""
+        return _ACCESSES.get(self.opcode, ("", False))[0]
+
+    @property
+    def store(self) -> bool:
+        """Whether it is a store."""
+        return _ACCESSES.get(self.opcode, ("", False))[1]
+
+    @property
+    def width(self) -> int:
+        """Bytes a lane that a load or store moves; 0 for other instructions."""
+        if not self.space:
+            return 0
+        return next((_WIDTHS[m] for m in self.modifiers if m in _WIDTHS), 4)
+
+    @property
+    def base(self) -> str:
+        """The registers of its address as printed ("R4", "R2.64", "UR5"), "" where there is none."""
+        return self._address[0]
+
+    @property
+    def offset(self) -> int:
+        """The constant that is added to them, in bytes."""
+        return self._address[1]
+
+    @property
+    def _address(self) -> tuple[str, int]:
+        place = next((found for o in self.operands if (found := _ADDRESS.search(o))), None)
+        if place is None:
+            return "", 0
+        parts = place.group(1).split("+")
+        numbers = [part for part in parts if _NUMBER.fullmatch(part)]
+        return "+".join(part for part in parts if part not in numbers), sum(int(n, 0) for n in numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFunction:
+    """A kernel or device function of the cubin, with its instructions in order of address."""
+
+    name: str
+    instructions: tuple[MachineInstruction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Disassembly:
+    """The machine code of a program: every function of its cubin; ``entry`` is the kernel's name among them."""
+
+    arch: str
+    entry: str
+    functions: tuple[MachineFunction, ...]
+
+    @property
+    def kernel(self) -> MachineFunction:
+        """The kernel itself."""
+        return next(f for f in self.functions if f.name == self.entry)
+
+
+#: Opcode -> (space, whether it stores).
+_ACCESSES = {
+    "LDS": ("shared", False),
+    "STS": ("shared", True),
+    "LDSM": ("shared", False),
+    "STSM": ("shared", True),
+    "LDG": ("global", False),
+    "STG": ("global", True),
+    "LDL": ("local", False),
+    "STL": ("local", True),
+    "LD": ("generic", False),
+    "ST": ("generic", True),
+    "LDC": ("constant", False),
+    "LDCU": ("constant", False),
+    "ULDC": ("constant", False),
+}
+_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
+_ADDRESS = re.compile(r"\[([^\[\]]*)\]$")
+_NUMBER = re.compile(r"-?0x[0-9a-f]+|-?\d+")
+
+
+def find_nvdisasm() -> Path | None:
+    """Where ``nvdisasm`` is: in a package ``nvidia-cuda-nvdisasm``, CUDA's toolkit, or on the path; None if nowhere."""
+    folders: list[Path] = []
+    nvidia = importlib.util.find_spec("nvidia")
+    for root in nvidia.submodule_search_locations if nvidia and nvidia.submodule_search_locations else ():
+        folders += sorted(Path(root).glob("*/bin"), reverse=True)
+    try:
+        from cupy._environment import get_cuda_path
+    except ImportError:
+        pass
+    else:
+        toolkit = get_cuda_path()
+        folders += [Path(toolkit) / "bin"] if toolkit else []
+    for folder in (*folders, None):
+        found = shutil.which("nvdisasm", path=folder)
+        if found:
+            return Path(found)
+    return None
+
+
+@lru_cache(maxsize=1)
+def _tool() -> tuple[Path, str] | None:
+    """nvdisasm and what tells one version of it from another."""
+    path = find_nvdisasm()
+    if path is None:
+        return None
+    state = path.stat()
+    return path, f"{state.st_size} {state.st_mtime_ns}"
+
+
+def disassembler_found() -> bool:
+    """Whether :func:`disassemble` has what it needs."""
+    return _tool() is not None
+
+
+def disassemble(program: Program, *, cache: bool = True) -> Disassembly:
+    """The machine code of a program.
+
+    ``cache``: keep what nvdisasm prints beside the compiled programs, since one run of it takes up to a second.
+
+    Raises:
+        DisassemblyError: nvdisasm is missing, or it refuses the cubin.
+    """
+    tool = _tool()
+    if tool is None:
+        raise DisassemblyError(
+            "nvdisasm, NVIDIA's disassembler, is not found in Python's packages, CUDA's folder or PATH. "
+            "Install it with: pip install nvidia-cuda-nvdisasm (Linux or Windows; it needs no GPU and no driver)."
+        )
+    path, identity = tool
+    key = hashlib.sha256(f"{_CACHE_FORMAT} {identity} {_OPTIONS}".encode() + program.cubin).hexdigest()
+    entry = cache_folder() / "machine_code" / f"{key}.sass"
+    text = read_text(entry) if cache else None
+    if text is None:
+        text = _run(path, program.cubin)
+        if cache:
+            write_text(entry, text)
+    return parse_disassembly(text, program)
+
+
+def _run(tool: Path, cubin: bytes) -> str:
+    """What nvdisasm prints. It takes no cubin from a pipe, so that one is written for it."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="softlab") as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(cubin)
+        try:
+            done = subprocess.run(
+                [tool, *_OPTIONS, path], capture_output=True, text=True, timeout=_SECONDS, check=False
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise DisassemblyError(f"nvdisasm ({tool}) cannot be run: {error}") from error
+    if done.returncode or ".text." not in done.stdout:
+        raise DisassemblyError(f"nvdisasm ({tool}) refuses the cubin: {done.stderr.strip() or 'it has no code'}")
+    return done.stdout
+
+
+_LINE = re.compile(
+    r"""^\t//\#\#\ File\ "(?P<file>[^"]*)",\ line\ (?P<line>\d+)(?P<inlined>\ inlined\ at)?
+      | ^\s+/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>[^;]*);(?:\s*/\*\ 0x(?P<low>[0-9a-f]{16})\ \*/)?
+      | ^\s+/\*\ 0x(?P<high>[0-9a-f]{16})\ \*/
+      | ^\s*\.section\s+\.text\.(?P<function>[^,]+),
+      | ^(?P<label>[.$\w]+):""",
+    re.VERBOSE,
+)
+_CODE = re.compile(r"(?:@(?P<not>!)?(?P<guard>U?P(?:\d+|T))\s+)?(?P<name>[A-Z][\w.]*)\s*(?P<rest>.*)")
+_LABEL = re.compile(r"\.L_x_\d+|\$[\w$]+")
+
+
+def parse_disassembly(text: str, program: Program) -> Disassembly:
+    """What ``nvdisasm -gi -gp -c -hex`` prints as records. ``program`` names its files and its kernel."""
+    functions: list[MachineFunction] = []
+    for name, lines in _sections(text):
+        functions.append(MachineFunction(name, tuple(_instructions(lines, program.file, program.arch))))
+    if program.entry not in (f.name for f in functions):
+        raise DisassemblyError(f"the machine code has no kernel {program.entry}; nvdisasm printed another form")
+    return Disassembly(program.arch, program.entry, tuple(functions))
+
+
+def _sections(text: str) -> Iterator[tuple[str, list[re.Match[str]]]]:
+    """(function, its lines that say something)."""
+    name = ""
+    lines: list[re.Match[str]] = []
+    for line in text.splitlines():
+        found = _LINE.match(line)
+        if found is None:
+            continue
+        if found["function"]:
+            if name:
+                yield name, lines
+            name, lines = found["function"], []
+        else:
+            lines.append(found)
+    if name:
+        yield name, lines
+
+
+def _labels(lines: Sequence[re.Match[str]]) -> dict[str, int]:
+    """Label -> the address of the instruction behind it."""
+    labels: dict[str, int] = {}
+    waiting: list[str] = []
+    for found in lines:
+        if found["label"]:
+            waiting.append(found["label"])
+        elif found["address"]:
+            labels.update(dict.fromkeys(waiting, int(found["address"], 16)))
+            waiting = []
+    return labels
+
+
+def _encodings(lines: Sequence[re.Match[str]]) -> dict[int, int]:
+    """Address -> encoding: its low half is printed behind the instruction, its high half on the next line of code."""
+    encodings: dict[int, int] = {}
+    address, low = 0, None
+    for found in lines:
+        if found["address"]:
+            address, low = int(found["address"], 16), found["low"]
+        elif found["high"] and low:
+            encodings[address] = int(found["high"] + low, 16)
+            low = None
+    return encodings
+
+
+def _instructions(lines: Sequence[re.Match[str]], main: str, arch: str) -> Iterator[MachineInstruction]:
+    labels, encodings = _labels(lines), _encodings(lines)
+    frames: tuple[tuple[str, int], ...] = ()
+    ptx_line, inner = 0, False
+    for found in lines:
+        if found["file"] == _PTX_TABLE:
+            ptx_line = int(found["line"])
+        elif found["file"]:
+            place = (_short(found["file"], main), int(found["line"]))
+            frames = (*frames, place) if inner else (place,)
+            inner = found["inlined"] is not None
+        elif found["address"]:
+            code = _CODE.match(found["text"])
+            if code is None:
+                raise DisassemblyError(f"nvdisasm printed an instruction of another form: {found.group().strip()}")
+            opcode, *modifiers = code["name"].split(".")
+            guard, address = code["guard"] or "", int(found["address"], 16)
+            encoding = encodings.get(address)
+            yield MachineInstruction(
+                address,
+                " ".join(found["text"].split()),
+                opcode,
+                tuple(modifiers),
+                "" if guard in ("PT", "UPT") else guard,
+                code["not"] is not None,
+                tuple(part.strip() for part in code["rest"].split(",") if part.strip()),
+                tuple(labels[label] for label in _LABEL.findall(code["rest"]) if label in labels),
+                ptx_line,
+                frames,
+                encoding,
+                None if encoding is None else control_codes.decode(encoding, arch),
+            )
+
+
+_INCLUDE_FOLDER = re.compile(r".*/(?:include|_cccl/\w+)/")
+
+
+@lru_cache(maxsize=1024)
+def _short(path: str, main: str) -> str:
+    """A file's name as the frames of the PTX have it: NVRTC joins names to its working folder, whatever that was."""
+    if path.endswith(f"/{main}"):
+        return main
+    included = _INCLUDE_FOLDER.sub("", path)
+    return included if included != path else path.rpartition("/")[2]

@@ -1,0 +1,1 @@
+"""The machine: compiles basic blocks to NumPy code and runs them in lock step."""

@@ -1,0 +1,358 @@
+"""Block -> one Python function of NumPy calls. The same function serves all lanes and any set of them.
+
+A block's function takes the set of lanes and the registers it reads, and gives the registers it writes and what its
+last instruction decides. It is made once per batch, by a function that takes the units of the batch and finds there
+what carries out each effect. Registers are typed as PTX types them; a 32-bit register read as a float is a view.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.machine.contraction import contracted
+from softlab.emulator.machine.flow import blocks_of, uses_and_definitions
+from softlab.emulator.machine.lowering import flatten, guarded, immediate, lowered
+from softlab.emulator.opcodes.control_flow import Terminator, terminator_of
+from softlab.emulator.opcodes.effects import Effect
+from softlab.emulator.opcodes.forms import select
+from softlab.emulator.opcodes.registry import OPCODES, Semantics
+from softlab.emulator.opcodes.units import Units
+from softlab.emulator.ptx.blocks import Block
+from softlab.emulator.ptx.linker import Image, link
+from softlab.emulator.ptx.syntax import (
+    DTYPES,
+    Address,
+    Immediate,
+    Instruction,
+    Module,
+    Operand,
+    Register,
+    Special,
+    Symbol,
+)
+from softlab.emulator.ptx.unsupported import unsupported
+from softlab.errors import Error
+
+#: The condition code CC.CF. No branch is ever between its writer and its reader: it lives within one block.
+_CARRY = Register("CC.CF", "pred")
+_WIDE_SPECIALS = {"clock64": "u64", "globaltimer": "u64", "gridid": "u64", "is_explicit_cluster": "pred"}
+
+
+@dataclass(frozen=True)
+class CompiledBlock:
+    """``bind(units)(lanes, *reads) -> (*writes, decision)``; ``reads`` and ``writes`` are register numbers."""
+
+    block: Block
+    bind: Callable[[Units], Callable[..., tuple]]
+    terminator: Terminator
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    source: str
+
+
+class EmulatedProgram:
+    """A kernel as compiled blocks. Blocks are compiled when they first run.
+
+    ``registers`` maps a register's name to its number; ``initial`` holds the value of each before anything is written.
+    """
+
+    def __init__(self, module: Module, entry: str) -> None:
+        self.image: Image = contracted(link(module, entry))
+        self.blocks = blocks_of(self.image)
+        self.registers = {name: number for number, name in enumerate(self.image.registers)}
+        self._dtypes = _storage_types(self.image)
+        self.initial = [self._dtypes[name].type(0) for name in self.registers]
+        self._compiled: list[CompiledBlock | None] = [None] * len(self.blocks)
+
+    def block(self, index: int) -> CompiledBlock:
+        """The compiled block.
+
+        Raises:
+            UnsupportedInstruction: an instruction in it is not known.
+        """
+        found = self._compiled[index]
+        if found is None:
+            found = self._compiled[index] = _Writer(self, self.blocks[index]).compile()
+        return found
+
+    def dtype(self, register: str) -> np.dtype:
+        """The dtype that a register has between blocks."""
+        return self._dtypes.get(register, np.dtype(np.bool_))
+
+
+def _storage_types(image: Image) -> dict[str, np.dtype]:
+    """For each register the type that most instructions give it: so that few views are needed between blocks."""
+    votes: dict[str, Counter[np.dtype]] = {name: Counter() for name in image.registers}
+    for instruction in image.instructions:
+        types = instruction.types
+        if not types:
+            continue
+        uses, definitions = uses_and_definitions(instruction)
+        for names, kind in ((definitions, types[0]), (uses, types[-1])):
+            for name in names:
+                votes[name][DTYPES[kind]] += 1
+    chosen = {}
+    for name, kind in image.registers.items():
+        declared = DTYPES[kind]
+        if kind[0] == "b" and kind not in ("bf16", "bf16x2"):
+            fitting = [d for d, _ in votes[name].most_common() if d.itemsize == declared.itemsize and d != np.bool_]
+            declared = fitting[0] if fitting else declared
+        chosen[name] = declared
+    return chosen
+
+
+def _special(units: Units) -> Callable[[Lanes, str], Value]:
+    return units.special
+
+
+class _Writer:
+    """Writes the source of one block."""
+
+    def __init__(self, program: EmulatedProgram, block: Block) -> None:
+        self.program = program
+        self.image = program.image
+        self.block = block
+        self.lines: list[str] = []
+        self.constants: dict[str, Any] = {"select": select, "invert": np.logical_not, "guarded": guarded}
+        self.bindings: dict[Callable[[Units], Any], str] = {}
+        self.known: dict[tuple[type, Any, str], str] = {}
+        self.values: dict[str, dict[np.dtype, str]] = {}
+        self.count = 0
+
+    def compile(self) -> CompiledBlock:
+        block = self.block
+        arguments = []
+        for name in block.reads:
+            variable = self._new()
+            arguments.append(variable)
+            self.values[name] = {self.program.dtype(name): variable}
+        decision = "None"
+        for index in range(block.start, block.stop):
+            instruction = self.image.instructions[index]
+            if instruction is block.terminator:
+                decision = self._decision(instruction)
+            else:
+                self._instruction(instruction, index)
+        results = [self._as(name, self.program.dtype(name)) for name in block.writes]
+        source = self._source(arguments, [*results, decision])
+        exec(compile(source, f"<block {block.index} of {self.image.name}>", "exec"), self.constants)
+        number = self.program.registers
+        return CompiledBlock(
+            block,
+            self.constants["bind"],
+            terminator_of(block),
+            tuple(number[name] for name in block.reads),
+            tuple(number[name] for name in block.writes),
+            source,
+        )
+
+    def _source(self, arguments: list[str], results: list[str]) -> str:
+        name = f"block_{self.block.index}"
+        lines = [
+            "def bind(units):",
+            *(f"    {name} = {self.constant(bind, 'bind')}(units)" for bind, name in self.bindings.items()),
+            f"    def {name}({', '.join(['L', *arguments])}):",
+            *(f"        {line}" for line in self.lines),
+            f"        return {', '.join(results)},",
+            f"    return {name}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    # Names
+
+    def _new(self) -> str:
+        self.count += 1
+        return f"v{self.count}"
+
+    def constant(self, value: Any, hint: str = "k") -> str:
+        """A name for an object that is known now."""
+        key = (type(value), value.tobytes() if isinstance(value, np.generic) else id(value), hint)
+        if key not in self.known:
+            self.known[key] = f"{hint}{len(self.constants)}"
+            self.constants[self.known[key]] = value
+        return self.known[key]
+
+    def bound(self, bind: Callable[[Units], Any], hint: str) -> str:
+        """A name for what ``bind`` gives for the units of a batch."""
+        return self.bindings.setdefault(bind, f"{hint}{len(self.bindings)}_")
+
+    def emit(self, expression: str) -> str:
+        """A new variable that holds the expression."""
+        variable = self._new()
+        self.lines.append(f"{variable} = {expression}")
+        return variable
+
+    # Reading and writing registers
+
+    def _as(self, name: str, wanted: np.dtype) -> str:
+        """The variable that holds a register as a dtype of its width or less."""
+        forms = self.values.setdefault(name, {})
+        if not forms:  # never written on any path: zero
+            dtype = self.program.dtype(name)
+            forms[dtype] = self.constant(dtype.type(0))
+        if wanted not in forms:
+            have = next((d for d in forms if d.itemsize >= wanted.itemsize), next(iter(forms)))
+            forms[wanted] = self._convert(forms[have], have, wanted)
+        return forms[wanted]
+
+    def _convert(self, variable: str, have: np.dtype, wanted: np.dtype) -> str:
+        """Bits as another dtype: the low ones where it is narrower; extended by sign or zero where it is wider."""
+        if have == wanted:
+            return variable
+        if wanted == np.bool_:
+            raise Error(f"PTX takes a register of type {have} for a predicate in block {self.block.index}")
+        if have.itemsize == wanted.itemsize and np.bool_ not in (have, wanted):
+            return self.emit(f"{variable}.view({self.constant(wanted)})")
+        if have.itemsize < wanted.itemsize and have.kind == "i":
+            variable = self.emit(f"{variable}.astype({self.constant(np.dtype(f'i{wanted.itemsize}'))})")
+            return self._convert(variable, np.dtype(f"i{wanted.itemsize}"), wanted)
+        bits = np.dtype(f"u{have.itemsize}")
+        if have.kind not in "ub":
+            variable = self.emit(f"{variable}.view({self.constant(bits)})")
+        middle = np.dtype(f"u{wanted.itemsize}")
+        variable = self.emit(f"{variable}.astype({self.constant(middle)})")
+        return self._convert(variable, middle, wanted)
+
+    def read(self, operand: Operand, kind: str) -> str:
+        """An expression for a source operand, as the PTX type."""
+        wanted = DTYPES[kind]
+        if isinstance(operand, Register):
+            return self._as(operand.name, wanted)
+        if isinstance(operand, Immediate):
+            return self.constant(immediate(operand.value, wanted))
+        if isinstance(operand, Special):
+            have = DTYPES[_WIDE_SPECIALS.get(operand.name, "u32")]
+            special = self.bound(_special, "special")
+            return self._convert(self.emit(f"{special}(L, {operand.name!r})"), have, wanted)
+        if isinstance(operand, Symbol | Address):
+            return self.constant(immediate(self.address_of(operand), wanted))
+        raise NotImplementedError(f"operand {operand!r}")
+
+    def address_of(self, operand: Symbol | Address) -> int:
+        """The address of a symbol (with an offset), in its own space."""
+        symbol, offset = (operand, 0) if isinstance(operand, Symbol) else (operand.base, operand.offset)
+        if not isinstance(symbol, Symbol) or symbol.name not in self.image.addresses:
+            raise NotImplementedError(f"operand {operand!r}")
+        return self.image.addresses[symbol.name] + offset
+
+    def address(self, operand: Operand) -> tuple[str, int]:
+        """(expression for the base, constant offset) of an address operand."""
+        if not isinstance(operand, Address):
+            raise NotImplementedError(f"address {operand!r}")
+        if isinstance(operand.base, Register):
+            kind = "u64" if DTYPES[operand.base.type].itemsize == 8 else "u32"
+            return self._as(operand.base.name, DTYPES[kind]), operand.offset
+        address = operand.offset if operand.base is None else self.address_of(operand)
+        return self.constant(np.uint64(address & (1 << 64) - 1)), 0
+
+    def write(self, operand: Operand, kind: str, variable: str, guard: str | None) -> None:
+        """Give a destination its value; with a guard only where it holds."""
+        if operand is None:
+            return
+        if not isinstance(operand, Register):
+            raise NotImplementedError(f"destination {operand!r}")
+        have, width = DTYPES[kind], DTYPES[operand.type].itemsize
+        if have.itemsize < width:
+            wide = np.dtype(f"{'i' if have.kind == 'i' else 'u'}{width}")
+            variable, have = self._convert(variable, have, wide), wide
+        if guard is not None:
+            old = self._as(operand.name, have)
+            variable = self.emit(f"select({guard}, {variable}, {old})")
+        self.values[operand.name] = {have: variable}
+
+    # Instructions
+
+    def _guard(self, instruction: Instruction) -> str | None:
+        if instruction.guard is None:
+            return None
+        predicate = self._as(instruction.guard.name, DTYPES["pred"])
+        return self.emit(f"invert({predicate})") if instruction.negated else predicate
+
+    def _decision(self, instruction: Instruction) -> str:
+        guard = self._guard(instruction)
+        opcode = OPCODES.find(instruction)
+        assert opcode is not None
+        if opcode.reads is None:
+            return guard or "None"
+        try:
+            values = [self.read(operand, "u32") for operand in opcode.reads(instruction)]
+        except NotImplementedError as error:
+            raise unsupported(instruction) from error
+        return f"({guard}, ({''.join(value + ', ' for value in values)}))"
+
+    def _instruction(self, instruction: Instruction, index: int) -> None:
+        try:
+            meaning = lowered(instruction, index, self.image)
+            if isinstance(meaning, Effect):
+                self._effect(instruction, meaning)
+            else:
+                self._pure(instruction, meaning)
+        except NotImplementedError as error:
+            raise unsupported(instruction) from error
+
+    def _pure(self, instruction: Instruction, semantics: Semantics) -> None:
+        operands = flatten(instruction.operands)
+        count = len(semantics.results) - semantics.carry_out
+        destinations, sources = operands[:count], operands[count:]
+        if semantics.carry_out:
+            destinations.append(_CARRY)
+        if semantics.carry_in:
+            sources.append(_CARRY)
+        if len(sources) != len(semantics.sources):
+            raise NotImplementedError(f"{len(sources)} sources where {len(semantics.sources)} are known")
+        values = [self.read(o, kind) for o, kind in zip(sources, semantics.sources, strict=True)]
+        call = f"{self.constant(semantics.function, 'f')}({', '.join(values)})"
+        self._assign(instruction, destinations, semantics.results, call, self._guard(instruction))
+
+    def _assign(
+        self,
+        instruction: Instruction,
+        destinations: list[Operand],
+        results: tuple[str, ...],
+        call: str,
+        guard: str | None,
+    ) -> None:
+        if len(destinations) != len(results):
+            raise NotImplementedError(f"{len(destinations)} destinations where {len(results)} are known")
+        if len(results) == 1:
+            variables = [self.emit(call)]
+        else:
+            variables = [self._new() for _ in results]
+            self.lines.append(f"{', '.join(variables)} = {call}" if variables else call)
+        for destination, kind, variable in zip(destinations, results, variables, strict=True):
+            self.write(destination, kind, variable, guard)
+
+    def _effect(self, instruction: Instruction, effect: Effect) -> None:
+        values: list[str] = []
+        site = effect.site
+        for operand, kind in effect.sources:
+            if kind == "address":
+                variable, offset = self.address(operand)
+                values.append(variable)
+                if offset:
+                    site = site.moved(offset)
+            else:
+                values.append(self.read(operand, kind))
+        destinations = flatten(effect.destinations)
+        guard = self._guard(instruction)
+        name = self.constant(site, "s")
+        function = self.bound(effect.bind, "effect")
+        if guard is None:
+            call = f"{function}({', '.join(['L', name, *values])})"
+            self._assign(instruction, destinations, effect.results, call, None)
+            return
+        olds = []
+        for destination, kind in zip(destinations, effect.results, strict=False):
+            if isinstance(destination, Register):
+                olds.append(self._as(destination.name, DTYPES[kind]))
+            else:
+                olds.append(self.constant(DTYPES[kind].type(0)))
+        kept, given = (f"({''.join(name + ', ' for name in names)})" for names in (olds, values))
+        call = f"guarded(L, {guard}, {function}, {name}, {kept}, {given})"
+        self._assign(instruction, destinations, effect.results, call, None)

@@ -1,0 +1,232 @@
+"""The machine: batches of blocks in lock step.
+
+All lanes at the same block of code run together. Of several blocks of code the lowest goes first, so that lanes meet
+again where the branches do. While all lanes are together (the rule) there is one block of code and nothing to choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.host import BadLanes
+from softlab.emulator.lanes import Box, Lanes, Value
+from softlab.emulator.machine.batch_host import BatchHost
+from softlab.emulator.machine.compiler import CompiledBlock, EmulatedProgram
+from softlab.emulator.machine.faults import Geometry
+from softlab.emulator.machine.infinite_loop import LoopDetector
+from softlab.emulator.machine.launch import Launch
+from softlab.emulator.machine.observers import listeners
+from softlab.emulator.machine.schedule import Listeners, Schedule
+from softlab.emulator.machine.units import make_units
+from softlab.emulator.machine.waiting import FirstInstructions
+from softlab.emulator.memory.block_memory import SharedMemory
+from softlab.emulator.memory.bulk_copies import BulkCopies
+from softlab.emulator.ptx.blocks import Block
+from softlab.errors import KernelFault
+
+
+def run(launch: Launch, progress: Callable[[int], Any] | None = None) -> int:
+    """Run the grid; returns the number of instructions times the lanes that ran them.
+
+    ``progress`` is told how many blocks have just ended.
+
+    Raises:
+        KernelFault: the kernel did what it must not.
+        UnsupportedInstruction: it reached an instruction that is not known.
+    """
+    size = launch.batch
+    total = 0
+    with np.errstate(all="ignore"):
+        batch: RunningBatch | None = None
+        for first in range(0, launch.blocks, size):
+            count = min(size, launch.blocks - first)
+            if batch is None or batch.blocks != count:
+                batch = RunningBatch(launch, count)
+            try:
+                total += batch.run(first)
+            except (BadLanes, KernelFault) as error:
+                _end_batch(launch, batch, error)
+                batch = None
+            if progress is not None:
+                progress(count)
+    return total
+
+
+#: A block's code, and its function bound to the units of a batch.
+BoundBlock = tuple[CompiledBlock, Callable[..., tuple]]
+
+
+def _end_batch(launch: Launch, batch: RunningBatch, error: BadLanes | KernelFault) -> None:
+    """Raise the fault that ends the run of some blocks, or keep it in a run that collects its faults."""
+    if not launch.sink.collects:
+        raise error
+    if isinstance(error, KernelFault):
+        first, count = batch.geometry.first, batch.blocks
+        launch.sink.report(error.with_note(f"the run of the blocks {first} to {first + count - 1} ends here"))
+
+
+class RunningBatch:
+    """Some blocks of the grid that run together, with their memories and barriers.
+
+    One object runs several batches of the same size, one after the other.
+    """
+
+    def __init__(self, launch: Launch, blocks: int) -> None:
+        self.launch = launch
+        self.program: EmulatedProgram = launch.program
+        self.file = launch.file
+        self.memory = launch.memory
+        self.collects = launch.sink.collects
+        self.parameters = launch.parameters
+        self.blocks = blocks
+        self.threads = launch.lanes
+        self.geometry = Geometry(launch.grid, launch.block, 0, launch.cluster)
+        self.host = BatchHost(launch, blocks, self.geometry)
+        self.faults = self.host.faults
+        self.units = make_units(launch, self.host, blocks, self.host.special)
+        self.schedule: Schedule
+        self.bound: list[BoundBlock | None] = [None] * len(self.program.blocks)
+        self._listeners = Listeners(
+            **{event: listeners(launch.observers, event) for event in ("arrive", "stall", "barrier", "exit")}
+        )
+
+    @property
+    def shared(self) -> SharedMemory:
+        """The shared memory of each block."""
+        return self.units.shared
+
+    @property
+    def bulk(self) -> BulkCopies:
+        """The bulk copies."""
+        return self.units.bulk
+
+    def run(self, first: int) -> int:
+        """Run the batch whose first block has this linear index; returns lane-instructions."""
+        self.geometry = replace(self.geometry, first=first)
+        exists = np.arange(self.threads) < self.launch.threads
+        everyone = Box(self.blocks, self.threads, None, exists)
+        self.schedule = Schedule(
+            everyone, self.program.blocks, self._listeners, self.units.block_votes, self.launch.warp_order
+        )
+        self.host.begin(self.geometry, self.schedule)
+        self.units.clear()
+        for observer in self.launch.observers:
+            observer.batch(self)
+        total = _Run(self).loop()
+        for observer in self.launch.observers:
+            observer.done()
+        self.bulk.done()
+        return total
+
+    def bind(self, index: int) -> BoundBlock:
+        """Compile a block and bind it to the units of this batch, when it runs first."""
+        code = self.program.block(index)
+        bound = self.bound[index] = code, code.bind(self.units)
+        return bound
+
+    def live_mask(self) -> np.ndarray | None:
+        """(blocks, threads) bool: the lanes that have not ended; None where all have."""
+        return self.host.live_mask()
+
+
+class _ToldFlow:
+    """Sends lanes on as the schedule does, and tells where they go from its block."""
+
+    def __init__(self, schedule: Schedule, block: Block, tell: Callable[[Block, int, Lanes], Any]) -> None:
+        self._schedule = schedule
+        self._block = block
+        self._tell = tell
+
+    def add(self, index: int, lanes: Lanes) -> None:
+        """These lanes go on with the block of this index."""
+        self._tell(self._block, index, lanes)
+        self._schedule.add(index, lanes)
+
+    def exit(self, lanes: Lanes) -> None:
+        """These lanes have ended."""
+        self._schedule.exit(lanes)
+
+    def arrive(
+        self,
+        barrier: int,
+        count: int | None,
+        block: Block,
+        lanes: Lanes,
+        *,
+        waits: bool,
+        predicate: Value | None = None,
+    ) -> None:
+        """These lanes arrive at a barrier."""
+        self._schedule.arrive(barrier, count, block, lanes, waits=waits, predicate=predicate)
+
+
+class _Run:
+    """One run of a batch: the registers, and the host of the schedule."""
+
+    def __init__(self, batch: RunningBatch) -> None:
+        self.batch = batch
+        self.schedule = batch.schedule
+        self.instructions = batch.program.image.instructions
+        self.registers: list[Value] = list(batch.program.initial)
+        first = FirstInstructions(batch.program, batch.units, self.registers)
+        self.named_lanes = first.named_lanes
+        self.event_occurred = first.event_occurred
+        self.events = batch.units.events
+
+    def without_named_lanes(self, block: Block, lanes: Lanes) -> None:
+        """A fault where checks are on; a GPU's answer is arbitrary."""
+        if self.batch.launch.check:
+            self.batch.faults.report(self.batch.faults.missing_lanes(self.instructions[block.start], lanes))
+
+    def deadlock(self, instruction: int, lanes: Lanes) -> Exception:
+        """The fault of lanes that wait at a barrier for ever."""
+        return self.batch.faults.deadlock(self.instructions[instruction], lanes)
+
+    def loop(self) -> int:
+        """Run until no lane is left; returns lane-instructions."""
+        batch, host, schedule, registers = self.batch, self.batch.host, self.schedule, self.registers
+        bound, faults, writes_of = batch.bound, batch.faults, batch.units.writes
+        on_block = listeners(batch.launch.observers, "block")
+        on_edge = listeners(batch.launch.observers, "edge")
+        total, budget = 0, batch.launch.budget
+        loops = LoopDetector(registers)
+        while schedule.live is not None and (chosen := schedule.next(self)) is not None:
+            index, lanes = chosen
+            if index >= len(bound):  # ran off the end
+                schedule.exit(lanes)
+                continue
+            code, function = bound[index] or batch.bind(index)
+            block = code.block
+            length = block.stop - block.start
+            host.steps += length
+            total += length * lanes.count
+            if host.steps > budget:
+                raise faults.over_budget(lanes, self.instructions[block.start])
+            if loops.proven(index, lanes, schedule, writes := writes_of()):
+                if schedule.defer(index, lanes, writes, self.events()):
+                    continue
+                raise faults.infinite_loop(lanes, self.instructions[block.start])
+            if on_block is not None:
+                on_block(block, lanes)
+            flow = schedule if on_edge is None else _ToldFlow(schedule, block, on_edge)
+            code.terminator(flow, faults, block, lanes, self._execute(code, function, lanes))
+        return total
+
+    def _execute(self, code: CompiledBlock, function: Callable[..., tuple], lanes: Lanes) -> Any:
+        """Run a block's code; returns what its last instruction decides."""
+        registers = self.registers
+        if lanes.full:
+            *values, decision = function(lanes, *[registers[r] for r in code.reads])
+            for register, value in zip(code.writes, values, strict=True):
+                registers[register] = value
+            return decision
+        assert self.schedule.live is not None
+        whole = lanes.count == self.schedule.live.count
+        *values, decision = function(lanes, *[lanes.take(registers[r]) for r in code.reads])
+        for register, value in zip(code.writes, values, strict=True):
+            registers[register] = lanes.put(registers[register], value, whole)
+        return decision

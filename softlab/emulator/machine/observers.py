@@ -1,0 +1,166 @@
+"""The protocol by which instruments watch a run. Opcodes and memory know nothing of what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from softlab.emulator.host import FaultReporter
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.machine.compiler import EmulatedProgram
+from softlab.emulator.machine.faults import Geometry
+from softlab.emulator.memory.allocations import Allocations
+from softlab.emulator.memory.block_memory import SharedMemory
+from softlab.emulator.memory.bulk_copies import BulkCopies
+from softlab.emulator.memory.copies import Copy
+from softlab.emulator.ptx.blocks import Block
+from softlab.emulator.sites import InstructionSite, Site
+
+
+class Batch(Protocol):
+    """What an observer may ask of the batch of blocks that runs."""
+
+    @property
+    def program(self) -> EmulatedProgram:
+        """The kernel."""
+
+    @property
+    def file(self) -> str:
+        """The name of the kernel's own source file."""
+
+    @property
+    def collects(self) -> bool:
+        """Whether faults are kept while the run goes on."""
+
+    @property
+    def memory(self) -> Allocations:
+        """The arrays and variables of the launch."""
+
+    @property
+    def parameters(self) -> bytes:
+        """The bytes of the launch's parameters."""
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the batch: the rows of its values."""
+
+    @property
+    def threads(self) -> int:
+        """Threads per block, padded to whole warps: the columns of its values."""
+
+    @property
+    def geometry(self) -> Geometry:
+        """Where the batch's lanes are in the grid."""
+
+    @property
+    def faults(self) -> FaultReporter:
+        """Makes the errors."""
+
+    def live_mask(self) -> np.ndarray | None:
+        """(blocks, threads) bool: the lanes that have not ended; None where all have."""
+
+    @property
+    def shared(self) -> SharedMemory:
+        """The shared memory of each block."""
+
+    @property
+    def bulk(self) -> BulkCopies:
+        """The bulk copies."""
+
+
+class Observer:
+    """Override the events that you need; an event that is not overridden costs nothing."""
+
+    def batch(self, batch: Batch) -> None:
+        """A batch of blocks is about to run."""
+
+    def block(self, block: Block, lanes: Lanes) -> None:
+        """A basic block is about to run for these lanes."""
+
+    def edge(self, block: Block, target: int, lanes: Lanes) -> None:
+        """These lanes go on from this basic block with the block of index ``target``; barriers and exits apart."""
+
+    def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """A checked access to global or constant memory; ``address`` is a value of the set, offset included.
+
+        ``values`` is what is stored, empty for loads and atomics. The memory still has its old contents.
+        """
+
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """A checked access to shared memory: ``address`` is a byte offset there, ``values`` is what is stored."""
+
+    def shuffle(
+        self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
+    ) -> None:
+        """A warp shuffle; the arrays are spread over whole warps, (rows or 1, warps, 32)."""
+
+    def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
+        """These lanes execute a warp-synchronous instruction together; ``members`` is the mask that each one names."""
+
+    def arrive(self, block: Block, lanes: Lanes) -> None:
+        """These lanes wait at the barrier that ends this basic block, since others of their block are not there yet."""
+
+    def stall(self, block: Block, lanes: Lanes) -> None:
+        """These lanes wait at the warp-synchronous instruction that begins this block, for others that they name."""
+
+    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
+        """These lanes, which are all that their blocks still have, pass a barrier of the block.
+
+        ``instructions`` are the indices of the instructions at which they arrived: one, unless the code is divergent.
+        """
+
+    def cluster_access(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value, values: tuple[Value, ...]
+    ) -> None:
+        """A checked access to shared memory by addresses that ``mapa`` made.
+
+        ``owner`` is the row of the batch that each lane reaches into, ``address`` the byte offset there, ``values``
+        what is stored.
+        """
+
+    def cluster_complete(self, rows: np.ndarray, released: np.ndarray) -> None:
+        """All threads of the clusters of these blocks have arrived at its barrier.
+
+        ``rows`` (blocks,) bool; ``released`` (blocks,) bool: whether any of the cluster arrived with release semantics.
+        """
+
+    def cluster_wait(self, site: InstructionSite, lanes: Lanes) -> None:
+        """These lanes pass the barrier of their cluster."""
+
+    def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
+        """These lanes use an mbarrier of the blocks in the rows ``owner`` at ``offset``, (lanes,) each.
+
+        ``action``: "init", "arrive", "expect", "invalidate", or "wait" where the phase that they ask for is over.
+        """
+
+    def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
+        """These lanes (or some of them: ``copy.lane``) issue asynchronous copies."""
+
+    def copy_ends(self, copy: Copy) -> None:
+        """These copies have ended; ``copy.bound`` is the mbarrier that tells of it, None where their threads know."""
+
+    def done(self) -> None:
+        """All blocks of the batch have ended."""
+
+    def fence(self, site: InstructionSite, lanes: Lanes) -> None:
+        """These lanes execute a memory fence."""
+
+    def exit(self, lanes: Lanes) -> None:
+        """These lanes are done while others of the batch are not."""
+
+
+def listeners(observers: Sequence[Observer], event: str) -> Callable[..., Any] | None:
+    """One callable that tells all observers that override ``event``; None where there are none."""
+    heard = [getattr(o, event) for o in observers if getattr(type(o), event) is not getattr(Observer, event)]
+    if not heard:
+        return None
+    if len(heard) == 1:
+        return heard[0]
+
+    def tell(*arguments: Any) -> None:
+        for hear in heard:
+            hear(*arguments)
+
+    return tell

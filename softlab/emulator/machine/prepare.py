@@ -1,0 +1,127 @@
+"""A program and its arguments -> a :class:`~softlab.emulator.machine.launch.Launch`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.machine.arguments import Mapped, pack
+from softlab.emulator.machine.compiler import EmulatedProgram
+from softlab.emulator.machine.faults import Index3
+from softlab.emulator.machine.launch import INSTRUCTION_BUDGET, Launch
+from softlab.emulator.machine.observers import Observer
+from softlab.emulator.memory.allocations import Allocations
+from softlab.emulator.ptx.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, Image
+from softlab.errors import Error
+from softlab.findings import FaultSink
+
+#: Shared memory that a block can have on any GPU, and local memory per thread (CUDA C++ Programming Guide, "Compute
+#: Capabilities"); for module variables a limit of our own.
+_MOST_SHARED_BYTES = 227 << 10
+_MOST_LOCAL_BYTES = 512 << 10
+_MOST_VARIABLE_BYTES = 1 << 30
+#: Shared and local memory of all blocks of a cooperative launch, which exist at the same time: a limit of our own.
+_MOST_BYTES_AT_ONCE = 2 << 30
+#: Blocks of a cluster where the launch allows more than the portable 8, and the compute capability that brought them.
+_MOST_CLUSTER, _FIRST_WITH_CLUSTERS = 16, 90
+
+
+def prepare(
+    program: EmulatedProgram,
+    grid: Index3,
+    block: Index3,
+    arguments: Sequence[Any],
+    dynamic_shared: int = 0,
+    *,
+    file: str = "kernel.cu",
+    sm_count: int = 132,
+    check: bool = False,
+    budget: int = INSTRUCTION_BUDGET,
+    warp_order: Sequence[int] = (),
+    cooperative: bool = False,
+    observers: Sequence[Observer] = (),
+    sink: FaultSink | None = None,
+) -> tuple[Launch, tuple[Mapped, ...]]:
+    """The launch, with module variables as they are initialised, and where the array arguments are mapped.
+
+    Raises:
+        TypeError, ValueError: as :func:`softlab.emulator.machine.arguments.pack`.
+        Error: the kernel's own variables take more memory than any GPU gives, or those of all blocks of a cooperative
+            launch more than the emulator does.
+    """
+    _check_sizes(program.image, dynamic_shared)
+    _check_cluster(program.image, grid)
+    memory = Allocations()
+    parameters, mapped = pack(program.image, arguments, memory)
+    memory.add(np.frombuffer(parameters, np.uint8), name="the parameters", base=PARAMETER_BASE, writeable=False)
+    _map_variables(program.image, memory)
+    launch = Launch(
+        *(program, grid, block, parameters, memory, dynamic_shared, file, sm_count),
+        check=check,
+        budget=budget,
+        warp_order=tuple(warp_order),
+        cooperative=cooperative,
+        observers=tuple(observers),
+        sink=sink or FaultSink(),
+    )
+    _check_cooperative(launch)
+    return launch, mapped
+
+
+def _check_cooperative(launch: Launch) -> None:
+    """All blocks of a cooperative launch have their memory at the same time."""
+    total = launch.blocks * launch.bytes_per_block
+    if launch.cooperative and total > _MOST_BYTES_AT_ONCE:
+        raise Error(
+            f"a cooperative launch runs all {launch.blocks} blocks at once, and they take {total} bytes of shared and "
+            f"local memory ({launch.bytes_per_block} each); the emulator gives at most {_MOST_BYTES_AT_ONCE}. Launch "
+            "fewer blocks, or let a thread keep less in arrays of its own"
+        )
+
+
+def _check_sizes(image: Image, dynamic_shared: int) -> None:
+    """Before memory is taken for them: no PTX, however damaged, may exhaust the host."""
+    sizes = (
+        ("shared memory per block", image.static_shared_bytes + dynamic_shared, _MOST_SHARED_BYTES),
+        ("local memory per thread", image.local_bytes, _MOST_LOCAL_BYTES),
+        ("global and constant variables", sum(v.size or 0 for v in image.variables), _MOST_VARIABLE_BYTES),
+    )
+    for what, size, most in sizes:
+        if not 0 <= size <= most:
+            raise Error(f"{image.name} needs {size} bytes of {what}; the emulator gives at most {most}")
+
+
+def _check_cluster(image: Image, grid: Index3) -> None:
+    cluster = image.cluster or (1, 1, 1)
+    if any(size < 1 for size in cluster) or cluster[0] * cluster[1] * cluster[2] > _MOST_CLUSTER:
+        raise Error(f"{image.name} has clusters of {cluster} blocks; a cluster has 1 to {_MOST_CLUSTER}")
+    if any(size % inner for size, inner in zip(grid, cluster, strict=True)):
+        raise Error(f"{image.name} has clusters of {cluster} blocks, and a grid of {grid} is no multiple of that")
+    target = re.match(r"sm_(\d+)", image.module.target)
+    if image.cluster and target and int(target[1]) < _FIRST_WITH_CLUSTERS:
+        raise Error(
+            f"{image.name} has clusters of {cluster} blocks; {image.module.target} has none: sm_90 and later do"
+        )
+
+
+def _map_variables(image: Image, memory: Allocations) -> None:
+    """Map the module's global and constant variables. Each launch begins with their initial values."""
+    windows = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+    for variable in image.variables:
+        data = np.zeros(variable.size or 0, np.uint8)
+        data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
+        for relocation in variable.relocations:
+            address = image.addresses.get(relocation.symbol, 0) + relocation.addend
+            if relocation.generic:
+                address += windows.get(image.spaces.get(relocation.symbol, ""), 0)
+            raw = (address & (1 << 8 * relocation.size) - 1).to_bytes(relocation.size, "little")
+            data[relocation.offset : relocation.offset + relocation.size] = np.frombuffer(raw, np.uint8)
+        memory.add(
+            data,
+            name=f"variable {variable.name}",
+            base=image.addresses[variable.name],
+            writeable=variable.space != "const",
+        )

@@ -1,0 +1,208 @@
+"""The faults that a batch reports: what is wrong, where, and how it is usually repaired."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.emulator.host import BadLanes
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.machine.faults import Geometry, first_lane, kernel_fault
+from softlab.emulator.machine.flow import is_cluster_barrier
+from softlab.emulator.machine.launch import Launch
+from softlab.emulator.ptx.linker import RANK_SHIFT
+from softlab.emulator.ptx.syntax import Instruction
+from softlab.emulator.sites import Site
+from softlab.errors import KernelFault
+
+_HINTS = {
+    "global-out-of-bounds": ". Test the index against the length before the access, and check the array's size and the "
+    "grid",
+    "shared-out-of-bounds": ". Check the index and the dynamic shared memory of the launch (smem=)",
+    "misaligned": ", which is no multiple of {width}. A vector access needs an address that is a multiple of its size: "
+    "load single elements where the row does not start there",
+}
+
+
+class FaultReports:
+    """Makes the faults of one batch. ``geometry`` says where its lanes are in the grid."""
+
+    def __init__(self, launch: Launch, blocks: int, geometry: Geometry) -> None:
+        self._launch = launch
+        self._blocks = blocks
+        self.geometry = geometry
+
+    def fault(
+        self,
+        kind: str,
+        sentence: str,
+        instruction: Instruction | None,
+        lanes: Lanes,
+        bad: object,
+        address: int | None = None,
+        argument: int | None = None,
+    ) -> KernelFault:
+        """The fault of the first lane where ``bad`` holds."""
+        row, column = first_lane(lanes, bad)
+        return kernel_fault(
+            kind,
+            sentence,
+            instruction,
+            self._launch.file,
+            thread=self.geometry.thread(column),
+            block=self.geometry.block_index(row),
+            address=address,
+            argument=argument,
+        )
+
+    def report(self, fault: KernelFault, *, severity: str = "error", count: int = 1) -> None:
+        """Raise a fault that was found ``count`` times, or keep it in a run that collects its faults."""
+        self._launch.sink.report(fault, severity=severity, count=count)
+
+    def memory_fault(self, kind: str, lanes: Lanes, site: Site, bad: object, address: Value) -> Exception:
+        """The fault of an access out of bounds or misaligned; in a run that collects, :class:`BadLanes`."""
+        flat = np.broadcast_to(np.asarray(bad), lanes.extent).reshape(-1)
+        target = int(np.broadcast_to(np.asarray(address), lanes.extent).reshape(-1)[int(flat.argmax())])
+        verb = "writes" if site.store else "reads"
+        shown, location, argument = self._describe(site, target)
+        sentence = f"the thread {verb} {site.width} bytes {location}" + _HINTS[kind].format(width=site.width)
+        fault = self.fault(kind, sentence, site.instruction, lanes, bad, shown, argument)
+        if not self._launch.sink.collects:
+            return fault
+        self.report(fault, count=int(np.count_nonzero(flat)))
+        return BadLanes(bad)
+
+    def located(self, address: int) -> tuple[int, int | None]:
+        """An address as faults show it (from the start of its array, or in the block's shared memory), and the index
+        of the argument that the array is.
+        """
+        near = self._launch.memory.nearest(address)
+        if near is None:
+            return address & (1 << RANK_SHIFT) - 1, None
+        return address - near.base, near.index
+
+    def _describe(self, site: Site, address: int) -> tuple[int, str, int | None]:
+        """(address to report, its location in words, index of the argument that it is in or near)."""
+        if site.space in ("shared", "cluster"):
+            return *self._describe_shared(address), None
+        if site.space == "local":
+            nbytes = self._launch.program.image.local_bytes
+            return address, f"at byte {address} of its local memory, which has {nbytes} bytes", None
+        near = self._launch.memory.nearest(address)
+        if near is None:
+            return address, f"at address {address:#x}, where no array is", None
+        offset = address - near.base
+        return offset, f"at byte {offset} of {near.name}, which has {near.nbytes} bytes", near.index
+
+    def _describe_shared(self, address: int) -> tuple[int, str]:
+        rank = address >> RANK_SHIFT
+        size = self.geometry.blocks_per_cluster
+        if size > 1 and 0 < rank <= size:
+            return address, (
+                f"at the address of block {rank - 1} of the cluster, which only shared::cluster and generic accesses "
+                "reach"
+            )
+        signed = address - (1 << 64) if address >= 1 << 63 else address - (1 << 32) if address >= 1 << 31 else address
+        return signed, f"at byte {signed} of the block's shared memory, which has {self._launch.shared_bytes} bytes"
+
+    # Loops
+
+    def infinite_loop(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
+        """The fault of a loop that provably never ends."""
+        sentence = (
+            "the thread runs a loop that cannot end: its registers and the memory are as they were some iterations "
+            "before. "
+        )
+        sentence += self._not_begun() or "Check what should end the loop"
+        return self.fault("infinite-loop", sentence, instruction, lanes, np.bool_(True))
+
+    def over_budget(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
+        """The fault of a kernel that has not ended after all instructions that it may issue."""
+        hint = self._not_begun()
+        return self.fault(
+            "infinite-loop",
+            f"the kernel has issued {self._launch.budget} instructions and has not ended. Check what should end the "
+            f"loop here; if it is only long, raise budget={'. ' if hint else ''}{hint}",
+            instruction,
+            lanes,
+            np.bool_(True),
+        )
+
+    def _not_begun(self) -> str:
+        """A hint for a thread that waits for a block that has not begun; "" where all have."""
+        later = self._launch.blocks - self.geometry.first - self._blocks
+        if not later:
+            return ""
+        return (
+            f"If it waits for another block: of the {self._launch.blocks} blocks of the grid {self._blocks} run at a "
+            f"time, in order, and {later} have not begun; a GPU does not run all of a large grid at once either. A "
+            "block may wait only for blocks before it, or for its own cluster, unless the launch is cooperative "
+            "(cooperative=True), which runs all blocks at once"
+        )
+
+    # Barriers and warp-synchronous instructions
+
+    def missing_lanes(self, instruction: Instruction, lanes: Lanes) -> KernelFault:
+        """The fault of lanes that run a warp-synchronous instruction while lanes that it names wait elsewhere."""
+        return self.fault(
+            "inactive-lane",
+            "the thread exchanges values with lanes that its mask names and that wait elsewhere or take another "
+            "branch. Move the instruction out of the branch, or name only the lanes that come (__ballot_sync)",
+            instruction,
+            lanes,
+            np.bool_(True),
+        )
+
+    def deadlock(self, instruction: Instruction, lanes: Lanes) -> KernelFault:
+        """The fault of lanes that wait at a barrier for ever."""
+        whole = "cluster" if is_cluster_barrier(instruction) else "block"
+        return self.fault(
+            "barrier-divergence",
+            f"the thread waits at a barrier that other threads of its {whole} never reach. Move the barrier out of the "
+            "branch, so that all threads come to it",
+            instruction,
+            lanes,
+            np.bool_(True),
+        )
+
+    def not_aligned(self, instruction: Instruction, lanes: Lanes, bad: object) -> KernelFault:
+        """The fault of lanes that execute an ``.aligned`` barrier without the other lanes of their warp."""
+        return self.fault(
+            "barrier-divergence",
+            "the thread executes an .aligned barrier without the other threads of its warp. Move the barrier out of "
+            "the branch, or leave .aligned out",
+            instruction,
+            lanes,
+            bad,
+        )
+
+    # Clusters
+
+    def cluster_fault(
+        self, reason: str, lanes: Lanes, site: Site, bad: np.ndarray, offset: Value, rows: np.ndarray
+    ) -> KernelFault:
+        """The fault of an access to a block that is not in the cluster ("no-block"), or that has ended ("ended")."""
+        row = int(np.broadcast_to(rows, lanes.extent).reshape(-1)[_first(bad, lanes)])
+        verb = "writes" if site.store else "reads"
+        size = self.geometry.blocks_per_cluster
+        if reason == "no-block":
+            start = first_lane(lanes, bad)[0] // size * size
+            sentence = (
+                f"the thread {verb} shared memory of the block of rank {row - start} of its cluster, which has {size} "
+                f"blocks. Map a rank below %cluster_nctarank"
+            )
+        else:
+            sentence = (
+                f"the thread {verb} shared memory of block {self.geometry.block_index(row)}, which has ended. Let the "
+                "blocks of the cluster wait for each other at a barrier of the cluster before they end"
+            )
+        target = int(np.broadcast_to(offset, lanes.extent).reshape(-1)[_first(bad, lanes)])
+        return self.fault("shared-out-of-bounds", sentence, site.instruction, lanes, bad, target)
+
+    def barrier_fault(self, what: str, instruction: Instruction, lanes: Lanes, bad: object) -> KernelFault:
+        """The fault of a thread that uses the barrier of its cluster in another order than arrive, wait."""
+        sentence = f"the thread {what}. Each thread arrives once, then waits once, and so on"
+        return self.fault("barrier-divergence", sentence, instruction, lanes, bad)
+
+
+def _first(bad: object, lanes: Lanes) -> int:
+    return int(np.broadcast_to(np.asarray(bad), lanes.extent).reshape(-1).argmax())

@@ -1,0 +1,332 @@
+"""Which lanes run next, and which wait for others: divergence, barriers of the block, warp-synchronous instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP, Lanes, Value, lanes_of, lanes_with_same, one_mask, one_mask_per_warp, pack_bits
+from softlab.emulator.opcodes.block_votes import BlockVotes
+from softlab.emulator.ptx.blocks import Block
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """The listeners of barriers (``Observer`` says when each is called); None costs nothing."""
+
+    arrive: Callable[[Block, Lanes], Any] | None = None
+    stall: Callable[[Block, Lanes], Any] | None = None
+    barrier: Callable[[Lanes, Sequence[int]], Any] | None = None
+    exit: Callable[[Lanes], Any] | None = None
+
+
+class ScheduleHost(Protocol):
+    """What the schedule asks of the run that it is for."""
+
+    def named_lanes(self, block: Block, lanes: Lanes) -> Value:
+        """The mask of lanes that the block's first instruction names, a value of the set ``lanes``."""
+
+    def event_occurred(self, block: Block, lanes: Lanes) -> Value:
+        """Lanes whose awaited event has occurred; the block's first instruction waits for it."""
+
+    def events(self) -> int:
+        """A number that grows with everything that lanes may be waiting for."""
+
+    def without_named_lanes(self, block: Block, lanes: Lanes) -> None:
+        """Told that lanes run a warp-synchronous instruction though lanes that it names can no longer arrive."""
+
+    def deadlock(self, instruction: int, lanes: Lanes) -> Exception:
+        """The error for lanes that wait for ever at the barrier with this index in the image."""
+
+
+@dataclass
+class _Arrival:
+    """Lanes at the barrier that ends a block. ``waits`` is false for ``bar.arrive``, ``votes`` true for ``bar.red``."""
+
+    barrier: int
+    count: int | None
+    block: Block
+    lanes: Lanes
+    waits: bool
+    votes: bool
+
+    @property
+    def instruction(self) -> int:
+        """The index of the barrier in the image."""
+        return self.block.stop - 1
+
+
+_BlockSets = dict[int, Lanes]
+
+
+def _unite(sets: _BlockSets, index: int, lanes: Lanes) -> None:
+    """Add lanes to the set of a block."""
+    sets[index] = lanes.unite(sets[index]) if index in sets else lanes
+
+
+class Schedule:
+    """For each block of the code, the lanes that run it next or wait to do so.
+
+    ``live`` are the lanes that have not exited, None at the end. Blocks are numbered in the order of the code, and the
+    lowest goes first. With a ``warp_order`` a warp goes as far as it can before the next one in that order begins: one
+    of the many orders in which a GPU may run them.
+    """
+
+    def __init__(
+        self,
+        everyone: Lanes,
+        blocks: Sequence[Block],
+        listeners: Listeners,
+        votes: BlockVotes,
+        warp_order: Sequence[int] = (),
+    ) -> None:
+        self.live: Lanes | None = everyone
+        self._warp_order = tuple(warp_order)
+        self._blocks = blocks
+        self._listeners = listeners
+        self._votes = votes
+        # Blocks at which nothing is to be asked, and the end of the code.
+        self._runs_at_once = [not (block.waits or block.warp_synchronous) for block in blocks] + [True]
+        self._ready: _BlockSets = {0: everyone}
+        #: At a warp-synchronous instruction, for other lanes that it names.
+        self._stalled: _BlockSets = {}
+        #: For an event (an mbarrier's phase, the barrier of a cluster).
+        self._waiting: _BlockSets = {}
+        self._events_when_asked = 0
+        #: In a loop that only other lanes can end.
+        self._spinning: _BlockSets = {}
+        self._writes_when_deferred = -1
+        self._arrivals: list[_Arrival] = []
+
+    def others(self) -> tuple[Lanes, ...]:
+        """All sets but the one that was chosen last; a set that has not moved is the same object."""
+        at_barriers = (arrival.lanes for arrival in self._arrivals)
+        groups = (self._ready, self._stalled, self._waiting, self._spinning)
+        return (*(lanes for sets in groups for lanes in sets.values()), *at_barriers)
+
+    def defer(self, index: int, lanes: Lanes, writes: int, events: int) -> bool:
+        """These lanes wait in a loop for something that only others can change: let those run first.
+
+        False where no other lane could: the loop never ends. ``writes`` grows with every change in memory, ``events``
+        with everything that lanes may be waiting for.
+        """
+        if not self._ready and not self._ask_again(events):
+            if not self._spinning or writes == self._writes_when_deferred:
+                return False
+            self._ready, self._spinning = self._spinning, {}
+        if not self._spinning:  # else the first of them has not seen what was written since it was put off
+            self._writes_when_deferred = writes
+        _unite(self._spinning, index, lanes)
+        return True
+
+    def add(self, index: int, lanes: Lanes) -> None:
+        """These lanes go on with this block."""
+        if index in self._stalled:
+            lanes = lanes.unite(self._stalled.pop(index))
+        if index in self._ready:
+            lanes = lanes.unite(self._ready[index])
+        self._ready[index] = lanes
+
+    def next(self, host: ScheduleHost) -> tuple[int, Lanes] | None:
+        """(index of a block, lanes) to run now; None where no lane is left."""
+        while self._ready or self._spinning or self._waiting:
+            if not self._ready:
+                found = self._wake(host)
+                if found is not None:
+                    return found
+                continue
+            index, lanes = self._lowest() if not self._warp_order else self._lowest_of_first_warp()
+            if self._runs_at_once[index]:
+                return index, lanes
+            able = self._able(index, lanes, host)
+            if able is not None:
+                return index, able
+        if self._stalled:
+            return self._run_stalled(host)
+        waiting = [a for a in self._arrivals if a.waits]
+        if waiting:
+            raise host.deadlock(waiting[0].instruction, waiting[0].lanes)
+        return None
+
+    def _able(self, index: int, lanes: Lanes, host: ScheduleHost) -> Lanes | None:
+        """The lanes that can run the block's first instruction now; the others are put aside."""
+        block = self._blocks[index]
+        if block.waits:
+            able, not_yet = lanes.split(host.event_occurred(block, lanes))
+            if not_yet is not None:
+                _unite(self._waiting, index, not_yet)
+            return able
+        if self.live is None:
+            return lanes
+        everyone = lanes.count == self.live.count
+        if everyone and block.one_mask:
+            return lanes
+        named = one_mask(host.named_lanes(block, lanes))
+        if everyone and not isinstance(named, np.ndarray):
+            return lanes
+        together, early = self._together(lanes, named)
+        if early is not None:
+            _unite(self._stalled, index, early)
+            if self._listeners.stall is not None:
+                self._listeners.stall(block, early)
+        return together
+
+    def _lowest(self) -> tuple[int, Lanes]:
+        """All lanes at the lowest block."""
+        index = next(iter(self._ready)) if len(self._ready) == 1 else min(self._ready)
+        return index, self._ready.pop(index)
+
+    def _lowest_of_first_warp(self) -> tuple[int, Lanes]:
+        """Of the first warp in the order that can go on: its lanes at their lowest block. All others stay."""
+        for warp in self._warp_order:
+            for index in sorted(self._ready):
+                mask = self._ready[index].mask
+                own = np.zeros_like(mask)
+                lanes = slice(warp * WARP, (warp + 1) * WARP)
+                own[:, lanes] = mask[:, lanes]
+                if own.any():
+                    rest = mask & ~own
+                    if rest.any():
+                        self._ready[index] = lanes_of(rest)
+                    else:
+                        del self._ready[index]
+                    return index, lanes_of(own)
+        raise AssertionError("a warp order names every warp")
+
+    def _wake(self, host: ScheduleHost) -> tuple[int, Lanes] | None:
+        """No lane is ready: ask again for the lanes that wait, where anything has happened since they were put aside.
+
+        Else lanes at an mbarrier get the answer "not yet" and go on with that; the barrier of a cluster gives none.
+        """
+        if self._ask_again(host.events()):
+            return None
+        if self._spinning:
+            self._ready, self._spinning = self._spinning, {}
+            return None
+        for index in sorted(self._waiting):
+            if self._blocks[index].waits == "polls":
+                return index, self._waiting.pop(index)
+        if self._stalled:
+            return self._run_stalled(host)
+        index, lanes = next(iter(self._waiting.items()))
+        raise host.deadlock(self._blocks[index].start, lanes)
+
+    def _ask_again(self, events: int) -> bool:
+        """Make the lanes that wait for an event ready, where any event has occurred since they were asked last."""
+        if not self._waiting or events == self._events_when_asked:
+            return False
+        self._events_when_asked = events
+        self._ready, self._waiting = self._waiting, {}
+        return True
+
+    def _run_stalled(self, host: ScheduleHost) -> tuple[int, Lanes]:
+        """Lanes at a warp-synchronous instruction go on without those that cannot arrive."""
+        index = min(self._stalled)
+        lanes = self._stalled.pop(index)
+        host.without_named_lanes(self._blocks[index], lanes)
+        return index, lanes
+
+    def _together(self, lanes: Lanes, members: Value) -> tuple[Lanes | None, Lanes | None]:
+        """The lanes whose live members are all here with the same mask (PTX ISA, "bar.warp.sync"), and the others."""
+        assert self.live is not None
+        here, live = _warp_bits(lanes), _warp_bits(self.live)
+        named = np.broadcast_to(lanes.put(members, members, True), (lanes.blocks, lanes.threads))
+        named = named.reshape(lanes.blocks, -1, WARP)
+        if isinstance(members, np.ndarray) and one_mask_per_warp(named, _by_warp(lanes)).shape[2] > 1:
+            here = here & lanes_with_same(named)
+        missing = named & (live & ~here)
+        waits = (missing != 0).reshape(lanes.blocks, lanes.threads)
+        mask = lanes.mask
+        go, stay = (lanes_of(part) if part.any() else None for part in (mask & ~waits, mask & waits))
+        return go, stay
+
+    def exit(self, lanes: Lanes) -> None:
+        """These lanes have ended."""
+        assert self.live is not None
+        self.live = None if lanes.count == self.live.count else self.live.without(lanes)
+        if self.live is None:
+            return
+        if self._listeners.exit is not None:
+            self._listeners.exit(lanes)
+        for barrier in {a.barrier for a in self._arrivals}:
+            self._release(barrier)
+        for index in list(self._stalled):
+            self.add(index, self._stalled.pop(index))
+
+    def arrive(
+        self,
+        barrier: int,
+        count: int | None,
+        block: Block,
+        lanes: Lanes,
+        *,
+        waits: bool,
+        predicate: Value | None = None,
+    ) -> None:
+        """These lanes arrive at the barrier that ends ``block``; ``count`` is the number of threads it is for.
+
+        ``predicate`` is what they vote at ``bar.red``, None at other barriers.
+        """
+        assert self.live is not None
+        if predicate is not None:
+            self._votes.arrive(lanes, predicate)
+        if waits and count is None and lanes.count == self.live.count:
+            if self._listeners.barrier is not None:
+                self._listeners.barrier(lanes, (block.stop - 1,))
+            if predicate is not None:
+                self._votes.count(lanes.mask)
+            self._ready[block.index + 1] = lanes
+            return
+        for arrival in self._arrivals:
+            if arrival.barrier == barrier and arrival.block is block:
+                arrival.lanes = arrival.lanes.unite(lanes)
+                break
+        else:
+            self._arrivals.append(_Arrival(barrier, count, block, lanes, waits, predicate is not None))
+        if waits and self._listeners.arrive is not None:
+            self._listeners.arrive(block, lanes)
+        if not waits:
+            self.add(block.index + 1, lanes)
+        self._release(barrier)
+
+    def _release(self, barrier: int) -> None:
+        """Release the blocks in which all threads that the barrier counts have arrived."""
+        assert self.live is not None
+        here = [a for a in self._arrivals if a.barrier == barrier]
+        arrived = np.logical_or.reduce([a.lanes.mask for a in here])
+        count = next((a.count for a in here if a.count is not None), None)
+        if count is None:
+            complete = (arrived | ~self.live.mask).all(axis=1) & arrived.any(axis=1)
+        else:
+            warps = arrived.reshape(len(arrived), -1, WARP).any(axis=2).sum(axis=1)
+            complete = warps * WARP >= count
+        if not complete.any():
+            return
+        if self._listeners.barrier is not None:
+            instructions = [a.instruction for a in here if a.waits and a.lanes.mask[complete].any()]
+            self._listeners.barrier(lanes_of(arrived & complete[:, None]), instructions)
+        voters = [a.lanes.mask & complete[:, None] for a in here if a.votes]
+        if voters:
+            self._votes.count(np.logical_or.reduce(voters))
+        for arrival in here:
+            mask = arrival.lanes.mask
+            go, stay = mask & complete[:, None], mask & ~complete[:, None]
+            if go.any() and arrival.waits:
+                self.add(arrival.block.index + 1, lanes_of(go))
+            if stay.any():
+                arrival.lanes = lanes_of(stay)
+            else:
+                self._arrivals.remove(arrival)
+
+
+def _warp_bits(lanes: Lanes) -> np.ndarray:
+    """(blocks, warps, 1) uint32: the lanes of each warp that are in the set."""
+    return pack_bits(_by_warp(lanes))
+
+
+def _by_warp(lanes: Lanes) -> np.ndarray:
+    """(blocks, warps, 32) bool: the lanes that are in the set."""
+    return lanes.mask.reshape(lanes.blocks, -1, WARP)

@@ -1,0 +1,60 @@
+"""Makes the units of a batch: memories, barriers and copies, each with its listeners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from softlab.emulator.host import Host
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.machine.launch import Launch
+from softlab.emulator.machine.observers import listeners
+from softlab.emulator.memory.atomics import Atomics
+from softlab.emulator.memory.block_memory import GenericMemory, LocalMemory, SharedMemory
+from softlab.emulator.memory.bulk_copies import BulkCopies
+from softlab.emulator.memory.clusters import ClusterBarrier, ClusterMemory
+from softlab.emulator.memory.copies import Copies
+from softlab.emulator.memory.elements import Memory
+from softlab.emulator.memory.global_memory import GlobalMemory
+from softlab.emulator.memory.mbarriers import Mbarriers
+from softlab.emulator.opcodes.block_votes import BlockVotes
+from softlab.emulator.opcodes.units import Units
+from softlab.emulator.opcodes.warp_wide import WarpWide
+
+
+def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes, str], Value]) -> Units:
+    """The units of a batch of ``blocks`` blocks; ``special(lanes, name)`` reads a special register."""
+    faults = host.faults
+    threads, size = launch.lanes, launch.blocks_per_cluster
+
+    def heard(event: str) -> Callable | None:
+        return listeners(launch.observers, event)
+
+    global_ = GlobalMemory(launch.memory, faults, heard("global_access"))
+    shared = SharedMemory(blocks, launch.shared_bytes, faults, heard("shared_access"))
+    local = LocalMemory(blocks, threads, launch.program.image.local_bytes, faults)
+    cluster = ClusterMemory(host, shared, size, heard("cluster_access"))
+    generic = GenericMemory(global_, cluster if size > 1 else shared, local)
+    mbarriers = Mbarriers(faults, cluster, blocks, heard("mbarrier"))
+    lanes = blocks * threads
+    copies = Copies(faults, global_, shared, mbarriers, lanes, on_begin=heard("copy_begins"), on_end=heard("copy_ends"))
+    spaces: dict[str, Memory] = {"global": global_, "shared": shared, "cluster": cluster, "local": local}
+    return Units(
+        global_=global_,
+        shared=shared,
+        local=local,
+        generic=generic,
+        cluster=cluster,
+        cluster_barrier=ClusterBarrier(
+            host, blocks, threads, size, on_complete=heard("cluster_complete"), on_wait=heard("cluster_wait")
+        ),
+        mbarriers=mbarriers,
+        copies=copies,
+        bulk=BulkCopies(faults, global_, shared, cluster, mbarriers, copies, lanes),
+        atomics=Atomics({**spaces, "generic": generic}),
+        warps=WarpWide(on_shuffle=heard("shuffle"), on_sync=heard("warp_sync")),
+        block_votes=BlockVotes(blocks, threads),
+        parameters=launch.parameters,
+        special=special,
+        output=launch.output,
+        on_fence=heard("fence"),
+    )

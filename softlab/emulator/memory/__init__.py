@@ -1,0 +1,1 @@
+"""The memories of a launch, and what moves data between them."""

@@ -1,0 +1,91 @@
+"""The arrays and module variables of a launch, at virtual addresses."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import numpy as np
+
+from softlab.emulator.ptx.linker import ALLOCATION_ALIGN, ARGUMENT_BASE, GUARD_BYTES
+
+
+class Allocation:
+    """One array, or module variable, at a virtual address.
+
+    ``index`` is the kernel argument's, None for a variable; ``itemsize`` the bytes per element of the caller's array.
+    """
+
+    def __init__(
+        self, base: int, data: np.ndarray, *, name: str, index: int | None, itemsize: int | None, writeable: bool
+    ) -> None:
+        self.base = base
+        self.itemsize = itemsize
+        self.data = data
+        self.nbytes = data.nbytes
+        self.end = base + data.nbytes
+        self.name = name
+        self.index = index
+        self.writeable = writeable
+        self._views: dict[np.dtype, np.ndarray] = {}
+
+    def view(self, item: np.dtype) -> np.ndarray:
+        """The memory as whole items; bytes after the last whole one are left out."""
+        found = self._views.get(item)
+        if found is None:
+            found = self.data[: self.nbytes // item.itemsize * item.itemsize].view(item)
+            self._views[item] = found
+        return found
+
+    def check_writeable(self) -> None:
+        """Raise :class:`ReadOnlyArray` where the owner marked it read-only."""
+        if not self.writeable:
+            raise ReadOnlyArray(
+                f"the kernel writes to {self.name}, which is read-only: pass an array that can be written, for "
+                "instance a copy"
+            )
+
+
+class ReadOnlyArray(ValueError):
+    """A kernel writes to an array that its owner marked read-only."""
+
+
+class Allocations:
+    """All allocations of one launch, in the order of their addresses.
+
+    Arrays are 512-byte aligned, as cudaMalloc aligns them, with unmapped gaps between.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Allocation] = []
+        self.bases: list[int] = []
+        self._next = ARGUMENT_BASE
+
+    def add(
+        self,
+        data: np.ndarray,
+        *,
+        name: str,
+        index: int | None = None,
+        itemsize: int | None = None,
+        base: int | None = None,
+        writeable: bool = True,
+    ) -> int:
+        """Map the bytes ``data`` ((n,) uint8, used in place) and return their address."""
+        if base is None:
+            base = self._next
+            size = data.nbytes + GUARD_BYTES
+            self._next += -(-size // ALLOCATION_ALIGN) * ALLOCATION_ALIGN
+        allocation = Allocation(base, data, name=name, index=index, itemsize=itemsize, writeable=writeable)
+        at = bisect_right(self.bases, base)
+        self.bases.insert(at, base)
+        self.all.insert(at, allocation)
+        return base
+
+    def nearest(self, address: int) -> Allocation | None:
+        """The allocation that holds the address, else the nearest one within the guard gap, else None."""
+        at = bisect_right(self.bases, address)
+        near = self.all[max(0, at - 1) : at + 1]
+        if not near:
+            return None
+        found = min(near, key=lambda a: max(a.base - address, address - a.end + 1, 0))
+        return found if max(found.base - address, address - found.end) < GUARD_BYTES else None

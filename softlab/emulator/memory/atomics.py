@@ -1,0 +1,122 @@
+"""Atomic operations: lanes that meet at one address take turns, in the order of their numbers.
+
+A GPU has no such order: there a result that depends on it is arbitrary, here it is always the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.memory.elements import Memory
+from softlab.emulator.sites import Site
+
+_Array = np.ndarray
+
+
+def _compare_and_swap(old: _Array, compare: _Array, value: _Array) -> _Array:
+    return np.where(old == compare, value, old)
+
+
+def _increment(old: _Array, limit: _Array) -> _Array:
+    return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+
+
+def _decrement(old: _Array, limit: _Array) -> _Array:
+    return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
+
+
+def _bfloat16_add(old: _Array, value: _Array) -> _Array:
+    import ml_dtypes
+
+    kind = ml_dtypes.bfloat16
+    return (old.view(kind).astype(np.float32) + value.view(kind).astype(np.float32)).astype(kind).view(np.uint16)
+
+
+def _halves(function: Callable, inner: str) -> Callable:
+    """The operation on each 16-bit half."""
+    return lambda old, value: function(old[:, None].view(inner), value[:, None].view(inner)).view(np.uint32)[:, 0]
+
+
+#: Operation -> what is stored, of the old value and the operands.
+_FUNCTIONS: dict[str, Callable[..., _Array]] = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "exch": lambda old, value: value,
+    "cas": _compare_and_swap,
+    "add": np.add,
+    "inc": _increment,
+    "dec": _decrement,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+_PACKED_ADD = {
+    "add.f16x2": _halves(np.add, "f2"),
+    "add.bf16": _bfloat16_add,
+    "add.bf16x2": _halves(_bfloat16_add, "u2"),
+}
+#: Operations whose order does not matter or is kept by NumPy's unbuffered ``at``.
+_UNBUFFERED = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or}
+
+
+def check_operation(operation: str) -> None:
+    """Raise NotImplementedError for an operation ("add.u32") that is not known."""
+    name, kind = operation.split(".")
+    if kind in ("f16x2", "bf16", "bf16x2") and operation not in _PACKED_ADD:
+        raise NotImplementedError(operation)
+    if name not in _FUNCTIONS:
+        raise NotImplementedError(operation)
+
+
+def _function(operation: str) -> Callable[..., _Array]:
+    return _PACKED_ADD.get(operation) or _FUNCTIONS[operation.partition(".")[0]]
+
+
+class Atomics:
+    """The atomic instructions of one batch; ``spaces`` maps "global", "shared" and "generic" to the memories."""
+
+    def __init__(self, spaces: Mapping[str, Memory]) -> None:
+        self._spaces = spaces
+        self.writes = 0
+
+    def fetch(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> Value:
+        """``atom``: do it and give the value that was there before."""
+        flat = [lanes.full_extent(v) for v in values]
+        old = np.zeros(lanes.count, site.dtype)
+        function = _function(site.operation)
+        for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
+            view = memory.view(site.dtype)
+            old[which] = before = _take_turns(view, index, [v[which] for v in flat], function)
+            self.writes += bool((view[index] != before).any())
+        return old.reshape(lanes.extent)
+
+    def reduce(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
+        """``red``: do it."""
+        flat = [lanes.full_extent(v) for v in values]
+        name = site.operation.partition(".")[0]
+        for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
+            self.writes += 1
+            operands = [v[which] for v in flat]
+            if name in _UNBUFFERED and site.operation not in _PACKED_ADD:
+                _UNBUFFERED[name].at(memory.view(site.dtype), index, operands[0])
+            else:
+                _take_turns(memory.view(site.dtype), index, operands, _function(site.operation))
+
+
+def _take_turns(memory: _Array, index: _Array, values: list[_Array], function: Callable[..., _Array]) -> _Array:
+    """Each lane's old value. Lanes at different cells go together; lanes at one cell go one after the other."""
+    order = np.argsort(index, kind="stable")
+    cells = index[order]
+    first = np.flatnonzero(np.concatenate(([True], cells[1:] != cells[:-1])))
+    size = np.diff(np.append(first, len(cells)))
+    old = np.empty(len(index), memory.dtype)
+    for turn in range(int(size.max())):
+        lane = order[first[size > turn] + turn]
+        where = index[lane]
+        before = memory[where]
+        old[lane] = before
+        memory[where] = function(before, *(v[lane] for v in values))
+    return old

@@ -1,0 +1,242 @@
+"""Bulk copies (``cp.async.bulk``) and asynchronous stores (``st.async``): they are counted in bytes by an mbarrier, or,
+out of shared memory, by groups of their thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from softlab.emulator.host import FaultReporter
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.memory.block_memory import SharedMemory
+from softlab.emulator.memory.clusters import ClusterMemory
+from softlab.emulator.memory.copies import Copies, Copy, Fetch, lane_numbers
+from softlab.emulator.memory.elements import join_elements
+from softlab.emulator.memory.global_memory import GlobalMemory
+from softlab.emulator.memory.mbarriers import Key, Mbarriers
+from softlab.emulator.ptx.linker import RANK_SHIFT
+from softlab.emulator.sites import InstructionSite, Site
+
+_OFFSET_MASK = (1 << RANK_SHIFT) - 1
+#: What the addresses and sizes of bulk copies are multiples of, in bytes (PTX ISA, "cp.async.bulk").
+_BULK_UNIT = 16
+#: Blocks that a multicast's mask has bits for.
+_MULTICAST_RANKS = 16
+
+
+@dataclass(frozen=True)
+class BulkSites:
+    """The ends of a bulk copy, and the mbarrier that it is bound to; all as accesses of one byte."""
+
+    into: Site
+    out_of: Site
+    mbarrier: Site | None = None
+    multicast: bool = False
+
+
+@dataclass
+class _ToGlobal:
+    """A bulk copy out of shared memory, of one lane: its group, and the bytes that it goes to."""
+
+    copy: Copy
+    group: int
+    destination: np.ndarray
+
+
+class BulkCopies:
+    """The bulk copies and asynchronous stores of a batch."""
+
+    def __init__(
+        self,
+        faults: FaultReporter,
+        global_: GlobalMemory,
+        shared: SharedMemory,
+        cluster: ClusterMemory,
+        mbarriers: Mbarriers,
+        copies: Copies,
+        lanes: int,
+    ) -> None:
+        self._faults = faults
+        self._global = global_
+        self._shared = shared
+        self._cluster = cluster
+        self._mbarriers = mbarriers
+        self._copies = copies
+        self._lanes = lanes
+        self.clear()
+
+    def clear(self) -> None:
+        """For the next batch: there is none."""
+        self._group = np.zeros(self._lanes, np.int64)
+        self._to_global: list[_ToGlobal] = []
+
+    def load(
+        self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value, mbarrier: Value, mask: Value = 0
+    ) -> None:
+        """``cp.async.bulk`` into shared memory: from global memory, or from the block's own shared memory."""
+        assert sites.mbarrier is not None
+        bar_site = sites.mbarrier.moved(0)
+        for one, (target, source, nbytes, bar, ranks) in self._each(lanes, sites, into, out_of, size, mbarrier, mask):
+            self._check(one, sites, target, source, nbytes)
+            ends = [(target, bar)]
+            if sites.multicast:
+                bits = [(rank + 1) << RANK_SHIFT for rank in range(_MULTICAST_RANKS) if ranks >> rank & 1]
+                ends = [(bit | target & _OFFSET_MASK, bit | bar & _OFFSET_MASK) for bit in bits]
+            data = self._source(one, sites, source, nbytes)
+            for there, there_bar in ends:
+                owner, offset = self._shared_span(one, sites.into, there, nbytes)
+                rows, columns, offsets = self._mbarriers.key(one, bar_site, np.uint64(there_bar))
+                if rows[0] != owner:
+                    raise self._other_block(one, sites.into, np.bool_(True), offsets)
+                bound = (owner, int(offsets[0]))
+                away = source if sites.out_of.space == "global" else None
+                at = np.array([owner]), np.array([offset])
+                copy = Copy(sites.into, lane_numbers(one), *at, nbytes, True, bound, away)
+                self._copies.begin(copy, one)
+                self._copies.bind((owner, int(columns[0])), copy, partial(self._arrives, copy, data))
+
+    def _source(self, lanes: Lanes, sites: BulkSites, source: int, nbytes: int) -> np.ndarray:
+        if sites.out_of.space == "global":
+            return self._global_span(lanes, sites.out_of, source, nbytes).copy()
+        row, offset = self._shared_span(lanes, sites.out_of, source, nbytes)
+        return self._shared.data[row, offset : offset + nbytes].copy()
+
+    def _arrives(self, copy: Copy, data: np.ndarray, key: Key) -> None:
+        row, offset = int(copy.owner[0]), int(copy.offset[0])
+        self._shared.data[row, offset : offset + copy.nbytes] = data
+        self._copies.end(copy, copy.bound)
+        self._mbarriers.arrived_bytes(key, copy.nbytes)
+
+    def store(self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value) -> None:
+        """``cp.async.bulk`` from shared to global memory."""
+        for one, (target, source, nbytes, _, _) in self._each(lanes, sites, into, out_of, size, 0, 0):
+            self._check(one, sites, target, source, nbytes)
+            owner, offset = self._shared_span(one, sites.out_of, source, nbytes)
+            destination = self._global_span(one, sites.into, target, nbytes)
+            at = np.array([owner]), np.array([offset])
+            copy = Copy(sites.out_of, lane_numbers(one), *at, nbytes, False, global_address=target)
+            self._copies.begin(copy, one)
+            self._to_global.append(_ToGlobal(copy, int(self._group[copy.lane[0]]), destination))
+
+    def commit(self, lanes: Lanes, site: InstructionSite) -> None:
+        """``cp.async.bulk.commit_group``."""
+        self._group[lanes.mask.reshape(-1)] += 1
+
+    def wait(self, lanes: Lanes, site: InstructionSite, newest: Value) -> None:
+        """``cp.async.bulk.wait_group``; with ``.read`` as well all has been read and written then."""
+        here = lanes.mask.reshape(-1)
+        limit = self._group - 1 - int(np.max(newest))
+        self._end_stores(lambda one: bool(here[one.copy.lane[0]]) and one.group <= limit[one.copy.lane[0]])
+
+    def _end_stores(self, which: Callable[[_ToGlobal], bool]) -> None:
+        rest = []
+        for one in self._to_global:
+            if which(one):
+                row, offset = int(one.copy.owner[0]), int(one.copy.offset[0])
+                one.destination[:] = self._shared.data[row, offset : offset + one.copy.nbytes]
+                self._copies.end(one.copy, None)
+            else:
+                rest.append(one)
+        self._to_global = rest
+
+    def unfinished(self) -> list[Copy]:
+        """The copies that no thread has waited for."""
+        return [one.copy for one in self._to_global] + self._copies.unfinished()
+
+    def done(self) -> None:
+        """The batch is over: end the copies to global memory that are still in flight."""
+        self._end_stores(lambda one: True)
+
+    # Stores
+
+    def send(self, lanes: Lanes, sites: BulkSites, into: Value, mbarrier: Value, *values: Value) -> None:
+        """``st.async``: a store into another block that an mbarrier there counts in bytes."""
+        assert sites.mbarrier is not None
+        owner, offset = self._cluster.locate(lanes, sites.into, into)
+        owners, offsets = lanes.full_extent(owner), lanes.full_extent(offset).astype(np.int64)
+        rows, columns, bars = self._mbarriers.key(lanes, sites.mbarrier, mbarrier)
+        if (rows != owners).any():
+            raise self._other_block(lanes, sites.into, rows != owners, bars)
+        items = np.broadcast_to(join_elements(sites.into, values), lanes.extent).reshape(-1)
+        lane = lane_numbers(lanes)
+        view = self._shared.view(sites.into.item)
+        index = owners * view.shape[1] + offsets // sites.into.width
+        for key in sorted(set(zip(rows.tolist(), columns.tolist(), strict=True))):
+            mine = (rows == key[0]) & (columns == key[1])
+            bound = (key[0], int(bars[mine][0]))
+            copy = Copy(sites.into, lane[mine], owners[mine], offsets[mine], sites.into.width, True, bound)
+            self._copies.begin(copy, lanes)
+            fetch = Fetch(copy, 0, np.zeros(len(lane[mine]), np.int64), index[mine], items[mine])
+            self._copies.bind(key, copy, partial(self._sent, fetch))
+
+    def _sent(self, fetch: Fetch, key: Key) -> None:
+        self._shared.view(fetch.copy.site.item).reshape(-1)[fetch.index] = fetch.items
+        self._copies.end(fetch.copy, fetch.copy.bound)
+        self._mbarriers.arrived_bytes(key, fetch.copy.nbytes * len(fetch.index))
+
+    # What copies may do
+
+    def _other_block(self, lanes: Lanes, site: Site, bad: np.ndarray | np.bool_, offset: np.ndarray) -> Exception:
+        bad = np.broadcast_to(bad, offset.shape)
+        return self._faults.fault(
+            "mbarrier-misuse",
+            "the thread's copy goes to one block and names an mbarrier of another. Both must be in the same block",
+            site.instruction, lanes, bad.reshape(lanes.extent), int(offset[int(bad.argmax())]),
+        )  # fmt: skip
+
+    def _each(self, lanes: Lanes, sites: BulkSites, *values: Value) -> Iterable[tuple[Lanes, tuple[int, ...]]]:
+        """Each lane in turn, with its values; offsets of addresses are in them."""
+        offsets = (sites.into.offset, sites.out_of.offset, 0, sites.mbarrier.offset if sites.mbarrier else 0, 0)
+        flat = [lanes.full_extent(value) for value in values]
+        left: Lanes | None = lanes
+        for number in range(lanes.count):
+            assert left is not None
+            first = np.zeros(left.extent, bool)
+            first.reshape(-1)[0] = True
+            one, left = left.split(first)
+            assert one is not None
+            yield one, tuple(int(value[number]) + offset for value, offset in zip(flat, offsets, strict=True))
+
+    def _check(self, lanes: Lanes, sites: BulkSites, target: int, source: int, nbytes: int) -> None:
+        named = ((target, "goes to byte {}"), (source, "comes from byte {}"), (nbytes, "has a size of {} bytes"))
+        for number, words in named:
+            if number % _BULK_UNIT:
+                where, argument = (number, None) if number == nbytes else self._faults.located(number)
+                raise self._faults.fault(
+                    "misaligned",
+                    f"the thread starts a bulk copy that {words.format(where)}, which is no multiple of {_BULK_UNIT}. "
+                    f"Both addresses and the size of a bulk copy are multiples of {_BULK_UNIT}: copy the rest by "
+                    "ordinary loads and stores",
+                    sites.into.instruction, lanes, np.bool_(True), where, argument,
+                )  # fmt: skip
+
+    def _global_span(self, lanes: Lanes, site: Site, address: int, nbytes: int) -> np.ndarray:
+        """The bytes of an array, checked."""
+        found = self._global.span(address, nbytes, site.store)
+        if found is None:
+            near, argument = self._faults.located(address)
+            verb = "writes" if site.store else "reads"
+            raise self._faults.fault(
+                "global-out-of-bounds",
+                f"the thread's bulk copy {verb} {nbytes} bytes from byte {near} on of the nearest array. Test the "
+                "index and the size against the length before the copy",
+                site.instruction, lanes, np.bool_(True), near, argument,
+            )  # fmt: skip
+        return found
+
+    def _shared_span(self, lanes: Lanes, site: Site, address: int, nbytes: int) -> tuple[int, int]:
+        """(row, offset) of a run of bytes in shared memory, checked."""
+        offset = address & _OFFSET_MASK
+        if offset + nbytes > self._shared.nbytes:
+            raise self._faults.fault(
+                "shared-out-of-bounds",
+                f"the thread copies {nbytes} bytes at byte {offset} of the block's shared memory, which has "
+                f"{self._shared.nbytes} bytes. Check the size and the dynamic shared memory of the launch (smem=)",
+                site.instruction, lanes, np.bool_(True), offset,
+            )  # fmt: skip
+        rows, _ = self._cluster.locate(lanes, site.moved(0), np.uint64(address))
+        return int(lanes.full_extent(rows)[0]), offset

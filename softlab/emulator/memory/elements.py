@@ -1,0 +1,73 @@
+"""Elements and items: a lane moves its elements as one item, so that NumPy copies each lane's data in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.sites import Site
+
+#: Called as listener(site, lanes, address, stored values), for loads and atomics with no values: after
+#: the checks, before the access. ``address`` has the site's offset in it.
+AccessListener = Callable[..., None]
+
+
+class Memory(Protocol):
+    """A state space that generated code loads from and stores to."""
+
+    def load(self, lanes: Lanes, site: Site, address: Value) -> Any:
+        """The value(s) at each lane's address."""
+
+    def store(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
+        """Write each lane's value(s) to its address."""
+
+    def cells(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
+        """(memory as items, index of each lane's item, which lanes) in the order of the lanes: for atomics."""
+
+
+def split_elements(site: Site, items: Value) -> Any:
+    """Items that were loaded -> one value per element (a tuple where there are several)."""
+    if site.elements == 1:
+        return items.view(site.dtype)
+    elements = np.ascontiguousarray(np.atleast_1d(items)).view(site.dtype)
+    elements = elements.reshape(*np.shape(items), site.elements)
+    return tuple(elements[..., i] if np.ndim(items) else elements[i] for i in range(site.elements))
+
+
+def join_elements(site: Site, values: tuple[Value, ...]) -> Value:
+    """One value per element -> the items to store."""
+    if site.elements == 1:
+        return values[0].view(site.item)
+    shape = np.broadcast_shapes(*(np.shape(v) for v in values))
+    elements = np.empty((*shape, site.elements), site.dtype)
+    for i, value in enumerate(values):
+        elements[..., i] = value
+    return elements.view(site.item)[..., 0][()]  # a scalar where every lane stores the same
+
+
+def last_writer(value: Value, index: Value) -> Value:
+    """``value`` without the dimensions that ``index`` lacks: of lanes that write to one cell, the last one wins."""
+    if not isinstance(value, np.ndarray):
+        return value
+    if not isinstance(index, np.ndarray):
+        return value.reshape(-1)[-1]
+    for axis in range(value.ndim):
+        if index.shape[axis] == 1 and value.shape[axis] > 1:
+            value = value[-1:] if axis == 0 else value[:, -1:]
+    return value
+
+
+def first_of(value: Value) -> int:
+    """The first lane's value as a Python int."""
+    return int(value.flat[0]) if isinstance(value, np.ndarray) else int(value)
+
+
+def misaligned(offset: Value, width: int) -> bool:
+    """Whether any offset is not a multiple of ``width``."""
+    if width == 1:
+        return False
+    together = np.bitwise_or.reduce(offset, axis=None) if isinstance(offset, np.ndarray) else offset
+    return bool(int(together) & (width - 1))

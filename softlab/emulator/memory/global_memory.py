@@ -1,0 +1,152 @@
+"""Global memory: the caller's arrays at virtual addresses. Every access is checked for bounds and alignment."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.host import FaultReporter
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.memory.allocations import Allocation, Allocations
+from softlab.emulator.memory.elements import (
+    AccessListener,
+    first_of,
+    join_elements,
+    last_writer,
+    misaligned,
+    split_elements,
+)
+from softlab.emulator.memory.partial import partial_cells, partial_load, partial_store
+from softlab.emulator.sites import Site
+
+_ADDRESS_MASK = (1 << 64) - 1
+
+
+class GlobalMemory:
+    """Global and constant memory of one launch, as one batch uses it."""
+
+    def __init__(self, allocations: Allocations, faults: FaultReporter, listener: AccessListener | None = None) -> None:
+        self.allocations = allocations
+        self._faults = faults
+        self._listener = listener
+        self.writes = 0
+
+    @partial_load
+    def load(self, lanes: Lanes, site: Site, address: Value) -> Any:
+        """The value(s) at each lane's address."""
+        pieces = self._pieces(lanes, site, address)
+        allocation, where, index = next(pieces)
+        if where is None:
+            return split_elements(site, allocation.view(site.item)[index])
+        items = np.empty(np.shape(address), site.item)
+        items[where] = allocation.view(site.item)[index]
+        for allocation, where, index in pieces:
+            items[where] = allocation.view(site.item)[index]
+        return split_elements(site, items)
+
+    def load_bytes(self, lanes: Lanes, site: Site, address: Value, nbytes: int) -> np.ndarray:
+        """The first bytes at each lane's address, (lanes, nbytes) uint8; it is aligned as a whole.
+
+        No listener is told of it: see :meth:`tell`.
+        """
+        target = address + np.uint64(site.offset & _ADDRESS_MASK)
+        if misaligned(target, site.width):
+            raise self._misaligned(lanes, site, address)
+        byte = Site(site.index, site.instruction, site.space, np.dtype("u1"))
+        told, self._listener = self._listener, None
+        try:
+            found = [lanes.full_extent(self.load(lanes, byte, target + np.uint64(i))) for i in range(nbytes)]
+        finally:
+            self._listener = told
+        return np.stack(found, axis=1)
+
+    def tell(self, lanes: Lanes, site: Site, address: Value) -> None:
+        """Tell the listener of an access that :meth:`load_bytes` made."""
+        if self._listener is not None:
+            self._listener(site, lanes, address + np.uint64(site.offset & _ADDRESS_MASK), ())
+
+    def span(self, address: int, nbytes: int, store: bool) -> np.ndarray | None:
+        """The bytes of an array from an address on; None where they are not all in one array."""
+        near = self.allocations.nearest(address)
+        if near is None or address < near.base or address + nbytes > near.end:
+            return None
+        if store:
+            near.check_writeable()
+        self.writes += store
+        return near.data[address - near.base : address - near.base + nbytes]
+
+    @partial_store
+    def store(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
+        """Write each lane's value(s) to its address."""
+        value = join_elements(site, values)
+        for allocation, where, index in self._pieces(lanes, site, address, values):
+            if where is None:
+                allocation.view(site.item)[index] = last_writer(value, index)
+            else:
+                allocation.view(site.item)[index] = np.broadcast_to(last_writer(value, where), where.shape)[where]
+
+    @partial_cells
+    def cells(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
+        """(memory as items, index of each lane's item, which lanes) in the order of the lanes: for atomics."""
+        address = np.broadcast_to(address, lanes.extent)
+        for allocation, where, index in self._pieces(lanes, site, address):
+            which = slice(None) if where is None else where.reshape(-1)
+            yield allocation.view(site.item), index.reshape(-1), which
+
+    def _pieces(
+        self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...] = ()
+    ) -> Iterator[tuple[Allocation, np.ndarray | None, Any]]:
+        """What the lanes touch: (allocation, mask of the addresses in it or None for all, item index)."""
+        width = site.width
+        at = bisect_right(self.allocations.bases, (first_of(address) + site.offset) & _ADDRESS_MASK) - 1
+        allocation = self.allocations.all[at] if at >= 0 else None
+        if allocation is not None:
+            offset = address - np.uint64((allocation.base - site.offset) & _ADDRESS_MASK)
+            if int(offset.max()) <= allocation.nbytes - width:
+                if misaligned(offset, width):
+                    raise self._misaligned(lanes, site, address)
+                self._begin_access((allocation,), lanes, site, address, values)
+                index = offset >> site.shift
+                yield allocation, None, index.view(np.int64)
+                return
+        target = address + np.uint64(site.offset & _ADDRESS_MASK)
+        bases = np.array(self.allocations.bases, np.uint64)
+        ends = np.array([a.end for a in self.allocations.all], np.uint64)
+        owner = np.searchsorted(bases, target, side="right") - 1
+        inside = (owner >= 0) & (len(bases) > 0)
+        if len(bases):
+            held = np.maximum(owner, 0)
+            inside &= (ends[held] >= target) & (ends[held] - target >= width)
+        if not np.all(inside):
+            raise self._faults.memory_fault("global-out-of-bounds", lanes, site, ~np.asarray(inside), target)
+        if misaligned(target, width):
+            raise self._misaligned(lanes, site, address)
+        touched = {int(number): self.allocations.all[number] for number in np.unique(owner)}
+        self._begin_access(touched.values(), lanes, site, address, values)
+        for number, allocation in touched.items():
+            where = owner == number
+            index = (target[where] - np.uint64(allocation.base)) >> site.shift
+            yield allocation, where, index.view(np.int64)
+
+    def _misaligned(self, lanes: Lanes, site: Site, address: Value) -> Exception:
+        target = address + np.uint64(site.offset & _ADDRESS_MASK)
+        return self._faults.memory_fault("misaligned", lanes, site, target % np.uint64(site.width) != 0, target)
+
+    def _begin_access(
+        self,
+        touched: Iterable[Allocation],
+        lanes: Lanes,
+        site: Site,
+        address: Value,
+        values: tuple[Value, ...],
+    ) -> None:
+        if site.store:
+            for allocation in touched:
+                allocation.check_writeable()
+        self.writes += site.store and not site.operation
+        if self._listener is not None:
+            target = address + np.uint64(site.offset & _ADDRESS_MASK) if site.offset else address
+            self._listener(site, lanes, target, values)

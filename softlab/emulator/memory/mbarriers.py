@@ -1,0 +1,273 @@
+"""mbarrier objects: counts of arrivals and of bytes, in phases (PTX ISA, "Parallel Synchronization: mbarrier").
+
+An object has an address in shared memory, but its contents are kept here: programs may not read them. A phase is over
+when no arrival is pending and no byte expected; the next one begins at once. Copies end when a thread asks an mbarrier
+for them (:mod:`softlab.emulator.memory.copies`), never before. So a kernel that does not ask finds the old contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.host import FaultReporter
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.memory.clusters import ClusterMemory
+from softlab.emulator.ptx.linker import SHARED_WINDOW
+from softlab.emulator.sites import Site
+
+#: Largest count of arrivals and of bytes (PTX ISA, "mbarrier: Contents of the mbarrier object").
+MOST = (1 << 20) - 1
+#: In a state that ``arrive`` gives: the pending count below, the phase above.
+_PHASE_SHIFT = 20
+_FIELDS = ("expected", "pending", "phase", "bytes")
+#: An mbarrier object of a batch: (row, column), the block and the number of the object.
+Key = tuple[int, int]
+#: Called as listener(site, lanes, owner, offset, action): the block and the offset of each lane's object; ``action`` is
+#: "init", "arrive", "expect", "wait" or "invalidate".
+MbarrierListener = Callable[[Site, Lanes, np.ndarray, np.ndarray, str], Any]
+
+
+def pending_count(state: Value) -> Value:
+    """``mbarrier.pending_count`` of a state."""
+    return (state & np.uint64(MOST)).astype(np.uint32)
+
+
+class Mbarriers:
+    """All mbarrier objects of a batch."""
+
+    def __init__(
+        self, faults: FaultReporter, cluster: ClusterMemory, blocks: int, listener: MbarrierListener | None = None
+    ) -> None:
+        self._faults = faults
+        self._cluster = cluster
+        self._blocks = blocks
+        self._listener = listener
+        self.clear()
+
+    def clear(self) -> None:
+        """For the next batch: there is none."""
+        self._columns: dict[int, int] = {}
+        self._alive = np.zeros((self._blocks, 0), bool)
+        self._counts = {name: np.zeros((self._blocks, 0), np.int64) for name in _FIELDS}
+        self.events = 0
+
+    # Instructions
+
+    def init(self, lanes: Lanes, site: Site, address: Value, count: Value) -> None:
+        """``mbarrier.init``."""
+        rows, columns, offset = self._find(lanes, site, address, new=True)
+        counts = lanes.full_extent(count).astype(np.int64)
+        self._refuse(
+            (counts < 1) | (counts > MOST),
+            f"initialises an mbarrier for a count that is not 1 to {MOST}",
+            lanes,
+            site,
+            offset,
+        )
+        self._refuse(
+            self._alive[rows, columns],
+            "initialises an mbarrier that is in use: mbarrier.inval ends its use",
+            lanes,
+            site,
+            offset,
+        )
+        self.tell(site, lanes, rows, offset, "init")
+        self._alive[rows, columns] = True
+        for name, value in (("expected", counts), ("pending", counts), ("phase", 0), ("bytes", 0)):
+            self._counts[name][rows, columns] = value
+
+    def invalidate(self, lanes: Lanes, site: Site, address: Value) -> None:
+        """``mbarrier.inval``."""
+        rows, columns, offset = self._find(lanes, site, address)
+        self.tell(site, lanes, rows, offset, "invalidate")
+        self._alive[rows, columns] = False
+
+    def expect(self, lanes: Lanes, site: Site, address: Value, nbytes: Value) -> None:
+        """``mbarrier.expect_tx``."""
+        rows, columns, offset = self._find(lanes, site, address)
+        self.tell(site, lanes, rows, offset, "expect")
+        self._add_bytes(lanes, site, rows, columns, offset, lanes.full_extent(nbytes).astype(np.int64))
+
+    def complete(self, lanes: Lanes, site: Site, address: Value, nbytes: Value) -> None:
+        """``mbarrier.complete_tx``."""
+        rows, columns, offset = self._find(lanes, site, address)
+        self.tell(site, lanes, rows, offset, "expect")
+        self._add_bytes(lanes, site, rows, columns, offset, -lanes.full_extent(nbytes).astype(np.int64))
+        self._settle(rows, columns)
+
+    def arrive(self, lanes: Lanes, site: Site, address: Value, count: Value, nbytes: Value) -> Value:
+        """``mbarrier.arrive``, with ``.expect_tx`` also bytes; the state before."""
+        rows, columns, offset = self._find(lanes, site, address)
+        self.tell(site, lanes, rows, offset, "arrive")
+        if site.instruction.has("expect_tx"):
+            self._add_bytes(lanes, site, rows, columns, offset, lanes.full_extent(nbytes).astype(np.int64))
+        counts = lanes.full_extent(count).astype(np.int64)
+        if site.instruction.opcode == "mbarrier" and site.instruction.has("arrive_drop"):
+            np.subtract.at(self._counts["expected"], (rows, columns), counts)
+        before = self._counts["phase"][rows, columns]
+        states = np.empty(len(rows), np.uint64)
+        for part in _turns(rows, columns, counts, self._counts["pending"]):
+            states[part] = self._arrive(lanes, site, part, rows, columns, offset, counts)
+        if site.instruction.has("noComplete"):
+            over = self._counts["phase"][rows, columns] != before
+            self._refuse(over, "completes a phase with mbarrier.arrive.noComplete", lanes, site, offset)
+        return states.reshape(lanes.extent)
+
+    def _arrive(
+        self,
+        lanes: Lanes,
+        site: Site,
+        part: np.ndarray,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        offset: np.ndarray,
+        counts: np.ndarray,
+    ) -> np.ndarray:
+        """Some of the lanes arrive, no more of them than are pending."""
+        pending = self._counts["pending"]
+        key = rows[part], columns[part]
+        over = np.zeros(len(rows), bool)
+        over[part] = pending[key] < counts[part]
+        self._refuse(over, "arrives at an mbarrier more often than the phase expects", lanes, site, offset)
+        states = (self._counts["phase"][key] << _PHASE_SHIFT | pending[key]).astype(np.uint64)
+        np.subtract.at(pending, key, counts[part])
+        self._settle(*key)
+        return states
+
+    def test(self, lanes: Lanes, site: Site, address: Value, phase: Value) -> Value:
+        """``mbarrier.test_wait`` and ``try_wait``: whether the phase, by its parity or by a state, is over."""
+        rows, columns, offset = self._find(lanes, site, address)
+        over = self._over(lanes, site, rows, columns, phase)
+        if self._listener is not None and over.any():
+            passed, _ = lanes.split(over.reshape(lanes.extent))
+            if passed is not None:
+                self._listener(site, passed, rows[over], offset[over], "wait")
+        return over.reshape(lanes.extent)
+
+    def has_completed(
+        self, lanes: Lanes, site: Site, address: Value, phase: Value, *, finish: Callable[[Key], None]
+    ) -> Value:
+        """Lanes whose phase is over, before they ask. ``finish(key)`` ends the copies that are bound to an mbarrier."""
+        rows, columns, _ = self._find(lanes, site, address)
+        over = self._over(lanes, site, rows, columns, phase)
+        if not over.all():
+            asked = np.unique(np.stack([rows[~over], columns[~over]]), axis=1)
+            for key in zip(*asked.tolist(), strict=True):
+                finish(key)
+            over = self._over(lanes, site, rows, columns, phase)
+        return over.reshape(lanes.extent)
+
+    def _over(self, lanes: Lanes, site: Site, rows: np.ndarray, columns: np.ndarray, phase: Value) -> np.ndarray:
+        current = self._counts["phase"][rows, columns]
+        asked = lanes.full_extent(phase).astype(np.int64)
+        if site.instruction.has("parity"):
+            return np.asarray(current & 1 != asked & 1)
+        return np.asarray(current != asked >> _PHASE_SHIFT)
+
+    # What copies do
+
+    def key(self, lanes: Lanes, site: Site, address: Value) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(rows, columns, offsets) of the objects at each lane's address."""
+        return self._find(lanes, site, address)
+
+    def column(self, offset: int) -> int:
+        """The number of the object at an offset; -1 where there is none."""
+        return self._columns.get(offset, -1)
+
+    def phase(self, key: Key) -> int:
+        """The phase of an object now."""
+        return int(self._counts["phase"][key])
+
+    def is_alive(self, key: Key) -> bool:
+        """Whether there is an object."""
+        return key[1] >= 0 and bool(self._alive[key])
+
+    def arrived_bytes(self, key: Key, nbytes: int) -> None:
+        """A copy of ``nbytes`` bytes has ended."""
+        self._counts["bytes"][key] -= nbytes
+        self._settle(np.array([key[0]]), np.array([key[1]]))
+
+    def more_pending(self, rows: np.ndarray, columns: np.ndarray) -> None:
+        """One more arrival of this phase is pending, for each of these."""
+        np.add.at(self._counts["pending"], (rows, columns), 1)
+
+    def arrived(self, key: Key, count: int) -> bool:
+        """The copies of ``count`` threads have ended and arrive for them; returns whether that many were pending."""
+        if self._counts["pending"][key] < count:
+            return False
+        self._counts["pending"][key] -= count
+        self._settle(np.array([key[0]]), np.array([key[1]]))
+        return True
+
+    # Inside
+
+    def _settle(self, rows: np.ndarray, columns: np.ndarray) -> None:
+        """Begin the next phase where this one is over."""
+        counts = self._counts
+        over = (counts["pending"][rows, columns] == 0) & (counts["bytes"][rows, columns] == 0)
+        if over.any():
+            rows, columns = np.unique(np.stack([rows[over], columns[over]]), axis=1)
+            counts["phase"][rows, columns] += 1
+            counts["pending"][rows, columns] = counts["expected"][rows, columns]
+            self.events += 1
+
+    def _add_bytes(
+        self, lanes: Lanes, site: Site, rows: np.ndarray, columns: np.ndarray, offset: np.ndarray, nbytes: np.ndarray
+    ) -> None:
+        expected = self._counts["bytes"]
+        np.add.at(expected, (rows, columns), nbytes)
+        over = np.abs(expected[rows, columns]) > MOST
+        self._refuse(over, f"lets an mbarrier expect more than {MOST} bytes", lanes, site, offset)
+
+    def _find(
+        self, lanes: Lanes, site: Site, address: Value, *, new: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(rows, columns, offsets), (lanes,) each, of the objects at each lane's address."""
+        if site.space == "generic":
+            address = address - np.uint64(SHARED_WINDOW)
+        owner, offsets = self._cluster.locate(lanes, site, address)
+        rows = lanes.full_extent(owner).astype(np.int64)
+        offset = lanes.full_extent(offsets).astype(np.int64)
+        different, which = np.unique(offset, return_inverse=True)
+        if new:
+            for one in different.tolist():
+                self._columns.setdefault(one, len(self._columns))
+            self._grow(len(self._columns))
+        numbers = np.array([self._columns.get(one, -1) for one in different.tolist()])
+        columns = numbers[which]
+        if not new:
+            known = columns >= 0
+            dead = ~known
+            dead[known] = ~self._alive[rows[known], columns[known]]
+            self._refuse(dead, "uses an mbarrier that is not initialised (mbarrier.init)", lanes, site, offset)
+        return rows, columns, offset
+
+    def _grow(self, columns: int) -> None:
+        more = ((0, 0), (0, columns - self._alive.shape[1]))
+        if more[1][1] > 0:
+            self._alive = np.pad(self._alive, more)
+            self._counts = {name: np.pad(values, more) for name, values in self._counts.items()}
+
+    def _refuse(self, bad: np.ndarray, what: str, lanes: Lanes, site: Site, offset: np.ndarray) -> None:
+        if bad.any():
+            where = int(offset[int(bad.argmax())])
+            raise self._faults.fault(
+                "mbarrier-misuse", f"the thread {what}", site.instruction, lanes, bad.reshape(lanes.extent), where
+            )
+
+    def tell(self, site: Site, lanes: Lanes, rows: np.ndarray, offset: np.ndarray, action: str) -> None:
+        """Tell the listener."""
+        if self._listener is not None:
+            self._listener(site, lanes, rows, offset, action)
+
+
+def _turns(rows: np.ndarray, columns: np.ndarray, counts: np.ndarray, pending: np.ndarray) -> list[np.ndarray]:
+    """Lanes (their indices) that arrive together: all, where no object gets more than is pending, else one by one."""
+    total = np.zeros_like(pending)
+    np.add.at(total, (rows, columns), counts)
+    if (total <= pending)[rows, columns].all():
+        return [np.arange(len(rows))]
+    return [np.array([lane]) for lane in range(len(rows))]

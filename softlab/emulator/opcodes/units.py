@@ -1,0 +1,68 @@
+"""What carries out the effects of instructions, for one batch of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.memory.atomics import Atomics
+from softlab.emulator.memory.block_memory import GenericMemory, LocalMemory, SharedMemory
+from softlab.emulator.memory.bulk_copies import BulkCopies
+from softlab.emulator.memory.clusters import ClusterBarrier, ClusterMemory
+from softlab.emulator.memory.copies import Copies
+from softlab.emulator.memory.global_memory import GlobalMemory
+from softlab.emulator.memory.mbarriers import Mbarriers
+from softlab.emulator.opcodes.block_votes import BlockVotes
+from softlab.emulator.opcodes.warp_wide import WarpWide
+from softlab.emulator.sites import InstructionSite
+
+#: Called as listener(site, lanes) at a memory fence.
+FenceListener = Callable[[InstructionSite, Lanes], Any]
+
+
+@dataclass(frozen=True)
+class Units:
+    """The memories, barriers, copies, warp-wide instructions and votes of a batch.
+
+    ``parameters`` are the bytes of the kernel's parameters, ``special(lanes, name)`` reads a special register,
+    ``output`` takes what the kernel prints, and ``on_fence`` listens to memory fences.
+    """
+
+    global_: GlobalMemory
+    shared: SharedMemory
+    local: LocalMemory
+    generic: GenericMemory
+    cluster: ClusterMemory
+    cluster_barrier: ClusterBarrier
+    mbarriers: Mbarriers
+    copies: Copies
+    bulk: BulkCopies
+    atomics: Atomics
+    warps: WarpWide
+    block_votes: BlockVotes
+    parameters: bytes
+    special: Callable[[Lanes, str], Value]
+    output: Callable[[str], Any]
+    on_fence: FenceListener | None
+
+    def clear(self) -> None:
+        """Make everything as it is when a batch begins; global memory stays as it is."""
+        self.shared.clear()
+        self.local.clear()
+        self.cluster_barrier.clear()
+        self.mbarriers.clear()
+        self.copies.clear()
+        self.bulk.clear()
+
+    def writes(self) -> int:
+        """A number that grows with every change in memory."""
+        memories = self.global_.writes + self.shared.writes + self.local.writes
+        signals = self.cluster_barrier.completions + self.mbarriers.events
+        return memories + self.atomics.writes + self.copies.writes + signals
+
+    def events(self) -> int:
+        """A number that grows with everything that lanes may be waiting for."""
+        self.cluster_barrier.settle()
+        return self.cluster_barrier.completions + self.mbarriers.events + self.copies.bindings

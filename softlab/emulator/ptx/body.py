@@ -1,0 +1,309 @@
+"""The body of a PTX function: scopes, registers, labels, instructions and their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from softlab.emulator.ptx.source_locations import SourceLocations
+from softlab.emulator.ptx.syntax import (
+    DTYPES,
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    Operand,
+    Pair,
+    Register,
+    Special,
+    Symbol,
+    Variable,
+    Vector,
+)
+from softlab.emulator.ptx.tokens import Tokens, number
+
+#: Special registers (PTX ISA, "Special Registers"), without the ``.x`` of the four that are vectors.
+SPECIAL_REGISTERS = frozenset((
+    "tid", "ntid", "ctaid", "nctaid", "laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock_hi",
+    "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi", "lanemask_eq", "lanemask_le", "lanemask_lt",
+    "lanemask_ge", "lanemask_gt", "dynamic_smem_size", "total_smem_size", "aggr_smem_size", "is_explicit_cluster",
+    "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid", "cluster_ctarank", "cluster_nctarank",
+    "current_graph_exec",
+))  # fmt: skip
+SPACES = (".global", ".const", ".shared", ".local", ".param")
+#: Takes a declaration of variables: (scope, suffix of their unique names).
+Declaration = Callable[["Scope", str], list[Variable]]
+
+
+class Scope:
+    """Names of one pair of braces. A name that an outer scope has already gets a suffix, so that it is unique."""
+
+    def __init__(self, outer: Scope | None) -> None:
+        self.outer = outer
+        self.names: dict[str, str] = {}
+        self.stems: dict[str, tuple[int, str]] = {}
+
+    def find(self, name: str) -> str | None:
+        """The unique name that this name has here; None where it is not declared."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.outer
+        return None
+
+
+class Body:
+    """Parses the statements of one function, from its opening brace.
+
+    ``declaration(scope, suffix)`` is the parser's, for variables; the scope has the function's parameters.
+    """
+
+    def __init__(self, tokens: Tokens, locations: SourceLocations, scope: Scope, declaration: Declaration) -> None:
+        self.tokens = tokens
+        self.locations = locations
+        self._declaration = declaration
+        self.scope = Scope(scope)
+        self.registers: dict[str, str] = {}
+        self.used: set[str] = set(scope.names.values())
+        self.variables: list[Variable] = []
+        self.instructions: list[Instruction] = []
+        self.labels: dict[str, int] = {}
+        self.tables: dict[str, tuple[str, ...]] = {}
+        self.scopes: list[Scope] = [self.scope]
+
+    def parse(self, name: str, entry: bool, params: tuple[Variable, ...], results: tuple[Variable, ...]) -> Function:
+        """The function."""
+        self.tokens.take("{")
+        self._declare_labels()
+        self._statements()
+        return Function(
+            name,
+            entry,
+            params,
+            results,
+            self.registers,
+            tuple(self.variables),
+            tuple(self.instructions),
+            self.labels,
+            self.tables,
+        )
+
+    def _statements(self) -> None:
+        """All statements up to the closing brace of the function."""
+        tokens = self.tokens
+        directives = {
+            ".reg": self._registers,
+            ".loc": self._location,
+            ".pragma": tokens.skip_statement,
+            ".section": tokens.skip_section,
+        }
+        depth = 1
+        while depth:
+            word = tokens.here
+            if tokens.took("{"):
+                depth += 1
+                self.scope = Scope(self.scope)
+                self._declare_labels()
+            elif tokens.took("}"):
+                depth -= 1
+                self.scope = self.scope.outer or self.scope
+            elif tokens.took(";"):
+                continue
+            elif word in directives:
+                directives[word]()
+            elif word in SPACES or word.split("::")[0] in SPACES:
+                known = self.scope.find(tokens.here) is not None
+                before = len(self.variables)
+                self.variables += self._declaration(self.scope, f"@{before}" if depth > 1 or known else "")
+            elif tokens.tokens[tokens.at + 1].text == ":":
+                self._label()
+            else:
+                self._instruction()
+
+    def _location(self) -> None:
+        self.locations.take(self.tokens)
+
+    def _unique(self, name: str) -> str:
+        unique, count = name, 0
+        while unique in self.used:
+            count += 1
+            unique = f"{name}@{count}"
+        self.used.add(unique)
+        return unique
+
+    def _declare_labels(self) -> None:
+        """Enter the labels of this pair of braces (not of inner ones) in its scope: a use may precede the label."""
+        tokens, depth, at = self.tokens.tokens, 0, self.tokens.at
+        previous = ";"
+        while tokens[at].kind != "end":
+            text = tokens[at].text
+            if text == "{":
+                depth += 1
+            elif text == "}":
+                depth -= 1
+                if depth < 0:
+                    return
+            elif (
+                depth == 0
+                and tokens[at].kind == "word"
+                and tokens[at + 1].text == ":"
+                and (previous != "?" and tokens[at + 1].end - tokens[at + 1].start == 1)
+            ):
+                self.scope.names[text] = self._unique(text)
+            previous = text
+            at += 1
+
+    def _label(self) -> None:
+        tokens = self.tokens
+        name = self.scope.names[tokens.take()]
+        tokens.take(":")
+        if tokens.took(".branchtargets"):
+            targets = []
+            while not tokens.took(";"):
+                targets.append(self._name(tokens.take()))
+                tokens.took(",")
+            self.tables[name] = tuple(targets)
+        elif tokens.here in (".callprototype", ".calltargets"):
+            tokens.skip_statement()
+        else:
+            self.labels[name] = len(self.instructions)
+
+    def _name(self, name: str) -> str:
+        return self.scope.find(name) or name
+
+    def _registers(self) -> None:
+        tokens = self.tokens
+        tokens.take(".reg")
+        kind = tokens.take()[1:]
+        if kind not in DTYPES:
+            raise tokens.error(f"registers of type .{kind} are not taken")
+        while True:
+            name = tokens.take()
+            if tokens.took("<"):
+                count = tokens.integer()
+                tokens.take(">")
+                # %r<N> declares N registers; they are entered when first seen, so that a scope costs nothing.
+                self.scope.stems[name] = (count, kind)
+            else:
+                self._register(self.scope, name, kind)
+            if not tokens.took(","):
+                break
+        tokens.take(";")
+
+    def _register(self, scope: Scope, name: str, kind: str) -> str:
+        unique = self._unique(name)
+        scope.names[name] = unique
+        self.registers[unique] = kind
+        return unique
+
+    def _find_register(self, name: str) -> str | None:
+        scope: Scope | None = self.scope
+        stem = name.rstrip("0123456789")
+        number = name[len(stem) :]
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            if number and stem in scope.stems and int(number) < scope.stems[stem][0]:
+                return self._register(scope, name, scope.stems[stem][1])
+            scope = scope.outer
+        return None
+
+    def _instruction(self) -> None:
+        tokens = self.tokens
+        start = tokens.next.start
+        guard, negated = None, False
+        if tokens.took("@"):
+            negated = tokens.took("!")
+            operand = self._word(tokens.take())
+            if not isinstance(operand, Register):
+                raise tokens.error("a guard must be a predicate register")
+            guard = operand
+        token = tokens.next
+        if token.kind != "word" or token.text.startswith((".", "%")):
+            raise tokens.error(f"an instruction is expected, not {token.text!r}")
+        opcode, *modifiers = tokens.take().split(".")
+        operands: list[Operand] = []
+        while not tokens.took(";"):
+            operands.append(self._operand())
+            if tokens.here != ";":
+                # `shfl ... [a], [b]` and calls separate by commas; a newline alone is a missing semicolon.
+                tokens.take(",")
+        end = tokens.tokens[tokens.at - 1].end
+        text = " ".join(tokens.text[start:end].split())
+        line = tokens.line(start)
+        self.instructions.append(
+            Instruction(opcode, tuple(modifiers), tuple(operands), guard, negated, self.locations.frames, text, line)
+        )
+
+    def _operand(self) -> Operand:
+        tokens = self.tokens
+        token = tokens.next
+        if tokens.took("{"):
+            return Vector(self._list("}"))
+        if tokens.took("("):
+            return Vector(self._list(")"))
+        if tokens.took("["):
+            address = self._address()
+            while not tokens.took("]"):  # the coordinates of a tensor: kept out, the opcode is refused anyway
+                tokens.take()
+            return address
+        if tokens.took("!"):
+            return self._negation(self._operand())
+        if token.kind in ("number",) or token.text == "-":
+            sign = -1 if tokens.took("-") else 1
+            return Immediate(sign * number(tokens.take()))
+        first = self._word(tokens.take())
+        if tokens.took("|"):
+            second = self._word(tokens.take())
+            if not isinstance(first, Register | None) or not isinstance(second, Register | None):
+                raise tokens.error("a pair a|b must be of registers")
+            return Pair(first, second)
+        if isinstance(first, Symbol) and tokens.here in ("+", "-"):
+            sign = 1 if tokens.take() == "+" else -1
+            return Address(first, sign * tokens.integer())
+        return first
+
+    def _negation(self, operand: Operand) -> Register:
+        """``!p`` as a source: a register of its own that holds the negation."""
+        if not isinstance(operand, Register):
+            raise self.tokens.error("only a predicate register can be negated")
+        name = self._unique("%not")
+        self.registers[name] = "pred"
+        negation = Register(name, "pred")
+        self.instructions.append(Instruction("not", ("pred",), (negation, operand), frames=self.locations.frames))
+        return negation
+
+    def _list(self, end: str) -> tuple[Operand, ...]:
+        elements: list[Operand] = []
+        while not self.tokens.took(end):
+            elements.append(self._operand())
+            if not self.tokens.took(",") and self.tokens.here != end:
+                raise self.tokens.error(f"expected ',' or {end!r}")
+        return tuple(elements)
+
+    def _address(self) -> Address:
+        tokens = self.tokens
+        if tokens.next.kind == "number":
+            return Address(None, tokens.integer())
+        base = self._word(tokens.take())
+        if not isinstance(base, Register | Symbol):
+            raise tokens.error("an address is a register or a symbol, with or without an offset")
+        offset = 0
+        while tokens.here in ("+", "-"):
+            sign = 1 if tokens.take() == "+" else -1
+            offset += sign * tokens.integer()
+        return Address(base, offset)
+
+    def _word(self, word: str) -> Operand:
+        if word == "_":
+            return None
+        register = self._find_register(word)
+        if register in self.registers:
+            return Register(register, self.registers[register])
+        if word.startswith("%") and word[1:].partition(".")[0] in SPECIAL_REGISTERS:
+            return Special(word[1:])
+        if word == "WARP_SZ":
+            return Immediate(32)
+        if word.startswith("%"):
+            raise self.tokens.error(f"register {word} is not declared")
+        return Symbol(register or word)

@@ -1,0 +1,1 @@
+"""GPUs: the limits of named devices, and what an SM holds of a kernel."""

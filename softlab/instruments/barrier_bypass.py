@@ -1,0 +1,108 @@
+"""Threads that bypass an instruction at which other threads wait for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softlab.emulator.lanes import Lanes
+from softlab.emulator.machine.compiler import EmulatedProgram
+from softlab.emulator.machine.flow import Block
+
+
+@dataclass
+class _Waiting:
+    """One instruction at which threads wait.
+
+    ``reachable``: blocks of the program that can run after it; ``group``: how many threads wait for each other (those
+    of a warp or of a block). The masks are (blocks, threads) bool. ``waiting``: threads that wait. ``past``: threads
+    that ran code behind the instruction meanwhile. ``beyond``: those of them that ran code further down in the
+    program, so that they did not go to the instruction.
+    """
+
+    reachable: frozenset[int]
+    group: int
+    waiting: np.ndarray
+    past: np.ndarray
+    beyond: np.ndarray
+
+
+class BarrierBypasses:
+    """Follows the threads of one batch. An instruction is named by its index in the program.
+
+    A thread that exits before it comes to the instruction does not bypass it: exited threads count as arrived. A thread
+    bypasses the instruction if it runs code behind it while others wait there, and exits without coming back.
+    """
+
+    def __init__(self, program: EmulatedProgram) -> None:
+        self._program = program
+        self._waiting: dict[int, _Waiting] = {}
+        self._reachable: dict[int, frozenset[int]] = {}
+
+    def wait(self, instruction: int, after: int, lanes: Lanes, group: int) -> None:
+        """Lanes wait at an instruction. The block ``after`` follows it."""
+        mask = lanes.mask
+        found = self._waiting.get(instruction)
+        if found is None:
+            nobody = np.zeros_like(mask)
+            found = self._waiting[instruction] = _Waiting(self._reachable_from(after), group, nobody, nobody, nobody)
+        found.waiting = found.waiting | mask
+        found.past, found.beyond = found.past & ~mask, found.beyond & ~mask
+
+    def resume(self, lanes: Lanes, *instructions: int) -> None:
+        """Lanes continue from these instructions, together with all lanes that they waited for."""
+        for instruction in instructions:
+            found = self._waiting.get(instruction)
+            if found is not None:
+                mask = lanes.mask
+                found.waiting, found.past = found.waiting & ~mask, found.past & ~mask
+                found.beyond = found.beyond & ~mask
+                if not found.waiting.any():
+                    del self._waiting[instruction]
+
+    def run(self, block: Block, lanes: Lanes) -> None:
+        """Lanes run a block of the program."""
+        if not self._waiting or (block.end == "exit" and block.stop - block.start == 1):
+            return
+        for instruction, found in self._waiting.items():
+            if block.index in found.reachable:
+                shape = (lanes.blocks, -1, found.group)
+                waited_for = found.waiting.reshape(shape).any(axis=2, keepdims=True)
+                passing = lanes.mask.reshape(shape) & waited_for & ~found.waiting.reshape(shape)
+                found.past = found.past | passing.reshape(found.past.shape)
+                if block.start > instruction:
+                    found.beyond = found.beyond | passing.reshape(found.past.shape)
+
+    def by_exiting(self, lanes: Lanes) -> tuple[int, np.ndarray] | None:
+        """Of lanes that exit: (instruction, mask of the lanes that bypassed it); None if no lane did."""
+        for instruction, found in self._waiting.items():
+            mask = found.past & lanes.mask
+            if mask.any():
+                return instruction, mask
+        return None
+
+    def by_thread(self, row: int, column: int, group: int) -> tuple[int, np.ndarray] | None:
+        """(instruction, mask) of a bypass by this thread so far; ``group``: how many threads wait for each other."""
+        for instruction, found in self._waiting.items():
+            if found.group == group and found.beyond[row, column]:
+                return instruction, found.beyond
+        return None
+
+    def _reachable_from(self, start: int) -> frozenset[int]:
+        """The blocks that can run after that one, and itself."""
+        if start not in self._reachable:
+            blocks, instructions = self._program.blocks, self._program.image.instructions
+            found: set[int] = set()
+            pending = [start]
+            while pending:
+                index = pending.pop()
+                if index in found or index >= len(blocks):
+                    continue
+                found.add(index)
+                block = blocks[index]
+                pending += block.targets
+                if block.end in ("fall", "barrier") or instructions[block.stop - 1].guard is not None:
+                    pending.append(index + 1)
+            self._reachable[start] = frozenset(found)
+        return self._reachable[start]

@@ -1,0 +1,307 @@
+"""Finds races in global memory, between threads of a warp, warps of a block, and blocks of the grid.
+
+Two accesses to one cell by two threads are a race if one of them writes, not both are strong (atomics, volatile), and
+nothing orders the two (:mod:`softlab.instruments.happens_before`). All blocks of a launch run at the same time as far
+as this rule is concerned, those of different batches, too. Arrays that no instruction may write are not watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.machine.observers import Batch, Observer
+from softlab.emulator.memory.allocations import Allocation
+from softlab.emulator.memory.copies import Copy
+from softlab.emulator.ptx.syntax import Instruction
+from softlab.emulator.sites import InstructionSite, Site
+from softlab.findings import FaultSink
+from softlab.instruments.events import Events
+from softlab.instruments.global_access import GlobalAccess
+from softlab.instruments.global_reports import ATOMICS, GlobalReports
+from softlab.instruments.global_shadow import (
+    IN_BLOCK,
+    STRONG,
+    VOLATILE,
+    Clash,
+    GlobalShadow,
+    Stamps,
+    time_of,
+)
+from softlab.instruments.happens_before import HappensBefore
+from softlab.instruments.pointers import analyse, narrowest
+from softlab.instruments.source_names import Parameter
+
+#: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones do, too. Accesses
+#: that go around the first-level cache are written for the same purpose in older code.
+_STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio", "volatile", "cv", "cg", "wt")
+_RELEASE = ("release", "acq_rel")
+_WORD_SHIFT = 2
+#: Cells of one lane's access at most: a copy may begin at the end of an array and leave the rest out.
+_MOST_CELLS = 33
+
+
+class GlobalHazards(Observer):
+    """Watches one run. ``sink`` takes the races; ``parameters`` are those of the source, for the names of arrays."""
+
+    def __init__(self, sink: FaultSink, parameters: Sequence[Parameter] = ()) -> None:
+        self._events = Events()
+        self._reports = GlobalReports(sink, parameters, self._events)
+        #: The order of all accesses; in kernels with strong loads and stores also that of reads with later writes.
+        self._orders: list[HappensBefore] = []
+        self._strong_accesses = False
+        self._shadows: dict[int, GlobalShadow] = {}
+        self._skipped: frozenset[int] = frozenset()
+        self._granule_shift = 0
+        self._strong_shared: frozenset[int] | None = None
+        self._all_lanes = np.zeros(0, np.int64)
+        self._batch: Any = None
+        #: Time of the last strong read of a word by a warp, in kernels with volatile stores.
+        self._last_reads: dict[tuple[int, int], int] = {}
+        self._volatile_stores = False
+
+    # Batches
+
+    def batch(self, batch: Batch) -> None:
+        """All blocks of earlier batches run at the same time as these, with nothing known of them."""
+        if self._strong_shared is None:
+            self._analyse(batch)
+        before = [order.published() for order in self._orders] or [{}, {}]
+        size = (batch.blocks, batch.threads)
+        self._orders = [HappensBefore(*size, before[0])]
+        if self._strong_accesses:
+            self._orders.append(HappensBefore(*size, before[1], of_reads=True))
+        self._batch = batch
+        self._last_reads = {}
+        self._events.begin_batch(batch.geometry)
+        self._reports.begin_batch(batch, self._granule_shift)
+        if len(self._all_lanes) != batch.blocks * batch.threads:
+            self._all_lanes = np.arange(batch.blocks * batch.threads)
+
+    def _analyse(self, batch: Batch) -> None:
+        """Which instructions need no look, and how wide a cell is."""
+        image = batch.program.image
+        memory = batch.memory
+
+        def array_at(address: int) -> int | None:
+            found = memory.nearest(address)
+            return found.base if found is not None and found.base <= address <= found.end else None
+
+        self._skipped = analyse(image, array_at, batch.parameters).quiet
+        self._granule_shift = narrowest(image).bit_length() - 1
+        self._volatile_stores = any(i.opcode == "st" and i.has("volatile") for i in image.instructions)
+        self._strong_accesses = any(i.opcode in ("ld", "st") and _is_strong(i) for i in image.instructions)
+        fences = any(i.opcode in ("membar", "fence") or i.has(*_RELEASE) for i in image.instructions)
+        self._strong_shared = frozenset(
+            index
+            for index, i in enumerate(image.instructions)
+            if (fences or self._strong_accesses) and (_is_strong(i) or i.opcode in ATOMICS)
+        )
+
+    # Accesses
+
+    def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """Look for a race with earlier accesses, and record this one."""
+        if site.index in self._skipped or site.space == "const":
+            return
+        flat = lanes.full_extent(address).view(np.int64)
+        lane = self._lane_numbers(lanes)
+        self._access(site, lanes, flat, lane, values)
+
+    def _access(
+        self, site: Site, lanes: Lanes, address: np.ndarray, lane: np.ndarray, values: tuple[Value, ...]
+    ) -> None:
+        memory = self._batch.memory
+        found = memory.nearest(int(address[0]))
+        if found is not None and int(address.min()) >= found.base and int(address.max()) < found.end:
+            self._of_array(found, site, lanes, address, lane, values, None)
+            return
+        bases = np.array([memory.nearest(int(a)).base for a in address.tolist()])
+        for base in np.unique(bases):
+            part = np.flatnonzero(bases == base)
+            self._of_array(memory.nearest(int(base)), site, lanes, address[part], lane[part], values, part)
+
+    def _of_array(
+        self,
+        array: Allocation,
+        site: Site,
+        lanes: Lanes,
+        address: np.ndarray,
+        lane: np.ndarray,
+        values: tuple[Value, ...],
+        part: np.ndarray | None,
+    ) -> None:
+        """The accesses of one instruction to one array; ``part``: which lanes of the set they are, None for all."""
+        instruction = site.instruction
+        strong = bool(site.operation) or _is_strong(instruction)
+        words = self._words(site, address) if strong else []
+        owners = np.repeat(lane, len(words) // len(lane)) if strong else lane
+        now = self._events.access(site)
+        if strong:
+            if instruction.has(*_RELEASE):
+                self._fence(lane, instruction)
+            if site.operation or not site.store:
+                self._meet(site, words, owners, _scope(instruction))
+        cells = max(1, site.width >> self._granule_shift)
+        cell = (address - array.base) >> self._granule_shift
+        if cells > 1:
+            cell = (cell[:, None] + np.arange(cells)).reshape(-1)
+        flags = _flags(instruction, strong)
+        access = Stamps(cell, lane if cells == 1 else np.repeat(lane, cells), now, flags)
+        self._check(GlobalAccess(array, site, lanes, address, access, values, part, cells))
+        if strong and site.store and not site.operation:
+            self._meet(site, words, owners, _scope(instruction))
+
+        if strong and self._volatile_stores and (site.operation or not site.store):
+            self._last_reads.update(dict.fromkeys(zip(words, (owners // WARP).tolist(), strict=True), now))
+
+    def _meet(self, site: Site, words: Sequence[Hashable], lane: np.ndarray, scope: str) -> None:
+        """Strong accesses to words: what they learn and what they publish."""
+        for order in self._orders:
+            if site.operation:
+                order.exchange(words, lane, scope, self._events.now)
+            elif site.store:
+                order.write(words, lane, scope, self._events.now)
+            else:
+                order.read(words, lane)
+
+    def _fence(self, lane: np.ndarray, instruction: Instruction) -> None:
+        for order in self._orders:
+            order.fence(lane, self._events.now, _scope(instruction))
+
+    def _check(self, access: GlobalAccess) -> None:
+        shadow, stamps = self._shadow(access.array), access.stamps
+        begin, ordered, store = self._events.batch_start, self._orders[0].ordered, access.site.store
+        self._reports.race(access, shadow.clashing_writes(stamps, begin, ordered), "wrote")
+        if not store:
+            shadow.read(stamps, begin, ordered)
+            return
+        self._reports.race(access, shadow.clashing_reads(stamps, begin, self._orders[-1].ordered), "read")
+        if stamps.flags & VOLATILE:
+            self._reports.race(access, self._unseen(access, shadow.volatile_writes(stamps, begin, ordered)), "wrote")
+        lost = shadow.write(stamps)
+        if lost is not None:
+            self._reports.two_lanes(access, lost, shadow.winners(stamps, lost))
+
+    def _unseen(self, access: GlobalAccess, clash: Clash) -> Clash:
+        """Volatile writes since which the thread has not read the word: it overwrites what it does not know."""
+        words = access.addresses(clash.position) >> _WORD_SHIFT
+        warps = access.stamps.lane[clash.position] // WARP
+        read = [self._last_reads.get(key, 0) for key in zip(words.tolist(), warps.tolist(), strict=True)]
+        return clash.where(np.array(read, np.int64) <= time_of(clash.stamp))
+
+    def _shadow(self, array: Allocation) -> GlobalShadow:
+        found = self._shadows.get(array.base)
+        if found is None:
+            cells = (array.nbytes >> self._granule_shift) + _MOST_CELLS
+            found = self._shadows[array.base] = GlobalShadow(cells, self._batch.threads)
+        return found
+
+    def _lane_numbers(self, lanes: Lanes) -> np.ndarray:
+        if lanes.full:
+            return self._all_lanes
+        return lanes.full_extent(lanes.row_index * lanes.threads + lanes.column_index)
+
+    @staticmethod
+    def _words(site: Site, address: np.ndarray) -> list[int]:
+        """The words that strong accesses meet at."""
+        first = address >> _WORD_SHIFT
+        count = max(1, site.width >> _WORD_SHIFT)
+        return (first[:, None] + np.arange(count)).reshape(-1).tolist() if count > 1 else first.tolist()
+
+    def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
+        """A bulk copy reads or writes global memory as its thread does."""
+        if copy.global_address is None or copy.site.index in self._skipped:
+            return
+        array = self._batch.memory.nearest(copy.global_address)
+        site = replace(copy.site, store=not copy.writes)
+        cells = copy.nbytes >> self._granule_shift
+        first = (copy.global_address - array.base) >> self._granule_shift
+        lane = np.repeat(copy.lane, cells)
+        stamps = Stamps(first + np.arange(cells), lane, self._events.access(site), 0)
+        address = np.array([copy.global_address])
+        self._check(GlobalAccess(array, site, lanes, address, stamps, (), None, cells))
+
+    # What orders accesses
+
+    def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
+        """Lanes of a warp synchronise."""
+        for order in self._orders:
+            order.warp_sync(lanes, members, self._events.now)
+
+    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
+        """Warps of a block pass a barrier."""
+        live = self._batch.live_mask()
+        for order in self._orders:
+            order.barrier(lanes, live, self._events.now)
+
+    def fence(self, site: InstructionSite, lanes: Lanes) -> None:
+        """Strong writes of these lanes publish from now on what they did so far."""
+        if not site.instruction.has("proxy"):
+            self._fence(self._lane_numbers(lanes), site.instruction)
+
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """Flags and locks in shared memory also order accesses to global memory."""
+        if self._strong_shared and site.index in self._strong_shared:
+            self._strong_access(site, lanes, lanes.full_extent(lanes.row_index), address)
+
+    def cluster_access(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value, values: tuple[Value, ...]
+    ) -> None:
+        """So do those of other blocks."""
+        if self._strong_shared and site.index in self._strong_shared:
+            self._strong_access(site, lanes, lanes.full_extent(owner), address)
+
+    def _strong_access(self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value) -> None:
+        lane = self._lane_numbers(lanes)
+        offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
+        words: list[Hashable] = list(zip(owner.tolist(), offset.tolist(), strict=True))
+        if site.instruction.has(*_RELEASE):
+            self._fence(lane, site.instruction)
+        self._meet(site, words, lane, "cta")
+
+    def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
+        """An arrival publishes what its thread did; a wait learns of it."""
+        words: list[Hashable] = list(zip(owner.tolist(), offset.tolist(), strict=True))
+        lane = self._lane_numbers(lanes)
+        for order in self._orders:
+            if action == "wait":
+                order.read(words, lane)
+            elif action == "arrive":
+                order.publish(words, lane, self._events.now)
+
+    def cluster_complete(self, rows: np.ndarray, released: np.ndarray) -> None:
+        """All threads of clusters have arrived at the cluster's barrier."""
+        size = self._batch.geometry.blocks_per_cluster
+        now = self._events.now
+        for first in np.flatnonzero(rows)[::size].tolist():
+            for order in self._orders:
+                order.complete_cluster(first, size, now, bool(released[first]))
+
+    def cluster_wait(self, site: InstructionSite, lanes: Lanes) -> None:
+        """These lanes pass it."""
+        for order in self._orders:
+            order.pass_cluster(self._lane_numbers(lanes), self._batch.geometry.blocks_per_cluster)
+
+
+def _is_strong(instruction: Instruction) -> bool:
+    return instruction.has(*_STRONG)
+
+
+def _scope(instruction: Instruction) -> str:
+    """The scope of a fence or of a strong access; a volatile access and an atomic without one have the GPU's."""
+    return "cta" if instruction.has("cta") else "gpu"
+
+
+def _flags(instruction: Instruction, strong: bool) -> int:
+    if not strong:
+        return 0
+    return (
+        STRONG
+        | (VOLATILE if instruction.has("volatile") and instruction.opcode == "st" else 0)
+        | (IN_BLOCK if _scope(instruction) == "cta" else 0)
+    )

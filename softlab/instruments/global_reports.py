@@ -1,0 +1,132 @@
+"""Reports of races in global memory: which lines, threads and blocks, and the address as the source names it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP
+from softlab.emulator.machine.faults import OtherAccess, kernel_fault
+from softlab.emulator.memory.allocations import Allocation
+from softlab.emulator.ptx.syntax import Instruction
+from softlab.emulator.sites import Site
+from softlab.errors import KernelFault
+from softlab.findings import FaultSink
+from softlab.instruments.events import Events
+from softlab.instruments.global_access import GlobalAccess
+from softlab.instruments.global_shadow import IN_BLOCK, Clash, lane_of, time_of
+from softlab.instruments.source_names import Parameter, variable_name
+
+#: The opcodes of atomics.
+ATOMICS = ("atom", "red")
+
+
+class GlobalReports:
+    """Gives the sink the races of one run. ``events`` knows the earlier accesses by their times."""
+
+    def __init__(self, sink: FaultSink, parameters: Sequence[Parameter], events: Events) -> None:
+        self._sink = sink
+        self._parameters = parameters
+        self._events = events
+        self._batch: Any = None
+        self._granule_shift = 0
+
+    def begin_batch(self, batch: Any, granule_shift: int) -> None:
+        """The next accesses are those of this batch. A cell has ``1 << granule_shift`` bytes."""
+        self._batch = batch
+        self._granule_shift = granule_shift
+
+    def race(self, access: GlobalAccess, clash: Clash, what: str) -> None:
+        """Report accesses that clash with what other threads did."""
+        if not len(clash):
+            return
+        if what == "wrote" and access.has_values:
+            same = access.stores_what_is_there(clash.position)
+            self._report(access, clash.where(same), what, "warning")
+            clash = clash.where(~same)
+        self._report(access, clash, what, "error")
+
+    def two_lanes(self, access: GlobalAccess, lost: np.ndarray, winner: np.ndarray) -> None:
+        """Several lanes write one cell in one instruction."""
+        lane = access.stamps.lane[lost]
+        clash = Clash(lost, access.stamps.stamp[lost] - lane + winner)
+        if access.site.operation:
+            if access.stamps.flags & IN_BLOCK:
+                apart = lane // self._batch.threads != winner // self._batch.threads
+                self._report(access, clash.where(apart), "wrote", "error")
+            return
+        differs = access.differs_from(lost, winner) if access.has_values else np.ones(len(lost), bool)
+        self._report(access, clash.where(differs), "wrote", "error")
+        self._report(access, clash.where(~differs), "wrote", "warning")
+
+    def _report(self, access: GlobalAccess, clash: Clash, what: str, severity: str) -> None:
+        if not len(clash) or (severity == "warning" and not self._sink.collects):
+            return
+        sites = self._events.sites_of(time_of(clash.stamp))
+        for index in np.unique(sites):
+            one = clash.where(sites == index)
+            self._sink.report(self._fault(access, one, what, severity), severity=severity, count=len(one))
+
+    def _fault(self, access: GlobalAccess, clash: Clash, what: str, severity: str) -> KernelFault:
+        position, stamp = int(clash.position[0]), clash.stamp[0]
+        geometry, threads = self._batch.geometry, self._batch.threads
+        other = self._events.event(int(time_of(stamp)))
+        row, column = divmod(int(access.stamps.lane[position]), threads)
+        other_row, other_column = divmod(int(lane_of(stamp)), threads)
+        offset = int(access.stamps.cell[position]) << self._granule_shift
+        symbol = self._symbol(access.array, access.site, offset)
+        who = _whose(other.geometry is geometry and other_row == row, other_column // WARP == column // WARP)
+        instruction, other_instruction = access.site.instruction, other.site.instruction
+        if severity == "warning":
+            text = f"the thread writes {symbol}, to which {who} writes the same value, with nothing that orders the two"
+        else:
+            verb = "writes" if access.site.store else "reads"
+            text = f"the thread {verb} {symbol}, which {who} {what}, with nothing that orders the two. "
+            text += _advice(instruction, other_instruction, who)
+        return kernel_fault(
+            "race",
+            text,
+            instruction,
+            self._batch.file,
+            thread=geometry.thread(column),
+            block=geometry.block_index(row),
+            address=offset,
+            argument=access.array.index,
+            symbol=symbol,
+            other=OtherAccess(other_instruction, geometry.thread(other_column), other.geometry.block_index(other_row)),
+        )
+
+    def _symbol(self, array: Allocation, site: Site, offset: int) -> str:
+        """An address as the source names it."""
+        if array.index is None:
+            name = variable_name(array.name.removeprefix("variable "))
+            itemsize = site.dtype.itemsize
+            return name if array.nbytes == itemsize else f"{name}[{offset // itemsize}]"
+        if array.index < len(self._parameters):
+            parameter = self._parameters[array.index]
+            name, size = parameter.name, parameter.itemsize or array.itemsize
+        else:
+            name, size = array.name, array.itemsize
+        return f"{name}[{offset // (size or site.dtype.itemsize)}]"
+
+
+def _whose(same_block: bool, same_warp: bool) -> str:
+    if not same_block:
+        return "a thread of another block"
+    return "another thread of its warp" if same_warp else "another thread of its block"
+
+
+def _advice(instruction: Instruction, other: Instruction, who: str) -> str:
+    atomic = [i.opcode in ATOMICS for i in (instruction, other)]
+    if any(atomic) and not all(atomic):
+        return "One of the two is an atomic: make the other one an atomic, too, or put a barrier between them"
+    if "warp" in who:
+        return "Put __syncwarp() between the two, or give each thread an element of its own"
+    if "its block" in who:
+        return "Put __syncthreads() between the two, or give each thread an element of its own"
+    return (
+        "Blocks run in any order. Use an atomic, give each block elements of its own, publish by __threadfence() and a "
+        "flag, or split the kernel in two"
+    )

@@ -1,0 +1,164 @@
+"""Who accessed each cell of an array last: what the search for races in global memory remembers.
+
+A cell is as wide as the narrowest access of the kernel to global memory. A stamp is ``time << 24 | flags | lane``. The
+time is the number of the access in the launch. The lane is ``row * threads + column`` in the batch of that time, below
+1 << 20; the flags are above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+_TIME_SHIFT = 24
+_LANE_MASK = (1 << 20) - 1
+#: The access is strong: an atomic, or volatile, relaxed, acquire or release.
+STRONG = 1 << 20
+#: A volatile access: strong, but two volatile writes of different values are a race.
+VOLATILE = 1 << 21
+#: A strong access of the scope of its block: for other blocks it is an ordinary one.
+IN_BLOCK = 1 << 22
+
+#: (times, lanes of earlier accesses or -1 for earlier batches, lanes of this access) -> whether each pair is ordered.
+Ordered = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+class Stamps:
+    """The accesses of one instruction, (n,) each: the cells, the stamps, and which threads made them."""
+
+    def __init__(self, cell: np.ndarray, lane: np.ndarray, time: int, flags: int) -> None:
+        self.cell = cell
+        self.lane = lane
+        self.flags = flags
+        self.stamp = lane + (time << _TIME_SHIFT | flags)
+        self.distinct = len(cell) < 2 or bool((cell[1:] > cell[:-1]).all())
+
+
+class Clash:
+    """Accesses that clash with earlier ones: their positions in :class:`Stamps`, and the earlier stamps."""
+
+    def __init__(self, position: np.ndarray, stamp: np.ndarray) -> None:
+        self.position = position
+        self.stamp = stamp
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def where(self, keep: np.ndarray) -> Clash:
+        """The clashes for which ``keep`` holds."""
+        return Clash(self.position[keep], self.stamp[keep])
+
+
+def time_of(stamp: np.ndarray) -> np.ndarray:
+    """The time of each stamp."""
+    return stamp >> _TIME_SHIFT
+
+
+def lane_of(stamp: np.ndarray) -> np.ndarray:
+    """The lane of each stamp, in the batch of its time."""
+    return stamp & _LANE_MASK
+
+
+class GlobalShadow:
+    """The cells of one array. Two reads are kept: the last one, and one by another thread that it does not follow."""
+
+    def __init__(self, cells: int, threads: int) -> None:
+        self._written = np.zeros(cells, np.int64)
+        self._read = np.zeros(cells, np.int64)
+        self._other_read = np.zeros(cells, np.int64)
+        self._threads = threads
+        self._any_read = self._any_write = self._any_other_read = False
+
+    # Questions
+
+    def clashing_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
+        """Earlier writes by other threads with nothing that orders the two. ``batch``: the time when it began."""
+        return self._clashes(self._written, access, batch, ordered) if self._any_write else _NONE
+
+    def clashing_reads(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
+        """Earlier reads by other threads with nothing that orders the two."""
+        if not self._any_read:
+            return _NONE
+        found = self._clashes(self._read, access, batch, ordered)
+        if not len(found) and self._any_other_read:
+            return self._clashes(self._other_read, access, batch, ordered)
+        return found
+
+    def _clashes(self, stamps: np.ndarray, access: Stamps, batch: int, ordered: Ordered) -> Clash:
+        stamp = stamps[access.cell]
+        position = np.flatnonzero(stamp)
+        if not len(position):
+            return _NONE
+        if len(position) < len(stamp):
+            stamp = stamp[position]
+        mine = access.lane[position]
+        here = stamp >= batch << _TIME_SHIFT
+        other = stamp & _LANE_MASK
+        differs = ~here | (other != mine)
+        if access.flags & STRONG:  # two strong accesses are no race, if the scope of each has the other in it
+            strong = stamp & STRONG != 0
+            if access.flags & IN_BLOCK or (stamp & IN_BLOCK).any():
+                same_block = here & (other // self._threads == mine // self._threads)
+                strong &= same_block | (not access.flags & IN_BLOCK) & (stamp & IN_BLOCK == 0)
+            differs &= ~strong
+        if not differs.any():
+            return _NONE
+        position, stamp, mine = position[differs], stamp[differs], mine[differs]
+        other = np.where(here[differs], other[differs], -1)
+        clash = ~ordered(stamp >> _TIME_SHIFT, other, mine)
+        return Clash(position[clash], stamp[clash])
+
+    def volatile_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
+        """Earlier volatile writes by other threads, for a volatile write: volatile makes nothing of them atomic."""
+        if not self._any_write:
+            return _NONE
+        plain = Stamps(access.cell, access.lane, 0, 0)
+        found = self._clashes(self._written, plain, batch, ordered)
+        return found.where(found.stamp & VOLATILE != 0)
+
+    # Records
+
+    def write(self, access: Stamps) -> np.ndarray | None:
+        """Record writes. Positions that another lane overwrites in the same instruction; None if there are none."""
+        self._any_write = True
+        self._written[access.cell] = access.stamp
+        if access.distinct:
+            return None
+        lost = np.flatnonzero(self._written[access.cell] != access.stamp)
+        return lost if len(lost) else None
+
+    def winners(self, access: Stamps, position: np.ndarray) -> np.ndarray:
+        """The lanes whose writes of the same instruction stay at the cells of these positions."""
+        return self._written[access.cell[position]] & _LANE_MASK
+
+    def read(self, access: Stamps, batch: int, ordered: Ordered) -> None:
+        """Record reads."""
+        if self._any_read:
+            found = self._clashes(self._read, Stamps(access.cell, access.lane, 0, 0), batch, ordered)
+            if len(found):
+                self._keep(access, found, batch, ordered)
+        self._any_read = True
+        self._read[access.cell] = access.stamp
+        if access.distinct:
+            return
+        lost = np.flatnonzero(self._read[access.cell] != access.stamp)
+        if len(lost):  # of the lanes that read a cell together, keep the first one, too
+            self._other_read[access.cell[lost[::-1]]] = access.stamp[lost[::-1]]
+            self._any_other_read = True
+
+    def _keep(self, access: Stamps, found: Clash, batch: int, ordered: Ordered) -> None:
+        """Keep earlier reads that the new ones do not follow; those of other blocks first."""
+        cell = access.cell[found.position]
+        lane = access.lane[found.position]
+        near = (found.stamp >= batch << _TIME_SHIFT) & (
+            (found.stamp & _LANE_MASK) // self._threads == lane // self._threads
+        )
+        kept = self._other_read[cell]
+        kept_lane = np.where(kept >= batch << _TIME_SHIFT, kept & _LANE_MASK, -1)
+        keep = ~near | (kept == 0) | ordered(kept >> _TIME_SHIFT, kept_lane, lane)
+        self._other_read[cell[keep]] = found.stamp[keep]
+        self._any_other_read = True
+
+
+_NONE = Clash(np.zeros(0, np.int64), np.zeros(0, np.int64))

@@ -1,0 +1,256 @@
+"""Which earlier events each warp of a batch comes after: the order that barriers, fences and flags make.
+
+Time is a number that the owner of the order counts. What a warp knows of another warp is a time: everything that the
+other warp did before this time happens before what the warp does now. Two threads are ordered
+
+- in one warp, by a warp-synchronous instruction,
+- in one block, by a barrier, also a named one, for the warps that take part,
+- anywhere, by a release and an acquire: a thread makes a fence, then writes a word by a strong access (an atomic, or a
+  volatile or relaxed store); another thread reads the word by a strong access. The reader needs no fence here: code in
+  the wild often leaves it away.
+
+A fence of the scope of a block publishes only to the own block. Warps learn as wholes: what one lane acquires, its
+whole warp knows. So a little too much may be ordered, and nothing that is in order is taken for a race.
+
+Blocks of earlier batches of the launch ran before, but a GPU may run them at the same time. One more column holds the
+time up to which a warp knows all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.instruments.warp_syncs import WarpSyncs
+
+#: Warps of a batch from which on what is known of other blocks is kept per block, not per warp.
+_MOST_COLUMNS = 2048
+
+
+@dataclass
+class _Far:
+    """What warps know of other blocks, and what their last fences publish.
+
+    Each is (warps of the batch, columns + 1) int64. A column is a warp of the batch, or in very large batches a block.
+    ``known``: what the warp knows; ``fenced`` and ``fenced_in_block``: what it knew at its last fence of the scope of
+    the GPU and of any scope; 0 everywhere for a warp without a fence.
+    """
+
+    known: np.ndarray
+    fenced: np.ndarray
+    fenced_in_block: np.ndarray
+
+
+@dataclass
+class _Released:
+    """What the words that were written by strong accesses publish: to everybody, and to the block of a row only."""
+
+    to_all: dict[Hashable, np.ndarray] = field(default_factory=dict)
+    to_block: dict[tuple[Hashable, int], np.ndarray] = field(default_factory=dict)
+
+
+class HappensBefore:
+    """The order of the events of one batch. Times that a warp knows are exclusive: it knows what is earlier."""
+
+    def __init__(self, blocks: int, threads: int, earlier: dict[Hashable, int], *, of_reads: bool = False) -> None:
+        """``earlier``: what words publish of earlier batches, as :meth:`published` of the batch before says it.
+
+        ``of_reads``: the order of reads with later writes. A thread that stores by a strong access has read before
+        what it stores, so that no fence is needed.
+        """
+        self._of_reads = of_reads
+        self.threads = threads
+        self.warps = threads // WARP
+        self._blocks = blocks
+        self._known = np.zeros((blocks, self.warps, self.warps), np.int64)
+        self._syncs = WarpSyncs()
+        self._far: _Far | None = None
+        self._released = _Released()
+        self._per_block = blocks * self.warps > _MOST_COLUMNS
+        for word, time in earlier.items():
+            vector = self._released.to_all[word] = np.zeros(self._columns + 1, np.int64)
+            vector[-1] = time
+            self._tables()
+
+    def published(self) -> dict[Hashable, int]:
+        """For each word of global memory the time up to which it publishes what this batch and earlier ones did."""
+        return {word: int(v.max()) for word, v in self._released.to_all.items() if isinstance(word, int)}
+
+    @property
+    def _columns(self) -> int:
+        return self._blocks if self._per_block else self._blocks * self.warps
+
+    def _tables(self) -> _Far:
+        if self._far is None:
+            shape = (self._blocks * self.warps, self._columns + 1)
+            self._far = _Far(*(np.zeros(shape, np.int64) for _ in range(3)))
+        return self._far
+
+    # Questions
+
+    def ordered(self, time: np.ndarray, other: np.ndarray, mine: np.ndarray) -> np.ndarray:
+        """Whether lanes come after what other lanes did: (n,) each.
+
+        Lanes are numbered ``row * threads + column``; ``other`` is -1 for threads of earlier batches.
+        """
+        row, warp = mine // self.threads, mine % self.threads // WARP
+        other_row, other_warp = other // self.threads, other % self.threads // WARP
+        near = (other >= 0) & (other_row == row)
+        before = near & (time < self._known[row, warp, np.where(near, other_warp, 0)])
+        if self._far is not None and not before.all():
+            column = other_row if self._per_block else other // WARP
+            column = np.where(other >= 0, column, -1)
+            before |= ~near & (time < self._far.known[mine // WARP, column])
+        left = near & (other_warp == warp) & ~before
+        if self._syncs and left.any():
+            at = np.flatnonzero(left)
+            lanes = (other[at] % WARP, mine[at] % WARP)
+            before[at] = self._syncs.ordered(row[at], warp[at], *lanes, time[at])
+        return before
+
+    # Barriers
+
+    def warp_sync(self, lanes: Lanes, members: Value, now: int) -> None:
+        """The lanes of each warp that name each other synchronise."""
+        masks = WarpSyncs.grouping(lanes, members)
+        if masks is not None and self._syncs.record(masks, now):
+            return
+        here = np.broadcast_to(lanes.warp_mask.any(axis=2), (lanes.blocks, self.warps))
+        if len(lanes.extent) == 2:
+            here = here & self._rows_of(lanes)[:, None]
+        rows, warps = np.nonzero(here)
+        self._known[rows, warps, warps] = now
+
+    @staticmethod
+    def _rows_of(lanes: Lanes) -> np.ndarray:
+        rows = np.zeros(lanes.blocks, bool)
+        rows[np.asarray(lanes.row_index).reshape(-1)] = True
+        return rows
+
+    def barrier(self, lanes: Lanes, live: np.ndarray | None, now: int) -> None:
+        """The warps of these lanes pass a barrier of their block; ``live``: (blocks, threads) bool."""
+        here = np.asarray(lanes.mask.reshape(self._blocks, self.warps, WARP).any(axis=2))
+        rows = np.asarray(here.any(axis=1))
+        others = np.zeros_like(here) if live is None else live.reshape(*here.shape, WARP).any(axis=2) & ~here
+        whole = rows & ~others.any(axis=1)
+        self._known[whole] = now
+        for row in np.flatnonzero(rows & ~whole):
+            warps = np.flatnonzero(here[row])
+            self._known[row, warps] = self._known[row, warps].max(axis=0)
+            self._known[row, warps[:, None], warps] = now
+        if self._far is not None:
+            for table in (self._far.known, self._far.fenced, self._far.fenced_in_block):
+                blocks = table.reshape(self._blocks, self.warps, -1)
+                joined = np.where(here[:, :, None], blocks, 0).max(axis=1, keepdims=True)
+                np.copyto(blocks, joined, where=here[:, :, None])
+
+    # Releases and acquires
+
+    def fence(self, lane: np.ndarray, now: int, scope: str) -> None:
+        """The warps of these lanes make a fence of a scope: "cta", "cluster", "gpu" or "sys"."""
+        far = self._tables()
+        warps = np.unique(lane // WARP)
+        vectors = self._knowledge(warps, now)
+        far.fenced_in_block[warps] = vectors
+        if scope != "cta":
+            far.fenced[warps] = vectors
+
+    def _knowledge(self, warps: np.ndarray, now: int) -> np.ndarray:
+        """All that these warps of the batch know, and what they did themselves."""
+        vectors = self._tables().known[warps]
+        rows, own = warps // self.warps, warps % self.warps
+        which = np.arange(len(warps))
+        if self._per_block:
+            vectors[which, rows] = now
+        else:
+            columns = rows[:, None] * self.warps + np.arange(self.warps)
+            vectors[which[:, None], columns] = self._known[rows, own]
+            vectors[which, warps] = now
+        return vectors
+
+    def write(self, words: Iterable[Hashable], lane: np.ndarray, scope: str, now: int) -> None:
+        """Lanes store to words by strong stores: these publish what came before their last fences."""
+        if self._of_reads:
+            self.fence(lane, now, scope)
+        if self._far is None:
+            return
+        pairs = _pairs(words, lane // WARP)
+        for word in dict.fromkeys(word for word, _ in pairs):  # what the words published before is overwritten
+            self._released.to_all.pop(word, None)
+        for word, warp in pairs:
+            self._release(word, warp, scope)
+
+    def read(self, words: Iterable[Hashable], lane: np.ndarray) -> None:
+        """Lanes read words by strong loads, and learn what these publish."""
+        if self._far is not None:
+            for word, warp in _pairs(words, lane // WARP):
+                self._acquire(word, warp)
+
+    def exchange(self, words: Iterable[Hashable], lane: np.ndarray, scope: str, now: int) -> None:
+        """Lanes access words by atomics, one after the other: each learns what those before it published."""
+        if self._of_reads:
+            self.fence(lane, now, scope)
+        if self._far is not None:
+            for word, warp in _pairs(words, lane // WARP):
+                self._acquire(word, warp)
+                self._release(word, warp, scope)
+
+    def _release(self, word: Hashable, warp: int, scope: str) -> None:
+        far = self._tables()
+        if scope != "cta":
+            _join(self._released.to_all, word, far.fenced[warp])
+        _join(self._released.to_block, (word, warp // self.warps), far.fenced_in_block[warp])
+
+    def _acquire(self, word: Hashable, warp: int) -> None:
+        for vector in (self._released.to_all.get(word), self._released.to_block.get((word, warp // self.warps))):
+            if vector is not None:
+                self._learn(warp, vector)
+
+    def publish(self, words: Iterable[Hashable], lane: np.ndarray, now: int) -> None:
+        """Lanes publish at these words all that they know and did, without a fence: arrivals at an mbarrier."""
+        warps = lane // WARP
+        distinct, where = np.unique(warps, return_inverse=True)
+        vectors = self._knowledge(distinct, now)
+        for word, number in _pairs(words, where):
+            _join(self._released.to_all, word, vectors[number])
+
+    def _learn(self, warp: int, vector: np.ndarray) -> None:
+        """A warp of the batch learns what a vector says."""
+        known = self._tables().known[warp]
+        np.maximum(known, vector, out=known)
+        row, own = divmod(warp, self.warps)
+        columns = vector[row] if self._per_block else vector[row * self.warps : (row + 1) * self.warps]
+        np.maximum(self._known[row, own], columns, out=self._known[row, own])
+
+    # Clusters
+
+    def complete_cluster(self, row: int, size: int, now: int, released: bool) -> None:
+        """All threads of the cluster that begins in a row have arrived at its barrier.
+
+        Without a release they publish only what came before their fences.
+        """
+        warps = np.arange(row * self.warps, (row + size) * self.warps)
+        far = self._tables()
+        vectors = self._knowledge(warps, now) if released else far.fenced[warps]
+        self._released.to_all["cluster", row // size] = vectors.max(axis=0)
+
+    def pass_cluster(self, lane: np.ndarray, size: int) -> None:
+        """These lanes pass the barrier of their cluster."""
+        clusters = lane // (self.threads * size)
+        self.read([("cluster", number) for number in clusters.tolist()], lane)
+
+
+def _pairs(words: Iterable[Hashable], warps: np.ndarray) -> Iterable[tuple[Hashable, int]]:
+    """The distinct (word, warp), in the order of the lanes."""
+    return dict.fromkeys(zip(words, warps.tolist(), strict=True))
+
+
+def _join(released: dict, word: Hashable, vector: np.ndarray) -> None:
+    """Add what a vector says to what a word publishes."""
+    if not vector.any():
+        return
+    before = released.get(word)
+    released[word] = vector.copy() if before is None else np.maximum(before, vector)

@@ -1,0 +1,99 @@
+"""Totals of a rule over the warps of an access, evaluated once per pattern of addresses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.sites import Site
+from softlab.instruments.banks import wavefronts_and_conflicts
+from softlab.instruments.coalescing import global_sectors
+from softlab.instruments.unrolled import Rule
+
+#: A pattern repeats when all addresses move by this many bytes, the width of all banks.
+BANK_PERIOD = 128
+#: Widest access that the coalescing rule takes. A wider, aligned access lies in the sector of its first bytes.
+_RULE_WIDTH = 16
+SECTOR = 32
+#: A multiple of every period, added to addresses relative to a first one.
+_FAR = 1 << 30
+#: Patterns kept. Without a limit, memory would grow with the run.
+_MOST_PATTERNS = 4096
+
+
+def bank_figures(address: np.ndarray, active: np.ndarray, width: int, store: bool) -> np.ndarray:
+    """(wavefronts, bank conflicts) of each warp's access to shared memory: (n, 2)."""
+    return np.stack(wavefronts_and_conflicts(address, active, width, store), axis=1)
+
+
+def sector_figures(address: np.ndarray, active: np.ndarray, width: int, store: bool) -> np.ndarray:
+    """The sectors of each warp's access to global memory: (n, 1)."""
+    return global_sectors(address, active, min(width, _RULE_WIDTH))[:, None]
+
+
+class _Pattern:
+    """The figures of one block's access, for each phase of its first lane's address in the period."""
+
+    def __init__(self, phases: int, figures: int) -> None:
+        self.figures = np.zeros((phases, figures), np.int64)
+        self.known = np.zeros(phases, bool)
+
+
+class PatternCache:
+    """Totals of a rule over the warps of an access. The rule is evaluated once per pattern.
+
+    ``period``: a move of all addresses by this many bytes changes nothing. ``figures``: how many the rule gives.
+    """
+
+    def __init__(self, rule: Rule, period: int, figures: int) -> None:
+        self._rule = rule
+        self._period = period
+        self._figures = figures
+        self._patterns: dict[tuple, _Pattern] = {}
+
+    def total(self, site: Site, lanes: Lanes, address: Value) -> np.ndarray:
+        """The rule's figures, summed over all warps of the set: (figures,) int64."""
+        if not isinstance(lanes, Box):
+            return self._each_warp(site, lanes, address)
+        if not isinstance(address, np.ndarray):
+            address = np.full((1, 1), address)
+        relative = address - address[:, :1]
+        if len(relative) > 1:
+            if relative.shape[1] > 1 and (relative != relative[0]).any():
+                return self._each_warp(site, lanes, address)
+            relative = relative[:1]
+        key = (site.width, site.store, lanes.threads, lanes.column_key, relative.shape[1], relative.tobytes())
+        pattern = self._patterns.get(key)
+        if pattern is None:
+            if len(self._patterns) >= _MOST_PATTERNS:
+                self._patterns.clear()
+            pattern = self._patterns[key] = _Pattern(max(1, self._period // site.width), self._figures)
+        times = lanes.extent[0] // len(address)
+        if len(address) == 1:
+            phase = int(address[0, 0]) % self._period // site.width
+            if not pattern.known[phase]:
+                self._learn(pattern, site, lanes, relative, np.array([phase]))
+            return pattern.figures[phase] * times
+        phases = ((address[:, 0] & address.dtype.type(self._period - 1)) >> address.dtype.type(site.shift)).astype(int)
+        new = ~pattern.known[phases]
+        if new.any():
+            self._learn(pattern, site, lanes, relative, np.unique(phases[new]))
+        return pattern.figures[phases].sum(axis=0) * times
+
+    def _learn(self, pattern: _Pattern, site: Site, lanes: Box, relative: np.ndarray, phases: np.ndarray) -> None:
+        """Evaluate a block's figures for these phases of its first lane's address."""
+        # The first address is far from zero, so that addresses below it stay positive.
+        first = (phases * site.width + _FAR).astype(relative.dtype)
+        spread = lanes.spread(np.broadcast_to(relative + first[:, None], (len(phases), lanes.extent[1])))
+        figures = self._solve(site, spread, lanes.warp_mask)
+        pattern.figures[phases] = figures.reshape(len(phases), -1, self._figures).sum(axis=1)
+        pattern.known[phases] = True
+
+    def _each_warp(self, site: Site, lanes: Lanes, address: Value) -> np.ndarray:
+        spread = lanes.spread(np.broadcast_to(address, lanes.extent))
+        return self._solve(site, spread, lanes.warp_mask).sum(axis=0)
+
+    def _solve(self, site: Site, address: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """(warps, figures)."""
+        active = np.broadcast_to(active, address.shape).reshape(-1, WARP)
+        return self._rule(address.reshape(-1, WARP), active, site.width, site.store)

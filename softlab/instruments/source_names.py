@@ -1,0 +1,98 @@
+"""The names that the CUDA source gives to parameters and variables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from softlab.emulator.ptx.linker import Image
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_NOT_A_TYPE = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|__grid_constant__|struct|typename|unsigned)\b")
+#: Bytes of the types that pointers commonly point to.
+_SIZES = {
+    "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "uchar": 1, "short": 2, "int16_t": 2, "uint16_t": 2, "__half": 2,
+    "half": 2, "__nv_bfloat16": 2, "int": 4, "unsigned": 4, "signed": 4, "float": 4, "int32_t": 4, "uint32_t": 4,
+    "uint": 4, "__half2": 4, "half2": 4, "long": 8, "long long": 8, "long long int": 8, "double": 8, "int64_t": 8,
+    "uint64_t": 8, "size_t": 8, "float2": 8, "int2": 8, "uint2": 8, "float4": 16, "int4": 16, "uint4": 16,
+    "double2": 16,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel: its name, and bytes per element of what a pointer points to (None: not known)."""
+
+    name: str
+    itemsize: int | None
+
+
+def parameters(source: str, kernel: str) -> tuple[Parameter, ...]:
+    """The parameters of a kernel as its source declares them; empty where the declaration is not found."""
+    base = re.sub(r"<.*", "", kernel, flags=re.DOTALL).rpartition("::")[2].strip()
+    text = _COMMENT.sub(" ", source)
+    for match in re.finditer(rf"\b{re.escape(base)}\s*\(", text):
+        before = text[: match.start()]
+        if "__global__" in before[max(before.rfind(mark) for mark in ";}") + 1 :]:
+            return tuple(_parameter(part) for part in _arguments(text, match.end()) if part.strip())
+    return ()
+
+
+def _arguments(text: str, start: int) -> list[str]:
+    """The parts between commas up to the closing parenthesis."""
+    parts, depth = [""], 0
+    for character in text[start:]:
+        depth += (character in "([{<") - (character in ")]}>")
+        if depth < 0:
+            break
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _parameter(text: str) -> Parameter:
+    text = text.partition("=")[0]
+    names = re.findall(r"[A-Za-z_]\w*", text.partition("[")[0])
+    name = names[-1] if names else "?"
+    pointed = re.split(r"[*&\[]", text)[0]
+    if text.count("*") > 1:
+        return Parameter(name, 8)
+    if "*" not in text:
+        pointed = pointed.rpartition(name)[0]
+    unsigned = "unsigned" in pointed.split()
+    kind = " ".join(_NOT_A_TYPE.sub(" ", pointed).split())
+    return Parameter(name, _SIZES.get(kind or ("unsigned" if unsigned else "")))
+
+
+def variable_name(symbol: str) -> str:
+    """A variable's name as the source spells it, of its name in the PTX (Itanium C++ ABI, "Mangling")."""
+    if not symbol.startswith("_Z"):
+        return symbol
+    found, at = symbol, 2
+    while at < len(symbol):
+        number = re.match(r"\d+", symbol[at:])
+        if number is None:
+            at += 1
+            continue
+        start = at + len(number[0])
+        name = symbol[start : start + int(number[0])]
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):  # a discriminator, not a length
+            at = start
+            continue
+        found, at = name, start + len(name)
+    return found
+
+
+def shared_symbol(image: Image, address: int, itemsize: int) -> str | None:
+    """An address in shared memory as the source names it: the variable, and the element in it."""
+    shared = [(image.addresses[name], name) for name, space in image.spaces.items() if space == "shared"]
+    below = [variable for variable in shared if variable[0] <= address]
+    if not below:
+        return None
+    base, symbol = max(below)
+    variables = (*image.module.variables.values(), *image.module.functions[image.name].variables)
+    size = next((v.size for v in variables if v.name == symbol), None)
+    name = variable_name(symbol)
+    return name if size == itemsize else f"{name}[{(address - base) // itemsize}]"

@@ -1,0 +1,71 @@
+"""When the lanes of each warp synchronised last, also in groups that each have a mask of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP, Lanes, Value
+
+_FULL = 0xFFFFFFFF
+#: Different sets of groups that are kept. Beyond it the warp counts as one group.
+_MOST_GROUPINGS = 32
+
+
+class WarpSyncs:
+    """The last time of each grouping of the lanes of a batch, or of one block that stands for all.
+
+    A grouping is the mask that each lane names: (rows, warps, 32) uint32, 0 for lanes that do not take part.
+    """
+
+    def __init__(self) -> None:
+        self._groupings: dict[bytes, tuple[np.ndarray, int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._groupings)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._groupings.clear()
+
+    def repeat(self, rows: int) -> None:
+        """Give each of ``rows`` blocks a state of its own."""
+        groupings = [(np.repeat(masks, rows, axis=0), time) for masks, time in self._groupings.values()]
+        self._groupings = {masks.tobytes(): (masks, time) for masks, time in groupings}
+
+    @staticmethod
+    def grouping(lanes: Lanes, members: Value) -> np.ndarray | None:
+        """The grouping of a warp-synchronous instruction. None if each warp has one group."""
+        if not isinstance(members, np.ndarray):
+            if int(members) == _FULL:
+                return None
+            masks = np.where(lanes.warp_mask, np.uint32(members), np.uint32(0))
+        else:
+            if (members == _FULL).all():
+                return None
+            masks = np.where(lanes.warp_mask, lanes.spread(members), np.uint32(0))
+        return np.ascontiguousarray(masks, np.uint32)
+
+    def record(self, masks: np.ndarray, time: int) -> bool:
+        """Groups synchronise. False if too many groupings are known already: the caller then takes whole warps."""
+        key = masks.tobytes()
+        if key not in self._groupings and len(self._groupings) >= _MOST_GROUPINGS:
+            return False
+        self._groupings[key] = (masks, time)
+        return True
+
+    def ordered(
+        self, row: np.ndarray, warp: np.ndarray, first: np.ndarray, second: np.ndarray, time: np.ndarray
+    ) -> np.ndarray:
+        """Whether lane ``second`` of a warp comes after what lane ``first`` did at a time; (n,) each.
+
+        A chain of groups also orders two lanes.
+        """
+        known = np.uint32(1) << first.astype(np.uint32)
+        lane = np.arange(WARP, dtype=np.uint32)
+        for masks, at in sorted(self._groupings.values(), key=lambda grouping: grouping[1]):
+            which = np.minimum(row, len(masks) - 1)
+            of_warp = masks[which, warp]
+            joined = (known[:, None] >> lane & np.uint32(1)).astype(bool)
+            gained = np.bitwise_or.reduce(np.where(joined, of_warp, np.uint32(0)), axis=1)
+            known = np.where(time < at, known | gained, known)
+        return (known >> second.astype(np.uint32) & np.uint32(1)).astype(bool)

@@ -1,0 +1,103 @@
+"""Arguments of a launch held against the parameters that the kernel declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from softlab.cuda.compile import Program
+from softlab.cuda.structs import arrays_of
+from softlab.kernel.c_types import CType, declared_types
+
+_INTEGERS = {
+    "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4, "unsigned int": 4,
+    "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8,
+}  # fmt: skip
+#: C++ type -> names of the NumPy dtypes whose elements it reads. Integers of either sign hold the same bits.
+_DTYPES: dict[str, tuple[str, ...]] = {
+    "bool": ("bool", "int8", "uint8"),
+    "float": ("float32",),
+    "double": ("float64",),
+    "__half": ("float16", "uint16", "int16"),
+    "__nv_bfloat16": ("bfloat16", "uint16", "int16"),
+    **{name: tuple(f"{sign}int{8 * size}" for sign in ("", "u")) for name, size in _INTEGERS.items()},
+}
+for _name in ("char", "signed char", "unsigned char"):
+    _DTYPES[_name] += ("bool",)
+for _element, _name in (("float", "float"), ("double", "double"), ("int", "int"), ("unsigned int", "uint")):
+    for _count in (2, 3, 4):
+        _DTYPES[f"{_name}{_count}"] = _DTYPES[_element]
+_DTYPES["__half2"], _DTYPES["__nv_bfloat162"] = _DTYPES["__half"], _DTYPES["__nv_bfloat16"]
+_DTYPES["float2"] += ("complex64",)
+_DTYPES["double2"] += ("complex128",)
+_NULL = np.uint64(0)
+
+
+def checked_arguments(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """The arguments, with None as a null pointer.
+
+    Pointers to ``void``, to structs and to types that are not known take any array.
+
+    Raises:
+        TypeError: an array whose dtype is not that of the declared type, an array for a parameter that is no pointer,
+            None for one that is no pointer, or an array in the other byte order.
+        ValueError: a Python int beyond the largest value of a signed parameter.
+    """
+    declared = declared_types(program) or ()
+    if len(declared) != len(arguments):  # of a wrong number the emulator tells with the types that it knows
+        declared = (None,) * len(arguments)
+    return tuple(_checked(number, *pair) for number, pair in enumerate(zip(arguments, declared, strict=True)))
+
+
+def _checked(number: int, argument: Any, declared: CType | None) -> Any:
+    if argument is None:
+        if declared is not None and not declared.pointers and declared.element in _DTYPES:
+            raise TypeError(f"argument {number} is None, a null pointer, but the parameter is {declared.text}")
+        return _NULL
+    for array in arrays_of(argument):
+        dtype = getattr(array, "dtype", None)
+        if isinstance(dtype, np.dtype) and not dtype.isnative:
+            raise TypeError(
+                f"argument {number} has the dtype {dtype.str}, whose byte order is not the GPU's. Pass "
+                'x.astype(x.dtype.newbyteorder("="))'
+            )
+    if declared is not None and not declared.pointers and type(argument) is int:
+        _check_integer(number, argument, declared)
+    if declared is not None and not isinstance(argument, np.generic) and hasattr(argument, "dtype"):
+        _check_array(number, argument, declared)
+    return argument
+
+
+def _check_integer(number: int, value: int, declared: CType) -> None:
+    """A signed parameter would become negative. A negative value for an unsigned one is C's way to set its bits."""
+    size = _INTEGERS.get(declared.element)
+    if size is None or declared.element.startswith("unsigned"):
+        return
+    largest = (1 << 8 * size - 1) - 1
+    if largest < value <= 2 * largest + 1:
+        raise ValueError(
+            f"argument {number} is {value}, but the parameter is {declared.text}, whose largest value is {largest}: it "
+            f"would become {value - 2 * largest - 2}. Pass that, or declare an unsigned or a wider parameter"
+        )
+
+
+def _check_array(number: int, array: Any, declared: CType) -> None:
+    taken, numpy = _DTYPES.get(declared.element), isinstance(array.dtype, np.dtype)
+    if taken is None or declared.pointers > 1 or (numpy and (array.dtype.names is not None or array.dtype.hasobject)):
+        return
+    name = array.dtype.name if numpy else str(array.dtype).removeprefix("torch.")
+    if not declared.pointers:
+        value = array.item() if not array.shape else "..."
+        raise TypeError(
+            f"argument {number} is an array of {name} with the shape {tuple(array.shape)}, but the parameter is "
+            f"{declared.text}, no pointer: the kernel would get an address. Pass numpy.{taken[0]}({value})"
+        )
+    if name not in taken:
+        convert = f"x.astype(numpy.{taken[0]})" if numpy else f"x.to(torch.{taken[0]})"
+        reinterpret = f"x.view({'numpy' if numpy else 'torch'}.{taken[0]})"
+        raise TypeError(
+            f"argument {number} is an array of {name}, but the parameter is {declared.text}, which takes "
+            f"{' or '.join(taken)}. Pass {convert} to convert the values, or {reinterpret} to pass the bits as they are"
+        )

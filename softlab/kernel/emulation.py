@@ -1,0 +1,127 @@
+"""A kernel in the emulator: what it needs of one compilation, and of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import softlab.emulator.opcodes  # noqa: F401 - importing registers
+from softlab.cuda.compile import Program
+from softlab.cuda.disassembly import DisassemblyError, disassemble
+from softlab.emulator.machine.arguments import Mapped
+from softlab.emulator.machine.compiler import EmulatedProgram
+from softlab.emulator.machine.launch import Launch
+from softlab.emulator.machine.observers import Observer
+from softlab.emulator.machine.prepare import prepare
+from softlab.emulator.ptx.parser import parse
+from softlab.findings import FaultSink
+from softlab.hardware.devices import Device
+from softlab.instruments.cluster_hazards import ClusterHazards
+from softlab.instruments.counters import CountedKernel, Counters
+from softlab.instruments.global_hazards import GlobalHazards
+from softlab.instruments.machine_code import MachineCode, machine_code
+from softlab.instruments.recorder import Recorder
+from softlab.instruments.source_names import parameters
+from softlab.kernel.limits import LaunchShape, warp_order
+from softlab.kernel.records import program_fields
+from softlab.traces import Accesses, Buffer, Run, Shuffles
+
+
+@dataclass(frozen=True)
+class EmulationOptions:
+    """How to run: the keywords of :meth:`softlab.Kernel.run` that concern the emulator."""
+
+    check: bool
+    collect: bool
+    record: bool
+    blocks: Sequence[int]
+    budget: int
+    warp_order: Sequence[int] | None
+    cooperative: bool
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """One run: its launch, the mapped arrays, and the observers that count and record (None without ``record``)."""
+
+    launch: Launch
+    mapped: tuple[Mapped, ...]
+    counters: Counters | None
+    recorder: Recorder | None
+
+
+class EmulatedKernel:
+    """A compiled kernel as the emulator runs it. Make it once per compilation."""
+
+    def __init__(self, program: Program) -> None:
+        self._compiled = program
+        self.program = EmulatedProgram(parse(program.ptx, file=program.file), program.entry)
+
+    @cached_property
+    def machine_code(self) -> MachineCode | None:
+        """What the assembler made of the accesses; None without nvdisasm."""
+        try:
+            code = disassemble(self._compiled)
+        except DisassemblyError:
+            return None
+        return machine_code(self.program.image, self.program.blocks, code)
+
+    @cached_property
+    def _counted(self) -> CountedKernel:
+        return CountedKernel.of(self.program.image, self.machine_code)
+
+    def prepare(self, shape: LaunchShape, args: Sequence[Any], options: EmulationOptions) -> Emulation:
+        """All that one run needs.
+
+        Raises:
+            TypeError, ValueError: arguments that do not fit the parameters, or another order of the warps.
+        """
+        file = self._compiled.file
+        counters = Counters(self._counted) if options.record else None
+        recorder = Recorder(file, options.blocks, machine=self.machine_code) if options.record else None
+        sink = FaultSink(collects=options.collect)
+        hazards = self._hazards(sink) if options.check else []
+        launch, mapped = prepare(
+            self.program,
+            shape.grid,
+            shape.block,
+            args,
+            shape.smem,
+            file=file,
+            sm_count=Device.named(self._compiled.arch).sm_count,
+            check=options.check,
+            budget=options.budget,
+            warp_order=warp_order(options.warp_order, shape.block),
+            cooperative=options.cooperative,
+            observers=[o for o in (*hazards, counters, recorder) if o is not None],
+            sink=sink,
+        )
+        return Emulation(launch, mapped, counters, recorder)
+
+    def _hazards(self, sink: FaultSink) -> list[Observer]:
+        names = parameters(self._compiled.source, self._compiled.name)
+        return [ClusterHazards(), GlobalHazards(sink, names)]
+
+    def result(self, emulation: Emulation, lane_instructions: int) -> Run:
+        """The record of a run that is over."""
+        counters, recorder, program = emulation.counters, emulation.recorder, self._compiled
+        code = self.machine_code if recorder else None
+        return Run(
+            executor="emulator",
+            grid=emulation.launch.grid,
+            block=emulation.launch.block,
+            buffers=tuple(Buffer(m.index, m.base, m.nbytes, m.dtype) for m in emulation.mapped),
+            instructions=counters.result() if counters else None,
+            estimated_instructions=counters.estimated if counters else 0,
+            shared=recorder.shared() if recorder else Accesses.empty(),
+            global_=recorder.global_() if recorder else Accesses.empty(),
+            shuffles=recorder.shuffles() if recorder else Shuffles.empty(),
+            lane_instructions=lane_instructions,
+            level="machine code" if code else "PTX",
+            fused=code.fused if code else (),
+            smem_bytes=emulation.launch.dynamic_shared,
+            findings=emulation.launch.sink.findings,
+            **program_fields(program),
+        )

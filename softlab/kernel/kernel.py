@@ -1,0 +1,224 @@
+"""The public kernel: compiled once, launched in the emulator or on a GPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlab.cuda.compile import Program, compile_program
+from softlab.cuda.structs import Struct, arrays_of
+from softlab.kernel.arguments import checked_arguments
+from softlab.kernel.limits import (
+    LaunchShape,
+    check_cooperative,
+    check_launch,
+    cluster_of,
+    instruction_budget,
+    recorded_blocks,
+)
+from softlab.kernel.progress import Progress
+from softlab.kernel.records import program_fields
+from softlab.traces import Buffer, Run
+
+if TYPE_CHECKING:
+    from softlab.kernel.emulation import EmulatedKernel
+
+
+#: Options that name an architecture (NVRTC, "Supported Compile Options").
+_ARCHITECTURE_OPTION = re.compile(r"(-arch|--gpu-architecture|-gencode|--generate-code)([ =].*)?")
+
+
+class Kernel:
+    """A compiled CUDA C++ kernel.
+
+    >>> k = softlab.Kernel('extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }', "twice")
+    >>> x = np.arange(4, dtype=np.float32)
+    >>> run = k.run(grid=1, block=4, args=(x,))
+    >>> x
+    array([0., 2., 4., 6.], dtype=float32)
+    >>> run.counters["global_load_requests"]
+    1
+
+    Arguments:
+        source: CUDA C++. It may include CUB, ``cuda_fp16.h`` and softlab's own headers.
+        name: an ``extern "C"`` kernel, or a template instantiation such as ``"copy<float, 4>"``.
+        arch: the architecture to compile for, such as "sm_90".
+        options: further NVRTC options. The architecture is none of them: give ``arch``.
+        file: the name of the source in errors and by-line counts.
+
+    Raises:
+        CompileError: the source does not compile; the message has the compiler's log and the lines.
+        ValueError: an option names an architecture, or the source has a NUL character.
+        TypeError: ``options`` is a string.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        name: str,
+        *,
+        arch: str = "sm_90",
+        options: Sequence[str] = (),
+        file: str = "kernel.cu",
+    ) -> None:
+        _check_options(options)
+        self.program = compile_program(source, name, arch=arch, options=options, file=file)
+
+    @classmethod
+    def from_program(cls, program: Program) -> Kernel:
+        """The kernel of a program that is compiled already."""
+        kernel = cls.__new__(cls)
+        kernel.program = program
+        return kernel
+
+    def __repr__(self) -> str:
+        return f"Kernel({self.program.name!r}, arch={self.program.arch!r})"
+
+    def run(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Any] = (),
+        smem: int = 0,
+        check: bool | str = True,
+        *,
+        record: bool = True,
+        blocks: Sequence[int] = (0,),
+        budget: int = 2_000_000,
+        warp_order: Sequence[int] | None = None,
+        cooperative: bool = False,
+    ) -> Run:
+        """Launch the kernel and wait for it.
+
+        Arguments:
+            grid: number of blocks, an int or up to three; whole clusters where the kernel has ``__cluster_dims__``.
+            block: threads per block, an int or up to three.
+            args: one for each parameter: arrays for pointers, NumPy scalars of the parameter's type, Python ints and
+                floats, which are converted to it, ``softlab.cuda.structs.Struct`` for a struct, or None for a null
+                pointer. An array must have the dtype of the declared type: float32 for ``float*``. NumPy arrays run
+                in the emulator and change in place; CuPy arrays (and other CUDA arrays) run on their GPU.
+            smem: dynamic shared memory per block in bytes.
+            check: look for faults that a GPU would not report, such as races in shared and global memory (emulator):
+                True raises the first one. "collect" raises none and keeps all in ``run.findings``: the run goes on,
+                loads out of bounds give 0, and stores out of bounds are left out. False: accesses out of bounds and
+                misaligned ones are still found and raised.
+            record: count, and record the accesses and shuffles of ``blocks`` (emulator). Without it the run is faster
+                and has no counters.
+            blocks: linear indices of the blocks whose accesses are recorded, each in the grid.
+            budget: instructions, 1 or more, that a batch of blocks may issue before the run is an infinite loop
+                (emulator).
+            warp_order: the warps of a block in some order, such as (1, 0) (emulator). Each runs to its next barrier or
+                to its end before the next one starts. Default: all in lock step. A GPU may take any order, so a kernel
+                whose result depends on it is wrong.
+            cooperative: run all blocks of the grid at once, so that each may wait for any other. They must fit on the
+                GPU, or on the largest one of ``arch`` that softlab knows (emulator).
+
+        Returns:
+            The run: its counters, by-line counts and records; on a GPU these are empty.
+
+        Raises:
+            KernelFault: the kernel made an error; it has the kind, line, thread, block, address and symbol. A race has
+                the line, thread and block of both accesses. With check="collect" nothing is raised.
+            UnsupportedInstruction: the emulator does not know an instruction that the kernel executes.
+            TypeError, ValueError: arguments that do not fit the parameters, or a launch over the device's limits.
+            Error: a cooperative launch of more blocks than the GPU holds at once.
+        """
+        if check not in (True, False, "collect"):
+            raise ValueError(f'check = {check!r}: it must be True, False or "collect"')
+        shape = LaunchShape.of(grid, block, smem)
+        check_launch(self.program, shape)
+        args = checked_arguments(self.program, args)
+        if any(_on_gpu(array) for argument in args for array in arrays_of(argument)):
+            return self._launch(shape, args, cooperative)
+        if cooperative:
+            check_cooperative(self.program, shape)
+        from softlab.emulator.machine import machine
+        from softlab.kernel.emulation import EmulationOptions
+
+        recorded = recorded_blocks(blocks, shape.grid)
+        options = EmulationOptions(
+            bool(check), check == "collect", record, recorded, instruction_budget(budget), warp_order, cooperative
+        )
+        emulation = self._emulated.prepare(shape, args, options)
+        with Progress(emulation.launch.blocks) as progress:
+            lane_instructions = machine.run(emulation.launch, progress)
+        return self._emulated.result(emulation, lane_instructions)
+
+    @cached_property
+    def cluster(self) -> tuple[int, int, int]:
+        """Blocks per cluster along x, y and z, as ``__cluster_dims__`` has them; (1, 1, 1) without.
+
+        Clusters need sm_90: for an older architecture the compiler refuses them. More than 8 blocks per cluster are not
+        portable: they run in the emulator, and on a GPU that allows them.
+        """
+        return cluster_of(self.program)
+
+    @cached_property
+    def _emulated(self) -> EmulatedKernel:
+        from softlab.kernel.emulation import EmulatedKernel
+
+        return EmulatedKernel(self.program)
+
+    # The GPU
+
+    def _launch(self, shape: LaunchShape, args: tuple[Any, ...], cooperative: bool) -> Run:
+        import cupy
+
+        from softlab.cuda import exchange, gpu
+
+        given = [array for argument in args for array in arrays_of(argument)]
+        if any(isinstance(array, np.ndarray) for array in given):
+            raise TypeError(
+                "args mix arrays on a GPU and NumPy arrays: move all of them to one side (cupy.asarray, x.get())"
+            )
+        with exchange.on_stream_of(next(array for array in given if _on_gpu(array))):
+            arrays = tuple(self._for_driver(i, a) for i, a in enumerate(args))
+            gpu.launch(self.program, shape.grid, shape.block, arrays, shape.smem, cooperative=cooperative)
+            cupy.cuda.get_current_stream().synchronize()
+        return Run(
+            executor="gpu",
+            grid=shape.grid,
+            block=shape.block,
+            smem_bytes=shape.smem,
+            **program_fields(self.program),
+            buffers=tuple(
+                Buffer(i, a.data.ptr, a.nbytes, a.dtype.name)
+                for i, a in enumerate(arrays)
+                if hasattr(a, "data") and not isinstance(a, np.generic)
+            ),
+        )
+
+    def _for_driver(self, number: int, value: Any) -> Any:
+        """An argument as the driver takes it; a Python number as the parameter's type."""
+        from softlab.cuda import exchange
+        from softlab.emulator.machine.arguments import scalar_for_driver
+
+        if isinstance(value, Struct):
+            return value.with_arrays(exchange.as_cupy)
+        if _on_gpu(value):
+            return exchange.as_cupy(value)
+        return scalar_for_driver(self._emulated.program.image, number, value)
+
+
+def _check_options(options: Sequence[str]) -> None:
+    """Refuse what the compiler would take in another sense than the caller."""
+    if isinstance(options, str):
+        raise TypeError(f"options is the string {options!r}: give a sequence of options, such as [{options!r}]")
+    for option in options:
+        if _ARCHITECTURE_OPTION.fullmatch(option):
+            raise ValueError(
+                f"options has {option!r}: give the architecture as arch='sm_80', so that the run, its counters and "
+                "its limits are those of that architecture"
+            )
+
+
+def _on_gpu(argument: Any) -> bool:
+    if isinstance(argument, np.ndarray | np.generic | int | float | bytes):
+        return False
+    from softlab.cuda import exchange
+
+    return exchange.is_cuda_array(argument)

@@ -1,0 +1,78 @@
+"""``%load_ext softlab``: ``%%cuda`` runs the CUDA kernel in a cell, with or without a GPU; ``%%exercise`` grades it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from softlab.kernel import Kernel
+from softlab.magics.command import UsageError, argument_parser, only_kernel, read_command
+from softlab.magics.execution import command_of, execute
+from softlab.traces import Run
+
+__all__ = ["UsageError", "load_ipython_extension", "only_kernel", "read_command"]
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Add ``%%cuda`` (and ``%cuda --file ...``) and ``%%exercise`` to an IPython shell."""
+
+    def cuda(line: str, cell: str | None = None) -> None:
+        _cuda(ipython, line, cell or "")
+
+    def exercise(line: str, cell: str) -> None:
+        """%%exercise ID: grade the CUDA kernel in the cell as the answer to that exercise, and show what it did.
+
+        The kernel is tried on the emulator at several sizes. The run that decided is the variable ``run``.
+        """
+        _exercise(ipython, line, cell)
+
+    cuda.__doc__ = argument_parser().format_help()
+    ipython.register_magic_function(cuda, "line_cell", "cuda")
+    ipython.register_magic_function(exercise, "cell", "exercise")
+
+
+def _cuda(ipython: Any, line: str, cell: str) -> None:
+    from IPython.core.error import UsageError as ShellUsageError
+    from IPython.display import display
+
+    if "--help" in line.split() or "-h" in line.split():
+        print(argument_parser().format_help())
+        return
+    try:
+        command = read_command(line, cell, ipython.user_ns)
+        report, run, kernel = execute(command)
+    except (UsageError, ValueError, TypeError) as error:
+        raise ShellUsageError(str(error)) from None
+    ipython.user_ns[command.out] = run
+    display(report)
+    if command.code and kernel is not None and run is not None:
+        display(_listing_html(kernel, run), raw=True)
+
+
+def _exercise(ipython: Any, line: str, cell: str) -> None:
+    from IPython.core.error import UsageError as ShellUsageError
+    from IPython.display import display
+
+    from softlab.course import exercise as named
+    from softlab.course.kernels import WriteKernel
+
+    try:
+        asked = named(line.strip())
+    except ValueError as error:
+        raise ShellUsageError(f"%%exercise: {error}") from None
+    if not isinstance(asked, WriteKernel):
+        raise ShellUsageError(f"%%exercise: {asked.id} asks for no kernel. Call grade(...) of the exercise")
+    verdict = asked.grade(cell)
+    ipython.user_ns["run"] = verdict.run
+    display(verdict)
+    if verdict.launch is not None:
+        display(execute(command_of(cell, asked.kernel, asked.arch, verdict.launch))[0])
+
+
+def _listing_html(kernel: Kernel, run: Run) -> dict[str, str]:
+    from softlab.instruments.listing import listing
+    from softlab.views.source import source_view
+
+    return {
+        "text/html": source_view(listing(kernel, run)),
+        "text/plain": f"CUDA, PTX and SASS of {kernel.program.name}",
+    }

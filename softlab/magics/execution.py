@@ -1,0 +1,151 @@
+"""The launch that a ``%%cuda`` line asks for, and the report on it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from softlab.errors import CompileError, Error, KernelFault, UnsupportedInstruction
+from softlab.hardware.devices import Device
+from softlab.hardware.occupancies import Occupancy, occupancy
+from softlab.kernel import Kernel
+from softlab.magics.command import CELL, CudaCommand, on_gpu
+from softlab.traces import Run
+from softlab.views.reports import ArrayArgument, Report, array_argument
+from softlab.views.runs import fused_sentences
+
+
+def command_of(source: str, name: str, arch: str, launch: Any) -> CudaCommand:
+    """The launch of an exercise (``softlab.course.kernels.Launch``) as a ``%%cuda`` line would have asked for it."""
+    return CudaCommand(
+        source=source,
+        file=CELL,
+        name=name,
+        grid=_sizes(launch.grid),
+        block=_sizes(launch.block),
+        args=tuple(launch.fresh().items()),
+        smem=launch.smem,
+        device=Device.named(arch),
+        arch=arch,
+        options=(),
+        check=True,
+        out="run",
+        code=False,
+    )
+
+
+def _sizes(given: int | tuple[int, ...]) -> tuple[int, ...]:
+    return given if isinstance(given, tuple) else (given,)
+
+
+def execute(command: CudaCommand) -> tuple[Report, Run | None, Kernel | None]:
+    """Compile and launch. An error of the kernel is not raised: the report has it.
+
+    Raises:
+        TypeError, ValueError: arguments that do not fit the parameters, or a launch over the device's limits.
+    """
+    before = [_on_host(value) for _, value in command.args]
+    kernel, run, failure = None, None, None
+    try:
+        kernel = Kernel(command.source, command.name, arch=command.arch, options=command.options, file=command.file)
+        values = tuple(value for _, value in command.args)
+        run = kernel.run(command.grid, command.block, values, command.smem, check=command.check)
+    except Error as error:
+        failure = error
+    after = [None if kernel is None else _on_host(value) for _, value in command.args]
+    arrays = tuple(
+        array_argument(text, old, new)
+        for (text, _), old, new in zip(command.args, before, after, strict=True)
+        if old is not None and new is not None
+    )
+    return _report(command, kernel, run, failure, arrays), run, kernel
+
+
+def _on_host(value: Any) -> np.ndarray | None:
+    """A copy of an array in host memory; None for other values."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if on_gpu(value):
+        import cupy
+
+        return cupy.asarray(value).get()
+    return None
+
+
+def _occupancy(command: CudaCommand, kernel: Kernel) -> Occupancy:
+    return occupancy(
+        command.device,
+        threads=int(np.prod(command.block)),
+        registers=kernel.program.registers,
+        smem=kernel.program.static_smem_bytes + command.smem,
+    )
+
+
+def _report(
+    command: CudaCommand,
+    kernel: Kernel | None,
+    run: Run | None,
+    failure: Error | None,
+    arrays: tuple[ArrayArgument, ...],
+) -> Report:
+    launch = (command.name, command.grid, command.block, command.arch)
+    program = kernel.program if kernel else None
+    return Report(
+        *launch,
+        source=command.source,
+        file=command.file,
+        executor=run.executor if run else "",
+        registers=program.registers if program else None,
+        spill_bytes=program.spill_bytes if program else 0,
+        static_smem_bytes=program.static_smem_bytes if program else 0,
+        smem_bytes=command.smem,
+        occupancy=_occupancy(command, kernel) if kernel else None,
+        arrays=arrays,
+        counters=run.counters if run else {},
+        by_line=run.by_line() if run else {},
+        level=run.level if run and run.instructions else "",
+        fused=fused_sentences(run) if run else (),
+        state=_state(failure),
+        notes=_notes(failure, command),
+        message=str(failure or ""),
+    )
+
+
+def _state(failure: Error | None) -> str:
+    if failure is None:
+        return "ran"
+    if isinstance(failure, KernelFault):
+        return failure.kind
+    if isinstance(failure, CompileError):
+        return "does not compile"
+    return "unsupported instruction" if isinstance(failure, UnsupportedInstruction) else "failed"
+
+
+def _notes(failure: Error | None, command: CudaCommand) -> tuple[tuple[int, str], ...]:
+    """(line, sentence) of a failure, for those of its sentences that speak of a line of the source."""
+    if isinstance(failure, CompileError):
+        found = re.findall(rf"^{re.escape(command.file)}\((\d+)\): (.*)$", failure.log, re.MULTILINE)
+        return tuple((int(line), text) for line, text in found)
+    line = getattr(failure, "line", None)
+    if line is None:
+        return ()
+    text = str(failure).partition("\n  at ")[0]
+    if isinstance(failure, KernelFault):
+        text = _with_name(text, failure, command)
+        where = [
+            f"thread {failure.thread}" if failure.thread else "",
+            f"block {failure.block}" if failure.block else "",
+        ]
+        where.append(f"address {failure.address}" if failure.address is not None else "")
+        text += f"\n({', '.join(filter(None, where))})"
+    return ((line, text),)
+
+
+def _with_name(text: str, fault: KernelFault, command: CudaCommand) -> str:
+    """A fault speaks of "argument 0": the notebook knows it as ``x``."""
+    if fault.argument is None:
+        return text
+    said = f"argument {fault.argument}"
+    return text.replace(said, f"{command.args[fault.argument][0]} ({said})")

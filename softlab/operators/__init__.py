@@ -1,0 +1,12 @@
+"""The operators: softmax, log_softmax, their gradients, and traces of them, for arrays of any library."""
+
+from softlab.operators.functions import (
+    log_softmax,
+    log_softmax_backward,
+    softmax,
+    softmax_backward,
+    trace,
+    trace_plan,
+)
+
+__all__ = ["log_softmax", "log_softmax_backward", "softmax", "softmax_backward", "trace", "trace_plan"]

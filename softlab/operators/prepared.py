@@ -1,0 +1,191 @@
+"""Prepared launches: a call with arrays like those of an earlier call only hands over the pointers.
+
+For a small array :mod:`softlab.operators.rows` takes longer than the kernel. Its plan depends only on the arrays'
+shapes, strides, dtypes, devices and alignment. So a cache of bounded size keeps the launch for arrays that need no
+copy: C-contiguous, of the result's dtype, with the last axis. :mod:`softlab.operators.rows` takes all other calls, and
+reports their errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from types import MappingProxyType
+from typing import Any
+
+from softlab.cuda import gpu
+from softlab.dtypes import element_type
+from softlab.errors import Error
+from softlab.hardware.devices import Device, resolve
+from softlab.operators import arrays, rows
+from softlab.operators.executors import program_of
+from softlab.plans.planner import OPERATORS
+
+#: The widest access of a thread in bytes: a larger alignment makes no difference.
+_WIDEST = 16
+
+#: (op, inputs, axis, out, policy, device) -> result, or None if rows.apply must take the call.
+_FastPath = Callable[[str, tuple[Any, ...], int, Any, Any, Any], Any]
+
+# The two fast paths are written for speed: one more call, tuple or attribute costs every call a tenth of a microsecond.
+
+
+def _cupy(array: Any) -> _FastPath:
+    import cupy
+    from cupy.cuda import runtime
+
+    return _cupy_fast_path(array, cupy.cuda.get_current_stream, runtime.getDevice, runtime.getDeviceCount() > 1)
+
+
+def _cupy_fast_path(array: Any, current_stream: Any, current_gpu: Any, several: bool) -> _FastPath:
+    def launch(op: str, inputs: tuple[Any, ...], axis: int, out: Any, policy: Any, device: Any) -> Any:
+        first = inputs[0]
+        shape, dtype = first.shape, first.dtype
+        bits = first.data.ptr
+        pointers = [bits]
+        if not first._c_contiguous:  # `flags` would say the same, but makes an object first
+            return None
+        if len(inputs) > 1:
+            for x in inputs[1:]:
+                if type(x) is not array or x.shape != shape or x.dtype is not dtype or not x._c_contiguous:
+                    return None
+                pointers.append(x.data.ptr)
+                bits |= pointers[-1]
+        if out is not None:
+            if type(out) is not array or out.shape != shape or out.dtype is not dtype or not out._c_contiguous:
+                return None
+            target = out.data.ptr
+            bits |= target
+        gpu_index = 0
+        if several:
+            gpu_index = current_gpu()
+            if any(x.data.device_id != gpu_index for x in (*inputs, first if out is None else out)):
+                return None
+        ready = _prepare(op, shape, dtype, gpu_index, bits % _WIDEST, axis, policy, device)
+        if ready is None:
+            return None
+        if out is None:
+            out = array(shape, dtype)
+            target = out.data.ptr
+        else:
+            nbytes = ready.nbytes
+            for pointer in pointers:  # out may be an input, but not a shifted one
+                if pointer != target and -nbytes < pointer - target < nbytes:
+                    return None
+        pointers.append(target)
+        ready.launch(current_stream(gpu_index).ptr, pointers)
+        return out
+
+    return launch
+
+
+def _torch(array: Any) -> _FastPath:
+    import torch
+    from cupy.cuda import runtime
+
+    # Triton gets the handle likewise: `torch.cuda.current_stream` would make an object around it.
+    handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    handle = handle or (lambda gpu_index: torch.cuda.current_stream(gpu_index).cuda_stream)
+    return _torch_fast_path(array, handle, runtime.getDevice, torch.empty_like)
+
+
+def _torch_fast_path(array: Any, current_stream: Any, current_gpu: Any, empty_like: Any) -> _FastPath:
+    def launch(op: str, inputs: tuple[Any, ...], axis: int, out: Any, policy: Any, device: Any) -> Any:
+        first = inputs[0]
+        shape, dtype, gpu_index = first.shape, first.dtype, first.get_device()
+        pointers, pointer, bits = [], 0, 0
+        for x in inputs if out is None else (*inputs, out):
+            if type(x) is not array or x.shape != shape or x.dtype is not dtype or not x.is_contiguous():
+                return None
+            if x.get_device() != gpu_index or x.requires_grad or x.is_neg():
+                return None
+            pointer = x.data_ptr()
+            pointers.append(pointer)
+            bits |= pointer
+        if gpu_index != current_gpu():
+            return None
+        ready = _prepare(op, shape, dtype, gpu_index, bits % _WIDEST, axis, policy, device)
+        if ready is None:
+            return None
+        if out is None:
+            out = empty_like(first)
+            pointers.append(out.data_ptr())
+        else:
+            nbytes = ready.nbytes
+            for other in pointers:
+                if other != pointer and -nbytes < other - pointer < nbytes:
+                    return None
+        ready.launch(current_stream(gpu_index), pointers)
+        return out
+
+    return launch
+
+
+#: The array type in full -> what makes the fast path of its library.
+_FAST_PATHS = MappingProxyType({"cupy.ndarray": _cupy, "torch.Tensor": _torch})
+
+
+@lru_cache(maxsize=64)
+def _fast_path(array: Any) -> _FastPath | None:
+    """The fast path of an array type; None if the type is not known, or there is no GPU."""
+    make = _FAST_PATHS.get(f"{array.__module__}.{array.__qualname__}")
+    return make(array) if make and Device.present() else None
+
+
+def try_launch(op: str, inputs: tuple[Any, ...], axis: Any, dtype: Any, out: Any, policy: Any, device: Any) -> Any:
+    """The operator's result, or None if :func:`softlab.operators.rows.apply` must take the call."""
+    array: Any = type(inputs[0])
+    fast_path = _fast_path(array)
+    if fast_path is None or dtype is not None or type(axis) is not int:  # 1.0 and True hash as 1 does
+        return None
+    try:
+        return fast_path(op, inputs, axis, out, policy, device)
+    except (Error, TypeError, ValueError, RuntimeError):  # rows.apply finds the error, too, and explains it
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class _ReadyLaunch:
+    """A launch for arrays of ``nbytes`` each: (stream, pointers) -> None."""
+
+    launch: Callable[[int, Sequence[int]], None]
+    nbytes: int
+
+
+@lru_cache(maxsize=1024)
+def _prepare(
+    op: str, shape: Sequence[int], dtype: Any, gpu_index: int, bits: int, axis: int, policy: Any, device: Any
+) -> _ReadyLaunch | None:
+    """A launch for an operator's inputs and an output, all C-contiguous; None if rows.apply is needed.
+
+    Arguments:
+        dtype: the library's own.
+        gpu_index: of the arrays' GPU, which is the current one.
+        bits: the low bits of all pointers, combined by "or", modulo 16.
+        policy: None, too: then the cache saves :func:`policy_of`, as it saves all else.
+    """
+    element = element_type(dtype)
+    if not prod(shape) or arrays.axis_of(axis, len(shape)) < len(shape) - 1:
+        return None
+    cols = shape[-1] if shape else 1
+    policy = rows.policy_of(policy, on_gpu=True)
+    problem = rows.PlanKey(prod(shape) // cols, cols, element.name, op, policy, resolve(device))
+    plan = rows.planned(problem, False)
+    if bits % (plan.pack_size * element.itemsize):
+        plan = rows.planned(problem, True)
+    grid, block, integers = (plan.grid, 1, 1), (*plan.block, 1), (plan.rows, plan.cols)
+    pointers = (2 if OPERATORS[op].backward else 1) + 1
+    launch = gpu.launcher(
+        program_of(plan),
+        grid,
+        block,
+        plan.smem_bytes,
+        pointers,
+        integers,
+        gpu_index,
+        cooperative=plan.cooperative,
+        workspace_bytes=plan.workspace_bytes,
+    )
+    return _ReadyLaunch(launch, prod(shape) * element.itemsize)

@@ -1,0 +1,68 @@
+"""GLOSSARY.md as data, and the course's word list that is made from it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from softlab.course import glossary
+from softlab.course.catalogue import lessons
+from tests.tools import notebooks
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_checkouts_glossary_is_read_and_the_wheel_has_it():
+    assert glossary.glossary_file() == ROOT / "GLOSSARY.md"
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"]["GLOSSARY.md"] == "softlab/GLOSSARY.md"
+
+
+def test_every_item_of_the_file_is_an_entry():
+    text = (ROOT / "GLOSSARY.md").read_text()
+    assert len(glossary.words()) == text.count("\n- ")
+    assert text.count("(lesson ") == sum(bool(word.lessons) for word in glossary.words())
+
+
+def test_entries_are_short_and_their_lessons_exist():
+    numbers = {lesson.number for lesson in lessons()}
+    for word in glossary.words():
+        assert set(word.lessons) <= numbers, word
+        assert len(word.definition.split()) <= 50, word
+        assert word.definition.endswith("."), word
+
+
+def test_an_entry():
+    found = glossary.word("lane")
+    assert found is glossary.word("thread")
+    assert found.lessons == ("02",)
+    assert "0 to 31" in found.definition
+    with pytest.raises(ValueError, match=r"no word 'warf' in GLOSSARY\.md; there are row, column"):
+        glossary.word("warf")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("- **lane** A thread of a warp.\n", "an item that is not"),
+        ("- **lane**: One.\n- **thread, lane**: Two.\n", "more than one entry for lane"),
+    ],
+)
+def test_a_damaged_glossary_is_an_error(text, problem):
+    with pytest.raises(ValueError, match=problem):
+        glossary.parsed(text)
+
+
+def test_the_word_list_of_the_first_notebook_is_made_from_the_glossary():
+    """`python -m tests.tools.notebooks words` writes it."""
+    path = notebooks.NOTEBOOKS / "00-start-here.ipynb"
+    lists = [
+        cell.source
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "markdown" and cell.source.startswith(notebooks.WORD_LIST)
+    ]
+    assert [notebooks.with_word_list(text) for text in lists] == lists
+    assert lists[0].count("\n|") == 2 + sum(bool(word.lessons) for word in glossary.words())

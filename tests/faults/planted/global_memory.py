@@ -1,0 +1,116 @@
+"""Faults planted in accesses to global memory: beyond the end of an array, or before its beginning."""
+
+from __future__ import annotations
+
+from tests.faults.planted.record import Planted
+
+_LAST_PACK = """        if (!padding || col < cols) {
+#pragma unroll
+          for (int i = 0; i < pack_size; ++i) { pack[i] = normalize"""
+
+GLOBAL_MEMORY: tuple[Planted, ...] = (
+    Planted(
+        kind="global-out-of-bounds",
+        name="one turn too many",
+        kernel="scale and add",
+        old="i < n; i += gridDim",
+        new="i <= n; i += gridDim",
+        line="y[i] += a * x[i]",
+        thread=(104, 0, 0),
+        block=(3, 0, 0),
+        address=4000,
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="rows are not tested",
+        kernel="add matrices",
+        old="row < rows && column",
+        new="column",
+        line="sum[k] = a[k] + b[k]",
+        thread=(0, 4, 0),
+        block=(0, 2, 0),
+        address=5600,
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="index from a function",
+        kernel="smooth",
+        old="i < 0 ? 0 : i >= n ? n - 1 : i",
+        new="i >= n ? n - 1 : i",
+        line="return x[k]",
+        thread=(0, 0, 0),
+        block=(0, 0, 0),
+        address=-4,
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="tail of a vector",
+        kernel="copy by four",
+        old="y[n / 4 * 4 + i] =",
+        new="y[n / 4 * 4 + i + 1] =",
+        line="y[n / 4 * 4 + i + 1] =",
+        thread=(2, 0, 0),
+        block=(0, 0, 0),
+        address=1004,
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="vectors as many as elements",
+        kernel="copy by four",
+        old="i < n / 4)",
+        new="i <= n / 4)",
+        line="<const float4*>(x)[i]",
+        thread=(14, 0, 0),
+        block=(1, 0, 0),
+        address=992,
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="a template's tuples",
+        kernel="reverse tuples",
+        old="in[n - 1 - i]",
+        new="in[n - i]",
+        line="in[n - i]",
+        thread=(0, 0, 0),
+        block=(0, 0, 0),
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="index in the data",
+        kernel="gather",
+        old="in[index[k]]",
+        new="in[index[k] - 1]",
+        line="in[index[k] - 1]",
+        address=-4,
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="columns for rows",
+        kernel="transpose",
+        old="(blockIdx.x * 32 + row) * rows",
+        new="(blockIdx.x * 32 + row) * 128",
+        line="tile[at(threadIdx.x, row)]",
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="atomics",
+        kernel="histogram",
+        old="atomicAdd(&out[threadIdx.x], bins",
+        new="atomicAdd(&out[threadIdx.x + 1], bins",
+        line="&out[threadIdx.x + 1]",
+        thread=(255, 0, 0),
+        block=(0, 0, 0),
+        address=1024,
+    ),
+    Planted(
+        kind="global-out-of-bounds",
+        name="padding is stored, in a header",
+        kernel="warp softmax",
+        old=_LAST_PACK,
+        new=_LAST_PACK.replace("col < cols", "true"),
+        line="output.template store<pack_size>",
+        thread=(13, 2, 0),
+        block=(2, 0, 0),
+        address=3960,
+    ),
+)

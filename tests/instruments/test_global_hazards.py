@@ -1,0 +1,37 @@
+"""Races in global memory are found where they are planted, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from softlab.errors import KernelFault
+from softlab.kernel import Kernel
+from tests.faults.global_cases import GLOBAL_CASES
+from tests.faults.planted.global_races import GLOBAL_RACES, GlobalRace
+
+
+@pytest.mark.parametrize("name", GLOBAL_CASES)
+def test_no_race_is_found_in_a_good_kernel(name: str) -> None:
+    case = GLOBAL_CASES[name]
+    kernel = Kernel.from_program(case.compile())
+    kernel.run(case.grid, case.block, case.arguments(), cooperative=case.cooperative, record=False)
+
+
+@pytest.mark.parametrize("planted", GLOBAL_RACES, ids=lambda planted: f"{planted.kernel}: {planted.name}")
+def test_a_planted_race_is_found(planted: GlobalRace) -> None:
+    case = planted.good
+    grid, block = planted.grid or case.grid, planted.block or case.block
+    kernel = Kernel.from_program(case.compile(planted.source))
+    with pytest.raises(KernelFault) as caught:
+        kernel.run(grid, block, case.arguments(), cooperative=case.cooperative, record=False)
+    fault = caught.value
+    assert fault.kind == "race", fault
+    assert {fault.line, fault.other_line} == planted.lines, fault
+    assert fault.symbol is not None
+    assert fault.symbol.startswith(planted.symbol), fault
+    assert fault.symbol in str(fault) or "shared memory" in str(fault)
+    assert fault.address is not None
+    assert (fault.thread, fault.block) != (fault.other_thread, fault.other_block)
+    for index, size in ((fault.thread, block), (fault.other_thread, block), (fault.block, grid)):
+        assert index is not None
+        assert 0 <= index[0] < size

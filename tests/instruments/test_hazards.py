@@ -1,0 +1,109 @@
+"""Races between atomics and plain accesses of shared memory. ``tests/faults`` has the other faults."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.errors import KernelFault
+from softlab.kernel import Kernel
+
+
+def run(body: str, block: int = 64) -> np.ndarray:
+    source = f"""
+extern "C" __global__ void k(int* y) {{
+  __shared__ int total;
+  __shared__ int other[64];
+  int t = threadIdx.x;
+  if (t == 0) total = 0;
+  __syncthreads();
+{body}
+}}
+"""
+    y = np.zeros(64, np.int32)
+    Kernel(source, "k").run(1, block, (y,))
+    return y
+
+
+def test_atomics_of_different_threads_do_not_race() -> None:
+    assert (run("atomicAdd(&total, 1); __syncthreads(); y[t] = total;") == 64).all()
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            "atomicAdd(&total, 1);\n  y[t] = total;",
+            "reads a word of shared memory that an atomic of another thread wrote",
+        ),
+        (
+            "atomicAdd(&total, 1);\n  if (t == 40) total = 5;",
+            "writes a word .* that an atomic of another thread wrote",
+        ),
+        (
+            "if (t == 3) total = 7;\n  atomicAdd(&total, 1);",
+            r"writes a word of shared memory that thread \(3, 0, 0\) wrote",
+        ),
+        (
+            "y[t] = total;\n  if (t == 5) atomicAdd(&total, 1);",
+            "writes a word of shared memory that other threads read",
+        ),
+    ],
+)
+def test_an_atomic_and_a_plain_access_race(body: str, words: str) -> None:
+    with pytest.raises(KernelFault, match=words) as caught:
+        run(body)
+    assert caught.value.kind == "race"
+    assert caught.value.line == 9
+
+
+def test_a_barrier_orders_atomics_and_plain_accesses() -> None:
+    ordered = """
+  if (t == 3) total = 7;
+  __syncthreads();
+  atomicAdd(&total, 1);
+  __syncthreads();
+  y[t] = total;
+"""
+    assert (run(ordered) == 71).all()
+
+
+def test_an_exchange_does_not_read() -> None:
+    """``atomicExch`` needs no initial value, and ``atomicAdd`` does."""
+    assert run("atomicExch(&other[t], t); __syncthreads(); y[t] = other[t];").tolist() == list(range(64))
+    with pytest.raises(KernelFault) as caught:
+        run("atomicAdd(&other[t], t);")
+    assert caught.value.kind == "uninitialized-shared"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "atomicAdd(&other[t], 1);\n  y[t] = other[t];",
+        "atomicAdd(&other[t], 1);\n  other[t] += 1;\n  y[t] = other[t] - 1;",
+        "other[t] = 0;\n  atomicAdd(&other[t], 1);\n  y[t] = other[t];",
+        "atomicAdd(&other[t], 1);\n  __syncwarp();\n  y[t] = other[t ^ 1];",
+        "if (t < 32) atomicAdd(&other[t], 1); else atomicAdd(&other[t ^ 1], 1);\n  __syncwarp();\n  y[t] = other[t];",
+        "atomicAdd(&other[t / 8], 1);\n  __syncwarp(0xffu << (t / 8 % 4 * 8));\n  y[t] = other[t / 8] / 8;",
+    ],
+)
+def test_what_a_thread_knows_of_its_own_atomics_and_of_those_before_its_warp_met(body: str) -> None:
+    assert (run(f"  other[t] = 0;\n  __syncthreads();\n{body}") == 1).all()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "atomicAdd(&other[t / 2], 1);\n  y[t] = other[t / 2];",
+        "atomicAdd(&other[t], 1);\n  y[t] = other[t ^ 1];",
+        "atomicAdd(&other[t % 32], 1);\n  __syncwarp();\n  y[t] = other[t % 32];",
+        "if (t == 3) atomicAdd(&total, 1);\n  if (t == 4) { atomicAdd(&total, 1); y[t] = total; }",
+        "if (t == 3) atomicAdd(&total, 1);\n  if (t == 40) { atomicAdd(&total, 1); y[t] = total; }",
+        "if (t == 40) atomicAdd(&total, 1);\n  if (t == 3) { atomicAdd(&total, 1); total = 5; }",
+        "if (t == 3) { total = 5; atomicAdd(&total, 1); }\n  if (t == 40) atomicAdd(&total, 1);",
+    ],
+)
+def test_an_atomic_of_another_thread_without_a_barrier_is_a_race(body: str) -> None:
+    with pytest.raises(KernelFault, match=r"of shared memory that .* wrote") as caught:
+        run(f"  other[t] = 0;\n  __syncthreads();\n{body}")
+    assert caught.value.kind == "race"

@@ -1,0 +1,55 @@
+"""Races in shared memory name both accesses and the variable; groups of lanes are ordered by their own masks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.errors import KernelFault
+from softlab.kernel import Kernel
+
+HEAD = (
+    'extern "C" __global__ void k(int* out) { int t = threadIdx.x, g = t % 32 / 8 * 8; __shared__ int tile[64], one;\n'
+)
+
+
+def run(body: str, block: int) -> None:
+    Kernel(f"{HEAD}{body}\n}}", "k").run(1, block, (np.zeros(64, np.int32),))
+
+
+@pytest.mark.parametrize(
+    ("block", "body", "line", "thread", "other_line", "other_thread", "symbol"),
+    [
+        (64, "tile[t] = t;\nout[t] = tile[63 - t];", 3, 0, 2, 63, "tile[63]"),
+        (64, "tile[t] = t; __syncthreads();\nint v = tile[5];\nif (t == 40) tile[5] = 7;\nout[t] = v;",
+         4, 40, 3, 63, "tile[5]"),
+        (64, "if (t == 0) one = 0; __syncthreads();\natomicAdd(&one, t);\nout[t] = one;", 4, 0, 3, 63, "one"),
+        (32, "tile[t] = t;\n__syncwarp(0xffu << g);\nout[t] = tile[31 - t];", 4, 0, 2, 31, "tile[31]"),
+        (32, "tile[t] = t; __syncwarp();\nint v = tile[5];\n__syncwarp(0xffu << g);\nif (t == 3) tile[5] = 7;\n"
+             "if (t > 3) out[t] = v;", 5, 3, 3, 31, "tile[5]"),
+    ],
+)  # fmt: skip
+def test_both_accesses(
+    block: int, body: str, line: int, thread: int, other_line: int, other_thread: int, symbol: str
+) -> None:
+    with pytest.raises(KernelFault) as caught:
+        run(body, block)
+    fault = caught.value
+    assert fault.kind == "race"
+    assert (fault.line, fault.thread, fault.block) == (line, (thread, 0, 0), (0, 0, 0))
+    assert (fault.other_line, fault.other_block, fault.symbol) == (other_line, (0, 0, 0), symbol)
+    assert fault.other_thread == (other_thread, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "tile[t] = t;\n__syncwarp(0xffu << g);\nout[t] = tile[t ^ 7];",
+        "tile[t] = t;\n__syncwarp(0xfu << (t / 4 * 4));\n__syncwarp(0xffu << g);\nout[t] = tile[t ^ 7];",
+        "tile[t] = t;\n__syncwarp(0xffffu << (t / 16 * 16));\n__syncwarp();\nout[t] = tile[31 - t];",
+        "tile[t] = t; __syncwarp(0xffu << g);\nint v = tile[g];\n__syncwarp(0xffu << g);\ntile[g + 7 - t % 8] = v;\n"
+        "__syncwarp(0xffu << g);\nout[t] = tile[t];",
+    ],
+)
+def test_groups_of_lanes_that_synchronise(body: str) -> None:
+    run(body, 32)

@@ -1,0 +1,376 @@
+"""Prepared launches: what the driver is given, when they are not used, threads; on a GPU, both paths."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import softlab
+from softlab.cuda import gpu
+from softlab.dtypes import ELEMENT_TYPES
+from softlab.errors import Error
+from softlab.operators import prepared
+from softlab.operators.executors import program_of
+from softlab.operators.rows import OperatorCall, apply
+from softlab.plans import POLICIES
+from tests.fake_cuda import FakeCuda, instead_of_cuda
+from tests.reference import assert_softmax
+from tests.samples import normal
+
+OPS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
+
+
+@pytest.fixture
+def cuda() -> Iterator[FakeCuda]:
+    with instead_of_cuda() as fake:
+        yield fake
+
+
+def run(*inputs: Any, op: str = "softmax", axis: Any = -1, dtype: Any = None, out: Any = None, policy: Any = "oneflow",
+        device: Any = "H200") -> Any:  # fmt: skip
+    return prepared.try_launch(op, inputs, axis, dtype, out, policy, device)
+
+
+class TestWhatTheDriverIsGiven:
+    """On the fake CUDA, whose launches the emulator runs."""
+
+    @pytest.mark.parametrize(
+        ("dtype", "cols"), [(np.float32, 1), (np.float16, 33), (np.float32, 64), (np.float32, 2000), (np.float64, 64)]
+    )
+    @pytest.mark.parametrize("op", OPS)
+    def test_the_result_is_that_of_the_general_path(self, cuda: FakeCuda, op: str, cols: int, dtype: Any) -> None:
+        inputs = [normal(6, cols, dtype=dtype, seed=k) for k in range(2 if "backward" in op else 1)]
+        expected = getattr(softlab, op)(*inputs)
+        out = np.zeros_like(inputs[0])
+        target = cuda.array(out)
+        for _ in range(2):  # made; then found
+            out[...] = 0
+            assert run(*map(cuda.array, inputs), op=op, out=target) is target
+            assert np.array_equal(out, expected)
+        assert prepared._prepare.cache_info().hits == 1
+        assert len(cuda.programs) == 1
+
+    def test_a_launch_is_that_of_the_plan(self, cuda: FakeCuda) -> None:
+        x = normal(7, 2000)
+        given, out = cuda.array(x), cuda.array(np.empty_like(x))
+        run(given, out=out)
+        plan = softlab.plan(7, 2000, device="H200")
+        (launch,) = cuda.launches
+        assert launch.program.name == plan.name
+        assert launch.grid == (plan.grid, 1, 1)
+        assert launch.block == (*plan.block, 1)
+        assert launch.smem == plan.smem_bytes == 8000
+        assert launch.stream == cuda.stream
+        assert launch.arguments == (given.data.ptr, out.data.ptr, 7, 2000)
+
+    def test_the_stream_is_the_one_of_the_call(self, cuda: FakeCuda) -> None:
+        x, out = cuda.array(normal(2, 4)), cuda.array(normal(2, 4))
+        for stream in (0, 1, 2, 0x7F00_1234_5678):
+            cuda.stream = stream
+            run(x, out=out)
+        assert [launch.stream for launch in cuda.launches] == [0, 1, 2, 0x7F00_1234_5678]
+
+    def test_without_out_there_is_a_new_array(self, cuda: FakeCuda) -> None:
+        x = normal(2, 3, 4)
+        given = cuda.array(x)
+        first, second = run(given), run(given)
+        assert first.shape == x.shape
+        assert first.dtype == x.dtype
+        assert len({given.data.ptr, first.data.ptr, second.data.ptr}) == 3
+        assert cuda.launches[0].arguments[1:] == (first.data.ptr, 6, 4)
+
+    def test_x_itself_may_take_the_result(self, cuda: FakeCuda) -> None:
+        x = normal(3, 40)
+        before = x.copy()
+        target = cuda.array(x)
+        assert run(target, out=target) is target
+        assert_softmax(x, before)
+
+    def test_zero_dimensions(self, cuda: FakeCuda) -> None:
+        x = np.array(3.0, np.float32)
+        out = np.zeros((), np.float32)
+        run(cuda.array(x), out=cuda.array(out))
+        assert out == 1
+
+    def test_an_array_that_is_not_aligned_to_a_pack(self, cuda: FakeCuda) -> None:
+        memory, target = normal(2 * 64 + 1), normal(2 * 64)
+        x, out = memory[1:].reshape(2, 64), target.reshape(2, 64)
+        run(cuda.array(x), out=cuda.array(out))
+        assert_softmax(out, x)
+        run(cuda.array(memory[:-1].reshape(2, 64)), out=cuda.array(out))
+        assert [launch.program.name.split(", ")[2] for launch in cuda.launches] == ["1", "2"]
+
+    def test_a_launch_that_is_refused_is_left_to_the_general_path(self, cuda: FakeCuda) -> None:
+        x = cuda.array(normal(2, 64))
+        run(x, out=x)
+        cuda.refuses = 1
+        assert run(x, out=x) is None
+        cuda.refuses = 0
+        run(x, out=x)
+        assert len(cuda.launches) == 2
+
+    def test_a_refusal_says_what_was_asked_for(self, cuda: FakeCuda) -> None:
+        plan = softlab.plan(2, 64, device="H200")
+        launch = gpu.launcher(program_of(plan), (1, 1, 1), (32, 4, 1), 0, 2, (2, 64), 0)
+        cuda.refuses = 1
+        with pytest.raises(
+            Error, match=r"refuses to launch softmax_warp.*error 1.*grid \(1, 1, 1\), block \(32, 4, 1\)"
+        ):
+            launch(0, (0, 0))
+
+    def test_a_thread_without_a_context_gets_one(self, cuda: FakeCuda) -> None:
+        x = cuda.array(normal(2, 64))
+        cuda.refuses = 201  # CUDA_ERROR_INVALID_CONTEXT, until the device is set
+        assert run(x, out=x) is x
+        assert len(cuda.launches) == 1
+
+
+class TestWhenTheGeneralPathIsTaken:
+    """None comes back: the general path knows the errors and makes copies."""
+
+    def test_arrays_that_need_a_copy(self, cuda: FakeCuda) -> None:
+        x = cuda.array(normal(6, 8))
+        for other in (x.T, x[:, ::2], x[::-1], x[:, :7]):
+            assert run(other) is None
+            assert run(cuda.array(normal(*other.shape)), out=other) is None
+        assert run(x, axis=0) is None
+        assert run(x, dtype="float16") is None
+        assert not cuda.launches
+
+    def test_a_row_alone_may_have_any_stride(self, cuda: FakeCuda) -> None:
+        x = normal(1, 8)
+        before = x.copy()
+        strided = cuda.array(np.lib.stride_tricks.as_strided(x, (1, 8), (4096, 4)))
+        assert run(strided, out=strided) is strided
+        assert_softmax(x, before)
+
+    @pytest.mark.parametrize("axis", [1.0, "1", None, [1], (1,), 2, -3])
+    def test_a_wrong_axis_after_a_right_one(self, cuda: FakeCuda, axis: Any) -> None:
+        """Numbers that are equal hash alike: an axis of 1.0 must not find the launch of 1."""
+        x = cuda.array(normal(6, 8))
+        assert run(x, axis=1) is not None
+        assert run(x, axis=axis) is None
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"dtype": "int32"},
+            {"dtype": ["float32"]},
+            {"policy": "quick"},
+            {"policy": ["oneflow"]},
+            {"device": "H2000"},
+            {"device": {}},
+            {"out": np.zeros((6, 8), np.float32)},
+            {"out": [1.0]},
+        ],
+        ids=str,
+    )
+    def test_wrong_arguments(self, cuda: FakeCuda, wrong: dict[str, Any]) -> None:
+        x = cuda.array(normal(6, 8))
+        assert run(x) is not None
+        assert run(x, **wrong) is None
+
+    def test_an_out_that_does_not_fit(self, cuda: FakeCuda) -> None:
+        x = cuda.array(normal(6, 8))
+        for host in (normal(8, 6), normal(6, 8, dtype=np.float64), normal(6, 8, 1), normal(48)):
+            assert run(x, out=cuda.array(host)) is None
+
+    def test_gradients_that_do_not_fit(self, cuda: FakeCuda) -> None:
+        dy = cuda.array(normal(6, 8))
+        assert run(dy, dy, op="softmax_backward") is not None
+        for host in (normal(8, 6), normal(6, 8, dtype=np.float64)):
+            assert run(dy, cuda.array(host), op="softmax_backward") is None
+        assert run(dy, normal(6, 8), op="softmax_backward") is None
+
+    def test_dtypes_that_are_not_taken(self, cuda: FakeCuda) -> None:
+        for dtype in ("int32", "bool", "complex64"):
+            assert run(cuda.array(np.zeros((2, 3), dtype))) is None
+
+    def test_nothing_to_do(self, cuda: FakeCuda) -> None:
+        for shape in ((0, 3), (3, 0), (0,)):
+            assert run(cuda.array(np.zeros(shape, np.float32))) is None
+
+    @pytest.mark.parametrize("shift", [1, 4, 47])
+    def test_an_out_that_overlaps(self, cuda: FakeCuda, shift: int) -> None:
+        memory = np.zeros(96, np.float32)
+        low, high = cuda.array(memory[:48].reshape(6, 8)), cuda.array(memory[shift : shift + 48].reshape(6, 8))
+        assert run(low, out=high) is None
+        assert run(high, out=low) is None
+        assert run(low, low, op="softmax_backward", out=high) is None
+        assert run(low, high, op="softmax_backward", out=high) is None
+        assert run(low, high, op="softmax_backward", out=cuda.array(np.zeros((6, 8), np.float32))) is not None
+        beside = cuda.array(memory[48:].reshape(6, 8))
+        assert run(low, out=beside) is beside
+
+    def test_another_device_than_the_current_one(self, cuda: FakeCuda) -> None:
+        here, there = cuda.array(normal(2, 4)), cuda.array(normal(2, 4), device=1)
+        assert run(here) is not None
+        assert run(there) is None
+        assert run(here, out=there) is None
+        cuda.device = 1
+        assert run(here) is None
+        assert run(there, out=there) is not None
+
+    def test_arrays_of_no_known_library(self, cuda: FakeCuda) -> None:
+        import cupy
+
+        class UserCupyArray(cupy.ndarray):
+            pass
+
+        for x in (normal(2, 3), [1.0], 1.0, None, np.float32(1), object()):
+            assert run(x) is None
+        assert run(cuda.array(normal(2, 3)).view(UserCupyArray)) is None
+
+
+def test_threads_do_not_share_arguments(cuda: FakeCuda) -> None:
+    """Within the driver another thread runs, and may launch the same kernel."""
+    cuda.pause = 0.002
+    hosts = [normal(2, 16, seed=k) for k in range(8)]
+    outs = [np.zeros((2, 16), np.float32) for _ in hosts]
+    start = threading.Barrier(len(hosts))
+
+    def work(k: int) -> None:
+        start.wait()
+        for _ in range(5):
+            run(cuda.array(hosts[k]), out=cuda.array(outs[k]))
+
+    with ThreadPoolExecutor(len(hosts)) as pool:
+        list(pool.map(work, range(len(hosts))))
+    assert len(cuda.launches) == 40
+    assert {launch.arguments[:2] for launch in cuda.launches} == {
+        (host.ctypes.data, out.ctypes.data) for host, out in zip(hosts, outs, strict=True)
+    }
+    for host, out in zip(hosts, outs, strict=True):
+        assert_softmax(out, host)
+
+
+def test_the_cache_is_bounded() -> None:
+    assert prepared._prepare.cache_info().maxsize == 1024
+
+
+@given(
+    shape=st.lists(st.integers(1, 4), max_size=4).map(tuple),
+    start=st.integers(0, 3),
+    order=st.sampled_from("CF"),
+    axis=st.integers(-5, 4),
+)
+def test_what_is_launched_is_right(shape: tuple[int, ...], start: int, order: str, axis: int) -> None:
+    """Whatever the array: it is left to the general path, or the result is the general path's."""
+    with instead_of_cuda() as fake:
+        memory = normal(4**4 + 3)
+        x = np.ndarray(shape, np.float32, memory[start:], order=order)
+        out = np.zeros(shape, np.float32)
+        launched = run(fake.array(x), axis=axis, out=fake.array(out)) is not None
+        if launched:
+            assert np.array_equal(out, softlab.softmax(x, axis))
+        assert launched or order == "F" or axis not in (-1, max(len(shape) - 1, 0))
+
+
+@pytest.mark.gpu
+class TestOnTheGpu:
+    """Both paths, on CuPy and PyTorch."""
+
+    @pytest.mark.parametrize("dtype", list(ELEMENT_TYPES))
+    @pytest.mark.parametrize("cols", [1, 33, 64, 1024, 3000, 13000])
+    @pytest.mark.parametrize("op", OPS)
+    @pytest.mark.parametrize("policy", [None, *POLICIES])
+    def test_both_paths_agree(self, policy: str | None, op: str, cols: int, dtype: str) -> None:
+        import cupy
+
+        numpy = ELEMENT_TYPES[dtype].numpy
+        inputs = [cupy.asarray(normal(33, cols, dtype=numpy, seed=k)) for k in range(2 if "backward" in op else 1)]
+        names = ("dy", "y") if "backward" in op else ("x",)
+        general = apply(OperatorCall(op, policy=policy, names=names), inputs).output
+        for out in (None, cupy.empty_like(inputs[0])):
+            for _ in range(2):
+                got = prepared.try_launch(op, tuple(inputs), -1, None, out, policy, None)
+                assert got is not None
+                assert out is None or got is out
+                assert (got.view("u1") == general.view("u1")).all()
+
+    @pytest.mark.parametrize("dtype", list(ELEMENT_TYPES))
+    def test_torch(self, dtype: str) -> None:
+        torch = pytest.importorskip("torch")
+        x = torch.randn(33, 1000, device="cuda", dtype=getattr(torch, dtype))
+        for policy in (None, *POLICIES):
+            general = apply(OperatorCall("softmax", policy=policy), (x,)).output
+            for out in (None, torch.empty_like(x)):
+                got = prepared.try_launch("softmax", (x,), -1, None, out, policy, None)
+                assert got is not None
+                assert out is None or got is out
+                assert torch.equal(got, general)
+        assert prepared.try_launch("softmax", (x.T,), -1, None, None, None, None) is None
+        assert prepared.try_launch("softmax", (x.requires_grad_(),), -1, None, None, None, None) is None
+
+    def test_the_current_stream_is_used(self) -> None:
+        """A kernel on another stream would not see what this one wrote just before."""
+        import cupy
+
+        x = cupy.asarray(normal(4096, 1000))
+        out, work = cupy.empty_like(x), cupy.empty_like(x)
+        run(x, out=out, device=None)
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            work.fill(0)
+            for _ in range(50):
+                work += 1
+            work -= 50
+            work += x
+            got = run(work, device=None)
+            stream.synchronize()
+        assert (got == out).all()
+
+    def test_torchs_current_stream_is_used(self) -> None:
+        torch = pytest.importorskip("torch")
+        x = torch.randn(4096, 1000, device="cuda")
+        expected = run(x, device=None)
+        torch.cuda.synchronize()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            work = torch.zeros_like(x)
+            for _ in range(50):
+                work += 1
+            work -= 50
+            work += x
+            got = run(work, device=None)
+            torch.cuda.current_stream().synchronize()
+        assert torch.equal(got, expected)
+
+    def test_it_can_be_captured_in_a_graph(self) -> None:
+        import cupy
+
+        x, out = cupy.asarray(normal(64, 512)), cupy.empty((64, 512), np.float32)
+        softlab.softmax(x, out=out)
+        stream = cupy.cuda.Stream(non_blocking=True)
+        with stream:
+            stream.begin_capture()
+            softlab.softmax(x, out=out)
+            graph = stream.end_capture()
+        out.fill(0)
+        x *= 2
+        cupy.cuda.Device().synchronize()
+        graph.launch(stream)
+        stream.synchronize()
+        assert_softmax(out.get(), 2 * normal(64, 512))
+
+    def test_threads(self) -> None:
+        import cupy
+
+        hosts = [normal(16, 100, seed=k) for k in range(8)]
+        arrays = [cupy.asarray(host) for host in hosts]
+        outs = [cupy.zeros_like(x) for x in arrays]
+
+        def work(k: int) -> None:
+            for _ in range(300):
+                softlab.softmax(arrays[k], out=outs[k])
+            cupy.cuda.get_current_stream().synchronize()
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
+        for host, out in zip(hosts, outs, strict=True):
+            assert_softmax(out.get(), host)

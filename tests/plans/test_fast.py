@@ -1,0 +1,252 @@
+"""Plans of the policy "fast": every row fits what its kernel is told to hold, on every GPU; each choice is a step."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softlab import plans
+from softlab.dtypes import ELEMENT_TYPES, element_type
+from softlab.errors import PlanError
+from softlab.hardware import devices
+from softlab.hardware.devices import Device
+from softlab.plans import Plan
+from softlab.plans.fast import KERNELS, MOST_BLOCKS, clusters_of
+from softlab.plans.planner import OPERATORS
+from softlab.plans.resources import Resources
+
+
+def made(rows: int, cols: int, dtype: str = "float32", device: str = "H200", **more: object) -> Plan:
+    """A plan without compiling anything: every kernel takes 64 registers."""
+    lookup = more.pop("lookup", lambda *_: Resources(64, 2048, 0, 0, ""))
+    return plans.plan(rows, cols, dtype, policy="fast", device=device, lookup=lookup, **more)
+
+
+def numbers(plan: Plan) -> list[int]:
+    """The template's numbers, from the kernel's name: pack size first."""
+    return [int(word) for word in re.findall(r"(?<=, )\d+", plan.name)]
+
+
+def held_packs(plan: Plan) -> tuple[int, int]:
+    """(packs that the threads of a share can hold, shares of a row), by the kernels' own headers."""
+    _, *rest = numbers(plan)
+    if plan.kernel == "fast_warp":
+        packs, width, _ = rest
+        return packs * width, 1
+    if plan.kernel == "fast_block":
+        packs, block_size = rest
+        return packs * block_size, 1
+    if plan.kernel == "fast_cluster":
+        packs, block_size, cluster = rest
+        return packs * block_size, cluster
+    if plan.kernel == "fast_grid":
+        packs, _, _, block_size, shares = rest
+        return packs * block_size, shares
+    register_packs, stage_packs, block_size, cluster = rest
+    return (register_packs + stage_packs) * block_size, cluster
+
+
+def needed_packs(plan: Plan, shares: int) -> int:
+    """Whole packs of the largest share of a row: shares are whole lines of 8 packs."""
+    packs = plan.cols // plan.pack_size
+    return packs if shares == 1 else math.ceil(math.ceil(packs / shares) / 8) * 8
+
+
+problems = st.tuples(
+    st.integers(1, 5000), st.one_of(st.integers(1, 3000), st.integers(1, 1_500_000)),
+    st.sampled_from(list(ELEMENT_TYPES)), st.sampled_from(list(OPERATORS)), st.sampled_from(devices.names()),
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(problems)
+def test_a_row_fits_its_kernel(problem: tuple[int, int, str, str, str]) -> None:
+    rows, cols, dtype, op, name = problem
+    plan, device = made(rows, cols, dtype, name, op=op), Device.named(name)
+    if plan.kernel == "warp":
+        assert_the_reference_holds_its_rows(plan)
+        return
+    itemsize = element_type(dtype).itemsize
+    assert plan.kernel in KERNELS
+    assert plan.pack_size * itemsize == 16 == numbers(plan)[0] * itemsize
+    assert plan.name.endswith(", true>" if cols % plan.pack_size else ", false>")
+    assert plan.cluster is None or plan.grid % plan.cluster == 0
+    static = 3 * 1024 if plan.kernel == "fast_grid" else 10 * 1024
+    assert plan.smem_bytes + static <= device.smem_per_block_optin or not plan.smem_bytes
+    assert plan.block_size <= 1024
+    if device.compute_capability < (9, 0):
+        assert plan.cluster in (None, 1)
+    if plan.kernel != "fast_stream":
+        holds, shares = held_packs(plan)
+        if plan.kernel == "fast_grid":
+            assert_the_grid_holds_its_rows(plan, device)
+        else:
+            assert shares == (plan.cluster or 1)
+            assert (plan.cooperative, plan.workspace_bytes) == (False, 0)
+        assert needed_packs(plan, shares) <= holds
+    assert [step.answer for step in plan.steps][-1] == plan.grid
+
+
+def assert_the_reference_holds_its_rows(plan: Plan) -> None:
+    """A short row, and everything but the policy and the steps is as where the reference's kernel is asked for."""
+    assert plan.cols <= 32
+    assert plan.thread_group_width * plan.cols_per_thread >= plan.cols
+    shape = (plan.rows, plan.cols, plan.dtype)
+    lookup = lambda *_: Resources(64, 2048, 0, 0, "")  # noqa: E731
+    forced = plans.forced(*shape, kernel="warp", op=plan.op, device=plan.device, lookup=lookup)
+    assert replace(forced, policy="fast", steps=plan.steps) == plan
+    assert plan.steps[-1].answer == plan.grid
+
+
+def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
+    """Its blocks fit the GPU at once, its pipeline holds the rows in flight, its workspace two partials per slot."""
+    pack_size, packs, stages, rows_in_flight, block_size, blocks_per_row = numbers(plan)
+    inputs = 2 if plan.op.endswith("_backward") else 1
+    unaligned = plan.cols % pack_size != 0
+    assert plan.cooperative
+    assert plan.block_size == block_size + 64
+    assert plan.grid % blocks_per_row == 0
+    assert plan.grid <= device.sm_count
+    assert plan.grid // blocks_per_row <= plan.rows
+    assert packs * (rows_in_flight + 1) <= stages
+    assert plan.smem_bytes == stages * block_size * inputs * 16
+    itemsize = max(4, element_type(plan.dtype).itemsize)
+    partial = max(16, (1 if inputs == 2 else 2) * itemsize * 2)  # each 32-bit word with 32 bits of tag
+    group = 128 + 2 * (rows_in_flight + 1) * (blocks_per_row + unaligned) * partial
+    assert plan.workspace_bytes == plan.grid // blocks_per_row * group
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "dtype", "kernel"),
+    [
+        (1 << 20, 32, "float16", "fast_warp<__half, Algorithm::softmax, 8, 2, 2, 1, false>"),
+        (65536, 1023, "float32", "fast_block<float, Algorithm::softmax, 4, 2, 128, true>"),
+        (8192, 8192, "float32", "fast_cluster<float, Algorithm::softmax, 4, 2, 512, 2, false>"),
+        (1024, 131072, "float16", "fast_cluster<__half, Algorithm::softmax, 8, 8, 128, 16, false>"),
+        (4096, 32768, "float16", "fast_cluster<__half, Algorithm::softmax, 8, 4, 256, 4, false>"),
+        (2048, 65536, "bfloat16", "fast_cluster<__nv_bfloat16, Algorithm::softmax, 8, 4, 256, 8, false>"),
+        (131072, 256, "float64", "fast_warp<double, Algorithm::softmax, 2, 4, 32, 1, false>"),
+        (16384, 2048, "float64", "fast_block<double, Algorithm::softmax, 2, 4, 256, false>"),
+        (8192, 4096, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 1, 7, 256, 1, false>"),
+        (2048, 16384, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 13, 512, 1, false>"),
+        (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
+        (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
+        (256, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 3, 27, 4, 512, 44, false>"),
+        (64, 1 << 20, "float32", "fast_grid<float, Algorithm::softmax, 4, 4, 28, 4, 512, 132, false>"),
+        (128, 1 << 20, "float16", "fast_grid<__half, Algorithm::softmax, 8, 4, 28, 4, 512, 66, false>"),
+        (220, 151_936, "float64", "fast_grid<double, Algorithm::softmax, 2, 7, 28, 2, 512, 22, false>"),
+        (1, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 1, 1, 0, 512, 132, false>"),
+        (64, 1 << 23, "float32", "fast_stream<float, Algorithm::softmax, 4, 4, 512, 16, false>"),
+        (1, 32000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 4, 256, 8, false>"),
+    ],
+)
+def test_the_kernels_of_the_h200(rows: int, cols: int, dtype: str, kernel: str) -> None:
+    assert made(rows, cols, dtype).name == kernel
+
+
+def test_few_rows_take_more_sms_per_row() -> None:
+    assert made(1, 32000).cluster > made(100_000, 32000).cluster
+    question = next(step for step in made(1, 32000).steps if "half as many rows" in step.question)
+    assert question.answer is True
+    assert question.values == {"rows": 1, "sms": 132}
+
+
+def test_a_block_has_a_pipeline_alone_only_if_every_sm_has_a_row() -> None:
+    assert (made(132, 16384, "float64").kernel, made(132, 16384, "float64").cluster) == ("fast_pipeline", 1)
+    assert (made(131, 16384, "float64").kernel, made(131, 16384, "float64").cluster) == ("fast_pipeline", 8)
+
+
+def test_a_long_gradient_of_doubles_has_smaller_blocks() -> None:
+    plan = made(667, 50257, "float64", op="log_softmax_backward")
+    assert plan.name == "fast_cluster_backward<double, Algorithm::log_softmax, 2, 7, 256, 16, true>"
+
+
+def test_no_clusters_of_sixteen_where_eight_are_the_most() -> None:
+    assert {made(1000, cols, device="sm_120").cluster for cols in range(1000, 400_000, 9973)} <= {None, 2, 4, 8}
+    assert made(1000, 150_000, device="H200").cluster == 16
+
+
+def a_long_pipeline(rows: int) -> Plan:
+    """Doubles that begin anywhere are moved one by one: packs of 8 bytes, for which the grid kernel is not."""
+    lookup = lambda *_: Resources(64, 2048, 0, 0, "")  # noqa: E731
+    return plans.forced(rows, 250_000, "float64", pack_size=1, policy="fast", device="H200", lookup=lookup)
+
+
+def test_the_pipeline_fills_the_gpu_once_where_a_block_has_its_sm_alone() -> None:
+    alone = a_long_pipeline(64)
+    assert alone.name == "fast_pipeline<double, Algorithm::softmax, 1, 3, 13, 1024, 16, false>"
+    assert alone.grid == 16 * clusters_of(Device.named("H200"), 16) == 112
+    several = made(261, 128_256, "float64")
+    assert several.kernel == "fast_pipeline"
+    assert several.grid == 261 * several.cluster
+
+
+def test_occupancy_is_that_of_a_kernel_that_asks_for_its_shared_memory() -> None:
+    """The reference never asks for more than 48 KiB; the pipeline kernel here has 104, the grid kernel 224."""
+    pipeline, grid = a_long_pipeline(64), made(64, 1 << 20)
+    assert pipeline.smem_bytes == 13 * 1024 * 8
+    assert pipeline.occupancy.blocks_per_sm == 1
+    assert pipeline.waves == 112 / 132
+    assert grid.smem_bytes == 28 * 512 * 16
+    assert (grid.occupancy.blocks_per_sm, grid.waves) == (1, 1.0)
+
+
+def test_rows_in_flight() -> None:
+    """As many as help, fewer where there are few rows or they are long; none where the GPU lacks mbarriers."""
+    rows_in_flight = {rows: numbers(made(rows, 1 << 20))[3] for rows in (1, 2, 3, 100)}
+    assert rows_in_flight == {1: 0, 2: 1, 3: 2, 100: 4}
+    assert numbers(made(100, 1 << 20, "float64"))[3] == 2
+    assert made(64, 1 << 20, device="sm_80").kernel != "fast_grid"
+    assert made(64, 1 << 20, device="sm_80").workspace_bytes == 0
+
+
+def test_few_long_rows_are_taken_at_once() -> None:
+    """Two rounds of four rows, not three of three."""
+    questions = {step.question: step.answer for step in made(8, 262_144).steps}
+    assert questions["How many rows at once?"] == 4
+    assert questions["How many blocks share a row?"] == 33
+    assert made(8, 262_144).grid == 132
+
+
+def test_arrays_that_begin_anywhere() -> None:
+    plan = plans.forced(10, 1000, "float16", pack_size=1, policy="fast", lookup=lambda *_: Resources(64, 0, 0, 0, ""))
+    assert plan.pack_size == 1
+    assert plan.name == "fast_block<__half, Algorithm::softmax, 1, 2, 512, false>"
+
+
+def test_a_grid_has_its_limit() -> None:
+    plan = made(2**33, 2000)
+    assert plan.grid == MOST_BLOCKS < 2**31
+
+
+def test_kernels_of_the_reference_are_not_for_this_policy() -> None:
+    with pytest.raises(PlanError, match=r"force the policy 'oneflow'"):
+        plans.forced(10, 100, kernel="warp", policy="fast")
+    with pytest.raises(PlanError, match=r"belongs to policy='fast'"):
+        plans.forced(10, 100, kernel="fast_warp")
+    with pytest.raises(PlanError, match=r"at most 96 packs; 4000 columns are 1000"):
+        plans.forced(10, 4000, kernel="fast_warp", policy="fast")
+
+
+def test_nothing_to_do() -> None:
+    assert (made(0, 5).kernel, made(5, 0).grid) == ("none", 0)
+
+
+def test_a_plan_says_what_it_reads_and_what_else_there_was() -> None:
+    stream, once = made(64, 1 << 23), made(64, 1000)
+    assert stream.global_bytes == 3 * 64 * (1 << 23) * 4
+    assert once.global_bytes == 2 * 64 * 1000 * 4
+    others = once.alternatives(lookup=lambda *_: Resources(32, 0, 0, 0, ""))
+    assert [other.kernel for other in others if other.chosen] == ["fast_block"]
+    assert {other.kernel for other in others} == {"fast_block", "warp", "block_smem", "block_uncached"}
+
+
+def test_the_reference_is_untouched() -> None:
+    """The policy is a field of a request, and nothing of "oneflow" asks for it."""
+    plan = plans.plan(32, 1000, device="H200")
+    assert (plan.policy, plan.kernel, plan.cluster) == ("oneflow", "warp", None)

@@ -1,0 +1,35 @@
+"""What the policy "fast" keeps in shared memory fits into a block's shared memory, on GPUs that have less of it too.
+
+The RTX 5090 has clusters and cooperative launches as the H200 has, and 99 KiB per block instead of 227.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab.hardware.devices import Device
+
+#: dtype and columns of 1024 rows that use much shared memory on an H200.
+LONG_ROWS = [
+    ("float64", 8192), ("float64", 65536), ("float64", 131072), ("float64", 262144),
+    ("float32", 200_000), ("float32", 3_000_000), ("float16", 7_000_000), ("float16", 8_500_000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("device", ["H200", "RTX 5090"])
+@pytest.mark.parametrize(("dtype", "cols"), LONG_ROWS)
+def test_a_block_has_the_shared_memory_that_the_plan_takes(device: str, dtype: str, cols: int) -> None:
+    plan = softlab.plan(1024, cols, dtype, policy="fast", device=device)
+    assert plan.smem_bytes + plan.static_smem_bytes <= Device.named(device).smem_per_block_optin
+    if plan.cooperative:  # the blocks that share a row hold the whole row in shared memory
+        assert plan.grid * plan.smem_bytes >= cols * np.dtype(dtype).itemsize
+
+
+@pytest.mark.parametrize(("dtype", "cols"), [("float64", 131072), ("float16", 8_500_000)])
+def test_rows_that_fit_on_one_gpu_only(dtype: str, cols: int) -> None:
+    """An H200 keeps the row on the chip; where it does not fit, the plan reads it twice and keeps nothing."""
+    kept = softlab.plan(1024, cols, dtype, policy="fast", device="H200")
+    assert kept.smem_bytes + kept.static_smem_bytes > Device.named("RTX 5090").smem_per_block_optin
+    assert softlab.plan(1024, cols, dtype, policy="fast", device="RTX 5090").smem_bytes == 0

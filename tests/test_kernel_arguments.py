@@ -1,0 +1,167 @@
+"""Arguments of a launch, held against the types that the kernel declares."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from softlab.cuda.structs import Struct
+from softlab.kernel import Kernel
+from softlab.kernel.c_types import declared_types
+from softlab.kernel.mangled_names import parameter_types
+
+SOURCE = """
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+namespace outer { namespace inner {
+struct Settings { int count; };
+template <typename T> struct Box { T value; };
+template <typename T, typename U>
+__global__ void boxes(const T* __restrict__ a, U* b, Box<T> c, Box<T>* d, Settings e, const Settings* f) {}
+} }
+__global__ void plain(const float* x, float* y, int n, unsigned long long m, bool flag, float4* v) {}
+template <typename T, int n> __global__ void fill(T* x, const T* const y, T z) {}
+template <typename T> struct Pair { T a; };
+template <typename L, typename R> __global__ void many(L load, R const* r, Pair<L> p, Pair<L>* q, L* again) {}
+enum class Rule { one, two };
+template <typename T, Rule rule, bool flag> __global__ void ruled(const T* x, T* y, long rows) {}
+__global__ void halves(__half* h, const __nv_bfloat16* b, __half2* h2, void* any, float** pointers) {}
+__global__ void callback(float* x, void (*call)(int)) {}
+__global__ void none() {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [
+        ("plain", "const float*, float*, int, unsigned long long, bool, float4*"),
+        ("fill<double, 4>", "double*, const double*, double"),
+        ("fill<__nv_bfloat16, -3>", "__nv_bfloat16*, const __nv_bfloat16*, __nv_bfloat16"),
+        ("many<float, Pair<int>>", "float, const Pair<int>*, Pair<float>, Pair<float>*, float*"),
+        ("ruled<__half, Rule::two, true>", "const __half*, __half*, long"),
+        ("halves", "__half*, const __nv_bfloat16*, __half2*, void*, float**"),
+        (
+            "outer::inner::boxes<float, double>",
+            "const float*, double*, outer::inner::Box<float>, outer::inner::Box<float>*, outer::inner::Settings, "
+            "const outer::inner::Settings*",
+        ),
+        ("none", ""),
+    ],
+)
+def test_types_of_a_mangled_name(name: str, types: str) -> None:
+    entry = Kernel(SOURCE, name).program.entry
+    assert ", ".join(parameter_types(entry) or ()) == types
+
+
+def test_names_that_are_not_read_have_no_types() -> None:
+    assert parameter_types(Kernel(SOURCE, "callback").program.entry) is None
+    assert parameter_types("copy") is None
+    assert parameter_types("_Z") is None
+    assert parameter_types("_Z9short") is None
+
+
+@pytest.mark.parametrize(
+    ("declaration", "types"),
+    [
+        ("void k(const float* __restrict__ x, float *y, unsigned n)", ["float 1", "float 1", "unsigned int 0"]),
+        ("__launch_bounds__(64) void k(double const *x, unsigned char)", ["double 1", "unsigned char 0"]),
+        ("void __launch_bounds__(64, 2) k(int x[], long long int n)", ["int 1", "long long 0"]),
+        ("void k(/* in */ const half* x, // out\n  float* y)", ["__half 1", "float 1"]),
+        ("void k(void* x, struct S* s)", ["void 1", "struct S 1"]),
+        ("void k(REAL* x, int n)", [None, "int 0"]),
+        ("void k()", []),
+    ],
+)
+def test_types_of_a_source(declaration: str, types: list[str | None]) -> None:
+    source = (
+        "#include <cuda_fp16.h>\n#define REAL double\nstruct S { int a; };\n// __global__ void k(char* old)\n"
+        f'extern "C" __global__ {declaration} {{ }}\n'
+    )
+    found = declared_types(Kernel(source, "k").program)
+    assert found is not None
+    assert [t and f"{t.element} {t.pointers}" for t in found] == types
+
+
+def test_a_source_with_two_kernels_of_the_name_has_no_types() -> None:
+    source = """#if 0
+extern "C" __global__ void k(float* x) {}
+#else
+extern "C" __global__ void k(double* x) { x[0] = 1; }
+#endif"""
+    kernel = Kernel(source, "k")
+    assert declared_types(kernel.program) is None
+    kernel.run(1, 1, (np.zeros(1, np.float32).repeat(2),))
+
+
+@pytest.mark.parametrize("extern", ['extern "C" ', ""], ids=["extern C", "mangled"])
+@pytest.mark.parametrize(
+    ("parameter", "array", "words"),
+    [
+        (
+            "float* x",
+            np.zeros(4),
+            r"array of float64, but the parameter is float\*, which takes float32. Pass x.astype",
+        ),
+        (
+            "const float* x",
+            np.zeros(4, np.int32),
+            r"parameter is const float\*.*x.view\(numpy.float32\) to pass the bits",
+        ),
+        ("double* x", np.zeros(4, np.float32), r"x.astype\(numpy.float64\)"),
+        ("int* x", np.zeros(4, np.int64), "takes int32 or uint32"),
+        ("unsigned char* x", np.zeros(4, np.int32), "takes int8 or uint8 or bool"),
+        ("float4* x", np.zeros(4), r"parameter is float4\*, which takes float32"),
+        ("__half* x", np.zeros(4, np.float32), "takes float16"),
+        ("long long x", np.array(77), r"shape \(\), but the parameter is long long.* Pass numpy.int64\(77\)"),
+        ("long long x", np.zeros(3, np.int64), r"shape \(3,\), .*no pointer: the kernel would get an address"),
+        ("float x", None, "argument 0 is None, a null pointer, but the parameter is float"),
+        ("float* x", np.zeros(4, ">f4"), r"dtype >f4, whose byte order is not the GPU's. Pass x.astype\(x.dtype.newb"),
+        ("void* x", np.zeros(4, ">i8"), "byte order"),
+    ],
+)
+def test_arrays_of_other_types_are_refused(extern: str, parameter: str, array: np.ndarray, words: str) -> None:
+    kernel = Kernel(f"#include <cuda_fp16.h>\n{extern}__global__ void k({parameter}) {{ }}", "k")
+    with pytest.raises(TypeError, match=words):
+        kernel.run(1, 1, (array,))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "array"),
+    [
+        ("float* x", np.zeros(4, np.float32)),
+        ("float4* x", np.zeros(4, np.float32)),
+        ("float2* x", np.zeros(2, np.complex64)),
+        ("unsigned* x", np.zeros(4, np.int32)),
+        ("long* x", np.zeros(4, np.int64)),
+        ("bool* x", np.zeros(4, bool)),
+        ("char* x", np.zeros(4, np.uint8)),
+        ("__half* x", np.zeros(4, np.float16)),
+        ("__nv_bfloat16* x", np.zeros(4, ml_dtypes.bfloat16)),
+        ("__nv_bfloat16* x", np.zeros(4, np.uint16)),
+        ("void* x", np.zeros(4)),
+        ("Settings* x", np.zeros(4, np.uint8)),
+        ("float* x", np.zeros(2, [("a", "f4"), ("b", "f4")])),
+        ("float* x", np.array(1, np.float32)),
+        ("float* x", None),
+        ("Settings x", Struct(np.int32(1), np.int32(2))),
+    ],
+)
+def test_arrays_that_fit_are_taken(parameter: str, array: object) -> None:
+    source = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\nstruct Settings { int a, b; };\n"
+    Kernel(f"{source}__global__ void k({parameter}) {{ }}", "k").run(1, 1, (array,))
+
+
+def test_none_is_a_null_pointer() -> None:
+    kernel = Kernel("__global__ void k(const float* x, int* y) { y[0] = x == nullptr ? 1 : 2; }", "k")
+    y = np.zeros(1, np.int32)
+    kernel.run(1, 1, (None, y))
+    assert y[0] == 1
+    kernel.run(1, 1, (np.zeros(1, np.float32), y))
+    assert y[0] == 2
+
+
+def test_a_big_endian_array_within_a_struct_is_refused() -> None:
+    kernel = Kernel("struct In { const float* x; }; __global__ void k(In in) { }", "k")
+    with pytest.raises(TypeError, match="argument 0 has the dtype >f4"):
+        kernel.run(1, 1, (Struct(np.zeros(4, ">f4")),))
