@@ -1,0 +1,91 @@
+"""What the warps of interpreted blocks executed: the records that a timing model takes.
+
+A request is one execution of a memory instruction by one warp. It touches the memory in 32-byte sectors, and passes
+through the data stage of shared memory or of the L1 cache in wavefronts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+
+class Space(IntEnum):
+    """The memory that a request touches."""
+
+    GLOBAL = 0
+    SHARED = 1
+    LOCAL = 2
+    CONSTANT = 3
+    DISTRIBUTED_SHARED = 4
+
+
+class Kind(IntEnum):
+    """What a request does. An atomic brings the old value back, a reduction does not."""
+
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+    REDUCTION = 3
+    ASYNC_COPY = 4
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The m requests of one warp, in the order in which it issued them.
+
+    ``position`` int32 (m,): index into ``WarpStream.instructions``. An instruction with two sides, such as an
+    asynchronous copy from global to shared memory, has two requests with the same position.
+    ``space`` uint8 (m,): codes of :class:`Space`. ``kind`` uint8 (m,): codes of :class:`Kind`.
+    ``wavefronts`` int32 (m,): passes through the data stage of shared memory or of L1. For shared memory the bank rule
+    (:mod:`softlab.instruments.banks`) gives them exactly. For other spaces they are the least passes of 128 bytes that
+    move what the lanes ask for.
+    ``offsets`` int64 (m + 1,): request k touches ``sectors[offsets[k]:offsets[k + 1]]``.
+    ``sectors`` int64: the distinct 32-byte sectors of each request, ascending. A sector of global memory is its address
+    // 32. That of shared memory is the offset in the block's memory // 32, of local memory the offset in the thread's
+    memory * 32 lanes // 32 (lanes are interleaved by 4-byte words), of constant memory the offset in its bank // 32.
+    """
+
+    position: np.ndarray
+    space: np.ndarray
+    kind: np.ndarray
+    wavefronts: np.ndarray
+    offsets: np.ndarray
+    sectors: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    @classmethod
+    def empty(cls) -> Accesses:
+        """No requests."""
+        return cls(
+            np.zeros(0, np.int32),
+            np.zeros(0, np.uint8),
+            np.zeros(0, np.uint8),
+            np.zeros(0, np.int32),
+            np.zeros(1, np.int64),
+            np.zeros(0, np.int64),
+        )
+
+
+@dataclass(frozen=True)
+class WarpStream:
+    """What one warp executed, in the order of issue.
+
+    ``block``: linear index of the block in the grid; ``warp``: of the warp in its block. ``instructions`` int32 (n,):
+    the index of each machine instruction in its code (address // 16). ``active`` uint32 (n,): bit k is set if lane k
+    executed it. An instruction that the guard turned off for all lanes is in the stream, with 0: it was issued.
+    ``accesses``: the requests of the memory instructions.
+    """
+
+    block: int
+    warp: int
+    instructions: np.ndarray
+    active: np.ndarray
+    accesses: Accesses
+
+    def __len__(self) -> int:
+        return len(self.instructions)
