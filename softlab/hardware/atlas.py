@@ -1,0 +1,208 @@
+"""The atlas of a GPU: what each class of instruction and each part of the memory system takes, as measured.
+
+:func:`load` reads the recording of a device, which ``softlab.bench.record.atlas`` made on it. Nothing here needs a GPU.
+A row is one measured figure with a key, ``atlas["latency.IMAD"]``. The parts of a key are separated by dots. A row that
+belongs to a curve has a number as its last part, and :meth:`Atlas.series` gives the whole curve. Classes have the names
+that ``nvdisasm`` prints, with the modifiers that change the time.
+
+Units: "cycles" are those of the SM's clock; "bytes/cycle" are bytes per cycle of that clock, of one SM (L1, shared
+memory) or of the whole GPU (L2, DRAM), as the key's entry says.
+
+Core
+    ``latency.CLASS``
+        Cycles from the issue of an instruction to the issue of one that needs its result. Classes: IADD3, IMAD,
+        IMAD.WIDE, IMAD.HI, LOP3, SHF, LEA, ISETP, SEL, PRMT, POPC, FLO, BREV, VIMNMX, IABS, IDP; FADD, FMUL, FFMA,
+        FMNMX, FSETP, FSEL; HADD2, HMUL2, HFMA2, HFMA2.BF16, HMNMX2; DADD, DMUL, DFMA, DSETP; MUFU.EX2, .RCP, .RSQ,
+        .LG2, .SIN, .COS, .SQRT, .TANH; F2FP.F16, F2FP.BF16, HADD2.F32 (a half to a float), F2F.F64.F32, F2F.F32.F64,
+        F2I, F2I.F64, I2F (I2FP.F32.S32), I2F.F64, FRND; UIADD3, ULOP3, USHF, UIMAD, ULDC, R2UR, S2R, S2UR, CS2R;
+        SHFL.IDX, SHFL.UP, SHFL.DOWN, SHFL.BFLY, VOTE, VOTE.ANY, MATCH.ANY, MATCH.ALL, REDUX.SUM, REDUX.MAX, REDUX.OR.
+    ``interval.CLASS``
+        Cycles between two instructions of the class on one scheduler, all four schedulers busy with 8 warps each and no
+        dependence: what the pipe takes. The classes are those of ``latency``, and all memory instructions below.
+    ``interval.CLASS.warps.N``
+        The same with N warps per scheduler: 1, 2, 4, 8, 16.
+    ``interval.FFMA.banks.N``
+        FFMA whose three sources are in N of the two register banks' worst case: N sources of one bank (1, 2, 3),
+        without reuse; ``interval.FFMA.banks.3.reuse`` with one of them in the reuse cache.
+    ``interval.mixed.A+B``
+        Cycles per pair of one A and one B on a scheduler: whether two pipes work at the same time.
+
+Shared memory
+    ``latency.LDS``, ``.LDS.64``, ``.LDS.128``; ``latency.LDS.conflict.N``, ``latency.LDS.64.conflict.N``
+        Load to use; N lanes per bank: 1, 2, 4, 8, 16, 32.
+    ``interval_sm.LDS``, ``.LDS.64``, ``.LDS.128``, ``.STS``, ``.STS.64``, ``.STS.128`` and ``....conflict.N``
+        Cycles per warp instruction of the whole SM (not of a scheduler).
+    ``latency.STS.LDS``
+        A store and a load of the same word behind it, together.
+    ``latency.ATOMS.ADD``, ``latency.ATOMS.CAS``; ``interval_sm.ATOMS.ADD.lanes.N``, ``interval_sm.ATOMS.CAS.lanes.N``
+        N lanes of a warp on one word (1, 2, 4, 8, 16, 32), other warps on other words;
+        ``interval_sm.ATOMS.ADD.warps.N``: N warps with all lanes on one word.
+
+Global memory
+    ``latency.L1``, ``.L1.64``, ``.L1.128``; ``latency.L2.near``, ``latency.L2.far``, ``latency.L2`` (median of all
+    lines); ``latency.DRAM`` (idle GPU, translation cached); ``latency.TLB.N``
+        Load to use of one chased pointer; for TLB one access per N KiB over more pages than are cached.
+    ``latency.LDC``, ``latency.LDC.miss``, ``interval.LDC``; ``latency.CONSTANT.miss`` (an operand c[][] read cold)
+        The constant cache.
+    ``interval_sm.LDG``, ``.LDG.64``, ``.LDG.128``, ``.STG``, ``.STG.64``, ``.STG.128``; ``interval_sm.LDG.sectors.N``
+        Cycles per warp instruction of an SM that hits L1; N sectors per request.
+    ``bandwidth.L1.N``, ``bandwidth.L2.read.N``, ``bandwidth.DRAM.read.N``, ``.write.N``, ``.copy.N``
+        Bytes per cycle against N bytes in flight per SM. L1: of one SM. L2 and DRAM: of the whole GPU.
+    ``loaded_latency.L2.N``, ``loaded_latency.DRAM.N``
+        Cycles of one load while the other warps keep N bytes in flight per SM.
+    ``bandwidth.DRAM.stride.N``
+        Useful bytes per cycle where each request reads one sector of every N bytes.
+    ``bandwidth.STG.partial.N``
+        Stored bytes per cycle of the whole GPU where each store writes N bytes of each 32-byte sector, in L2.
+    ``latency.ATOMG.ADD``, ``latency.ATOMG.CAS``, ``latency.ATOMG.EXCH``
+        Load to use of an atomic that returns a value, no contention.
+    ``interval_gpu.ATOMG.ADD.lanes.N``, ``.warps.N``, ``.sms.N``; ``interval_gpu.RED.ADD.lanes.N``, ``.warps.N``,
+    ``.sms.N``
+        Cycles per warp instruction on one address: N lanes of one warp, N warps of one SM, one warp of each of N SMs.
+    ``latency.MEMBAR.GPU``, ``latency.MEMBAR.CTA``
+        A fence behind a store.
+    ``latency.LDGSTS``, ``latency.UBLKCP.N`` (bulk copy of N bytes with its mbarrier), ``interval_sm.LDGSTS``,
+    ``bandwidth.UBLKCP.N``
+        Asynchronous copies into shared memory, of data in L2.
+
+Control
+    ``latency.BAR.SYNC.N``: a barrier of N warps that all arrive at once. ``latency.SYNCS.ARRIVE``,
+    ``latency.SYNCS.TRYWAIT``: an mbarrier. ``latency.WARPSYNC``, ``latency.NANOSLEEP``, ``latency.CLUSTER.BARRIER.N``.
+    ``cost.BRA.taken``, ``cost.BRA.not_taken``, ``cost.BRA.divergent``, ``cost.BSSY_BSYNC``, ``cost.BRX``,
+    ``cost.CALL_RET``
+        Cycles that one branch adds.
+    ``icache.cold``: cycles per 128 bytes of code that runs for the first time. ``icache.loop.N``: cycles per
+    instruction of a loop of N bytes.
+
+Clusters
+    ``latency.DSM.LD``, ``latency.DSM.ST``, ``latency.DSM.ATOM``, ``bandwidth.DSM`` (bytes per cycle of one SM).
+
+Launches
+    ``launch.empty``, ``launch.small.N`` (N blocks; both microseconds per launch in a queue of launches),
+    ``launch.block_interval`` (GPU-wide cycles per block that starts), ``launch.block_turnaround`` (cycles from the end
+    of a block to the start of the next in its slot), ``launch.first_block`` (microseconds from the launch before it),
+    ``launch.cold_TLB`` (microseconds that the first touches of memory add).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softlab.hardware.devices import Device, resolve
+
+_FOLDER = Path(__file__).resolve().parent / "data"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured figure.
+
+    ``family`` is the group that the row is shown in ("integer", "shared memory"); ``unit`` that of ``value`` and
+    ``spread``; ``spread`` the difference between the two runs of the recorder; ``sass`` the instruction that was
+    measured, as ``nvdisasm`` prints it ("" where the row is about no single instruction); ``note`` what else is to be
+    known.
+    """
+
+    key: str
+    family: str
+    unit: str
+    value: float
+    spread: float
+    sass: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The rows that were measured on one GPU.
+
+    ``device`` is the GPU as its driver names it; ``clocks`` name -> MHz while measuring; ``versions`` name -> version;
+    ``failed`` key -> why a row could not be measured.
+    """
+
+    device: str
+    date: str
+    command: str
+    method: str
+    versions: Mapping[str, str]
+    clocks: Mapping[str, float]
+    rows: Mapping[str, Row]
+    failed: Mapping[str, str]
+
+    def __getitem__(self, key: str) -> float:
+        """The value of a row.
+
+        Raises:
+            KeyError: there is no such row; the message has the keys that are most like it, or why it failed.
+        """
+        return self.row(key).value
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.rows
+
+    def row(self, key: str) -> Row:
+        """A row with its unit and spread. Raises KeyError as ``atlas[key]`` does."""
+        if key in self.rows:
+            return self.rows[key]
+        if key in self.failed:
+            raise KeyError(f"the atlas of {self.device} could not measure {key!r}: {self.failed[key]}")
+        near = difflib.get_close_matches(key, self.rows, 3)
+        hint = f"; like it: {', '.join(near)}" if near else ""
+        raise KeyError(f"the atlas of {self.device} has no row {key!r}{hint}")
+
+    def get(self, key: str, default: float) -> float:
+        """The value of a row, or the default where it was not measured."""
+        return self.rows[key].value if key in self.rows else default
+
+    def series(self, key: str) -> tuple[np.ndarray, np.ndarray]:
+        """A curve: the numbers N of the rows ``key.N``, ascending, and their values, two arrays (n,) of float64.
+
+        Raises:
+            KeyError: no row is named so.
+        """
+        points = sorted((int(name), row.value) for name, row in self._numbered(key))
+        if not points:
+            raise KeyError(f"the atlas of {self.device} has no curve {key!r}: no row {key}.1, {key}.2 and so on")
+        at, values = zip(*points, strict=True)
+        return np.array(at, float), np.array(values, float)
+
+    def _numbered(self, key: str) -> list[tuple[str, Row]]:
+        split = ((name.rpartition("."), row) for name, row in self.rows.items())
+        return [(last, row) for (head, _, last), row in split if head == key and last.isdigit()]
+
+
+def recorded() -> tuple[str, ...]:
+    """The names of the devices that have an atlas, "h100" and "h200"."""
+    return tuple(sorted(path.stem.removeprefix("atlas_") for path in _FOLDER.glob("atlas_*.json")))
+
+
+def load(device: Device | str | None = None) -> Atlas:
+    """The atlas of a device, given as :func:`softlab.hardware.devices.resolve` takes it.
+
+    Raises:
+        ValueError: an unknown device, or one that nobody has recorded.
+    """
+    return _load(resolve(device).name)
+
+
+@lru_cache(maxsize=8)
+def _load(name: str) -> Atlas:
+    path = _FOLDER / f"atlas_{name.casefold().replace(' ', '_')}.json"
+    if not path.is_file():
+        raise ValueError(f"there is no atlas of {name}; there are: {', '.join(recorded()) or 'none'}")
+    return parse(json.loads(path.read_text()))
+
+
+def parse(record: Mapping[str, Any]) -> Atlas:
+    """The atlas in a record as the recorder writes it: the fields of Atlas, ``rows`` and ``failed`` as lists."""
+    fields = {name: record[name] for name in ("device", "date", "command", "method", "versions", "clocks")}
+    rows = {row["key"]: Row(**row) for row in record["rows"]}
+    return Atlas(**fields, rows=rows, failed={row["key"]: row["error"] for row in record["failed"]})
