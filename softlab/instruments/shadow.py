@@ -293,6 +293,9 @@ class Shadow:
         masks = WarpSyncs.grouping(lanes, members)
         if masks is not None:
             self.tell_apart()
+            if len(masks) not in (1, lanes.blocks):  # some of the blocks
+                cut, masks = masks, np.zeros((lanes.blocks, *masks.shape[1:]), masks.dtype)
+                masks[np.unique(lanes.row_index)] = cut
             masks = np.broadcast_to(masks, (lanes.blocks, *masks.shape[1:])).copy()
             masks[~lanes.mask.reshape(masks.shape)] = 0
             if self._syncs.record(masks, self._time):

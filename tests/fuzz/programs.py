@@ -264,6 +264,25 @@ def emulated(program: Straight) -> np.ndarray:
     return out
 
 
+def unequal(number: int) -> str:
+    """Run a further PTX program with all checks and without: how the two differ, or ""."""
+    name = f"p{number}"
+    body, results = _ptx_program(number)
+    head = f".visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out)\n{{\n"
+    text = f"{_PTX_HEAD}{head}{_PTX_START.format(name=name)} {body}\n ret;\n}}\n"
+    program = Straight(name, 0, (32, 128, 40, 256)[number % 4], results, text)  # type: ignore[arg-type]
+    whole = Program(
+        source="", name=name, file="programs.ptx", arch=ARCH, options=(), nvrtc="", entry=name, ptx=text, cubin=b"",
+        registers=0, static_smem_bytes=0, local_bytes=0, spill_bytes=0,
+    )  # fmt: skip
+    outputs = []
+    for check in (True, False):
+        outputs.append(np.zeros((RESULTS, program.threads), np.uint64))
+        Kernel.from_program(whole).run(1, program.threads, (program.inputs, outputs[-1]), check=check, record=check)
+    same = np.array_equal(*outputs)
+    return "" if same else f"{(outputs[0] != outputs[1]).sum()} results differ with and without checks"
+
+
 def alone(program: Straight) -> str:
     """A PTX program as a module of its own."""
     return _PTX_HEAD + program.text

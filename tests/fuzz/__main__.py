@@ -1,0 +1,85 @@
+"""More of the random cases than the tests run: ``python -m tests.fuzz programs|ptx|straight --count N``.
+
+``programs``: random programs with control flow, held to NumPy (:mod:`tests.fuzz.structured`).
+``straight``: random straight-line PTX of all pure opcodes: the same bits with checks and without.
+``ptx``: damaged PTX; each ends with a result or with an error of softlab (:mod:`tests.fuzz.damaged`).
+
+Each failure is a line with its number. The exit status is 1 where one failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from tests.fuzz import damaged, programs, structured
+
+#: Cases that a process takes at a time.
+CHUNK = 50
+
+
+def _program(number: int) -> str:
+    found = structured.differences(number)
+    assert not found, "; ".join(found)
+    return "as NumPy has it"
+
+
+def _straight(number: int) -> str:
+    assert (found := programs.unequal(number)) == "", found
+    return "the same bits"
+
+
+CASES: dict[str, Callable[[int], str]] = {"programs": _program, "straight": _straight, "ptx": damaged.outcome}
+
+
+def attempt(kind: str, number: int) -> tuple[str, str]:
+    """(outcome, what went wrong or "") of one case."""
+    try:
+        with np.errstate(all="ignore"):
+            return CASES[kind](number), ""
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(last.filename)}:{last.lineno}"
+        message = " ".join(str(error).split())[:300]
+        return f"FAILED {type(error).__name__}", f"{kind} {number}: {type(error).__name__} at {where}: {message}"
+
+
+def _chunk(kind: str, first: int, count: int) -> list[tuple[str, str]]:
+    return [attempt(kind, number) for number in range(first, first + count)]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the cases and print what failed; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=sorted(CASES))
+    parser.add_argument("--count", type=int, default=1000, help="cases")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    asked = parser.parse_args(arguments)
+    start, outcomes = time.perf_counter(), Counter[str]()
+    with ProcessPoolExecutor(asked.processes) as pool:
+        firsts = range(asked.first, asked.first + asked.count, CHUNK)
+        counts = [min(CHUNK, asked.first + asked.count - first) for first in firsts]
+        for results in pool.map(_chunk, [asked.kind] * len(firsts), firsts, counts):
+            for outcome, failure in results:
+                outcomes[outcome] += 1
+                if failure:
+                    print(failure, flush=True)
+    for outcome, times in outcomes.most_common():
+        print(f"{times:7} {outcome}")
+    print(f"{asked.count} cases, {time.perf_counter() - start:.0f} s")
+    return int(any(outcome.startswith("FAILED") for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Damaged PTX ends well. See :mod:`tests.fuzz.damaged`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from softlab.errors import Error, KernelFault
+from softlab.kernel import Kernel
+from tests.faults.cases import GOOD
+from tests.fuzz.damaged import compiled, outcome
+
+MUTANTS = 400
+SHARDS = 8
+
+
+@pytest.mark.parametrize(
+    ("what", "by"),
+    [
+        pytest.param(r"@%p\d+ bra", "@%r1 bra", id="a number for a predicate"),
+        pytest.param(r"(selp.*), %p\d+;", r"\1, %r1;", id="a number that selects"),
+    ],
+)
+def test_registers_of_the_wrong_type_are_refused(what: str, by: str) -> None:
+    good = GOOD["smooth"]
+    text, count = re.subn(what, by, compiled("smooth").ptx)
+    assert count
+    with pytest.raises(Error, match="predicate"):
+        Kernel.from_program(replace(compiled("smooth"), ptx=text)).run(good.grid, good.block, good.arguments())
+
+
+def test_a_mask_of_64_bits_is_cut() -> None:
+    text, count = re.subn(r"(shfl\.sync.*), (?:%r\d+|-1);", r"\1, %rd1;", compiled("warp softmax").ptx)
+    assert count
+    good = GOOD["warp softmax"]
+    kernel = Kernel.from_program(replace(compiled("warp softmax"), ptx=text))
+    with pytest.raises(KernelFault, match="mask"):
+        kernel.run(good.grid, good.block, good.arguments())
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_damaged_ptx_ends_well(shard: int) -> None:
+    told = Counter(outcome(number) for number in range(shard, MUTANTS, SHARDS))
+    assert told["result"] < MUTANTS // SHARDS
+    assert len(told) > 3, told
