@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.errors import KernelFault
 from softlab.hardware.devices import Device
 from softlab.magics import UsageError, only_kernel, read_command
@@ -203,6 +204,7 @@ NAMES = {"x": np.zeros(4), "k": 3, "f": 2.5}
         ("--grid True", COPY, "takes whole numbers"),
         ("--grid 1,2,3,4", COPY, "--grid takes one to three numbers"),
         ("--smem 1,2", COPY, "--smem takes one number"),
+        ("--budget 1,2", COPY, "--budget takes one number"),
         ("--args x,missing", COPY, "name 'missing' is not defined. Define it in a cell above"),
         ("--args x,1/0", COPY, "ZeroDivisionError"),
         ("--args x,,3", COPY, "no list of Python expressions"),
@@ -228,7 +230,14 @@ def test_a_request():
     assert (request.grid, request.block, request.smem) == ((3,), (32,), 0)
     assert request.options == ("-O3", "--use_fast_math")
     assert (request.device, request.arch, request.name) == (Device.named("H200"), "sm_90", "copy")
-    assert (request.check, request.out) == (True, "run")
+    assert (request.check, request.out, request.budget) == (True, "run", INSTRUCTION_BUDGET)
+    assert read_command("--budget 10*k", COPY, NAMES).budget == 30
+
+
+def test_budget_of_a_line(shell):
+    endless = 'extern "C" __global__ void turn(int* x) { for (unsigned i = 9; i >= 0; --i) x[i % 8] = i; }'
+    shell.push({"x": np.zeros(8, np.int32)})
+    assert "has issued 5000 instructions" in cuda(shell, "--block 1 --args x --budget 5_000", endless)["text/plain"]
 
 
 @pytest.mark.parametrize(

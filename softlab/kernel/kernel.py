@@ -11,6 +11,7 @@ import numpy as np
 
 from softlab.cuda.compile import Program, compile_program
 from softlab.cuda.structs import Struct, arrays_of
+from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import (
     LaunchShape,
@@ -88,7 +89,7 @@ class Kernel:
         *,
         record: bool = True,
         blocks: Sequence[int] = (0,),
-        budget: int = 2_000_000,
+        budget: int = INSTRUCTION_BUDGET,
         warp_order: Sequence[int] | None = None,
         cooperative: bool = False,
     ) -> Run:
@@ -109,8 +110,8 @@ class Kernel:
             record: count, and record the accesses and shuffles of ``blocks`` (emulator). Without it the run is faster
                 and has no counters.
             blocks: linear indices of the blocks whose accesses are recorded, each in the grid.
-            budget: instructions, 1 or more, that a batch of blocks may issue before the run is an infinite loop
-                (emulator).
+            budget: PTX instructions, 1 or more, that a batch of blocks may issue before the run is an infinite loop
+                (emulator). A loop that provably never ends is reported at once.
             warp_order: the warps of a block in some order, such as (1, 0) (emulator). Each runs to its next barrier or
                 to its end before the next one starts. Default: all in lock step. A GPU may take any order, so a kernel
                 whose result depends on it is wrong.

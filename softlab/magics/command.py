@@ -13,8 +13,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.errors import Error
 from softlab.hardware.devices import Device, resolve
+from softlab.kernel.limits import instruction_budget
 
 #: The name of a cell's source in errors.
 CELL = "cell.cu"
@@ -29,7 +31,7 @@ class UsageError(Error):
 class CudaCommand:
     """A ``%%cuda`` line, read: the kernel's ``source``, ``file`` and ``name``, and how to launch it.
 
-    args: (expression, value) of each argument.
+    args: (expression, value) of each argument. budget: as for :meth:`softlab.Kernel.run`.
     """
 
     source: str
@@ -45,6 +47,7 @@ class CudaCommand:
     check: bool
     out: str
     code: bool
+    budget: int = INSTRUCTION_BUDGET
 
 
 class _LineParser(argparse.ArgumentParser):
@@ -73,6 +76,8 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--arch", help="the architecture to compile for, such as sm_80 (default: the device's)")
     add("--option", action="append", default=[], help="an option for NVRTC such as -DN=4; may be given several times")
     add("--no-check", dest="check", action="store_false", help="do not look for races and other faults")
+    add("--budget", nargs="+", help="PTX instructions that a batch of blocks may issue before it is an infinite loop "
+        f"(default: {INSTRUCTION_BUDGET})")  # fmt: skip
     add("--file", help="take the source from this file instead of the cell")
     add("--out", default="run", help="the name that the run gets in the notebook (default: run; None after a fault)")
     add("--code", action="store_true", help="also show the PTX and the machine code of each line")
@@ -85,7 +90,7 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
 
     Raises:
         UsageError: an option that is not known or has no value, an expression that fails, no kernel or several.
-        ValueError: an unknown device.
+        ValueError: an unknown device, or a budget below 1.
     """
     given = argument_parser().parse_args(_words(line))
     source, file = _source(given.file, cell)
@@ -95,6 +100,9 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
     if not given.out.isidentifier():
         raise UsageError(f"%%cuda: --out {given.out!r} is no name that a variable can have")
     (smem,) = _integers("--smem", evaluate("--smem", " ".join(given.smem)), most=1)
+    budget = INSTRUCTION_BUDGET
+    if given.budget:
+        (budget,) = _integers("--budget", evaluate("--budget", " ".join(given.budget)), most=1)
     return CudaCommand(
         source=source,
         file=file,
@@ -109,6 +117,7 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
         check=given.check,
         out=given.out,
         code=given.code,
+        budget=instruction_budget(budget),
     )
 
 

@@ -51,7 +51,7 @@ def execute(command: CudaCommand) -> tuple[Report, Run | None, Kernel | None]:
     try:
         kernel = Kernel(command.source, command.name, arch=command.arch, options=command.options, file=command.file)
         values = tuple(value for _, value in command.args)
-        run = kernel.run(command.grid, command.block, values, command.smem, check=command.check)
+        run = kernel.run(command.grid, command.block, values, command.smem, check=command.check, budget=command.budget)
     except Error as error:
         failure = error
     after = [None if kernel is None else _on_host(value) for _, value in command.args]

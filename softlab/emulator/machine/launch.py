@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.faults import Index3
@@ -18,9 +19,6 @@ from softlab.findings import FaultSink
 BATCH_LANES = 16384
 #: Shared and local memory of a batch.
 BATCH_BYTES = 32 << 20
-#: Instructions that one batch may issue before its loop counts as infinite: some ten seconds of work. The longest
-#: lesson takes 1 % of it.
-INSTRUCTION_BUDGET = 2_000_000
 
 
 @dataclass(frozen=True)

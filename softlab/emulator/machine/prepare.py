@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.emulator.machine.arguments import Mapped, pack
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.faults import Index3
-from softlab.emulator.machine.launch import INSTRUCTION_BUDGET, Launch
+from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, Image
