@@ -81,6 +81,9 @@ def turns(address: np.ndarray, active: np.ndarray) -> np.ndarray:
 
     address, active: (n, 32). Returns (n, 32) int64: 0 for the first lane at an address; -1 for an inactive lane.
     """
+    one = np.where(active, address, 0).max(axis=1, keepdims=True)
+    if ((address == one) | ~active).all():
+        return np.where(active, active.cumsum(axis=1) - 1, -1)
     lanes = np.arange(address.shape[1])
     earlier = lanes[None, :] < lanes[:, None]
     same = (address[:, :, None] == address[:, None, :]) & active[:, None, :] & earlier

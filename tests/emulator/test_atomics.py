@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.memory.atomics import atomic_function, atomic_table
+from softlab.emulator.memory.turns import take_turns
 from softlab.kernel import Kernel
 
 THREADS = 128
@@ -110,3 +112,55 @@ def test_packed_half_sum():
     total = np.zeros(2, np.float16)
     kernel.run(1, 64, (total, x))
     assert total.tolist() == x.astype(np.float64).sum(axis=0).tolist()
+
+
+def one_after_the_other(memory, index, values, function):
+    """Each lane's old value, by a loop over the lanes."""
+    old = np.empty(len(index), memory.dtype)
+    for lane, cell in enumerate(index):
+        old[lane] = memory[cell]
+        memory[cell] = function(memory[cell : cell + 1], *(v[lane : lane + 1] for v in values))[0]
+    return old
+
+
+@pytest.mark.parametrize("few_values", [True, False])
+@pytest.mark.parametrize(
+    ("operation", "dtype"),
+    [("add.u32", "u4"), ("add.f32", "f4"), ("add.f64", "f8"), ("add.f16", "f2"), ("add.f16x2", "u4"), ("add.bf16", "u2"),
+     ("min.s32", "i4"), ("max.u64", "u8"), ("and.b32", "u4"), ("or.b64", "u8"), ("xor.b32", "u4"), ("exch.b64", "u8"),
+     ("cas.b32", "u4"), ("inc.u32", "u4"), ("dec.u32", "u4")],
+)  # fmt: skip
+def test_tables_of_turns_equal_a_loop_over_the_lanes(operation, dtype, few_values):
+    """Old values and the end, bit for bit: of one cell, of some, of cells with very different numbers of lanes."""
+    random, dtype = np.random.default_rng(3), np.dtype(dtype)
+
+    def numbers(count):
+        if dtype.kind == "f" or "f16" in operation:
+            raw = (random.standard_normal(count * 2) * (1 if few_values else 300)).astype(np.float16)
+            return raw.view(dtype)[:count] if dtype.kind == "u" else raw[:count].astype(dtype) / dtype.type(3)
+        return random.integers(0, 4 if few_values else 2**31, count).astype(dtype)
+
+    for cells, lanes in [(1, 1), (1, 100), (1, 3), (5, 200), (64, 200), (1000, 64)]:
+        index = (
+            random.integers(0, cells, lanes) if lanes != 200 else np.minimum(random.geometric(0.4, lanes), cells) - 1
+        )
+        memory = numbers(cells)
+        values = [numbers(lanes) for _ in range(1 + operation.startswith("cas"))]
+        if operation[:3] in ("inc", "dec") and lanes == 100:
+            values[0][:] = 7  # one limit
+        expected = memory.copy()
+        with np.errstate(all="ignore"):
+            by_loop = one_after_the_other(expected, index, values, atomic_function(operation))
+            by_table = take_turns(memory, index, values, atomic_function(operation), atomic_table(operation))
+        assert by_table.tobytes() == by_loop.tobytes(), (cells, lanes)
+        assert memory.tobytes() == expected.tobytes(), (cells, lanes)
+
+
+def test_turns_at_one_cell_cost_no_call_each():
+    def one_turn(old, value):
+        raise AssertionError("a call for one turn")
+
+    memory = np.zeros(1, np.uint32)
+    old = take_turns(memory, np.zeros(2048, int), [np.ones(2048, np.uint32)], one_turn, atomic_table("add.u32"))
+    assert old.tolist() == list(range(2048))
+    assert memory[0] == 2048

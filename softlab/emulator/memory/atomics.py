@@ -11,6 +11,15 @@ import numpy as np
 
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.memory.elements import Memory
+from softlab.emulator.memory.turns import (
+    Table,
+    accumulated,
+    compared_and_swapped,
+    decremented,
+    exchanged,
+    incremented,
+    take_turns,
+)
 from softlab.emulator.sites import Site
 
 _Array = np.ndarray
@@ -58,6 +67,20 @@ _PACKED_ADD = {
     "add.bf16": _bfloat16_add,
     "add.bf16x2": _halves(_bfloat16_add, "u2"),
 }
+#: The same operations, many turns at a time.
+_TABLES: dict[str, Table] = {
+    "and": accumulated(np.bitwise_and),
+    "or": accumulated(np.bitwise_or),
+    "xor": accumulated(np.bitwise_xor),
+    "exch": exchanged,
+    "cas": compared_and_swapped,
+    "add": accumulated(np.add),
+    "inc": incremented,
+    "dec": decremented,
+    "min": accumulated(np.minimum),
+    "max": accumulated(np.maximum),
+}
+_PACKED_TABLES = {"add.f16x2": accumulated(np.add, np.dtype("f2"))}
 #: Operations whose order does not matter or is kept by NumPy's unbuffered ``at``.
 _UNBUFFERED = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or}
 
@@ -71,8 +94,14 @@ def check_operation(operation: str) -> None:
         raise NotImplementedError(operation)
 
 
-def _function(operation: str) -> Callable[..., _Array]:
+def atomic_function(operation: str) -> Callable[..., _Array]:
+    """What an operation ("add.u32") stores, of the old value and the operands."""
     return _PACKED_ADD.get(operation) or _FUNCTIONS[operation.partition(".")[0]]
+
+
+def atomic_table(operation: str) -> Table | None:
+    """The same for many turns at a time; None where there is no such way."""
+    return _PACKED_TABLES.get(operation) if operation in _PACKED_ADD else _TABLES[operation.partition(".")[0]]
 
 
 class Atomics:
@@ -86,10 +115,10 @@ class Atomics:
         """``atom``: do it and give the value that was there before."""
         flat = [lanes.full_extent(v) for v in values]
         old = np.zeros(lanes.count, site.dtype)
-        function = _function(site.operation)
+        function, table = atomic_function(site.operation), atomic_table(site.operation)
         for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
             view = memory.view(site.dtype)
-            old[which] = before = _take_turns(view, index, [v[which] for v in flat], function)
+            old[which] = before = take_turns(view, index, [v[which] for v in flat], function, table)
             self.writes += bool((view[index] != before).any())
         return old.reshape(lanes.extent)
 
@@ -103,20 +132,7 @@ class Atomics:
             if name in _UNBUFFERED and site.operation not in _PACKED_ADD:
                 _UNBUFFERED[name].at(memory.view(site.dtype), index, operands[0])
             else:
-                _take_turns(memory.view(site.dtype), index, operands, _function(site.operation))
-
-
-def _take_turns(memory: _Array, index: _Array, values: list[_Array], function: Callable[..., _Array]) -> _Array:
-    """Each lane's old value. Lanes at different cells go together; lanes at one cell go one after the other."""
-    order = np.argsort(index, kind="stable")
-    cells = index[order]
-    first = np.flatnonzero(np.concatenate(([True], cells[1:] != cells[:-1])))
-    size = np.diff(np.append(first, len(cells)))
-    old = np.empty(len(index), memory.dtype)
-    for turn in range(int(size.max())):
-        lane = order[first[size > turn] + turn]
-        where = index[lane]
-        before = memory[where]
-        old[lane] = before
-        memory[where] = function(before, *(v[lane] for v in values))
-    return old
+                operation = site.operation
+                take_turns(
+                    memory.view(site.dtype), index, operands, atomic_function(operation), atomic_table(operation)
+                )
