@@ -126,9 +126,9 @@ def one_after_the_other(memory, index, values, function):
 @pytest.mark.parametrize("few_values", [True, False])
 @pytest.mark.parametrize(
     ("operation", "dtype"),
-    [("add.u32", "u4"), ("add.f32", "f4"), ("add.f64", "f8"), ("add.f16", "f2"), ("add.f16x2", "u4"), ("add.bf16", "u2"),
-     ("min.s32", "i4"), ("max.u64", "u8"), ("and.b32", "u4"), ("or.b64", "u8"), ("xor.b32", "u4"), ("exch.b64", "u8"),
-     ("cas.b32", "u4"), ("inc.u32", "u4"), ("dec.u32", "u4")],
+    [("add.u32", "u4"), ("add.f32", "f4"), ("add.f64", "f8"), ("add.f16", "f2"), ("add.f16x2", "u4"),
+     ("add.bf16", "u2"), ("min.s32", "i4"), ("max.u64", "u8"), ("and.b32", "u4"), ("or.b64", "u8"), ("xor.b32", "u4"),
+     ("exch.b64", "u8"), ("cas.b32", "u4"), ("inc.u32", "u4"), ("dec.u32", "u4")],
 )  # fmt: skip
 def test_tables_of_turns_equal_a_loop_over_the_lanes(operation, dtype, few_values):
     """Old values and the end, bit for bit: of one cell, of some, of cells with very different numbers of lanes."""

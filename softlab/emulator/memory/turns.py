@@ -70,7 +70,7 @@ def decremented(before: _Array, operands: list[_Array], size: _Array) -> _Array 
 
 
 def _counted(before: _Array, limits: _Array, size: _Array, step: int) -> _Array | None:
-    cells, turns = limits.shape
+    turns = limits.shape[1]
     if ((limits != limits[:, :1]) & (np.arange(turns) < size[:, None])).any():
         return None
     limit = limits[:, :1].astype(np.int64)
