@@ -56,7 +56,7 @@ class Finding:
 class FaultSink:
     """Takes the faults of one run. Each is raised at once, or with ``collects`` kept while the run goes on.
 
-    Faults of one kind and severity at the same two lines are one finding. Warnings are never raised.
+    Faults of one kind and severity at the same two lines are one finding. Warnings are never raised: they are kept.
     """
 
     collects: bool = False
@@ -68,10 +68,8 @@ class FaultSink:
         Raises:
             KernelFault: an error, unless the sink collects.
         """
-        if not self.collects:
-            if severity == "error":
-                raise fault
-            return
+        if severity == "error" and not self.collects:
+            raise fault
         key = (fault.kind, severity, fault.line, fault.other_line)
         known = self._found.get(key)
         if known is None:

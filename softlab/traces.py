@@ -197,7 +197,7 @@ class Run:
     not follow from the PTX for certain, such as targets of a jump table; fused: the accesses that the machine code
     makes of several of the PTX; name: the kernel's; registers per thread (None: unknown), bytes
     per thread spilled to memory, static and dynamic shared memory per block in bytes; findings: all that
-    ``check="collect"`` found.
+    ``check="collect"`` found, or the warnings of ``check=True``.
     """
 
     executor: str

@@ -43,8 +43,9 @@ class FaultReporter(Protocol):
         bad: object,
         address: int | None = None,
         argument: int | None = None,
+        other: tuple[Instruction, Lanes] | None = None,
     ) -> KernelFault:
-        """The fault in the words of the caller."""
+        """The fault in the words of the caller. ``other``: another instruction that it meets, and the lanes there."""
 
     def report(self, fault: KernelFault, *, severity: str = "error", count: int = 1) -> None:
         """Raise a fault that was found ``count`` times, or keep it in a run that collects its faults."""

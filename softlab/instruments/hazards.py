@@ -23,6 +23,7 @@ from softlab.emulator.ptx.syntax import Register, Vector
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.barrier_bypass import BarrierBypasses
+from softlab.instruments.barrier_places import Meeting, meetings, second_arrival, uneven
 from softlab.instruments.shadow import ATOMIC, Shadow
 from softlab.instruments.source_names import shared_symbol
 
@@ -31,10 +32,6 @@ _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last
 _BYPASSED_BARRIER = (
     "the thread goes around a barrier at which others of its block wait. Move the barrier out of the branch or loop: "
     "all threads of the block must come to it"
-)
-_TWO_BARRIERS = (
-    "the thread meets threads of its block that wait at another barrier. Move the barrier out of the branches: all "
-    "threads of the block must come to the same one"
 )
 _BYPASSED_WARP_SYNC = (
     "the thread goes around a warp-synchronous instruction whose mask names it, and at which other lanes wait. Move "
@@ -71,6 +68,8 @@ class Hazards(Observer):
         self.watched: Any = None
         self._shadow: Shadow | None = None
         self._bypasses: BarrierBypasses
+        #: The last that was only a warning.
+        self._meeting: Meeting | None = None
         self._fences = False
         self._used: frozenset[str] = frozenset()
         self._members: Value = np.uint32(0)
@@ -81,6 +80,7 @@ class Hazards(Observer):
         self.watched = batch
         self._shadow = self._shadow_class(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
         self._bypasses = BarrierBypasses(batch.program)
+        self._meeting = None
         instructions = batch.program.image.instructions
         self._fences = any(i.opcode in ("membar", "fence") and not i.has("proxy") for i in instructions)
         if not self._used:
@@ -338,17 +338,24 @@ class Hazards(Observer):
         """Lanes wait for others of their warp."""
         self._bypasses.wait(block.start, block.index, lanes, WARP)
 
-    def arrive(self, block: Block, lanes: Lanes) -> None:
-        """Lanes wait for others of their block."""
-        self._bypasses.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
+    def arrive(self, block: Block, lanes: Lanes, count: int | None) -> None:
+        """Lanes wait for others of their block. No thread has to come to a barrier that is for a part of them."""
+        if count is None or count >= lanes.threads:
+            self._bypasses.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
+
+    def twice(self, barrier: int, block: Block, lanes: Lanes) -> None:
+        """Lanes come a second time to a barrier that is not complete."""
+        self.report(second_arrival(self.watched, barrier, block.stop - 1, lanes))
+
+    def meet(self, barrier: int, places: Sequence[tuple[int, int | None, Lanes]]) -> None:
+        """Lanes pass a barrier from several places: the rules of PTX, and that of __syncthreads()."""
+        for meeting in meetings(self.watched, barrier, places):
+            self.watched.faults.report(meeting.fault, severity=meeting.severity, count=meeting.count)
+            if meeting.severity == "warning":
+                self._meeting = meeting
 
     def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
-        """All earlier accesses are ordered before all later ones. All threads must be at the same barrier."""
-        if len(instructions) > 1:
-            instruction = self.watched.program.image.instructions[instructions[0]]
-            self.report(
-                self.watched.faults.fault("barrier-divergence", _TWO_BARRIERS, instruction, lanes, np.bool_(True), None)
-            )
+        """All earlier accesses are ordered before all later ones."""
         self.shadow.barrier(lanes)
         self._bypasses.resume(lanes, *instructions)
 
@@ -368,6 +375,8 @@ class Hazards(Observer):
         instruction = self.watched.program.image.instructions[index]
         if is_warp_synchronous(instruction):
             kind, sentence = "inactive-lane", _BYPASSED_WARP_SYNC
+        elif self._meeting is not None and (lanes.mask & mask)[self._meeting.first[1].any(axis=1)].any():
+            return uneven(self.watched, self._meeting)
         else:
             kind, sentence = "barrier-divergence", _BYPASSED_BARRIER
         return self.watched.faults.fault(kind, sentence, instruction, lanes, lanes.take(mask), None)

@@ -104,9 +104,9 @@ class Kernel:
                 in the emulator and change in place; CuPy arrays (and other CUDA arrays) run on their GPU.
             smem: dynamic shared memory per block in bytes.
             check: look for faults that a GPU would not report, such as races in shared and global memory (emulator):
-                True raises the first one. "collect" raises none and keeps all in ``run.findings``: the run goes on,
-                loads out of bounds give 0, and stores out of bounds are left out. False: accesses out of bounds and
-                misaligned ones are still found and raised.
+                True raises the first error; warnings are in ``run.findings``. "collect" raises none and keeps all:
+                the run goes on, loads out of bounds give 0, and stores out of bounds are left out. False: accesses out
+                of bounds and misaligned ones are still found and raised.
             record: count, and record the accesses and shuffles of ``blocks`` (emulator). Without it the run is faster
                 and has no counters.
             blocks: linear indices of the blocks whose accesses are recorded, each in the grid.

@@ -67,11 +67,12 @@ def _three(linear: Any, sizes: Index3) -> Any:
 
 @dataclass(frozen=True)
 class OtherAccess:
-    """The earlier of the two accesses of a race; None for what is not known."""
+    """The earlier of the two accesses of a race, or another barrier; None for what is not known."""
 
     instruction: Instruction | None
     thread: Index3 | None = None
     block: Index3 | None = None
+    what: str = "the other access"
 
 
 def source_line(frames: tuple[Frame, ...], file: str) -> int | None:
@@ -116,7 +117,7 @@ def kernel_fault(
     message = f"{kind}: {sentence}\n  at {_location(instruction, file, thread, block)}"
     site = FaultSite(_line_of(instruction, file), thread, block, address, argument, symbol)
     if other is not None:
-        message += f"\n  the other access is at {_location(other.instruction, file, other.thread, other.block)}"
+        message += f"\n  {other.what} is at {_location(other.instruction, file, other.thread, other.block)}"
         line = _line_of(other.instruction, file)
         site = replace(site, other_line=line, other_thread=other.thread, other_block=other.block)
     return KernelFault(kind, message, site)

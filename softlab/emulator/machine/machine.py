@@ -20,7 +20,7 @@ from softlab.emulator.machine.faults import Geometry
 from softlab.emulator.machine.infinite_loop import LoopDetector
 from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.observers import listeners
-from softlab.emulator.machine.schedule import Listeners, Schedule
+from softlab.emulator.machine.schedule import Listeners, Schedule, Shortage
 from softlab.emulator.machine.units import make_units
 from softlab.emulator.machine.waiting import FirstInstructions
 from softlab.emulator.memory.block_memory import SharedMemory
@@ -90,9 +90,8 @@ class RunningBatch:
         self.units = make_units(launch, self.host, blocks, self.host.special)
         self.schedule: Schedule
         self.bound: list[BoundBlock | None] = [None] * len(self.program.blocks)
-        self._listeners = Listeners(
-            **{event: listeners(launch.observers, event) for event in ("arrive", "stall", "barrier", "exit")}
-        )
+        events = ("arrive", "stall", "barrier", "meet", "twice", "exit")
+        self._listeners = Listeners(**{event: listeners(launch.observers, event) for event in events})
 
     @property
     def shared(self) -> SharedMemory:
@@ -182,9 +181,9 @@ class _Run:
         if self.batch.launch.check:
             self.batch.faults.report(self.batch.faults.missing_lanes(self.instructions[block.start], lanes))
 
-    def deadlock(self, instruction: int, lanes: Lanes) -> Exception:
+    def deadlock(self, instruction: int, lanes: Lanes, shortage: Shortage | None = None) -> Exception:
         """The fault of lanes that wait at a barrier for ever."""
-        return self.batch.faults.deadlock(self.instructions[instruction], lanes)
+        return self.batch.faults.deadlock(self.instructions[instruction], lanes, shortage)
 
     def loop(self) -> int:
         """Run until no lane is left; returns lane-instructions."""

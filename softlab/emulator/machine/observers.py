@@ -99,16 +99,28 @@ class Observer:
     def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
         """These lanes execute a warp-synchronous instruction together; ``members`` is the mask that each one names."""
 
-    def arrive(self, block: Block, lanes: Lanes) -> None:
-        """These lanes wait at the barrier that ends this basic block, since others of their block are not there yet."""
+    def arrive(self, block: Block, lanes: Lanes, count: int | None) -> None:
+        """These lanes wait at the barrier that ends this basic block, since others of their block are not there yet.
+
+        ``count`` is the number of threads that the barrier is for, None for all of the block.
+        """
+
+    def twice(self, barrier: int, block: Block, lanes: Lanes) -> None:
+        """These lanes come to a barrier at which they have arrived already; it ends this basic block."""
 
     def stall(self, block: Block, lanes: Lanes) -> None:
         """These lanes wait at the warp-synchronous instruction that begins this block, for others that they name."""
 
     def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
-        """These lanes, which are all that their blocks still have, pass a barrier of the block.
+        """These lanes pass a barrier of their blocks together.
 
         ``instructions`` are the indices of the instructions at which they arrived: one, unless the code is divergent.
+        """
+
+    def meet(self, barrier: int, places: Sequence[tuple[int, int | None, Lanes]]) -> None:
+        """Lanes pass the barrier of this number from several places, in the order of their arrival.
+
+        Each place is (index of the instruction, thread count or None for all of the block, lanes).
         """
 
     def cluster_access(

@@ -6,9 +6,10 @@ import numpy as np
 
 from softlab.emulator.host import BadLanes
 from softlab.emulator.lanes import Lanes, Value
-from softlab.emulator.machine.faults import Geometry, first_lane, kernel_fault
+from softlab.emulator.machine.faults import Geometry, OtherAccess, first_lane, kernel_fault
 from softlab.emulator.machine.flow import is_cluster_barrier
 from softlab.emulator.machine.launch import Launch
+from softlab.emulator.machine.schedule import Shortage
 from softlab.emulator.ptx.linker import RANK_SHIFT
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
@@ -40,8 +41,9 @@ class FaultReports:
         bad: object,
         address: int | None = None,
         argument: int | None = None,
+        other: tuple[Instruction, Lanes] | None = None,
     ) -> KernelFault:
-        """The fault of the first lane where ``bad`` holds."""
+        """The fault of the first lane where ``bad`` holds; ``other``: another instruction that it meets, and lanes."""
         row, column = first_lane(lanes, bad)
         return kernel_fault(
             kind,
@@ -52,7 +54,13 @@ class FaultReports:
             block=self.geometry.block_index(row),
             address=address,
             argument=argument,
+            other=self._other(*other) if other is not None else None,
         )
+
+    def _other(self, instruction: Instruction, lanes: Lanes) -> OtherAccess:
+        row, column = first_lane(lanes, np.bool_(True))
+        where = self.geometry.thread(column), self.geometry.block_index(row)
+        return OtherAccess(instruction, *where, what="the other barrier")
 
     def report(self, fault: KernelFault, *, severity: str = "error", count: int = 1) -> None:
         """Raise a fault that was found ``count`` times, or keep it in a run that collects its faults."""
@@ -152,13 +160,21 @@ class FaultReports:
             np.bool_(True),
         )
 
-    def deadlock(self, instruction: Instruction, lanes: Lanes) -> KernelFault:
-        """The fault of lanes that wait at a barrier for ever."""
+    def deadlock(self, instruction: Instruction, lanes: Lanes, shortage: Shortage | None = None) -> KernelFault:
+        """The fault of lanes that wait at a barrier for ever; ``shortage``: how many came to one for a number."""
         whole = "cluster" if is_cluster_barrier(instruction) else "block"
+        sentence = (
+            f"the thread waits at a barrier that other threads of its {whole} never reach. Move the barrier out of the "
+            "branch, so that all threads come to it"
+        )
+        if shortage is not None:
+            sentence = (
+                f"the thread waits for ever at barrier {shortage.barrier}, which is for {shortage.count} threads: only "
+                f"{shortage.arrived} have come, counted in whole warps. Make the count that of the warps that come here"
+            )
         return self.fault(
             "barrier-divergence",
-            f"the thread waits at a barrier that other threads of its {whole} never reach. Move the barrier out of the "
-            "branch, so that all threads come to it",
+            sentence,
             instruction,
             lanes,
             np.bool_(True),

@@ -17,9 +17,11 @@ from softlab.emulator.ptx.blocks import Block
 class Listeners:
     """The listeners of barriers (``Observer`` says when each is called); None costs nothing."""
 
-    arrive: Callable[[Block, Lanes], Any] | None = None
+    arrive: Callable[[Block, Lanes, int | None], Any] | None = None
     stall: Callable[[Block, Lanes], Any] | None = None
     barrier: Callable[[Lanes, Sequence[int]], Any] | None = None
+    meet: Callable[[int, Sequence[tuple[int, int | None, Lanes]]], Any] | None = None
+    twice: Callable[[int, Block, Lanes], Any] | None = None
     exit: Callable[[Lanes], Any] | None = None
 
 
@@ -38,8 +40,20 @@ class ScheduleHost(Protocol):
     def without_named_lanes(self, block: Block, lanes: Lanes) -> None:
         """Told that lanes run a warp-synchronous instruction though lanes that it names can no longer arrive."""
 
-    def deadlock(self, instruction: int, lanes: Lanes) -> Exception:
-        """The error for lanes that wait for ever at the barrier with this index in the image."""
+    def deadlock(self, instruction: int, lanes: Lanes, shortage: Shortage | None = None) -> Exception:
+        """The error for lanes that wait for ever at the barrier with this index in the image.
+
+        ``shortage`` says how many came to a barrier for a number of threads.
+        """
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """A barrier for ``count`` threads to which only ``arrived`` came, counted in whole warps."""
+
+    barrier: int
+    count: int
+    arrived: int
 
 
 @dataclass
@@ -148,7 +162,7 @@ class Schedule:
             return self._run_stalled(host)
         waiting = [a for a in self._arrivals if a.waits]
         if waiting:
-            raise host.deadlock(waiting[0].instruction, waiting[0].lanes)
+            raise host.deadlock(waiting[0].instruction, waiting[0].lanes, self._shortage(waiting[0]))
         return None
 
     def _able(self, index: int, lanes: Lanes, host: ScheduleHost) -> Lanes | None:
@@ -273,53 +287,101 @@ class Schedule:
         assert self.live is not None
         if predicate is not None:
             self._votes.arrive(lanes, predicate)
-        if waits and count is None and lanes.count == self.live.count:
+        if waits and count is None and lanes.count == self.live.count and not self._arrivals:
             if self._listeners.barrier is not None:
                 self._listeners.barrier(lanes, (block.stop - 1,))
             if predicate is not None:
                 self._votes.count(lanes.mask)
             self._ready[block.index + 1] = lanes
             return
+        if self._listeners.twice is not None:
+            self._tell_of_second_arrivals(barrier, block, lanes)
         for arrival in self._arrivals:
-            if arrival.barrier == barrier and arrival.block is block:
+            if arrival.barrier == barrier and arrival.block is block and arrival.count == count:
                 arrival.lanes = arrival.lanes.unite(lanes)
                 break
         else:
             self._arrivals.append(_Arrival(barrier, count, block, lanes, waits, predicate is not None))
         if waits and self._listeners.arrive is not None:
-            self._listeners.arrive(block, lanes)
+            self._listeners.arrive(block, lanes, count)
         if not waits:
             self.add(block.index + 1, lanes)
-        self._release(barrier)
+        self._release(barrier, lanes)
 
-    def _release(self, barrier: int) -> None:
-        """Release the blocks in which all threads that the barrier counts have arrived."""
+    def _tell_of_second_arrivals(self, barrier: int, block: Block, lanes: Lanes) -> None:
+        """Lanes arrive at a barrier at which they have arrived already, and which is not complete."""
+        for arrival in self._arrivals:
+            if arrival.barrier == barrier and (again := arrival.lanes.mask & lanes.mask).any():
+                assert self._listeners.twice is not None
+                self._listeners.twice(barrier, block, lanes_of(again))
+
+    def _release(self, barrier: int, newest: Lanes | None = None) -> None:
+        """Release the lanes for which the barrier is complete; ``newest`` arrived last."""
+        while True:
+            here = [a for a in self._arrivals if a.barrier == barrier]
+            if not here:
+                return
+            passing = self._passing(here, newest)
+            if not passing.any():
+                return
+            self._pass(barrier, here, passing)
+
+    def _passing(self, here: list[_Arrival], newest: Lanes | None) -> np.ndarray:
+        """(blocks, threads) bool: the lanes for which a barrier with these arrivals is complete."""
         assert self.live is not None
-        here = [a for a in self._arrivals if a.barrier == barrier]
         arrived = np.logical_or.reduce([a.lanes.mask for a in here])
         count = next((a.count for a in here if a.count is not None), None)
         if count is None:
-            complete = (arrived | ~self.live.mask).all(axis=1) & arrived.any(axis=1)
-        else:
-            warps = arrived.reshape(len(arrived), -1, WARP).any(axis=2).sum(axis=1)
-            complete = warps * WARP >= count
-        if not complete.any():
-            return
+            complete = (arrived | ~self.live.mask).all(axis=1)
+            return np.asarray(arrived & complete[:, None])
+        # PTX ISA, "barrier": a warp has arrived when all its threads have that have not exited; the count is of warps.
+        whole = _whole_warps(arrived, self.live.mask)
+        needed = max(1, count // WARP)
+        complete = whole.sum(axis=1) >= needed
+        if (whole.sum(axis=1) > needed).any():  # some warps pass, and the others begin the next turn
+            late = whole if newest is None else newest.mask.reshape(*whole.shape, WARP).any(axis=2)
+            early = whole & ~late
+            place = np.where(
+                late, early.sum(axis=1, keepdims=True) + (whole & late).cumsum(axis=1), early.cumsum(axis=1)
+            )
+            whole = whole & (place <= needed)
+        return np.repeat(whole & complete[:, None], WARP, axis=1) & arrived
+
+    def _pass(self, barrier: int, here: list[_Arrival], passing: np.ndarray) -> None:
+        """These lanes pass the barrier."""
+        if self._listeners.meet is not None and len(here) > 1:
+            places = [(a.instruction, a.count, a.lanes.mask & passing) for a in here]
+            self._listeners.meet(barrier, [(i, count, lanes_of(mask)) for i, count, mask in places if mask.any()])
         if self._listeners.barrier is not None:
-            instructions = [a.instruction for a in here if a.waits and a.lanes.mask[complete].any()]
-            self._listeners.barrier(lanes_of(arrived & complete[:, None]), instructions)
-        voters = [a.lanes.mask & complete[:, None] for a in here if a.votes]
+            instructions = [a.instruction for a in here if a.waits and (a.lanes.mask & passing).any()]
+            self._listeners.barrier(lanes_of(passing), instructions)
+        voters = [a.lanes.mask & passing for a in here if a.votes]
         if voters:
             self._votes.count(np.logical_or.reduce(voters))
         for arrival in here:
             mask = arrival.lanes.mask
-            go, stay = mask & complete[:, None], mask & ~complete[:, None]
+            go, stay = mask & passing, mask & ~passing
             if go.any() and arrival.waits:
                 self.add(arrival.block.index + 1, lanes_of(go))
             if stay.any():
                 arrival.lanes = lanes_of(stay)
             else:
                 self._arrivals.remove(arrival)
+
+    def _shortage(self, waiting: _Arrival) -> Shortage | None:
+        """How many came to a barrier for a number of threads, in the first block that waits there."""
+        if waiting.count is None or self.live is None:
+            return None
+        row = int(waiting.lanes.mask.any(axis=1).argmax())
+        arrived = np.logical_or.reduce([a.lanes.mask for a in self._arrivals if a.barrier == waiting.barrier])
+        whole = _whole_warps(arrived, self.live.mask)
+        return Shortage(waiting.barrier, waiting.count, int(whole[row].sum()) * WARP)
+
+
+def _whole_warps(arrived: np.ndarray, live: np.ndarray) -> np.ndarray:
+    """(blocks, warps) bool: the warps of which a lane has arrived, and no live one has not."""
+    by_warp = arrived.reshape(len(arrived), -1, WARP)
+    return np.asarray(by_warp.any(axis=2) & ~(live.reshape(by_warp.shape) & ~by_warp).any(axis=2))
 
 
 def _warp_bits(lanes: Lanes) -> np.ndarray:

@@ -13,11 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from softlab.emulator.host import FaultReporter
-from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.lanes import WARP, Lanes, Value
 from softlab.emulator.opcodes.registry import OPCODES, OpcodeTable
 from softlab.emulator.ptx.blocks import Block
 from softlab.emulator.ptx.syntax import Instruction, Operand
 from softlab.errors import Error
+
+#: Barriers of a block (PTX ISA, "bar, barrier").
+_BARRIERS = 16
 
 
 class ControlFlow(Protocol):
@@ -136,8 +139,25 @@ def _barrier(schedule: ControlFlow, faults: FaultReporter, block: Block, lanes: 
         if same is None:
             raise Error(f"`{instruction.text}`: the barrier's number is not known")
         barrier, count = first[0] if first else 0, first[1] if len(first) > 1 else None
+        _check_barrier(faults, instruction, same, barrier, count)
         predicate = None if predicates is None else same.take(predicates) != 0
         schedule.arrive(barrier, count, block, same, waits=not instruction.has("arrive"), predicate=predicate)
+
+
+def _check_barrier(
+    faults: FaultReporter, instruction: Instruction, lanes: Lanes, barrier: int, count: int | None
+) -> None:
+    """Report numbers that no GPU takes (PTX ISA, "bar, barrier")."""
+    wrong = ""
+    if not 0 <= barrier < _BARRIERS:
+        wrong = f"comes to barrier {barrier}: a block has the barriers 0 to {_BARRIERS - 1}"
+    elif count is not None and (count <= 0 or count % WARP):
+        wrong = f"comes to a barrier for {count} threads, which is no multiple of {WARP} above 0: it counts whole warps"
+    if wrong:
+        faults.report(
+            faults.fault("barrier-divergence", f"the thread {wrong}", instruction, lanes, np.bool_(True)),
+            count=lanes.count,
+        )
 
 
 def _stop(kind: str, what: str) -> Terminator:
