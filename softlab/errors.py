@@ -52,13 +52,24 @@ class PlanError(Error):
 class UnsupportedInstruction(Error):
     """A PTX instruction that the emulator does not know.
 
-    ``instruction`` is its PTX text and ``line`` the line of the CUDA source it came from (None where unknown).
+    ``instruction`` is its PTX text. It came from ``line`` of ``file``, None where they are not known; if that line
+    calls a function of a header, ``header`` is the line there, such as "line 5 of tile.cuh".
     """
 
-    def __init__(self, message: str, *, instruction: str, line: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        instruction: str,
+        line: int | None = None,
+        file: str | None = None,
+        header: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.instruction = instruction
         self.line = line
+        self.file = file
+        self.header = header
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,9 @@ class FaultSite:
 
     ``argument`` is the index of the kernel argument whose array the address belongs to or is nearest to. ``symbol`` is
     the address as the source names it. ``other_line``, ``other_thread`` and ``other_block`` are those of the other
-    access of a race.
+    access of a race. ``file`` is the source file of ``line``: the kernel's own, unless the whole kernel is in a header.
+    ``header``, such as "line 5 of tile.cuh", says where a header is at fault that ``line`` calls; ``other_file`` and
+    ``other_header`` likewise.
     """
 
     line: int | None = None
@@ -79,6 +92,10 @@ class FaultSite:
     other_line: int | None = None
     other_thread: tuple[int, int, int] | None = None
     other_block: tuple[int, int, int] | None = None
+    file: str | None = None
+    header: str | None = None
+    other_file: str | None = None
+    other_header: str | None = None
 
 
 class KernelFault(Error):
@@ -88,7 +105,8 @@ class KernelFault(Error):
     ``block`` are (x, y, z) indices; ``address`` is a byte offset (in the block's shared memory, or from the start of
     the nearest array); ``argument`` is the index of the kernel argument that is this array; ``symbol`` is the address
     as the source names it, such as "c[0]". Of a race, ``other_line``, ``other_thread`` and ``other_block`` are the
-    other access. Fields that do not apply are None.
+    other access. ``file`` is the file of ``line``, and ``header`` ("line 5 of tile.cuh") where a header is at fault
+    that ``line`` calls; ``other_file`` and ``other_header`` likewise. Fields that do not apply are None.
     """
 
     def __init__(self, kind: str, message: str, site: FaultSite | None = None) -> None:
@@ -98,12 +116,16 @@ class KernelFault(Error):
         super().__init__(message)
         self.kind = kind
         self.line = site.line
+        self.file = site.file
+        self.header = site.header
         self.thread = site.thread
         self.block = site.block
         self.address = site.address
         self.argument = site.argument
         self.symbol = site.symbol
         self.other_line = site.other_line
+        self.other_file = site.other_file
+        self.other_header = site.other_header
         self.other_thread = site.other_thread
         self.other_block = site.other_block
 

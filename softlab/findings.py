@@ -17,7 +17,9 @@ class Finding:
     cannot change the result, such as two threads that write the same value to one address. ``line``, ``thread`` (x, y,
     z) and ``block`` (x, y, z) say where it was found first; ``other_line``, ``other_thread`` and ``other_block`` name
     the other access of a race. ``address``: byte offset in the array, or in the block's shared memory; ``symbol``: the
-    same as the source names it, such as "c[0]". ``message``: the whole text. Fields that do not apply are None.
+    same as the source names it, such as "c[0]". ``message``: the whole text. ``file`` is the source file of ``line``;
+    ``header``, such as "line 5 of tile.cuh", says where a header is at fault that ``line`` calls; ``other_file`` and
+    ``other_header`` likewise. Fields that do not apply are None.
     """
 
     kind: str
@@ -32,6 +34,10 @@ class Finding:
     address: int | None = None
     symbol: str | None = None
     count: int = 1
+    file: str | None = None
+    header: str | None = None
+    other_file: str | None = None
+    other_header: str | None = None
 
     @classmethod
     def of(cls, fault: KernelFault, severity: str, count: int) -> Finding:
@@ -49,6 +55,10 @@ class Finding:
             address=fault.address,
             symbol=fault.symbol,
             count=count,
+            file=fault.file,
+            header=fault.header,
+            other_file=fault.other_file,
+            other_header=fault.other_header,
         )
 
 

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
-from softlab.emulator.machine.faults import first_lane, source_line
+from softlab.emulator.machine.faults import first_lane, other_place
 from softlab.emulator.machine.flow import Block, is_warp_synchronous, uses_and_definitions
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.elements import join_elements
+from softlab.emulator.ptx.places import place_of
 from softlab.emulator.ptx.syntax import Register, Vector
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
@@ -278,7 +279,8 @@ class Hazards(Observer):
         other, instruction = self.shadow.earlier(wrote, row, words, thread)
         image = self.watched.program.image
         if instruction is not None:
-            fault.other_line = source_line(image.instructions[instruction].frames, self.watched.file)
+            place = place_of(image.instructions[instruction].frames, self.watched.file)
+            fault.__dict__.update(other_place(place))
         if other is not None:
             fault.other_thread = self.watched.geometry.thread(other)
         fault.other_block = fault.block

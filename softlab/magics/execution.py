@@ -129,9 +129,10 @@ def _notes(failure: Error | None, command: CudaCommand) -> tuple[tuple[int, str]
         found = re.findall(rf"^{re.escape(command.file)}\((\d+)\): (.*)$", failure.log, re.MULTILINE)
         return tuple((int(line), text) for line, text in found)
     line = getattr(failure, "line", None)
-    if line is None:
+    if line is None or getattr(failure, "file", None) != command.file:
         return ()
     text = str(failure).partition("\n  at ")[0]
+    header = getattr(failure, "header", None)
     if isinstance(failure, KernelFault):
         text = _with_name(text, failure, command)
         where = [
@@ -139,6 +140,7 @@ def _notes(failure: Error | None, command: CudaCommand) -> tuple[tuple[int, str]
             f"block {failure.block}" if failure.block else "",
         ]
         where.append(f"address {failure.address}" if failure.address is not None else "")
+        where.append(f"in {header}" if header else "")
         text += f"\n({', '.join(filter(None, where))})"
     return ((line, text),)
 

@@ -283,7 +283,7 @@ class _Writer:
         try:
             values = [self.read(operand, "u32") for operand in opcode.reads(instruction)]
         except NotImplementedError as error:
-            raise unsupported(instruction) from error
+            raise unsupported(instruction, file=self.image.module.file) from error
         return f"({guard}, ({''.join(value + ', ' for value in values)}))"
 
     def _instruction(self, instruction: Instruction, index: int) -> None:
@@ -294,7 +294,7 @@ class _Writer:
             else:
                 self._pure(instruction, meaning)
         except NotImplementedError as error:
-            raise unsupported(instruction) from error
+            raise unsupported(instruction, file=self.image.module.file) from error
 
     def _pure(self, instruction: Instruction, semantics: Semantics) -> None:
         operands = flatten(instruction.operands)

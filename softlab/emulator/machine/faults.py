@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import Lanes
+from softlab.emulator.ptx.places import Place, place_of
 from softlab.emulator.ptx.syntax import Frame, Instruction
 from softlab.errors import FaultSite, KernelFault
 
@@ -80,15 +81,7 @@ def source_line(frames: tuple[Frame, ...], file: str) -> int | None:
 
     A fault in a header is thus reported at the line that calls it, as ``by_line`` counts it.
     """
-    own = next((frame.line for frame in frames if frame.file == file), None)
-    return own if own is not None else (frames[0].line if frames else None)
-
-
-def _header(frames: tuple[Frame, ...], file: str) -> str:
-    """The line in a header, where a line of the kernel's own file calls what is in the header."""
-    if not frames or frames[0].file == file:
-        return ""
-    return f"in line {frames[0].line} of {frames[0].file}"
+    return place_of(frames, file).line
 
 
 def first_lane(lanes: Lanes, bad: object) -> tuple[int, int]:
@@ -114,22 +107,22 @@ def kernel_fault(
     other: OtherAccess | None = None,
 ) -> KernelFault:
     """The fault, with its location beneath the sentence."""
-    message = f"{kind}: {sentence}\n  at {_location(instruction, file, thread, block)}"
-    site = FaultSite(_line_of(instruction, file), thread, block, address, argument, symbol)
+    place = place_of(instruction.frames if instruction else (), file)
+    message = f"{kind}: {sentence}\n  at {_location(instruction, place, thread, block)}"
+    site = FaultSite(place.line, thread, block, address, argument, symbol, file=place.file or None, header=place.header)
     if other is not None:
-        message += f"\n  {other.what} is at {_location(other.instruction, file, other.thread, other.block)}"
-        line = _line_of(other.instruction, file)
-        site = replace(site, other_line=line, other_thread=other.thread, other_block=other.block)
+        there = place_of(other.instruction.frames if other.instruction else (), file)
+        message += f"\n  {other.what} is at {_location(other.instruction, there, other.thread, other.block)}"
+        site = replace(site, **other_place(there), other_thread=other.thread, other_block=other.block)
     return KernelFault(kind, message, site)
 
 
-def _line_of(instruction: Instruction | None, file: str) -> int | None:
-    return source_line(instruction.frames, file) if instruction else None
+def other_place(place: Place) -> dict[str, Any]:
+    """The fields of a fault that say where the other access is."""
+    return {"other_line": place.line, "other_file": place.file or None, "other_header": place.header}
 
 
-def _location(instruction: Instruction | None, file: str, thread: Index3 | None, block: Index3 | None) -> str:
-    frames = instruction.frames if instruction else ()
-    line = source_line(frames, file)
-    parts = [f"line {line} of {file}" if line else "", _header(frames, file), f"thread {thread}" if thread else ""]
-    parts += [f"block {block}" if block else "", f"PTX `{instruction.text}`" if instruction else ""]
+def _location(instruction: Instruction | None, place: Place, thread: Index3 | None, block: Index3 | None) -> str:
+    parts = [str(place), f"thread {thread}" if thread else "", f"block {block}" if block else ""]
+    parts += [f"PTX `{instruction.text}`" if instruction else ""]
     return ", ".join(part for part in parts if part)

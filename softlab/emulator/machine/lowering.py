@@ -24,9 +24,9 @@ def lowered(instruction: Instruction, index: int, image: Image) -> Effect | Sema
     """
     opcode = OPCODES.find(instruction)
     if opcode is None:
-        raise unsupported(instruction)
+        raise unsupported(instruction, file=image.module.file)
     if opcode.kind == "pure":
-        return PURE.lower(instruction)
+        return PURE.lower(instruction, image.module.file)
     return EFFECTS[opcode.name](instruction, index, image)
 
 

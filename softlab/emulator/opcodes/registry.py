@@ -142,19 +142,19 @@ class OpcodeTable(Generic[Function]):
 class PureTable(OpcodeTable[Lowering]):
     """Opcode name -> function that gives an instruction's :class:`Semantics`."""
 
-    def lower(self, instruction: Instruction) -> Semantics:
-        """The instruction's meaning.
+    def lower(self, instruction: Instruction, file: str | None = None) -> Semantics:
+        """The instruction's meaning; ``file`` is the kernel's own source file.
 
         Raises:
             UnsupportedInstruction: no such opcode, or not with these modifiers (a lowering raises
             ``NotImplementedError``).
         """
         if instruction.opcode not in self:
-            raise unsupported(instruction)
+            raise unsupported(instruction, file=file)
         try:
             return self[instruction.opcode](instruction)
         except NotImplementedError as error:
-            raise unsupported(instruction) from error
+            raise unsupported(instruction, file=file) from error
 
 
 #: The pure (side-effect free) opcodes.

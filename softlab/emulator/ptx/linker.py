@@ -19,7 +19,7 @@ from softlab.emulator.ptx.syntax import (
     Vector,
 )
 from softlab.emulator.ptx.unsupported import unsupported
-from softlab.errors import Error
+from softlab.errors import Error, UnsupportedInstruction
 
 #: Where each state space begins in the generic address space. Numbers of our own: no host memory is ever behind them.
 PARAMETER_BASE = 0x0000_4000_0000_0000
@@ -226,6 +226,9 @@ class _Inliner:
             self.labels[label] = len(self.instructions)
         self.calls.pop()
 
+    def _unsupported(self, call: Instruction, why: str) -> UnsupportedInstruction:
+        return unsupported(call, why, file=self.module.file)
+
     def _emit(self, instruction: Instruction, **changes: object) -> None:
         self.instructions.append(replace(instruction, **changes))  # type: ignore[arg-type]
 
@@ -244,15 +247,15 @@ class _Inliner:
         target = operands[0]
         arguments = operands[1].elements if len(operands) > 1 and isinstance(operands[1], Vector) else ()
         if not isinstance(target, Symbol) or target.name not in self.module.functions:
-            raise unsupported(call, "calls through a function pointer are not known to the emulator")
+            raise self._unsupported(call, "calls through a function pointer are not known to the emulator")
         callee = self.module.functions[target.name]
         if callee.instructions is None:
             if callee.name not in BUILTINS:
-                raise unsupported(call, f"the device function {callee.name} has no body in the PTX")
+                raise self._unsupported(call, f"the device function {callee.name} has no body in the PTX")
             self._emit(call, opcode=callee.name, modifiers=(), operands=(*results, *arguments))
             return
         if callee.name in self.calls or depth > _MAX_DEPTH:
-            raise unsupported(call, f"recursion of {callee.name} is not known to the emulator: write it as a loop")
+            raise self._unsupported(call, f"recursion of {callee.name}, which is not known here: write it as a loop")
         end = f"$end#{self.copies}"
         if call.guard is not None:
             self._emit(call, opcode="bra", modifiers=(), operands=(Symbol(end),), negated=not call.negated)
@@ -260,7 +263,7 @@ class _Inliner:
         for parameters, values in ((callee.results, results), (callee.params, arguments)):
             for parameter, value in zip(parameters, values, strict=True):
                 if not isinstance(value, Symbol):
-                    raise unsupported(call, "call operands must be .param variables")
+                    raise self._unsupported(call, "call operands must be .param variables")
                 names[parameter.name] = value.name
         self.insert(callee, names, call.frames, end, depth + 1)
         self.labels[end] = len(self.instructions)

@@ -40,6 +40,7 @@ class _Parser:
     def __init__(self, text: str, file: str | None) -> None:
         self.version = _directive(text, "version")
         self.target = _directive(text, "target").split(",")[0].strip()
+        self.file = file
         self.locations = SourceLocations(text, file)
         self.tokens = Tokens(text)
         self.variables: dict[str, Variable] = {}
@@ -65,7 +66,7 @@ class _Parser:
                 self.tokens.skip_statement()
             else:
                 raise self.tokens.error(f"{word!r} is not expected at module level")
-        return Module(self.version, self.target, self.variables, self.functions)
+        return Module(self.version, self.target, self.variables, self.functions, self.file)
 
     def declaration(self, scope: Scope, unique: str = "") -> list[Variable]:
         """``.space .align n .type name[size] = initialiser, ...;`` or one parameter (no semicolon)."""

@@ -170,9 +170,13 @@ class Function:
 
 @dataclass(frozen=True)
 class Module:
-    """A PTX file: ``version`` of the language, ``target`` architecture, module variables and functions by name."""
+    """A PTX file: ``version`` of the language, ``target`` architecture, module variables and functions by name.
+
+    ``file`` is the name that the main source file has in the frames, None where it was not given.
+    """
 
     version: str
     target: str
     variables: dict[str, Variable]
     functions: dict[str, Function]
+    file: str | None = None

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from softlab.emulator.ptx.places import place_of
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.errors import UnsupportedInstruction
 
+_ADVICE = "Compile for another architecture, write the operation differently, or run it on a GPU"
 
-def unsupported(instruction: Instruction, why: str = "") -> UnsupportedInstruction:
-    """The error for an instruction that the emulator cannot run. It names the instruction and its CUDA source line."""
-    line = instruction.frames[0].line if instruction.frames else None
-    where = f" (CUDA source line {line})" if line else ""
+
+def unsupported(
+    instruction: Instruction, why: str = "", *, file: str | None = None, advice: str = _ADVICE
+) -> UnsupportedInstruction:
+    """The error for an instruction that the emulator cannot run. It names the instruction and its place in the source.
+
+    ``file`` is the kernel's own source file; ``advice`` says what to do instead.
+    """
+    place = place_of(instruction.frames, file)
+    where = f" ({place})" if place.line else ""
     return UnsupportedInstruction(
         f"the emulator does not know the PTX instruction `{instruction.text}`{where}{': ' + why if why else ''}. "
-        "Compile for another architecture, write the operation differently, or run it on a GPU.",
+        f"{advice}.",
         instruction=instruction.text,
-        line=line,
+        line=place.line,
+        file=place.file or None,
+        header=place.header,
     )
