@@ -1,0 +1,34 @@
+"""When the blocks of one SM start.
+
+The GPU starts one block per ``block_interval`` cycles, SM after SM, until all SMs are full. Later a block starts
+``block_turnaround`` cycles after another one has left its place. The simulated SM is the last one of each round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from softlab.timing.parameters import Parameters
+
+
+@dataclass
+class BlockClock:
+    """The starts: ``resident`` blocks at once on each of ``active`` SMs."""
+
+    parameters: Parameters
+    resident: int
+    active: int
+    _latest: float = field(default=0.0)
+
+    def first(self, blocks: int) -> list[float]:
+        """The starts of the blocks that find an empty SM."""
+        interval = self.parameters.block_interval * self.active
+        starts = [interval * (turn + 1) for turn in range(min(self.resident, blocks))]
+        self._latest = starts[-1] if starts else 0.0
+        return starts
+
+    def following(self, ended: float) -> float:
+        """The start of the block that takes the place of one that has ended."""
+        interval = self.parameters.block_interval * self.active
+        self._latest = max(ended + self.parameters.block_turnaround, self._latest + interval)
+        return self._latest

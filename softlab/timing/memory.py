@@ -1,0 +1,252 @@
+"""The memory system as one SM sees it: its load and store unit, L1, and its share of L2 and DRAM.
+
+Each part is a server: a request waits until the server is free, takes it for some cycles, and gets its answer a fixed
+latency later. L2 and DRAM serve all SMs. The others are taken to do what the simulated SM does, so that its share of
+the rate is the rate divided by the SMs at work. A sector that blocks of other SMs read, too, is fetched from DRAM once
+for all of them (:mod:`softlab.timing.sharing`).
+
+Requests are served in the order in which the SM issues them, and no server is ever reserved for a later time than the
+request that comes: what is issued first goes first.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from math import exp
+
+from softlab.sass.streams import Kind, Space
+from softlab.timing.parameters import Parameters
+from softlab.timing.sharing import Sharing
+
+_SHARED, _LOCAL, _DISTRIBUTED = int(Space.SHARED), int(Space.LOCAL), int(Space.DISTRIBUTED_SHARED)
+_LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
+    int(k) for k in (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY)
+)
+#: Cycles over which the load of the DRAM is averaged: about the time that a fetch takes.
+_WINDOW = 1000.0
+#: Cycles of work that may wait in front of L2 before stores keep the load and store unit from going on.
+_BACKLOG = 1500.0
+#: Cycles until a load or store unit has read the source registers.
+_SOURCES = 8.0
+_SECTOR = 32
+
+
+class Memory:
+    """The state of the memory system of one simulated SM."""
+
+    def __init__(self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int):
+        self.p = parameters
+        self.sharing = sharing
+        self.active = active_sms
+        self.warm = warm
+        self.lsu_free = 0.0
+        self.lsu_busy = 0.0
+        self.shared_busy = 0.0
+        self.l2_free = 0.0
+        self.dram_free = 0.0
+        self.load, self.load_time = 0.0, 0.0
+        self.l2_cycles = _SECTOR / min(parameters.l2_sm_bytes, parameters.l2_bytes / active_sms)
+        self.dram_rate = min(parameters.l2_sm_bytes, parameters.dram_bytes / active_sms)
+        self.l1: OrderedDict[int, float] = OrderedDict()
+        self.l1_sectors = max(256, (parameters.l1_capacity - shared_bytes - 4096) // _SECTOR)
+        self.l2: dict[int, float] = {}
+        self.units: dict[int, float] = {}
+        self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
+        self.dram_bytes = 0.0
+        self.atomic_busy = 0.0
+        self.last_store = 0.0
+        self._shares = [share for share, _ in parameters.loaded]
+        self._lines = [n for n, _ in parameters.lines_interval]
+
+    def access(
+        self, t: float, space: int, kind: int, wavefronts: int, sectors: tuple[int, ...], latency: float, lanes: int,
+        width: int, bypass: bool, owner: int,
+    ) -> tuple[float, float, float]:  # fmt: skip
+        """One request at cycle t: when the unit takes it, when its sources are read, when its result is there."""
+        start = t if t > self.lsu_free else self.lsu_free
+        if space == _SHARED:
+            cycles = float(wavefronts) if wavefronts > 1 else 1.0
+            self.lsu_free = start + cycles
+            self.lsu_busy += cycles
+            self.shared_busy += cycles
+            return start, start + cycles + _SOURCES, start + cycles - 1 + latency
+        if not sectors:
+            self.lsu_free = start + 1
+            return start, start + 1 + _SOURCES, start + 1 + self.p.l1_latency
+        if space == _DISTRIBUTED:
+            cycles = max(1.0, wavefronts)
+            self.lsu_free = start + cycles
+            return start, start + cycles + _SOURCES, start + cycles + self.p.l2_near
+        cycles = self._cycles(wavefronts, len(sectors))
+        self.lsu_free = start + cycles
+        self.lsu_busy += cycles
+        read = start + cycles + _SOURCES
+        if space == _LOCAL:
+            return start, read, self._local(start + cycles - 1, kind, sectors, owner)
+        if kind in (_LOAD, _COPY):
+            return start, read, self._load(start, cycles, sectors, bypass)
+        if kind == _STORE:
+            done = self._store(start, sectors, lanes * width)
+            if self.l2_free - _BACKLOG > self.lsu_free:
+                self.lsu_free = self.l2_free - _BACKLOG
+            return start, read, done
+        return start, read, self._atomic(start, kind, sectors, lanes, latency)
+
+    def _cycles(self, wavefronts: int, sectors: int) -> float:
+        """Cycles in the tag stage of L1, by how many sectors a request has, or in its data stage."""
+        table = self.p.lines_interval
+        at = bisect_right(self._lines, sectors)
+        if at == len(table):
+            tags = table[-1][1] * sectors / table[-1][0]
+        elif at == 0:
+            tags = table[0][1]
+        else:
+            (a, ya), (b, yb) = table[at - 1], table[at]
+            tags = ya + (yb - ya) * (sectors - a) / (b - a)
+        return tags if tags > wavefronts else float(wavefronts)
+
+    def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: bool) -> float:
+        done = start + cycles - 1 + self.p.l1_latency
+        l1 = self.l1
+        missed = []
+        for sector in sectors:
+            ready = None if bypass else l1.pop(sector, None)
+            if ready is None:
+                missed.append(sector)
+            else:
+                l1[sector] = ready
+                if ready > done:
+                    done = ready
+        self.l1_requests += len(sectors)
+        self.l1_hits += len(sectors) - len(missed)
+        if not missed:
+            return done
+        arrival = self._l2(start, missed)
+        if arrival > done:
+            done = arrival
+        if not bypass:
+            for sector in missed:
+                l1[sector] = done
+            while len(l1) > self.l1_sectors:
+                l1.popitem(last=False)
+        return done
+
+    def _l2(self, start: float, sectors: list[int]) -> float:
+        """Loads of sectors that L1 does not have."""
+        p, l2 = self.p, self.l2
+        begin = start if start > self.l2_free else self.l2_free
+        self.l2_free = free = begin + len(sectors) * self.l2_cycles
+        far = any(_far(sector) for sector in sectors)
+        done = free + (p.l2_far if far else p.l2_near)
+        self.l2_requests += len(sectors)
+        for sector in sectors:
+            ready = l2.get(sector)
+            if ready is None:
+                ready = self._dram(start, sector)
+            else:
+                self.l2_hits += 1
+            if ready > done:
+                done = ready
+        return done
+
+    def _dram(self, start: float, sector: int) -> float:
+        """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
+        share, seen = self.sharing.of(sector)
+        if _chance(sector) < (self.warm if self.warm > seen else seen):
+            self.l2[sector] = start
+            self.l2_hits += 1
+            return start
+        done = self._fetch(start, 2 * _SECTOR / share)
+        self.l2[sector] = self.l2[sector ^ 1] = done
+        return done
+
+    def _fetch(self, start: float, size: float) -> float:
+        begin = start if start > self.dram_free else self.dram_free
+        self.dram_free = begin + size / self.dram_rate
+        self.dram_bytes += size
+        passed = start - self.load_time
+        if passed > 0:
+            self.load *= exp(-passed / _WINDOW)
+            self.load_time = start
+        self.load += size
+        busy = self.load / (_WINDOW * self.dram_rate)
+        return self.dram_free + self.p.dram_latency + self._loaded(busy)
+
+    def _loaded(self, busy: float) -> float:
+        table = self.p.loaded
+        at = bisect_right(self._shares, busy)
+        if at == len(table):
+            return table[-1][1]
+        (a, ya), (b, yb) = table[at - 1], table[at]
+        return ya + (yb - ya) * (busy - a) / (b - a)
+
+    def _store(self, start: float, sectors: tuple[int, ...], size: int) -> float:
+        p = self.p
+        begin = start if start > self.l2_free else self.l2_free
+        factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
+        self.l2_free = begin + len(sectors) * self.l2_cycles * factor
+        written = min(size, _SECTOR * len(sectors)) * self.sharing.written_back
+        if written:
+            begin = start if start > self.dram_free else self.dram_free
+            self.dram_free = begin + written / self.dram_rate
+            self.dram_bytes += written
+            self.load += written
+            if self.dram_free - 2 * _BACKLOG > self.l2_free:
+                self.l2_free = self.dram_free - 2 * _BACKLOG
+        done = self.l2_free + p.l2_near
+        for sector in sectors:
+            self.l2[sector] = done
+        if done > self.last_store:
+            self.last_store = done
+        return done
+
+    def _atomic(self, start: float, kind: int, sectors: tuple[int, ...], lanes: int, latency: float) -> float:
+        p = self.p
+        begin = start if start > self.l2_free else self.l2_free
+        self.l2_free = begin + len(sectors) * self.l2_cycles
+        done = self.l2_free
+        each = max(1.0, lanes / len(sectors))
+        for sector in sectors:
+            ready = self.l2.get(sector)
+            if ready is None:
+                ready = self._dram(start, sector) if kind != _STORE else start
+                self.l2_requests += 1
+            share, _ = self.sharing.of(sector)
+            others = min(self.active, share) if share > 1 else 1.0
+            free = max(self.units.get(sector, 0.0), begin + p.l2_near / 2, ready - p.l2_near / 2)
+            cost = (p.atomic_interval + p.atomic_lane * (each - 1)) * others
+            self.units[sector] = free = free + cost
+            self.atomic_busy = max(self.atomic_busy, cost)
+            if free > done:
+                done = free
+        self.atomics += 1
+        done += p.l2_near / 2 if kind == _REDUCTION else max(0.0, latency - p.l2_near / 2)
+        if done > self.last_store:
+            self.last_store = done
+        return done
+
+    def _local(self, now: float, kind: int, sectors: tuple[int, ...], owner: int) -> float:
+        """Local memory lives in L1 and goes to L2 when L1 is full."""
+        l1, done = self.l1, now + self.p.l1_latency
+        for sector in sectors:
+            key = -(owner << 24 | sector) - 1
+            ready = l1.pop(key, None)
+            if ready is None and kind == _LOAD:
+                self.l2_free = max(self.l2_free, now) + self.l2_cycles
+                done = max(done, self.l2_free + self.p.l2_far)
+            l1[key] = done
+        while len(l1) > self.l1_sectors:
+            l1.popitem(last=False)
+            self.l2_free += self.l2_cycles
+        return done
+
+
+def _far(sector: int) -> bool:
+    """Whether a line lies in the other half of L2: the hash of the hardware is not known, one half of all lines is."""
+    return bool((sector >> 2) * 0x9E3779B1 >> 17 & 1)
+
+
+def _chance(sector: int) -> float:
+    """A number from 0 to 1 that belongs to the sector, the same in each run."""
+    return ((sector >> 1) * 0x9E3779B97F4A7C15 >> 20 & 0xFFFF) / 65536.0

@@ -1,0 +1,224 @@
+"""The time of a launch: sample blocks, interpret their machine code, simulate one SM, conclude for the whole GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from softlab.cuda.compile import Program
+from softlab.cuda.disassembly import MachineFunction, disassemble
+from softlab.hardware.devices import Device, resolve
+from softlab.hardware.occupancies import occupancy
+from softlab.sass.streams import WarpStream
+from softlab.timing import sharing as sharing_
+from softlab.timing.blocks import BlockClock
+from softlab.timing.estimates import Estimate, LineTime
+from softlab.timing.memory import Memory
+from softlab.timing.parameters import Parameters, parameters
+from softlab.timing.program import Pipe, TimedProgram, timed_program
+from softlab.timing.sampling import Sample, carve_out, choose, extrapolate
+from softlab.timing.sm import SmRun, simulate
+from softlab.timing.stalls import REASONS
+from softlab.timing.validation import validated
+from softlab.timing.work import block_work, touched
+
+Index3 = tuple[int, int, int]
+
+#: A unit in use for at least this share of the time bounds the launch.
+_BUSY = 0.6
+#: Blocks whose instructions differ by more than this share of their mean (standard deviation) are called different.
+_DIFFERENT = 0.2
+_UNITS = {
+    "fma": Pipe.FMA, "alu": Pipe.ALU, "fp64": Pipe.FP64, "sfu": Pipe.XU, "uniform": Pipe.UNIFORM,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A launch to estimate: its program, shape, and the addresses of its arrays as sectors (first, last)."""
+
+    program: Program
+    grid: Index3
+    block: Index3
+    smem: int
+    extents: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return prod(self.grid)
+
+
+def device_of(device: Device | str | None) -> Device:
+    """The GPU to estimate for; None is an H200."""
+    return resolve("H200" if device is None else device)
+
+
+def sample_of(launch: Timed, device: Device, sample: int | Sequence[int] | None = None) -> Sample:
+    """The blocks to interpret."""
+    held = _held(launch, device)
+    if not held.blocks_per_sm:
+        raise ValueError(f"no block of this launch fits on an SM of the {device.name}. {held.reason}")
+    return choose(launch.blocks, device.sm_count, held.blocks_per_sm, sample)
+
+
+def _held(launch: Timed, device: Device) -> Any:
+    smem = launch.program.static_smem_bytes + launch.smem
+    return occupancy(device, threads=prod(launch.block), registers=launch.program.registers, smem=smem)
+
+
+@lru_cache(maxsize=64)
+def _function(program: Program) -> MachineFunction:
+    return disassemble(program).kernel
+
+
+def machine_function(program: Program) -> MachineFunction:
+    """The machine code of a program's kernel."""
+    return _function(program)
+
+
+def estimate(
+    launch: Timed, streams: Sequence[WarpStream], sample: Sample, device: Device, cache: str = "cold",
+    figures: Parameters | None = None,
+) -> Estimate:  # fmt: skip
+    """The estimate of a launch whose sampled blocks were interpreted.
+
+    Arguments:
+        streams: what the warps of ``sample.blocks`` executed.
+        cache: "cold" (L2 holds nothing of it) or "warm" (what fits into L2 is there).
+        figures: instead of the device's own.
+
+    Raises:
+        UnknownInstruction: the machine code has an instruction that the model has no pipe for.
+        ValueError: another cache, or a GPU without figures.
+    """
+    if cache not in ("cold", "warm"):
+        raise ValueError(f'cache = {cache!r}: it is "cold" or "warm"')
+    p = figures or parameters(device)
+    code = machine_function(launch.program)
+    program = timed_program(code, p, launch.program.file)
+    works = {work.block: work for work in block_work(streams, code.instructions)}
+    order = [works[block] for block in sample.blocks if block in works]
+    shared = sharing_.sharing(
+        touched(streams), touched(streams, stored=True), launch.blocks, sample.resident * sample.active,
+        p.l2_capacity, launch.extents,
+    )  # fmt: skip
+    warm = _warmth(shared.footprint, p) if cache == "warm" else 0.0
+    smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
+    carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
+    memory = Memory(p, shared, sample.active, warm, carved)
+    run = simulate(program, order, p, memory, BlockClock(p, sample.resident, sample.active), warm=cache == "warm")
+    counts = np.array([work.instructions for work in order], float)
+    cycles = max(extrapolate(run, sample, int(counts.sum())), 1.0)
+    return _record(launch, sample, device, cache, p, program, memory, run, counts, cycles)
+
+
+def _warmth(footprint: float, p: Parameters) -> float:
+    """The share of the footprint that is in L2 when it was touched before."""
+    return float(min(1.0, max(0.0, 2.0 - footprint / (0.8 * p.l2_capacity))))
+
+
+def _record(
+    launch: Timed, sample: Sample, device: Device, cache: str, p: Parameters, program: TimedProgram, memory: Memory,
+    run: SmRun, counts: np.ndarray, cycles: float,
+) -> Estimate:  # fmt: skip
+    use = _use(memory, run, p)
+    states = [sum(one) for one in run.states]
+    total = sum(states) or 1.0
+    stalls = {name: value / total for name, value in zip(REASONS, states, strict=True) if value}
+    kernel_us = cycles / p.clock_mhz
+    warps = -(-prod(launch.block) // 32)
+    done = run.issued / max(1.0, counts.sum())
+    scale = launch.blocks / (len(counts) * max(done, 1e-9))
+    bound = _bound(use, stalls, kernel_us, p)
+    return Estimate(
+        kernel=launch.program.name,
+        device=device.name,
+        cache=cache,
+        grid=launch.grid,
+        block=launch.block,
+        microseconds=kernel_us + p.launch_microseconds,
+        cycles=cycles,
+        launch_microseconds=p.launch_microseconds,
+        bound=bound,
+        stalls=dict(sorted(stalls.items(), key=lambda item: -item[1])),
+        use=use,
+        occupancy=sample.resident * warps / device.max_warps_per_sm,
+        dram_bytes=memory.dram_bytes * scale,
+        l1_hit_rate=memory.l1_hits / memory.l1_requests if memory.l1_requests else 0.0,
+        l2_hit_rate=memory.l2_hits / memory.l2_requests if memory.l2_requests else 0.0,
+        instructions=float(counts.mean()) * launch.blocks if len(counts) else 0.0,
+        blocks=len(counts),
+        validated=validated(device, bound, cache, p),
+        notes=tuple(_notes(run, sample, counts)),
+        _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
+    )
+
+
+def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
+    span = max(1.0, run.cycles)
+    use = {name: run.busy[pipe] / (4 * span) for name, pipe in _UNITS.items()}
+    use["fma"] += run.busy[Pipe.FMA_HEAVY] / (4 * span) / 2
+    use["issue"] = run.issued / (4 * span)
+    use["shared"] = memory.shared_busy / span
+    use["l1"] = (memory.lsu_busy - memory.shared_busy) / span
+    use["l2"] = memory.l2_requests * memory.l2_cycles / span
+    use["dram"] = memory.dram_bytes / memory.dram_rate / span
+    use["atomics"] = max((free for free in memory.units.values()), default=0.0) / span if memory.atomics else 0.0
+    return {name: min(1.0, value) for name, value in use.items()}
+
+
+def _bound(use: Mapping[str, float], stalls: Mapping[str, float], kernel_us: float, p: Parameters) -> str:
+    if kernel_us < p.launch_microseconds:
+        return "launch"
+    contended = use["atomics"] > _BUSY and stalls.get("long_scoreboard", 0) + stalls.get("lg_throttle", 0) > 0.3
+    name = max((n for n in use if n != "atomics"), key=use.__getitem__)
+    if use[name] >= _BUSY:
+        return name
+    if contended:
+        return "atomics"
+    waits = {n: share for n, share in stalls.items() if n not in ("selected", "not_selected")}
+    return "barrier" if waits and max(waits, key=waits.__getitem__) == "barrier" else "latency"
+
+
+def _notes(run: SmRun, sample: Sample, counts: np.ndarray) -> Iterator[str]:
+    if len(counts) > 1 and counts.std() > _DIFFERENT * counts.mean():
+        low, high = int(counts.min()), int(counts.max())
+        yield f"blocks differ: {low} to {high} instructions in {len(counts)} sampled blocks; the slowest may be missing"
+    if not run.complete:
+        yield f"only the first {run.issued} instructions of an SM were simulated; the rest follows from their rate"
+    elif sample.per_sm > len(counts):
+        yield f"{len(counts)} of the {sample.per_sm} blocks of an SM were simulated; the rest follows from their rate"
+
+
+def _lines(program: TimedProgram, run: SmRun, warps: float) -> dict[int, LineTime]:
+    by_reason: dict[int, list[float]] = {}
+    for reason, values in enumerate(run.states):
+        for line, value in zip(program.lines, values, strict=True):
+            if value:
+                by_reason.setdefault(line, [0.0] * len(REASONS))[reason] += value
+    behind: dict[int, dict[int, float]] = {}
+    for (waiting, setter), value in run.waits.items():
+        found = behind.setdefault(program.lines[waiting], {})
+        found[program.lines[setter]] = found.get(program.lines[setter], 0.0) + value
+    total = sum(map(sum, run.states)) or 1.0
+    return {
+        line: _line(line, values, behind.get(line, {}), total, max(warps, 1.0)) for line, values in by_reason.items()
+    }
+
+
+def _line(line: int, values: list[float], behind: Mapping[int, float], total: float, warps: float) -> LineTime:
+    worst = max(range(1, len(REASONS)), key=values.__getitem__)
+    reason = REASONS[worst] if values[worst] else ""
+    waits = reason in ("long_scoreboard", "short_scoreboard") and behind
+    return LineTime(
+        line, sum(values) / warps, sum(values) / total, reason, max(behind, key=behind.__getitem__) if waits else None
+    )
+
+
+__all__ = ["Timed", "device_of", "estimate", "machine_function", "sample_of"]

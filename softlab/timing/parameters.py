@@ -1,0 +1,210 @@
+"""The figures of a GPU that the timing model takes: each from the atlas of the GPU, or from a published source.
+
+No figure here was fitted to the time of a kernel. Where the atlas (:mod:`softlab.hardware.atlas`) has a row, the row
+counts. Where it has none, the figure is provisional, and ``Parameters.provisional`` names it with its source:
+
+- "guide": CUDA C++ Programming Guide, "Arithmetic Instructions" (results per cycle and SM, compute capability 9.0)
+- "dissecting": W. Luo et al., Dissecting the NVIDIA Hopper Architecture through Microbenchmarking, arXiv 2501.12084,
+  and Benchmarking and Dissecting the Nvidia Hopper GPU Architecture, arXiv 2402.13499
+- "cores": R. Huerta et al., Analyzing Modern NVIDIA GPU Cores, arXiv 2503.20481
+- "probe": single measurements on an H200 at 1980 MHz, before there was an atlas
+- "assumed": nobody measured it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from softlab.hardware.devices import Device
+
+#: The devices that the model has figures for. Both have the same core (compute capability 9.0) at the same clock.
+DEVICES = ("H200", "H100")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Figures of one GPU. Times are cycles of the SM's clock; rates are bytes per cycle of the whole GPU.
+
+    ``interval``: class of instruction -> cycles that it takes on the pipe of one scheduler. ``latency``: class ->
+    cycles from issue to the issue of an instruction that waits for its scoreboard. ``loaded``: (share of the DRAM's
+    bandwidth, cycles that a load then takes longer), ascending. ``lines_interval``: (sectors of a global request,
+    cycles that it takes in L1), ascending. ``provisional``: name of a figure -> source, for those that the atlas does
+    not have.
+    """
+
+    device: str
+    clock_mhz: float = 1980.0
+    sm_count: int = 132
+    interval: Mapping[str, float] = field(default_factory=dict)
+    latency: Mapping[str, float] = field(default_factory=dict)
+    # Memory
+    l1_latency: float = 35.0
+    l2_near: float = 230.0
+    l2_far: float = 330.0
+    dram_latency: float = 660.0
+    dram_bytes: float = 2070.0
+    l2_bytes: float = 2900.0
+    l2_sm_bytes: float = 64.0
+    store_sm_bytes: float = 64.0
+    partial_store: float = 2.0
+    l2_capacity: int = 50 << 20
+    l1_capacity: int = 256 << 10
+    loaded: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 60.0), (0.8, 200.0), (1.0, 440.0))
+    lines_interval: tuple[tuple[int, float], ...] = ((1, 1.0), (4, 1.0), (32, 32.0))
+    tlb_cold: float = 0.0
+    # Queues of the load and store unit, in instructions per scheduler
+    mio_queue: int = 6
+    lg_queue: int = 10
+    mio_interval: float = 2.0
+    # Atomics: cycles of the whole GPU per instruction on one sector, for 1 lane and for each further lane
+    atomic_interval: float = 2.0
+    atomic_lane: float = 1.0
+    atomic_throughput: float = 1.0
+    # Control
+    branch_taken: float = 7.0
+    barrier_latency: float = 20.0
+    barrier_stagger: float = 2.0
+    icache_line: float = 16.5
+    icache_miss: float = 600.0
+    icache_warm: float = 150.0
+    constant_miss: float = 600.0
+    constant_warm: float = 120.0
+    membar_gpu: float = 600.0
+    membar_cta: float = 20.0
+    # Launches
+    block_interval: float = 1.18
+    block_turnaround: float = 300.0
+    launch_microseconds: float = 1.3
+    provisional: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def atlas(self) -> bool:
+        """Whether an atlas of this GPU was there."""
+        return "all" not in self.provisional
+
+
+#: Class -> cycles on one scheduler's pipe, and source. A pipe that gives 16 results per cycle takes a warp for 2.
+_INTERVALS = {
+    "FFMA": (1, "guide"),
+    "FADD": (1, "guide"),
+    "FMUL": (1, "guide"),
+    "HFMA2": (1, "guide"),
+    "IMAD": (2, "probe"),
+    "IMAD.WIDE": (4, "assumed"),
+    "IMAD.HI": (4, "assumed"),
+    "IADD3": (2, "guide"),
+    "SHF": (2, "probe"),
+    "DFMA": (2, "probe"),
+    "MUFU": (8, "probe"),
+    "POPC": (8, "guide"),
+    "F2F.F64.F32": (8, "guide"),
+    "LDC": (8, "probe"),
+    "UIADD3": (2, "cores"),
+    "R2UR": (2, "assumed"),
+    "S2R": (8, "assumed"),
+    "SHFL": (4, "guide"),
+    "VOTE": (2, "guide"),
+    "REDUX": (8, "guide"),
+    "MATCH": (8, "assumed"),
+}
+_LATENCIES = {
+    "LDS": (23.5, "probe"),
+    "LDS.64": (25.0, "assumed"),
+    "LDS.128": (30.0, "assumed"),
+    "MUFU": (17.5, "probe"),
+    "SHFL": (24.0, "dissecting"),
+    "POPC": (17.5, "assumed"),
+    "F2I": (17.5, "assumed"),
+    "F2F": (17.5, "assumed"),
+    "LDC": (38.0, "assumed"),
+    "S2R": (22.0, "assumed"),
+    "S2UR": (22.0, "assumed"),
+    "R2UR": (11.0, "assumed"),
+    "REDUX": (22.0, "assumed"),
+    "MATCH": (25.0, "assumed"),
+    "VOTE": (12.0, "assumed"),
+    "ATOMS.ADD": (50.0, "assumed"),
+    "ATOMS.CAS": (50.0, "assumed"),
+    "ATOMG.ADD": (480.0, "assumed"),
+    "SYNCS": (30.0, "assumed"),
+    "DFMA": (16.0, "assumed"),
+}
+_SOURCES = {
+    "l1_latency": "probe", "l2_near": "dissecting", "l2_far": "dissecting", "dram_latency": "probe",
+    "dram_bytes": "probe", "l2_bytes": "assumed", "loaded": "assumed", "partial_store": "probe",
+    "branch_taken": "assumed", "barrier_latency": "assumed", "barrier_stagger": "probe", "icache_line": "probe",
+    "icache_miss": "assumed", "constant_miss": "assumed", "membar_gpu": "assumed", "block_interval": "probe",
+    "block_turnaround": "assumed", "launch_microseconds": "assumed", "mio_queue": "assumed", "lg_queue": "assumed",
+    "atomic_interval": "assumed",
+}  # fmt: skip
+#: Field -> key of the atlas.
+_KEYS = {
+    "l1_latency": "latency.L1",
+    "l2_near": "latency.L2.near",
+    "l2_far": "latency.L2.far",
+    "dram_latency": "latency.DRAM",
+    "branch_taken": "cost.BRA.taken",
+    "icache_line": "icache.cold",
+    "constant_miss": "latency.CONSTANT.miss",
+    "membar_gpu": "latency.MEMBAR.GPU",
+    "membar_cta": "latency.MEMBAR.CTA",
+    "block_interval": "launch.block_interval",
+    "block_turnaround": "launch.block_turnaround",
+    "launch_microseconds": "launch.empty",
+}
+#: Bytes per cycle that the DRAM of each device gives while it reads: measured on an H200; the H100's by the ratio of
+#: two device copies.
+_DRAM = {"H200": 4.1e12 / 1.98e9, "H100": 4.1e12 / 1.98e9 * 2949 / 4171}
+
+
+def parameters(device: Device) -> Parameters:
+    """The figures of a GPU: its atlas, and provisional ones where the atlas has none.
+
+    Raises:
+        ValueError: the model has no figures for this GPU.
+    """
+    if device.compute_capability != (9, 0):
+        raise ValueError(
+            f"the timing model knows compute capability 9.0, and {device.name} has "
+            f"{'.'.join(map(str, device.compute_capability))}: estimate for one of {', '.join(DEVICES)}"
+        )
+    found = Parameters(
+        device.name,
+        sm_count=device.sm_count,
+        interval={name: float(value) for name, (value, _) in _INTERVALS.items()},
+        latency={name: float(value) for name, (value, _) in _LATENCIES.items()},
+        dram_bytes=_DRAM.get(device.name, (device.memory_bandwidth or 3.35e12) * 0.86 / 1.98e9),
+        l2_capacity=device.l2_bytes or 50 << 20,
+        provisional={**_SOURCES, "all": "there is no atlas of this GPU"},
+    )
+    atlas = _atlas(device)
+    return found if atlas is None else with_atlas(found, atlas)
+
+
+def _atlas(device: Device) -> Any:
+    try:
+        from softlab.hardware.atlas import load
+    except ImportError:
+        return None
+    try:
+        return load(device)
+    except ValueError:
+        return None
+
+
+def with_atlas(given: Parameters, atlas: Any) -> Parameters:
+    """The same figures with an :class:`softlab.hardware.atlas.Atlas` in place of what it has measured."""
+    known: dict[str, Any] = {name: float(atlas[key]) for name, key in _KEYS.items() if key in atlas}
+    rows = {key: float(row.value) for key, row in atlas.rows.items()}
+    interval = dict(given.interval) | _classes(rows, "interval.")
+    latency = dict(given.latency) | _classes(rows, "latency.")
+    provisional = {name: why for name, why in given.provisional.items() if name not in known and name != "all"}
+    return replace(given, interval=interval, latency=latency, provisional=provisional, **known)
+
+
+def _classes(rows: Mapping[str, float], prefix: str) -> dict[str, float]:
+    """Class -> value of the rows of one prefix that are about a class alone."""
+    found = {key.removeprefix(prefix): value for key, value in rows.items() if key.startswith(prefix)}
+    return {name: value for name, value in found.items() if not name.rpartition(".")[2].isdigit() or "LDS." in name}

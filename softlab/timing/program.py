@@ -1,0 +1,289 @@
+"""The machine code as the simulated SM takes it: one row of plain numbers per instruction.
+
+What an instruction waits for stands in its control code. What it takes follows from its pipe. The pipes of an SM
+sub-partition and the opcodes that go there are those of Nsight Compute's documentation ("Pipelines") and of NVIDIA's
+CUDA C++ Programming Guide ("Arithmetic Instructions"). Register banks: a sub-partition has two, with one read port
+each, and an instruction has three cycles to read its operands (R. Huerta et al., arXiv 2503.20481, section 5.3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from softlab.cuda.disassembly import MachineFunction, MachineInstruction
+from softlab.errors import Error
+from softlab.timing.parameters import Parameters
+
+
+class Pipe(IntEnum):
+    """Where an instruction goes. Each scheduler has its own, and all share the load and store unit."""
+
+    NONE = 0
+    FMA = 1  # the heavy or the lite half, whichever is free
+    FMA_HEAVY = 2
+    ALU = 3
+    FP64 = 4
+    XU = 5
+    UNIFORM = 6
+    MIO = 7
+    LG = 8
+    CONSTANT = 9
+    BRANCH = 10
+
+
+class Action(IntEnum):
+    """What the SM does with an instruction besides taking its pipe."""
+
+    FIXED = 0  # the stall counts cover its latency
+    VARIABLE = 1  # its result sets a scoreboard after a known time
+    MEMORY = 2
+    BARRIER = 3
+    EXIT = 4
+    FENCE = 5
+    DEPBAR = 6
+    COMMIT = 7  # LDGDEPBAR: a scoreboard for the asynchronous copies so far
+    MBARRIER = 8
+    ARRIVE = 9  # a barrier that the warp does not wait for
+
+
+#: A warp takes at most this many cycles in one pipe; above it is a mistake of the tables.
+Row = tuple[int, int, float, int, tuple[int, ...], int, int, float, int, int, int, int, int]
+
+
+class UnknownInstruction(Error):
+    """The timing model has no pipe for an instruction; the message names it and its line."""
+
+
+def _names(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+_PIPES: dict[str, Pipe] = {
+    **dict.fromkeys(_names("FFMA FADD FMUL HFMA2 HADD2 HMUL2 FSWZADD"), Pipe.FMA),
+    **dict.fromkeys(_names("IMAD IDP"), Pipe.FMA_HEAVY),
+    **dict.fromkeys(
+        _names(
+            "IADD3 IADD LOP3 SHF LEA ISETP SEL PRMT VIADD VIMNMX VIMNMX3 VIADDMNMX IABS FMNMX FMNMX3 FSETP FSEL FSET "
+            "HMNMX2 HSETP2 HSET2 VHMNMX PLOP3 P2R R2P MOV F2FP I2FP I2IP SGXT BMSK IMNMX LOP SHL SHR ISCADD VABSDIFF "
+            "VABSDIFF4 FCHK CS2R I2I LEPC BMOV"
+        ),
+        Pipe.ALU,
+    ),
+    **dict.fromkeys(_names("DADD DMUL DFMA DSETP DMNMX"), Pipe.FP64),
+    **dict.fromkeys(_names("MUFU POPC FLO BREV F2F F2I I2F FRND"), Pipe.XU),
+    **dict.fromkeys(
+        _names(
+            "UIADD3 UIMAD ULEA ULOP3 USHF UMOV USEL UISETP UPLOP3 UPRMT UP2UR UFLO UPOPC UBREV USGXT UBMSK R2UR VOTEU "
+            "ULOP UISCADD UIABS UVIADD UIMNMX UVIMNMX"
+        ),
+        Pipe.UNIFORM,
+    ),
+    **dict.fromkeys(_names("VOTE"), Pipe.ALU),
+    **dict.fromkeys(
+        _names(
+            "LDS STS ATOMS LDSM STSM SHFL S2R S2UR REDUX CREDUX MATCH SYNCS ARRIVES BAR B2R STAS REDAS QSPC "
+            "GETLMEMBASE UBLKCP UBLKPF UBLKRED UCGABAR_ARV UCGABAR_WAIT LDGDEPBAR UTMACMDFLUSH ELECT FENCE"
+        ),
+        Pipe.MIO,
+    ),
+    **dict.fromkeys(_names("LDG STG LDL STL LD ST ATOM ATOMG RED REDG LDGSTS CCTL CCTLL MEMBAR"), Pipe.LG),
+    **dict.fromkeys(_names("LDC ULDC LDCU"), Pipe.CONSTANT),
+    **dict.fromkeys(
+        _names(
+            "BRA BRX BRXU JMP JMX JMXU CALL RET EXIT KILL BREAK BSSY BSYNC WARPSYNC ENDCOLLECTIVE YIELD NANOSLEEP BPT"
+        ),
+        Pipe.BRANCH,
+    ),
+    **dict.fromkeys(_names("NOP DEPBAR ERRBAR CGAERRBAR PREEXIT ACQBULK"), Pipe.NONE),
+}
+_ACTIONS: dict[str, Action] = {
+    **dict.fromkeys(
+        _names("LDS STS ATOMS LDSM STSM LDG STG LDL STL LD ST ATOM ATOMG RED REDG LDGSTS STAS REDAS UBLKCP UBLKRED"),
+        Action.MEMORY,
+    ),
+    "EXIT": Action.EXIT,
+    "MEMBAR": Action.FENCE,
+    "DEPBAR": Action.DEPBAR,
+    "LDGDEPBAR": Action.COMMIT,
+    "SYNCS": Action.MBARRIER,
+    "UCGABAR_ARV": Action.ARRIVE,
+    "UCGABAR_WAIT": Action.BARRIER,
+}
+#: Opcodes without a row of their own in the parameters -> the class that is like them.
+_LIKE = {
+    **dict.fromkeys(_names("FADD FMUL FSWZADD"), "FFMA"),
+    **dict.fromkeys(_names("HADD2 HMUL2"), "HFMA2"),
+    **dict.fromkeys(_names("DADD DMUL DSETP DMNMX"), "DFMA"),
+    **dict.fromkeys(_names("FLO BREV F2I I2F FRND F2F"), "POPC"),
+    "IDP": "IMAD",
+    "S2UR": "S2R",
+    "B2R": "S2R",
+    "LDCU": "ULDC",
+    "ULDC": "LDC",
+    "CREDUX": "REDUX",
+    "ATOM": "ATOMG",
+    "ATOMS": "ATOMS.ADD",
+    "ATOMG": "ATOMG.ADD",
+    "LDSM": "LDS.128",
+}
+_DEFAULTS = {
+    Pipe.NONE: 1.0, Pipe.FMA: 1.0, Pipe.FMA_HEAVY: 2.0, Pipe.ALU: 2.0, Pipe.FP64: 2.0, Pipe.XU: 8.0,
+    Pipe.UNIFORM: 2.0, Pipe.MIO: 2.0, Pipe.LG: 2.0, Pipe.CONSTANT: 8.0, Pipe.BRANCH: 2.0,
+}  # fmt: skip
+#: Cycles on the pipe's own side for instructions of the load and store unit that pass without an access.
+_UNIT = {"SHFL": 1.0, "S2R": 2.0, "S2UR": 2.0, "BAR": 1.0, "REDUX": 2.0, "MATCH": 2.0, "SYNCS": 1.0}
+_SOURCE = re.compile(r"[-~|!]*\|?R(\d+)((?:\.\w+)*)\|?")
+_CONSTANT_OPERAND = re.compile(r"c\[(0x[0-9a-f]+)\]\[(0x[0-9a-f]+)\]")
+_COUNT = re.compile(r"0x[0-9a-f]+|\d+")
+_MOST_WAIT = 63
+
+
+@dataclass(frozen=True)
+class TimedProgram:
+    """The instructions of one function as rows, in order of address.
+
+    A row has: the action; the pipe; cycles on the pipe; stall count; the scoreboards that it waits for; its write and
+    its read barrier (-1: none); cycles from issue to result; reads of the even and of the odd register bank, without
+    and with the reuse cache (four numbers); the constant line that an operand reads (-1: none). ``details`` are numbers
+    that only some actions need: index -> (barrier, warps) for barriers, count for DEPBAR. ``lines`` are source lines,
+    0 where they are not known.
+    """
+
+    instructions: tuple[MachineInstruction, ...]
+    rows: tuple[Row, ...]
+    details: dict[int, tuple[int, int]]
+    lines: tuple[int, ...]
+
+
+def timed_program(function: MachineFunction, parameters: Parameters, file: str = "") -> TimedProgram:
+    """The rows of a function.
+
+    Raises:
+        UnknownInstruction: an opcode that no pipe is known for, or a function without control codes.
+    """
+    code = function.instructions
+    rows = tuple(_row(code, index, parameters) for index in range(len(code)))
+    details = {index: found for index, one in enumerate(code) if (found := _detail(one)) is not None}
+    return TimedProgram(code, rows, details, tuple(_line(one, file) for one in code))
+
+
+def _line(one: MachineInstruction, file: str) -> int:
+    return next((line for name, line in one.frames if name == file), one.frames[-1][1] if one.frames else 0)
+
+
+def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameters) -> Row:
+    one = code[index]
+    pipe, control = _PIPES.get(one.opcode), one.control
+    if pipe is None or control is None:
+        why = "no pipe is known for it" if pipe is None else "its control code is not known"
+        line = one.frames[-1][1] if one.frames else 0
+        raise UnknownInstruction(f"the timing model does not know {one.text!r} (line {line}): {why}")
+    even, odd, even_reuse, odd_reuse = _banks(code, index, pipe)
+    return (
+        int(_action(one, control.write_barrier)),
+        int(pipe),
+        _interval(one, pipe, parameters),
+        max(1, control.stall_cycles),
+        control.waits,
+        -1 if control.write_barrier is None else control.write_barrier,
+        -1 if control.read_barrier is None else control.read_barrier,
+        _latency(one, pipe, parameters),
+        even,
+        odd,
+        even_reuse,
+        odd_reuse,
+        _constant_line(one),
+    )
+
+
+def _action(one: MachineInstruction, write_barrier: int | None) -> Action:
+    if one.opcode == "BAR":
+        return Action.ARRIVE if "ARV" in one.modifiers else Action.BARRIER
+    if one.opcode in _ACTIONS:
+        return _ACTIONS[one.opcode]
+    return Action.VARIABLE if write_barrier is not None or _has_read_barrier(one) else Action.FIXED
+
+
+def _has_read_barrier(one: MachineInstruction) -> bool:
+    return one.control is not None and one.control.read_barrier is not None
+
+
+def _classes(one: MachineInstruction) -> Iterator[str]:
+    """The names of an instruction's class in the parameters, most exact first."""
+    parts = [one.opcode, *(m for m in one.modifiers if m not in ("E", "FTZ", "U32", "AND", "OR"))]
+    for count in range(len(parts), 0, -1):
+        yield ".".join(parts[:count])
+    yield from (f"{one.opcode}.{modifier}" for modifier in one.modifiers)
+    like: str | None = one.opcode
+    while like := _LIKE.get(like or ""):
+        yield like
+
+
+def _interval(one: MachineInstruction, pipe: Pipe, parameters: Parameters) -> float:
+    if pipe in (Pipe.MIO, Pipe.LG):
+        return _UNIT.get(one.opcode, 0.0)
+    wide = [f"{one.opcode}.{m}" for m in ("WIDE", "HI") if m in one.modifiers]
+    for name in (*wide, *_classes(one)):
+        if name in parameters.interval:
+            return parameters.interval[name]
+    return _DEFAULTS[pipe]
+
+
+def _latency(one: MachineInstruction, pipe: Pipe, parameters: Parameters) -> float:
+    for name in _classes(one):
+        if name in parameters.latency:
+            return parameters.latency[name]
+    return parameters.latency["MUFU"] if pipe == Pipe.XU else 20.0
+
+
+def _sources(one: MachineInstruction) -> list[tuple[int, bool] | None]:
+    """The registers of the source operands by slot, with whether they are kept for reuse."""
+    found: list[tuple[int, bool] | None] = []
+    for operand in one.operands[1:]:
+        match = _SOURCE.fullmatch(operand)
+        found.append((int(match[1]), ".reuse" in match[2]) if match else None)
+    return found
+
+
+def _banks(code: tuple[MachineInstruction, ...], index: int, pipe: Pipe) -> tuple[int, int, int, int]:
+    if pipe not in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.FP64):
+        return 0, 0, 0, 0
+    one = code[index]
+    kept = _sources(code[index - 1]) if index else []
+    plain, cached = [0, 0], [0, 0]
+    double = pipe == Pipe.FP64
+    for slot, source in enumerate(_sources(one)):
+        if source is None:
+            continue
+        before = kept[slot] if slot < len(kept) else None
+        again = before is not None and before == (source[0], True)
+        for register in (source[0], source[0] + 1) if double else (source[0],):
+            plain[register % 2] += 1
+            cached[register % 2] += not again
+    return plain[0], plain[1], cached[0], cached[1]
+
+
+def _constant_line(one: MachineInstruction) -> int:
+    """The 64-byte line of constant memory that an operand reads."""
+    for operand in one.operands:
+        if match := _CONSTANT_OPERAND.search(operand):
+            return int(match[1], 16) << 16 | int(match[2], 16) >> 6
+    return -1
+
+
+def _detail(one: MachineInstruction) -> tuple[int, int] | None:
+    if one.opcode == "BAR":
+        numbers = [int(o, 0) for o in one.operands if _COUNT.fullmatch(o)]
+        return (numbers[0] if numbers else 0, numbers[1] // 32 if len(numbers) > 1 else 0)
+    if one.opcode.startswith("UCGABAR"):
+        return (16, 0)
+    if one.opcode == "DEPBAR":
+        numbers = [int(o, 0) for o in one.operands if _COUNT.fullmatch(o)]
+        scoreboard = next((int(o[2:]) for o in one.operands if o.startswith("SB")), 0)
+        return (scoreboard, numbers[0] if numbers else 0)
+    if one.opcode == "MEMBAR":
+        return (int("CTA" not in one.modifiers), 0)
+    return None

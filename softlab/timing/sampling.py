@@ -1,0 +1,85 @@
+"""Which blocks are simulated, and how the whole launch follows from them.
+
+The busiest SM runs ``ceil(blocks / SMs)`` blocks. If these are up to three waves, all of them are simulated. Of more,
+three waves are, and the rest follows from the rate at which the second wave ended.
+
+The blocks come from all over the grid: one from each of as many equal ranges, at a random place of the range. Every
+132nd block would not do: data often repeats with a period that goes into 132.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from random import Random
+
+from softlab.timing.sm import SmRun
+
+#: Waves that are simulated at most. The first one starts empty and the last one ends alone: one more gives the rate.
+WAVES = 3
+#: The shared memory that an SM of compute capability 9.0 can take from L1, in KiB (CUDA C++ Programming Guide,
+#: "Compute Capability 9.x").
+_CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """``blocks``: the indices of those to simulate, ascending; ``per_sm``: blocks of the busiest SM; ``resident``:
+    those at once; ``active``: SMs with work."""
+
+    blocks: tuple[int, ...]
+    per_sm: int
+    resident: int
+    active: int
+
+
+def choose(blocks: int, sms: int, resident: int, sample: int | Sequence[int] | None = None) -> Sample:
+    """The sample of a grid of ``blocks`` on ``sms`` SMs that hold ``resident`` blocks each.
+
+    Arguments:
+        sample: how many blocks, or which ones, instead of three waves.
+
+    Raises:
+        ValueError: a block that the grid does not have, or fewer than one.
+    """
+    active = min(sms, blocks)
+    per_sm = -(-blocks // active)
+    resident = min(resident, per_sm)
+    if sample is not None and not isinstance(sample, int):
+        chosen = tuple(sorted({int(block) for block in sample}))
+        if not chosen or chosen[0] < 0 or chosen[-1] >= blocks:
+            raise ValueError(f"sample = {sample!r}: name blocks from 0 to {blocks - 1}, one or more")
+        return Sample(chosen, per_sm, resident, active)
+    count = min(per_sm, WAVES * resident) if sample is None else min(per_sm, sample)
+    if count < 1:
+        raise ValueError(f"sample = {sample!r}: at least one block is simulated")
+    random = Random(blocks)
+    edges = [blocks * k // count for k in range(count + 1)]
+    chosen = tuple(random.randrange(low, high) for low, high in pairwise(edges))
+    return Sample(chosen, per_sm, resident, active)
+
+
+def extrapolate(run: SmRun, sample: Sample, instructions: int) -> float:
+    """Cycles of the busiest SM, from those of the sample.
+
+    Arguments:
+        instructions: of all blocks of the sample.
+    """
+    count = len(sample.blocks)
+    if not run.complete:
+        (t0, n0), (t1, n1) = run.progress[len(run.progress) // 2], run.progress[-1]
+        rate = (n1 - n0) / max(1.0, t1 - t0)
+        return t1 + (instructions * sample.per_sm / count - n1) / max(rate, 1e-9)
+    if sample.per_sm <= count:
+        return run.cycles
+    ended, resident = sorted(run.finished), sample.resident
+    each = ended[-1] / count
+    if count >= 2 * resident:
+        each = (ended[2 * resident - 1] - ended[resident - 1]) / resident
+    return run.cycles + (sample.per_sm - count) * each
+
+
+def carve_out(shared_bytes: int) -> int:
+    """Bytes of shared memory that the SM takes from L1 for blocks that need so much together."""
+    return next((kib << 10 for kib in _CARVE_OUTS if kib << 10 >= shared_bytes), _CARVE_OUTS[-1] << 10)

@@ -1,0 +1,130 @@
+"""How many blocks of the whole grid touch the same memory, from the blocks that were sampled.
+
+One SM is simulated, with blocks from all over the grid. Whether a sector that it loads comes from DRAM depends on what
+the other SMs have loaded. Two observations tell how many blocks share a sector of an array:
+
+- In the sample. If each sector is touched by k of N blocks, a sample of n blocks at random touches
+  ``u = t * (1 - (1 - f)^k) / (k f)`` distinct sectors, with f = n / N and t the sum over the blocks of the sectors that
+  each touches. Solved for k.
+- By size. N/n * t sectors do not fit in an array of fewer: then blocks share them, neighbours as a rule, which a sample
+  from all over the grid does not see.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+_SECTOR = 32
+#: Stores of a launch that writes less than this share of L2 stay there until after the kernel; beyond twice as much all
+#: are written back meanwhile.
+_DIRTY_SHARE = 0.5
+#: Arrays that lie closer than this are one region: 2 MiB pages.
+_GAP = 1 << 16
+
+
+@dataclass(frozen=True)
+class Region:
+    """One array, by sectors: ``first`` to ``last``; ``share``: blocks per sector; ``seen``: the share of a block's
+    sectors that blocks of earlier waves have brought into L2; ``unique``: sectors that the whole grid touches."""
+
+    first: int
+    last: int
+    share: float
+    seen: float
+    unique: float
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """The regions in ascending order; ``written_back``: the share of stored bytes that reach DRAM during the kernel;
+    ``footprint``: bytes that the whole grid touches."""
+
+    regions: tuple[Region, ...]
+    written_back: float
+    footprint: float
+
+    def of(self, sector: int) -> tuple[float, float]:
+        """Blocks that share a sector, 1 or more, and the share of its kind that earlier waves brought."""
+        at = bisect_right(self.regions, sector, key=_first) - 1
+        if at < 0 or sector > self.regions[at].last:
+            return 1.0, 0.0
+        region = self.regions[at]
+        return region.share, region.seen
+
+    @classmethod
+    def none(cls) -> Sharing:
+        """Every block has its own memory, and stores stay in L2."""
+        return cls((), 0.0, 0.0)
+
+
+def _first(region: Region) -> int:
+    return region.first
+
+
+def sharing(
+    touched: Sequence[np.ndarray], stored: Sequence[np.ndarray], blocks: int, per_wave: int, l2_bytes: int,
+    extents: Sequence[tuple[int, int]] = (),
+) -> Sharing:  # fmt: skip
+    """The sharing of a launch.
+
+    Arguments:
+        touched: the distinct sectors of global memory that each sampled block touches, int64 (m,) each.
+        stored: those that it stores, likewise.
+        blocks: blocks of the grid. per_wave: blocks that the GPU holds at once.
+        l2_bytes: capacity of L2.
+        extents: the first and the last sector of each array argument; found from the sectors where there are none.
+    """
+    every = np.unique(np.concatenate([*touched, np.zeros(0, np.int64)]))
+    if not len(every):
+        return Sharing.none()
+    scale = blocks / max(1, len(touched))
+    regions = []
+    for first, last in extents or _extents(every):
+        counts = [_within(one, first, last) for one in touched]
+        total, distinct = sum(counts), _within(every, first, last)
+        if distinct:
+            regions.append(_region(first, last, total, distinct, len(touched), blocks, per_wave, scale))
+    regions.sort(key=_first)
+    written = scale * sum(map(len, stored)) * _SECTOR
+    dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
+    return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), float(sum(r.unique for r in regions)) * _SECTOR)
+
+
+def _region(
+    first: int, last: int, total: int, distinct: int, sampled: int, blocks: int, per_wave: int, scale: float
+) -> Region:
+    share = _blocks_per_sector(distinct / total, sampled / blocks, blocks)
+    capacity = max(distinct, last - first + 1)
+    share = min(float(blocks), max(1.0, share, total * scale / capacity))
+    waves = max(1.0, share / per_wave)
+    return Region(first, last, share, 1 - 1 / waves, max(distinct, total * scale / share))
+
+
+def _blocks_per_sector(ratio: float, fraction: float, blocks: int) -> float:
+    """k of the first observation: found by halving, since the ratio falls with k."""
+    if fraction >= 1:
+        return 1 / ratio
+    if ratio > 0.98:
+        return 1.0
+    low, high = 1.0, float(blocks)
+    for _ in range(60):
+        k = (low * high) ** 0.5
+        if (1 - (1 - fraction) ** k) / (k * fraction) > ratio:
+            low = k
+        else:
+            high = k
+    return high
+
+
+def _within(sectors: np.ndarray, first: int, last: int) -> int:
+    return int(np.searchsorted(sectors, last, "right") - np.searchsorted(sectors, first, "left"))
+
+
+def _extents(every: np.ndarray) -> list[tuple[int, int]]:
+    breaks = np.flatnonzero(np.diff(every) > _GAP) + 1
+    parts = np.split(every, breaks)
+    return [(int(part[0]), int(part[-1])) for part in parts]

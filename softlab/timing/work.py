@@ -1,0 +1,87 @@
+"""What the warps of the sampled blocks executed, as plain lists, which are quick in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from softlab.cuda.disassembly import MachineInstruction
+from softlab.sass.streams import Kind, Space, WarpStream
+
+#: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by)
+Request = tuple[int, int, int, int, tuple[int, ...], int, int, bool]
+#: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
+_STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
+
+
+@dataclass(frozen=True)
+class WarpWork:
+    """The instructions of one warp by index, and its requests in order."""
+
+    code: list[int]
+    requests: list[Request]
+
+
+@dataclass(frozen=True)
+class BlockWork:
+    """One block: its linear index in the grid and its warps."""
+
+    block: int
+    warps: tuple[WarpWork, ...]
+
+    @property
+    def instructions(self) -> int:
+        """Instructions that its warps issue."""
+        return sum(len(warp.code) for warp in self.warps)
+
+
+def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> list[BlockWork]:
+    """The blocks of the streams, in order of their index."""
+    widths = [_width(one) for one in code]
+    strong = [bool(_STRONG & set(one.modifiers)) for one in code]
+    blocks: dict[int, list[WarpStream]] = {}
+    for stream in streams:
+        blocks.setdefault(stream.block, []).append(stream)
+    return [
+        BlockWork(index, tuple(_warp(s, widths, strong) for s in sorted(blocks[index], key=lambda s: s.warp)))
+        for index in sorted(blocks)
+    ]
+
+
+def _width(one: MachineInstruction) -> int:
+    if one.width:
+        return one.width
+    return 8 if "64" in one.modifiers else 16 if "128" in one.modifiers else 4
+
+
+def _warp(stream: WarpStream, widths: list[int], strong: list[bool]) -> WarpWork:
+    accesses = stream.accesses
+    code = stream.instructions.tolist()
+    offsets, sectors = accesses.offsets.tolist(), accesses.sectors.tolist()
+    lanes = np.bitwise_count(stream.active[accesses.position]).tolist()
+    requests: list[Request] = []
+    columns = (
+        accesses.position.tolist(),
+        accesses.space.tolist(),
+        accesses.kind.tolist(),
+        accesses.wavefronts.tolist(),
+    )
+    for k, (position, space, kind, wavefronts) in enumerate(zip(*columns, strict=True)):
+        touched = () if space == Space.SHARED else tuple(sectors[offsets[k] : offsets[k + 1]])
+        one = code[position]
+        requests.append((position, space, kind, wavefronts, touched, lanes[k], widths[one], strong[one]))
+    return WarpWork(code, requests)
+
+
+def touched(streams: Sequence[WarpStream], stored: bool = False) -> list[np.ndarray]:
+    """The distinct sectors of global memory that each block touches, or stores: one int64 array per block."""
+    found: dict[int, list[np.ndarray]] = {}
+    for stream in streams:
+        accesses = stream.accesses
+        wanted = accesses.space == Space.GLOBAL
+        if stored:
+            wanted &= np.isin(accesses.kind, (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION))
+        found.setdefault(stream.block, []).append(accesses.sectors[np.repeat(wanted, np.diff(accesses.offsets))])
+    return [np.unique(np.concatenate(found[block])) for block in sorted(found)]

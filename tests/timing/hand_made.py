@@ -1,0 +1,59 @@
+"""Programs and streams by hand: rows of instructions with known answers."""
+
+from __future__ import annotations
+
+from softlab.timing.blocks import BlockClock
+from softlab.timing.memory import Memory
+from softlab.timing.parameters import Parameters
+from softlab.timing.program import Action, Pipe, Row, TimedProgram
+from softlab.timing.sharing import Sharing
+from softlab.timing.sm import SmRun, simulate
+from softlab.timing.work import BlockWork, Request, WarpWork
+
+#: Nothing but the SM itself: code and constants are there, blocks start at once.
+BARE = Parameters(
+    "H200", icache_miss=0, icache_line=0, icache_warm=0, block_interval=0, block_turnaround=0,
+    branch_taken=1, barrier_stagger=2,
+    barrier_latency=20, l2_near=280, l2_far=280, dram_latency=660, loaded=((0.0, 0.0), (1.0, 0.0)),
+)  # fmt: skip
+
+
+def row(
+    pipe: Pipe = Pipe.NONE, *, action: Action = Action.FIXED, interval: float = 1, stall: int = 1,
+    wait: tuple[int, ...] = (), write: int = -1, read: int = -1, latency: float = 0, banks: tuple[int, int] = (0, 0),
+    reused: tuple[int, int] | None = None,
+) -> Row:  # fmt: skip
+    cached = banks if reused is None else reused
+    return (int(action), int(pipe), interval, stall, wait, write, read, latency, *banks, *cached, -1)
+
+
+END = row(Pipe.BRANCH, action=Action.EXIT)
+
+
+def run(
+    rows: list[Row], *, warps: int = 1, blocks: int = 1, repeat: int = 1, resident: int = 32, active: int = 132,
+    parameters: Parameters = BARE, requests=None, details=None, warm: float = 0.0, sharing: Sharing | None = None,
+) -> tuple[SmRun, Memory]:  # fmt: skip
+    """Each warp executes the rows ``repeat`` times and then ends. ``requests``: (block, warp) -> list of requests."""
+    rows = [*rows, END]
+    code = [*list(range(len(rows) - 1)) * repeat, len(rows) - 1]
+    program = TimedProgram((), tuple(rows), details or {}, tuple(range(1, len(rows) + 1)))
+    made = [
+        BlockWork(b, tuple(WarpWork(code, requests(b, w) if requests else []) for w in range(warps)))
+        for b in range(blocks)
+    ]
+    memory = Memory(parameters, sharing or Sharing.none(), active, warm, 0)
+    clock = BlockClock(parameters, resident, active)
+    return simulate(program, made, parameters, memory, clock, warm=bool(warm)), memory
+
+
+def load(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> Request:
+    return (position, 0, 0, max(1, len(sectors) // 4), tuple(sectors), lanes, width, False)
+
+
+def store(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> Request:
+    return (position, 0, 1, max(1, len(sectors) // 4), tuple(sectors), lanes, width, False)
+
+
+def shared(position: int, wavefronts: int) -> Request:
+    return (position, 1, 0, wavefronts, (), 32, 4, False)

@@ -1,0 +1,194 @@
+"""The simulated SM, on programs by hand whose time is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from softlab.timing.program import Action, Pipe
+from softlab.timing.sharing import Region, Sharing
+from softlab.timing.stalls import REASONS
+from tests.timing.hand_made import BARE, load, row, run, shared, store
+
+
+def state(result, name: str) -> float:
+    return sum(result.states[REASONS.index(name)])
+
+
+@pytest.mark.parametrize("stall", [1, 4, 5, 13])
+def test_a_chain_takes_its_stall_counts(stall):
+    result, _ = run([row(Pipe.FMA, stall=stall)], repeat=100)
+    assert result.cycles == pytest.approx(100 * stall, abs=stall)
+
+
+def test_warps_fill_the_stalls_of_others_up_to_one_instruction_per_cycle():
+    one, _ = run([row(Pipe.FMA, stall=4)], repeat=100, warps=4)
+    four, _ = run([row(Pipe.FMA, stall=4)], repeat=100, warps=16)
+    eight, _ = run([row(Pipe.FMA, stall=4)], repeat=100, warps=32)
+    assert four.cycles == pytest.approx(one.cycles, rel=0.06)
+    assert eight.cycles == pytest.approx(2 * one.cycles, rel=0.06)
+
+
+@pytest.mark.parametrize(("pipe", "interval"), [(Pipe.ALU, 2), (Pipe.FP64, 2), (Pipe.XU, 8), (Pipe.FMA_HEAVY, 2)])
+def test_a_pipe_takes_one_instruction_per_interval(pipe, interval):
+    action = Action.VARIABLE if pipe == Pipe.XU else Action.FIXED
+    result, _ = run([row(pipe, action=action, interval=interval, latency=18)], repeat=50, warps=16)
+    assert result.cycles == pytest.approx(4 * 50 * interval, rel=0.02)
+    assert state(result, "math_pipe_throttle") > state(result, "selected")
+
+
+def test_three_registers_of_one_bank_take_three_cycles_and_reuse_saves_them():
+    slow, _ = run([row(Pipe.FMA, banks=(3, 0))], repeat=100, warps=4)
+    cached, _ = run([row(Pipe.FMA, banks=(3, 0), reused=(1, 0))], repeat=100, warps=4)
+    assert slow.cycles == pytest.approx(300, abs=5)
+    assert cached.cycles == pytest.approx(100, abs=5)
+
+
+def test_a_warp_waits_for_the_scoreboard_of_a_result():
+    special = row(Pipe.XU, action=Action.VARIABLE, interval=8, latency=18, write=0)
+    result, _ = run([special, row(Pipe.ALU, interval=2, wait=(0,))], repeat=100)
+    assert result.cycles == pytest.approx(1900, abs=5)
+    assert state(result, "short_scoreboard") == pytest.approx(1700, abs=20)
+    assert result.waits == {(1, 0): pytest.approx(1700, abs=20)}
+
+
+@pytest.mark.parametrize("wavefronts", [1, 4, 32])
+def test_shared_memory_moves_one_wavefront_per_cycle(wavefronts):
+    access = row(Pipe.MIO, action=Action.MEMORY, latency=23, read=0)
+    result, memory = run(
+        [access], repeat=50, warps=16, requests=lambda b, w: [shared(k, wavefronts) for k in range(50)]
+    )
+    assert result.cycles == pytest.approx(50 * 16 * wavefronts, rel=0.05)
+    assert memory.shared_busy == 50 * 16 * wavefronts
+    if wavefronts > 1:
+        assert state(result, "mio_throttle") > 0
+
+
+def test_a_barrier_lets_its_warps_go_one_after_the_other():
+    result, _ = run([row(Pipe.MIO, action=Action.BARRIER)], warps=8, repeat=10, details={0: (0, 0)})
+    each = BARE.barrier_latency + 7 * BARE.barrier_stagger
+    assert result.cycles == pytest.approx(10 * each, rel=0.06)
+    assert state(result, "barrier") > 0
+
+
+def test_a_warp_that_ends_lets_the_others_pass_the_barrier():
+    rows = [row(Pipe.MIO, action=Action.BARRIER)]
+    result, _ = run(rows, warps=4, repeat=1, details={0: (0, 0)})
+    assert result.complete
+    assert len(result.finished) == 1
+
+
+def streaming(action: Action, kind, blocks: int = 8, sectors: int = 4):
+    rows = [row(Pipe.LG, action=action, write=0, read=1), row(Pipe.FMA, wait=(0, 1))]
+
+    def requests(block: int, warp: int):
+        first = [sectors * (1000 * (16 * block + warp) + k) for k in range(50)]
+        return [kind(2 * k, range(f, f + sectors), width=sectors) for k, f in enumerate(first)]
+
+    return run(rows, warps=16, blocks=blocks, repeat=50, requests=requests)
+
+
+def test_a_stream_from_memory_takes_its_bytes_over_the_bandwidth():
+    result, memory = streaming(Action.MEMORY, load)
+    size = 8 * 16 * 50 * 128
+    assert memory.dram_bytes == size
+    assert result.cycles == pytest.approx(size / (BARE.dram_bytes / 132) + BARE.dram_latency, rel=0.02)
+    assert state(result, "long_scoreboard") > 0.5 * result.warp_cycles * 0.5
+
+
+def test_one_block_that_waits_for_each_load_takes_the_latency():
+    rows = [row(Pipe.LG, action=Action.MEMORY, write=0), row(Pipe.FMA, wait=(0,))]
+    result, _ = run(rows, repeat=20, requests=lambda b, w: [load(2 * k, [64 * k]) for k in range(20)], active=1)
+    assert result.cycles == pytest.approx(20 * BARE.dram_latency, rel=0.03)
+    warm, memory = run(
+        rows, repeat=20, requests=lambda b, w: [load(2 * k, [64 * k]) for k in range(20)], active=1, warm=1.0
+    )
+    assert warm.cycles == pytest.approx(20 * BARE.l2_near, rel=0.03)
+    assert memory.dram_bytes == 0
+
+
+def test_l1_answers_what_it_has():
+    rows = [row(Pipe.LG, action=Action.MEMORY, write=0), row(Pipe.FMA, wait=(0,))]
+    result, memory = run(rows, repeat=100, requests=lambda b, w: [load(2 * k, [0, 1, 2, 3]) for k in range(100)])
+    assert result.cycles == pytest.approx(BARE.dram_latency + 100 * BARE.l1_latency, rel=0.05)
+    assert memory.l1_hits == 99 * 4
+
+
+def test_dram_fetches_64_bytes():
+    rows = [row(Pipe.LG, action=Action.MEMORY, write=0)]
+    _, memory = run(rows, repeat=10, requests=lambda b, w: [load(k, [64 * k]) for k in range(10)])
+    assert memory.dram_bytes == 10 * 64
+
+
+def test_blocks_that_share_data_fetch_it_once():
+    whole = Sharing((Region(0, 10**6, 4.0, 0.0, 10**6),), 0.0, 0.0)
+    rows = [row(Pipe.LG, action=Action.MEMORY, write=0)]
+    _, memory = run(rows, repeat=10, requests=lambda b, w: [load(k, [64 * k]) for k in range(10)], sharing=whole)
+    assert memory.dram_bytes == 10 * 64 / 4
+
+
+def test_stores_of_parts_of_sectors_take_twice_as_long():
+    def time(width: int) -> float:
+        rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
+        _, memory = run(
+            rows, warps=16, repeat=100, parameters=replace(BARE, l2_bytes=132.0),
+            requests=lambda b, w: [store(k, [4000 * w + 40 * k], lanes=8, width=width) for k in range(100)],
+        )  # fmt: skip
+        return memory.last_store
+
+    assert time(2) == pytest.approx(2 * time(4), rel=0.05)
+
+
+def test_atomics_on_one_sector_wait_for_each_other():
+    def time(same: bool) -> float:
+        rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
+        spread = 0 if same else 1
+        _, memory = run(
+            rows, warps=8, repeat=50, active=1, warm=1.0, parameters=replace(BARE, atomic_interval=40.0),
+            requests=lambda b, w: [(k, 0, 3, 1, (spread * 64 * (100 * w + k),), 1, 4, False) for k in range(50)],
+        )  # fmt: skip
+        return memory.last_store
+
+    assert time(True) >= 8 * 50 * 40
+    assert time(False) < time(True) / 10
+
+
+def test_waves_of_blocks_follow_each_other():
+    figures = replace(BARE, block_turnaround=300)
+    rows = [row(Pipe.FMA, stall=4)]
+    one, _ = run(rows, repeat=100, blocks=2, resident=2, parameters=figures)
+    three, _ = run(rows, repeat=100, blocks=6, resident=2, parameters=figures)
+    assert three.cycles == pytest.approx(3 * one.cycles + 2 * 300, rel=0.02)
+    assert len(three.finished) == 6
+
+
+def test_blocks_start_one_after_the_other_on_the_whole_gpu():
+    figures = replace(BARE, block_interval=1.2)
+    result, _ = run([row(Pipe.FMA)], blocks=16, resident=16, parameters=figures)
+    assert result.cycles == pytest.approx(16 * 132 * 1.2, rel=0.02)
+
+
+def test_cold_code_is_waited_for():
+    figures = replace(BARE, icache_miss=500, icache_line=16)
+    result, _ = run([row(Pipe.FMA)] * 255, parameters=figures)
+    assert result.cycles == pytest.approx(500 + 31 * 16 + 8, rel=0.03)
+    assert state(result, "no_instruction") == pytest.approx(500 + 31 * 8, abs=10)
+
+
+def test_every_cycle_of_a_warp_has_one_reason():
+    rows = [
+        row(Pipe.LG, action=Action.MEMORY, write=0, stall=2),
+        row(Pipe.ALU, interval=2, wait=(0,), stall=5),
+        row(Pipe.XU, action=Action.VARIABLE, interval=8, latency=18, write=1),
+        row(Pipe.MIO, action=Action.BARRIER, wait=(1,)),
+    ]
+    result, _ = run(
+        rows, warps=12, repeat=10, details={3: (0, 0)},
+        requests=lambda b, w: [load(4 * k, [4 * (100 * w + k)]) for k in range(10)],
+    )  # fmt: skip
+    spent = sum(map(sum, result.states))
+    starts = sum(range(12))  # the warps of a block start one after the other
+    assert spent == pytest.approx(result.warp_cycles - starts, rel=0.01)
+    assert np.isfinite(spent)
