@@ -8,6 +8,7 @@ from typing import Any
 FAULT_KINDS = (
     "global-out-of-bounds",
     "shared-out-of-bounds",
+    "local-out-of-bounds",
     "misaligned",
     "uninitialized-shared",
     "race",

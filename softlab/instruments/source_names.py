@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softlab.emulator.ptx.linker import Image
@@ -96,3 +97,47 @@ def shared_symbol(image: Image, address: int, itemsize: int) -> str | None:
     size = next((v.size for v in variables if v.name == symbol), None)
     name = variable_name(symbol)
     return name if size == itemsize else f"{name}[{(address - base) // itemsize}]"
+
+
+_DECLARATOR = r"\w+\s*(?:\[[^\]]*\]\s*)*(?:=[^,]*)?"
+#: The beginning of a declaration: the words of a type, and declarators before the one that is looked for.
+_DECLARATION = rf"^\s*(?:[A-Za-z_][\w:]*(?:<[^;]*>)?[\s*&]+)+(?:{_DECLARATOR},\s*)*"
+_NO_DECLARATION = ("return", "else", "case", "goto", "throw", "extern")
+
+
+def local_arrays_of_line(source: str, line: int | None, parameters: Sequence[str]) -> tuple[str, ...]:
+    """The arrays that a line of the source indexes, and that the source declares as local variables before.
+
+    Empty where the line also indexes what is neither an array of the source nor one of the ``parameters``: a pointer.
+    """
+    lines = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source).splitlines()
+    if line is None or not 0 < line <= len(lines):
+        return ()
+    statements = [part for text in lines[:line] for part in re.split(r"[;{}]", text)]
+    local = []
+    for name in dict.fromkeys(re.findall(r"([A-Za-z_]\w*)\s*\[", lines[line - 1])):
+        spaces = {space for text in statements if (space := _declares(text, name))}
+        if spaces == {"local"}:
+            local.append(name)
+        elif not spaces and name not in parameters:
+            return ()
+    return tuple(local)
+
+
+def _declares(statement: str, name: str) -> str:
+    """Where a statement declares an array of that name: "local" or "elsewhere"; "" where it does not."""
+    words = statement.split()
+    if not words or words[0] in _NO_DECLARATION or not re.match(rf"{_DECLARATION}{re.escape(name)}\s*\[", statement):
+        return ""
+    return "elsewhere" if {"__shared__", "__constant__", "__device__"} & set(words) else "local"
+
+
+def declared_sizes(source: str, name: str) -> tuple[int, ...]:
+    """The sizes that the source gives a shared array, such as (32, 33); empty where it has other words than numbers."""
+    text = _COMMENT.sub(" ", source)
+    found = {
+        tuple(re.findall(r"\[([^\]]*)\]", match[1]))
+        for match in re.finditer(rf"__shared__[^;{{}}]*?\b{re.escape(name)}\s*((?:\[[^\]]*\]\s*)+)", text)
+    }
+    sizes = found.pop() if len(found) == 1 else ()
+    return tuple(int(size) for size in sizes) if all(size.strip().isdigit() for size in sizes) else ()

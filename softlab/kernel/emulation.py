@@ -18,12 +18,15 @@ from softlab.emulator.machine.prepare import prepare
 from softlab.emulator.ptx.parser import parse
 from softlab.findings import FaultSink
 from softlab.hardware.devices import Device
+from softlab.instruments.address_names import AddressNames
 from softlab.instruments.cluster_hazards import ClusterHazards
 from softlab.instruments.counters import CountedKernel, Counters
 from softlab.instruments.global_hazards import GlobalHazards
 from softlab.instruments.machine_code import MachineCode, machine_code
+from softlab.instruments.object_bounds import ObjectBounds
 from softlab.instruments.recorder import Recorder
-from softlab.instruments.source_names import parameters
+from softlab.instruments.source_names import Parameter, parameters
+from softlab.instruments.variables import may_leave_a_variable
 from softlab.kernel.limits import LaunchShape, warp_order
 from softlab.kernel.records import program_fields
 from softlab.traces import Accesses, Buffer, Run, Shuffles
@@ -72,6 +75,14 @@ class EmulatedKernel:
     def _counted(self) -> CountedKernel:
         return CountedKernel.of(self.program.image, self.machine_code)
 
+    @cached_property
+    def _parameters(self) -> tuple[Parameter, ...]:
+        return parameters(self._compiled.source, self._compiled.name)
+
+    @cached_property
+    def _names(self) -> AddressNames:
+        return AddressNames(self.program.image, self._compiled.source, self._compiled.file, self._parameters)
+
     def prepare(self, shape: LaunchShape, args: Sequence[Any], options: EmulationOptions) -> Emulation:
         """All that one run needs.
 
@@ -97,12 +108,13 @@ class EmulatedKernel:
             cooperative=options.cooperative,
             observers=[o for o in (*hazards, counters, recorder) if o is not None],
             sink=sink,
+            names=self._names,
         )
         return Emulation(launch, mapped, counters, recorder)
 
     def _hazards(self, sink: FaultSink) -> list[Observer]:
-        names = parameters(self._compiled.source, self._compiled.name)
-        return [ClusterHazards(), GlobalHazards(sink, names)]
+        bounds = [ObjectBounds(self._names)] if may_leave_a_variable(self.program.image) else []
+        return [*bounds, ClusterHazards(), GlobalHazards(sink, self._parameters)]
 
     def result(self, emulation: Emulation, lane_instructions: int) -> Run:
         """The record of a run that is over."""

@@ -9,12 +9,12 @@ import pytest
 from softlab.errors import FAULT_KINDS, KernelFault
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD
-from tests.faults.planted import PLANTED, PLANTED_CLUSTER, Planted
+from tests.faults.planted import PLANTED, PLANTED_CLUSTER, PLANTED_OBJECTS, Planted
 from tests.faults.table import recorded, row
 
 #: Instructions after which a loop counts as endless: the good kernels need a tenth of it.
 BUDGET = 20_000
-ALL = PLANTED + PLANTED_CLUSTER
+ALL = PLANTED + PLANTED_CLUSTER + PLANTED_OBJECTS
 
 
 def test_every_kind_is_planted() -> None:
@@ -32,7 +32,7 @@ def test_a_planted_fault_is_found(planted: Planted) -> None:
     fault = caught.value
     assert fault.kind == planted.kind, fault
     assert fault.line in planted.lines, fault
-    for name in ("thread", "block", "address"):
+    for name in ("thread", "block", "address", "symbol"):
         expected = getattr(planted, name)
         assert expected is None or getattr(fault, name) == expected, f"{name}: {fault}"
     assert fault.thread is not None

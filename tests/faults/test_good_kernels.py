@@ -12,6 +12,7 @@ from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER, EXPECTED
+from tests.faults.cases_objects import OBJECTS
 from tests.hardware.cases import CounterCase, all_cases
 from tests.kernels.cases import kernel_of, matrix
 
@@ -19,10 +20,10 @@ from tests.kernels.cases import kernel_of, matrix
 def same_with_and_without_checks(kernel: Kernel, grid, block, arguments, smem: int) -> None:
     """It runs clean, and watching changes nothing."""
     checked = arguments()
-    unchecked = [argument.copy() for argument in checked]
+    unchecked = [None if argument is None else argument.copy() for argument in checked]
     kernel.run(grid, block, checked, smem, check=True, record=False)
     kernel.run(grid, block, unchecked, smem, check=False, record=False)
-    assert all(a.tobytes() == b.tobytes() for a, b in zip(checked, unchecked, strict=True))
+    assert all(a is b or a.tobytes() == b.tobytes() for a, b in zip(checked, unchecked, strict=True))
 
 
 @pytest.mark.parametrize("good", [pytest.param(good, id=name) for name, good in GOOD.items()])
@@ -39,6 +40,13 @@ def test_the_kernels_of_clusters_and_asynchronous_copies(name: str) -> None:
     kernel.run(good.grid, good.block, arguments, good.smem)
     expected = np.asarray(EXPECTED[name](arguments[0])).reshape(-1)
     np.testing.assert_allclose(arguments[1].reshape(-1), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("good", [pytest.param(good, id=name) for name, good in OBJECTS.items()])
+def test_the_kernels_of_several_arrays(good: Good) -> None:
+    kernel = Kernel.from_program(good.compile())
+    same_with_and_without_checks(kernel, good.grid, good.block, good.arguments, good.smem)
+    assert kernel.run(good.grid, good.block, good.arguments(), good.smem, check="collect").findings == ()
 
 
 #: Of the recorded cases: thread 127 reads element 128 * stride, which is beyond what all threads write.

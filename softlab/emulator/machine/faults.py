@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from softlab.emulator.lanes import Lanes
 from softlab.emulator.ptx.places import Place, place_of
 from softlab.emulator.ptx.syntax import Frame, Instruction
+from softlab.emulator.sites import Site
 from softlab.errors import FaultSite, KernelFault
 
 Index3 = tuple[int, int, int]
@@ -64,6 +65,29 @@ class Geometry:
 def _three(linear: Any, sizes: Index3) -> Any:
     x, y, _ = sizes
     return linear % x, linear // x % y, linear // (x * y)
+
+
+@dataclass(frozen=True)
+class Described:
+    """An address in words, as the source names it (``symbol``), and the index of the argument that it belongs to.
+
+    ``hint``: what to do, from the end of the sentence on; None for what is usual for the kind of fault.
+    """
+
+    words: str
+    symbol: str | None = None
+    argument: int | None = None
+    hint: str | None = None
+
+
+class SourceNames(Protocol):
+    """Knows what the source calls the addresses of a kernel."""
+
+    def described(self, site: Site, address: int, parameters: bytes, shared_bytes: int) -> Described | None:
+        """An address outside of the array that it was computed from; None where the array is not known."""
+
+    def trap_hint(self, instruction: Instruction) -> str:
+        """What to add to the fault of a trap; "" for nothing."""
 
 
 @dataclass(frozen=True)

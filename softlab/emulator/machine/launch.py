@@ -9,7 +9,7 @@ from typing import Any
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.compiler import EmulatedProgram
-from softlab.emulator.machine.faults import Index3
+from softlab.emulator.machine.faults import Index3, SourceNames
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.machine.output import PrintBuffer
 from softlab.emulator.memory.allocations import Allocations
@@ -29,7 +29,8 @@ class Launch:
     prints. ``budget`` is the number of instructions that a batch may issue. ``check`` says whether it is a fault that
     lanes cannot arrive at a warp-synchronous instruction that names them. ``warp_order`` names a block's warps in the
     order in which each goes as far as it can (empty: all in lock step); All blocks of a ``cooperative`` launch are one
-    batch. ``sink`` raises or collects the faults.
+    batch. ``sink`` raises or collects the faults. ``names`` knows the source, for the words of
+    faults.
     """
 
     program: EmulatedProgram
@@ -47,6 +48,7 @@ class Launch:
     output: Callable[[str], Any] = field(default_factory=PrintBuffer)
     observers: Sequence[Observer] = field(default=())
     sink: FaultSink = field(default_factory=FaultSink)
+    names: SourceNames | None = None
 
     @property
     def blocks(self) -> int:

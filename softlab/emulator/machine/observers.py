@@ -91,6 +91,9 @@ class Observer:
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """A checked access to shared memory: ``address`` is a byte offset there, ``values`` is what is stored."""
 
+    def local_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """A checked access to the stack of each thread: ``address`` is a byte offset, ``values`` what is stored."""
+
     def shuffle(
         self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
     ) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.emulator.machine.arguments import Mapped, pack
 from softlab.emulator.machine.compiler import EmulatedProgram
-from softlab.emulator.machine.faults import Index3
+from softlab.emulator.machine.faults import Index3, SourceNames
 from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.allocations import Allocations
@@ -45,6 +45,7 @@ def prepare(
     cooperative: bool = False,
     observers: Sequence[Observer] = (),
     sink: FaultSink | None = None,
+    names: SourceNames | None = None,
 ) -> tuple[Launch, tuple[Mapped, ...]]:
     """The launch, with module variables as they are initialised, and where the array arguments are mapped.
 
@@ -67,6 +68,7 @@ def prepare(
         cooperative=cooperative,
         observers=tuple(observers),
         sink=sink or FaultSink(),
+        names=names,
     )
     _check_cooperative(launch)
     return launch, mapped

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlab.emulator.host import BadLanes
 from softlab.emulator.lanes import Lanes, Value
-from softlab.emulator.machine.faults import Geometry, OtherAccess, first_lane, kernel_fault
+from softlab.emulator.machine.faults import Described, Geometry, OtherAccess, first_lane, kernel_fault
 from softlab.emulator.machine.flow import is_cluster_barrier
 from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.schedule import Shortage
@@ -18,6 +18,7 @@ from softlab.errors import KernelFault
 _HINTS = {
     "global-out-of-bounds": ". Test the index against the length before the access, and check the array's size and the "
     "grid",
+    "local-out-of-bounds": ". Check the index against the size of the array",
     "shared-out-of-bounds": ". Check the index and the dynamic shared memory of the launch (smem=)",
     "misaligned": ", which is no multiple of {width}. A vector access needs an address that is a multiple of its size: "
     "load single elements where the row does not start there",
@@ -45,6 +46,8 @@ class FaultReports:
     ) -> KernelFault:
         """The fault of the first lane where ``bad`` holds; ``other``: another instruction that it meets, and lanes."""
         row, column = first_lane(lanes, bad)
+        if kind == "trap" and instruction is not None and self._launch.names is not None:
+            sentence += self._launch.names.trap_hint(instruction)
         return kernel_fault(
             kind,
             sentence,
@@ -72,12 +75,29 @@ class FaultReports:
         target = int(np.broadcast_to(np.asarray(address), lanes.extent).reshape(-1)[int(flat.argmax())])
         verb = "writes" if site.store else "reads"
         shown, location, argument = self._describe(site, target)
-        sentence = f"the thread {verb} {site.width} bytes {location}" + _HINTS[kind].format(width=site.width)
-        fault = self.fault(kind, sentence, site.instruction, lanes, bad, shown, argument)
+        hint = _HINTS[kind].format(width=site.width)
+        named = None if kind == "misaligned" else self._named(site, target)
+        if named is None:
+            fault = self.fault(
+                kind, f"the thread {verb} {site.width} bytes {location}{hint}", site.instruction, lanes, bad, shown,
+                argument,
+            )  # fmt: skip
+        else:
+            sentence = f"the thread {verb} {named.words}{named.hint or hint}"
+            argument = argument if named.argument is None else named.argument
+            fault = self.fault(kind, sentence, site.instruction, lanes, bad, shown, argument)
+            fault.symbol = named.symbol
         if not self._launch.sink.collects:
             return fault
         self.report(fault, count=int(np.count_nonzero(flat)))
         return BadLanes(bad)
+
+    def _named(self, site: Site, address: int) -> Described | None:
+        """An address outside of its array, as the source names it."""
+        launch = self._launch
+        if launch.names is None:
+            return None
+        return launch.names.described(site, address, launch.parameters, launch.shared_bytes)
 
     def located(self, address: int) -> tuple[int, int | None]:
         """An address as faults show it (from the start of its array, or in the block's shared memory), and the index
@@ -94,7 +114,8 @@ class FaultReports:
             return *self._describe_shared(address), None
         if site.space == "local":
             nbytes = self._launch.program.image.local_bytes
-            return address, f"at byte {address} of its local memory, which has {nbytes} bytes", None
+            signed = address - (1 << 64) if address >= 1 << 63 else address
+            return signed, f"at byte {signed} of its local memory, which has {nbytes} bytes", None
         near = self._launch.memory.nearest(address)
         if near is None:
             return address, f"at address {address:#x}, where no array is", None

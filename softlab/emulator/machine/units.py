@@ -31,7 +31,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
 
     global_ = GlobalMemory(launch.memory, faults, heard("global_access"))
     shared = SharedMemory(blocks, launch.shared_bytes, faults, heard("shared_access"))
-    local = LocalMemory(blocks, threads, launch.program.image.local_bytes, faults)
+    local = LocalMemory(blocks, threads, launch.program.image.local_bytes, faults, heard("local_access"))
     cluster = ClusterMemory(host, shared, size, heard("cluster_access"))
     generic = GenericMemory(global_, cluster if size > 1 else shared, local)
     mbarriers = Mbarriers(faults, cluster, blocks, heard("mbarrier"))

@@ -104,10 +104,12 @@ class _OwnedMemory:
 class LocalMemory(_OwnedMemory):
     """The stack of each thread."""
 
-    fault_kind = "global-out-of-bounds"
+    fault_kind = "local-out-of-bounds"
 
-    def __init__(self, blocks: int, threads: int, nbytes: int, faults: FaultReporter) -> None:
-        super().__init__(blocks * threads, nbytes, faults)
+    def __init__(
+        self, blocks: int, threads: int, nbytes: int, faults: FaultReporter, listener: AccessListener | None = None
+    ) -> None:
+        super().__init__(blocks * threads, nbytes, faults, listener)
 
     @override
     def owner(self, lanes: Lanes) -> np.ndarray:

@@ -10,13 +10,16 @@ from tests.faults.planted.divergence import DIVERGENCE
 from tests.faults.planted.global_memory import GLOBAL_MEMORY
 from tests.faults.planted.infinite_loops import INFINITE_LOOPS
 from tests.faults.planted.mbarriers import MBARRIERS
+from tests.faults.planted.objects import OBJECT_FAULTS
 from tests.faults.planted.races import RACES
 from tests.faults.planted.record import Planted
 from tests.faults.planted.shared_memory import SHARED_MEMORY
 from tests.faults.planted.uninitialized import UNINITIALIZED
 
-__all__ = ["PLANTED", "PLANTED_CLUSTER", "Planted"]
+__all__ = ["PLANTED", "PLANTED_CLUSTER", "PLANTED_OBJECTS", "Planted"]
 
 PLANTED = GLOBAL_MEMORY + SHARED_MEMORY + ALIGNMENT + UNINITIALIZED + RACES + DIVERGENCE + INFINITE_LOOPS
 #: Faults in kernels of clusters, asynchronous copies and mbarriers.
 PLANTED_CLUSTER = CLUSTERS + COPIES + MBARRIERS
+#: Faults in kernels of several arrays and of pointers that may be null.
+PLANTED_OBJECTS = OBJECT_FAULTS

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from softlab.cuda.compile import Program
 from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER
+from tests.faults.cases_objects import OBJECTS
 
 Index = tuple[int, int, int]
 
@@ -17,8 +18,8 @@ class Planted:
 
     ``kind``: the fault's kind; ``name``: what is wrong, in short; ``kernel``: name of the good kernel, in whose source
     ``old`` becomes ``new``. ``line``: a text that only the line to blame has, in the changed source; ``last_line``: if
-    a whole loop is to blame, a text of its last line. ``thread``, ``block`` and ``address``: what the fault must say,
-    None if several answers are right.
+    a whole loop is to blame, a text of its last line. ``thread``, ``block``, ``address`` and ``symbol``: what the fault
+    must say, None if several answers are right.
     """
 
     kind: str
@@ -30,12 +31,13 @@ class Planted:
     thread: Index | None = None
     block: Index | None = None
     address: int | None = None
+    symbol: str | None = None
     last_line: str | None = None
 
     @property
     def good(self) -> Good:
         """The good kernel."""
-        return (GOOD | CLUSTER)[self.kernel]
+        return (GOOD | CLUSTER | OBJECTS)[self.kernel]
 
     @property
     def source(self) -> str:

@@ -1,0 +1,108 @@
+"""Finds accesses that begin at one array of shared or local memory and end up in another one.
+
+The hardware knows only the memory of the whole block, or the stack of the whole thread, and so does the check that
+every access gets. This observer also knows which variable an address was computed from
+(:mod:`softlab.emulator.machine.origins`), and where the variable ends.
+
+It cannot see an access that stays inside one variable: another row of a matrix, another member of a structure, or
+another part of one dynamic array that the kernel divides by hand. It says nothing where a pointer came from memory or
+from the difference of two pointers. A local variable ends, as far as is known, where the next one begins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.host import BadLanes
+from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.machine.faults import kernel_fault
+from softlab.emulator.machine.observers import Batch, Observer
+from softlab.emulator.memory.copies import Copy
+from softlab.emulator.sites import Site
+from softlab.instruments.address_names import AddressNames
+from softlab.instruments.variables import Variable
+
+_Spans = tuple[tuple[int, int], ...]
+
+
+class ObjectBounds(Observer):
+    """Watches one run."""
+
+    def __init__(self, names: AddressNames) -> None:
+        self._names = names
+        self._batch: Any = None
+        self._shared: dict[int, _Spans] = {}
+        self._local: dict[int, _Spans] = {}
+
+    def batch(self, batch: Batch) -> None:
+        """The next accesses are those of this batch. One array that fills the memory needs no look."""
+        table, nbytes = self._names.table, batch.shared.nbytes
+        self._batch = batch
+        self._shared = {i: _spans(variables, nbytes) for i, variables in table.shared.items()}
+        self._shared = {i: spans for i, spans in self._shared.items() if spans != ((0, nbytes),)}
+        self._local = {i: _spans(variables, 0) for i, variables in table.local.items()}
+
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """The access must stay in a variable that its address comes from."""
+        spans = self._shared.get(site.index)
+        if spans is not None:
+            self._check(spans, site, lanes, address)
+
+    def local_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """So must an access to the stack."""
+        spans = self._local.get(site.index)
+        if spans is not None:
+            self._check(spans, site, lanes, address)
+
+    def cluster_access(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value, values: tuple[Value, ...]
+    ) -> None:
+        """All blocks of a cluster have the same variables."""
+        self.shared_access(site, lanes, address, values)
+
+    def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
+        """A bulk copy must stay in one variable, too. A ``cp.async`` was told as an access."""
+        index = copy.site.index
+        spans = self._shared.get(index)
+        if spans is None or not copy.site.instruction.has("bulk"):
+            return
+        for lane, offset in zip(copy.lane.tolist(), copy.offset.tolist(), strict=True):
+            if any(start <= offset and offset + copy.nbytes <= end for start, end in spans):
+                continue
+            batch = self._batch
+            row, column = divmod(lane, batch.threads)
+            last = offset + copy.nbytes - 1
+            shown = self._names.shared_element(index, last, 1, batch.shared.nbytes)
+            assert shown is not None
+            verb = "writes" if copy.writes else "reads"
+            batch.faults.report(kernel_fault(
+                "shared-out-of-bounds",
+                f"the thread's copy {verb} {copy.nbytes} bytes from byte {offset} of shared memory on. Its last byte "
+                f"is {shown.words}{shown.hint}",
+                copy.site.instruction, batch.file, thread=batch.geometry.thread(column),
+                block=batch.geometry.block_index(row), address=offset, symbol=shown.symbol,
+            ))  # fmt: skip
+
+    def _check(self, spans: _Spans, site: Site, lanes: Lanes, address: Value) -> None:
+        if isinstance(address, np.ndarray):
+            first, last = int(address.min()), int(address.max()) + site.width
+        else:
+            first, last = int(address), int(address) + site.width
+        if any(start <= first and last <= end for start, end in spans):
+            return
+        signed = np.asarray(address).astype(np.int64)
+        bad = np.ones(signed.shape, bool)
+        for start, end in spans:
+            bad &= (signed < start) | (signed + site.width > end)
+        if not bad.any():
+            return
+        kind = "local-out-of-bounds" if site.space == "local" else "shared-out-of-bounds"
+        fault = self._batch.faults.memory_fault(kind, lanes, site, bad, address)
+        assert isinstance(fault, BadLanes) or not self._batch.collects
+        raise fault
+
+
+def _spans(variables: tuple[Variable, ...], nbytes: int) -> _Spans:
+    return tuple((v.start, nbytes if v.end is None else v.end) for v in variables)

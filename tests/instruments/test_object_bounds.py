@@ -1,0 +1,102 @@
+"""Accesses that leave their array: what is said of them, and what a run that collects does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.errors import KernelFault
+from softlab.instruments.source_names import declared_sizes, local_arrays_of_line
+from softlab.kernel import Kernel
+
+_TILE = """extern "C" __global__ void k(float* y, int shift) {
+  __shared__ float tile[4][8];
+  __shared__ float other[32];
+  int t = threadIdx.x;
+  tile[t / 8][t % 8] = t;
+  other[t] = 0.5f * shift;
+  __syncthreads();
+  y[t] = tile[t / 8 + shift][t % 8] + 2.0f * other[31 - t];
+}"""
+
+
+def test_a_matrix_is_named_by_row_and_column():
+    kernel = Kernel(_TILE, "k")
+    with pytest.raises(KernelFault, match=r"reads tile\[4\]\[0\], beyond the end of tile, .* is other\[0\]") as caught:
+        kernel.run(1, 32, (np.zeros(32, np.float32), 1))
+    fault = caught.value
+    assert (fault.kind, fault.line, fault.thread, fault.address) == ("shared-out-of-bounds", 8, (24, 0, 0), 128)
+    assert fault.symbol == "tile[4][0]"
+
+
+def test_a_run_that_collects_reads_zero_there():
+    y = np.zeros(32, np.float32)
+    run = Kernel(_TILE, "k").run(1, 32, (y, 1), check="collect")
+    assert [(f.kind, f.line, f.symbol, f.count) for f in run.findings] == [("shared-out-of-bounds", 8, "tile[4][0]", 8)]
+    assert y.tolist() == [*range(9, 33), *[1] * 8]
+
+
+def test_without_checks_nothing_is_said():
+    y = np.zeros(32, np.float32)
+    Kernel(_TILE, "k").run(1, 32, (y, 1), check=False)
+    assert y[24:].tolist() == [1.5] * 8
+
+
+def test_the_only_array_is_named_at_the_end_of_shared_memory():
+    source = _TILE.replace("  other[t] = 0.5f * shift;\n", "").replace(" + 2.0f * other[31 - t]", "")
+    with pytest.raises(KernelFault, match=r"tile\[4\]\[0\], beyond the end of tile, which has 128 bytes") as caught:
+        Kernel(source, "k").run(1, 32, (np.zeros(32, np.float32), 1))
+    assert caught.value.symbol == "tile[4][0]"
+
+
+def test_a_bulk_copy_stays_in_its_array():
+    source = """extern "C" __global__ void k(const float* x, float* y, int bytes) {
+  __shared__ alignas(16) float row[32];
+  __shared__ alignas(16) float next[32];
+  int t = threadIdx.x;
+  row[t] = t; next[t] = 0.0f;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (t == 0) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 :: "l"(__cvta_generic_to_global(y)), "r"((unsigned)__cvta_generic_to_shared(row)), "r"(bytes));
+    asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;");
+  }
+  __syncthreads();
+  if (t == 1) y[63] = next[0] + x[0];
+}"""
+    kernel = Kernel(source, "k")
+    arguments = (np.ones(1, np.float32), np.zeros(64, np.float32))
+    assert kernel.run(1, 32, (*arguments, 128), check="collect").findings == ()
+    with pytest.raises(KernelFault, match=r"copy reads 144 bytes from byte 0 .* row\[\d+\], beyond the end") as caught:
+        kernel.run(1, 32, (*arguments, 144))
+    assert (caught.value.kind, caught.value.line) == ("shared-out-of-bounds", 10)
+
+
+def test_a_trap_that_the_source_does_not_have():
+    source = 'extern "C" __global__ void k(int* x) {\n  int* p = nullptr;\n  *p = 1;\n  x[0] = 1;\n}'
+    with pytest.raises(KernelFault, match=r"The source has no trap in this line.*null pointer"):
+        Kernel(source, "k").run(1, 1, (np.zeros(1, np.int32),))
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("int a[4], b[8];\nx[i] = a[j] + b[j];", ("a", "b")),
+        ("float4 a[4] = {};\nx[i] = a[j].x;", ("a",)),
+        ("const unsigned char a[4] = {1, 2};\nx[i] = a[j];", ("a",)),
+        ("__shared__ int a[4]; int b[3];\nx[i] = a[j] + b[j];", ("b",)),
+        ("int a[4]; int* p = a;\nx[i] = p[j] + a[j];", ()),
+        ("// int a[4];\nx[i] = a[j];", ()),
+        ("return a[4];\nx[i] = a[j];", ()),
+    ],
+)
+def test_local_arrays_of_a_line(lines, found):
+    assert local_arrays_of_line(lines, 2, ["x"]) == found
+
+
+def test_declared_sizes():
+    assert declared_sizes("__shared__ float tile[32][33];", "tile") == (32, 33)
+    assert declared_sizes("__shared__ int a[4], tile[7];", "tile") == (7,)
+    assert declared_sizes("__shared__ float tile[N];", "tile") == ()
+    assert declared_sizes("float tile[32];", "tile") == ()
