@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from softlab.errors import KernelFault
 
 Index3 = tuple[int, int, int]
+#: The lines of a fault's message that say where it is.
+_PLACE = re.compile(r"  (at|the other \w+ is at) ")
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,8 @@ class Finding:
     the other access of a race. ``address``: byte offset in the array, or in the block's shared memory; ``symbol``: the
     same as the source names it, such as "c[0]". ``message``: the whole text. ``file`` is the source file of ``line``;
     ``header``, such as "line 5 of tile.cuh", says where a header is at fault that ``line`` calls; ``other_file`` and
-    ``other_header`` likewise. Fields that do not apply are None.
+    ``other_header`` likewise. ``argument``: index of the kernel argument that the address belongs to. Fields that do
+    not apply are None.
     """
 
     kind: str
@@ -38,6 +43,7 @@ class Finding:
     header: str | None = None
     other_file: str | None = None
     other_header: str | None = None
+    argument: int | None = None
 
     @classmethod
     def of(cls, fault: KernelFault, severity: str, count: int) -> Finding:
@@ -59,7 +65,53 @@ class Finding:
             header=fault.header,
             other_file=fault.other_file,
             other_header=fault.other_header,
+            argument=fault.argument,
         )
+
+
+def found_words(findings: Sequence[Finding]) -> str:
+    """Such as "2 errors and 1 warning were found"; "" without findings."""
+    counts = {severity: sum(f.severity == severity for f in findings) for severity in ("error", "warning")}
+    parts = [f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count]
+    verb = "was" if len(findings) == 1 else "were"
+    return f"{' and '.join(parts)} {verb} found" if parts else ""
+
+
+def often(count: int) -> str:
+    """How often, in words: "once", "384 times"."""
+    return "once" if count == 1 else f"{count:,} times".replace(",", "\u202f")
+
+
+def headline(finding: Finding) -> str:
+    """A finding in one line: "error: race, 384 times, line 5 and line 3"."""
+    places = dict.fromkeys((line, file) for line, file in (
+        (finding.line, finding.file), (finding.other_line, finding.other_file)) if line is not None)  # fmt: skip
+    header = len({file for _, file in places}) > 1
+    lines = " and ".join(f"line {line}{f' of {file}' if header else ''}" for line, file in places)
+    return f"{finding.severity}: {finding.kind}, {often(finding.count)}{f', {lines}' if lines else ''}"
+
+
+def sentence(finding: Finding) -> str:
+    """What is wrong and what to do: the message without the kind and the places, which the fields have."""
+    text = finding.message.removeprefix(f"{finding.kind}: ")
+    return "\n".join(_as_sentence(line.strip()) for line in text.splitlines() if line and not _PLACE.match(line))
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
+def without_repetitions(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings without those warnings whose places are also those of an error of the same kind.
+
+    A race that mostly writes other values now and then writes the same one.
+    """
+
+    def place(finding: Finding) -> tuple[object, ...]:
+        return finding.kind, finding.line, finding.file, finding.other_line, finding.other_file
+
+    errors = {place(finding) for finding in findings if finding.severity == "error"}
+    return tuple(f for f in findings if f.severity == "error" or place(f) not in errors)
 
 
 @dataclass

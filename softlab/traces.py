@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from softlab.archives import checked_column, read_archive, write_archive
-from softlab.findings import Finding
+from softlab.findings import Finding, found_words, headline, without_repetitions
 
 #: The counters of a run, counted per warp as the hardware does. An atomic on global memory whose result is used is
 #: "global_atomic", else "global_reduction". "instructions" are those of the machine code. Where ``Run.level`` is "PTX",
@@ -46,6 +46,10 @@ COUNTERS = (
     "instructions",
     "ptx_instructions",
 )
+
+
+#: Lines of a record's text below its first one, and findings among them.
+_MOST_LINES, _MOST_FINDINGS = 24, 3
 
 
 @dataclass(frozen=True)
@@ -235,13 +239,30 @@ class Run:
         return f"grid {self.grid}, block {self.block}, {where}"
 
     def _summary(self) -> list[str]:
-        """The counters that are not 0, and how much is recorded: at most 20 lines."""
+        """The findings, the counters that are not 0, and how much is recorded: at most ``_MOST_LINES`` lines."""
+        found = self._findings()
         if self.instructions is None:
-            return ["  no counters: they need the emulator with record=True"]
+            return [*found, "  no counters: they need the emulator with record=True"]
         counters = {name: value for name, value in self.counters.items() if value}
         width = max(map(len, counters), default=0)
         recorded = f"{len(self.shared)} shared and {len(self.global_)} global accesses, {len(self.shuffles)} shuffles"
-        return [*(f"  {name.ljust(width)}  {value}" for name, value in counters.items()), f"  recorded: {recorded}"]
+        lines = [f"  {name.ljust(width)}  {value}" for name, value in counters.items()]
+        room = _MOST_LINES - len(found) - 1
+        if len(lines) > room:
+            lines[room - 1 :] = [f"  and {len(lines) - room + 1} more counters in run.counters"]
+        return [*found, *lines, f"  recorded: {recorded}"]
+
+    def _findings(self) -> list[str]:
+        """What was found wrong, the first in a line each."""
+        if not self.findings:
+            return []
+        shown = without_repetitions(self.findings)
+        rest = len(self.findings) - min(len(shown), _MOST_FINDINGS)
+        return [
+            f"  {found_words(shown)}:",
+            *(f"    {headline(finding)}" for finding in shown[:_MOST_FINDINGS]),
+            *([f"    and {rest} more in run.findings"] if rest > 0 else []),
+        ]
 
     @property
     def counters(self) -> dict[str, int]:

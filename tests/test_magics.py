@@ -275,3 +275,48 @@ def test_the_same_cell_on_a_gpu(shell, names):
     assert names["y"].get().tolist() == list(range(100))
     assert "on the GPU" in shown["text/plain"]
     assert "99 of 100 changed" in shown["text/plain"]
+
+
+RACY = """
+__global__ void turn(float* x) {
+  __shared__ float part[64];
+  part[threadIdx.x] = x[threadIdx.x];
+  x[threadIdx.x] = part[63 - threadIdx.x];
+  x[threadIdx.x + 64] = 1;
+}
+"""
+
+
+def test_collected_findings_stand_at_their_lines(shell, names):
+    shown = cuda(shell, "--block 64 --args x --collect", RACY)
+    run = names["run"]
+    assert [(f.kind, f.line, f.other_line) for f in run.findings] == [
+        ("race", 5, 4),
+        ("global-out-of-bounds", 6, None),
+    ]
+    text = shown["text/plain"]
+    assert text.startswith("turn ran, and 2 errors were found: 1 block of 64 threads")
+    assert "error: race, 64 times" in text
+    assert "    line 5, thread (0, 0, 0), block (0, 0, 0): x[threadIdx.x] = part[63 - threadIdx.x];" in text
+    assert "    line 4, thread (63, 0, 0), block (0, 0, 0): part[threadIdx.x] = x[threadIdx.x];" in text
+    assert "at byte 400 of x (argument 0), which has 400 bytes" in text
+    assert "error: global-out-of-bounds, 28 times" in text
+    assert ">    5" in text
+    assert ">    6" in text
+    assert names["x"][64] == 1
+    assert "elements changed" in shown["text/html"]
+
+
+def test_warnings_of_a_checked_run_are_shown(shell, names):
+    source = "__global__ void halves(float* x) {\n  if (threadIdx.x < 32)\n    __syncthreads();\n  else\n" \
+        "    __syncthreads();\n  x[threadIdx.x] = 1;\n}\n"  # fmt: skip
+    text = cuda(shell, "--block 64 --args x", source)["text/plain"]
+    assert text.startswith("halves ran, and 1 warning was found: 1 block")
+    assert "CUDA C++ Programming Guide" in text
+    assert names["x"][63] == 1
+
+
+def test_collect_and_no_check_are_two_things(shell):
+    with pytest.raises(UsageError, match="--collect and --no-check"):
+        read_command("--args x --collect --no-check", COPY, {"x": 1})
+    assert read_command("--args x --collect", COPY, {"x": 1}).check == "collect"

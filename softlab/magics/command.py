@@ -44,7 +44,7 @@ class CudaCommand:
     device: Device
     arch: str
     options: tuple[str, ...]
-    check: bool
+    check: bool | str
     out: str
     code: bool
     budget: int = INSTRUCTION_BUDGET
@@ -75,6 +75,8 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--device", nargs="+", help="the GPU to compile and count occupancy for, such as H200 or 'RTX 4090'")
     add("--arch", help="the architecture to compile for, such as sm_80 (default: the device's)")
     add("--option", action="append", default=[], help="an option for NVRTC such as -DN=4; may be given several times")
+    add("--collect", action="store_true", help="run to the end and list all that is wrong, instead of stopping at the "
+        "first fault")  # fmt: skip
     add("--no-check", dest="check", action="store_false", help="do not look for races and other faults")
     add("--budget", nargs="+", help="PTX instructions that a batch of blocks may issue before it is an infinite loop "
         f"(default: {INSTRUCTION_BUDGET})")  # fmt: skip
@@ -114,11 +116,18 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
         device=device,
         arch=given.arch or device.arch,
         options=tuple(given.option),
-        check=given.check,
+        check=_check(given),
         out=given.out,
         code=given.code,
         budget=instruction_budget(budget),
     )
+
+
+def _check(given: argparse.Namespace) -> bool | str:
+    """The ``check`` of :meth:`softlab.Kernel.run`."""
+    if given.collect and not given.check:
+        raise UsageError("%%cuda: --collect and --no-check contradict each other. Take one of the two")
+    return "collect" if given.collect else bool(given.check)
 
 
 def _words(line: str) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softlab.errors import CompileError, Error, KernelFault, UnsupportedInstruction
+from softlab.findings import Finding
 from softlab.hardware.devices import Device
 from softlab.hardware.occupancies import Occupancy, occupancy
 from softlab.kernel import Kernel
@@ -110,6 +112,7 @@ def _report(
         state=_state(failure),
         notes=_notes(failure, command),
         message=str(failure or ""),
+        findings=tuple(_named(finding, command) for finding in run.findings) if run else (),
     )
 
 
@@ -134,7 +137,7 @@ def _notes(failure: Error | None, command: CudaCommand) -> tuple[tuple[int, str]
     text = str(failure).partition("\n  at ")[0]
     header = getattr(failure, "header", None)
     if isinstance(failure, KernelFault):
-        text = _with_name(text, failure, command)
+        text = _with_name(text, failure.argument, command)
         where = [
             f"thread {failure.thread}" if failure.thread else "",
             f"block {failure.block}" if failure.block else "",
@@ -145,9 +148,13 @@ def _notes(failure: Error | None, command: CudaCommand) -> tuple[tuple[int, str]
     return ((line, text),)
 
 
-def _with_name(text: str, fault: KernelFault, command: CudaCommand) -> str:
+def _named(finding: Finding, command: CudaCommand) -> Finding:
+    return replace(finding, message=_with_name(finding.message, finding.argument, command))
+
+
+def _with_name(text: str, argument: int | None, command: CudaCommand) -> str:
     """A fault speaks of "argument 0": the notebook knows it as ``x``."""
-    if fault.argument is None:
+    if argument is None:
         return text
-    said = f"argument {fault.argument}"
-    return text.replace(said, f"{command.args[fault.argument][0]} ({said})")
+    said = f"argument {argument}"
+    return re.sub(rf"{said}\b", f"{command.args[argument][0]} ({said})".replace("\\", r"\\"), text)

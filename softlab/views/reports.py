@@ -8,9 +8,11 @@ from html import escape
 
 import numpy as np
 
+from softlab.findings import Finding, found_words, without_repetitions
 from softlab.hardware.occupancies import Occupancy
+from softlab.views.findings import finding_notes, findings_html, findings_text
 from softlab.views.source import Note, annotated_source, annotated_text
-from softlab.views.style import GREEN, ROLES
+from softlab.views.style import GREEN, ORANGE, ROLES
 from softlab.views.tables import code, table
 
 #: Fused accesses that a report names.
@@ -52,7 +54,8 @@ class Report:
     ("" for none); notes: (line, sentence) of the error; executor: "emulator", "gpu", or "" where it did not end;
     registers per thread (None where there is no compiled kernel); smem_bytes: the dynamic shared memory of a block;
     counters and by_line: those of the run; level: whether accesses are counted in the "machine code" or in the
-    "PTX"; fused: a sentence for each access that the assembler made of several of the PTX.
+    "PTX"; fused: a sentence for each access that the assembler made of several of the PTX; findings: what the run found
+    and did not raise.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Report:
     fused: tuple[str, ...] = ()
     notes: tuple[tuple[int, str], ...] = ()
     message: str = ""
+    findings: tuple[Finding, ...] = ()
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
@@ -90,11 +94,13 @@ class Report:
 
 def report_html(report: Report) -> str:
     """HTML in one piece: state, facts, arrays, and the source with its counters or with the error at its line."""
-    good = report.state == "ran"
-    colour = GREEN if good else ROLES["conflict"]
+    severities = {finding.severity for finding in report.findings}
+    good = report.state == "ran" and "error" not in severities
+    colour = (ORANGE if severities else GREEN) if good else ROLES["conflict"]
     parts = [
         f'<div style="{_TEXT};border-left:4px solid {colour};padding:2px 10px;margin:4px 0">'
-        f"<b>{escape(report.name)}</b> {escape(_verdict(report))}</div>"
+        f"<b>{escape(report.name)}</b> {escape(_verdict(report))}</div>",
+        findings_html(report.findings, report.source, report.file),
     ]
     if report.facts:
         parts.append(table(["", ""], report.facts))
@@ -111,6 +117,7 @@ def report_html(report: Report) -> str:
 def report_text(report: Report) -> str:
     """The same for a terminal; nothing in it differs from run to run."""
     parts = [f"{report.name} {_verdict(report)}"]
+    parts += [findings_text(report.findings, report.source, report.file)] if report.findings else []
     width = max((len(name) for name, _ in report.facts), default=0)
     parts += [f"  {name.ljust(width)}  {text}" for name, text in report.facts]
     parts += [f"  {a.name}: {a.dtype} {a.shape}, {_changed(a)} changed: {a.values}" for a in report.arrays]
@@ -124,7 +131,8 @@ def report_text(report: Report) -> str:
 def _placed(report: Report) -> list[Note]:
     """The notes on lines that the source has."""
     lines = len(report.source.splitlines())
-    return [Note(line, text) for line, text in report.notes if 1 <= line <= lines]
+    notes = [Note(line, text) for line, text in report.notes] + finding_notes(report.findings, report.file)
+    return [note for note in notes if 1 <= note.line <= lines]
 
 
 def _verdict(report: Report) -> str:
@@ -134,7 +142,8 @@ def _verdict(report: Report) -> str:
     launch = f"{_count(blocks, 'block', report.grid)} of {_count(threads, 'thread', report.block)}"
     if report.state == "ran":
         where = f"in the emulator, compiled for {report.arch}" if report.executor == "emulator" else "on the GPU"
-        return f"ran: {launch}, {where}"
+        found = found_words(without_repetitions(report.findings))
+        return f"ran{f', and {found}' if found else ''}: {launch}, {where}"
     return f"stopped: {report.state} ({launch})"
 
 

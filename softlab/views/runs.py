@@ -36,6 +36,7 @@ def run_report(run: Run) -> Report:
         state="ran",
         level=run.level if run.instructions else "",
         fused=fused_sentences(run),
+        findings=run.findings,
     )
 
 

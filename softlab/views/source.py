@@ -15,7 +15,7 @@ from softlab.instruments.listing import Listing
 from softlab.traces import COUNTERS
 from softlab.views.control_codes import control_words
 from softlab.views.counters import MEANING
-from softlab.views.style import GREEN, MONOSPACE, PURPLE, ROLES, SKY
+from softlab.views.style import GREEN, MONOSPACE, ORANGE, PURPLE, ROLES, SKY
 from softlab.views.tables import shown
 
 #: The counters beside a source, in this order; those that are zero everywhere are left out.
@@ -79,10 +79,11 @@ _CELL = "padding:0 8px;border:0;vertical-align:top;text-align:left;white-space:p
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence about one line of the source: a fault, or a message of the compiler."""
+    """A sentence about one line of the source: a fault, or a message of the compiler; an "error" or a "warning"."""
 
     line: int
     text: str
+    severity: str = "error"
 
 
 def heat_colour(counter: str) -> str:
@@ -118,14 +119,14 @@ def annotated_source(
     """
     names = columns_of(by_line) if counters is None else _known(counters)
     most = {name: max((c.get(name, 0) for c in by_line.values()), default=0) for name in names}
-    noted = {note.line for note in notes}
+    noted = {note.line: note.severity for note in sorted(notes, key=lambda note: note.severity == "error")}
     rows = []
     for number, text in enumerate(source.splitlines(), 1):
         here = by_line.get(number, {})
-        cells = [_number(number), _code(text, number in noted)]
+        cells = [_number(number), _code(text, noted.get(number, ""))]
         cells += [_count(name, here.get(name, 0), most[name], here) for name in names]
         rows.append(f'<tr style="background:none" data-line="{number}">{"".join(cells)}</tr>')
-        rows += [_note(note.text, 2 + len(names)) for note in notes if note.line == number]
+        rows += [_note(note, 2 + len(names)) for note in notes if note.line == number]
     titles = ["line", "CUDA", *(name.replace("_", " ") for name in names)]
     return _table(titles, rows, tips={name.replace("_", " "): MEANING[name] for name in names})
 
@@ -183,7 +184,7 @@ def source_view(listing: Listing, *, counter: str = "instructions") -> str:
             )
             for k in line.machine
         ]
-        cells = [_number(line.number), _code(line.text, False, "26%" if controls else "34%")]
+        cells = [_number(line.number), _code(line.text, "", "26%" if controls else "34%")]
         cells += [_count(counter, line.counters.get(counter, 0), most, line.counters)]
         cells += [_machine(codes, counter, hottest) for codes in ([ptx, machine] if listing.machine else [ptx])]
         rows.append(f'<tr style="background:none;border-top:{_EDGE}" data-line="{line.number}">{"".join(cells)}</tr>')
@@ -191,9 +192,9 @@ def source_view(listing: Listing, *, counter: str = "instructions") -> str:
     sass = _CONTROL if controls else "SASS"
     titles = ["line", "CUDA", title, "PTX", *([sass] if listing.machine else [])]
     if listing.machine and not controls:
-        rows.append(_note(f"The control codes of {listing.arch} are not known.", len(titles)))
+        rows.append(_note(Note(0, f"The control codes of {listing.arch} are not known."), len(titles)))
     if listing.why_no_machine_code:
-        rows.append(_note(f"No machine code: {listing.why_no_machine_code}", len(titles)))
+        rows.append(_note(Note(0, f"No machine code: {listing.why_no_machine_code}"), len(titles)))
     return _table(titles, rows, tips={title: MEANING[counter], "SASS": _SASS_TIP, _CONTROL: _CONTROL_TIP})
 
 
@@ -273,8 +274,9 @@ def _number(number: int) -> str:
     return f'<td style="{_CELL};text-align:right;user-select:none;{_FAINT}">{number}</td>'
 
 
-def _code(text: str, marked: bool, width: str = "99%") -> str:
-    mark = f";box-shadow:inset 3px 0 {ROLES['conflict']};font-weight:bold" if marked else ""
+def _code(text: str, severity: str, width: str = "99%") -> str:
+    """A line of code; ``severity`` is the worst of its notes, "" without notes."""
+    mark = f";box-shadow:inset 3px 0 {_edge_of(severity)};font-weight:bold" if severity else ""
     return f'<td style="{_CELL};tab-size:2;min-width:30ch;width:{width}{mark}">{escape(text)}</td>'
 
 
@@ -304,12 +306,16 @@ def _tip(name: str, value: int, here: Mapping[str, int]) -> str:
     return "; ".join(f"{shown(here[n])} {n.replace('_', ' ')}" for n in related or [name] if n in here) or str(value)
 
 
-def _note(text: str, columns: int) -> str:
-    body = escape(text).replace("\n", "<br>")
+def _note(note: Note, columns: int) -> str:
+    body = escape(note.text).replace("\n", "<br>")
     return (
         f'<tr style="background:none"><td></td><td colspan="{columns - 1}" style="{_CELL};padding:2px 8px 4px;'
-        f'box-shadow:inset 3px 0 {ROLES["conflict"]}">{body}</td></tr>'
+        f'box-shadow:inset 3px 0 {_edge_of(note.severity)}">{body}</td></tr>'
     )
+
+
+def _edge_of(severity: str) -> str:
+    return ROLES["conflict"] if severity == "error" else ORANGE
 
 
 def _machine(codes: Sequence[_Code], counter: str, most: int) -> str:
