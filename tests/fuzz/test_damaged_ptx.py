@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from softlab.errors import Error, KernelFault
+from softlab.cuda.compile import compile_program
+from softlab.errors import Error, KernelFault, UnsupportedInstruction
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD
 from tests.fuzz.damaged import compiled, outcome
@@ -46,3 +48,16 @@ def test_damaged_ptx_ends_well(shard: int) -> None:
     told = Counter(outcome(number) for number in range(shard, MUTANTS, SHARDS))
     assert told["result"] < MUTANTS // SHARDS
     assert len(told) > 3, told
+
+
+def test_a_call_with_too_few_arguments() -> None:
+    """Once a ValueError of zip."""
+    source = """
+    __device__ __noinline__ float twice(float a, float b) { return a * b + 2.0f; }
+    extern "C" __global__ void call(float* x) { x[0] = twice(x[0], x[1]); }
+    """
+    program = compile_program(source, "call")
+    text, count = re.subn(r"(call\.uni \(retval0\),\s*\S+,\s*\(\s*param0),\s*param1", r"\1", program.ptx)
+    assert count == 1
+    with pytest.raises(UnsupportedInstruction, match="2 such operands, the call 1"):
+        Kernel.from_program(replace(program, ptx=text)).run(1, 1, (np.ones(2, np.float32),))

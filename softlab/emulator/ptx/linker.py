@@ -261,6 +261,8 @@ class _Inliner:
             self._emit(call, opcode="bra", modifiers=(), operands=(Symbol(end),), negated=not call.negated)
         names: dict[str, str] = {}
         for parameters, values in ((callee.results, results), (callee.params, arguments)):
+            if len(parameters) != len(values):
+                raise unsupported(call, f"{callee.name} has {len(parameters)} such operands, the call {len(values)}")
             for parameter, value in zip(parameters, values, strict=True):
                 if not isinstance(value, Symbol):
                     raise self._unsupported(call, "call operands must be .param variables")

@@ -1,0 +1,101 @@
+"""Which changes are made: a random sample of cosmic-ray's, without those that change nothing that runs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+EQUIVALENT = Path(__file__).with_name("equivalent.json")
+
+#: What is mutated: name -> modules.
+AREAS: dict[str, tuple[str, ...]] = {
+    "instruments": ("softlab/instruments/*.py",),
+    "emulator": ("softlab/emulator/**/*.py",),
+    "dispatch": ("softlab/plans/*.py", "softlab/hardware/occupancies.py", "softlab/operators/rows.py"),
+    "grading": ("softlab/course/*.py",),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: the n-th place in ``path`` where the operator applies; from ``start`` to ``end``: line, column."""
+
+    area: str
+    path: str
+    operator: str
+    occurrence: int
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+
+def behaviour(code: str) -> str:
+    """The code without annotations and positions: two texts that share it do the same."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.AnnAssign):
+            node.annotation = ast.Constant(None)
+    return ast.dump(tree)
+
+
+def mutants(area: str) -> Iterator[Mutant]:
+    """All mutants of an area."""
+    from cosmic_ray.commands import init
+    from cosmic_ray.work_db import WorkDB, use_db
+
+    paths = sorted({path for pattern in AREAS[area] for path in ROOT.glob(pattern)})
+    with tempfile.TemporaryDirectory() as folder, use_db(str(Path(folder) / "session"), WorkDB.Mode.create) as session:
+        init(paths, session, {})
+        for item in session.work_items:
+            (change,) = item.mutations
+            path = str(Path(change.module_path).relative_to(ROOT))
+            yield Mutant(area, path, change.operator_name, change.occurrence, change.start_pos, change.end_pos)
+
+
+def mutated(mutant: Mutant, code: str) -> str | None:
+    """The module's code with the change; None where it changes nothing that runs."""
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator
+
+    changed = mutate_code(code, get_operator(mutant.operator)(), mutant.occurrence)
+    try:
+        return changed if changed is not None and behaviour(changed) != behaviour(code) else None
+    except SyntaxError:
+        return None
+
+
+def difference(before: str, after: str) -> tuple[str, str]:
+    """(the line before, the line after) of a change of one place."""
+    for old, new in zip(before.splitlines(), after.splitlines(), strict=False):
+        if old != new:
+            return old.strip(), new.strip()
+    return "", ""
+
+
+def sample(areas: Sequence[str], count: int, seed: int, only: str) -> list[tuple[Mutant, str]]:
+    """(mutant, its module's code) of that many mutants, drawn evenly from the areas."""
+    draw = random.Random(seed)
+    known = {(entry["path"], entry["before"], entry["after"]) for entry in json.loads(EQUIVALENT.read_text())}
+    drawn: list[tuple[Mutant, str]] = []
+    for number, area in enumerate(areas):
+        found = [mutant for mutant in mutants(area) if only in mutant.path]
+        draw.shuffle(found)
+        left = count // len(areas) + (number < count % len(areas))
+        for mutant in found:
+            if not left:
+                break
+            code = (ROOT / mutant.path).read_text()
+            changed = mutated(mutant, code)
+            if changed is not None and (mutant.path, *difference(code, changed)) not in known:
+                drawn.append((mutant, changed))
+                left -= 1
+    return drawn
