@@ -31,6 +31,8 @@ _FIX_COPY = (
 )
 _A_COPY = "an asynchronous copy"
 _MBARRIER_BYTES = 8
+#: An offset in shared memory has fewer.
+_OFFSET_BITS = 32
 
 
 @dataclass
@@ -200,8 +202,9 @@ class ClusterHazards(Hazards):
         if action == "init":
             self._record_initialisation(owner, offset, who)
             return
-        objects, which = np.unique(np.stack([owner, offset]), axis=1, return_inverse=True)
-        made = np.array([self._initialised[key] for key in zip(*objects.tolist(), strict=True)])[which.reshape(-1)]
+        _, first, which = np.unique(owner << _OFFSET_BITS | offset, return_index=True, return_inverse=True)
+        objects = zip(owner[first].tolist(), offset[first].tolist(), strict=True)
+        made = np.array([self._initialised[key] for key in objects])[which.reshape(-1)]
         early = ~shadow.knows(who.row, who.thread, *made.T)
         if early.any():
             access = SharedAccess(site, lanes, offset.reshape(lanes.extent), who.row, who.thread, word)

@@ -259,15 +259,24 @@ class GlobalHazards(Observer):
     def _strong_access(self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value) -> None:
         lane = self._lane_numbers(lanes)
         offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
-        words: list[Hashable] = list(zip(owner.tolist(), offset.tolist(), strict=True))
         if site.instruction.has(*_RELEASE):
             self._fence(lane, site.instruction)
-        self._meet(site, words, lane, "cta")
+        self._meet(site, *self._one_per_warp(owner, offset, lane), "cta")
+
+    def _one_per_warp(
+        self, owner: np.ndarray, offset: np.ndarray, lane: np.ndarray
+    ) -> tuple[list[Hashable], np.ndarray]:
+        """(words, lanes) of the first of each run of lanes that are of one warp and access one word."""
+        warp = lane // WARP
+        first = np.ones(len(lane), bool)
+        for part in (owner, offset, warp):
+            first[1:] &= part[1:] == part[:-1]
+        first[1:] = ~first[1:]
+        return list(zip(owner[first].tolist(), offset[first].tolist(), strict=True)), lane[first]
 
     def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
         """An arrival publishes what its thread did; a wait learns of it."""
-        words: list[Hashable] = list(zip(owner.tolist(), offset.tolist(), strict=True))
-        lane = self._lane_numbers(lanes)
+        words, lane = self._one_per_warp(owner, offset, self._lane_numbers(lanes))
         for order in self._orders:
             if action == "wait":
                 order.read(words, lane)

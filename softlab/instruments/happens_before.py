@@ -185,9 +185,15 @@ class HappensBefore:
 
     def read(self, words: Iterable[Hashable], lane: np.ndarray) -> None:
         """Lanes read words by strong loads, and learn what these publish."""
-        if self._far is not None:
-            for word, warp in _pairs(words, lane // WARP):
-                self._acquire(word, warp)
+        if self._far is None:
+            return
+        readers: dict[tuple[Hashable, int], list[int]] = {}
+        for word, warp in _pairs(words, lane // WARP):
+            readers.setdefault((word, warp // self.warps), []).append(warp)
+        for (word, row), warps in readers.items():
+            for vector in (self._released.to_all.get(word), self._released.to_block.get((word, row))):
+                if vector is not None:
+                    self._all_learn(row, np.array(warps), vector)
 
     def exchange(self, words: Iterable[Hashable], lane: np.ndarray, scope: str, now: int) -> None:
         """Lanes access words by atomics, one after the other: each learns what those before it published."""
@@ -214,8 +220,11 @@ class HappensBefore:
         warps = lane // WARP
         distinct, where = np.unique(warps, return_inverse=True)
         vectors = self._knowledge(distinct, now)
+        writers: dict[Hashable, list[int]] = {}
         for word, number in _pairs(words, where):
-            _join(self._released.to_all, word, vectors[number])
+            writers.setdefault(word, []).append(number)
+        for word, numbers in writers.items():
+            _join(self._released.to_all, word, vectors[numbers].max(axis=0))
 
     def _learn(self, warp: int, vector: np.ndarray) -> None:
         """A warp of the batch learns what a vector says."""
@@ -224,6 +233,14 @@ class HappensBefore:
         row, own = divmod(warp, self.warps)
         columns = vector[row] if self._per_block else vector[row * self.warps : (row + 1) * self.warps]
         np.maximum(self._known[row, own], columns, out=self._known[row, own])
+
+    def _all_learn(self, row: int, warps: np.ndarray, vector: np.ndarray) -> None:
+        """Warps of one block learn what a vector says."""
+        far = self._tables()
+        far.known[warps] = np.maximum(far.known[warps], vector)
+        columns = vector[row] if self._per_block else vector[row * self.warps : (row + 1) * self.warps]
+        own = warps % self.warps
+        self._known[row, own] = np.maximum(self._known[row, own], columns)
 
     # Clusters
 

@@ -119,7 +119,8 @@ class Kernel:
                 GPU, or on the largest one of ``arch`` that softlab knows (emulator).
 
         Returns:
-            The run: its counters, by-line counts and records; on a GPU these are empty.
+            The run: its counters, by-line counts and records; on a GPU these are empty. Where lanes poll a word, an
+            mbarrier or a clock, only the polls that may find a change run and are counted. A GPU counts more.
 
         Raises:
             KernelFault: the kernel made an error; it has the kind, line, thread, block, address and symbol. A race has

@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.machine.clocks import CLOCKS, MORE_TURNS, WAITS, clock
 from softlab.emulator.machine.faults import Geometry
 from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.reports import FaultReports
 from softlab.emulator.machine.schedule import Schedule
-from softlab.emulator.machine.specials import CLOCKS, clock, special_registers
+from softlab.emulator.machine.specials import special_registers
 from softlab.emulator.ptx.syntax import Instruction
 
 
@@ -24,6 +25,7 @@ class BatchHost:
         self._blocks = blocks
         self.faults = FaultReports(launch, blocks, geometry)
         self.steps = 0
+        self._passed = 0
         self._schedule: Schedule
         self._specials: dict[str, Value] = {}
 
@@ -31,14 +33,21 @@ class BatchHost:
         """The next batch begins."""
         self.faults.geometry = geometry
         self.steps = 0
+        self._passed = 0
         self._schedule = schedule
         self._specials = special_registers(self._launch, geometry, self._blocks)
 
     def special(self, lanes: Lanes, name: str) -> Value:
         """The value of a special register."""
         if name in CLOCKS:
-            return clock(name, self.steps)
+            return clock(name, self.steps + self._passed)
         return lanes.take(self._specials[name])
+
+    def pass_time(self, turn: int) -> bool:
+        """Let the clock go on by a time that grows with each turn; False after the last one."""
+        if turn <= len(WAITS):
+            self._passed += WAITS[turn - 1]
+        return turn <= len(WAITS) + MORE_TURNS
 
     def live_mask(self) -> np.ndarray | None:
         """(blocks, threads) bool: the lanes that have not ended; None where all have."""

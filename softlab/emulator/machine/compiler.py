@@ -17,6 +17,7 @@ import numpy as np
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.contraction import contracted
 from softlab.emulator.machine.flow import blocks_of, uses_and_definitions
+from softlab.emulator.machine.loop_facts import LoopFacts
 from softlab.emulator.machine.lowering import flatten, guarded, immediate, lowered
 from softlab.emulator.opcodes.control_flow import Terminator, terminator_of
 from softlab.emulator.opcodes.effects import Effect
@@ -66,6 +67,7 @@ class EmulatedProgram:
         self.image: Image = contracted(link(module, entry))
         self.blocks = blocks_of(self.image)
         self.registers = {name: number for number, name in enumerate(self.image.registers)}
+        self.loops = LoopFacts(self.image, self.blocks, self.registers)
         self._dtypes = _storage_types(self.image)
         self.initial = [self._dtypes[name].type(0) for name in self.registers]
         self._compiled: list[CompiledBlock | None] = [None] * len(self.blocks)

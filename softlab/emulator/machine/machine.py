@@ -17,7 +17,7 @@ from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.machine.batch_host import BatchHost
 from softlab.emulator.machine.compiler import CompiledBlock, EmulatedProgram
 from softlab.emulator.machine.faults import Geometry
-from softlab.emulator.machine.infinite_loop import LoopDetector
+from softlab.emulator.machine.infinite_loop import LoopDetector, Repetition
 from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.observers import listeners
 from softlab.emulator.machine.schedule import Listeners, Schedule, Shortage
@@ -175,6 +175,8 @@ class _Run:
         self.named_lanes = first.named_lanes
         self.event_occurred = first.event_occurred
         self.events = batch.units.events
+        self._quiet_writes = -1
+        self._quiet_turns = 0
 
     def without_named_lanes(self, block: Block, lanes: Lanes) -> None:
         """A fault where checks are on; a GPU's answer is arbitrary."""
@@ -192,7 +194,7 @@ class _Run:
         on_block = listeners(batch.launch.observers, "block")
         on_edge = listeners(batch.launch.observers, "edge")
         total, budget = 0, batch.launch.budget
-        loops = LoopDetector(registers)
+        loops = LoopDetector(registers, batch.program.loops)
         while schedule.live is not None and (chosen := schedule.next(self)) is not None:
             index, lanes = chosen
             if index >= len(bound):  # ran off the end
@@ -205,15 +207,31 @@ class _Run:
             total += length * lanes.count
             if host.steps > budget:
                 raise faults.over_budget(lanes, self.instructions[block.start])
-            if loops.proven(index, lanes, schedule, writes := writes_of()):
+            repetition = loops.repeats(index, lanes, schedule, writes := writes_of())
+            if repetition is not Repetition.NONE:
                 if schedule.defer(index, lanes, writes, self.events()):
                     continue
-                raise faults.infinite_loop(lanes, self.instructions[block.start])
+                if repetition is Repetition.CERTAIN:
+                    if not self._time_passes(writes):
+                        mbarrier = batch.program.loops.waits_for_mbarrier(index)
+                        missing = batch.units.mbarriers.missing() if mbarrier else ""
+                        raise faults.infinite_loop(lanes, self.instructions[block.start], missing)
+                    schedule.look_again(index, lanes)
+                    continue
             if on_block is not None:
                 on_block(block, lanes)
             flow = schedule if on_edge is None else _ToldFlow(schedule, block, on_edge)
             code.terminator(flow, faults, block, lanes, self._execute(code, function, lanes))
         return total
+
+    def _time_passes(self, writes: int) -> bool:
+        """All lanes wait, and nothing changes: let the clock go on, more each time; False where that ends no loop."""
+        if not self.batch.program.loops.time_decides:
+            return False
+        if writes != self._quiet_writes:
+            self._quiet_writes, self._quiet_turns = writes, 0
+        self._quiet_turns += 1
+        return self.batch.host.pass_time(self._quiet_turns)
 
     def _execute(self, code: CompiledBlock, function: Callable[..., tuple], lanes: Lanes) -> Any:
         """Run a block's code; returns what its last instruction decides."""

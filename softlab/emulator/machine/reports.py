@@ -135,11 +135,11 @@ class FaultReports:
 
     # Loops
 
-    def infinite_loop(self, lanes: Lanes, instruction: Instruction) -> KernelFault:
-        """The fault of a loop that provably never ends."""
+    def infinite_loop(self, lanes: Lanes, instruction: Instruction, waits_for: str = "") -> KernelFault:
+        """The fault of a loop that provably never ends; ``waits_for``: a sentence about what does not come."""
         sentence = (
-            "the thread runs a loop that cannot end: its registers and the memory are as they were some iterations "
-            "before. "
+            "the thread runs a loop that cannot end: what decides about its end is as it was some iterations before, "
+            f"and nothing else can change it. {waits_for}"
         )
         sentence += self._not_begun() or "Check what should end the loop"
         return self.fault("infinite-loop", sentence, instruction, lanes, np.bool_(True))

@@ -113,6 +113,8 @@ class Schedule:
         #: In a loop that only other lanes can end.
         self._spinning: _BlockSets = {}
         self._writes_when_deferred = -1
+        #: Whether lanes at an mbarrier get the answer "not yet" before those that spin look again.
+        self._not_yet = False
         self._arrivals: list[_Arrival] = []
 
     def others(self) -> tuple[Lanes, ...]:
@@ -128,13 +130,22 @@ class Schedule:
         with everything that lanes may be waiting for.
         """
         if not self._ready and not self._ask_again(events):
-            if not self._spinning or writes == self._writes_when_deferred:
+            if self._spinning and writes != self._writes_when_deferred:
+                self._ready, self._spinning = self._spinning, {}
+            elif any(self._blocks[index].waits == "polls" for index in self._waiting):
+                self._not_yet = True
+            else:
                 return False
-            self._ready, self._spinning = self._spinning, {}
         if not self._spinning:  # else the first of them has not seen what was written since it was put off
             self._writes_when_deferred = writes
         _unite(self._spinning, index, lanes)
         return True
+
+    def look_again(self, index: int, lanes: Lanes) -> None:
+        """Time has passed, for which these lanes and all others in loops may wait: each runs its loop again."""
+        _unite(self._spinning, index, lanes)
+        self._ready, self._spinning = self._spinning, {}
+        self._writes_when_deferred = -1
 
     def add(self, index: int, lanes: Lanes) -> None:
         """These lanes go on with this block."""
@@ -217,9 +228,10 @@ class Schedule:
         """
         if self._ask_again(host.events()):
             return None
-        if self._spinning:
+        if self._spinning and not self._not_yet:
             self._ready, self._spinning = self._spinning, {}
             return None
+        self._not_yet = False
         for index in sorted(self._waiting):
             if self._blocks[index].waits == "polls":
                 return index, self._waiting.pop(index)

@@ -8,9 +8,6 @@ from softlab.emulator.lanes import WARP, Value
 from softlab.emulator.machine.faults import Geometry
 from softlab.emulator.machine.launch import Launch
 
-#: Registers that tell the time: they grow while a batch runs.
-CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
-
 
 def special_registers(launch: Launch, geometry: Geometry, blocks: int) -> dict[str, Value]:
     """Name -> value of the special registers that do not change while a batch of ``blocks`` blocks runs."""
@@ -74,10 +71,3 @@ def _of_indices(geometry: Geometry, column: np.ndarray, blocks: int) -> dict[str
         values[f"cluster_ctaid.{axis}"] = (ctaid % size).astype(np.uint32)[:, None]
         values[f"cluster_nctaid.{axis}"] = np.uint32(size)
     return values
-
-
-def clock(name: str, steps: int) -> np.generic:
-    """A clock: the instructions issued so far. It grows, which is all that a kernel may count on."""
-    if name in ("clock64", "globaltimer"):
-        return np.uint64(steps)
-    return np.uint32(steps >> 32 if name.endswith("_hi") else steps & 0xFFFFFFFF)

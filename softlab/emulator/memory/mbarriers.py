@@ -52,7 +52,8 @@ class Mbarriers:
         self._columns: dict[int, int] = {}
         self._alive = np.zeros((self._blocks, 0), bool)
         self._counts = {name: np.zeros((self._blocks, 0), np.int64) for name in _FIELDS}
-        self.events = 0
+        self.events = self.changes = 0
+        self._asked: tuple[Key, int] | None = None
 
     # Instructions
 
@@ -133,7 +134,7 @@ class Mbarriers:
         over[part] = pending[key] < counts[part]
         self._refuse(over, "arrives at an mbarrier more often than the phase expects", lanes, site, offset)
         states = (self._counts["phase"][key] << _PHASE_SHIFT | pending[key]).astype(np.uint64)
-        np.subtract.at(pending, key, counts[part])
+        pending -= _totals(*key, counts[part], pending.shape)
         self._settle(*key)
         return states
 
@@ -141,6 +142,9 @@ class Mbarriers:
         """``mbarrier.test_wait`` and ``try_wait``: whether the phase, by its parity or by a state, is over."""
         rows, columns, offset = self._find(lanes, site, address)
         over = self._over(lanes, site, rows, columns, phase)
+        if not over.all():
+            first = int(over.argmin())
+            self._asked = (int(rows[first]), int(columns[first])), int(offset[first])
         if self._listener is not None and over.any():
             passed, _ = lanes.split(over.reshape(lanes.extent))
             if passed is not None:
@@ -154,9 +158,10 @@ class Mbarriers:
         rows, columns, _ = self._find(lanes, site, address)
         over = self._over(lanes, site, rows, columns, phase)
         if not over.all():
-            asked = np.unique(np.stack([rows[~over], columns[~over]]), axis=1)
-            for key in zip(*asked.tolist(), strict=True):
-                finish(key)
+            asked = np.zeros(self._alive.shape, bool)
+            asked[rows[~over], columns[~over]] = True
+            for key in np.argwhere(asked).tolist():
+                finish((key[0], key[1]))
             over = self._over(lanes, site, rows, columns, phase)
         return over.reshape(lanes.extent)
 
@@ -166,6 +171,21 @@ class Mbarriers:
         if site.instruction.has("parity"):
             return np.asarray(current & 1 != asked & 1)
         return np.asarray(current != asked >> _PHASE_SHIFT)
+
+    def missing(self) -> str:
+        """A sentence about the mbarrier that a thread was told "not yet" of last, "" where there is none."""
+        if self._asked is None:
+            return ""
+        key, offset = self._asked
+        pending, expected, nbytes = (int(self._counts[name][key]) for name in ("pending", "expected", "bytes"))
+        missing = [f"{pending} of {expected} arrivals"] if pending else []
+        if nbytes:
+            missing.append(f"{nbytes} bytes of copies" if nbytes > 0 else f"an expect_tx of {-nbytes} bytes that came")
+        if not missing:
+            return ""
+        return (
+            f"It waits at the mbarrier at byte {offset} of shared memory, where {' and '.join(missing)} are missing. "
+        )
 
     # What copies do
 
@@ -207,18 +227,19 @@ class Mbarriers:
     def _settle(self, rows: np.ndarray, columns: np.ndarray) -> None:
         """Begin the next phase where this one is over."""
         counts = self._counts
-        over = (counts["pending"][rows, columns] == 0) & (counts["bytes"][rows, columns] == 0)
+        over = np.zeros(self._alive.shape, bool)
+        over[rows, columns] = True
+        over &= (counts["pending"] == 0) & (counts["bytes"] == 0)
         if over.any():
-            rows, columns = np.unique(np.stack([rows[over], columns[over]]), axis=1)
-            counts["phase"][rows, columns] += 1
-            counts["pending"][rows, columns] = counts["expected"][rows, columns]
+            counts["phase"][over] += 1
+            counts["pending"][over] = counts["expected"][over]
             self.events += 1
 
     def _add_bytes(
         self, lanes: Lanes, site: Site, rows: np.ndarray, columns: np.ndarray, offset: np.ndarray, nbytes: np.ndarray
     ) -> None:
         expected = self._counts["bytes"]
-        np.add.at(expected, (rows, columns), nbytes)
+        expected += _totals(rows, columns, nbytes, expected.shape)
         over = np.abs(expected[rows, columns]) > MOST
         self._refuse(over, f"lets an mbarrier expect more than {MOST} bytes", lanes, site, offset)
 
@@ -231,7 +252,10 @@ class Mbarriers:
         owner, offsets = self._cluster.locate(lanes, site, address)
         rows = lanes.full_extent(owner).astype(np.int64)
         offset = lanes.full_extent(offsets).astype(np.int64)
-        different, which = np.unique(offset, return_inverse=True)
+        if (offset == offset[0]).all():
+            different, which = offset[:1], np.zeros(len(offset), np.int64)
+        else:
+            different, which = np.unique(offset, return_inverse=True)
         if new:
             for one in different.tolist():
                 self._columns.setdefault(one, len(self._columns))
@@ -259,15 +283,21 @@ class Mbarriers:
             )
 
     def tell(self, site: Site, lanes: Lanes, rows: np.ndarray, offset: np.ndarray, action: str) -> None:
-        """Tell the listener."""
+        """Note a change, and tell the listener."""
+        self.changes += 1
         if self._listener is not None:
             self._listener(site, lanes, rows, offset, action)
 
 
 def _turns(rows: np.ndarray, columns: np.ndarray, counts: np.ndarray, pending: np.ndarray) -> list[np.ndarray]:
     """Lanes (their indices) that arrive together: all, where no object gets more than is pending, else one by one."""
-    total = np.zeros_like(pending)
-    np.add.at(total, (rows, columns), counts)
+    total = _totals(rows, columns, counts, pending.shape)
     if (total <= pending)[rows, columns].all():
         return [np.arange(len(rows))]
     return [np.array([lane]) for lane in range(len(rows))]
+
+
+def _totals(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The sum of the values of each object, (blocks, objects) int64. A double holds them: there are few lanes."""
+    sums = np.bincount(rows * shape[1] + columns, values, shape[0] * shape[1])
+    return sums.astype(np.int64).reshape(shape)

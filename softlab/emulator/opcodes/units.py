@@ -59,7 +59,7 @@ class Units:
     def writes(self) -> int:
         """A number that grows with every change in memory."""
         memories = self.global_.writes + self.shared.writes + self.local.writes
-        signals = self.cluster_barrier.completions + self.mbarriers.events
+        signals = self.cluster_barrier.completions + self.mbarriers.events + self.mbarriers.changes
         return memories + self.atomics.writes + self.copies.writes + signals
 
     def events(self) -> int:
