@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from softlab.cli import doctor
+from softlab.emulator.machine.native import compiling
 
 # The same examples in every run, on every machine: `make test` is either green or red. To look for new ones:
 # pytest --hypothesis-profile=explore
@@ -60,6 +62,7 @@ SLOW = (
 )
 
 _CHROMIUM = pytest.StashKey[Path | None]()
+_COMPILING = pytest.StashKey[AbstractContextManager[None]]()
 _CACHE = pytest.StashKey[pytest.MonkeyPatch]()
 _STATE = pytest.StashKey[tempfile.TemporaryDirectory]()
 
@@ -67,6 +70,12 @@ _STATE = pytest.StashKey[tempfile.TemporaryDirectory]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("softlab")
     group.addoption("--require-browser", action="store_true", help="fail `browser` tests without Chromium, not skip")
+    group.addoption(
+        "--compiled-blocks",
+        choices=("none", "hot", "all", "auto"),
+        default="auto",
+        help="which blocks of code the emulator compiles: run all tests of the emulator with none and with all",
+    )
     group.addoption("--require-gpu", action="store_true", help="fail `gpu` tests without a GPU, not skip")
 
 
@@ -76,6 +85,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     The environment carries it, so that processes and notebook kernels that a test starts use it, too.
     """
+    config.stash[_COMPILING] = compiling(config.getoption("--compiled-blocks"))
+    config.stash[_COMPILING].__enter__()
     config.stash[_CHROMIUM] = doctor.chromium()  # before XDG_CACHE_HOME moves: Playwright keeps its download there
     cache = getattr(config, "cache", None)  # absent with -p no:cacheprovider
     folder = cache.mkdir("softlab") if cache else Path(tempfile.gettempdir()) / f"softlab-tests-{os.getuid()}"
@@ -88,6 +99,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    if _COMPILING in config.stash:
+        config.stash[_COMPILING].__exit__(None, None, None)
     if _CACHE in config.stash:
         config.stash[_CACHE].undo()
     if _STATE in config.stash:

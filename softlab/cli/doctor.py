@@ -205,6 +205,17 @@ def _nvdisasm() -> str:
     return f"{_first_line(str(path), '--version', last=True) or 'version unknown'}, {path}"
 
 
+@_part(
+    "llvmlite",
+    cost="the emulator is slower, for kernels of few warps several times.",
+    remedy="pip install 'softlab[fast]'.",
+)
+def _llvmlite() -> str:
+    import llvmlite
+
+    return llvmlite.__version__
+
+
 _PROBE_KERNEL = """\
 #include <cuda_fp16.h>
 #include <cub/block/block_reduce.cuh>

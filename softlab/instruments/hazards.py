@@ -26,6 +26,7 @@ from softlab.errors import KernelFault
 from softlab.instruments.barrier_bypass import BarrierBypasses
 from softlab.instruments.barrier_places import Meeting, meetings, second_arrival, uneven
 from softlab.instruments.shadow import ATOMIC, Shadow
+from softlab.instruments.shadow_patterns import AccessPattern, AccessPatterns
 from softlab.instruments.source_names import shared_symbol
 
 _READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
@@ -75,6 +76,7 @@ class Hazards(Observer):
         self._used: frozenset[str] = frozenset()
         self._members: Value = np.uint32(0)
         self._site_words: dict[int, np.ndarray] = {}
+        self._patterns = AccessPatterns()
 
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
@@ -93,8 +95,10 @@ class Hazards(Observer):
         """Look for a race or an uninitialised read, and record who accessed the words."""
         shadow = self.shadow
         shadow.begin_access(site.index)
-        access = self.words_accessed(site, lanes, address)
         strong, reads = self.is_strong(site), self.reads(site)
+        if not strong and self._alone(site, lanes, address):
+            return
+        access = self.words_accessed(site, lanes, address)
         if reads and (never := shadow.never_written(access.row, access.word)).any():
             self.report(self.fault(
                 "uninitialized-shared",
@@ -113,6 +117,20 @@ class Hazards(Observer):
             shadow.read(access.row, access.word, access.thread)
         if strong:
             self._synchronise(access, reads)
+
+    def _alone(self, site: Site, lanes: Lanes, address: Value) -> bool:
+        """Record an access that no other one since the last barrier concerns, by its pattern; False for any other."""
+        shadow = self.shadow
+        key = self._patterns.key(site, lanes, address, shadow.granule) if shadow.alike else None
+        if key is None:
+            return False
+        first = int(address.flat[0] if isinstance(address, np.ndarray) else address) // shadow.granule
+        pattern = self._patterns.find(key, lambda: self._pattern(site, lanes, address, first))
+        return shadow.record_alone(pattern, first, site.store)
+
+    def _pattern(self, site: Site, lanes: Lanes, address: Value, first: int) -> AccessPattern:
+        access = self.words_accessed(site, lanes, address)
+        return self.shadow.pattern(access.word, access.thread, first)
 
     def _check_writers(self, access: SharedAccess, strong: bool, values: tuple[Value, ...]) -> None:
         """No other thread may have written the words since the last barrier, unless it wrote the same value."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
 from softlab.instruments.events import AccessLog
+from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.warp_syncs import WarpSyncs
 
 CODE_BITS = 12
@@ -229,6 +230,36 @@ class Shadow:
     def read(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
         """Record reads."""
         self._merge(self._read, row, word, thread, np.zeros((1, 1), np.int64))
+
+    def pattern(self, word: np.ndarray, thread: np.ndarray, first: int) -> AccessPattern:
+        """What an access of these words by a block's lanes records; they are counted from the word ``first``."""
+        least = int(word.min())
+        alone = Shadow((int(word.max()) - least + 1) * self.granule, 1, self._threads, self.granule)
+        alone.read(np.zeros(len(thread), np.int64), word - least, thread)
+        words = np.unique(word)
+        at = words - least
+        several = np.flatnonzero(alone._read[0, at] & _MANY_LANES)
+        threads = alone._threads_of_word
+        known = np.full((2, len(several)), -1) if threads is None else threads[:, 0, at[several]]
+        return AccessPattern(words - first, alone._read[0, at] & _CODE_MASK, several, known)
+
+    def record_alone(self, pattern: AccessPattern, first: int, store: bool) -> bool:
+        """Record an access to words that no thread has accessed since the last barrier, and that it may access.
+
+        False, and nothing is recorded, where that is not known at once.
+        """
+        words = pattern.at(first)
+        since = max(int(self._barrier[0]) << CODE_BITS, 1)
+        written = self._written[0, words]
+        if written.max() >= since or self._read[0, words].max() >= since:
+            return False
+        if len(pattern.several) if store else written.min() == 0:
+            return False
+        (self._written if store else self._read)[0, words] = self._time << CODE_BITS | pattern.codes
+        if len(pattern.several):
+            word = pattern.words[pattern.several] + first
+            self._note_threads(np.zeros_like(word), word, *pattern.threads)
+        return True
 
     def _recent(self, stamp: np.ndarray, row: np.ndarray) -> np.ndarray:
         """The stamps since the last barrier of the block."""

@@ -13,6 +13,7 @@ from softlab.cuda.disassembly import DisassemblyError, disassemble
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.launch import Launch
+from softlab.emulator.machine.native import Choice
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.machine.prepare import prepare
 from softlab.emulator.ptx.parser import parse
@@ -43,6 +44,7 @@ class EmulationOptions:
     budget: int
     warp_order: Sequence[int] | None
     cooperative: bool
+    compiled: Choice | None
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ class EmulatedKernel:
             budget=options.budget,
             warp_order=warp_order(options.warp_order, shape.block),
             cooperative=options.cooperative,
+            compiled=options.compiled,
             observers=[o for o in (*hazards, counters, recorder) if o is not None],
             sink=sink,
             names=self._names,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -92,6 +92,7 @@ class Kernel:
         budget: int = INSTRUCTION_BUDGET,
         warp_order: Sequence[int] | None = None,
         cooperative: bool = False,
+        compiled: Literal["none", "hot", "all"] | None = None,
     ) -> Run:
         """Launch the kernel and wait for it.
 
@@ -117,6 +118,8 @@ class Kernel:
                 whose result depends on it is wrong.
             cooperative: run all blocks of the grid at once, so that each may wait for any other. They must fit on the
                 GPU, or on the largest one of ``arch`` that softlab knows (emulator).
+            compiled: which blocks of code llvmlite compiles (emulator): "hot" ones, which run often, "all" or "none".
+                Results, counters and faults are the same. Default: hot ones where llvmlite is installed.
 
         Returns:
             The run: its counters, by-line counts and records; on a GPU these are empty. Where lanes poll a word, an
@@ -129,6 +132,8 @@ class Kernel:
             TypeError, ValueError: arguments that do not fit the parameters, or a launch over the device's limits.
             Error: a cooperative launch of more blocks than the GPU holds at once.
         """
+        if compiled not in (None, "none", "hot", "all"):
+            raise ValueError(f'compiled = {compiled!r}: it must be "none", "hot" or "all"')
         if check not in (True, False, "collect"):
             raise ValueError(f'check = {check!r}: it must be True, False or "collect"')
         shape = LaunchShape.of(grid, block, smem)
@@ -143,7 +148,14 @@ class Kernel:
 
         recorded = recorded_blocks(blocks, shape.grid)
         options = EmulationOptions(
-            bool(check), check == "collect", record, recorded, instruction_budget(budget), warp_order, cooperative
+            bool(check),
+            check == "collect",
+            record,
+            recorded,
+            instruction_budget(budget),
+            warp_order,
+            cooperative,
+            compiled,
         )
         emulation = self._emulated.prepare(shape, args, options)
         with Progress(emulation.launch.blocks) as progress:

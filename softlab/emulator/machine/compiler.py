@@ -1,5 +1,7 @@
 """Block -> one Python function of NumPy calls. The same function serves all lanes and any set of them.
 
+A hot block gets a second function, in which runs of pure opcodes are compiled (:mod:`.fusing`): the same bits, faster.
+
 A block's function takes the set of lanes and the registers it reads, and gives the registers it writes and what its
 last instruction decides. It is made once per batch, by a function that takes the units of the batch and finds there
 what carries out each effect. Registers are typed as PTX types them; a 32-bit register read as a float is a view.
@@ -9,18 +11,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.machine.code import Code, CompiledBlock
 from softlab.emulator.machine.contraction import contracted
 from softlab.emulator.machine.flow import blocks_of, uses_and_definitions
+from softlab.emulator.machine.fusing import Variables
 from softlab.emulator.machine.loop_facts import LoopFacts
 from softlab.emulator.machine.lowering import flatten, guarded, immediate, lowered
-from softlab.emulator.opcodes.control_flow import Terminator, terminator_of
+from softlab.emulator.machine.native import Operation
+from softlab.emulator.opcodes.control_flow import terminator_of
 from softlab.emulator.opcodes.effects import Effect
+from softlab.emulator.opcodes.emitter import NativeForm, choose, invert, reinterpret, resize
 from softlab.emulator.opcodes.forms import select
 from softlab.emulator.opcodes.registry import OPCODES, Semantics
 from softlab.emulator.opcodes.units import Units
@@ -45,18 +50,6 @@ _CARRY = Register("CC.CF", "pred")
 _WIDE_SPECIALS = {"clock64": "u64", "globaltimer": "u64", "gridid": "u64", "is_explicit_cluster": "pred"}
 
 
-@dataclass(frozen=True)
-class CompiledBlock:
-    """``bind(units)(lanes, *reads) -> (*writes, decision)``; ``reads`` and ``writes`` are register numbers."""
-
-    block: Block
-    bind: Callable[[Units], Callable[..., tuple]]
-    terminator: Terminator
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
-    source: str
-
-
 class EmulatedProgram:
     """A kernel as compiled blocks. Blocks are compiled when they first run.
 
@@ -70,6 +63,9 @@ class EmulatedProgram:
         self.loops = LoopFacts(self.image, self.blocks, self.registers)
         self._dtypes = _storage_types(self.image)
         self.initial = [self._dtypes[name].type(0) for name in self.registers]
+        #: For each block, the part that its runs have cost of what compiling it costs. It is hot from
+        #: ``Heat.compiles_from`` on.
+        self.heat = [0.0] * len(self.blocks)
         self._compiled: list[CompiledBlock | None] = [None] * len(self.blocks)
 
     def block(self, index: int) -> CompiledBlock:
@@ -113,6 +109,15 @@ def _special(units: Units) -> Callable[[Lanes, str], Value]:
     return units.special
 
 
+class _Step(NamedTuple):
+    """What an :class:`Operation` is beside its results."""
+
+    expression: str
+    sources: tuple[str, ...]
+    native: NativeForm | None = None
+    direct: bool = False
+
+
 class _Writer:
     """Writes the source of one block."""
 
@@ -120,8 +125,10 @@ class _Writer:
         self.program = program
         self.image = program.image
         self.block = block
-        self.lines: list[str] = []
+        self.operations: list[Operation] = []
         self.constants: dict[str, Any] = {"select": select, "invert": np.logical_not, "guarded": guarded}
+        self.scalars: dict[str, np.generic] = {}
+        self.dtypes: dict[str, np.dtype] = {}
         self.bindings: dict[Callable[[Units], Any], str] = {}
         self.known: dict[tuple[type, Any, str], str] = {}
         self.values: dict[str, dict[np.dtype, str]] = {}
@@ -131,10 +138,10 @@ class _Writer:
         block = self.block
         arguments = []
         for name in block.reads:
-            variable = self._new()
+            variable = self._new(self.program.dtype(name))
             arguments.append(variable)
             self.values[name] = {self.program.dtype(name): variable}
-        decision = "None"
+        decision: tuple[str, tuple[str, ...]] = "None", ()
         for index in range(block.start, block.stop):
             instruction = self.image.instructions[index]
             if instruction is block.terminator:
@@ -142,52 +149,59 @@ class _Writer:
             else:
                 self._instruction(instruction, index)
         results = [self._as(name, self.program.dtype(name)) for name in block.writes]
-        source = self._source(arguments, [*results, decision])
-        exec(compile(source, f"<block {block.index} of {self.image.name}>", "exec"), self.constants)
+        code = Code(
+            f"block_{block.index}",
+            f"<block {block.index} of {self.image.name}>",
+            tuple(arguments),
+            tuple(self.operations),
+            tuple(results),
+            *decision,
+            {self.constant(bind, "bind"): name for bind, name in self.bindings.items()},
+            Variables(self.dtypes, self.scalars, self.constants),
+        )
+        bind, source = code.bind([operation.line for operation in code.operations])
         number = self.program.registers
         return CompiledBlock(
             block,
-            self.constants["bind"],
+            bind,
             terminator_of(block),
             tuple(number[name] for name in block.reads),
             tuple(number[name] for name in block.writes),
             source,
+            code,
         )
-
-    def _source(self, arguments: list[str], results: list[str]) -> str:
-        name = f"block_{self.block.index}"
-        lines = [
-            "def bind(units):",
-            *(f"    {name} = {self.constant(bind, 'bind')}(units)" for bind, name in self.bindings.items()),
-            f"    def {name}({', '.join(['L', *arguments])}):",
-            *(f"        {line}" for line in self.lines),
-            f"        return {', '.join(results)},",
-            f"    return {name}",
-        ]
-        return "\n".join(lines) + "\n"
 
     # Names
 
-    def _new(self) -> str:
+    def _new(self, dtype: np.dtype) -> str:
         self.count += 1
-        return f"v{self.count}"
+        name = f"v{self.count}"
+        self.dtypes[name] = dtype
+        return name
 
     def constant(self, value: Any, hint: str = "k") -> str:
         """A name for an object that is known now."""
-        key = (type(value), value.tobytes() if isinstance(value, np.generic) else id(value), hint)
+        scalar = isinstance(value, np.generic)
+        key = (type(value), value.tobytes() if scalar else id(value), hint)
         if key not in self.known:
-            self.known[key] = f"{hint}{len(self.constants)}"
-            self.constants[self.known[key]] = value
+            name = self.known[key] = f"{hint}{len(self.constants)}"
+            self.constants[name] = value
+            if scalar:
+                self.scalars[name] = value
+                self.dtypes[name] = value.dtype
         return self.known[key]
 
     def bound(self, bind: Callable[[Units], Any], hint: str) -> str:
         """A name for what ``bind`` gives for the units of a batch."""
         return self.bindings.setdefault(bind, f"{hint}{len(self.bindings)}_")
 
-    def emit(self, expression: str) -> str:
-        """A new variable that holds the expression."""
-        variable = self._new()
-        self.lines.append(f"{variable} = {expression}")
+    def emit(
+        self, expression: str, dtype: np.dtype, sources: tuple[str, ...] = (), native: NativeForm | None = None
+    ) -> str:
+        """A new variable that holds the expression of these variables; ``native`` is its compiled form."""
+        variable = self._new(dtype)
+        one_call = native is not None and native is not choose
+        self.operations.append(Operation((variable,), expression, sources, native, one_call))
         return variable
 
     # Reading and writing registers
@@ -210,16 +224,23 @@ class _Writer:
         if wanted == np.bool_:
             raise Error(f"PTX takes a register of type {have} for a predicate in block {self.block.index}")
         if have.itemsize == wanted.itemsize and np.bool_ not in (have, wanted):
-            return self.emit(f"{variable}.view({self.constant(wanted)})")
+            return self._view(variable, wanted)
         if have.itemsize < wanted.itemsize and have.kind == "i":
-            variable = self.emit(f"{variable}.astype({self.constant(np.dtype(f'i{wanted.itemsize}'))})")
-            return self._convert(variable, np.dtype(f"i{wanted.itemsize}"), wanted)
+            middle = np.dtype(f"i{wanted.itemsize}")
+            return self._convert(self._resize(variable, middle, signed=True), middle, wanted)
         bits = np.dtype(f"u{have.itemsize}")
         if have.kind not in "ub":
-            variable = self.emit(f"{variable}.view({self.constant(bits)})")
+            variable = self._view(variable, bits)
         middle = np.dtype(f"u{wanted.itemsize}")
-        variable = self.emit(f"{variable}.astype({self.constant(middle)})")
-        return self._convert(variable, middle, wanted)
+        return self._convert(self._resize(variable, middle, signed=False), middle, wanted)
+
+    def _view(self, variable: str, wanted: np.dtype) -> str:
+        expression = f"{variable}.view({self.constant(wanted)})"
+        return self.emit(expression, wanted, (variable,), reinterpret(wanted))
+
+    def _resize(self, variable: str, wanted: np.dtype, signed: bool) -> str:
+        expression = f"{variable}.astype({self.constant(wanted)})"
+        return self.emit(expression, wanted, (variable,), resize(wanted.itemsize * 8, signed))
 
     def read(self, operand: Operand, kind: str) -> str:
         """An expression for a source operand, as the PTX type."""
@@ -231,7 +252,7 @@ class _Writer:
         if isinstance(operand, Special):
             have = DTYPES[_WIDE_SPECIALS.get(operand.name, "u32")]
             special = self.bound(_special, "special")
-            return self._convert(self.emit(f"{special}(L, {operand.name!r})"), have, wanted)
+            return self._convert(self.emit(f"{special}(L, {operand.name!r})", have), have, wanted)
         if isinstance(operand, Symbol | Address):
             return self.constant(immediate(self.address_of(operand), wanted))
         raise NotImplementedError(f"operand {operand!r}")
@@ -265,7 +286,7 @@ class _Writer:
             variable, have = self._convert(variable, have, wide), wide
         if guard is not None:
             old = self._as(operand.name, have)
-            variable = self.emit(f"select({guard}, {variable}, {old})")
+            variable = self.emit(f"select({guard}, {variable}, {old})", have, (guard, variable, old), choose)
         self.values[operand.name] = {have: variable}
 
     # Instructions
@@ -274,19 +295,23 @@ class _Writer:
         if instruction.guard is None:
             return None
         predicate = self._as(instruction.guard.name, DTYPES["pred"])
-        return self.emit(f"invert({predicate})") if instruction.negated else predicate
+        if not instruction.negated:
+            return predicate
+        return self.emit(f"invert({predicate})", DTYPES["pred"], (predicate,), invert)
 
-    def _decision(self, instruction: Instruction) -> str:
+    def _decision(self, instruction: Instruction) -> tuple[str, tuple[str, ...]]:
+        """What the last instruction decides, as an expression, and the variables in it."""
         guard = self._guard(instruction)
         opcode = OPCODES.find(instruction)
         assert opcode is not None
         if opcode.reads is None:
-            return guard or "None"
+            return guard or "None", (guard,) if guard else ()
         try:
             values = [self.read(operand, "u32") for operand in opcode.reads(instruction)]
         except NotImplementedError as error:
             raise unsupported(instruction, file=self.image.module.file) from error
-        return f"({guard}, ({''.join(value + ', ' for value in values)}))"
+        read = (*values, guard) if guard else tuple(values)
+        return f"({guard}, ({''.join(value + ', ' for value in values)}))", read
 
     def _instruction(self, instruction: Instruction, index: int) -> None:
         try:
@@ -310,23 +335,14 @@ class _Writer:
             raise NotImplementedError(f"{len(sources)} sources where {len(semantics.sources)} are known")
         values = [self.read(o, kind) for o, kind in zip(sources, semantics.sources, strict=True)]
         call = f"{self.constant(semantics.function, 'f')}({', '.join(values)})"
-        self._assign(instruction, destinations, semantics.results, call, self._guard(instruction))
+        steps = _Step(call, tuple(values), semantics.native, isinstance(semantics.function, np.ufunc))
+        self._assign(destinations, semantics.results, steps, self._guard(instruction))
 
-    def _assign(
-        self,
-        instruction: Instruction,
-        destinations: list[Operand],
-        results: tuple[str, ...],
-        call: str,
-        guard: str | None,
-    ) -> None:
+    def _assign(self, destinations: list[Operand], results: tuple[str, ...], step: _Step, guard: str | None) -> None:
         if len(destinations) != len(results):
             raise NotImplementedError(f"{len(destinations)} destinations where {len(results)} are known")
-        if len(results) == 1:
-            variables = [self.emit(call)]
-        else:
-            variables = [self._new() for _ in results]
-            self.lines.append(f"{', '.join(variables)} = {call}" if variables else call)
+        variables = tuple(self._new(DTYPES[kind]) for kind in results)
+        self.operations.append(Operation(variables, *step))
         for destination, kind, variable in zip(destinations, results, variables, strict=True):
             self.write(destination, kind, variable, guard)
 
@@ -347,7 +363,7 @@ class _Writer:
         function = self.bound(effect.bind, "effect")
         if guard is None:
             call = f"{function}({', '.join(['L', name, *values])})"
-            self._assign(instruction, destinations, effect.results, call, None)
+            self._assign(destinations, effect.results, _Step(call, tuple(values)), None)
             return
         olds = []
         for destination, kind in zip(destinations, effect.results, strict=False):
@@ -357,4 +373,4 @@ class _Writer:
                 olds.append(self.constant(DTYPES[kind].type(0)))
         kept, given = (f"({''.join(name + ', ' for name in names)})" for names in (olds, values))
         call = f"guarded(L, {guard}, {function}, {name}, {kept}, {given})"
-        self._assign(instruction, destinations, effect.results, call, None)
+        self._assign(destinations, effect.results, _Step(call, (guard, *olds, *values)), None)

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from softlab.emulator.machine.flow import uses_and_definitions
+from softlab.emulator.opcodes.emitter import NativeForm
 from softlab.emulator.opcodes.registry import PURE, Semantics
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Immediate, Instruction, Register
@@ -87,4 +88,10 @@ def _contracted(instruction: Instruction) -> Semantics:
         "minuend": lambda a, b, c: function(a, b, negative(c)),
         "subtrahend": lambda a, b, c: function(negative(a), b, c),
     }
-    return replace(fused, function=signed[kind])
+    native = fused.native
+    native_signed: dict[str, NativeForm | None] = {
+        "sum": native,
+        "minuend": native and (lambda e, a, b, c: native(e, a, b, e.fneg(c))),
+        "subtrahend": native and (lambda e, a, b, c: native(e, e.fneg(a), b, c)),
+    }
+    return replace(fused, function=signed[kind], native=native_signed[kind])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.emulator.lanes import WARP
@@ -29,8 +29,8 @@ class Launch:
     prints. ``budget`` is the number of instructions that a batch may issue. ``check`` says whether it is a fault that
     lanes cannot arrive at a warp-synchronous instruction that names them. ``warp_order`` names a block's warps in the
     order in which each goes as far as it can (empty: all in lock step); All blocks of a ``cooperative`` launch are one
-    batch. ``sink`` raises or collects the faults. ``names`` knows the source, for the words of
-    faults.
+    batch. ``compiled`` says which blocks of code are compiled (:mod:`softlab.emulator.machine.fusing`). ``sink``
+    raises or collects the faults. ``names`` knows the source, for the words of faults.
     """
 
     program: EmulatedProgram
@@ -47,6 +47,7 @@ class Launch:
     cooperative: bool = False
     output: Callable[[str], Any] = field(default_factory=PrintBuffer)
     observers: Sequence[Observer] = field(default=())
+    compiled: Literal["none", "hot", "all"] = "none"
     sink: FaultSink = field(default_factory=FaultSink)
     names: SourceNames | None = None
 

@@ -15,8 +15,10 @@ import numpy as np
 from softlab.emulator.host import BadLanes
 from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.machine.batch_host import BatchHost
-from softlab.emulator.machine.compiler import CompiledBlock, EmulatedProgram
+from softlab.emulator.machine.code import CompiledBlock
+from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.faults import Geometry
+from softlab.emulator.machine.fusing import Heat
 from softlab.emulator.machine.infinite_loop import LoopDetector, Repetition
 from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.observers import listeners
@@ -124,8 +126,27 @@ class RunningBatch:
     def bind(self, index: int) -> BoundBlock:
         """Compile a block and bind it to the units of this batch, when it runs first."""
         code = self.program.block(index)
-        bound = self.bound[index] = code, code.bind(self.units)
+        heat = code.heat if self.launch.compiled != "none" else None
+        if heat is None:
+            function = code.bind(self.units)
+        elif self.launch.compiled == "all" or self.program.heat[index] >= heat.compiles_from():
+            function = code.fused(self.units)
+        else:
+            function = self._warming(index, code, heat)
+        bound = self.bound[index] = code, function
         return bound
+
+    def _warming(self, index: int, code: CompiledBlock, heat: Heat) -> Callable[..., tuple]:
+        """The block's function until it is hot; then the compiled one takes its place."""
+        plain, so_far = code.bind(self.units), self.program.heat
+
+        def function(lanes: Lanes, *values: Value) -> tuple:
+            so_far[index] += heat.of(lanes.count)
+            if so_far[index] >= heat.compiles_from():
+                self.bound[index] = code, code.fused(self.units)
+            return plain(lanes, *values)
+
+        return function
 
     def live_mask(self) -> np.ndarray | None:
         """(blocks, threads) bool: the lanes that have not ended; None where all have."""

@@ -13,6 +13,7 @@ from softlab.emulator.machine.arguments import Mapped, pack
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.faults import Index3, SourceNames
 from softlab.emulator.machine.launch import Launch
+from softlab.emulator.machine.native import Choice, compiled_blocks
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, Image
@@ -43,6 +44,7 @@ def prepare(
     budget: int = INSTRUCTION_BUDGET,
     warp_order: Sequence[int] = (),
     cooperative: bool = False,
+    compiled: Choice | None = None,
     observers: Sequence[Observer] = (),
     sink: FaultSink | None = None,
     names: SourceNames | None = None,
@@ -66,6 +68,7 @@ def prepare(
         budget=budget,
         warp_order=tuple(warp_order),
         cooperative=cooperative,
+        compiled=compiled_blocks(compiled),
         observers=tuple(observers),
         sink=sink or FaultSink(),
         names=names,

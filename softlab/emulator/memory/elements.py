@@ -33,8 +33,9 @@ def split_elements(site: Site, items: Value) -> Any:
     if site.elements == 1:
         return items.view(site.dtype)
     elements = np.ascontiguousarray(np.atleast_1d(items)).view(site.dtype)
-    elements = elements.reshape(*np.shape(items), site.elements)
-    return tuple(elements[..., i] if np.ndim(items) else elements[i] for i in range(site.elements))
+    # Each element's values without gaps: all that follows is faster then.
+    by_element = np.ascontiguousarray(elements.reshape(-1, site.elements).T)
+    return tuple(by_element.reshape(site.elements, *np.shape(items))) if np.ndim(items) else tuple(by_element[:, 0])
 
 
 def join_elements(site: Site, values: tuple[Value, ...]) -> Value:

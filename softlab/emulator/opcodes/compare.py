@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import FLOATS, flush
 from softlab.emulator.opcodes.formats import WIDEN
 from softlab.emulator.opcodes.forms import BITS, INTEGERS, Form, bits_type, dtype_of, pure, select
@@ -41,8 +42,69 @@ _FLOAT: dict[str, Callable] = {
     "num": lambda a, b: (a == a) & (b == b),
     "nan": lambda a, b: (a != a) | (b != b),
 }
+#: The same in LLVM's terms: its operator, and whether it is true for NaN.
+_NATIVE_FLOAT: dict[str, tuple[str, bool]] = {
+    **{name: (sign, False) for name, sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="))},
+    **{f"{name}u": (sign, True) for name, sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="))},
+    "eq": ("==", False),
+    "ne": ("!=", False),
+    "equ": ("==", True),
+    "neu": ("!=", True),
+    "num": ("ord", False),
+    "nan": ("uno", True),
+}
+_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 _JOIN: dict[str, Callable] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 _FLUSH: dict[str, Callable] = {"f32": flush, "f16": flush_f16}
+
+
+_NATIVE_JOIN: dict[str, NativeForm] = {
+    "and": lambda e, a, b: e.and_(a, b),
+    "or": lambda e, a, b: e.or_(a, b),
+    "xor": lambda e, a, b: e.xor(a, b),
+}
+
+
+def _native_comparison(form: Form) -> NativeForm | None:
+    """The compiled form of a comparison, joined with a predicate where asked; it gives one predicate.
+
+    It reads the modifiers and takes none.
+    """
+    name, modifiers = form.type, form.instruction.modifiers
+    join = next((m for m in modifiers if m in _JOIN), "")
+    if name in FLOATS:
+        sign, unordered = _NATIVE_FLOAT[next(m for m in modifiers if m in _NATIVE_FLOAT)]
+        flushes = "ftz" in modifiers
+        if flushes and name != "f32":
+            return None
+
+        def compare(e: Emitter, a: Native, b: Native) -> Native:
+            a, b = (e.flush(a), e.flush(b)) if flushes else (a, b)
+            return e.fcmp_unordered(sign, a, b) if unordered else e.fcmp_ordered(sign, a, b)
+
+    elif name in (*BITS, *INTEGERS):
+        order = next(m for m in modifiers if m in _INTEGER)
+
+        def compare(e: Emitter, a: Native, b: Native) -> Native:
+            return e.compare(_UNSIGNED.get(order, order), a, b, name[0] == "s")
+
+    else:
+        return None
+    if not join:
+        return compare
+    return lambda e, a, b, c: _NATIVE_JOIN[join](e, compare(e, a, b), c)
+
+
+def _native_pair(form: Form, compare: NativeForm | None) -> NativeForm | None:
+    """The compiled form of ``p|q``; with a join, only Python has it."""
+    if compare is None or any(m in _JOIN for m in form.instruction.modifiers):
+        return None
+
+    def both(e: Emitter, a: Native, b: Native) -> tuple[Native, Native]:
+        p = compare(e, a, b)
+        return p, e.not_(p)
+
+    return both
 
 
 def _compare_floats(form: Form, element: str) -> Callable:
@@ -102,16 +164,17 @@ def _setp(form: Form) -> Semantics:
     """One predicate, or ``p|q`` where q is of the opposite comparison; each joined with c if asked."""
     form.one_type()
     compare, name = _comparison(form)
+    native = _native_comparison(form)
     if not form.paired:
         function, sources = _joined(form, compare, name)
-        return Semantics(function, sources, ("pred",))
+        return Semantics(function, sources, ("pred",), native=native)
 
     def both(a, b):
         p = compare(a, b)
         return p, ~p
 
     function, sources = _joined(form, both, name)
-    return Semantics(function, sources, ("pred", "pred"))
+    return Semantics(function, sources, ("pred", "pred"), native=_native_pair(form, native))
 
 
 @pure("setp", types=_PAIRS)
@@ -166,7 +229,12 @@ def _set_pairs(form: Form) -> Semantics:
 def _selp(form: Form) -> Semantics:
     name = form.one_type()
     name = name if name in FLOATS else bits_type(name)
-    return Semantics(lambda a, b, p: select(p, a, b), (name, name, "pred"), (name,))
+    return Semantics(
+        lambda a, b, p: select(p, a, b),
+        (name, name, "pred"),
+        (name,),
+        native=lambda e, a, b, p: e.select(p, a, b),
+    )
 
 
 @pure("slct", types=("s32", "f32"))

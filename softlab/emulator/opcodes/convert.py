@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import canonical, flush, saturate
 from softlab.emulator.opcodes.formats import NARROW, ROUND, WIDEN, float_conversion, narrow_tf32, relu
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
@@ -136,15 +137,60 @@ def _cvt_from_integer(form: Form) -> Semantics:
     registers = _register_type(form, 1, source), _register_type(form, 0, result)
     read = _reader(source, registers[0])
     if result in INTEGER_TYPES:
-        convert = _integer_conversion(result, source, form.flag("sat"))
-        return Semantics(_compose(read, convert, _writer(result, registers[1])), (registers[0],), (registers[1],))
+        sat = form.flag("sat")
+        convert = _integer_conversion(result, source, sat)
+        native = None if sat else _native_resizing(result, source, registers[1])
+        return Semantics(
+            _compose(read, convert, _writer(result, registers[1])), (registers[0],), (registers[1],), native=native
+        )
     if result not in FLOAT_TYPES:
         raise NotImplementedError(f"cvt to {result} from an integer")
-    convert = integer_to_float(result, source, form.one_of(*MODES))
+    mode = form.one_of(*MODES)
+    convert = integer_to_float(result, source, mode)
     form.flag("ftz")  # no integer is subnormal
+    native = _native_from_integer(result, source) if mode == "rn" and result in ("f32", "f64") else None
     if form.flag("sat"):
-        convert = _saturated(convert, result)
-    return Semantics(_compose(read, convert), (registers[0],), (result,))
+        convert, native = _saturated(convert, result), None
+    return Semantics(_compose(read, convert), (registers[0],), (result,), native=native)
+
+
+def _native_resizing(result: str, source: str, register: str) -> NativeForm:
+    """The compiled form of a conversion between integers: cut to the source, then to the result, then extended."""
+
+    def convert(e: Emitter, a: Native) -> Native:
+        a = e.resized(e.resized(a, width(source), False), width(result), source[0] == "s")
+        return e.resized(a, width(register), result[0] == "s")
+
+    return convert
+
+
+def _native_from_integer(result: str, source: str) -> NativeForm:
+    def convert(e: Emitter, a: Native) -> Native:
+        a = e.resized(a, width(source), False)
+        kind = e.float() if result == "f32" else e.double()
+        return e.sitofp(a, kind) if source[0] == "s" else e.uitofp(a, kind)
+
+    return convert
+
+
+_NATIVE_WHOLE = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+
+
+def _native_to_integer(result: str, source: str, rounding: str, register: str, ftz: bool) -> NativeForm | None:
+    """The compiled form of :func:`float_to_integer`."""
+    if source not in ("f32", "f64"):
+        return None
+    bits, signed = width(result), result[0] == "s"
+    nan = 1 << bits - 1 if source == "f64" or bits == 64 else 0
+
+    def convert(e: Emitter, a: Native) -> Native:
+        whole = e.intrinsic(_NATIVE_WHOLE[rounding], e.flush(a) if ftz and source == "f32" else a)
+        found = e.clamped_integer(whole, bits, signed)
+        if nan:
+            found = e.select(e.is_nan(a), found.type(nan), found)
+        return e.resized(found, width(register), signed)
+
+    return convert
 
 
 def _two_types(form: Form) -> tuple[str, str]:
@@ -174,10 +220,12 @@ def _cvt_from_float(form: Form) -> Semantics:
     result, source = _two_types(form)
     if result in INTEGER_TYPES:
         register = _register_type(form, 0, result)
-        convert = float_to_integer(result, source, form.one_of(*_TO_INTEGER))
-        flushed = flush if form.flag("ftz") and source == "f32" else None
+        rounding, ftz = form.one_of(*_TO_INTEGER), form.flag("ftz")
+        convert = float_to_integer(result, source, rounding)
+        flushed = flush if ftz and source == "f32" else None
         form.flag("sat")  # clamped anyway
-        return Semantics(_compose(flushed, convert, _writer(result, register)), (source,), (register,))
+        native = _native_to_integer(result, source, rounding, register, ftz)
+        return Semantics(_compose(flushed, convert, _writer(result, register)), (source,), (register,), native=native)
     return Semantics(_float_to_float(form, result, source), (source,), (result,))
 
 

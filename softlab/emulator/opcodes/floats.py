@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes import rounding
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.forms import Form, binary, pure, select, ternary, unary, width
 from softlab.emulator.opcodes.registry import Semantics
 
@@ -95,6 +96,34 @@ def finish(form: Form, function: Callable, wide: Callable | None = None) -> Call
     return lambda *sources: canonical(function(*sources))
 
 
+def finish_native(form: Form, native: NativeForm, wide: NativeForm | None = None) -> NativeForm | None:
+    """The compiled form of what :func:`finish` gives; it reads the modifiers and takes none."""
+    if form.type != "f32":
+        return None
+    ftz, sat = (name in form.instruction.modifiers for name in ("ftz", "sat"))
+
+    def apply(e: Emitter, *sources: Native) -> Native:
+        sources = tuple(e.flush(source) for source in sources) if ftz else sources
+        result = native(e, *sources)
+        if ftz:
+            result = e.flush(result)
+            if wide is not None:
+                size = e.magnitude(wide(e, *(e.fpext(source, e.double()) for source in sources)))
+                below = e.fcmp_ordered("<", size, size.type(float(_LEAST_NORMAL)))
+                bits = e.bits(result)
+                zero = e.as_float(e.and_(bits, bits.type(0x80000000)))
+                result = e.select(below, zero, result)
+        return e.saturate(result) if sat else e.canonical(result)
+
+    return apply
+
+
+_NATIVE: dict[str, NativeForm] = {
+    "add": lambda e, a, b: e.fadd(a, b),
+    "sub": lambda e, a, b: e.fsub(a, b),
+    "mul": lambda e, a, b: e.fmul(a, b),
+    "fma": lambda e, a, b, c: e.intrinsic("fma", a, b, c),
+}
 _BY_MODE = {
     ("add", "f32"): rounding.add_f32,
     ("add", "f64"): rounding.add_f64,
@@ -114,7 +143,8 @@ def _add_or_multiply(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of(*rounding.MODES, default="rn")
     wide = np.multiply if form.opcode == "mul" else None
-    return binary(finish(form, _BY_MODE[form.opcode, name](mode), wide), name)
+    native = finish_native(form, _NATIVE[form.opcode], _NATIVE["mul"] if wide else None) if mode == "rn" else None
+    return binary(finish(form, _BY_MODE[form.opcode, name](mode), wide), name, native=native)
 
 
 @pure("sub", types=FLOATS)
@@ -122,7 +152,7 @@ def _subtract(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of(*rounding.MODES, default="rn")
     if mode == "rn":
-        return binary(finish(form, np.subtract), name)
+        return binary(finish(form, np.subtract), name, native=finish_native(form, _NATIVE["sub"]))
     add = _BY_MODE["add", name](mode)
     return binary(finish(form, lambda a, b: add(a, np.negative(b))), name)
 
@@ -132,17 +162,19 @@ def _fused(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of(*rounding.MODES, default="rn")
     function = rounding.fma_f64 if (name, mode) == ("f64", "rn") else _BY_MODE["fma", name](mode)
-    return ternary(finish(form, function, lambda a, b, c: a * b + c), name)
+    native = finish_native(form, _NATIVE["fma"], lambda e, a, b, c: e.fadd(e.fmul(a, b), c)) if mode == "rn" else None
+    return ternary(finish(form, function, lambda a, b, c: a * b + c), name, native=native)
 
 
 @pure("abs", types=FLOATS)
 def _abs(form: Form) -> Semantics:
-    return unary(finish(form, np.abs), form.one_type())
+    native = finish_native(form, lambda e, a: e.magnitude(a))
+    return unary(finish(form, np.abs), form.one_type(), native=native)
 
 
 @pure("neg", types=FLOATS)
 def _neg(form: Form) -> Semantics:
-    return unary(finish(form, np.negative), form.one_type())
+    return unary(finish(form, np.negative), form.one_type(), native=finish_native(form, lambda e, a: e.fneg(a)))
 
 
 @pure("copysign", types=FLOATS)
@@ -180,7 +212,8 @@ def extreme(opcode: str, name: str, propagate: bool = False) -> Callable:
 @pure("min", "max", types=FLOATS)
 def _extreme(form: Form) -> Semantics:
     name = form.one_type()
-    function = extreme(form.opcode, name, form.flag("NaN"))
+    propagate = form.flag("NaN")
+    function = extreme(form.opcode, name, propagate)
     if form.flag("xorsign"):
         if not form.flag("abs"):
             raise NotImplementedError(".xorsign needs .abs")
@@ -193,7 +226,25 @@ def _extreme(form: Form) -> Semantics:
     if len(form.operands) == 4:
         two = function
         return ternary(finish(form, lambda a, b, c: two(two(a, b), c)), name)
-    return binary(finish(form, function), name)
+    plain_form = "xorsign" not in form.instruction.modifiers
+    native = finish_native(form, _native_extreme(form.opcode, propagate)) if plain_form else None
+    return binary(finish(form, function), name, native=native)
+
+
+def _native_extreme(opcode: str, propagate: bool) -> NativeForm:
+    """The compiled form of :func:`extreme` of two float32."""
+    sign = "<" if opcode == "min" else ">"
+
+    def choose(e: Emitter, a: Native, b: Native) -> Native:
+        result = e.select(e.or_(e.fcmp_ordered(sign, a, b), e.is_nan(b)), a, b)
+        # Equal numbers have the same bits, zeros apart: there the signs decide.
+        join = e.or_ if opcode == "min" else e.and_
+        result = e.select(e.fcmp_ordered("==", a, b), e.as_float(join(e.bits(a), e.bits(b))), result)
+        if propagate:
+            result = e.select(e.is_nan(a), a, e.select(e.is_nan(b), b, result))
+        return result
+
+    return choose
 
 
 def _is_subnormal(a):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from softlab.emulator.opcodes.emitter import NativeForm
 from softlab.emulator.opcodes.registry import PURE, OpcodeTable, Semantics
 from softlab.emulator.ptx.syntax import DTYPES, Immediate, Instruction, Operand, Pair, Vector
 
@@ -134,19 +135,19 @@ class TypedOpcodes:
 pure = TypedOpcodes(PURE)
 
 
-def unary(function: Callable, source: str, result: str | None = None) -> Semantics:
+def unary(function: Callable, source: str, result: str | None = None, native: NativeForm | None = None) -> Semantics:
     """Semantics of one source; ``result`` is its type too unless given."""
-    return Semantics(function, (source,), (result or source,))
+    return Semantics(function, (source,), (result or source,), native=native)
 
 
-def binary(function: Callable, source: str, result: str | None = None) -> Semantics:
+def binary(function: Callable, source: str, result: str | None = None, native: NativeForm | None = None) -> Semantics:
     """Semantics of two sources of one type."""
-    return Semantics(function, (source, source), (result or source,))
+    return Semantics(function, (source, source), (result or source,), native=native)
 
 
-def ternary(function: Callable, source: str, result: str | None = None) -> Semantics:
+def ternary(function: Callable, source: str, result: str | None = None, native: NativeForm | None = None) -> Semantics:
     """Semantics of three sources of one type."""
-    return Semantics(function, (source, source, source), (result or source,))
+    return Semantics(function, (source, source, source), (result or source,), native=native)
 
 
 def bits_type(name: str) -> str:

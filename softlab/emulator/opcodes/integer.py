@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.carry import multiply_add_with_carry, with_carry_out
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.forms import (
     INTEGER_PAIRS,
     INTEGERS,
@@ -21,6 +22,7 @@ from softlab.emulator.opcodes.forms import (
     pure,
     ternary,
     unary,
+    width,
 )
 from softlab.emulator.opcodes.parts import WIDE, high_product, packed, parts
 from softlab.emulator.opcodes.registry import Semantics
@@ -28,6 +30,10 @@ from softlab.emulator.opcodes.registry import Semantics
 _S32 = np.iinfo(np.int32)
 _WRAPPING = {"add": np.add, "sub": np.subtract}
 _EXTREMES = {"min": np.minimum, "max": np.maximum}
+_NATIVE_WRAPPING: dict[str, NativeForm] = {
+    "add": lambda e, a, b: e.add(a, b),
+    "sub": lambda e, a, b: e.sub(a, b),
+}
 
 
 def _saturated(wide: np.ndarray) -> np.ndarray:
@@ -44,7 +50,7 @@ def _add(form: Form) -> Semantics:
         if form.one_type() != "s32":
             raise NotImplementedError(".sat is for s32")
         return binary(lambda a, b: _saturated(operation(a, b, dtype=np.int64)), "s32")
-    return binary(operation, bits_type(form.one_type()))
+    return binary(operation, bits_type(form.one_type()), native=_NATIVE_WRAPPING[form.opcode])
 
 
 @pure("add", "sub", types=INTEGER_PAIRS)
@@ -57,12 +63,29 @@ def _mul(form: Form) -> Semantics:
     name = form.one_type()
     part = form.one_of("lo", "hi", "wide")
     if part == "lo":
-        return binary(np.multiply, bits_type(name))
+        return binary(np.multiply, bits_type(name), native=lambda e, a, b: e.mul(a, b))
     if part == "hi":
-        return binary(high_product(name), name)
+        return binary(high_product(name), name, native=_native_high(name))
     wide = _wide_type(name)
     dtype = dtype_of(wide)
-    return binary(lambda a, b: np.multiply(a, b, dtype=dtype), name, wide)
+    return binary(lambda a, b: np.multiply(a, b, dtype=dtype), name, wide, native=_native_wide(name))
+
+
+def _native_wide(name: str) -> NativeForm:
+    """The full product."""
+    bits, signed = width(name), name[0] == "s"
+    return lambda e, a, b: e.mul(e.resized(a, 2 * bits, signed), e.resized(b, 2 * bits, signed))
+
+
+def _native_high(name: str) -> NativeForm:
+    """The upper half of the product."""
+    bits, wide = width(name), _native_wide(name)
+
+    def high(e: Emitter, a: Native, b: Native) -> Native:
+        product = wide(e, a, b)
+        return e.trunc(e.lshr(product, product.type(bits)), a.type)
+
+    return high
 
 
 def _wide_type(name: str) -> str:
@@ -78,17 +101,26 @@ def _mad(form: Form) -> Semantics:
     name = form.one_type()
     part = form.one_of("lo", "hi", "wide")
     if part == "lo":
-        return ternary(lambda a, b, c: np.multiply(a, b) + c, bits_type(name))
+        return ternary(
+            lambda a, b, c: np.multiply(a, b) + c, bits_type(name), native=lambda e, a, b, c: e.add(e.mul(a, b), c)
+        )
     if part == "hi":
         high = high_product(name)
         if form.flag("sat"):
             if name != "s32":
                 raise NotImplementedError(".sat is for s32")
             return ternary(lambda a, b, c: _saturated(np.add(high(a, b), c, dtype=np.int64)), name)
-        return ternary(lambda a, b, c: high(a, b) + c, name)
+        native_high = _native_high(name)
+        return ternary(lambda a, b, c: high(a, b) + c, name, native=lambda e, a, b, c: e.add(native_high(e, a, b), c))
     wide = _wide_type(name)
     dtype = dtype_of(wide)
-    return Semantics(lambda a, b, c: np.multiply(a, b, dtype=dtype) + c, (name, name, wide), (wide,))
+    native_wide = _native_wide(name)
+    return Semantics(
+        lambda a, b, c: np.multiply(a, b, dtype=dtype) + c,
+        (name, name, wide),
+        (wide,),
+        native=lambda e, a, b, c: e.add(native_wide(e, a, b), c),
+    )
 
 
 @pure("mul24", "mad24", types=("s32", "u32"))
@@ -154,12 +186,12 @@ def _div(form: Form) -> Semantics:
 
 @pure("abs", types=("s16", "s32", "s64"))
 def _abs(form: Form) -> Semantics:
-    return unary(np.abs, form.one_type())
+    return unary(np.abs, form.one_type(), native=lambda e, a: e.select(e.icmp_signed("<", a, a.type(0)), e.neg(a), a))
 
 
 @pure("neg", types=("s16", "s32", "s64"))
 def _neg(form: Form) -> Semantics:
-    return unary(np.negative, bits_type(form.one_type()))
+    return unary(np.negative, bits_type(form.one_type()), native=lambda e, a: e.neg(a))
 
 
 @pure("min", "max", types=INTEGERS)
@@ -171,7 +203,8 @@ def _extreme(form: Form) -> Semantics:
             raise NotImplementedError(".relu is for s32")
         zero = np.int32(0)
         return binary(lambda a, b: np.maximum(operation(a, b), zero), name)
-    return binary(operation, name)
+    order, signed = "lt" if form.opcode == "min" else "gt", name[0] == "s"
+    return binary(operation, name, native=lambda e, a, b: e.select(e.compare(order, a, b, signed), a, b))
 
 
 @pure("min", "max", types=INTEGER_PAIRS)

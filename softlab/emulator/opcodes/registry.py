@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from softlab.emulator.opcodes.emitter import NativeForm
 from softlab.emulator.ptx.syntax import Instruction, Operand
 from softlab.emulator.ptx.unsupported import unsupported
 from softlab.errors import Error
@@ -31,6 +32,8 @@ class Semantics:
     the sign does not matter the type is untyped ("b32" for ``add.s32``), so that no reinterpretation is needed.
     A predicate written ``!%p`` is inverted by the machine before the call.
     ``carry_in``: the last source, of type pred, is CC.CF and no operand; ``carry_out``: the last result is.
+    ``native`` is the compiled form (:mod:`softlab.emulator.opcodes.emitter`): the same bits for every lane. An opcode
+    without one is called in hot blocks, too.
     """
 
     function: Callable
@@ -38,6 +41,7 @@ class Semantics:
     results: tuple[str, ...]
     carry_in: bool = False
     carry_out: bool = False
+    native: NativeForm | None = None
 
 
 Lowering = Callable[[Instruction], Semantics]

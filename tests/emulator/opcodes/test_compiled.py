@@ -1,0 +1,83 @@
+"""The compiled form of each opcode gives the bits of its NumPy form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from softlab.emulator.machine.fusing import Variables, fused
+from softlab.emulator.machine.native import Operation, available
+from softlab.emulator.opcodes.registry import Semantics
+from softlab.emulator.ptx.syntax import DTYPES
+from tests.emulator.opcodes.cases import bits, lower
+from tests.emulator.opcodes.hardware import FORMS, emulated, sources_for
+
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+
+LANES = 4000
+#: Operands -> forms that nearly all kernels consist of. Each of them is compiled.
+COMMON = {
+    "d, a": ["neg.s32", "abs.s32", "not.b32", "neg.f32", "abs.f32", "cvt.s64.s32", "cvt.u32.u64", "cvt.rn.f32.s32"],
+    "d, a, b": ["add.s32", "sub.s32", "mul.lo.s32", "mul.wide.s32", "mul.hi.u32", "min.s32", "and.b32", "or.b32"],
+    "d, b, a": ["shl.b32", "shr.s32", "add.rn.f32", "sub.f32", "mul.rn.f32", "add.ftz.f32", "add.sat.f32", "min.f32"],
+    "p, a, b": ["setp.lt.s32", "setp.ge.u32", "setp.eq.b32", "setp.lt.f32", "setp.neu.f32"],
+    "d, a, b, c": ["mad.lo.s32", "shf.l.wrap.b32", "selp.b32", "fma.rn.f32", "fma.rn.ftz.f32"],
+}
+
+
+def compiled(semantics: Semantics) -> Callable:
+    """The compiled form as a function of arrays and scalars."""
+    sources = tuple(f"a{i}" for i in range(len(semantics.sources)))
+    results = tuple(f"r{i}" for i in range(len(semantics.results)))
+    kinds = (*semantics.sources, *semantics.results)
+    dtypes = {name: DTYPES[kind] for name, kind in zip((*sources, *results), kinds, strict=True)}
+    namespace: dict = {}
+    run = Operation(results, "not used", sources, semantics.native)
+    (line,) = fused([run], results, Variables(dtypes, {}, namespace))
+    source = f"def run({', '.join(sources)}):\n    {line}\n    return {', '.join(results)},"
+    exec(source, namespace)
+    return namespace["run"]
+
+
+def with_compiled_forms(opcode: str) -> list[str]:
+    texts = [text for text in FORMS if text.split(".")[0].split()[0] == opcode]
+    return [text for text in texts if lower(text).native is not None]
+
+
+OPCODES = sorted({text.split(".")[0].split()[0] for text in FORMS})
+
+
+def test_the_common_forms_are_compiled() -> None:
+    for operands, names in COMMON.items():
+        for name in names:
+            assert lower(f"{name} {operands}").native is not None, name
+
+
+@pytest.mark.parametrize("opcode", [opcode for opcode in OPCODES if with_compiled_forms(opcode)])
+def test_the_bits_are_those_of_the_numpy_form(opcode: str) -> None:
+    for text in with_compiled_forms(opcode):
+        semantics = lower(text)
+        function = compiled(semantics)
+        sources = sources_for(semantics, LANES, seed=3)
+        shapes = [
+            sources,
+            [source.reshape(40, -1) for source in sources],
+            [source[:64].reshape(1, 64) if n % 2 else source[:40].reshape(40, 1) for n, source in enumerate(sources)],
+            [source[:64].reshape(1, 64) if n % 2 else source[7] for n, source in enumerate(sources)],
+            [source[::3] for source in sources],
+            *([source[lane] for source in sources] for lane in range(0, LANES, 401)),
+        ]
+        for given in shapes:
+            with np.errstate(all="ignore"):
+                made = function(*given)
+            for got, want in zip(made, emulated(semantics, given), strict=True):
+                if all(np.ndim(value) == 0 for value in given):
+                    assert isinstance(got, np.generic), text
+                assert np.asarray(got).dtype == np.asarray(want).dtype, text
+                wrong = bits(got) != bits(want)
+                if np.any(wrong):
+                    lane = np.unravel_index(int(np.argmax(wrong)), np.shape(wrong))
+                    inputs = [hex(int(np.broadcast_to(bits(g), np.shape(wrong))[lane])) for g in given]
+                    pytest.fail(f"{text}: {inputs}: compiled {bits(got)[lane]:#x}, NumPy {bits(want)[lane]:#x}")
