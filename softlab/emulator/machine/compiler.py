@@ -97,7 +97,7 @@ def _storage_types(image: Image) -> dict[str, np.dtype]:
                 votes[name][DTYPES[kind]] += 1
     chosen = {}
     for name, kind in image.registers.items():
-        declared = DTYPES[kind]
+        declared = DTYPES.get(kind, DTYPES["b64"])  # instructions of the others are refused
         if kind[0] == "b" and kind not in ("bf16", "bf16x2"):
             fitting = [d for d, _ in votes[name].most_common() if d.itemsize == declared.itemsize and d != np.bool_]
             declared = fitting[0] if fitting else declared

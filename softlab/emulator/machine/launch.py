@@ -29,7 +29,8 @@ class Launch:
     prints. ``budget`` is the number of instructions that a batch may issue. ``check`` says whether it is a fault that
     lanes cannot arrive at a warp-synchronous instruction that names them. ``warp_order`` names a block's warps in the
     order in which each goes as far as it can (empty: all in lock step); All blocks of a ``cooperative`` launch are one
-    batch. ``compiled`` says which blocks of code are compiled (:mod:`softlab.emulator.machine.fusing`). ``sink``
+    batch. ``grid_workspace`` is the address of the word in which cooperative groups keep the barrier of such a grid,
+    else 0. ``compiled`` says which blocks of code are compiled (:mod:`softlab.emulator.machine.fusing`). ``sink``
     raises or collects the faults. ``names`` knows the source, for the words of faults.
     """
 
@@ -45,6 +46,7 @@ class Launch:
     warp_order: tuple[int, ...] = ()
     check: bool = False
     cooperative: bool = False
+    grid_workspace: int = 0
     output: Callable[[str], Any] = field(default_factory=PrintBuffer)
     observers: Sequence[Observer] = field(default=())
     compiled: Literal["none", "hot", "all"] = "none"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.machine.refused import check_known
 from softlab.emulator.opcodes.effects import EFFECTS, Effect
 from softlab.emulator.opcodes.registry import OPCODES, PURE, Semantics
 from softlab.emulator.ptx.linker import Image
@@ -23,6 +24,7 @@ def lowered(instruction: Instruction, index: int, image: Image) -> Effect | Sema
         NotImplementedError: not with these operands.
     """
     opcode = OPCODES.find(instruction)
+    check_known(instruction, image.module.file)
     if opcode is None:
         raise unsupported(instruction, file=image.module.file)
     if opcode.kind == "pure":

@@ -27,6 +27,8 @@ _MOST_LOCAL_BYTES = 512 << 10
 _MOST_VARIABLE_BYTES = 1 << 30
 #: Shared and local memory of all blocks of a cooperative launch, which exist at the same time: a limit of our own.
 _MOST_BYTES_AT_ONCE = 2 << 30
+#: Bytes of the workspace of a cooperative launch.
+_WORKSPACE_BYTES = 8
 #: Blocks of a cluster where the launch allows more than the portable 8, and the compute capability that brought them.
 _MOST_CLUSTER, _FIRST_WITH_CLUSTERS = 16, 90
 
@@ -69,12 +71,22 @@ def prepare(
         warp_order=tuple(warp_order),
         cooperative=cooperative,
         compiled=compiled_blocks(compiled),
+        grid_workspace=_map_workspace(memory) if cooperative else 0,
         observers=tuple(observers),
         sink=sink or FaultSink(),
         names=names,
     )
     _check_cooperative(launch)
     return launch, mapped
+
+
+def _map_workspace(memory: Allocations) -> int:
+    """The address of what the driver gives to the grid of a cooperative launch.
+
+    ``grid_workspace`` in ``cooperative_groups/details/driver_abi.h``: the size, and the word of the grid's barrier.
+    """
+    words = np.array([_WORKSPACE_BYTES, 0], np.uint32)
+    return memory.add(words.view(np.uint8), name="the workspace of cooperative groups")
 
 
 def _check_cooperative(launch: Launch) -> None:

@@ -13,8 +13,10 @@ from softlab.emulator.machine.schedule import Shortage
 from softlab.emulator.ptx.linker import RANK_SHIFT
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
-from softlab.errors import KernelFault
+from softlab.errors import STOP_KINDS, KernelFault
 
+#: The header of cooperative groups, and its folder.
+_GROUPS = "cooperative_groups"
 _HINTS = {
     "global-out-of-bounds": ". Test the index against the length before the access, and check the array's size and the "
     "grid",
@@ -46,8 +48,8 @@ class FaultReports:
     ) -> KernelFault:
         """The fault of the first lane where ``bad`` holds; ``other``: another instruction that it meets, and lanes."""
         row, column = first_lane(lanes, bad)
-        if kind == "trap" and instruction is not None and self._launch.names is not None:
-            sentence += self._launch.names.trap_hint(instruction)
+        if kind in STOP_KINDS and instruction is not None:
+            sentence += self._of_grid_groups(instruction) or self._trap_hint(kind, instruction)
         return kernel_fault(
             kind,
             sentence,
@@ -58,6 +60,19 @@ class FaultReports:
             address=address,
             argument=argument,
             other=self._other(*other) if other is not None else None,
+        )
+
+    def _trap_hint(self, kind: str, instruction: Instruction) -> str:
+        names = self._launch.names
+        return names.trap_hint(instruction) if kind == "trap" and names is not None else ""
+
+    def _of_grid_groups(self, instruction: Instruction) -> str:
+        """A hint for a kernel that stops in cooperative groups' barrier of the grid; "" for others."""
+        if self._launch.cooperative or not any(f.file.startswith(_GROUPS) for f in instruction.frames):
+            return ""
+        return (
+            " in cooperative groups: the barrier of the grid (grid.sync()) does not work in a launch that is not "
+            "cooperative. Launch with cooperative=True"
         )
 
     def _other(self, instruction: Instruction, lanes: Lanes) -> OtherAccess:

@@ -51,6 +51,8 @@ def _of_sizes(launch: Launch) -> dict[str, Value]:
         "is_explicit_cluster": np.bool_(launch.program.image.cluster is not None),
         "cluster_nctarank": np.uint32(launch.blocks_per_cluster),
         "current_graph_exec": np.uint32(0),
+        "envreg1": np.uint32(launch.grid_workspace >> 32),
+        "envreg2": np.uint32(launch.grid_workspace & 0xFFFFFFFF),
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from softlab.emulator.ptx.source_locations import SourceLocations
 from softlab.emulator.ptx.syntax import (
     DTYPES,
+    REFUSED_TYPES,
     Address,
     Function,
     Immediate,
@@ -21,13 +22,22 @@ from softlab.emulator.ptx.syntax import (
 )
 from softlab.emulator.ptx.tokens import Tokens, number
 
+#: Special registers that the driver sets, or that profilers read. The emulator has only those of a cooperative launch.
+DRIVER_REGISTERS = (
+    *(f"envreg{number}" for number in range(32)),
+    *(f"pm{number}" for number in range(8)), *(f"pm{number}_64" for number in range(8)),
+    *(f"reserved_smem_offset_{name}" for name in ("begin", "end", "cap", "0", "1")),
+)  # fmt: skip
+#: Those with the two halves of the address of a cooperative launch's workspace, the high one first, and 0 in other
+#: launches. ``cooperative_groups/details/driver_abi.h`` reads them so.
+GRID_WORKSPACE = ("envreg1", "envreg2")
 #: Special registers (PTX ISA, "Special Registers"), without the ``.x`` of the four that are vectors.
 SPECIAL_REGISTERS = frozenset((
     "tid", "ntid", "ctaid", "nctaid", "laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock_hi",
     "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi", "lanemask_eq", "lanemask_le", "lanemask_lt",
     "lanemask_ge", "lanemask_gt", "dynamic_smem_size", "total_smem_size", "aggr_smem_size", "is_explicit_cluster",
     "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid", "cluster_ctarank", "cluster_nctarank",
-    "current_graph_exec",
+    "current_graph_exec", *DRIVER_REGISTERS,
 ))  # fmt: skip
 SPACES = (".global", ".const", ".shared", ".local", ".param")
 #: Takes a declaration of variables: (scope, suffix of their unique names).
@@ -175,7 +185,7 @@ class Body:
         tokens = self.tokens
         tokens.take(".reg")
         kind = tokens.take()[1:]
-        if kind not in DTYPES:
+        if kind not in DTYPES and kind not in REFUSED_TYPES:
             raise tokens.error(f"registers of type .{kind} are not taken")
         while True:
             name = tokens.take()

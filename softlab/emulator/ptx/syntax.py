@@ -21,6 +21,8 @@ DTYPES: dict[str, np.dtype] = {
     "f16x2": np.dtype(np.uint32),
     "bf16x2": np.dtype(np.uint32),
 }
+#: Types of registers that the parser takes and that no instruction of the emulator does.
+REFUSED_TYPES = ("b128",)
 
 
 @dataclass(frozen=True, slots=True)

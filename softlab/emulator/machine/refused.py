@@ -1,0 +1,48 @@
+"""What the parser takes and the emulator does not have, with advice: registers of the driver, and 128-bit values."""
+
+from __future__ import annotations
+
+from softlab.emulator.ptx.body import DRIVER_REGISTERS, GRID_WORKSPACE
+from softlab.emulator.ptx.syntax import REFUSED_TYPES, Address, Instruction, Operand, Pair, Register, Special, Vector
+from softlab.emulator.ptx.unsupported import unsupported
+
+#: Beginning of a special register's name -> (what it is, what to do instead).
+_DRIVER = {
+    "reserved_smem": (
+        "it is where the driver keeps shared memory of its own, which cooperative groups use for tiles of several "
+        "warps",
+        "Use tiles of at most 32 threads, and __shared__ memory with __syncthreads() between warps",
+    ),
+    "envreg": ("the driver sets it for its own use", "Pass the value as an argument"),
+    "pm": ("it is a performance counter of the GPU", "Read run.counters after the run"),
+}
+
+
+def check_known(instruction: Instruction, file: str | None) -> None:
+    """Refuse an instruction that reads what the emulator does not have; ``file`` is the kernel's own source file.
+
+    Raises:
+        UnsupportedInstruction: with advice.
+    """
+    operands = [part for operand in instruction.operands for part in _parts(operand)]
+    wide = any(isinstance(part, Register) and part.type in REFUSED_TYPES for part in operands)
+    if wide or instruction.has(*REFUSED_TYPES):
+        raise unsupported(
+            instruction,
+            "it needs a register of 128 bits",
+            file=file,
+            advice="Load and store 16 bytes as a float4 or uint4, or compute with two values of 64 bits",
+        )
+    for part in operands:
+        if isinstance(part, Special) and part.name in DRIVER_REGISTERS and part.name not in GRID_WORKSPACE:
+            what, advice = next(words for stem, words in _DRIVER.items() if part.name.startswith(stem))
+            raise unsupported(instruction, f"%{part.name} is not known, since {what}", file=file, advice=advice)
+
+
+def _parts(operand: Operand) -> tuple[Operand, ...]:
+    """The registers in an operand."""
+    if isinstance(operand, Vector):
+        return operand.elements
+    if isinstance(operand, Pair):
+        return operand.first, operand.second
+    return (operand.base,) if isinstance(operand, Address) else (operand,)
