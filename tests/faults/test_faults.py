@@ -8,9 +8,9 @@ import pytest
 
 from softlab.errors import FAULT_KINDS, KernelFault
 from softlab.kernel import Kernel
-from tests.faults.cases import GOOD
 from tests.faults.planted import PLANTED, PLANTED_CLUSTER, PLANTED_OBJECTS, Planted
-from tests.faults.table import recorded, row
+from tests.faults.registry import Case, good_cases, planted_cases
+from tests.faults.table import planted_table, recorded, row
 
 #: Instructions after which a loop counts as endless: the good kernels need a tenth of it.
 BUDGET = 20_000
@@ -48,17 +48,24 @@ def test_a_fault_in_a_header_names_the_line_there_too() -> None:
         Kernel.from_program(planted.compile()).run(good.grid, good.block, good.arguments(), good.smem)
 
 
-def test_the_record_of_compute_sanitizer_is_of_these_faults() -> None:
-    record = recorded()
-    assert [(row["kind"], row["name"]) for row in record["planted"]] == [(p.kind, p.name) for p in PLANTED]
-    assert all(tool["ran"] == tool["of"] == len(GOOD) for tool in record["good"].values())
+def test_the_record_of_compute_sanitizer_is_of_these_cases() -> None:
+    assert set(recorded()["cases"]) <= {case.name for case in planted_cases() + good_cases()}
 
 
-@pytest.mark.parametrize("planted", [p for p in PLANTED if p.kind != "infinite-loop"][::6], ids=lambda p: p.name)
-def test_a_row_of_the_table(planted: Planted) -> None:
+_ROWS = [case for case in planted_cases() if case.name.startswith("planted/") and not case.hangs][::12]
+
+
+@pytest.mark.parametrize("case", _ROWS, ids=lambda case: case.name)
+def test_a_row_of_the_table(case: Case) -> None:
     """What memcheck finds on the hardware it finds at the line that softlab names."""
-    found = row(planted)
-    assert found.softlab.startswith(planted.kind)
-    assert "not as planted" not in found.softlab
-    if found.sanitizer.get("memcheck", "hangs") != "hangs":
+    found = row(case)
+    assert found.softlab.in_place
+    if found.sanitizer.get("memcheck"):
         assert found.at_the_line
+
+
+def test_the_tables_count_the_rows() -> None:
+    case = next(case for case in planted_cases() if case.name == "planted/race: no barrier after loading")
+    head, *rows = planted_table([row(case)])
+    assert head.split()[:3] == ["planted", "faults", "planted"]
+    assert [line.split()[:5] for line in rows] == [["races,", "shared", "1", "1", "1"], ["all", "1", "1", "1", "1"]]

@@ -26,7 +26,7 @@ def recorded() -> dict[str, np.ndarray]:
 def test_the_record_is_of_these_programs(recorded: dict[str, np.ndarray]) -> None:
     about = json.loads(bytes(recorded["about"]))
     assert about["gpu"].startswith("NVIDIA H200")
-    assert about["digest"] == digest(), "record them again: tests/faults/sanitizer.py"
+    assert about["digest"] == digest(), "record them again: tests/fuzz/on_gpu.py"
     assert len(programs()) >= 200
     assert len(recorded) == 1 + 3 * len(programs())
 

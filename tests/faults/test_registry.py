@@ -1,0 +1,81 @@
+"""Every planted fault of the registry is found at its line, and no good kernel is accused."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from softlab.kernel import Kernel
+from tests.faults.course_good_blocks import BLOCKS
+from tests.faults.course_good_together import TOGETHER
+from tests.faults.outcome import outcome
+from tests.faults.registry import Case, good_cases, planted_cases
+
+#: The others have their tests in test_faults.py, test_good_kernels.py and tests/instruments/test_global_hazards.py.
+NEW = ("course/", "refused/")
+#: Checks that are not there yet.
+PENDING = {
+    f"course/{name}"
+    for name in (
+        "volatile_last_warp", "warp_reduce_of_the_old_samples", "volatile_neighbour_in_a_warp",
+        "minimum_without_a_start", "loop_that_may_not_run", "local_array_partly_set", "local_histogram_not_zeroed",
+        "shuffle_of_an_unset_value", "store_after_arrive", "groups_share_one_barrier_name", "mbarrier_overwritten",
+        "grid_sync_by_some_blocks", "jacobi_with_one_array", "grid_sync_two_phases", "jacobi_persistent",
+    )
+}  # fmt: skip
+
+
+def _parameters(cases: tuple[Case, ...]) -> list:
+    """One parameter for each new case; a known miss must fail."""
+    chosen = [case for case in cases if case.name.startswith(NEW)]
+    return [
+        pytest.param(
+            case,
+            id=case.name,
+            marks=_marks(case),
+        )
+        for case in chosen
+    ]
+
+
+def _marks(case: Case) -> list:
+    if case.name in PENDING:
+        return [pytest.mark.xfail(strict=False, reason="not checked yet")]
+    return [pytest.mark.xfail(strict=True, reason=case.missed)] if case.missed else []
+
+
+def test_the_registry_is_large_and_every_family_is_planted() -> None:
+    planted, good = planted_cases(), good_cases()
+    assert len(planted) >= 150
+    assert len(good) >= 100
+    names = [case.name for case in planted + good]
+    assert len(set(names)) == len(names)
+    assert min(Counter(case.family for case in planted).values()) >= 3
+    assert all(case.lines or case.refusal for case in planted)
+
+
+@pytest.mark.parametrize("case", _parameters(planted_cases()))
+def test_a_planted_fault_is_found_at_its_line(case: Case) -> None:
+    result = outcome(case)
+    assert result.found, result.said
+    assert result.in_place, result.findings
+    assert result.raised
+
+
+@pytest.mark.parametrize("case", _parameters(good_cases()))
+def test_a_good_kernel_is_not_accused(case: Case) -> None:
+    result = outcome(case)
+    assert result.findings == ()
+    assert result.raised
+
+
+@pytest.mark.parametrize("case", [case for case in BLOCKS + TOGETHER if case.expected], ids=lambda case: case.kernel)
+def test_a_good_kernel_computes_what_it_should(case) -> None:
+    arguments = case.arguments()
+    expected = case.expected([array.copy() if isinstance(array, np.ndarray) else array for array in arguments])
+    kernel = Kernel.from_program(case.compile())
+    kernel.run(case.grid, case.block, arguments, case.smem, record=False, check=False, cooperative=case.cooperative)
+    for number, values in expected.items():
+        np.testing.assert_allclose(arguments[number], np.asarray(values).reshape(-1), rtol=1e-4, atol=1e-3)
