@@ -31,11 +31,11 @@ import numpy as np
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 #: Processes at once, jobs per process at first, and seconds: for one job, for a process, for everything.
 PARALLEL, BATCH = 12, 20
-JOB_LIMIT, PROCESS_LIMIT, WHOLE_LIMIT = 10, 60, 165
+JOB_LIMIT, PROCESS_LIMIT, WHOLE_LIMIT = 10, 90, 160
 #: Seconds after a launch, in which the tool writes its reports.
 PAUSE = 0.1
-#: Without it a fault ends the CUDA context and with it the process.
-GO_ON = ("--destroy-on-device-error", "kernel")
+#: Without the first a fault ends the CUDA context and with it the process. The second leaves out the host's frames.
+GO_ON, FRAMES = ("--destroy-on-device-error", "kernel"), ("--show-backtrace", "device")
 COMMAND = "compute-sanitizer"
 
 
@@ -265,7 +265,8 @@ def run(folder: Path, out: Path, whole_limit: float = WHOLE_LIMIT) -> None:
         running: set = set()
         while waiting or running:
             while waiting and len(running) < PARALLEL and time.monotonic() - begin < whole_limit:
-                running.add(pool.submit(_process, folder, waiting.pop(0), options))
+                limit = min(PROCESS_LIMIT, begin + whole_limit + 5 - time.monotonic())
+                running.add(pool.submit(_process, folder, waiting.pop(0), options, limit))
             if not running:
                 break
             done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -284,32 +285,33 @@ def run(folder: Path, out: Path, whole_limit: float = WHOLE_LIMIT) -> None:
 
 
 def _options(folder: Path, job: str) -> tuple[str, ...]:
-    """Whether the tool can end a faulty kernel alone, so that the process goes on."""
-    work = _process(folder, Work("memcheck", [job]), GO_ON)
-    answer = work.answers[job]
-    print(answer, flush=True)
-    if answer["ended"]:
-        return GO_ON
-    work = _process(folder, Work("memcheck", [job]), ())
-    print(work.answers, flush=True)
-    if not work.answers[job]["ended"]:
-        sys.exit(f"{COMMAND} does not run here")
-    return ()
+    """The options that this version of the tool knows."""
+    for options in (GO_ON + FRAMES, GO_ON, FRAMES, ()):
+        answer = _process(folder, Work("memcheck", [job]), options, PROCESS_LIMIT).answers.get(job, {"ended": False})
+        print(options, answer, flush=True)
+        if answer["ended"]:
+            return options
+    sys.exit(f"{COMMAND} does not run here")
 
 
-def _process(folder: Path, work: Work, options: Sequence[str]) -> Work:
-    """Run the jobs in one process. Where it ends early, only the jobs up to there have an answer."""
-    command = [COMMAND, "--tool", work.tool, "--print-limit", "10000", "--show-backtrace", "no", *options]
+def _process(folder: Path, work: Work, options: Sequence[str], limit: float) -> Work:
+    """Run the jobs in one process. Where it ends early, only the jobs up to there have an answer.
+
+    A job that the limit of the whole process cuts off has none.
+    """
+    command = [COMMAND, "--tool", work.tool, "--print-limit", "10000", *options]
     command += [sys.executable, __file__, "launch", *(str(folder / f"{job}.npz") for job in work.jobs)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
     )
     try:
-        output, _ = process.communicate(timeout=PROCESS_LIMIT)
+        output, _ = process.communicate(timeout=max(limit, 0.1))
+        work.answers |= answers_of(output, work.jobs)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
-    work.answers |= answers_of(output, work.jobs)
+        answers = answers_of(output, work.jobs)
+        work.answers |= {job: answer for job, answer in answers.items() if answer["ended"]}
     return work
 
 

@@ -95,6 +95,15 @@ def test_what_the_time_does_not_suffice_for_is_said(
     assert record["cases"] == {"a": {}, "b": {"left out": "refused"}}
 
 
+def test_a_process_that_takes_too_long_is_cut_off(tool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last job has no answer; those before have theirs."""
+    monkeypatch.setenv("TOOL", "new")
+    tool.write_text(tool.read_text().replace("sys.exit(-14)", "sys.stdout.flush(); __import__('time').sleep(60)"))
+    jobs = [sanitizer.job_name(number) for number in (3, 2, 5)]
+    work = sanitizer._process(_jobs(tmp_path / "jobs", 6), sanitizer.Work("memcheck", jobs), (), 2)
+    assert set(work.answers) == {"case_0003"}
+
+
 def test_a_job_keeps_what_arrays_share(tmp_path: Path) -> None:
     whole = np.arange(10, dtype=np.float32)
     arguments = [np.int32(5), whole[:8], None, np.arange(3, dtype=np.int64), whole[4:], np.float64(1.5)]
