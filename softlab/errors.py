@@ -11,6 +11,7 @@ FAULT_KINDS = (
     "local-out-of-bounds",
     "misaligned",
     "uninitialized-shared",
+    "uninitialized-local",
     "race",
     "barrier-divergence",
     "inactive-lane",

@@ -141,3 +141,22 @@ def declared_sizes(source: str, name: str) -> tuple[int, ...]:
     }
     sizes = found.pop() if len(found) == 1 else ()
     return tuple(int(size) for size in sizes) if all(size.strip().isdigit() for size in sizes) else ()
+
+
+def unset_variables_of_line(source: str, line: int | None) -> tuple[str, ...]:
+    """The variables in a line of the source that the source declares before without a value."""
+    lines = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source).splitlines()
+    if line is None or not 0 < line <= len(lines):
+        return ()
+    statements = [part for text in lines[:line] for part in re.split(r"[;{}]", text)]
+    named = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", lines[line - 1]))
+    return tuple(name for name in named if any(_declares_unset(text, name) for text in statements))
+
+
+def _declares_unset(statement: str, name: str) -> bool:
+    """Whether a statement declares a local variable or array of that name and gives it no value."""
+    words = statement.split()
+    if not words or words[0] in _NO_DECLARATION or "(" in statement or {"__shared__", "extern"} & set(words):
+        return False
+    declarator = rf"{_DECLARATION}{re.escape(name)}\s*(?:\[[^\]]*\]\s*)*(?:,|$)"
+    return bool(re.match(declarator, statement.rstrip()))

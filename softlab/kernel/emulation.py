@@ -27,6 +27,7 @@ from softlab.instruments.machine_code import MachineCode, machine_code
 from softlab.instruments.object_bounds import ObjectBounds
 from softlab.instruments.recorder import Recorder
 from softlab.instruments.source_names import Parameter, parameters
+from softlab.instruments.undefined import Undefined
 from softlab.instruments.variables import may_leave_a_variable
 from softlab.kernel.limits import LaunchShape, warp_order
 from softlab.kernel.records import program_fields
@@ -117,7 +118,8 @@ class EmulatedKernel:
 
     def _hazards(self, sink: FaultSink) -> list[Observer]:
         bounds = [ObjectBounds(self._names)] if may_leave_a_variable(self.program.image) else []
-        return [*bounds, ClusterHazards(), GlobalHazards(sink, self._parameters)]
+        undefined = [Undefined(self.program, self._compiled.source)] if self.program.tracked.registers else []
+        return [*bounds, *undefined, ClusterHazards(), GlobalHazards(sink, self._parameters)]
 
     def result(self, emulation: Emulation, lane_instructions: int) -> Run:
         """The record of a run that is over."""

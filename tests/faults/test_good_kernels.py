@@ -12,7 +12,7 @@ from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER, EXPECTED
-from tests.faults.cases_objects import OBJECTS
+from tests.faults.cases_objects import OBJECTS, UNDEFINED
 from tests.hardware.cases import CounterCase, all_cases
 from tests.kernels.cases import kernel_of, matrix
 
@@ -42,8 +42,8 @@ def test_the_kernels_of_clusters_and_asynchronous_copies(name: str) -> None:
     np.testing.assert_allclose(arguments[1].reshape(-1), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("good", [pytest.param(good, id=name) for name, good in OBJECTS.items()])
-def test_the_kernels_of_several_arrays(good: Good) -> None:
+@pytest.mark.parametrize("good", [pytest.param(good, id=name) for name, good in (OBJECTS | UNDEFINED).items()])
+def test_the_kernels_of_several_arrays_and_of_values_that_are_not_used(good: Good) -> None:
     kernel = Kernel.from_program(good.compile())
     same_with_and_without_checks(kernel, good.grid, good.block, good.arguments, good.smem)
     assert kernel.run(good.grid, good.block, good.arguments(), good.smem, check="collect").findings == ()

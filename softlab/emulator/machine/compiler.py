@@ -18,6 +18,7 @@ import numpy as np
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.code import Code, CompiledBlock
 from softlab.emulator.machine.contraction import contracted
+from softlab.emulator.machine.definedness import tracked_registers
 from softlab.emulator.machine.flow import blocks_of, uses_and_definitions
 from softlab.emulator.machine.fusing import Variables
 from softlab.emulator.machine.loop_facts import LoopFacts
@@ -54,11 +55,13 @@ class EmulatedProgram:
     """A kernel as compiled blocks. Blocks are compiled when they first run.
 
     ``registers`` maps a register's name to its number; ``initial`` holds the value of each before anything is written.
+    ``tracked``: the registers that may be read before they have a value.
     """
 
     def __init__(self, module: Module, entry: str) -> None:
         self.image: Image = contracted(link(module, entry))
         self.blocks = blocks_of(self.image)
+        self.tracked = tracked_registers(self.image, self.blocks)
         self.registers = {name: number for number, name in enumerate(self.image.registers)}
         self.loops = LoopFacts(self.image, self.blocks, self.registers)
         self._dtypes = _storage_types(self.image)
@@ -103,6 +106,14 @@ def _storage_types(image: Image) -> dict[str, np.dtype]:
             declared = fitting[0] if fitting else declared
         chosen[name] = declared
     return chosen
+
+
+def _choice(units: Units) -> Callable[[int, Lanes, Value], Any]:
+    return units.on_choice or _unheard
+
+
+def _unheard(index: int, lanes: Lanes, value: Value) -> None:
+    pass
 
 
 def _special(units: Units) -> Callable[[Lanes, str], Value]:
@@ -315,6 +326,8 @@ class _Writer:
 
     def _instruction(self, instruction: Instruction, index: int) -> None:
         try:
+            if index in self.program.tracked.probes:
+                self._probe(instruction, index)
             meaning = lowered(instruction, index, self.image)
             if isinstance(meaning, Effect):
                 self._effect(instruction, meaning)
@@ -322,6 +335,14 @@ class _Writer:
                 self._pure(instruction, meaning)
         except NotImplementedError as error:
             raise unsupported(instruction, file=self.image.module.file) from error
+
+    def _probe(self, instruction: Instruction, index: int) -> None:
+        """Tell the predicate of a guard or of a ``selp``."""
+        if instruction.guard is not None:
+            predicate = self.read(instruction.guard, "pred")
+        else:
+            predicate = self.read(instruction.operands[-1], "pred")
+        self.lines.append(f"{self.bound(_choice, 'choice')}({index}, L, {predicate})")
 
     def _pure(self, instruction: Instruction, semantics: Semantics) -> None:
         operands = flatten(instruction.operands)

@@ -94,6 +94,9 @@ class Observer:
     def local_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """A checked access to the stack of each thread: ``address`` is a byte offset, ``values`` what is stored."""
 
+    def choice(self, index: int, lanes: Lanes, value: Value) -> None:
+        """The guard of instruction ``index``, or the predicate of a ``selp``: of those that ``tracked.probes`` has."""
+
     def shuffle(
         self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
     ) -> None:

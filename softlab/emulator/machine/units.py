@@ -57,4 +57,5 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
         special=special,
         output=launch.output,
         on_fence=heard("fence"),
+        on_choice=heard("choice"),
     )

@@ -27,7 +27,7 @@ class Units:
     """The memories, barriers, copies, warp-wide instructions and votes of a batch.
 
     ``parameters`` are the bytes of the kernel's parameters, ``special(lanes, name)`` reads a special register,
-    ``output`` takes what the kernel prints, and ``on_fence`` listens to memory fences.
+    ``output`` takes what the kernel prints, ``on_fence`` listens to memory fences, and ``on_choice`` to predicates.
     """
 
     global_: GlobalMemory
@@ -46,6 +46,7 @@ class Units:
     special: Callable[[Lanes, str], Value]
     output: Callable[[str], Any]
     on_fence: FenceListener | None
+    on_choice: Callable[[int, Lanes, Value], Any] | None = None
 
     def clear(self) -> None:
         """Make everything as it is when a batch begins; global memory stays as it is."""

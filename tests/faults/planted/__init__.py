@@ -14,6 +14,7 @@ from tests.faults.planted.objects import OBJECT_FAULTS
 from tests.faults.planted.races import RACES
 from tests.faults.planted.record import Planted
 from tests.faults.planted.shared_memory import SHARED_MEMORY
+from tests.faults.planted.undefined import UNDEFINED_FAULTS
 from tests.faults.planted.uninitialized import UNINITIALIZED
 
 __all__ = ["PLANTED", "PLANTED_CLUSTER", "PLANTED_OBJECTS", "Planted"]
@@ -21,5 +22,5 @@ __all__ = ["PLANTED", "PLANTED_CLUSTER", "PLANTED_OBJECTS", "Planted"]
 PLANTED = GLOBAL_MEMORY + SHARED_MEMORY + ALIGNMENT + UNINITIALIZED + RACES + DIVERGENCE + INFINITE_LOOPS
 #: Faults in kernels of clusters, asynchronous copies and mbarriers.
 PLANTED_CLUSTER = CLUSTERS + COPIES + MBARRIERS
-#: Faults in kernels of several arrays and of pointers that may be null.
-PLANTED_OBJECTS = OBJECT_FAULTS
+#: Faults in kernels of several arrays, of pointers that may be null, and of variables without a value.
+PLANTED_OBJECTS = OBJECT_FAULTS + UNDEFINED_FAULTS

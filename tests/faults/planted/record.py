@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from softlab.cuda.compile import Program
 from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER
-from tests.faults.cases_objects import OBJECTS
+from tests.faults.cases_objects import OBJECTS, UNDEFINED
 
 Index = tuple[int, int, int]
 
@@ -37,7 +37,7 @@ class Planted:
     @property
     def good(self) -> Good:
         """The good kernel."""
-        return (GOOD | CLUSTER | OBJECTS)[self.kernel]
+        return (GOOD | CLUSTER | OBJECTS | UNDEFINED)[self.kernel]
 
     @property
     def source(self) -> str:

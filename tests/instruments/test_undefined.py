@@ -1,0 +1,105 @@
+"""Local variables without a value: what is tracked, what is passed on, and what is reported."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.emulator.machine.compiler import EmulatedProgram
+from softlab.emulator.ptx.parser import parse
+from softlab.errors import KernelFault
+from softlab.instruments.source_names import unset_variables_of_line
+from softlab.kernel import Kernel
+
+_HEAD = """.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n) {
+  .reg .pred %p<4>; .reg .b32 %r<10>; .reg .f32 %f<6>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  setp.ge.u32 %p1, %r2, %r1;
+"""
+
+
+def _tracked(body: str):
+    return EmulatedProgram(parse(f"{_HEAD}{body} ret; }}"), "k").tracked
+
+
+def test_a_register_that_every_path_writes_is_not_tracked():
+    body = "@%p1 bra A; mov.b32 %r3, 1; bra B; A: mov.b32 %r3, 2; B: add.s32 %r4, %r3, 1; st.global.u32 [%rd3], %r4;"
+    assert not _tracked(body).registers
+
+
+def test_a_register_that_one_path_leaves_out_is_tracked_with_all_that_depends_on_it():
+    found = _tracked("@%p1 bra B; mov.b32 %r3, 2; B: add.s32 %r4, %r3, 1; mov.b32 %f1, %r4; st.global.u32 [%rd3], %r4;")
+    assert (found.suspects, found.registers, found.probes) == ({"%r3"}, {"%r3", "%r4", "%f1"}, frozenset())
+
+
+def test_a_loop_reads_what_its_last_turn_wrote():
+    body = "mov.b32 %r5, 0; A: @%p1 st.global.u32 [%rd3], %r3; mov.b32 %r3, 1; add.s32 %r5, %r5, 1; "
+    found = _tracked(body + "setp.lt.u32 %p2, %r5, %r1; @%p2 bra A;")
+    assert found.suspects == {"%r3"}
+    assert len(found.probes) == 1
+
+
+def test_a_guarded_write_may_leave_the_register_without_a_value():
+    assert _tracked("@%p1 mov.b32 %r3, 1; st.global.u32 [%rd3], %r3;").suspects == {"%r3"}
+
+
+_MAXIMUM = """extern "C" __global__ void k(const float* x, int* y, int n) {
+  int best;
+  float largest = 0.0f;
+  for (int i = 0; i < n; ++i)
+    if (x[i] > largest) { largest = x[i]; best = i; }
+  y[threadIdx.x] = best;
+}"""
+
+
+def test_whether_a_variable_has_a_value_depends_on_the_data():
+    kernel, y = Kernel(_MAXIMUM, "k"), np.zeros(32, np.int32)
+    kernel.run(1, 32, (np.float32([1, 3, 2, 0, 5]), y, 5))
+    assert set(y.tolist()) == {4}
+    with pytest.raises(KernelFault, match=r"a local variable \(best\) that has no value") as caught:
+        kernel.run(1, 32, (-np.float32([1, 3, 2, 0, 5]), y, 5))
+    fault = caught.value
+    assert (fault.kind, fault.line, fault.thread, fault.symbol) == ("uninitialized-local", 6, (0, 0, 0), "best")
+
+
+def test_a_run_that_collects_reports_each_mistake_once():
+    run = Kernel(_MAXIMUM, "k").run(2, 32, (np.zeros(5, np.float32), np.zeros(32, np.int32), 5), check="collect")
+    found = [f for f in run.findings if f.kind == "uninitialized-local"]
+    assert [(f.line, f.count, f.severity) for f in found] == [(6, 64, "error")]
+
+
+def test_lanes_that_shuffle_what_has_no_value_harm_nobody_until_it_is_used():
+    source = """extern "C" __global__ void k(const float* x, float* y, int n, int from) {
+  float value;
+  if (threadIdx.x < n) value = x[threadIdx.x];
+  float other = __shfl_sync(0xffffffff, value, from);
+  if (threadIdx.x == 0) y[0] = other;
+}"""
+    kernel, x, y = Kernel(source, "k"), np.arange(8, dtype=np.float32), np.zeros(1, np.float32)
+    kernel.run(1, 32, (x, y, 8, 7))
+    assert y[0] == 7
+    with pytest.raises(KernelFault) as caught:
+        kernel.run(1, 32, (x, y, 8, 8))
+    assert (caught.value.kind, caught.value.line, caught.value.thread) == ("uninitialized-local", 5, (0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("float a; int b = 3;\ny[i] = a + b;", ("a",)),
+        ("float a, c;\ny[i] = a + c;", ("a", "c")),
+        ("int queue[16];\ny[i] = queue[3];", ("queue",)),
+        ("float a = 1;\ny[i] = a;", ()),
+        ("__shared__ float a[8];\ny[i] = a[3];", ()),
+        ("return a;\ny[i] = a;", ()),
+    ],
+)
+def test_variables_of_a_line_that_are_declared_without_a_value(lines, found):
+    assert unset_variables_of_line(lines, 2) == found
