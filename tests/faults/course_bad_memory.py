@@ -10,7 +10,7 @@ from tests.faults.course_case import CourseCase, floats, integers, zeros
 
 _FILE = "bad_memory.cu"
 _GLOBAL, _SHARED, _LOCAL = "global-out-of-bounds", "shared-out-of-bounds", "local-out-of-bounds"
-_ALIGNED, _UNSET, _REGISTER = "misaligned", "uninitialized-shared", "uninitialized"
+_ALIGNED, _UNSET, _REGISTER = "misaligned", "uninitialized-shared", "uninitialized-local"
 _CHOSEN = "the compiler gives the variable a value, so that its code has no fault any more"
 
 

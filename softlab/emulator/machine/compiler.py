@@ -342,7 +342,8 @@ class _Writer:
             predicate = self.read(instruction.guard, "pred")
         else:
             predicate = self.read(instruction.operands[-1], "pred")
-        self.lines.append(f"{self.bound(_choice, 'choice')}({index}, L, {predicate})")
+        call = f"{self.bound(_choice, 'choice')}({index}, L, {predicate})"
+        self.operations.append(Operation((), call, (predicate,)))
 
     def _pure(self, instruction: Instruction, semantics: Semantics) -> None:
         operands = flatten(instruction.operands)
