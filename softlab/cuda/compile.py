@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -21,8 +21,9 @@ from softlab.cuda.cache import read_record, write_record
 from softlab.errors import CompileError
 
 #: Raise when the meaning of a cached entry changes.
-_CACHE_FORMAT = 2
+_CACHE_FORMAT = 3
 _ARCHITECTURE = re.compile(r"sm_\d+[af]?")
+_KERNEL = re.compile(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -32,7 +33,8 @@ class Program:
 
     ``entry`` is the symbol in ``ptx`` and ``cubin`` (both of one compilation); ``file`` the name that the source has in
     the PTX's line table. ``registers`` (per thread), ``static_smem_bytes``, ``local_bytes`` (stack) and ``spill_bytes``
-    are the assembler's report for ``arch``. ``nvrtc`` is the compiler's version.
+    are the assembler's report for ``arch``. ``nvrtc`` is the compiler's version. ``reports`` has the same four figures
+    of every kernel that was compiled with it, by its symbol.
     """
 
     source: str
@@ -48,6 +50,19 @@ class Program:
     static_smem_bytes: int
     local_bytes: int
     spill_bytes: int
+    reports: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False, repr=False)
+
+    def sibling(self, name: str) -> Program | None:
+        """Another kernel of the same compilation; None where it is not there, or not certain to be meant.
+
+        ``name``: that of an ``extern "C"`` kernel, or of a function in no namespace that is not overloaded.
+        """
+        mangled = re.compile(rf"_ZL?{len(name)}{re.escape(name)}(?!I)")
+        found = [entry for entry in self.reports if entry == name or mangled.match(entry)]
+        if len(found) != 1 or not name.isidentifier():
+            return None
+        figures: dict[str, Any] = {**self.reports[found[0]]}
+        return replace(self, name=name, entry=found[0], **figures)
 
 
 def kernel_folder() -> Path:
@@ -167,6 +182,9 @@ def compile_program(
 ) -> Program:
     """Compile one kernel of a CUDA C++ source.
 
+    The compiler compiles all kernels of the source that are no templates. So the disk cache has the other ones, too,
+    and only a further instantiation of a template is compiled anew.
+
     Arguments:
         source: CUDA C++. It may include the shipped headers by name (``#include "pack.cuh"``), CUB, and CUDA's own.
         name: an ``extern "C"`` kernel, or a name expression such as ``"copy<float, 4>"``.
@@ -187,14 +205,22 @@ def compile_program(
     arch = _architecture(arch)
     version = nvrtc_version()
     headers = _digest(included(source))
-    key_parts = [_CACHE_FORMAT, source, name, arch, options, file, version, _toolkit_identity(), headers]
-    key = hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()
-    path = cache_folder() / "programs" / f"{key}.json"
-    if cache and (program := _read_cache(path)):
+    shared = [arch, options, file, version, _toolkit_identity(), headers]
+
+    def entry_of(kernel: str) -> Path:
+        key = hashlib.sha256(json.dumps([_CACHE_FORMAT, source, kernel, *shared]).encode()).hexdigest()
+        return cache_folder() / "programs" / f"{key}.json"
+
+    if not cache:
+        return _compile(source, name, arch, options, file, version)
+    if program := _read_cache(entry_of(name)):
         return program
+    for other in dict.fromkeys(_KERNEL.findall(source)) if name.isidentifier() else ():
+        compiled = _read_cache(entry_of(other)) if other != name else None
+        if compiled is not None and (program := compiled.sibling(name)):
+            return program
     program = _compile(source, name, arch, options, file, version)
-    if cache:
-        _write_cache(path, program)
+    _write_cache(entry_of(name), program)
     return program
 
 
@@ -238,6 +264,7 @@ def _compile(source: str, name: str, arch: str, options: tuple[str, ...], file: 
     nvrtc = _nvrtc()
     with _compiled(source, (name,), arch, options, file) as (handle, log):
         entry = nvrtc.getLoweredName(handle, name)
+        entries = dict.fromkeys([entry, *_ENTRY.findall(log)])
         return Program(
             source=source,
             name=name,
@@ -249,6 +276,7 @@ def _compile(source: str, name: str, arch: str, options: tuple[str, ...], file: 
             ptx=nvrtc.getPTX(handle).decode(),
             cubin=_whole_elf(bytes(nvrtc.getCUBIN(handle))),
             **_resources(log, entry),
+            reports={kernel: _resources(log, kernel) for kernel in entries},
         )
 
 
@@ -307,8 +335,7 @@ def _rejected(source: str, name: str, file: str, log: str, error: Exception) -> 
     """The log, and beneath it each source line that it speaks of, with its number and neighbours."""
     log = log.strip("\0 \n")
     if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
-        kernels = re.findall(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(", source)
-        listed = ", ".join(dict.fromkeys(kernels)) or "no kernel at all"
+        listed = ", ".join(dict.fromkeys(_KERNEL.findall(source))) or "no kernel at all"
         return CompileError(
             f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
             f"instantiation of a template such as 'copy<float, 4>'. NVRTC says:\n{log}",
@@ -327,6 +354,9 @@ def _excerpt(source: str, file: str, log: str) -> str:
     shown = sorted({k for n in wanted for k in (n - 1, n, n + 1) if 1 <= k <= len(lines)})
     numbered = [f"{'>' if n in wanted else ' '}{n:5d} | {lines[n - 1]}" for n in shown]
     return "\n".join([f"{file}:", *numbered]) if numbered else ""
+
+
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 
 
 def _resources(log: str, entry: str) -> dict[str, int]:

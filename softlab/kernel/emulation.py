@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import softlab.emulator.opcodes  # noqa: F401 - importing registers
@@ -17,6 +17,7 @@ from softlab.emulator.machine.native import Choice
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.machine.prepare import prepare
 from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.syntax import Module
 from softlab.findings import FaultSink
 from softlab.hardware.devices import Device
 from softlab.instruments.address_names import AddressNames
@@ -58,12 +59,18 @@ class Emulation:
     recorder: Recorder | None
 
 
+@lru_cache(maxsize=4)
+def _parsed(text: str, file: str) -> Module:
+    """The PTX of a compilation, parsed once for all its kernels."""
+    return parse(text, file=file)
+
+
 class EmulatedKernel:
     """A compiled kernel as the emulator runs it. Make it once per compilation."""
 
     def __init__(self, program: Program) -> None:
         self._compiled = program
-        self.program = EmulatedProgram(parse(program.ptx, file=program.file), program.entry)
+        self.program = EmulatedProgram(_parsed(program.ptx, program.file), program.entry)
 
     @cached_property
     def machine_code(self) -> MachineCode | None:

@@ -10,11 +10,13 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from softlab.cuda import compile as compiler
 from softlab.cuda.compile import Program, compile_program
 from softlab.errors import CompileError
+from softlab.kernel import Kernel
 
 SCALE = """
 template <typename T, int times>
@@ -103,6 +105,49 @@ def test_second_compilation_comes_from_the_cache(cache: Path, compilations: list
     assert compilations == ["set"]
     compile_program(SCALE, "set", cache=False)
     assert compilations == ["set", "set"]
+
+
+TWO = """
+extern "C" __global__ void first(float* x) { x[threadIdx.x] += 1; }
+static __device__ float third(float x) { return x / 3; }
+__global__ void __launch_bounds__(64) second(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] = third(x[i]); }
+__global__ void twice(float* x) { x[0] *= 2; }
+__global__ void twice(double* x) { x[0] *= 2; }
+template <typename T> __global__ void of(T* x) { x[0] += 1; }
+"""
+
+
+@pytest.mark.parametrize("order", [("first", "second"), ("second", "first")])
+def test_one_compilation_serves_all_kernels_of_a_source(cache: Path, compilations: list[str], order) -> None:
+    made = {name: compile_program(TWO, name) for name in order}
+    assert compilations == [order[0]]
+    for name, program in made.items():
+        alone = compile_program(TWO, name, cache=False)
+        assert (program.name, program.entry, program.registers) == (name, alone.entry, alone.registers)
+        assert (program.ptx, program.cubin) == (alone.ptx, alone.cubin)
+    assert made["first"].registers != made["second"].registers
+
+
+def test_what_another_compilation_does_not_have_is_compiled(cache: Path, compilations: list[str]) -> None:
+    compile_program(TWO, "first")
+    for name in ("of<float>", "of<double>"):
+        assert compile_program(TWO, name).name == name
+    with pytest.raises(CompileError, match="twice"):  # of two kernels of that name none is meant for certain
+        compile_program(TWO, "twice")
+    with pytest.raises(CompileError, match="has no kernel 'thirds'"):
+        compile_program(TWO, "thirds")
+    with pytest.raises(CompileError, match="has no kernel 'third'"):
+        compile_program(TWO, "third")
+    assert compilations == ["first", "of<float>", "of<double>", "twice", "thirds", "third"]
+
+
+def test_the_emulator_runs_both_kernels_of_one_compilation(cache: Path, compilations: list[str]) -> None:
+    x = np.arange(4, dtype=np.float32)
+    for name, arguments in (("first", (x,)), ("second", (x, 4))):
+        run = Kernel(TWO, name).run(1, 4, arguments)
+        assert max(run.by_line()) == {"first": 2, "second": 4}[name]
+    assert x.tolist() == (np.float32([1, 2, 3, 4]) / np.float32(3)).tolist()
+    assert compilations == ["first"]
 
 
 @pytest.mark.parametrize(
