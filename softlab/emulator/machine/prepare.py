@@ -63,7 +63,7 @@ def prepare(
     memory = Allocations()
     parameters, mapped = pack(program.image, arguments, memory)
     memory.add(np.frombuffer(parameters, np.uint8), name="the parameters", base=PARAMETER_BASE, writeable=False)
-    _map_variables(program.image, memory)
+    map_variables(program.image, memory)
     launch = Launch(
         *(program, grid, block, parameters, memory, dynamic_shared, file, sm_count),
         check=check,
@@ -125,7 +125,7 @@ def _check_cluster(image: Image, grid: Index3) -> None:
         )
 
 
-def _map_variables(image: Image, memory: Allocations) -> None:
+def map_variables(image: Image, memory: Allocations) -> None:
     """Map the module's global and constant variables. Each launch begins with their initial values."""
     windows = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
     for variable in image.variables:

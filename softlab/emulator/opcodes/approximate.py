@@ -73,11 +73,11 @@ def _rcp(form: Form) -> Semantics:
         return unary(finish(form, lambda a: divide(one, a), np.reciprocal), name)
     if name == "f64":
         form.one_of("ftz")
-        return unary(_upper_word(np.reciprocal), name)
+        return unary(upper_word(np.reciprocal), name)
     return unary(finish(form, reciprocal), name)
 
 
-def _upper_word(function: Callable) -> Callable:
+def upper_word(function: Callable) -> Callable:
     """The ``.approx.ftz.f64`` forms read the upper 32 bits of their source and give a result whose lower 32 bits are 0.
 
     Subnormal sources and results are zeros of their sign.
@@ -117,7 +117,7 @@ def _rsqrt(form: Form) -> Semantics:
     name = form.one_type()
     form.one_of("approx")
     if name == "f64":
-        return unary(_upper_word(_reciprocal_root) if form.flag("ftz") else _reciprocal_root, name)
+        return unary(upper_word(_reciprocal_root) if form.flag("ftz") else _reciprocal_root, name)
     return unary(finish(form, lambda a: _reciprocal_root(a).astype(np.float32)), name)
 
 
@@ -132,7 +132,7 @@ def _ex2(form: Form) -> Semantics:
 _LOG2_EXCESS = 2.0**-24
 
 
-def _log2(a):
+def log2(a):
     """log2(a) with hardware's excess, cut to float32: on an H200 90 % of the lanes are the same; 0 of 1, as there."""
     result = cut_f32(np.log2(a, dtype=np.float64) + _LOG2_EXCESS).astype(np.float32)
     one = a == 1
@@ -143,7 +143,7 @@ def _log2(a):
 def _lg2(form: Form) -> Semantics:
     form.one_of("approx")
     # A logarithm is never subnormal: only the source is flushed.
-    function: Callable = (lambda a: _log2(flush(a))) if form.flag("ftz") else _log2
+    function: Callable = (lambda a: log2(flush(a))) if form.flag("ftz") else log2
     return unary(lambda a: canonical(function(a)), form.one_type())
 
 

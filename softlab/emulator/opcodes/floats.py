@@ -58,7 +58,7 @@ def canonical(a):
     return select(np.isnan(a), _NAN_F32, a) if has_nan(a) else a
 
 
-def _flushing(function: Callable, wide: Callable | None) -> Callable:
+def flushing(function: Callable, wide: Callable | None) -> Callable:
     """``function`` of float32 with flushed sources and result.
 
     Hardware flushes a result that is subnormal before it is rounded: one that rounds up to the least normal, too.
@@ -90,7 +90,7 @@ def finish(form: Form, function: Callable, wide: Callable | None = None) -> Call
             raise NotImplementedError(f".ftz and .sat are for f32, not {form.type}")
         return function
     if ftz:
-        function = _flushing(function, wide)
+        function = flushing(function, wide)
     if sat:
         return lambda *sources: saturate(function(*sources))
     return lambda *sources: canonical(function(*sources))

@@ -139,16 +139,16 @@ def reciprocal(x: np.ndarray) -> np.ndarray:
     """
     x = np.asarray(x)
     exponent = x.view(np.int32) & _EXPONENT
-    result = _ordinary_reciprocal(x, exponent)
+    result = ordinary_reciprocal(x, exponent)
     if exponent.min() > 0 and exponent.max() < _LARGE:
         return result
     scale = np.where(exponent == 0, _UP, np.where(exponent < _LARGE, np.float32(1), _DOWN))
     scaled = x * scale
-    result = _ordinary_reciprocal(scaled, scaled.view(np.int32) & _EXPONENT) * scale
+    result = ordinary_reciprocal(scaled, scaled.view(np.int32) & _EXPONENT) * scale
     return np.where((x == 0) | (exponent == _EXPONENT), np.reciprocal(x), result)[()]
 
 
-def _ordinary_reciprocal(x: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+def ordinary_reciprocal(x: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     """1/x where x and 1/x are normal; anything elsewhere. exponent: that of x in its bits, int32."""
     bits = x.view(np.int32)
     # 1/m of a mantissa m is from 0.5 to 1, with 24 bits: less its leading bit, half an exponent down.

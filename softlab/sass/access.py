@@ -1,0 +1,190 @@
+"""How the memory instructions reach the memories: addresses of the executing lanes, faults, and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from softlab.errors import FaultSite, KernelFault
+from softlab.sass.form import Form, Reader
+from softlab.sass.lanes import WARP, Value, unpack
+from softlab.sass.memory import BlockMemory, Outside
+from softlab.sass.streams import Kind, Space
+
+if TYPE_CHECKING:
+    from softlab.sass.machine import Machine
+
+#: An address of shared memory: the rank of the block in its cluster above these bits.
+RANK_SHIFT = 24
+_OFFSET = (1 << RANK_SHIFT) - 1
+#: The first bytes of shared memory that sm_90 keeps for itself.
+RESERVED_SHARED = 1024
+WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+_SPACE_OF = {
+    "LDG": Space.GLOBAL, "STG": Space.GLOBAL, "ATOMG": Space.GLOBAL, "RED": Space.GLOBAL, "REDG": Space.GLOBAL,
+    "LDS": Space.SHARED, "STS": Space.SHARED, "ATOMS": Space.SHARED,
+    "LDL": Space.LOCAL, "STL": Space.LOCAL,
+}  # fmt: skip
+
+
+def width_of(form: Form) -> int:
+    """Bytes per lane."""
+    return next((WIDTHS[m] for m in form.modifiers if m in WIDTHS), 4)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The lanes of an access that touch one space.
+
+    ``active`` (k, 32) bool; ``address`` int64 (n,): of the active lanes, warp after warp; in shared memory the offset,
+    with ``row`` int64 (n,): the block (for local memory the thread), else None.
+    """
+
+    space: Space
+    active: np.ndarray
+    address: np.ndarray
+    row: np.ndarray | None
+
+
+class Access:
+    """One memory instruction: its address, its space and its kind."""
+
+    def __init__(self, form: Form, machine: Machine, number: int, kind: Kind, width: int | None = None) -> None:
+        self.machine = machine
+        self.form = form
+        self.kind = kind
+        self.width = width_of(form) if width is None else width
+        self._read, self._offset = form.address(number)
+        self._guard: Reader | None = form.guard
+        self.space = _SPACE_OF.get(form.instruction.opcode)
+
+    def active(self, r: list) -> np.ndarray | None:
+        """(k, 32) bool: the lanes that execute it; None if none does."""
+        now = self.machine.now
+        if self._guard is None:
+            return now.active
+        masks = now.truth(self._guard(r))
+        return unpack(masks) if masks.any() else None
+
+    def parts(self, r: list, active: np.ndarray) -> Iterator[Part]:
+        """The lanes by the space that they touch; each is checked by the memory and logged here."""
+        now = self.machine.now
+        address = now.spread(self._read(r)).astype(np.int64) + self._offset
+        if self.space is not None:
+            yield self._part(self.space, address, active)
+            return
+        for space, base in ((Space.SHARED, SHARED_WINDOW), (Space.LOCAL, LOCAL_WINDOW)):
+            here = active & (address >= base) & (address < base + WINDOW_BYTES)
+            if here.any():
+                yield self._part(space, address - base, here, generic=True)
+                active = active & ~here
+        if active.any():
+            yield self._part(Space.GLOBAL, address, active)
+
+    def _part(self, space: Space, address: np.ndarray, active: np.ndarray, *, generic: bool = False) -> Part:
+        machine, setup, now = self.machine, self.machine.setup, self.machine.now
+        row: np.ndarray | None = None
+        if space == Space.GLOBAL:
+            logged = address
+        elif space == Space.LOCAL:
+            address = address & 0xFFFFFFFF
+            row = (now.warps[:, None] * WARP + np.arange(WARP))[active]
+            # Lanes are interleaved by words of 4 bytes.
+            logged = (address // 4 * WARP + np.arange(WARP)) * 4 + address % 4
+        else:
+            block = setup.row_of_block[now.warps][:, None]
+            rank, address = address >> RANK_SHIFT, address & _OFFSET
+            row = np.broadcast_to(block, active.shape)[active]
+            if generic and setup.blocks_per_cluster > 1:
+                at = np.clip(rank, 0, setup.blocks_per_cluster - 1)
+                blocks = setup.row_of_rank[setup.cluster_of[now.warps][:, None], at]
+                row = blocks[active]
+                if (row != np.broadcast_to(block, active.shape)[active]).any():
+                    space = Space.DISTRIBUTED_SHARED
+            logged = address
+        part = Part(space, active, address.reshape(-1) if active.all() else address[active], row)
+        width = self.width
+        if space == Space.LOCAL and width > 4:
+            width = 4  # the words of a lane are not neighbours
+        machine.log.request(machine.offset, space, self.kind, width, logged, active)
+        return part
+
+    def block_memory(self, space: Space) -> BlockMemory:
+        """The memory of shared or local addresses."""
+        return self.machine.local if space == Space.LOCAL else self.machine.shared
+
+    def load(self, part: Part) -> np.ndarray:
+        """The items of a part's lanes."""
+        with _named(self, part):
+            if part.row is None:
+                return self.machine.setup.memory.load(part.address, self.width)
+            memory = self.block_memory(part.space)
+            return memory.view(self.width)[memory.place(part.row, part.address, self.width)]
+
+    def store(self, part: Part, items: np.ndarray) -> None:
+        """Write the items of a part's lanes."""
+        with _named(self, part):
+            if part.row is None:
+                self.machine.setup.memory.store(part.address, self.width, items)
+                return
+            memory = self.block_memory(part.space)
+            memory.view(self.width)[memory.place(part.row, part.address, self.width)] = items
+
+    def cells(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | slice]]:
+        """(memory as items, index of each lane's item, which of the part's lanes)."""
+        with _named(self, part):
+            if part.row is None:
+                yield from self.machine.setup.memory.cells(part.address, self.width)
+                return
+            memory = self.block_memory(part.space)
+            yield memory.view(self.width), memory.place(part.row, part.address, self.width), slice(None)
+
+
+class _named:
+    """Turns an access outside of a memory into a fault that names the instruction and the thread."""
+
+    def __init__(self, access: Access, part: Part) -> None:
+        self._access = access
+        self._part = part
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Outside):
+            raise fault(self._access, self._part, error) from error
+
+
+def fault(access: Access, part: Part, error: Outside) -> KernelFault:
+    """The fault of the first lane that is outside."""
+    machine = access.machine
+    setup, instruction = machine.setup, access.form.instruction
+    bad = int(np.flatnonzero(error.bad.reshape(-1))[0])
+    rows, lanes = np.nonzero(part.active)
+    warp = int(machine.now.warps[rows[bad]])
+    thread = setup.warp_of(warp) * WARP + int(lanes[bad])
+    x, y, _ = setup.block
+    index = (thread % x, thread // x % y, thread // (x * y))
+    row = warp // setup.warps_per_block
+    block = (int(setup.coordinates[0][row]), int(setup.coordinates[1][row]), int(setup.coordinates[2][row]))
+    address = int(part.address.reshape(-1)[bad])
+    message = (
+        f"{error.kind}: {instruction.text!r} (line {instruction.line}) of thread {index} in block {block} accesses "
+        f"{access.width} bytes at {address:#x}"
+    )
+    return KernelFault(error.kind, message, FaultSite(instruction.line, index, block, address))
+
+
+def keep(machine: Machine, old: Value, active: np.ndarray, dtype: np.dtype | type = np.uint32) -> np.ndarray:
+    """(k, 32): a copy of a register's value, to be filled where ``active``."""
+    now = machine.now
+    if active.all():
+        return np.empty(active.shape, dtype)
+    return np.array(now.spread(old))
+
+
+Loader = Callable[[list], None]

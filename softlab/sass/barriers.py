@@ -1,0 +1,316 @@
+"""Where lanes wait for each other: BSSY and BSYNC, WARPSYNC, the barriers of a block, and that of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlab.sass.lanes import WARP, Lanes, Value, first_lane
+
+if TYPE_CHECKING:
+    from softlab.sass.machine import Machine
+
+_ONE = np.uint32(1)
+_BIT = _ONE << np.arange(WARP, dtype=np.uint32)
+
+
+def _by_pc(machine: Machine, warps: np.ndarray, masks: np.ndarray, places: np.ndarray) -> None:
+    """Lanes go on behind the instruction at which each waits: lanes at one instruction together.
+
+    ``places``: (k, 32), the instruction of each lane.
+    """
+    for place in np.unique(places[(masks[:, None] & _BIT) != 0]):
+        here = np.where(places == place, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & masks
+        machine.push(int(place) + 1, machine.lanes(warps, here))
+
+
+class Convergence:
+    """The convergence barriers B0 to B15: each lane knows the lanes that it will meet at BSYNC."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._expected: dict[int, np.ndarray] = {}  # (warps, 32) uint32
+        self._blocked: dict[int, np.ndarray] = {}  # (warps,) uint32: lanes that wait at BSYNC
+        self._place: dict[int, np.ndarray] = {}  # (warps, 32): where each lane waits
+
+    def _of(self, barrier: int) -> np.ndarray:
+        if barrier not in self._expected:
+            warps = len(self._machine.live)
+            self._expected[barrier] = np.zeros((warps, WARP), np.uint32)
+            self._blocked[barrier] = np.zeros(warps, np.uint32)
+            self._place[barrier] = np.zeros((warps, WARP), np.int64)
+        return self._expected[barrier]
+
+    @property
+    def waits(self) -> str:
+        """What lanes wait for, "" where none does."""
+        names = [f"BSYNC B{b}" for b, blocked in self._blocked.items() if blocked.any()]
+        return ", ".join(names)
+
+    def begin(self, barrier: int, lanes: Lanes) -> None:
+        """BSSY: the executing lanes of each warp will meet."""
+        expected = self._of(barrier)
+        if lanes.whole:
+            expected[lanes.warps] = lanes.masks[:, None]
+        else:
+            expected[lanes.warp, lanes.lane] = lanes.masks[lanes.row]
+
+    def read(self, barrier: int, lanes: Lanes) -> Value:
+        """The lanes that each lane will meet, uint32: what BMOV saves."""
+        return lanes.take(self._of(barrier))
+
+    def write(self, barrier: int, lanes: Lanes, value: Value) -> None:
+        """What BMOV brings back."""
+        self._of(barrier)[lanes.warp, lanes.lane] = np.broadcast_to(value, lanes.extent)
+
+    def leave(self, barrier: int, lanes: Lanes) -> None:
+        """BREAK: these lanes will not come to BSYNC."""
+        expected = self._of(barrier)
+        rows = expected[lanes.warps]
+        team = rows[np.arange(lanes.count), first_lane(lanes.masks)]
+        member = (team[:, None] & _BIT) != 0
+        expected[lanes.warps] = np.where(member, rows & ~lanes.masks[:, None], rows)
+        self.check(lanes.warps, barrier)
+
+    def arrive(self, barrier: int, pc: int, lanes: Lanes) -> None:
+        """BSYNC at ``pc``: wait for the others, or go on with them."""
+        machine = self._machine
+        expected = self._of(barrier)[lanes.warps, first_lane(lanes.masks)]
+        live = machine.live[lanes.warps]
+        if (lanes.masks == expected & live).all():
+            machine.push(pc + 1, lanes)
+            return
+        outside = (lanes.masks & expected) == 0  # they left with BREAK, or BSSY never named them: nothing to wait for
+        if outside.any():
+            machine.push(pc + 1, machine.lanes(lanes.warps[outside], lanes.masks[outside]))
+            if outside.all():
+                return
+            lanes = machine.lanes(lanes.warps[~outside], lanes.masks[~outside])
+        self._blocked[barrier][lanes.warps] |= lanes.masks
+        place = self._place[barrier]
+        rows = place[lanes.warps]
+        place[lanes.warps] = np.where(lanes.active, pc, rows)
+        self.check(lanes.warps, barrier)
+
+    def check(self, warps: np.ndarray, barrier: int | None = None) -> None:
+        """Let lanes go on whose others have all come, left or ended."""
+        for number in (barrier,) if barrier is not None else tuple(self._blocked):
+            blocked = self._blocked[number]
+            some = warps[blocked[warps] != 0]
+            while len(some):  # several teams of one warp may wait
+                team = self._expected[number][some, first_lane(blocked[some])]
+                here = blocked[some] & team
+                done = here == (team & self._machine.live[some])
+                if not done.any():
+                    # The first team of a warp waits: look at the others one by one.
+                    self._check_others(number, some)
+                    return
+                gone, masks = some[done], here[done]
+                blocked[gone] &= ~masks
+                place = self._place[number][gone]
+                site = place[np.arange(len(gone)), first_lane(masks)]
+                for pc in np.unique(site):
+                    at = site == pc
+                    self._machine.push(int(pc) + 1, self._machine.lanes(gone[at], masks[at]))
+                rest = some[~done]
+                some = np.concatenate([gone[blocked[gone] != 0], rest[:0]])
+                self._check_others(number, rest)
+
+    def _check_others(self, number: int, warps: np.ndarray) -> None:
+        blocked, expected = self._blocked[number], self._expected[number]
+        for warp in warps:
+            left = int(blocked[warp])
+            while left:
+                lane = (left & -left).bit_length() - 1
+                team = int(expected[warp, lane])
+                here = int(blocked[warp]) & team
+                if here and here == team & int(self._machine.live[warp]):
+                    blocked[warp] = np.uint32(int(blocked[warp]) & ~here)
+                    site = int(self._place[number][warp, lane])
+                    self._machine.push(site + 1, self._machine.lanes(np.array([warp]), np.array([here], np.uint32)))
+                left &= ~(here | 1 << lane)
+
+
+class WarpSync:
+    """WARPSYNC: the lanes that a mask names wait for each other, and those at one instruction go on together."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        warps = len(machine.live)
+        self._blocked = np.zeros(warps, np.uint32)
+        self._mask = np.zeros((warps, WARP), np.uint32)
+        self._place = np.zeros((warps, WARP), np.int64)
+        #: The path from which each lane came to WARPSYNC.COLLECTIVE.
+        self._path = np.zeros((warps, WARP), np.int64)
+        self._paths = 0
+
+    @property
+    def waits(self) -> str:
+        """What lanes wait for, "" where none does."""
+        return "WARPSYNC" if self._blocked.any() else ""
+
+    def arrive(self, pc: int, lanes: Lanes, mask: Value) -> None:
+        """WARPSYNC at ``pc``; ``mask``: uint32 of the set. Only one path of a warp arrives at a time."""
+        masks = np.where(lanes.active, lanes.spread(mask), np.uint32(0)).astype(np.uint32)
+        wanted = masks.max(axis=1)
+        self._paths += 1
+        rows = self._path[lanes.warps]
+        self._path[lanes.warps] = np.where(lanes.active, self._paths, rows)
+        if (wanted & self._machine.live[lanes.warps] & ~lanes.masks == 0).all():
+            self._machine.push(pc + 1, lanes)
+            return
+        self._blocked[lanes.warps] |= lanes.masks
+        self._mask[lanes.warps] = np.where(lanes.active, masks, self._mask[lanes.warps])
+        self._place[lanes.warps] = np.where(lanes.active, pc, self._place[lanes.warps])
+        self.check(lanes.warps)
+
+    def check(self, warps: np.ndarray) -> None:
+        """Let lanes go on whose others have all come or ended."""
+        some = warps[self._blocked[warps] != 0]
+        if not len(some):
+            return
+        blocked, live = self._blocked[some], self._machine.live[some]
+        waits = (blocked[:, None] & _BIT) != 0
+        ready = waits & ((self._mask[some] & live[:, None] & ~blocked[:, None]) == 0)
+        masks = np.where(ready, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)
+        if masks.any():
+            self._blocked[some] &= ~masks
+            _by_pc(self._machine, some, masks, self._place[some])
+
+    def end_collective(self, pc: int, lanes: Lanes) -> None:
+        """ENDCOLLECTIVE: the lanes go on at ``pc`` in the paths from which they came."""
+        paths = self._path[lanes.warps]
+        first = paths[np.arange(lanes.count), first_lane(lanes.masks)]
+        if ((paths == first[:, None]) | ~lanes.active).all():
+            self._machine.push(pc, lanes)
+            return
+        for path in np.unique(paths[lanes.active]):
+            masks = np.where(paths == path, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & lanes.masks
+            self._machine.push(pc, self._machine.lanes(lanes.warps, masks))
+
+
+class BlockBarriers:
+    """BAR: the barriers 0 to 15 of each block."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._arrived: dict[int, np.ndarray] = {}
+        self._count: dict[int, np.ndarray] = {}  # threads that complete it, 0: all of the block
+        self._waiting: list[tuple[int, int, Lanes]] = []
+        self._votes: dict[int, np.ndarray] = {}
+        #: (blocks,): what BAR.RED of the last barrier gave: how many lanes said yes, and whether all did.
+        self.result: Any = None
+
+    @property
+    def waits(self) -> str:
+        """What lanes wait for, "" where none does."""
+        return ", ".join(sorted({f"BAR {number}" for number, _, _ in self._waiting}))
+
+    def arrive(
+        self, number: int, pc: int, lanes: Lanes, *, threads: int = 0, wait: bool = True, vote: np.ndarray | None = None
+    ) -> None:
+        """These lanes arrive at ``pc``, and wait unless ``wait`` is False. ``threads``: how many complete it."""
+        machine = self._machine
+        warps = len(machine.live)
+        if number not in self._arrived:
+            self._arrived[number] = np.zeros(warps, np.uint32)
+            self._count[number] = np.zeros(machine.setup.blocks, np.int64)
+            self._votes[number] = np.zeros(warps, np.uint32)
+        self._arrived[number][lanes.warps] |= lanes.masks
+        self._votes[number][lanes.warps] |= np.uint32(0) if vote is None else vote
+        self._count[number][machine.setup.row_of_block[lanes.warps]] = threads
+        if wait:
+            self._waiting.append((number, pc, lanes))
+        else:
+            machine.push(pc + 1, lanes)
+        self.check(number)
+
+    def check(self, number: int | None = None) -> None:
+        """Let the blocks go on all of whose threads have come or ended."""
+        for barrier in (number,) if number is not None else tuple(self._arrived):
+            if any(n == barrier for n, _, _ in self._waiting):
+                self._check(barrier)
+
+    def _check(self, barrier: int) -> None:
+        machine = self._machine
+        setup = machine.setup
+        arrived = self._arrived[barrier].reshape(setup.blocks, -1)
+        live = machine.live.reshape(setup.blocks, -1)
+        count = self._count[barrier]
+        done = (((arrived & live) == live).all(axis=1) & (count == 0)) | (
+            (count > 0) & (WARP * (arrived != 0).sum(axis=1) >= count)
+        )
+        done &= arrived.any(axis=1)
+        if not done.any():
+            return
+        votes = self._votes[barrier].reshape(setup.blocks, -1)
+        yes = np.bitwise_count(votes).sum(axis=1)
+        if self.result is None:
+            self.result = (np.zeros(setup.blocks, np.int64), np.zeros(setup.blocks, bool))
+        self.result[0][done] = yes[done]
+        self.result[1][done] = (votes == arrived).all(axis=1)[done]
+        arrived[done] = 0
+        votes[done] = 0
+        kept = []
+        for entry in self._waiting:
+            n, pc, lanes = entry
+            free = done[setup.row_of_block[lanes.warps]]
+            if n != barrier or not free.any():
+                kept.append(entry)
+            elif free.all():
+                machine.push(pc + 1, lanes)
+            else:
+                machine.push(pc + 1, machine.lanes(lanes.warps[free], lanes.masks[free]))
+                kept.append((n, pc, machine.lanes(lanes.warps[~free], lanes.masks[~free])))
+        self._waiting = kept
+
+
+class ClusterBarrier:
+    """UCGABAR: the barrier of all threads of a cluster, which arrive first and wait later."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        warps = len(machine.live)
+        self._arrived = np.zeros(warps, np.uint32)
+        self._phase = np.zeros(max(1, machine.setup.clusters), np.int64)
+        self._wanted = np.zeros(warps, np.int64)
+        self._waiting: list[tuple[int, Lanes]] = []
+
+    @property
+    def waits(self) -> str:
+        """What lanes wait for, "" where none does."""
+        return "the barrier of the cluster" if self._waiting else ""
+
+    def arrive(self, lanes: Lanes) -> None:
+        """UCGABAR_ARV."""
+        cluster = self._machine.setup.cluster_of[lanes.warps]
+        self._wanted[lanes.warps] = self._phase[cluster] + 1
+        self._arrived[lanes.warps] |= lanes.masks
+        self.check()
+
+    def wait(self, pc: int, lanes: Lanes) -> None:
+        """UCGABAR_WAIT."""
+        self._waiting.append((pc, lanes))
+        self.check()
+
+    def check(self) -> None:
+        """Let the clusters go on all of whose threads have come or ended."""
+        machine = self._machine
+        if self._arrived.any():
+            missing = (machine.live & ~self._arrived) != 0
+            open_ = np.zeros(len(self._phase), bool)
+            open_[machine.setup.cluster_of[missing]] = True
+            came = np.zeros(len(self._phase), bool)
+            came[machine.setup.cluster_of[self._arrived != 0]] = True
+            done = came & ~open_
+            self._phase[done] += 1
+            self._arrived[done[machine.setup.cluster_of]] = 0
+        kept = []
+        for pc, lanes in self._waiting:
+            free = self._phase[machine.setup.cluster_of[lanes.warps]] >= self._wanted[lanes.warps]
+            if free.any():
+                machine.push(pc + 1, machine.lanes(lanes.warps[free], lanes.masks[free]))
+            if not free.all():
+                kept.append((pc, machine.lanes(lanes.warps[~free], lanes.masks[~free])))
+        self._waiting = kept

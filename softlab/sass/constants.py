@@ -1,0 +1,73 @@
+"""The constant banks of one launch: parameters and launch dimensions, the compiler's constants, ``__constant__``.
+
+Bank 0 of sm_90, as its machine code reads it: threads per block from byte 0, blocks of the grid from 0xc, the window of
+local memory at 0x20, the first stack pointer at 0x28, a descriptor of global memory at 0x208 that means nothing here,
+and the parameters from 0x210. What else stands there is not known, and reading it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from softlab.emulator.ptx.linker import LOCAL_WINDOW
+from softlab.sass.decode import Instruction
+from softlab.sass.lanes import Value
+
+PARAMETERS = 0x210
+_DESCRIPTOR = 0x208
+_WINDOW, _STACK = 0x20, 0x28
+_TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+class Constants:
+    """``banks``: number -> bytes. ``known`` for bank 0: which of its bytes are known."""
+
+    def __init__(self, banks: Mapping[int, bytes | bytearray], known: np.ndarray) -> None:
+        # Whole items of 8 bytes, so that a view of any width fits.
+        self._banks = {
+            number: np.frombuffer(bytes(data) + bytes(-len(data) % 8 + 8), np.uint8) for number, data in banks.items()
+        }
+        self._known = np.concatenate([known, np.zeros(-len(known) % 8 + 8, bool)])
+
+    def read(self, instruction: Instruction, bank: int, offset: int, width: int) -> np.generic:
+        """``width`` bytes at an offset, as an unsigned integer."""
+        self._check(instruction, bank, offset, offset + width)
+        raw = self._banks[bank][offset : offset + width].tobytes()
+        return np.frombuffer(raw, _TYPES[max(1, width)])[0]
+
+    def gather(self, instruction: Instruction, bank: int, where: Value, offset: int, width: int) -> Value:
+        """``width`` bytes at ``where`` + offset of each lane. where: uint32 (taken as signed)."""
+        index = np.asarray(where).astype(np.uint32).view(np.int32).astype(np.int64) + offset
+        data = self._banks.get(bank, np.zeros(0, np.uint8))
+        self._check(instruction, bank, 0, width)
+        # Lanes that do not execute it hold anything.
+        index = np.clip(index, 0, len(data) - width)
+        parts = data[index[..., None] + np.arange(width)]
+        return np.ascontiguousarray(parts).view(_TYPES[width])[..., 0][()]
+
+    def _check(self, instruction: Instruction, bank: int, first: int, end: int) -> None:
+        data = self._banks.get(bank)
+        if data is None or first < 0 or end > len(data):
+            raise instruction.unsupported(f"constant bank {bank} has nothing at {first:#x}")
+        if bank == 0 and not self._known[first:end].all():
+            raise instruction.unsupported(f"what c[0x0][{first:#x}] holds is not known")
+
+
+def first_bank(
+    grid: tuple[int, int, int], block: tuple[int, int, int], stack: int, parameters: bytes
+) -> tuple[bytearray, np.ndarray]:
+    """Bank 0 of a launch, and which of its bytes are known. ``stack``: bytes of a thread's stack."""
+    data = bytearray(PARAMETERS + len(parameters))
+    known = np.zeros(len(data), bool)
+    for offset, raw in (
+        (0, b"".join(size.to_bytes(4, "little") for size in (*block, *grid))),
+        (_WINDOW, LOCAL_WINDOW.to_bytes(8, "little")),
+        (_STACK, stack.to_bytes(4, "little")),
+        (_DESCRIPTOR, bytes(8)),
+        (PARAMETERS, parameters),
+    ):
+        data[offset : offset + len(raw)] = raw
+        known[offset : offset + len(raw)] = True
+    return data, known

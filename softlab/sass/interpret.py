@@ -1,0 +1,199 @@
+"""Interpret the machine code of some blocks of a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+
+import softlab.sass.opcodes  # noqa: F401 - importing registers
+from softlab.cuda.compile import Program
+from softlab.cuda.disassembly import disassemble
+from softlab.emulator.machine.arguments import Mapped, pack
+from softlab.emulator.machine.prepare import map_variables
+from softlab.emulator.memory.allocations import Allocations
+from softlab.emulator.ptx.linker import Image, link
+from softlab.emulator.ptx.parser import parse
+from softlab.errors import Error
+from softlab.hardware.devices import Device
+from softlab.sass.access import RESERVED_SHARED
+from softlab.sass.constants import Constants, first_bank
+from softlab.sass.cubin import Cubin
+from softlab.sass.decode import Code, Instruction, decode
+from softlab.sass.machine import Machine
+from softlab.sass.memory import GlobalMemory
+from softlab.sass.setup import Index3, Setup
+from softlab.sass.streams import WarpStream
+
+#: The architecture whose machine code is known.
+ARCHITECTURE = "sm_90"
+#: Instructions that all interpreted warps together may issue.
+BUDGET = 200_000_000
+_STACK_ALIGN = 16
+
+
+class CompiledKernel(Protocol):
+    """What :class:`softlab.Kernel` is here."""
+
+    program: Program
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """What the interpreted blocks executed, and what they wrote.
+
+    ``code``: the decoded instructions; ``WarpStream.instructions`` are indices into it. ``streams``: one per warp, the
+    blocks in the order of their linear indices. ``blocks``: these indices.
+    """
+
+    code: tuple[Instruction, ...]
+    streams: list[WarpStream]
+    blocks: tuple[int, ...]
+    _memory: GlobalMemory = field(repr=False)
+    _arrays: dict[int, tuple[Mapped, np.ndarray]] = field(repr=False)
+
+    @cached_property
+    def executed(self) -> np.ndarray:
+        """How often warps issued each instruction of ``code``: int64."""
+        counts = np.zeros(len(self.code), np.int64)
+        for stream in self.streams:
+            counts += np.bincount(stream.instructions, minlength=len(self.code))
+        return counts
+
+    @property
+    def instructions(self) -> int:
+        """Instructions that the warps issued: Nsight Compute's ``smsp__inst_executed.sum`` of these blocks."""
+        return int(self.executed.sum())
+
+    def output(self, argument: int) -> np.ndarray:
+        """A copy of an array argument as the interpreted blocks left it, of the argument's shape and dtype."""
+        if argument not in self._arrays:
+            raise ValueError(f"argument {argument} is no array; the arrays are {sorted(self._arrays)}")
+        mapped, array = self._arrays[argument]
+        data = self._memory.content_at(mapped.base, mapped.nbytes) if mapped.nbytes else np.zeros(0, np.uint8)
+        return data.view(array.dtype).reshape(array.shape)
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """What is the same for all launches of a program."""
+
+    image: Image
+    code: Code
+    cubin: Cubin
+
+
+@lru_cache(maxsize=32)
+def _compiled(program: Program) -> _Compiled:
+    image = link(parse(program.ptx, file=program.file), program.entry)
+    return _Compiled(image, decode(disassemble(program)), Cubin(program.cubin))
+
+
+def interpret(
+    kernel: CompiledKernel,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Any] = (),
+    *,
+    smem: int = 0,
+    blocks: Sequence[int] | None = None,
+    budget: int = BUDGET,
+) -> Interpretation:
+    """Interpret the machine code of a launch. The arrays stay as they are.
+
+    Arguments:
+        kernel: compiled for sm_90.
+        grid, block: blocks of the grid and threads per block, ints or up to three each.
+        args: one for each parameter, as :meth:`softlab.Kernel.run` takes them (NumPy arrays).
+        smem: dynamic shared memory per block in bytes.
+        blocks: linear indices of the blocks to interpret. Whole clusters are interpreted. None: all.
+        budget: instructions that all warps together may issue.
+
+    Raises:
+        UnsupportedInstruction: an instruction that is executed is not known; it names the line.
+        KernelFault: an access out of bounds or misaligned, or blocks that wait for ever.
+        Error: the program is for another architecture.
+        TypeError, ValueError: arguments that do not fit the parameters, or blocks that are not in the grid.
+    """
+    program = kernel.program
+    if not program.arch.startswith(ARCHITECTURE):
+        raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
+    shape, threads = _three(grid), _three(block)
+    compiled = _compiled(program)
+    memory = Allocations()
+    parameters, mapped = pack(compiled.image, args, memory)
+    map_variables(compiled.image, memory)
+    setup = Setup(
+        shape,
+        threads,
+        compiled.image.cluster or (1, 1, 1),
+        _interpreted(blocks, shape, compiled.image.cluster or (1, 1, 1)),
+        _constants(program, compiled, shape, threads, parameters, memory),
+        GlobalMemory(memory),
+        RESERVED_SHARED + -(-compiled.image.static_shared_bytes // 16) * 16 + smem,
+        smem,
+        _stack(program),
+        Device.named(program.arch).sm_count,
+        budget,
+    )
+    machine = Machine(compiled.code, setup)
+    machine.run()
+    arrays = {m.index: (m, args[m.index]) for m in mapped if isinstance(args[m.index], np.ndarray)}
+    return Interpretation(
+        compiled.code.instructions,
+        machine.log.streams(),
+        tuple(int(b) for b in setup.interpreted),
+        setup.memory,
+        arrays,
+    )
+
+
+def _three(size: int | Sequence[int]) -> Index3:
+    sizes = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    if not 1 <= len(sizes) <= 3:
+        raise ValueError(f"{size!r}: give an int or up to three")
+    x, y, z = (*(int(s) for s in sizes), 1, 1)[:3]
+    return x, y, z
+
+
+def _stack(program: Program) -> int:
+    return -(-program.local_bytes // _STACK_ALIGN) * _STACK_ALIGN
+
+
+def _interpreted(blocks: Sequence[int] | None, grid: Index3, cluster: Index3) -> np.ndarray:
+    total = prod(grid)
+    if blocks is None:
+        return np.arange(total)
+    chosen = np.unique(np.asarray(blocks, np.int64))
+    if not len(chosen) or chosen[0] < 0 or chosen[-1] >= total:
+        raise ValueError(f"blocks {list(blocks)[:8]}: give at least one, each from 0 to {total - 1}")
+    if prod(cluster) == 1:
+        return chosen
+    x, y, _ = grid
+    first = [c // n * n for c, n in zip((chosen % x, chosen // x % y, chosen // (x * y)), cluster, strict=True)]
+    inner = np.indices(cluster).reshape(3, -1)
+    return np.unique(
+        (first[0][:, None] + inner[0]) + x * ((first[1][:, None] + inner[1]) + y * (first[2][:, None] + inner[2]))
+    )
+
+
+def _constants(
+    program: Program, compiled: _Compiled, grid: Index3, block: Index3, parameters: bytes, memory: Allocations
+) -> Constants:
+    zero, known = first_bank(grid, block, _stack(program), parameters)
+    banks: dict[int, bytes | bytearray] = {0: zero}
+    for number in (2, 3, 4):
+        data = compiled.cubin.constant_bank(number, program.entry, compiled.image.addresses)
+        if data is not None:
+            banks[number] = data
+    if 3 in banks:  # the values that the variables have now
+        held = {a.name.removeprefix("variable "): a for a in memory.all}
+        for name, (offset, size) in compiled.cubin.variables_of(".nv.constant3").items():
+            if name in held:
+                content = held[name].data[:size].tobytes()
+                banks[3][offset : offset + len(content)] = content  # type: ignore[index]
+    return Constants(banks, known)

@@ -1,0 +1,170 @@
+"""The lanes that execute together: warps that are at the same instruction, each with some of its lanes.
+
+A value of a register is a NumPy scalar where all lanes of all warps share it, else an array. In a set of whole warps it
+is (warps, 32), (warps, 1) where each warp has one value, or (1, 32). In a set of scattered lanes it is (lanes,). A set
+counts as whole warps if its masks have all lanes that still live: what the others hold is never read again.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+WARP = 32
+_LANE = np.arange(WARP, dtype=np.uint32)
+_ONE = np.uint32(1)
+#: A register's value.
+Value = Any
+
+
+def unpack(masks: np.ndarray) -> np.ndarray:
+    """(k,) uint32 -> (k, 32) bool."""
+    return (masks[:, None] >> _LANE & _ONE).astype(bool)
+
+
+def pack(lanes: np.ndarray) -> np.ndarray:
+    """(k, 32) bool -> (k,) uint32."""
+    return np.packbits(np.ascontiguousarray(lanes), axis=1, bitorder="little").view("<u4")[:, 0]
+
+
+def first_lane(masks: np.ndarray) -> np.ndarray:
+    """The lowest lane of each mask, int64."""
+    return np.bitwise_count((masks & -masks.astype(np.int64).astype(np.uint32)) - _ONE).astype(np.int64)
+
+
+class Lanes:
+    """``warps`` int64 (k,), ascending, and the ``masks`` uint32 (k,) of their lanes in the set.
+
+    ``total``: warps of the machine. ``whole``: each mask has all lanes of its warp that live.
+    """
+
+    def __init__(self, warps: np.ndarray, masks: np.ndarray, live: np.ndarray) -> None:
+        self.warps = warps
+        self.masks = masks
+        self.total = len(live)
+        self.count = len(warps)
+        self.whole = bool((masks == live[warps]).all())
+        self.full = self.whole and self.count == self.total
+
+    def same(self, other: Lanes) -> bool:
+        """Whether both are the same lanes."""
+        return (
+            self.count == other.count
+            and bool((self.warps == other.warps).all())
+            and bool((self.masks == other.masks).all())
+        )
+
+    @cached_property
+    def active(self) -> np.ndarray:
+        """(k, 32) bool."""
+        return unpack(self.masks)
+
+    @cached_property
+    def all_active(self) -> bool:
+        """Whether each warp has all 32 lanes."""
+        return bool((self.masks == np.uint32(0xFFFFFFFF)).all())
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        row, lane = np.nonzero(self.active)
+        return row, lane
+
+    @cached_property
+    def row(self) -> np.ndarray:
+        """(k, 1) or (lanes,): the warp's place in the set."""
+        return np.arange(self.count)[:, None] if self.whole else self._places[0]
+
+    @cached_property
+    def warp(self) -> np.ndarray:
+        """(k, 1) or (lanes,): the warp."""
+        return self.warps[:, None] if self.whole else self.warps[self._places[0]]
+
+    @cached_property
+    def lane(self) -> np.ndarray:
+        """(1, 32) or (lanes,): the lane in the warp."""
+        return np.arange(WARP)[None, :] if self.whole else self._places[1]
+
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """The shape of a value with one element per lane."""
+        return (self.count, WARP) if self.whole else (len(self._places[0]),)
+
+    @cached_property
+    def _flat(self) -> np.ndarray:
+        return self.warp * WARP + self.lane
+
+    def take(self, value: Value) -> Value:
+        """The machine's value cut to this set."""
+        if not isinstance(value, np.ndarray) or self.full:
+            return value
+        if self.whole:
+            return value[self.warps] if value.shape[0] != 1 else value
+        if value.shape[1] == 1:
+            return value[self.warp, 0] if value.shape[0] != 1 else value[0, 0]
+        if value.shape[0] == 1:
+            return value[0, self.lane]
+        return value.reshape(-1)[self._flat] if value.flags.c_contiguous else value[self.warp, self.lane]
+
+    def put(self, old: Value, value: Value) -> Value:
+        """The machine's ``old`` value with this set's ``value`` in it."""
+        if self.full:
+            return value
+        if not isinstance(value, np.ndarray) and not isinstance(old, np.ndarray) and value == old:
+            return old
+        if self.whole:
+            width = max(_width(old), _width(value))
+            out = np.empty((self.total, width), value.dtype)
+            out[...] = old
+            out[self.warps] = value
+            return out
+        out = np.empty((self.total, WARP), value.dtype)
+        out[...] = old
+        out.reshape(-1)[self._flat] = value
+        return out
+
+    def put_per_warp(self, old: Value, value: Value) -> Value:
+        """As :meth:`put` for a register that a warp has once."""
+        if self.whole or self.full:
+            return self.put(old, value)
+        if not isinstance(value, np.ndarray) and not isinstance(old, np.ndarray) and value == old:
+            return old
+        out = np.empty((self.total, 1), value.dtype)
+        out[...] = old
+        out[self.warp, 0] = value
+        return out
+
+    def spread(self, value: Value) -> np.ndarray:
+        """The set's value as (k, 32); lanes that are not in the set hold anything."""
+        if self.whole:
+            return np.broadcast_to(value, (self.count, WARP))
+        value = np.asarray(value)
+        out = np.zeros((self.count, WARP), value.dtype)
+        out[self._places] = value
+        return out
+
+    def collect(self, value: np.ndarray) -> Value:
+        """The inverse of :meth:`spread`; ``value`` may be (k, 1)."""
+        if self.whole:
+            return value
+        return value[self._places[0], 0] if value.shape[1] == 1 else value[self._places]
+
+    def flat(self, value: Value) -> np.ndarray:
+        """One element per active lane, warp after warp."""
+        if self.whole:
+            full = np.broadcast_to(value, (self.count, WARP))
+            return full.reshape(-1) if self.all_active else full[self._places]
+        return np.broadcast_to(value, self.extent)
+
+    def truth(self, predicate: Value) -> np.ndarray:
+        """(k,) uint32: the lanes of the set where the predicate (a value or a bool) holds."""
+        if not isinstance(predicate, np.ndarray):
+            return self.masks if predicate else np.zeros_like(self.masks)
+        if self.whole and predicate.shape[1] == 1:
+            return np.where(predicate[:, 0], self.masks, np.uint32(0))
+        return pack(self.spread(predicate)) & self.masks
+
+
+def _width(value: Value) -> int:
+    return value.shape[1] if isinstance(value, np.ndarray) else 1

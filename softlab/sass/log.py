@@ -1,0 +1,169 @@
+"""What was executed, as it happens, and the streams of the warps that come of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softlab.instruments.banks import wavefronts_and_conflicts
+from softlab.instruments.coalescing import SECTOR_BYTES
+from softlab.sass.lanes import WARP, Lanes
+from softlab.sass.streams import Accesses, Kind, Space, WarpStream
+
+if TYPE_CHECKING:
+    from softlab.sass.setup import Setup
+
+#: Addresses that are kept before they are counted: 64 MiB.
+_MOST_ADDRESSES = 8 << 20
+#: Addresses of one request are told apart within so many bytes.
+_NEAR = 1 << 38
+
+
+class Log:
+    """Runs of instructions by sets of lanes, the guards among them, and the addresses of the requests.
+
+    An entry is one run of one warp.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._warps: list[np.ndarray] = []
+        self._masks: list[np.ndarray] = []
+        self._start: list[int] = []
+        self._length: list[int] = []
+        self._entries = 0
+        self._first = 0  # the first entry of the current run
+        self._guards: list[tuple[int, int, np.ndarray]] = []
+        self._requests: dict[tuple[int, int, int, bool], list[tuple[int, int, np.ndarray, np.ndarray]]] = {}
+        self._kept = 0
+        #: Requests are not kept: a look ahead.
+        self.silent = False
+        self._counted: list[tuple[np.ndarray, ...]] = []
+
+    def run(self, lanes: Lanes, start: int, length: int) -> None:
+        """These lanes begin to execute instructions ``start`` to ``start + length - 1``."""
+        self._warps.append(lanes.warps)
+        self._masks.append(lanes.masks)
+        self._start.append(start)
+        self._length.append(length)
+        self._first = self._entries
+        self._entries += lanes.count
+
+    def guard(self, offset: int, masks: np.ndarray) -> None:
+        """The lanes (k,) that executed the instruction ``offset`` of the current run."""
+        self._guards.append((self._first, offset, masks))
+
+    def request(
+        self, offset: int, space: Space, kind: Kind, width: int, address: np.ndarray, active: np.ndarray
+    ) -> None:
+        """One memory instruction of the current run. address: (k, 32) int64; active: (k, 32) bool."""
+        if self.silent:
+            return
+        key = (int(space), int(kind), width, kind == Kind.STORE)
+        self._requests.setdefault(key, []).append((self._first, offset, address, active))
+        self._kept += address.size
+        if self._kept > _MOST_ADDRESSES:
+            self._count()
+
+    def _count(self) -> None:
+        """Wavefronts and sectors of the addresses that are kept."""
+        for (space, kind, width, store), requests in self._requests.items():
+            address = np.concatenate([a for _, _, a, _ in requests])
+            active = np.concatenate([m for _, _, _, m in requests])
+            entry = np.concatenate([first + np.arange(len(a)) for first, _, a, _ in requests])
+            offset = np.repeat([o for _, o, _, _ in requests], [len(a) for _, _, a, _ in requests])
+            some = active.any(axis=1)
+            address, active, entry, offset = address[some], active[some], entry[some], offset[some]
+            address = np.where(active, address, 0)
+            if space == Space.CONSTANT:
+                wavefronts = _different(np.where(active, address // 4, -1))[0]
+            else:
+                # The banks of L1 repeat every 128 bytes; small numbers fit the bank rule's keys.
+                low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1, keepdims=True) // 128 * 128
+                near = np.where(active, (address - low) % _NEAR, 0)
+                wavefronts = wavefronts_and_conflicts(near, active, width, store)[0]
+            sector = np.where(active, address // SECTOR_BYTES, -1)
+            count, sectors = _different(sector)
+            same = np.full(len(entry), space, np.uint8), np.full(len(entry), kind, np.uint8)
+            self._counted.append((entry, offset, *same, wavefronts, count, sectors))
+        self._requests.clear()
+        self._kept = 0
+
+    def streams(self) -> list[WarpStream]:
+        """One stream per warp, blocks in order."""
+        self._count()
+        setup = self._setup
+        counts = [len(w) for w in self._warps]
+        warp = np.concatenate([*self._warps, np.zeros(0, np.int64)]).astype(np.int64)
+        mask = np.concatenate([*self._masks, np.zeros(0, np.uint32)])
+        start, length = (
+            np.repeat(self._start, counts).astype(np.int64),
+            np.repeat(self._length, counts).astype(np.int64),
+        )
+        order = np.argsort(warp, kind="stable")
+        where = np.empty(len(warp), np.int64)  # entry -> its place in the order of warps
+        where[order] = np.arange(len(warp))
+        ends = np.cumsum(length[order])
+        begins = ends - length[order]
+        total = int(ends[-1]) if len(ends) else 0
+        instruction = np.repeat(start[order] - begins, length[order]) + np.arange(total)
+        active = np.repeat(mask[order], length[order])
+        for first, offset, masks in self._guards:
+            active[begins[where[first : first + len(masks)]] + offset] = masks
+        per_warp = np.bincount(warp, weights=length, minlength=setup.warps).astype(np.int64)
+        limits = np.concatenate(([0], np.cumsum(per_warp)))
+        accesses = self._accesses(begins, where, warp, limits)
+        return [
+            WarpStream(
+                setup.block_of(w),
+                setup.warp_of(w),
+                instruction[limits[w] : limits[w + 1]].astype(np.int32),
+                active[limits[w] : limits[w + 1]],
+                accesses[w],
+            )
+            for w in range(setup.warps)
+        ]
+
+    def _accesses(self, begins: np.ndarray, where: np.ndarray, warp: np.ndarray, limits: np.ndarray) -> list[Accesses]:
+        warps = len(limits) - 1
+        if not self._counted:
+            return [Accesses.empty()] * warps
+        entry, offset, space, kind, wavefronts, count = (
+            np.concatenate([part[k] for part in self._counted]) for k in range(6)
+        )
+        sectors = np.concatenate([part[6] for part in self._counted])
+        firsts = np.cumsum(count) - count
+        place = begins[where[entry]] + offset
+        order = np.argsort(place, kind="stable")
+        place, owner, count = place[order], warp[entry[order]], count[order]
+        ends = np.cumsum(count)
+        gather = np.repeat(firsts[order] - (ends - count), count) + np.arange(int(ends[-1]))
+        sectors = sectors[gather]
+        cut = np.searchsorted(owner, np.arange(warps + 1))
+        offsets = np.concatenate(([0], ends))
+        found = []
+        for w in range(warps):
+            a, b = cut[w], cut[w + 1]
+            found.append(
+                Accesses(
+                    (place[a:b] - limits[w]).astype(np.int32),
+                    space[order[a:b]],
+                    kind[order[a:b]],
+                    wavefronts[order[a:b]].astype(np.int32),
+                    offsets[a : b + 1] - offsets[a],
+                    sectors[offsets[a] : offsets[b]],
+                )
+            )
+        return found
+
+
+def _different(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 32) keys, -1 for none -> how many different ones each row has, and these, row after row, ascending."""
+    keys = np.sort(keys, axis=1)
+    first = keys >= 0
+    first[:, 1:] &= keys[:, 1:] != keys[:, :-1]
+    return first.sum(axis=1), keys[first]
+
+
+__all__ = ["WARP", "Log"]

@@ -1,0 +1,389 @@
+"""The machine: all warps of the interpreted blocks, their registers, and which lanes go on where.
+
+Lanes of one warp that go together are a path. A divergent branch splits a path in two. Paths join where BSYNC has all
+lanes that BSSY named, and at WARPSYNC; lanes that only happen to be at one instruction stay apart, as on hardware. Each
+step takes the lowest instruction at which a path stands, and executes one straight run for all warps that have a path
+there, one path per warp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from softlab.errors import Error, KernelFault, UnsupportedInstruction
+from softlab.sass import registry
+from softlab.sass.barriers import BlockBarriers, ClusterBarrier, Convergence, WarpSync
+from softlab.sass.decode import Code, Instruction
+from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Pairs, fresh_registers, is_per_warp
+from softlab.sass.lanes import WARP, Lanes, Value, pack
+from softlab.sass.log import Log
+from softlab.sass.memory import BlockMemory
+from softlab.sass.setup import Setup
+
+#: After so many runs in a row of the lowest instruction the others get a turn, since the lowest may wait for them.
+_TURNS = 256
+
+
+@dataclass
+class Run:
+    """A straight run of instructions, ready to execute: ``start`` and ``length`` in instructions.
+
+    ``reads``: registers whose values it needs; ``writes``: those that it fills.
+    """
+
+    start: int
+    length: int
+    steps: list[registry.Step] = field(default_factory=list)
+    reads: tuple[int, ...] = ()
+    writes: frozenset[int] = frozenset()
+    ready: Callable[[list], np.ndarray] | None = None
+
+
+class Machine:
+    """The state of the interpreted blocks of one launch.
+
+    ``now``: the lanes that execute, and ``current`` the instruction; opcodes read both. ``live``: (warps,) uint32, the
+    lanes that have not ended.
+    """
+
+    def __init__(self, code: Code, setup: Setup) -> None:
+        self.code = code
+        self.setup = setup
+        self.live = setup.masks.copy()
+        self.log = Log(setup)
+        self.convergence = Convergence(self)
+        self.warp_sync = WarpSync(self)
+        self.barriers = BlockBarriers(self)
+        self.cluster = ClusterBarrier(self)
+        self.shared = BlockMemory(setup.blocks, setup.shared_bytes, "shared-out-of-bounds")
+        self.local = BlockMemory(setup.warps * WARP, setup.local_bytes, "global-out-of-bounds")
+        self._pairs: Pairs = {}
+        self._all = fresh_registers()
+        self._waiting: dict[int, list[Lanes]] = {}
+        self._runs: dict[int, Run] = {}
+        self._heads = _heads(code)
+        self.now = Lanes(np.arange(len(self.live)), self.live.copy(), self.live)
+        self._own: list[Value] = self._all
+        self._dirty: set[int] = set()
+        self.offset = 0
+        self.pc = 0
+        self.issued = 0
+        self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
+        self._slept_at = -1
+
+    # Paths
+
+    def push(self, pc: int, lanes: Lanes) -> None:
+        """These lanes go on at this instruction."""
+        self._waiting.setdefault(pc, []).append(lanes)
+
+    def lanes(self, warps: np.ndarray, masks: np.ndarray) -> Lanes:
+        """A set of lanes of this machine; warps without a lane are left out."""
+        some = masks != 0
+        if not some.all():
+            warps, masks = warps[some], masks[some]
+        return Lanes(warps, masks, self.live)
+
+    def branch(self, taken: Value, target: int, other: int) -> None:
+        """The lanes where ``taken`` holds go to ``target``, those where it does not to ``other``."""
+        now = self.now
+        if not isinstance(taken, np.ndarray):
+            self.push(target if taken else other, now)
+            return
+        masks = now.truth(taken)
+        if (masks == now.masks).all():
+            self.push(target, now)
+        elif not masks.any():
+            self.push(other, now)
+        else:
+            self.push(target, self.lanes(now.warps, masks))
+            self.push(other, self.lanes(now.warps, now.masks & ~masks))
+
+    def part(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
+        """The executing lanes where the predicate holds, and the others; None for none."""
+        masks = self.now.truth(predicate)
+        if (masks == self.now.masks).all():
+            return self.now, None
+        if not masks.any():
+            return None, self.now
+        return self.lanes(self.now.warps, masks), self.lanes(self.now.warps, self.now.masks & ~masks)
+
+    def finish(self, lanes: Lanes) -> None:
+        """These lanes end."""
+        self.live[lanes.warps] &= ~lanes.masks
+        self.convergence.check(lanes.warps)
+        self.warp_sync.check(lanes.warps)
+        self.barriers.check()
+        self.cluster.check()
+
+    # Execution
+
+    def run(self) -> None:
+        """Execute until all lanes have ended.
+
+        Raises:
+            KernelFault: an access outside the arrays, or a launch that does not end.
+            UnsupportedInstruction: an instruction that is not known.
+        """
+        self.push(0, self.now)
+        turns = 0
+        with np.errstate(all="ignore"):
+            while self._waiting or self._wake() or self._waits():
+                turns += 1
+                pc = min(self._waiting) if turns % _TURNS or len(self._waiting) == 1 else self._next()
+                self._execute(pc)
+                if self.issued > self.setup.budget:
+                    raise self._endless()
+
+    def _waits(self) -> bool:
+        if not self.live.any():
+            return False
+        stuck = ["an mbarrier"] if self._asleep else []
+        stuck += [
+            name for part in (self.barriers, self.warp_sync, self.convergence, self.cluster) if (name := part.waits)
+        ]
+        warp = int(np.flatnonzero(self.live)[0])
+        raise KernelFault(
+            "barrier-divergence",
+            f"the machine code waits for ever: {', '.join(stuck) or 'nothing'}; block {self.setup.block_of(warp)}, "
+            f"warp {self.setup.warp_of(warp)} has lanes {int(self.live[warp]):#010x} that have not ended",
+        )
+
+    def _next(self) -> int:
+        """The instruction after the one that ran last, in circles: each path gets its turn."""
+        later = [pc for pc in self._waiting if pc > self.pc]
+        return min(later) if later else min(self._waiting)
+
+    def _endless(self) -> KernelFault:
+        instruction = self.code.instructions[self.pc]
+        return KernelFault(
+            "infinite-loop",
+            f"the interpreted blocks issued more than {self.setup.budget} instructions; the last is "
+            f"{instruction.text!r} (line {instruction.line}). A block that waits for one that is not interpreted never "
+            "ends",
+        )
+
+    def _execute(self, pc: int) -> None:
+        chosen = self._choose(pc)
+        if chosen is not self.now:
+            if chosen.same(self.now):
+                chosen = self.now  # the values that it holds have its shape
+            else:
+                self._enter(chosen)
+        self.pc = pc
+        run = self._runs.get(pc)
+        if run is None:
+            run = self._runs[pc] = self._compile(pc)
+        own = self._own
+        if own is not self._all:
+            for number in run.reads:
+                if own[number] is None:
+                    own[number] = chosen.take(self._all[number])
+            self._dirty |= run.writes
+        if run.ready is not None and not self._pass(run.ready(own), pc):
+            return
+        self.log.run(chosen, run.start, run.length)
+        self.issued += run.length * chosen.count
+        for step in run.steps:
+            step(own)
+
+    def _pass(self, ready: np.ndarray, pc: int) -> bool:
+        """Whether all executing lanes may pass the instruction at ``pc``; if not, those that may come back to it."""
+        now = self.now
+        masks = pack(ready) & now.masks
+        if (masks == now.masks).all():
+            return True
+        self._asleep.append((pc, self.lanes(now.warps, now.masks & ~masks)))
+        if masks.any():
+            self.push(pc, self.lanes(now.warps, masks))
+        return False
+
+    def quiet(self, function: Callable[[], np.ndarray]) -> np.ndarray:
+        """What a function gives that touches memory, without a request in the log."""
+        self.log.silent = True
+        try:
+            return function()
+        finally:
+            self.log.silent = False
+
+    def _wake(self) -> bool:
+        """Let the lanes that sleep look again, once all others have stopped; whether there are any."""
+        if not self._asleep or self.issued == self._slept_at:
+            return False
+        self._slept_at = self.issued
+        for pc, lanes in self._asleep:
+            self.push(pc, lanes)
+        self._asleep = []
+        return True
+
+    def _choose(self, pc: int) -> Lanes:
+        """The lanes that execute at ``pc``: of each warp that has a path there, one path."""
+        sets = self._waiting.pop(pc)
+        if len(sets) == 1:
+            return sets[0]
+        warps = np.concatenate([s.warps for s in sets])
+        masks = np.concatenate([s.masks for s in sets])
+        order = np.argsort(warps, kind="stable")
+        warps, masks = warps[order], masks[order]
+        first = np.concatenate(([True], warps[1:] != warps[:-1]))
+        if not first.all():
+            left, left_masks = warps[~first], masks[~first]
+            while len(left):
+                one = np.concatenate(([True], left[1:] != left[:-1]))
+                self.push(pc, Lanes(left[one], left_masks[one], self.live))
+                left, left_masks = left[~one], left_masks[~one]
+        return Lanes(warps[first], masks[first], self.live)
+
+    def _enter(self, lanes: Lanes) -> None:
+        """Make these lanes the executing ones: bring the registers of the others home."""
+        self.sync()
+        self.now = lanes
+        if lanes.full:
+            self._own = self._all
+            return
+        own: list[Value] = [None] * REGISTERS
+        own[SINK] = self._all[SINK]
+        self._own = own
+
+    def sync(self) -> None:
+        """Write what the executing lanes changed to the registers of all."""
+        if self._own is self._all:
+            return
+        now, own, home = self.now, self._own, self._all
+        for number in self._dirty:
+            if number != SINK and own[number] is not None:
+                put = now.put_per_warp if is_per_warp(number) else now.put
+                home[number] = put(home[number], own[number])
+        self._dirty = set()
+        self._own = [None] * REGISTERS
+        self._own[SINK] = home[SINK]
+
+    # Steps
+
+    def _compile(self, pc: int) -> Run:
+        reads: set[int] = set()
+        writes: set[int] = set()
+        steps: list[registry.Step] = []
+        index = pc
+        ready = None
+        instructions = self.code.instructions
+        while True:
+            instruction = instructions[index]
+            form = Form(instruction, self.setup.constants, self._pairs)
+            waiting = self._waiting_step(form)
+            if waiting is not None and index > pc:
+                steps.append(self._fall_to(index))
+                break
+            if waiting is not None:
+                ready = waiting.ready  # type: ignore[attr-defined]
+                step, ends = self._at(waiting, 0), False
+                if form.guard is not None:
+                    step = self._noted(waiting, form.guard, 0)
+            else:
+                step, ends = self._step(instruction, form, index - pc)
+            steps.append(step)
+            # Also what an earlier instruction of the run writes: harmless, and it need not be told apart.
+            reads |= form.reads
+            writes |= form.writes
+            index += 1
+            if ends:
+                break
+            if index >= len(instructions) or index in self._heads:
+                steps.append(self._fall_to(index))
+                break
+        return Run(pc, index - pc, steps, tuple(sorted(reads - {SINK})), frozenset(writes - {SINK}), ready)
+
+    def _waiting_step(self, form: Form) -> registry.Step | None:
+        """The step of an instruction that waits for an event; None for others."""
+        found = registry.find_gate(form.instruction.opcode)
+        try:
+            return None if found is None else found(form, self)
+        except NotImplementedError:
+            return None  # refused where it is executed
+
+    def _fall_to(self, index: int) -> registry.Step:
+        def step(r: list) -> None:
+            self.push(index, self.now)
+
+        return step
+
+    def _step(self, instruction: Instruction, form: Form, offset: int) -> tuple[registry.Step, bool]:
+        opcode = registry.find(instruction.opcode)
+        if opcode is None:
+            return _raising(instruction.unsupported()), True
+        try:
+            if opcode.kind == "pure":
+                step = opcode.function(form)
+                return (step if form.guard is None else self._guarded(step, form, offset)), False
+            step = opcode.function(form, self)
+            guard = form.guard
+            if guard is None:
+                return self._at(step, offset), opcode.kind == "end"
+            return self._noted(step, guard, offset), opcode.kind == "end"
+        except NotImplementedError as error:
+            return _raising(instruction.unsupported(str(error))), True
+
+    def _at(self, step: registry.Step, offset: int) -> registry.Step:
+        def at(r: list) -> None:
+            self.offset = offset
+            step(r)
+
+        return at
+
+    def _noted(self, step: registry.Step, guard: Callable, offset: int) -> registry.Step:
+        """A step that does its guard itself."""
+
+        def noted(r: list) -> None:
+            self.offset = offset
+            self.log.guard(offset, self.now.truth(guard(r)))
+            step(r)
+
+        return noted
+
+    def _guarded(self, step: registry.Step, form: Form, offset: int) -> registry.Step:
+        """A pure step whose results are kept where the guard does not hold."""
+        guard = form.guard
+        assert guard is not None
+        writes = tuple(sorted(form.writes))
+        form.reads.update(writes)
+
+        def guarded(r: list) -> None:
+            g = guard(r)
+            if not isinstance(g, np.ndarray):
+                if g:
+                    step(r)
+                else:
+                    self.log.guard(offset, np.zeros_like(self.now.masks))
+                return
+            masks = self.now.truth(g)
+            self.log.guard(offset, masks)
+            if not masks.any():
+                return
+            before = [r[k] for k in writes]
+            step(r)
+            if (masks != self.now.masks).any():
+                for k, old in zip(writes, before, strict=True):
+                    r[k] = np.where(g, r[k], old)
+
+        return guarded
+
+
+def _raising(error: UnsupportedInstruction) -> registry.Step:
+    def step(r: list) -> None:
+        raise error
+
+    return step
+
+
+def _heads(code: Code) -> frozenset[int]:
+    """Instructions where a straight run begins, since other lanes may come there."""
+    heads: set[int] = set()
+    for instruction in code.instructions:
+        heads.update(instruction.targets)
+    return frozenset(heads)
+
+
+__all__ = ["PREDICATE", "WARP", "Error", "Machine", "Run"]

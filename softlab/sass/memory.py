@@ -1,0 +1,195 @@
+"""The memories of interpreted blocks.
+
+The caller's arrays stay as they are. What a kernel writes goes to pages of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.emulator.memory.allocations import Allocation, Allocations
+
+#: Bytes per lane -> the dtype that moves them. complex128 moves 16 bytes in one piece, whatever they are.
+ITEMS: dict[int, np.dtype] = {
+    1: np.dtype(np.uint8),
+    2: np.dtype(np.uint16),
+    4: np.dtype(np.uint32),
+    8: np.dtype(np.uint64),
+    16: np.dtype(np.complex128),
+}
+_PAGE_BITS = 12
+_PAGE = 1 << _PAGE_BITS
+
+
+class Outside(Exception):
+    """An access outside the arrays, or misaligned: ``kind`` of the fault, ``bad`` (lanes,) bool."""
+
+    def __init__(self, kind: str, bad: np.ndarray) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.bad = bad
+
+
+class _Array:
+    """One allocation: the caller's bytes, and pages of our own where a kernel has written."""
+
+    def __init__(self, allocation: Allocation) -> None:
+        self.allocation = allocation
+        self.base, self.nbytes = allocation.base, allocation.nbytes
+        padded = -(-self.nbytes // 16) * 16
+        self._own: np.ndarray | None = None
+        self._padded = padded
+        self._pages = np.zeros((padded >> _PAGE_BITS) + 1, bool)
+        self._views: dict[np.dtype, tuple[np.ndarray, np.ndarray]] = {}
+
+    def load(self, offset: np.ndarray, item: np.dtype) -> np.ndarray:
+        index = offset // item.itemsize
+        if self._own is None:
+            return self.allocation.view(item)[index]
+        old, new = self._both(item)
+        own = self._pages[offset >> _PAGE_BITS]
+        if own.all():
+            return new[index]
+        if not own.any():
+            return old[index]
+        result = new[index]
+        result[~own] = old[index[~own]]
+        return result
+
+    def own(self, offset: np.ndarray, item: np.dtype) -> np.ndarray:
+        """Memory of our own as whole items, with the pages at these offsets in it."""
+        if self._own is None:
+            self._own = np.zeros(self._padded, np.uint8)  # pages that are never touched take no memory
+        pages = offset >> _PAGE_BITS
+        if not self._pages[pages].all():
+            for page in np.unique(pages[~self._pages[pages]]):
+                first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.nbytes)
+                self._own[first:end] = self.allocation.data[first:end]
+            self._pages[pages] = True
+        return self._own[: self._padded // item.itemsize * item.itemsize].view(item)
+
+    def _both(self, item: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+        found = self._views.get(item)
+        if found is None:
+            assert self._own is not None
+            found = self._views[item] = (self.allocation.view(item), self._own.view(item))
+        return found
+
+    def content(self) -> np.ndarray:
+        """A copy of the bytes as the kernel left them."""
+        data = self.allocation.data.copy()
+        if self._own is not None:
+            for page in np.flatnonzero(self._pages):
+                first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.nbytes)
+                data[first:end] = self._own[first:end]
+        return data
+
+
+class GlobalMemory:
+    """Global memory of one launch. Addresses are int64 (n,), one per active lane."""
+
+    def __init__(self, allocations: Allocations) -> None:
+        self._arrays = [_Array(a) for a in allocations.all]
+        self._bases = np.array([a.base for a in self._arrays], np.int64)
+        self._last: _Array | None = None
+
+    def load(self, address: np.ndarray, width: int) -> np.ndarray:
+        """The items at these addresses; any shape."""
+        item = ITEMS[width]
+        for array, where, offset in self._pieces(address, width):
+            if where is None:
+                return array.load(offset, item)
+            break
+        out = np.empty(address.shape, item)
+        for array, where, offset in self._pieces(address, width):
+            out[where] = array.load(offset, item)
+        return out
+
+    def store(self, address: np.ndarray, width: int, items: np.ndarray) -> None:
+        """Write the items. Of lanes that write to one place the last one wins."""
+        item = ITEMS[width]
+        for array, where, offset in self._pieces(address, width):
+            array.allocation.check_writeable()
+            own = array.own(offset, item)
+            own[offset // width] = items if where is None else np.broadcast_to(items, address.shape)[where]
+
+    def cells(self, address: np.ndarray, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | slice]]:
+        """(memory as items, index of each lane's item, which lanes): for atomics."""
+        item = ITEMS[width]
+        for array, where, offset in self._pieces(address, width):
+            array.allocation.check_writeable()
+            yield array.own(offset, item), offset // width, slice(None) if where is None else where
+
+    def content(self, index: int) -> np.ndarray:
+        """The bytes of an argument's array as the kernel left them."""
+        return next(a for a in self._arrays if a.allocation.index == index).content()
+
+    def content_at(self, address: int, nbytes: int) -> np.ndarray:
+        """The bytes from an address on, as the kernel left them."""
+        found = self._arrays[int(np.searchsorted(self._bases, address, side="right")) - 1]
+        return found.content()[address - found.base : address - found.base + nbytes]
+
+    def span(self, address: int, nbytes: int, *, store: bool) -> np.ndarray | None:
+        """The bytes from an address on, our own where ``store``; None where they are not all in one array."""
+        k = int(np.searchsorted(self._bases, address, side="right")) - 1
+        if k < 0 or address + nbytes > self._arrays[k].base + self._arrays[k].nbytes:
+            return None
+        array, first = self._arrays[k], address - self._arrays[k].base
+        offsets = np.arange(first, first + nbytes)
+        if store:
+            array.allocation.check_writeable()
+            return array.own(offsets, ITEMS[1])[first : first + nbytes]
+        return array.load(offsets, ITEMS[1])
+
+    def _pieces(self, address: np.ndarray, width: int) -> Iterator[tuple[_Array, np.ndarray | None, np.ndarray]]:
+        array = self._last
+        if array is None or not array.base <= int(address.flat[0]) < array.base + array.nbytes:
+            k = int(np.searchsorted(self._bases, int(address.flat[0]), side="right")) - 1
+            array = self._arrays[k] if k >= 0 else None
+        if array is not None:
+            offset = address - array.base
+            if int(offset.min()) >= 0 and int(offset.max()) <= array.nbytes - width:
+                self._last = array
+                self._check_aligned(offset, width)
+                yield array, None, offset
+                return
+        owner = np.searchsorted(self._bases, address, side="right") - 1
+        ends = np.array([a.base + a.nbytes for a in self._arrays], np.int64)
+        inside = owner >= 0
+        if len(ends):
+            inside &= address + width <= ends[np.maximum(owner, 0)]
+        if not inside.all():
+            raise Outside("global-out-of-bounds", ~inside)
+        self._check_aligned(address, width)
+        for k in np.unique(owner):
+            where = owner == k
+            yield self._arrays[k], where, address[where] - self._arrays[k].base
+
+    @staticmethod
+    def _check_aligned(address: np.ndarray, width: int) -> None:
+        if width > 1 and int(np.bitwise_or.reduce(address, axis=None)) & width - 1:
+            raise Outside("misaligned", np.asarray(address % width != 0))
+
+
+class BlockMemory:
+    """Memory that each block (shared) or each thread (local) has by itself: one row of bytes for each."""
+
+    def __init__(self, rows: int, nbytes: int, kind: str) -> None:
+        self.nbytes = -(-max(nbytes, 16) // 16) * 16
+        self._limit = nbytes
+        self.data = np.zeros(rows * self.nbytes, np.uint8)
+        self._kind = kind
+
+    def place(self, row: np.ndarray, offset: np.ndarray, width: int) -> np.ndarray:
+        """The index of each lane's item. row: of the lane, offset: in bytes, both int64 of one shape."""
+        if int(offset.min()) < 0 or int(offset.max()) > self._limit - width:
+            raise Outside(self._kind, np.asarray((offset < 0) | (offset > self._limit - width)))
+        if width > 1 and int(np.bitwise_or.reduce(offset, axis=None)) & width - 1:
+            raise Outside("misaligned", np.asarray(offset % width != 0))
+        return (row * self.nbytes + offset) // width
+
+    def view(self, width: int) -> np.ndarray:
+        """The bytes as items."""
+        return self.data.view(ITEMS[width])

@@ -1,0 +1,19 @@
+"""The opcodes that are known: importing this package registers them."""
+
+from softlab.sass.opcodes import (  # noqa: F401 - importing registers
+    atomics,
+    control,
+    conversions,
+    doubles,
+    floats,
+    halves,
+    integer,
+    mbarriers,
+    memory,
+    moves,
+    predicates,
+    shifts,
+    special,
+    synchronisation,
+    warps,
+)

@@ -1,0 +1,173 @@
+"""Atomics and reductions on global, shared and generic addresses.
+
+Lanes that meet at one address take turns in the order of their numbers, as in the PTX emulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from softlab.emulator.memory.atomics import atomic_function, atomic_table
+from softlab.emulator.memory.turns import take_turns
+from softlab.sass.access import Access, keep
+from softlab.sass.form import SINK, Form
+from softlab.sass.machine import Machine
+from softlab.sass.registry import Step, effect
+from softlab.sass.streams import Kind
+
+_OPERATIONS = {
+    "ADD": "add", "MIN": "min", "MAX": "max", "AND": "and", "OR": "or", "XOR": "xor", "EXCH": "exch", "CAS": "cas",
+    "INC": "inc", "DEC": "dec", "CAST": "cas",
+}  # fmt: skip
+_TYPES: dict[str, tuple[type, str]] = {
+    "F32": (np.float32, "f32"),
+    "F64": (np.float64, "f64"),
+    "S32": (np.int32, "s32"),
+    "S64": (np.int64, "s64"),
+    "64": (np.uint64, "u64"),
+    "F16x2": (np.uint32, "f16x2"),
+    "BF16x2": (np.uint32, "bf16x2"),
+    "BF16_V2": (np.uint32, "bf16x2"),
+}
+#: Operations whose result NumPy gives for lanes that meet, in the order of the lanes.
+_UNORDERED = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or}
+
+
+def _meaning(form: Form) -> tuple[np.dtype, Callable, str]:
+    """(dtype of the memory, what it stores, the operation's name)."""
+    name = next((m for m in form.modifiers if m in _OPERATIONS), "")
+    if not name:
+        raise NotImplementedError("this operation")
+    kind, suffix = next((_TYPES[m] for m in form.modifiers if m in _TYPES), (np.uint32, "u32"))
+    if form.has("64") and form.has("S64"):
+        kind, suffix = np.int64, "s64"
+    operation = f"{_OPERATIONS[name]}.{suffix}"
+    if suffix == "f32" and form.has("FTZ") and name not in ("ADD", "EXCH"):
+        raise NotImplementedError("flushed float32")
+    return np.dtype(kind), atomic_function(operation), operation
+
+
+def _values(form: Form, first: int, count: int, dtype: np.dtype, machine: Machine):
+    """A function that gives the operands of the lanes of a part."""
+    words = dtype.itemsize // 4
+    readers = [[form.register_after(first + k * 1, w) for w in range(words)] for k in range(count)]
+
+    def values(r: list, active: np.ndarray) -> list[np.ndarray]:
+        found = []
+        for parts in readers:
+            flat = [machine.now.spread(read(r))[active] for read in parts]
+            item = flat[0] if words == 1 else np.stack(flat, axis=1).view(np.uint64)[:, 0]
+            found.append(np.ascontiguousarray(item).view(dtype))
+        return found
+
+    return values
+
+
+@effect("RED", "REDG", "REDS")
+def _reduction(form: Form, machine: Machine) -> Step:
+    dtype, function, name = _meaning(form)
+    number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
+    access = Access(form, machine, number, Kind.REDUCTION, dtype.itemsize)
+    values = _values(form, number + 1, 1, dtype, machine)
+    short = name.partition(".")[0]
+    plain = _UNORDERED.get(short) if name.partition(".")[2] not in ("f16x2", "bf16x2") else None
+
+    def step(r: list) -> None:
+        active = access.active(r)
+        if active is None:
+            return
+        for part in access.parts(r, active):
+            operands = values(r, part.active)
+            for memory, index, which in access.cells(part):
+                view = memory.view(dtype)
+                if plain is not None:
+                    plain.at(view, index, operands[0][which])
+                else:
+                    take_turns(view, index, [o[which] for o in operands], function, atomic_table(name))
+
+    return step
+
+
+@effect("ATOM", "ATOMG", "ATOMS")
+def _atomic(form: Form, machine: Machine) -> Step:
+    number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
+    first = next(k for k, o in enumerate(form.operands) if o.kind == "R")
+    # The predicate of an atomic on a generic address: whether it is done. In shared memory the code does it itself.
+    flag = form.place(0) if form.operands[0].kind == "P" else SINK
+    if flag != SINK and form.instruction.opcode != "ATOM":
+        raise NotImplementedError("an atomic with a predicate as its result")
+    if flag != SINK:
+        form.reads.add(flag)
+    if form.has("POPC"):
+        return _count_lanes(form, machine, number, first)
+    dtype, function, name = _meaning(form)
+    access = Access(form, machine, number, Kind.ATOMIC, dtype.itemsize)
+    swaps = name.startswith("cas")
+    values = _values(form, number + 1, 2 if swaps else 1, dtype, machine)
+    success = form.has("CAST")
+    words = dtype.itemsize // 4
+    places = form.place_many(first, words)
+    form.reads.update(p for p in places if p != SINK)
+
+    def step(r: list) -> None:
+        active = access.active(r)
+        if active is None:
+            return
+        old = np.zeros(active.shape, dtype)
+        done = np.zeros(active.shape, np.dtype(f"u{dtype.itemsize}"))
+        for part in access.parts(r, active):
+            if flag != SINK:
+                before = machine.now.spread(r[flag])
+                outside = part.row is None
+                r[flag] = machine.now.collect(np.where(part.active, outside, before))
+                if not outside:
+                    continue
+            operands = values(r, part.active)
+            found = np.zeros(len(part.address), dtype)
+            for memory, index, which in access.cells(part):
+                found[which] = take_turns(
+                    memory.view(dtype), index, [o[which] for o in operands], function, atomic_table(name)
+                )
+            old[part.active] = found
+            if success:  # one where the swap was made, of as many bits as the values
+                done[part.active] = found == operands[0]
+        if places[0] == SINK:
+            return
+        result = done if success else old
+        columns = [result.view(np.uint32)] if words == 1 else [result.view(np.uint32)[:, k::2] for k in range(2)]
+        for place, column in zip(places, columns, strict=True):
+            out = keep(machine, r[place], active)
+            out[active] = column[active]
+            r[place] = machine.now.collect(out)
+
+    return step
+
+
+def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Step:
+    """ATOMS.POPC.INC: each lane adds one; lanes that meet are counted in one pass."""
+    if not form.has("INC"):
+        raise NotImplementedError("this operation")
+    access = Access(form, machine, number, Kind.ATOMIC, 4)
+    place = form.place(first)
+    if place != SINK:
+        form.reads.add(place)
+
+    def step(r: list) -> None:
+        active = access.active(r)
+        if active is None:
+            return
+        old = np.zeros(active.shape, np.uint32)
+        for part in access.parts(r, active):
+            ones = np.ones(len(part.address), np.uint32)
+            found = np.zeros(len(part.address), np.uint32)
+            for memory, index, which in access.cells(part):
+                found[which] = take_turns(memory, index, [ones[which]], np.add, atomic_table("add.u32"))
+            old[part.active] = found
+        if place != SINK:
+            out = keep(machine, r[place], active)
+            out[active] = old[active]
+            r[place] = machine.now.collect(out)
+
+    return step

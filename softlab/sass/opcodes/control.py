@@ -1,0 +1,197 @@
+"""Branches, calls, and where paths part, join and end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.sass.decode import INSTRUCTION_BYTES, TRUE
+from softlab.sass.form import S64, U64, Form, Reader
+from softlab.sass.lanes import Value, first_lane, pack
+from softlab.sass.machine import Machine
+from softlab.sass.registry import Step, effect, end
+
+
+def _condition(form: Form) -> Reader:
+    """The guard, and the predicates among the operands: True where all hold."""
+    parts = [] if form.guard is None else [form.guard]
+    for operand in form.operands:
+        if operand.kind in ("P", "UP") and not (operand.index == TRUE and not operand.inverted):
+            parts.append(form.predicate_of(operand))
+    if not parts:
+        return lambda r: np.True_
+    if len(parts) == 1:
+        return parts[0]
+    return lambda r: np.logical_and(parts[0](r), parts[1](r))
+
+
+def _target(form: Form) -> int:
+    if len(form.instruction.targets) != 1:
+        raise NotImplementedError("a branch without one known target")
+    return form.instruction.targets[0]
+
+
+@end("BRA", "JMP")
+def _branch(form: Form, machine: Machine) -> Step:
+    target, behind = _target(form), form.instruction.index + 1
+    if form.has("DIV"):
+        return _branch_if_divergent(form, machine, target, behind)
+    form.only("U", "UNI", "CONV")
+    taken = _condition(form)
+    return lambda r: machine.branch(taken(r), target, behind)
+
+
+def _branch_if_divergent(form: Form, machine: Machine, target: int, behind: int) -> Step:
+    """BRA.DIV: where lanes that the mask names are not on this path."""
+    mask = next(form.bits(k) for k, o in enumerate(form.operands) if o.kind in ("R", "UR"))
+    guard = form.guard
+
+    def step(r: list) -> None:
+        now = machine.now
+        wanted = now.spread(mask(r)).max(axis=1) & machine.live[now.warps]
+        apart = ((wanted & ~now.masks) != 0)[:, None]
+        condition: Value = now.collect(apart)
+        if guard is not None:
+            condition = np.logical_and(condition, guard(r))
+        machine.branch(condition, target, behind)
+
+    return step
+
+
+def _to_addresses(form: Form, machine: Machine, address: Reader, base: int) -> Step:
+    """The lanes go to the instruction at their address, in bytes from ``base`` on.
+
+    Where lanes of a warp have several, the instruction is issued again for each: those with the address of the lowest
+    lane go, and the others come back to it. The counts of a jump through a table on an H200 say so.
+    """
+    guard, here, behind = form.guard, form.instruction.index, form.instruction.index + 1
+
+    def step(r: list) -> None:
+        value = address(r).view(S64)
+        targets = base + value // INSTRUCTION_BYTES
+        now = machine.now
+        if guard is not None:
+            condition = guard(r)
+            lanes, others = machine.part(condition)
+            if others is not None:
+                machine.push(behind, others)
+            if lanes is None:
+                return
+        if not isinstance(targets, np.ndarray) and guard is None:
+            machine.push(int(targets), now)
+            return
+        places = now.spread(targets)
+        masks = now.masks if guard is None else now.truth(guard(r))
+        some = masks != 0
+        warps, masks, places = now.warps[some], masks[some], places[some]
+        first = places[np.arange(len(warps)), first_lane(masks)]
+        going = pack(places == first[:, None]) & masks
+        for target in np.unique(first):
+            machine.push(int(target), machine.lanes(warps[first == target], going[first == target]))
+        if (going != masks).any():
+            machine.push(here, machine.lanes(warps, masks & ~going))
+
+    return step
+
+
+@end("BRX", "BRXU")
+def _branch_by_register(form: Form, machine: Machine) -> Step:
+    """To its own end + an offset + a register pair."""
+    if form.operands[0].kind not in ("R", "UR"):
+        raise NotImplementedError("BRX with a predicate")
+    register = form.u64(0)
+    offset = U64((form.constant(1) or 0) & 0xFFFFFFFFFFFFFFFF)
+    return _to_addresses(form, machine, lambda r: register(r) + offset, form.instruction.index + 1)
+
+
+@end("CALL")
+def _call(form: Form, machine: Machine) -> Step:
+    target = next((machine.code.starts[o.name] for o in form.operands if o.name in machine.code.starts), None)
+    if target is None:
+        target = _target(form)
+    if form.has("ABS") and not form.instruction.targets and target is None:
+        raise NotImplementedError("a call by address")
+    taken, behind = _condition(form), form.instruction.index + 1
+    return lambda r: machine.branch(taken(r), target, behind)
+
+
+@end("RET")
+def _return(form: Form, machine: Machine) -> Step:
+    """To an address in the function that it names."""
+    label = next((o.name for o in form.operands if o.kind == "label"), "")
+    if not form.has("REL") or label not in machine.code.starts:
+        raise NotImplementedError("a return to an absolute address")
+    return _to_addresses(form, machine, form.u64(0), machine.code.starts[label])
+
+
+@end("EXIT")
+def _exit(form: Form, machine: Machine) -> Step:
+    ends, behind = _condition(form), form.instruction.index + 1
+
+    def step(r: list) -> None:
+        gone, others = machine.part(ends(r))
+        if others is not None:
+            machine.push(behind, others)
+        if gone is not None:
+            machine.finish(gone)
+
+    return step
+
+
+def _barrier(form: Form) -> int:
+    operand = next((o for o in form.operands if o.kind == "B"), None)
+    if operand is None:
+        raise NotImplementedError("a convergence barrier in a register")
+    return operand.index
+
+
+@effect("BSSY")
+def _begin(form: Form, machine: Machine) -> Step:
+    barrier = _barrier(form)
+    if form.guard is not None:
+        raise NotImplementedError("BSSY with a guard")
+    return lambda r: machine.convergence.begin(barrier, machine.now)
+
+
+@end("BSYNC")
+def _meet(form: Form, machine: Machine) -> Step:
+    barrier, pc, arrives = _barrier(form), form.instruction.index, _condition(form)
+
+    def step(r: list) -> None:
+        lanes, others = machine.part(arrives(r))
+        if others is not None:
+            machine.push(pc + 1, others)
+        if lanes is not None:
+            machine.convergence.arrive(barrier, pc, lanes)
+
+    return step
+
+
+@effect("BREAK")
+def _leave(form: Form, machine: Machine) -> Step:
+    barrier, leaves = _barrier(form), _condition(form)
+
+    def step(r: list) -> None:
+        lanes, _ = machine.part(leaves(r))
+        if lanes is not None:
+            machine.convergence.leave(barrier, lanes)
+
+    return step
+
+
+@effect("BMOV")
+def _move_barrier(form: Form, machine: Machine) -> Step:
+    """A convergence barrier to a register or back: code that calls a function saves it so."""
+    to, source = form.operands[0], form.operands[1]
+    if form.guard is not None:
+        raise NotImplementedError("BMOV with a guard")
+    if source.kind == "B" and to.kind == "R":
+        place, barrier = form.place(0), source.index
+
+        def save(r: list) -> None:
+            r[place] = machine.convergence.read(barrier, machine.now)
+
+        return save
+    if to.kind == "B" and source.kind == "R":
+        number, value = to.index, form.u32(1)
+        return lambda r: machine.convergence.write(number, machine.now, value(r))
+    raise NotImplementedError("BMOV of these registers")

@@ -1,0 +1,163 @@
+"""Conversions between number formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from softlab.emulator.opcodes.convert import float_to_integer, integer_to_float
+from softlab.emulator.opcodes.floats import canonical, flush
+from softlab.emulator.opcodes.formats import float_conversion, relu
+from softlab.sass.form import F64, U32, U64, Form, Reader
+from softlab.sass.lanes import Value
+from softlab.sass.opcodes.floats import mode_of
+from softlab.sass.registry import Step, pure
+
+_ROUNDING = {"TRUNC": "rzi", "FLOOR": "rmi", "CEIL": "rpi"}
+_WHOLE: dict[str, Callable] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+_INTEGERS = tuple(f"{sign}{bits}" for sign in "SU" for bits in (8, 16, 32, 64))
+_FLOATS = ("F16", "BF16", "F32", "F64")
+_DTYPES = {
+    "F16": np.float16, "BF16": np.uint16, "F32": np.float32, "F64": np.float64,
+    "S8": np.int8, "U8": np.uint8, "S16": np.int16, "U16": np.uint16,
+    "S32": np.int32, "U32": np.uint32, "S64": np.int64, "U64": np.uint64,
+}  # fmt: skip
+
+
+def _types(form: Form, results: tuple[str, ...], sources: tuple[str, ...], default: tuple[str, str]) -> tuple[str, str]:
+    """(type of the result, of the source): the machine code names those that are not the usual ones."""
+    named = [m for m in form.modifiers if m in (*_INTEGERS, *_FLOATS)]
+    result = next((m for m in named if m in results), default[0])
+    rest = list(named)
+    if result in rest:
+        rest.remove(result)
+    return result, next((m for m in rest if m in sources), default[1])
+
+
+def _reader(form: Form, number: int, kind: str) -> Reader:
+    """A source of this type; of a narrow one the part of the register that its suffix names."""
+    if kind.endswith("64"):
+        if kind == "F64":
+            return form.f64(number)
+        read64, dtype64 = form.u64(number), _DTYPES[kind]
+        return lambda r: read64(r).view(dtype64)
+    if kind == "F32":
+        return form.f32(number)
+    read, dtype = form.u32(number), _DTYPES[kind]
+    if kind in ("S32", "U32"):
+        return lambda r: read(r).view(dtype)
+    suffixes = form.operands[number].suffixes
+    shift = 16 if "H1" in suffixes or "H1_H1" in suffixes else 8 * next((int(s[1]) for s in suffixes if s[0] == "B"), 0)
+    narrow = np.uint16 if np.dtype(dtype).itemsize == 2 else np.uint8
+    return lambda r: (read(r) >> U32(shift)).astype(narrow).view(dtype)
+
+
+def _writer(form: Form, kind: str) -> Callable[[list, Value], None]:
+    if kind.endswith("64"):
+        return form.place64(0)
+    place = form.place(0)
+    if kind.endswith("32"):
+
+        def whole(r: list, value: Value) -> None:
+            r[place] = value.view(U32)
+
+        return whole
+    signed = kind[0] == "S"
+
+    def narrow(r: list, value: Value) -> None:
+        if signed:
+            r[place] = value.astype(np.int32).view(U32)
+        else:
+            r[place] = value.view(np.dtype(f"u{value.dtype.itemsize}")).astype(U32)
+
+    return narrow
+
+
+@pure("F2I", "UF2I")
+def _to_integer(form: Form) -> Step:
+    """Out of range it gives the nearest; of NaN what the PTX conversion gives."""
+    form.only(*_INTEGERS, *_FLOATS, *_ROUNDING, "FTZ", "NTZ")
+    result, source = _types(form, _INTEGERS, _FLOATS, ("S32", "F32"))
+    rounding = next((_ROUNDING[m] for m in form.modifiers if m in _ROUNDING), "rni")
+    convert = float_to_integer(result.lower(), source.lower(), rounding)
+    read, write = _reader(form, 1, source), _writer(form, result)
+    if form.has("FTZ") and source == "F32":
+        return lambda r: write(r, convert(flush(read(r))))
+    return lambda r: write(r, convert(read(r)))
+
+
+@pure("I2F", "I2FP", "UI2F", "UI2FP")
+def _to_float(form: Form) -> Step:
+    form.only(*_INTEGERS, *_FLOATS, "RM", "RP", "RZ", "RN")
+    result, source = _types(form, _FLOATS, _INTEGERS, ("F32", "S32"))
+    convert = integer_to_float(result.lower(), source.lower(), mode_of(form))
+    read, write = _reader(form, 1, source), _writer(form, result)
+    return lambda r: write(r, convert(read(r)))
+
+
+@pure("F2F")
+def _between_floats(form: Form) -> Step:
+    form.only(*_FLOATS, "FTZ", "RM", "RP", "RZ")
+    named = [m for m in form.modifiers if m in _FLOATS]
+    if len(named) != 2:
+        raise NotImplementedError("F2F of this form")
+    result, source = named
+    convert = float_conversion(result.lower(), source.lower(), mode_of(form))
+    read, write = _reader(form, 1, source), _writer(form, result)
+
+    def step(r: list) -> None:
+        value = read(r)
+        if source == "F32" and form.has("FTZ"):
+            value = flush(value)
+        value = convert(value)
+        if result == "F32":
+            value = canonical(flush(value) if form.has("FTZ") else value)
+        write(r, value)
+
+    return step
+
+
+@pure("FRND")
+def _round(form: Form) -> Step:
+    """To a whole number of the same format."""
+    form.only(*_FLOATS, *_ROUNDING, "FTZ")
+    kind = next((m for m in form.modifiers if m in _FLOATS), "F32")
+    if kind in ("F16", "BF16"):
+        raise NotImplementedError("rounding of 16 bits")
+    function = _WHOLE[next((_ROUNDING[m] for m in form.modifiers if m in _ROUNDING), "rni")]
+    read, write = _reader(form, 1, kind), _writer(form, kind)
+
+    def step(r: list) -> None:
+        value = read(r)
+        value = canonical(function(flush(value) if form.has("FTZ") else value)) if kind == "F32" else function(value)
+        write(r, value)
+
+    return step
+
+
+@pure("F2FP")
+def _pack(form: Form) -> Step:
+    """Two float32 to two of 16 bits: the first one to the upper half."""
+    form.only("BF16", "F16", "F32", "PACK_AB", "RELU", "RZ")
+    if not form.has("PACK_AB"):
+        raise NotImplementedError("F2FP of this form")
+    kind = form.one_of("BF16", "F16").lower()
+    convert = float_conversion(kind, "f32", mode_of(form))
+    if form.has("RELU"):
+        convert = relu(convert)
+    place, a, b = form.place(0), form.f32(1), form.f32(2)
+
+    def step(r: list) -> None:
+        high, low = (convert(value(r)).view(np.uint16).astype(U32) for value in (a, b))
+        r[place] = high << U32(16) | low
+
+    return step
+
+
+@pure("I2I", "I2IP")
+def _between_integers(form: Form) -> Step:
+    raise NotImplementedError("saturating conversions of integers")
+
+
+__all__ = ["F64", "U64"]

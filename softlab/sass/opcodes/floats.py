@@ -1,0 +1,139 @@
+"""float32 arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from softlab.emulator.opcodes.floats import canonical, extreme, flush, flushing, saturate
+from softlab.emulator.opcodes.rounding import add_f32, fused_f32, mul_f32
+from softlab.sass.form import F32, U32, Form, Reader
+from softlab.sass.lanes import Value
+from softlab.sass.opcodes.integer import combined, set_predicates
+from softlab.sass.registry import Step, pure
+
+#: Rounding modes, as the machine code has them, and as the emulator names them.
+MODES = {"RM": "rm", "RP": "rp", "RZ": "rz"}
+
+
+def mode_of(form: Form) -> str:
+    """The rounding mode."""
+    return next((MODES[m] for m in form.modifiers if m in MODES), "rn")
+
+
+def finished(form: Form, function: Callable, wide: Callable | None) -> Callable:
+    """``function`` with what .FTZ and .SAT ask for; a NaN has hardware's bits."""
+    if form.has("FTZ"):
+        function = flushing(function, wide)
+    if form.has("SAT"):
+        return lambda *sources: saturate(function(*sources))
+    return lambda *sources: canonical(function(*sources))
+
+
+_BINARY = {"FADD": (add_f32, None), "FMUL": (mul_f32, np.multiply)}
+
+
+@pure("FADD", "FMUL")
+def _add_or_multiply(form: Form) -> Step:
+    form.only("FTZ", "SAT", *MODES)
+    by_mode, wide = _BINARY[form.instruction.opcode]
+    function = finished(form, by_mode(mode_of(form)), wide)
+    place, a, b = form.place(0), form.f32(1), form.f32(2)
+
+    def step(r: list) -> None:
+        r[place] = function(a(r), b(r)).view(U32)
+
+    return step
+
+
+@pure("FFMA")
+def _fused(form: Form) -> Step:
+    form.only("FTZ", "SAT", *MODES)
+    function = finished(form, fused_f32(mode_of(form)), lambda a, b, c: a * b + c)
+    place, a, b, c = form.place(0), form.f32(1), form.f32(2), form.f32(3)
+
+    def step(r: list) -> None:
+        r[place] = function(a(r), b(r), c(r)).view(U32)
+
+    return step
+
+
+def choose(predicate: Reader, low: Callable, high: Callable) -> Callable[..., Value]:
+    """The smaller of two where the predicate holds, else the larger."""
+
+    def chosen(r: list, a: Value, b: Value) -> Value:
+        p = predicate(r)
+        if isinstance(p, np.ndarray):
+            return np.where(p, low(a, b), high(a, b))
+        return low(a, b) if p else high(a, b)
+
+    return chosen
+
+
+@pure("FMNMX")
+def _extreme(form: Form) -> Step:
+    form.only("FTZ", "NAN")
+    nan = form.has("NAN")
+    chosen = choose(form.predicate(3), extreme("min", "f32", nan), extreme("max", "f32", nan))
+    place, a, b = form.place(0), form.f32(1), form.f32(2)
+    ready = flush if form.has("FTZ") else (lambda value: value)
+
+    def step(r: list) -> None:
+        r[place] = canonical(chosen(r, ready(a(r)), ready(b(r)))).view(U32)
+
+    return step
+
+
+#: Comparisons of floats: false of NaN, and with a U behind the name true of NaN.
+COMPARE: dict[str, Callable] = {
+    "LT": np.less,
+    "EQ": np.equal,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+    "NE": lambda a, b: (a < b) | (a > b),
+    "NUM": lambda a, b: (a == a) & (b == b),
+    "NAN": lambda a, b: (a != a) | (b != b),
+    "LTU": lambda a, b: ~np.greater_equal(a, b),
+    "EQU": lambda a, b: ~((a < b) | (a > b)),
+    "LEU": lambda a, b: ~np.greater(a, b),
+    "GTU": lambda a, b: ~np.less_equal(a, b),
+    "NEU": np.not_equal,
+    "GEU": lambda a, b: ~np.less(a, b),
+}
+
+
+@pure("FSETP")
+def _compare(form: Form) -> Step:
+    form.only(*COMPARE, "FTZ", "AND", "OR", "XOR")
+    compare = COMPARE[form.one_of(*COMPARE)]
+    yes, no = form.place(0), form.place(1)
+    join = combined(form, 4)
+    a, b = form.f32(2), form.f32(3)
+    if form.has("FTZ"):
+        return set_predicates(yes, no, lambda r: compare(flush(a(r)), flush(b(r))), join)
+    return set_predicates(yes, no, lambda r: compare(a(r), b(r)), join)
+
+
+@pure("FSET")
+def _compare_to_register(form: Form) -> Step:
+    form.only(*COMPARE, "FTZ", "AND", "OR", "XOR", "BF")
+    compare = COMPARE[form.one_of(*COMPARE)]
+    place, join = form.place(0), combined(form, 3)
+    a, b = form.f32(1), form.f32(2)
+    true = U32(0x3F800000) if form.has("BF") else U32(0xFFFFFFFF)
+    ready = flush if form.has("FTZ") else (lambda value: value)
+
+    def step(r: list) -> None:
+        r[place] = np.multiply(join(r, compare(ready(a(r)), ready(b(r)))), true)
+
+    return step
+
+
+@pure("FSWZADD")
+def _swizzled(form: Form) -> Step:
+    raise NotImplementedError("an addition across lanes of a quad")
+
+
+__all__ = ["COMPARE", "F32", "MODES", "choose", "finished", "mode_of"]

@@ -1,0 +1,420 @@
+"""Integer arithmetic, of lanes and of the uniform datapath.
+
+Sources: NVIDIA, *CUDA Binary Utilities*, for the names; what each computes is read off the PTX that the assembler made
+it from, and held to the PTX emulator's results (``tests/sass``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from softlab.sass.form import S32, S64, U32, U64, Form, Reader
+from softlab.sass.lanes import Value
+from softlab.sass.registry import Step, pure
+
+_HALF = U64(32)
+_LOW = U64(0xFFFFFFFF)
+
+
+def _sum(readers: list[Reader]) -> Reader:
+    if not readers:
+        zero = U32(0)
+        return lambda r: zero
+    if len(readers) == 1:
+        return readers[0]
+    if len(readers) == 2:
+        a, b = readers
+        return lambda r: a(r) + b(r)
+    a, b, c = readers
+    return lambda r: a(r) + b(r) + c(r)
+
+
+@pure("IADD3", "UIADD3")
+def _add3(form: Form) -> Step:
+    """a + b + c, with carries in (.X) and out.
+
+    Without .X a negated operand is its complement plus one, so that the carry of a - b says that nothing is borrowed.
+    """
+    operands = form.operands
+    carries = 0
+    while operands[1 + carries].kind in ("P", "UP"):
+        carries += 1
+    extended = form.has("X")
+    form.only("X")
+    numbers = [1 + carries + k for k in range(3)]
+    out = [form.place(1 + k) for k in range(carries)]
+    place = form.place(0)
+    taken = [k for k in numbers if not form.is_zero(k)]
+    into = [form.predicate(k) for k in range(numbers[-1] + 1, len(operands))] if extended else []
+    if not carries:
+        add = _sum([form.u32(k) for k in taken])
+        if not into:
+
+            def simple(r: list) -> None:
+                r[place] = add(r)
+
+            return simple
+
+        def with_carry(r: list) -> None:
+            value = add(r)
+            for carry in into:
+                value = value + np.multiply(carry(r), U32(1))
+            r[place] = value
+
+        return with_carry
+    ones = U64(sum(operands[k].negated for k in taken)) if not extended else U64(0)
+    parts = [_complement(form, k) for k in taken]
+
+    def step(r: list) -> None:
+        total = ones
+        for part in parts:
+            total = part(r) + total
+        for carry in into:
+            total = total + np.multiply(carry(r), U64(1))
+        r[place] = total.astype(U32)
+        high = total >> _HALF
+        for k, where in enumerate(out):
+            r[where] = high > U64(k)
+
+    return step
+
+
+def _complement(form: Form, number: int) -> Reader:
+    """The operand as a 33-bit sum takes it: the complement where it is negated."""
+    operand, read = form.operands[number], form.bits(number)
+    if operand.negated or operand.inverted:
+        return lambda r: ~read(r)
+    return read
+
+
+@pure("VIADD", "UVIADD")
+def _add(form: Form) -> Step:
+    form.only()
+    place, a, b = form.place(0), form.u32(1), form.u32(2)
+
+    def step(r: list) -> None:
+        r[place] = a(r) + b(r)
+
+    return step
+
+
+def _widen(form: Form, number: int, signed: bool) -> Reader:
+    """A factor as int64 or uint64."""
+    read = form.s32(number) if signed else form.u32(number)
+    kind = S64 if signed else U64
+    return lambda r: read(r).astype(kind)
+
+
+def _product(form: Form, first: int, signed: bool) -> Reader:
+    """The 64-bit product of two operands, as uint64."""
+    if form.is_zero(first) or form.is_zero(first + 1):
+        zero = U64(0)
+        return lambda r: zero
+    a, b = _widen(form, first, signed), _widen(form, first + 1, signed)
+    if form.constant(first + 1) == 1:
+        return lambda r: a(r).view(U64)
+    return lambda r: (a(r) * b(r)).view(U64)
+
+
+def _signed_pair(form: Form, number: int) -> Reader:
+    operand, read = form.operands[number], form.u64(number)
+    if operand.negated:
+        return lambda r: np.negative(read(r))
+    return (lambda r: ~read(r)) if operand.inverted else read
+
+
+@pure("IMAD", "UIMAD")
+def _multiply_add(form: Form) -> Step:
+    form.only("WIDE", "HI", "X", "MOV", "SHL", "IADD", "U32")
+    carries = 1 if form.operands[1].kind in ("P", "UP") else 0
+    out = form.place(1) if carries else None
+    first = 1 + carries
+    carry = form.predicate(first + 3) if form.has("X") else None
+    if form.has("WIDE", "HI"):
+        return _wide(form, first, out, carry)
+    if out is not None:
+        raise NotImplementedError("a carry out of 32 bits")
+    place = form.place(0)
+    terms: list[Reader] = []
+    if not form.is_zero(first) and not form.is_zero(first + 1):
+        a, b = form.u32(first), form.u32(first + 1)
+        factor = form.constant(first + 1)
+        if factor == 1:
+            terms.append(a)
+        else:
+            terms.append(lambda r: a(r) * b(r))
+    if not form.is_zero(first + 2):
+        terms.append(form.u32(first + 2))
+    add = _sum(terms)
+    if carry is not None:
+
+        def extended(r: list) -> None:
+            r[place] = add(r) + np.multiply(carry(r), U32(1))
+
+        return extended
+
+    def step(r: list) -> None:
+        r[place] = add(r)
+
+    return step
+
+
+def _wide(form: Form, first: int, out: int | None, carry: Reader | None) -> Step:
+    product = _product(form, first, not form.has("U32"))
+    addend = None if form.is_zero(first + 2) else _signed_pair(form, first + 2)
+
+    def total(r: list) -> Value:
+        value = product(r)
+        return value if addend is None else value + addend(r)
+
+    if form.has("HI"):
+        high = form.place(0)
+
+        def upper(r: list) -> None:
+            value = total(r)
+            if carry is not None:
+                value = value + np.multiply(carry(r), U64(1))
+            r[high] = (value >> _HALF).astype(U32)
+
+        return upper
+    put = form.place64(0)
+    if out is None and carry is None:
+        return lambda r: put(r, total(r))
+
+    def step(r: list) -> None:
+        one = product(r)
+        value = one if addend is None else one + addend(r)
+        over = value < one
+        if carry is not None:
+            more = value + np.multiply(carry(r), U64(1))
+            over = over | (more < value)
+            value = more
+        put(r, value)
+        if out is not None:
+            r[out] = over
+
+    return step
+
+
+@pure("LEA", "ULEA")
+def _shift_add(form: Form) -> Step:
+    """(a << s) + b; with .HI the upper half of the shifted pair (or of a with its sign: .SX32) + b."""
+    form.only("HI", "X", "SX32")
+    carries = 1 if form.operands[1].kind in ("P", "UP") else 0
+    out = form.place(1) if carries else None
+    place = form.place(0)
+    a = 1 + carries
+    high, sign = form.has("HI"), form.has("SX32")
+    amount_at = a + (3 if high and not sign else 2)
+    amount = form.constant(amount_at)
+    carry = form.predicate(amount_at + 1) if form.has("X") else None
+    if amount is None:
+        raise NotImplementedError("a shift by a register")
+    shifted = _shifted(form, a, amount, high, sign)
+    if out is None:
+        add = _sum([shifted] + ([] if form.is_zero(a + 1) else [form.u32(a + 1)]))
+        if carry is None:
+
+            def simple(r: list) -> None:
+                r[place] = add(r)
+
+            return simple
+
+        def with_carry(r: list) -> None:
+            r[place] = add(r) + np.multiply(carry(r), U32(1))
+
+        return with_carry
+    b = _complement(form, a + 1)
+    one = U64(1 if form.operands[a + 1].negated else 0)
+
+    def step(r: list) -> None:
+        total = shifted(r) + one + b(r)
+        if carry is not None:
+            total = total + np.multiply(carry(r), U64(1))
+        r[place] = total.astype(U32)
+        r[out] = (total >> _HALF) != 0
+
+    return step
+
+
+def _shifted(form: Form, a: int, amount: int, high: bool, sign: bool) -> Reader:
+    read = form.u32(a)
+    if not high:
+        left = U32(amount)
+        return (lambda r: read(r) << left) if amount else read
+    if sign:
+        right = S32(min(32 - amount, 31))
+        return lambda r: (read(r).view(S32) >> right).view(U32)
+    left, back = U32(amount), U32(32 - amount)
+    if form.is_zero(a + 2):
+        return lambda r: read(r) >> back
+    upper = form.u32(a + 2)
+    return lambda r: (upper(r) << left) | (read(r) >> back)
+
+
+_COMPARE: dict[str, Callable] = {
+    "LT": np.less,
+    "EQ": np.equal,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "NE": np.not_equal,
+    "GE": np.greater_equal,
+}
+COMBINE: dict[str, Callable] = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
+
+
+def combined(form: Form, number: int) -> Callable[[list, Value], Value]:
+    """The result of a comparison with the predicate at ``number``, as .AND, .OR or .XOR say."""
+    name = form.one_of(*COMBINE)
+    operand = form.operands[number]
+    if (
+        operand.kind in ("P", "UP")
+        and operand.index == 7
+        and (name, operand.inverted) in (("AND", False), ("OR", True))
+    ):
+        return lambda r, found: found
+    join, other = COMBINE[name], form.predicate(number)
+    return lambda r, found: join(found, other(r))
+
+
+@pure("ISETP", "UISETP")
+def _compare(form: Form) -> Step:
+    name = form.one_of(*_COMPARE, "T", "F")
+    form.only(*_COMPARE, "U32", "EX", "AND", "OR", "XOR")
+    yes, no = form.place(0), form.place(1)
+    join = combined(form, 4)
+    signed = not form.has("U32")
+    a, b = (form.s32(2), form.s32(3)) if signed else (form.u32(2), form.u32(3))
+    compare = _COMPARE[name]
+    if form.has("EX"):  # the upper halves, behind a comparison of the lower ones
+        lower = form.predicate(5)
+        if name in ("EQ", "NE"):
+            both = np.logical_and if name == "EQ" else np.logical_or
+
+            def found(r: list) -> Value:
+                return both(compare(a(r), b(r)), lower(r))
+
+        else:
+            strict = np.less if name[0] == "L" else np.greater
+
+            def found(r: list) -> Value:
+                x, y = a(r), b(r)
+                return strict(x, y) | ((x == y) & lower(r))
+
+    else:
+
+        def found(r: list) -> Value:
+            return compare(a(r), b(r))
+
+    return set_predicates(yes, no, found, join)
+
+
+def set_predicates(yes: int, no: int, found: Reader, join: Callable[[list, Value], Value]) -> Step:
+    """Write a comparison's result and, where it is wanted, that of its opposite."""
+    from softlab.sass.form import SINK
+
+    if no == SINK:
+
+        def step(r: list) -> None:
+            r[yes] = join(r, found(r))
+
+        return step
+
+    def two(r: list) -> None:
+        value = found(r)
+        positive, negative = join(r, value), join(r, ~value)
+        r[yes] = positive
+        r[no] = negative
+
+    return two
+
+
+def _choose(smaller: Reader, low: Callable, high: Callable) -> Callable[[list, Value, Value], Value]:
+    def choose(r: list, a: Value, b: Value) -> Value:
+        p = smaller(r)
+        if isinstance(p, np.ndarray):
+            return np.where(p, low(a, b), high(a, b))
+        return low(a, b) if p else high(a, b)
+
+    return choose
+
+
+@pure("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX")
+def _extreme(form: Form) -> Step:
+    form.only("U32", "RELU", "S32")
+    if form.has("RELU"):
+        raise NotImplementedError(".RELU")
+    place = form.place(0)
+    a, b = (form.u32(1), form.u32(2)) if form.has("U32") else (form.s32(1), form.s32(2))
+    choose = _choose(form.predicate(3), np.minimum, np.maximum)
+
+    def step(r: list) -> None:
+        r[place] = choose(r, a(r), b(r)).view(U32)
+
+    return step
+
+
+@pure("VIADDMNMX")
+def _add_extreme(form: Form) -> Step:
+    form.only("U32", "RELU", "S32")
+    relu = form.has("RELU")
+    place, a, b = form.place(0), form.u32(1), form.u32(2)
+    kind = U32 if form.has("U32") else S32
+    c = form.u32(3)
+    choose = _choose(form.predicate(4), np.minimum, np.maximum)
+
+    def step(r: list) -> None:
+        value = choose(r, (a(r) + b(r)).view(kind), c(r).view(kind))
+        r[place] = (np.maximum(value, kind(0)) if relu else value).view(U32)
+
+    return step
+
+
+@pure("VIMNMX3")
+def _extreme_of_three(form: Form) -> Step:
+    form.only("U32", "S32")
+    place = form.place(0)
+    kind = U32 if form.has("U32") else S32
+    a, b, c = (form.u32(k) for k in (1, 2, 3))
+    choose = _choose(form.predicate(4), np.minimum, np.maximum)
+
+    def step(r: list) -> None:
+        r[place] = choose(r, choose(r, a(r).view(kind), b(r).view(kind)), c(r).view(kind)).view(U32)
+
+    return step
+
+
+@pure("IABS", "UIABS")
+def _absolute(form: Form) -> Step:
+    form.only()
+    place, a = form.place(0), form.s32(1)
+
+    def step(r: list) -> None:
+        r[place] = np.abs(a(r)).view(U32)
+
+    return step
+
+
+@pure("IDP")
+def _dot_product(form: Form) -> Step:
+    """Four products of bytes (.4A), or two of 16 bits with bytes (.2A), and a sum."""
+    form.only("4A", "2A", "U8", "S8", "LO", "HI", "U16", "S16")
+    place = form.place(0)
+    types = [m for m in form.modifiers if m in ("U8", "S8", "U16", "S16")]
+    a, b, c = form.u32(1), form.u32(2), form.u32(3)
+    if form.has("4A"):
+        kinds = [np.int8 if t == "S8" else np.uint8 for t in (*types, "S8", "S8")[:2]]
+
+        def step(r: list) -> None:
+            x, y = a(r), b(r)
+            total = c(r).view(S32)
+            for k in range(4):
+                shift = U32(8 * k)
+                parts = [(v >> shift).astype(kind).astype(S32) for v, kind in zip((x, y), kinds, strict=True)]
+                total = total + parts[0] * parts[1]
+            r[place] = total.view(U32)
+
+        return step
+    raise NotImplementedError("products of 16 bits")

@@ -1,0 +1,178 @@
+"""Loads and stores, asynchronous copies of a warp, and constants with a register in the address."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.sass.access import Access, keep, width_of
+from softlab.sass.form import Form
+from softlab.sass.machine import Machine
+from softlab.sass.memory import ITEMS
+from softlab.sass.registry import Step, effect, pure
+from softlab.sass.streams import Kind, Space
+
+_SIGNED = {"S8": np.int8, "S16": np.int16}
+
+
+@effect("LDG", "LDS", "LDL", "LD")
+def _load(form: Form, machine: Machine) -> Step:
+    if form.has("256", "U128"):
+        raise NotImplementedError("a load of more than 16 bytes per lane")
+    # LDG may have a predicate in front of the address that turns lanes off, and one in front of the result.
+    number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
+    first = next(k for k, o in enumerate(form.operands) if o.kind == "R")
+    if form.operands[0].kind == "P" and form.place(0) < 336:
+        raise NotImplementedError("a load with a predicate as its result")
+    access = Access(form, machine, number, Kind.LOAD)
+    width = access.width
+    places = form.place_many(first, max(1, width // 4))
+    form.reads.update(p for p in places)  # lanes that do not load keep what they have
+    signed = next((_SIGNED[m] for m in form.modifiers if m in _SIGNED), None)
+
+    def step(r: list) -> None:
+        active = access.active(r)
+        if active is None:
+            return
+        now = machine.now
+        items = np.empty(int(np.count_nonzero(active)), ITEMS[width])
+        found = None
+        for part in access.parts(r, active):
+            found = access.load(part)
+            if len(found) < len(items):  # several spaces
+                items[part.active[active]] = found
+        if found is not None and len(found) == len(items):
+            items = found
+        if width < 4:
+            words = items.view(signed).astype(np.int32).view(np.uint32) if signed else items.astype(np.uint32)
+            columns = [words]
+        else:
+            words = np.ascontiguousarray(items).view(np.uint32).reshape(-1, width // 4)
+            columns = [words[:, k] for k in range(width // 4)]
+        for place, column in zip(places, columns, strict=True):
+            if len(column) == active.size:
+                r[place] = now.collect(column.reshape(active.shape))
+            else:
+                out = keep(machine, r[place], active)
+                out[active] = column
+                r[place] = now.collect(out)
+
+    return step
+
+
+@effect("STG", "STS", "STL", "ST")
+def _store(form: Form, machine: Machine) -> Step:
+    number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
+    access = Access(form, machine, number, Kind.STORE)
+    width = access.width
+    item = ITEMS[width]
+    operand = form.operands[number + 1]
+    count = max(1, width // 4)
+    if operand.kind in ("R", "UR"):
+        readers = [form.register_after(number + 1, k) for k in range(count)]
+    else:
+        readers = [form.bits(number + 1)]
+
+    def step(r: list) -> None:
+        active = access.active(r)
+        if active is None:
+            return
+        now = machine.now
+        for part in access.parts(r, active):
+            whole = part.active.all()
+            values = [now.spread(read(r)) for read in readers]
+            flat = [v.reshape(-1) if whole else v[part.active] for v in values]
+            if width < 4:
+                items = flat[0].astype(item)
+            elif count == 1:
+                items = flat[0]
+            else:
+                items = np.stack(flat, axis=1).view(item)[:, 0]
+            access.store(part, items)
+
+    return step
+
+
+@effect("LDGSTS")
+def _copy(form: Form, machine: Machine) -> Step:
+    """From global to shared memory. It is done at once: the code waits for it before it reads."""
+    numbers = [k for k, o in enumerate(form.operands) if o.kind == "address"]
+    to = Access(form, machine, numbers[0], Kind.ASYNC_COPY)
+    source = Access(form, machine, numbers[1], Kind.ASYNC_COPY)
+    to.space, source.space = Space.SHARED, Space.GLOBAL
+    live = form.predicate(len(form.operands) - 1) if form.operands[-1].kind == "P" else None
+
+    def step(r: list) -> None:
+        active = to.active(r)
+        if active is None:
+            return
+        reads = active
+        if live is not None:  # lanes without the predicate write zeros
+            reads = active & np.broadcast_to(machine.now.spread(live(r)), active.shape)
+        items = np.zeros(active.shape, ITEMS[to.width])
+        if reads.any():
+            for part in source.parts(r, reads):
+                items[reads] = source.load(part)
+        for part in to.parts(r, active):
+            to.store(part, items[active])
+
+    return step
+
+
+@pure("ULDC")
+def _uniform_constant(form: Form) -> Step:
+    return _constant_load(form)
+
+
+@effect("LDC")
+def _constant(form: Form, machine: Machine) -> Step:
+    operand = form.operands[1]
+    guard = form.guard
+    inner = _constant_load(form)
+    writes = tuple(sorted(form.writes))
+    if guard is not None:
+        form.reads.update(writes)
+    base = operand.base
+    register = form.bits_of(base) if base is not None and base.index != 255 else None
+    width = width_of(form)
+
+    def step(r: list) -> None:
+        now = machine.now
+        if guard is None:
+            inner(r)
+        else:
+            g = guard(r)
+            masks = now.truth(g)
+            if not masks.any():
+                return
+            before = [r[k] for k in writes]
+            inner(r)
+            for k, old in zip(writes, before, strict=True):
+                r[k] = np.where(g, r[k], old)[()]
+        if register is not None:
+            active = now.active if guard is None else (now.spread(guard(r)) & now.active)
+            address = now.spread(register(r)).astype(np.int64) + operand.value
+            machine.log.request(machine.offset, Space.CONSTANT, Kind.LOAD, min(width, 8), address, active)
+
+    return step
+
+
+def _constant_load(form: Form) -> Step:
+    width = width_of(form)
+    read = form.constant_reader(form.operands[1], width)
+    if width == 8:
+        put = form.place64(0)
+        return lambda r: put(r, read(r))
+    place = form.place(0)
+    signed = next((_SIGNED[m] for m in form.modifiers if m in _SIGNED), None)
+    if width == 4:
+
+        def whole(r: list) -> None:
+            r[place] = read(r)
+
+        return whole
+
+    def step(r: list) -> None:
+        value = read(r)
+        r[place] = value.view(signed).astype(np.int32).view(np.uint32) if signed else value.astype(np.uint32)
+
+    return step

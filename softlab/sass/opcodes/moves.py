@@ -1,0 +1,206 @@
+"""Moves, choices, and registers that are read by name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.sass.form import PREDICATE, U32, U64, Form
+from softlab.sass.lanes import WARP, first_lane
+from softlab.sass.machine import Machine
+from softlab.sass.registry import Step, effect, pure
+
+
+@pure("MOV", "UMOV")
+def _move(form: Form) -> Step:
+    form.only()
+    if len(form.operands) > 2 and form.constant(2) != 0xF:
+        raise NotImplementedError("a move of some bytes")
+    place, a = form.place(0), form.u32(1)
+
+    def step(r: list) -> None:
+        r[place] = a(r)
+
+    return step
+
+
+@pure("SEL", "USEL")
+def _select(form: Form) -> Step:
+    form.only()
+    place, a, b, p = form.place(0), form.u32(1), form.u32(2), form.predicate(3)
+
+    def step(r: list) -> None:
+        which = p(r)
+        if isinstance(which, np.ndarray):
+            r[place] = np.where(which, a(r), b(r))
+        else:
+            r[place] = a(r) if which else b(r)
+
+    return step
+
+
+@pure("FSEL")
+def _select_float(form: Form) -> Step:
+    form.only("FTZ")
+    place, a, b, p = form.place(0), form.f32(1), form.f32(2), form.predicate(3)
+
+    def step(r: list) -> None:
+        which = p(r)
+        if isinstance(which, np.ndarray):
+            r[place] = np.where(which, a(r).view(U32), b(r).view(U32))
+        else:
+            r[place] = (a(r) if which else b(r)).view(U32)
+
+    return step
+
+
+@effect("R2UR")
+def _to_uniform(form: Form, machine: Machine) -> Step:
+    """The value of the first lane that executes it, for the whole warp."""
+    number = 1 if form.operands[0].kind == "UR" else 2
+    if number == 2:
+        raise NotImplementedError("R2UR with a predicate as its result")
+    place, a, guard = form.place(0), form.u32(number), form.guard
+    form.reads.add(place)
+
+    def step(r: list) -> None:
+        now = machine.now
+        value = a(r)
+        masks = now.masks if guard is None else now.truth(guard(r))
+        if not isinstance(value, np.ndarray) and (masks == now.masks).all():
+            r[place] = value
+            return
+        some = masks != 0
+        rows = now.spread(value)
+        found = rows[np.arange(now.count), first_lane(np.where(some, masks, U32(1)))]
+        old = now.spread(r[place])[np.arange(now.count), first_lane(now.masks)]
+        r[place] = now.collect(np.where(some, found, old)[:, None])
+
+    return step
+
+
+def _special(name: str, machine: Machine):
+    """(value of all warps): a scalar, (warps, 1), (1, 32) or (warps, 32)."""
+    setup = machine.setup
+    thread = (np.arange(setup.warps_per_block * WARP)).reshape(-1, WARP)
+    x, y, _z = setup.block
+
+    def per_thread(value: np.ndarray):
+        value = np.tile(value.astype(np.uint32), (setup.blocks, 1))
+        first = value.flat[0]
+        return first if (value == first).all() else value
+
+    def per_block(value: np.ndarray):
+        value = value.astype(np.uint32)
+        return value[0] if (value == value[0]).all() else value[setup.row_of_block][:, None]
+
+    inner = [c % n for c, n in zip(setup.coordinates, setup.cluster, strict=True)]
+    outer = [c // n for c, n in zip(setup.coordinates, setup.cluster, strict=True)]
+    named = {
+        "SR_TID.X": lambda: per_thread(thread % x),
+        "SR_TID.Y": lambda: per_thread(thread // x % y),
+        "SR_TID.Z": lambda: per_thread(thread // (x * y)),
+        "SR_CTAID.X": lambda: per_block(setup.coordinates[0]),
+        "SR_CTAID.Y": lambda: per_block(setup.coordinates[1]),
+        "SR_CTAID.Z": lambda: per_block(setup.coordinates[2]),
+        "SR_LANEID": lambda: np.arange(WARP, dtype=np.uint32)[None, :],
+        "SR_CgaCtaId": lambda: per_block(setup.rank),
+        "SR_CTAID_IN_CLUSTER.X": lambda: per_block(inner[0]),
+        "SR_CgaSize": lambda: U32(setup.blocks_per_cluster),
+        "SR_VIRTUALSMID": lambda: per_block(setup.interpreted % setup.sm_count),
+        "SR_SWINHI": lambda: U32(0x7000),
+        "SR_SWINLO": lambda: U32(0),
+        "SR_DYN_SMEM_SIZE": lambda: U32(setup.dynamic_bytes),
+        "SR_WARPID": lambda: per_thread(thread // WARP),
+        "SRZ": lambda: U32(0),
+    }
+    masks = {"EQ": "==", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+    if name.startswith("SR_") and name.endswith("MASK") and name[3:5] in masks:
+        lane = np.arange(WARP)
+        relation = {
+            "EQ": lane[:, None] == lane,
+            "LT": lane[None, :] < lane[:, None],
+            "LE": lane[None, :] <= lane[:, None],
+            "GT": lane[None, :] > lane[:, None],
+            "GE": lane[None, :] >= lane[:, None],
+        }[name[3:5]]
+        return (relation * (1 << lane)).sum(axis=1).astype(np.uint32)[None, :]
+    del outer
+    if name not in named:
+        return None
+    return named[name]()
+
+
+_CLOCKS = ("SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI", "SR_CLOCK")
+
+
+@effect("S2R", "S2UR", "CS2R")
+def _read_special(form: Form, machine: Machine) -> Step:
+    name = form.operands[1].name
+    guard = form.guard
+    wide = form.instruction.opcode == "CS2R" and not form.has("32")
+    put = form.place64(0) if wide else None
+    place = form.place(0)
+    writes = tuple(sorted(form.writes))
+    if guard is not None:
+        form.reads.update(writes)
+    value = None if name in _CLOCKS else _special(name, machine)
+    if value is None and name not in _CLOCKS:
+        raise NotImplementedError(f"the special register {name}")
+
+    def step(r: list) -> None:
+        before = [r[k] for k in writes] if guard is not None else []
+        found = U32(machine.issued & 0xFFFFFFFF) if value is None else machine.now.take(value)
+        if put is not None:
+            put(r, found.astype(U64))
+        else:
+            r[place] = found
+        if guard is not None:
+            g = guard(r)
+            for k, old in zip(writes, before, strict=True):
+                r[k] = np.where(g, r[k], old)[()]
+
+    return step
+
+
+@pure("P2R")
+def _from_predicates(form: Form) -> Step:
+    """The predicates that the mask names, in the bits of a register (.B1: of its second byte, and so on)."""
+    form.only("B0", "B1", "B2", "B3")
+    place, a = form.place(0), form.u32(2)
+    mask = form.constant(3)
+    if mask is None or form.operands[1].kind != "PR":
+        raise NotImplementedError("P2R of this form")
+    shift = next((8 * int(m[1]) for m in form.modifiers), 0)
+    chosen = [k for k in range(7) if mask >> k & 1]
+    form.reads.update(PREDICATE + k for k in chosen)
+    keep = U32(~(mask << shift) & 0xFFFFFFFF)
+
+    def step(r: list) -> None:
+        value = a(r) & keep
+        for k in chosen:
+            value = value | np.multiply(r[PREDICATE + k], U32(1 << k + shift))
+        if mask & 0x80:  # PT
+            value = value | U32(0x80 << shift)
+        r[place] = value
+
+    return step
+
+
+@pure("R2P")
+def _to_predicates(form: Form) -> Step:
+    form.only("B0", "B1", "B2", "B3")
+    number = next(k for k, o in enumerate(form.operands) if o.kind == "R")
+    mask = form.constant(number + 1)
+    if mask is None:
+        raise NotImplementedError("R2P of this form")
+    shift = next((8 * int(m[1]) for m in form.modifiers), 0)
+    a = form.u32(number)
+    chosen = [k for k in range(7) if mask >> k & 1]
+    form.writes.update(PREDICATE + k for k in chosen)
+
+    def step(r: list) -> None:
+        value = a(r)
+        for k in chosen:
+            r[PREDICATE + k] = (value & U32(1 << k + shift)) != 0
+
+    return step

@@ -1,0 +1,17 @@
+"""Instructions without a result of their own: hints and waits for what is done at once here."""
+
+from __future__ import annotations
+
+from softlab.sass.form import Form
+from softlab.sass.registry import Step, pure
+
+
+@pure(
+    "NOP", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "FENCE",
+    "PREEXIT", "ACQBULK", "UTMACMDFLUSH", "UTMACCTL", "BPT", "PMTRIG", "UBLKPF", "USETMAXREG", "UCGABAR_SET",
+)  # fmt: skip
+def _nothing(form: Form) -> Step:
+    """No value depends on it: memory is consistent at all times here."""
+    if form.instruction.opcode == "BPT":
+        raise NotImplementedError("a trap")
+    return lambda r: None

@@ -1,0 +1,118 @@
+"""The special function unit, and the check in front of a division."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from softlab.emulator.opcodes.approximate import log2, upper_word
+from softlab.emulator.opcodes.floats import canonical, flush
+from softlab.emulator.opcodes.special_functions import exp2_flushed, ordinary_reciprocal
+from softlab.emulator.ptx.linker import SHARED_WINDOW, WINDOW_BYTES
+from softlab.sass.form import F32, F64, S32, U32, U64, Form
+from softlab.sass.lanes import Value
+from softlab.sass.registry import Step, pure
+
+_EXPONENT = np.int32(0x7F800000)
+_LARGE = np.int32(253 << 23)
+_TURN = 2 * np.pi
+
+
+def _reciprocal(a: Value) -> Value:
+    """1 / a: subnormal sources and results are zeros."""
+    a = np.asarray(a)
+    exponent = a.view(np.int32) & _EXPONENT
+    result = ordinary_reciprocal(a, exponent)
+    if exponent.min() > 0 and exponent.max() < _LARGE:
+        return result[()]
+    result = np.where(exponent >= _LARGE, np.copysign(F32(0), a), result)
+    result = np.where(exponent == 0, np.copysign(F32(np.inf), a), result)
+    # A power of two as large as 2**126 has a reciprocal that is normal.
+    least = (a.view(np.int32) & np.int32(0x7FFFFFFF)) == _LARGE
+    result = np.where(least, np.copysign(F32(2.0**-126), a), result)
+    return np.where(np.isnan(a), a, result)[()]
+
+
+def _root(a: Value) -> Value:
+    return np.sqrt(flush(a))
+
+
+def _reciprocal_root(a: Value) -> Value:
+    return (1.0 / np.sqrt(flush(a), dtype=F64)).astype(F32)
+
+
+def _wave(function: Callable) -> Callable[[Value], Value]:
+    """Of a number of turns, not of an angle."""
+
+    def apply(a: Value) -> Value:
+        return function(np.fmod(a.astype(F64), 1.0) * _TURN).astype(F32)
+
+    return apply
+
+
+_FUNCTIONS: dict[str, Callable[[Value], Value]] = {
+    "EX2": exp2_flushed,
+    "LG2": lambda a: log2(flush(a)),
+    "RCP": _reciprocal,
+    "RSQ": _reciprocal_root,
+    "SQRT": _root,
+    "SIN": _wave(np.sin),
+    "COS": _wave(np.cos),
+    "TANH": lambda a: np.tanh(a, dtype=F64).astype(F32),
+}
+_UPPER: dict[str, Callable[[Value], Value]] = {
+    "RCP64H": upper_word(np.reciprocal),
+    "RSQ64H": upper_word(lambda a: 1.0 / np.sqrt(a)),
+}
+
+
+@pure("MUFU")
+def _special_function(form: Form) -> Step:
+    form.only(*_FUNCTIONS, *_UPPER)
+    name = form.one_of(*_FUNCTIONS, *_UPPER)
+    place = form.place(0)
+    if name in _UPPER:
+        function, high = _UPPER[name], form.f32(1)
+
+        def upper(r: list) -> None:
+            both = high(r).view(U32).astype(U64) << U64(32)
+            r[place] = (function(both.view(F64)).view(U64) >> U64(32)).astype(U32)
+
+        return upper
+    plain, a = _FUNCTIONS[name], form.f32(1)
+
+    def step(r: list) -> None:
+        r[place] = canonical(plain(a(r))).view(U32)
+
+    return step
+
+
+@pure("QSPC")
+def _query_space(form: Form) -> Step:
+    """Whether a generic address is one of shared memory."""
+    form.only("E", "S")
+    if not form.has("S"):
+        raise NotImplementedError("the question for another space")
+    place = form.place(0)
+    address, offset = form.address(2)
+
+    def step(r: list) -> None:
+        at = address(r) + U64(offset)
+        r[place] = (at >= U64(SHARED_WINDOW)) & (at < U64(SHARED_WINDOW + WINDOW_BYTES))
+
+    return step
+
+
+@pure("FCHK")
+def _division_check(form: Form) -> Step:
+    """Whether the plain steps of a / b may go wrong: zeros, subnormals, infinities, NaN, far exponents."""
+    form.only("DIVIDE")
+    place, a, b = form.place(0), form.f32(1), form.f32(2)
+
+    def step(r: list) -> None:
+        x, y = (((value(r).view(U32) >> U32(23)) & U32(0xFF)).astype(S32) for value in (a, b))
+        difference = x - y
+        r[place] = (y < 1) | (y >= 253) | (x < 1 + 23) | (x >= 255) | (difference >= 126) | (difference <= -126)
+
+    return step

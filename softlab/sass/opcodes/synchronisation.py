@@ -1,0 +1,106 @@
+"""Waiting for other lanes, warps and blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.sass.form import U32, Form
+from softlab.sass.machine import Machine
+from softlab.sass.registry import Step, effect, end
+
+
+@end("WARPSYNC")
+def _warp_sync(form: Form, machine: Machine) -> Step:
+    form.only("ALL", "COLLECTIVE", "EXCLUSIVE")
+    pc = form.instruction.index
+    everyone = U32(0xFFFFFFFF)
+    mask = (lambda r: everyone) if form.has("ALL") else form.bits(0)
+    guard = form.guard
+
+    def step(r: list) -> None:
+        lanes, others = (machine.now, None) if guard is None else machine.part(guard(r))
+        value = machine.now.spread(mask(r))
+        if others is not None:
+            machine.push(pc + 1, others)
+        if lanes is not None:
+            rows = np.searchsorted(machine.now.warps, lanes.warps)
+            machine.warp_sync.arrive(pc, lanes, lanes.collect(np.ascontiguousarray(value[rows])))
+
+    return step
+
+
+@end("ENDCOLLECTIVE")
+def _end_collective(form: Form, machine: Machine) -> Step:
+    behind = form.instruction.index + 1
+    return lambda r: machine.warp_sync.end_collective(behind, machine.now)
+
+
+@end("BAR")
+def _barrier(form: Form, machine: Machine) -> Step:
+    pc = form.instruction.index
+    form.only("SYNC", "DEFER_BLOCKING", "ARV", "RED", "POPC", "AND", "OR")
+    if form.operands[0].kind != "integer":
+        raise NotImplementedError("a barrier whose number is in a register")
+    number = form.operands[0].value
+    threads = 0
+    if len(form.operands) > 1 and form.operands[1].kind == "integer":
+        threads = form.operands[1].value
+    elif len(form.operands) > 1 and form.operands[1].kind in ("R", "UR"):
+        raise NotImplementedError("a barrier whose number of threads is in a register")
+    vote = form.predicate(len(form.operands) - 1) if form.has("RED") else None
+    guard, waits = form.guard, not form.has("ARV")
+
+    def step(r: list) -> None:
+        lanes, others = (machine.now, None) if guard is None else machine.part(guard(r))
+        if others is not None:
+            machine.push(pc + 1, others)
+        if lanes is None:
+            return
+        yes = None
+        if vote is not None:
+            rows = np.searchsorted(machine.now.warps, lanes.warps)
+            yes = machine.now.truth(vote(r))[rows] & lanes.masks
+        machine.barriers.arrive(number, pc, lanes, threads=threads, wait=waits, vote=yes)
+
+    return step
+
+
+@effect("B2R")
+def _barrier_result(form: Form, machine: Machine) -> Step:
+    """What BAR.RED of the last barrier gave: the number of lanes, or whether all or any said yes."""
+    if not form.has("RESULT"):
+        raise NotImplementedError("the state of a barrier")
+    place = form.place(0)
+    predicate = form.place(1) if len(form.operands) > 1 else None
+    if form.guard is not None:
+        raise NotImplementedError("B2R with a guard")
+    operation = _operation_before(form, machine)
+
+    def step(r: list) -> None:
+        now = machine.now
+        count, everyone = (part[machine.setup.row_of_block] for part in machine.barriers.result)
+        r[place] = now.take(count.astype(np.uint32)[:, None])
+        if predicate is not None:
+            r[predicate] = now.take((everyone if operation == "AND" else count != 0)[:, None])
+
+    return step
+
+
+def _operation_before(form: Form, machine: Machine) -> str:
+    """The operation of the BAR.RED in front of it."""
+    for k in range(form.instruction.index - 1, -1, -1):
+        found = machine.code.instructions[k]
+        if found.opcode == "BAR" and "RED" in found.modifiers:
+            return next(m for m in found.modifiers if m in ("POPC", "AND", "OR"))
+    raise NotImplementedError("no BAR.RED in front of it")
+
+
+@effect("UCGABAR_ARV")
+def _arrive_in_cluster(form: Form, machine: Machine) -> Step:
+    return lambda r: machine.cluster.arrive(machine.now)
+
+
+@end("UCGABAR_WAIT")
+def _wait_in_cluster(form: Form, machine: Machine) -> Step:
+    pc = form.instruction.index
+    return lambda r: machine.cluster.wait(pc, machine.now)

@@ -1,0 +1,184 @@
+"""Instructions that look at the other lanes of the warp."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.sass.form import SINK, U32, Form, Reader
+from softlab.sass.lanes import WARP, pack, unpack
+from softlab.sass.machine import Machine
+from softlab.sass.registry import Step, effect
+
+_LANE = np.arange(WARP)
+
+
+def _masks(form: Form, machine: Machine):
+    """A function that gives the lanes (k,) that execute it."""
+    guard = form.guard
+
+    def masks(r: list) -> np.ndarray:
+        return machine.now.masks if guard is None else machine.now.truth(guard(r))
+
+    return masks
+
+
+def _write(form: Form, machine: Machine, place: int):
+    """A function that writes a value of (k, 32) or (k, 1) where the guard holds."""
+    guard = form.guard
+    if guard is not None and place != SINK:
+        form.reads.add(place)
+
+    def write(r: list, value: np.ndarray) -> None:
+        found = machine.now.collect(value)
+        if guard is not None:
+            g = guard(r)
+            if isinstance(g, np.ndarray):
+                found = np.where(g, found, r[place])
+            elif not g:
+                return
+        r[place] = found
+
+    return write
+
+
+@effect("SHFL")
+def _shuffle(form: Form, machine: Machine) -> Step:
+    """A lane reads another one's register; out of its group of lanes it reads its own, and the predicate is false.
+
+    The last operand: the farthest lane in bits 0 to 4, and in bits 8 to 12 those of the lane that stay. A lane that
+    does not execute the instruction has no value to give: what PTX leaves open is the register's old value here.
+    """
+    mode = form.one_of("IDX", "UP", "DOWN", "BFLY")
+    inside = form.place(0)
+    place = form.place(1)
+    a, b, c = form.u32(2), form.u32(3), form.u32(4)
+    masks = _masks(form, machine)
+    write, write_inside = _write(form, machine, place), _write(form, machine, inside)
+
+    def step(r: list) -> None:
+        now = machine.now
+        lane = _LANE[None, :]
+        by = np.asarray(now.spread(b(r))).astype(np.int64) & 31
+        control = np.asarray(now.spread(c(r))).astype(np.int64)
+        clamp, stays = control & 31, control >> 8 & 31
+        first = lane & stays
+        most = first | clamp & ~stays
+        if mode == "UP":
+            source = lane - by
+            good = source >= most
+        elif mode == "DOWN":
+            source = lane + by
+            good = source <= most
+        elif mode == "BFLY":
+            source = lane ^ by
+            good = source <= most
+        else:
+            source = first | by & ~stays
+            good = source <= most
+        source = np.where(good, source, lane)
+        value = now.spread(a(r))
+        found = np.take_along_axis(value, np.broadcast_to(source, value.shape), axis=1)
+        if masks(r).any():
+            write(r, found)
+            if inside != SINK:
+                write_inside(r, np.broadcast_to(good, value.shape))
+
+    return step
+
+
+@effect("VOTE", "VOTEU")
+def _vote(form: Form, machine: Machine) -> Step:
+    """Which lanes have a predicate (into a register), and whether all, any, or all alike (.EQ) have it."""
+    mode = form.one_of("ANY", "ALL", "EQ")
+    operands = form.operands
+    ballot = form.place(0) if operands[0].kind in ("R", "UR") else SINK
+    number = 1 if operands[0].kind in ("R", "UR") else 0
+    flag = form.place(number)
+    source: Reader = form.predicate(number + 1)
+    masks = _masks(form, machine)
+    write, write_flag = _write(form, machine, ballot), _write(form, machine, flag)
+
+    def step(r: list) -> None:
+        now = machine.now
+        lanes = masks(r)
+        yes = now.truth(source(r)) & lanes
+        if ballot != SINK:
+            write(r, yes[:, None])
+        if flag != SINK:
+            every = yes == lanes
+            found = {"ANY": yes != 0, "ALL": every, "EQ": every | (yes == 0)}[mode]
+            write_flag(r, found[:, None])
+
+    return step
+
+
+@effect("MATCH")
+def _match(form: Form, machine: Machine) -> Step:
+    """The lanes that hold the same value; .ALL: all lanes or none, with a predicate."""
+    mode = form.one_of("ANY", "ALL")
+    predicate = form.place(0) if form.operands[0].kind == "P" else SINK
+    number = 1 if form.operands[0].kind == "P" else 0
+    place = form.place(number)
+    read = form.u64(number + 1) if form.has("U64") else form.u32(number + 1)
+    masks = _masks(form, machine)
+    write, write_flag = _write(form, machine, place), _write(form, machine, predicate)
+
+    def step(r: list) -> None:
+        now = machine.now
+        lanes = masks(r)
+        active = unpack(lanes)
+        value = now.spread(read(r))
+        same = (value[:, :, None] == value[:, None, :]) & active[:, None, :]
+        found = pack(same.reshape(-1, WARP)).reshape(-1, WARP)
+        if mode == "ALL":
+            every = ((found == lanes[:, None]) | ~active).all(axis=1)[:, None]
+            found = np.where(every, lanes[:, None], U32(0))
+            write_flag(r, every)
+        write(r, found)
+
+    return step
+
+
+@effect("REDUX", "CREDUX")
+def _reduce(form: Form, machine: Machine) -> Step:
+    """One value of all lanes that execute it, in a uniform register."""
+    name = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="SUM")
+    signed = form.has("S32")
+    place, a = form.place(0), form.u32(1)
+    masks = _masks(form, machine)
+    form.reads.add(place)
+    kind = np.int32 if signed else np.uint32
+    neutral = {
+        "SUM": 0, "OR": 0, "XOR": 0, "AND": 0xFFFFFFFF,
+        "MIN": 0x7FFFFFFF if signed else 0xFFFFFFFF, "MAX": 0x80000000 if signed else 0,
+    }[name]  # fmt: skip
+    function = {
+        "SUM": np.add, "MIN": np.minimum, "MAX": np.maximum,
+        "AND": np.bitwise_and, "OR": np.bitwise_or, "XOR": np.bitwise_xor,
+    }[name]  # fmt: skip
+
+    def step(r: list) -> None:
+        now = machine.now
+        active = unpack(masks(r))
+        value = np.where(active, now.spread(a(r)), U32(neutral)).view(kind)
+        r[place] = now.collect(function.reduce(value, axis=1, dtype=kind).view(U32)[:, None])
+
+    return step
+
+
+@effect("ELECT")
+def _elect(form: Form, machine: Machine) -> Step:
+    """The lowest lane of the warp that executes it."""
+    flag = form.place(0)
+    place = form.place(1) if len(form.operands) > 1 and form.operands[1].kind in ("R", "UR") else SINK
+    masks = _masks(form, machine)
+    write_flag, write = _write(form, machine, flag), _write(form, machine, place)
+
+    def step(r: list) -> None:
+        lanes = masks(r)
+        lowest = lanes & (~lanes + U32(1))
+        write_flag(r, unpack(lowest))
+        if place != SINK:
+            write(r, np.bitwise_count(lowest - U32(1)).astype(U32)[:, None])
+
+    return step

@@ -1,0 +1,116 @@
+"""One launch, as the machine needs it: geometry, constants, memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from softlab.sass.constants import Constants
+from softlab.sass.lanes import WARP
+from softlab.sass.memory import GlobalMemory
+
+Index3 = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """``interpreted``: linear indices of the blocks, ascending; whole clusters. Sizes are in bytes.
+
+    ``shared_bytes``: of a block's shared memory from its address 0 on, the reserved first KiB included.
+    ``local_bytes``: of a thread's stack. ``budget``: instructions that all warps together may issue.
+    """
+
+    grid: Index3
+    block: Index3
+    cluster: Index3
+    interpreted: np.ndarray
+    constants: Constants
+    memory: GlobalMemory
+    shared_bytes: int
+    dynamic_bytes: int
+    local_bytes: int
+    sm_count: int
+    budget: int
+
+    @property
+    def blocks(self) -> int:
+        """Blocks that are interpreted."""
+        return len(self.interpreted)
+
+    @cached_property
+    def threads(self) -> int:
+        """Threads per block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @cached_property
+    def warps_per_block(self) -> int:
+        """Warps per block, the last one perhaps not full."""
+        return -(-self.threads // WARP)
+
+    @cached_property
+    def warps(self) -> int:
+        """Warps that are interpreted."""
+        return self.blocks * self.warps_per_block
+
+    @cached_property
+    def blocks_per_cluster(self) -> int:
+        """Blocks of a cluster; 1 without clusters."""
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
+
+    @cached_property
+    def clusters(self) -> int:
+        """Clusters that are interpreted."""
+        return self.blocks // self.blocks_per_cluster
+
+    @cached_property
+    def masks(self) -> np.ndarray:
+        """(warps,) uint32: the threads of each warp."""
+        lanes = np.arange(self.warps_per_block * WARP).reshape(-1, WARP) < self.threads
+        one = np.packbits(lanes, axis=1, bitorder="little").view("<u4")[:, 0]
+        return np.tile(one, self.blocks)
+
+    @cached_property
+    def row_of_block(self) -> np.ndarray:
+        """(warps,) int64: the place of each warp's block among the interpreted ones."""
+        return np.repeat(np.arange(self.blocks), self.warps_per_block)
+
+    @cached_property
+    def coordinates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """x, y and z of each interpreted block: (blocks,) int64 each."""
+        x, y, _ = self.grid
+        linear = self.interpreted
+        return linear % x, linear // x % y, linear // (x * y)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """(blocks,) int64: the rank of each block in its cluster."""
+        x, y, z = (c % n for c, n in zip(self.coordinates, self.cluster, strict=True))
+        return x + self.cluster[0] * (y + self.cluster[1] * z)
+
+    @cached_property
+    def _cluster_numbers(self) -> np.ndarray:
+        x, y, z = (c // n for c, n in zip(self.coordinates, self.cluster, strict=True))
+        wide, high = self.grid[0] // self.cluster[0], self.grid[1] // self.cluster[1]
+        return np.unique(x + wide * (y + high * z), return_inverse=True)[1].reshape(-1)
+
+    @cached_property
+    def cluster_of(self) -> np.ndarray:
+        """(warps,) int64: the number of each warp's cluster among the interpreted ones."""
+        return np.repeat(self._cluster_numbers, self.warps_per_block)
+
+    @cached_property
+    def row_of_rank(self) -> np.ndarray:
+        """(clusters, blocks per cluster) int64: the place of each block among the interpreted ones."""
+        rows = np.zeros((self.clusters, self.blocks_per_cluster), np.int64)
+        rows[self._cluster_numbers, self.rank] = np.arange(self.blocks)
+        return rows
+
+    def block_of(self, warp: int) -> int:
+        """The linear index in the grid of a warp's block."""
+        return int(self.interpreted[warp // self.warps_per_block])
+
+    def warp_of(self, warp: int) -> int:
+        """The warp's number in its block."""
+        return warp % self.warps_per_block

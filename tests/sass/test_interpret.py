@@ -1,0 +1,139 @@
+"""The interpreter of machine code against the PTX emulator and against Nsight Compute's counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.cuda.disassembly import disassembler_found
+from softlab.errors import KernelFault, UnsupportedInstruction
+from softlab.kernel import Kernel
+from softlab.sass import Kind, Space, interpret
+from tests.hardware.cases import CounterCase, all_cases
+from tests.hardware.machine_cases import machine_cases
+from tests.hardware.record import recording
+from tests.hardware.record_machine import recording as recording_of_machine
+
+pytestmark = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+
+MACHINE_CASES = {case.name: case for case in machine_cases()}
+CASES = {case.name: case for case in all_cases()}
+#: A few of each kind: calls, jumps through a table, divergent loops, tails, atomics, shuffles, doubles.
+QUICK = (
+    "calls 7", "seven cases", "collatz", "odd and even lanes", "warps apart", "divisions 6",
+    "functions", "product with edges 40", "sum of rows 1000", "online softmax 13", "last block",
+    "generic atomic to shared", "global atomic result add int random of 7",
+    "shared atomic compare_and_swap int one bank", "global atomic compare_and_swap int random of 7",
+    "global atomic add __half2 random of 7", "grid stride 1000",
+    "fast softmax float16 64x100", "fast softmax float32 33x5", "fast softmax float32 4x20000",
+)  # fmt: skip
+
+
+def held_to_both(case: CounterCase, instructions: int) -> None:
+    """Outputs bit for bit those of the PTX emulator, and as many instructions as the hardware executed."""
+    how = case.launch()
+    kernel = Kernel.from_program(how.compile())
+    given = case.arguments()
+    found = interpret(kernel, how.grid, how.block, given, smem=how.smem)
+    expected = case.arguments()
+    for before, fresh in zip(given, expected, strict=True):
+        if isinstance(before, np.ndarray):
+            assert before.tobytes() == fresh.tobytes(), "an argument was changed"
+    kernel.run(how.grid, how.block, expected, smem=how.smem, check=False, record=False)
+    for number, array in enumerate(expected):
+        if isinstance(array, np.ndarray):
+            assert found.output(number).tobytes() == array.tobytes(), f"argument {number}"
+    assert found.instructions == instructions
+    assert found.instructions == sum(len(stream) for stream in found.streams)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_results_are_those_of_the_ptx_and_counts_those_of_the_hardware(name):
+    held_to_both(MACHINE_CASES[name], recording_of_machine()["cases"][name]["instructions"])
+
+
+def test_sampled_blocks_give_the_streams_of_the_whole_launch():
+    case = CASES["transpose plain"]
+    how = case.launch()
+    kernel = Kernel.from_program(how.compile())
+    whole = interpret(kernel, how.grid, how.block, case.arguments(), smem=how.smem)
+    part = interpret(kernel, how.grid, how.block, case.arguments(), smem=how.smem, blocks=[4, 1])
+    assert part.blocks == (1, 4)
+    wanted = [stream for stream in whole.streams if stream.block in (1, 4)]
+    assert len(part.streams) == len(wanted)
+    for found, expected in zip(part.streams, wanted, strict=True):
+        assert (found.block, found.warp) == (expected.block, expected.warp)
+        for field in ("instructions", "active"):
+            np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
+        for field in ("position", "space", "kind", "wavefronts", "offsets", "sectors"):
+            np.testing.assert_array_equal(getattr(found.accesses, field), getattr(expected.accesses, field))
+
+
+def test_requests_are_those_that_the_hardware_counted():
+    name = "transpose plain"
+    case, recorded = CASES[name], recording()["cases"][name]
+    how = case.launch()
+    found = interpret(Kernel.from_program(how.compile()), how.grid, how.block, case.arguments(), smem=how.smem)
+    counted = {}
+    for space, label in ((Space.GLOBAL, "global"), (Space.SHARED, "shared")):
+        for kind, verb in ((Kind.LOAD, "load"), (Kind.STORE, "store")):
+            requests = sectors = wavefronts = 0
+            for stream in found.streams:
+                a = stream.accesses
+                here = (a.space == space) & (a.kind == kind)
+                requests += int(here.sum())
+                sectors += int(np.diff(a.offsets)[here].sum())
+                wavefronts += int(a.wavefronts[here].sum())
+                assert (np.diff(a.position) >= 0).all()
+                assert all(found.code[stream.instructions[p]].machine.space for p in a.position)
+            counted[f"{label}_{verb}"] = (requests, sectors if space == Space.GLOBAL else wavefronts)
+    assert counted == {
+        "global_load": (recorded["global_load_requests"], recorded["global_load_sectors"]),
+        "global_store": (recorded["global_store_requests"], recorded["global_store_sectors"]),
+        "shared_load": (recorded["shared_load_instructions"], recorded["shared_load_wavefronts"]),
+        "shared_store": (recorded["shared_store_instructions"], recorded["shared_store_wavefronts"]),
+    }
+
+
+def test_lanes_that_a_guard_turns_off_are_not_active():
+    kernel = Kernel('extern "C" __global__ void some(int* x) { if (threadIdx.x < 5) x[threadIdx.x] = 7; }', "some")
+    x = np.zeros(64, np.int32)
+    found = interpret(kernel, 1, 64, (x,))
+    assert found.output(0).tolist() == [7] * 5 + [0] * 59
+    assert x.tolist() == [0] * 64
+    stores = [
+        int(active)
+        for stream in found.streams
+        for place, active in zip(stream.instructions, stream.active, strict=True)
+        if found.code[place].opcode == "STG"
+    ]
+    assert stores == [0b11111]
+
+
+def test_an_access_outside_of_the_arrays_is_a_fault_with_its_line():
+    kernel = Kernel('extern "C" __global__ void far(int* x) {\n  x[threadIdx.x] = 1;\n}', "far")
+    with pytest.raises(KernelFault, match="global-out-of-bounds") as caught:
+        interpret(kernel, 1, 64, (np.zeros(40, np.int32),))
+    assert caught.value.line == 2
+    assert caught.value.thread == (40, 0, 0)
+
+
+def test_an_instruction_that_is_not_known_is_named():
+    source = 'extern "C" __global__ void stop(int* x) {\n  if (x[0] == 3) __trap();\n  x[0] = 1;\n}'
+    kernel = Kernel(source, "stop")
+    assert interpret(kernel, 1, 1, (np.zeros(1, np.int32),)).output(0).tolist() == [1]
+    with pytest.raises(UnsupportedInstruction, match="BPT"):
+        interpret(kernel, 1, 1, (np.full(1, 3, np.int32),))
+
+
+def test_a_block_that_waits_for_one_that_is_not_interpreted_is_a_named_error():
+    source = """
+extern "C" __global__ void wait(volatile int* flag) {
+  if (blockIdx.x == 1) *flag = 1;
+  else while (*flag == 0);
+}"""
+    kernel = Kernel(source, "wait")
+    assert len(interpret(kernel, 2, 1, (np.zeros(1, np.int32),)).streams) == 2
+    with pytest.raises(KernelFault, match="more than 10000 instructions") as caught:
+        interpret(kernel, 2, 1, (np.zeros(1, np.int32),), blocks=[0], budget=10_000)
+    assert caught.value.kind == "infinite-loop"
