@@ -14,6 +14,7 @@ _EXPORTS = {
     "log_softmax_backward": "operators",
     "trace": "operators",
     "trace_plan": "operators",
+    "estimate": "operators",
     "plan": "plans",
     "forced": "plans",
     "Plan": "plans",

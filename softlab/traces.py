@@ -201,7 +201,8 @@ class Run:
     not follow from the PTX for certain, such as targets of a jump table; fused: the accesses that the machine code
     makes of several of the PTX; name: the kernel's; registers per thread (None: unknown), bytes
     per thread spilled to memory, static and dynamic shared memory per block in bytes; findings: all that
-    ``check="collect"`` found, or the warnings of ``check=True``.
+    ``check="collect"`` found, or the warnings of ``check=True``; launched: program and arguments for
+    ``softlab.estimate``, with weak references to the arrays (None for a run from a file).
     """
 
     executor: str
@@ -225,6 +226,7 @@ class Run:
     smem_bytes: int = 0
     estimated_instructions: int = 0
     findings: tuple[Finding, ...] = ()
+    launched: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return "\n".join([f"Run of {self.name or self.file}: {self._shape()}", *self._summary()])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,11 +23,13 @@ from softlab.kernel.limits import (
     recorded_blocks,
 )
 from softlab.kernel.progress import Progress
-from softlab.kernel.records import program_fields
+from softlab.kernel.records import Launched, program_fields
 from softlab.traces import Buffer, Run
 
 if TYPE_CHECKING:
+    from softlab.hardware.devices import Device
     from softlab.kernel.emulation import EmulatedKernel
+    from softlab.timing.estimates import Estimate
 
 
 #: Options that name an architecture (NVRTC, "Supported Compile Options").
@@ -140,7 +143,7 @@ class Kernel:
         check_launch(self.program, shape)
         args = checked_arguments(self.program, args)
         if any(_on_gpu(array) for argument in args for array in arrays_of(argument)):
-            return self._launch(shape, args, cooperative)
+            return replace(self._launch(shape, args, cooperative), launched=Launched.of(self.program, args))
         if cooperative:
             check_cooperative(self.program, shape)
         from softlab.emulator.machine import machine
@@ -160,7 +163,40 @@ class Kernel:
         emulation = self._emulated.prepare(shape, args, options)
         with Progress(emulation.launch.blocks) as progress:
             lane_instructions = machine.run(emulation.launch, progress)
-        return self._emulated.result(emulation, lane_instructions)
+        result = self._emulated.result(emulation, lane_instructions)
+        return replace(result, launched=Launched.of(self.program, args))
+
+    def estimate(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Any] = (),
+        *,
+        smem: int = 0,
+        device: Device | str | None = "H200",
+        cache: str = "cold",
+        sample: int | Sequence[int] | None = None,
+    ) -> Estimate:
+        """How long a launch takes on a GPU, what bounds it and what each line waits for. It needs no GPU.
+
+        Some blocks are interpreted from their machine code, and one SM is simulated with them (:mod:`softlab.timing`).
+        The arrays stay as they are.
+
+        Arguments:
+            grid, block, args, smem: as for :meth:`run`.
+            device: "H200" or "H100"; another GPU of compute capability 9.0 says "not validated".
+            cache: "cold" (L2 holds nothing of the arrays) or "warm" (it holds what fits).
+            sample: how many blocks are simulated, or which ones; by default up to three waves of one SM.
+
+        Raises:
+            UnsupportedInstruction: the machine code has an instruction that softlab does not interpret.
+            UnknownInstruction: it has one that the timing model has no pipe for.
+            DisassemblyError: nvdisasm is missing.
+            TypeError, ValueError: as for :meth:`run`; a GPU of another compute capability, or another ``cache``.
+        """
+        from softlab.kernel.estimation import sample_launch
+
+        return sample_launch(self, grid, block, args, smem, device, sample).estimate(device, cache)
 
     @cached_property
     def cluster(self) -> tuple[int, int, int]:

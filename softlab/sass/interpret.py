@@ -69,6 +69,11 @@ class Interpretation:
         """Instructions that the warps issued: Nsight Compute's ``smsp__inst_executed.sum`` of these blocks."""
         return int(self.executed.sum())
 
+    @property
+    def mapped(self) -> tuple[Mapped, ...]:
+        """Where the array arguments lie: the sectors of ``streams`` are in them."""
+        return tuple(mapped for mapped, _ in self._arrays.values())
+
     def output(self, argument: int) -> np.ndarray:
         """A copy of an array argument as the interpreted blocks left it, of the argument's shape and dtype."""
         if argument not in self._arrays:

@@ -13,22 +13,23 @@ from softlab.timing.parameters import Parameters
 
 @dataclass
 class BlockClock:
-    """The starts: ``resident`` blocks at once on each of ``active`` SMs."""
+    """The starts: ``resident`` blocks at once of ``threads`` on each of ``active`` SMs."""
 
     parameters: Parameters
     resident: int
     active: int
+    threads: int = 1024
     _latest: float = field(default=0.0)
 
     def first(self, blocks: int) -> list[float]:
         """The starts of the blocks that find an empty SM."""
-        interval = self.parameters.block_interval * self.active
+        interval = self.parameters.block_interval(self.threads) * self.active
         starts = [interval * (turn + 1) for turn in range(min(self.resident, blocks))]
         self._latest = starts[-1] if starts else 0.0
         return starts
 
     def following(self, ended: float) -> float:
         """The start of the block that takes the place of one that has ended."""
-        interval = self.parameters.block_interval * self.active
-        self._latest = max(ended + self.parameters.block_turnaround, self._latest + interval)
+        interval = self.parameters.block_interval(self.threads) * self.active
+        self._latest = max(ended + self.parameters.block_turnaround(self.threads), self._latest + interval)
         return self._latest

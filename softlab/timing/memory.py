@@ -25,8 +25,10 @@ _LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
 )
 #: Cycles over which the load of the DRAM is averaged: about the time that a fetch takes.
 _WINDOW = 1000.0
-#: Cycles of work that may wait in front of L2 before stores keep the load and store unit from going on.
+#: Cycles of work that may wait in front of L2 before stores (twice as many: atomics) stop the load and store unit.
 _BACKLOG = 1500.0
+#: The share of L2 that a launch's own data can fill before something of it is evicted: assumed.
+_EFFECTIVE = 0.9
 #: Cycles until a load or store unit has read the source registers.
 _SOURCES = 8.0
 _SECTOR = 32
@@ -50,10 +52,12 @@ class Memory:
         self.dram_rate = min(parameters.l2_sm_bytes, parameters.dram_bytes / active_sms)
         self.l1: OrderedDict[int, float] = OrderedDict()
         self.l1_sectors = max(256, (parameters.l1_capacity - shared_bytes - 4096) // _SECTOR)
-        self.l2: dict[int, float] = {}
+        self.l2: OrderedDict[int, float] = OrderedDict()
+        self.l2_sectors = int(_EFFECTIVE * parameters.l2_capacity / active_sms / _SECTOR)
+        self.common: dict[int, float] = {}
         self.units: dict[int, float] = {}
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
-        self.dram_bytes = 0.0
+        self.dram_bytes = self.dram_busy = 0.0
         self.atomic_busy = 0.0
         self.last_store = 0.0
         self._shares = [share for share, _ in parameters.loaded]
@@ -91,7 +95,10 @@ class Memory:
             if self.l2_free - _BACKLOG > self.lsu_free:
                 self.lsu_free = self.l2_free - _BACKLOG
             return start, read, done
-        return start, read, self._atomic(start, kind, sectors, lanes, latency)
+        done = self._atomic(start, kind, sectors, lanes, latency)
+        if done - 2 * _BACKLOG > self.lsu_free:
+            self.lsu_free = done - 2 * _BACKLOG
+        return start, read, done
 
     def _cycles(self, wavefronts: int, sectors: int) -> float:
         """Cycles in the tag stage of L1, by how many sectors a request has, or in its data stage."""
@@ -134,37 +141,42 @@ class Memory:
 
     def _l2(self, start: float, sectors: list[int]) -> float:
         """Loads of sectors that L1 does not have."""
-        p, l2 = self.p, self.l2
+        p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
         self.l2_free = free = begin + len(sectors) * self.l2_cycles
         far = any(_far(sector) for sector in sectors)
         done = free + (p.l2_far if far else p.l2_near)
         self.l2_requests += len(sectors)
         for sector in sectors:
-            ready = l2.get(sector)
+            ready = l2.get(sector) or common.get(sector)
             if ready is None:
                 ready = self._dram(start, sector)
             else:
                 self.l2_hits += 1
             if ready > done:
                 done = ready
+        while len(l2) > self.l2_sectors:
+            l2.popitem(last=False)
         return done
 
     def _dram(self, start: float, sector: int) -> float:
         """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
         share, seen = self.sharing.of(sector)
+        # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
+        held = self.l2 if share < 2 else self.common
         if _chance(sector) < (self.warm if self.warm > seen else seen):
-            self.l2[sector] = start
+            held[sector] = start
             self.l2_hits += 1
             return start
         done = self._fetch(start, 2 * _SECTOR / share)
-        self.l2[sector] = self.l2[sector ^ 1] = done
+        held[sector] = held[sector ^ 1] = done
         return done
 
     def _fetch(self, start: float, size: float) -> float:
         begin = start if start > self.dram_free else self.dram_free
         self.dram_free = begin + size / self.dram_rate
         self.dram_bytes += size
+        self.dram_busy += size
         passed = start - self.load_time
         if passed > 0:
             self.load *= exp(-passed / _WINDOW)
@@ -188,10 +200,12 @@ class Memory:
         self.l2_free = begin + len(sectors) * self.l2_cycles * factor
         written = min(size, _SECTOR * len(sectors)) * self.sharing.written_back
         if written:
+            written *= p.dram_write
             begin = start if start > self.dram_free else self.dram_free
             self.dram_free = begin + written / self.dram_rate
-            self.dram_bytes += written
+            self.dram_bytes += written / p.dram_write
             self.load += written
+            self.dram_busy += written
             if self.dram_free - 2 * _BACKLOG > self.l2_free:
                 self.l2_free = self.dram_free - 2 * _BACKLOG
         done = self.l2_free + p.l2_near
@@ -208,9 +222,9 @@ class Memory:
         done = self.l2_free
         each = max(1.0, lanes / len(sectors))
         for sector in sectors:
-            ready = self.l2.get(sector)
+            ready = self.l2.get(sector) or self.common.get(sector)
             if ready is None:
-                ready = self._dram(start, sector) if kind != _STORE else start
+                ready = self._dram(start, sector)
                 self.l2_requests += 1
             share, _ = self.sharing.of(sector)
             others = min(self.active, share) if share > 1 else 1.0

@@ -40,13 +40,15 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Timed:
-    """A launch to estimate: its program, shape, and the addresses of its arrays as sectors (first, last)."""
+    """A launch to estimate: its program, shape, the addresses of its arrays as sectors (first,
+    last), and the blocks per cluster."""
 
     program: Program
     grid: Index3
     block: Index3
     smem: int
     extents: tuple[tuple[int, int], ...] = ()
+    cluster: Index3 = (1, 1, 1)
 
     @property
     def blocks(self) -> int:
@@ -64,7 +66,7 @@ def sample_of(launch: Timed, device: Device, sample: int | Sequence[int] | None 
     held = _held(launch, device)
     if not held.blocks_per_sm:
         raise ValueError(f"no block of this launch fits on an SM of the {device.name}. {held.reason}")
-    return choose(launch.blocks, device.sm_count, held.blocks_per_sm, sample)
+    return choose(launch.grid, device.sm_count, held.blocks_per_sm, sample, launch.cluster)
 
 
 def _held(launch: Timed, device: Device) -> Any:
@@ -112,9 +114,10 @@ def estimate(
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
     memory = Memory(p, shared, sample.active, warm, carved)
-    run = simulate(program, order, p, memory, BlockClock(p, sample.resident, sample.active), warm=cache == "warm")
+    clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
+    run = simulate(program, order, p, memory, clock, warm=cache == "warm")
     counts = np.array([work.instructions for work in order], float)
-    cycles = max(extrapolate(run, sample, int(counts.sum())), 1.0)
+    cycles = max(extrapolate(run, sample, float(counts.sum())), 1.0)
     return _record(launch, sample, device, cache, p, program, memory, run, counts, cycles)
 
 
@@ -133,7 +136,7 @@ def _record(
     stalls = {name: value / total for name, value in zip(REASONS, states, strict=True) if value}
     kernel_us = cycles / p.clock_mhz
     warps = -(-prod(launch.block) // 32)
-    done = run.issued / max(1.0, counts.sum())
+    done = run.issued / max(1.0, float(counts.sum()))
     scale = launch.blocks / (len(counts) * max(done, 1e-9))
     bound = _bound(use, stalls, kernel_us, p)
     return Estimate(
@@ -142,14 +145,14 @@ def _record(
         cache=cache,
         grid=launch.grid,
         block=launch.block,
-        microseconds=kernel_us + p.launch_microseconds,
-        cycles=cycles,
+        microseconds=float(kernel_us + p.launch_microseconds),
+        cycles=float(cycles),
         launch_microseconds=p.launch_microseconds,
         bound=bound,
         stalls=dict(sorted(stalls.items(), key=lambda item: -item[1])),
         use=use,
         occupancy=sample.resident * warps / device.max_warps_per_sm,
-        dram_bytes=memory.dram_bytes * scale,
+        dram_bytes=float(memory.dram_bytes * scale),
         l1_hit_rate=memory.l1_hits / memory.l1_requests if memory.l1_requests else 0.0,
         l2_hit_rate=memory.l2_hits / memory.l2_requests if memory.l2_requests else 0.0,
         instructions=float(counts.mean()) * launch.blocks if len(counts) else 0.0,
@@ -168,7 +171,7 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     use["shared"] = memory.shared_busy / span
     use["l1"] = (memory.lsu_busy - memory.shared_busy) / span
     use["l2"] = memory.l2_requests * memory.l2_cycles / span
-    use["dram"] = memory.dram_bytes / memory.dram_rate / span
+    use["dram"] = memory.dram_busy / memory.dram_rate / span
     use["atomics"] = max((free for free in memory.units.values()), default=0.0) / span if memory.atomics else 0.0
     return {name: min(1.0, value) for name, value in use.items()}
 

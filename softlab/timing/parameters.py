@@ -13,8 +13,9 @@ counts. Where it has none, the figure is provisional, and ``Parameters.provision
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from softlab.hardware.devices import Device
@@ -30,8 +31,9 @@ class Parameters:
     ``interval``: class of instruction -> cycles that it takes on the pipe of one scheduler. ``latency``: class ->
     cycles from issue to the issue of an instruction that waits for its scoreboard. ``loaded``: (share of the DRAM's
     bandwidth, cycles that a load then takes longer), ascending. ``lines_interval``: (sectors of a global request,
-    cycles that it takes in L1), ascending. ``provisional``: name of a figure -> source, for those that the atlas does
-    not have.
+    cycles that it takes in L1), ascending. ``dram_write``: what a stored byte takes of the DRAM's time, in read bytes.
+    ``block_intervals`` and ``block_turnarounds``: (threads per block, cycles), ascending. ``provisional``: name of a
+    figure -> source, for those that the atlas does not have.
     """
 
     device: str
@@ -45,6 +47,7 @@ class Parameters:
     l2_far: float = 330.0
     dram_latency: float = 660.0
     dram_bytes: float = 2070.0
+    dram_write: float = 1.0
     l2_bytes: float = 2900.0
     l2_sm_bytes: float = 64.0
     store_sm_bytes: float = 64.0
@@ -62,27 +65,47 @@ class Parameters:
     atomic_interval: float = 2.0
     atomic_lane: float = 1.0
     atomic_throughput: float = 1.0
+    # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
+    bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
     branch_taken: float = 7.0
     barrier_latency: float = 20.0
     barrier_stagger: float = 2.0
     icache_line: float = 16.5
+    icache_line_warm: float = 16.5
     icache_miss: float = 600.0
     icache_warm: float = 150.0
-    constant_miss: float = 600.0
-    constant_warm: float = 120.0
+    constant_miss: float = 300.0
     membar_gpu: float = 600.0
     membar_cta: float = 20.0
     # Launches
-    block_interval: float = 1.18
-    block_turnaround: float = 300.0
-    launch_microseconds: float = 1.3
+    block_intervals: tuple[tuple[float, float], ...] = ((1024, 1.18),)
+    block_turnarounds: tuple[tuple[float, float], ...] = ((1024, 300.0),)
+    launch_microseconds: float = 1.0
     provisional: Mapping[str, str] = field(default_factory=dict)
+
+    def block_interval(self, threads: int) -> float:
+        """Cycles of the whole GPU between the starts of two blocks of so many threads."""
+        return interpolated(self.block_intervals, threads)
+
+    def block_turnaround(self, threads: int) -> float:
+        """Cycles from the end of a block to the start of the next one in its place."""
+        return interpolated(self.block_turnarounds, threads)
 
     @property
     def atlas(self) -> bool:
         """Whether an atlas of this GPU was there."""
         return "all" not in self.provisional
+
+
+def interpolated(table: Sequence[tuple[float, float]], at: float) -> float:
+    """The value of a table of ascending (x, y) at x, straight between its points and level outside."""
+    if at <= table[0][0]:
+        return table[0][1]
+    for (a, ya), (b, yb) in pairwise(table):
+        if at <= b:
+            return ya + (yb - ya) * (at - a) / (b - a)
+    return table[-1][1]
 
 
 #: Class -> cycles on one scheduler's pipe, and source. A pipe that gives 16 results per cycle takes a warp for 2.
@@ -135,25 +158,10 @@ _SOURCES = {
     "l1_latency": "probe", "l2_near": "dissecting", "l2_far": "dissecting", "dram_latency": "probe",
     "dram_bytes": "probe", "l2_bytes": "assumed", "loaded": "assumed", "partial_store": "probe",
     "branch_taken": "assumed", "barrier_latency": "assumed", "barrier_stagger": "probe", "icache_line": "probe",
-    "icache_miss": "assumed", "constant_miss": "assumed", "membar_gpu": "assumed", "block_interval": "probe",
-    "block_turnaround": "assumed", "launch_microseconds": "assumed", "mio_queue": "assumed", "lg_queue": "assumed",
-    "atomic_interval": "assumed",
+    "icache_miss": "assumed", "constant_miss": "assumed", "membar_gpu": "assumed", "block_intervals": "probe",
+    "block_turnarounds": "assumed", "launch_microseconds": "assumed", "mio_queue": "assumed", "lg_queue": "assumed",
+    "atomic_interval": "assumed", "bank_reads": "cores",
 }  # fmt: skip
-#: Field -> key of the atlas.
-_KEYS = {
-    "l1_latency": "latency.L1",
-    "l2_near": "latency.L2.near",
-    "l2_far": "latency.L2.far",
-    "dram_latency": "latency.DRAM",
-    "branch_taken": "cost.BRA.taken",
-    "icache_line": "icache.cold",
-    "constant_miss": "latency.CONSTANT.miss",
-    "membar_gpu": "latency.MEMBAR.GPU",
-    "membar_cta": "latency.MEMBAR.CTA",
-    "block_interval": "launch.block_interval",
-    "block_turnaround": "launch.block_turnaround",
-    "launch_microseconds": "launch.empty",
-}
 #: Bytes per cycle that the DRAM of each device gives while it reads: measured on an H200; the H100's by the ratio of
 #: two device copies.
 _DRAM = {"H200": 4.1e12 / 1.98e9, "H100": 4.1e12 / 1.98e9 * 2949 / 4171}
@@ -180,7 +188,11 @@ def parameters(device: Device) -> Parameters:
         provisional={**_SOURCES, "all": "there is no atlas of this GPU"},
     )
     atlas = _atlas(device)
-    return found if atlas is None else with_atlas(found, atlas)
+    if atlas is None:
+        return found
+    from softlab.timing.measured import with_atlas
+
+    return with_atlas(found, atlas)
 
 
 def _atlas(device: Device) -> Any:
@@ -192,19 +204,3 @@ def _atlas(device: Device) -> Any:
         return load(device)
     except ValueError:
         return None
-
-
-def with_atlas(given: Parameters, atlas: Any) -> Parameters:
-    """The same figures with an :class:`softlab.hardware.atlas.Atlas` in place of what it has measured."""
-    known: dict[str, Any] = {name: float(atlas[key]) for name, key in _KEYS.items() if key in atlas}
-    rows = {key: float(row.value) for key, row in atlas.rows.items()}
-    interval = dict(given.interval) | _classes(rows, "interval.")
-    latency = dict(given.latency) | _classes(rows, "latency.")
-    provisional = {name: why for name, why in given.provisional.items() if name not in known and name != "all"}
-    return replace(given, interval=interval, latency=latency, provisional=provisional, **known)
-
-
-def _classes(rows: Mapping[str, float], prefix: str) -> dict[str, float]:
-    """Class -> value of the rows of one prefix that are about a class alone."""
-    found = {key.removeprefix(prefix): value for key, value in rows.items() if key.startswith(prefix)}
-    return {name: value for name, value in found.items() if not name.rpartition(".")[2].isdigit() or "LDS." in name}

@@ -49,8 +49,8 @@ class Action(IntEnum):
     ARRIVE = 9  # a barrier that the warp does not wait for
 
 
-#: A warp takes at most this many cycles in one pipe; above it is a mistake of the tables.
-Row = tuple[int, int, float, int, tuple[int, ...], int, int, float, int, int, int, int, int]
+#: What the simulated SM knows of an instruction, see :class:`TimedProgram`.
+Row = tuple[int, int, float, int, tuple[int, ...], int, int, float, float, float, float, float, int]
 
 
 class UnknownInstruction(Error):
@@ -68,16 +68,16 @@ _PIPES: dict[str, Pipe] = {
         _names(
             "IADD3 IADD LOP3 SHF LEA ISETP SEL PRMT VIADD VIMNMX VIMNMX3 VIADDMNMX IABS FMNMX FMNMX3 FSETP FSEL FSET "
             "HMNMX2 HSETP2 HSET2 VHMNMX PLOP3 P2R R2P MOV F2FP I2FP I2IP SGXT BMSK IMNMX LOP SHL SHR ISCADD VABSDIFF "
-            "VABSDIFF4 FCHK CS2R I2I LEPC BMOV"
+            "VABSDIFF4 CS2R I2I LEPC BMOV"
         ),
         Pipe.ALU,
     ),
     **dict.fromkeys(_names("DADD DMUL DFMA DSETP DMNMX"), Pipe.FP64),
-    **dict.fromkeys(_names("MUFU POPC FLO BREV F2F F2I I2F FRND"), Pipe.XU),
+    **dict.fromkeys(_names("MUFU POPC FLO BREV F2F F2I I2F FRND FCHK"), Pipe.XU),
     **dict.fromkeys(
         _names(
             "UIADD3 UIMAD ULEA ULOP3 USHF UMOV USEL UISETP UPLOP3 UPRMT UP2UR UFLO UPOPC UBREV USGXT UBMSK R2UR VOTEU "
-            "ULOP UISCADD UIABS UVIADD UIMNMX UVIMNMX"
+            "ULOP UISCADD UIABS UVIADD UIMNMX UVIMNMX ULDC LDCU"
         ),
         Pipe.UNIFORM,
     ),
@@ -90,7 +90,7 @@ _PIPES: dict[str, Pipe] = {
         Pipe.MIO,
     ),
     **dict.fromkeys(_names("LDG STG LDL STL LD ST ATOM ATOMG RED REDG LDGSTS CCTL CCTLL MEMBAR"), Pipe.LG),
-    **dict.fromkeys(_names("LDC ULDC LDCU"), Pipe.CONSTANT),
+    **dict.fromkeys(_names("LDC"), Pipe.CONSTANT),
     **dict.fromkeys(
         _names(
             "BRA BRX BRXU JMP JMX JMXU CALL RET EXIT KILL BREAK BSSY BSYNC WARPSYNC ENDCOLLECTIVE YIELD NANOSLEEP BPT"
@@ -117,12 +117,10 @@ _LIKE = {
     **dict.fromkeys(_names("FADD FMUL FSWZADD"), "FFMA"),
     **dict.fromkeys(_names("HADD2 HMUL2"), "HFMA2"),
     **dict.fromkeys(_names("DADD DMUL DSETP DMNMX"), "DFMA"),
-    **dict.fromkeys(_names("FLO BREV F2I I2F FRND F2F"), "POPC"),
+    **dict.fromkeys(_names("FLO BREV F2I I2F FRND F2F FCHK"), "POPC"),
     "IDP": "IMAD",
     "S2UR": "S2R",
     "B2R": "S2R",
-    "LDCU": "ULDC",
-    "ULDC": "LDC",
     "CREDUX": "REDUX",
     "ATOM": "ATOMG",
     "ATOMS": "ATOMS.ADD",
@@ -138,7 +136,6 @@ _UNIT = {"SHFL": 1.0, "S2R": 2.0, "S2UR": 2.0, "BAR": 1.0, "REDUX": 2.0, "MATCH"
 _SOURCE = re.compile(r"[-~|!]*\|?R(\d+)((?:\.\w+)*)\|?")
 _CONSTANT_OPERAND = re.compile(r"c\[(0x[0-9a-f]+)\]\[(0x[0-9a-f]+)\]")
 _COUNT = re.compile(r"0x[0-9a-f]+|\d+")
-_MOST_WAIT = 63
 
 
 @dataclass(frozen=True)
@@ -146,7 +143,7 @@ class TimedProgram:
     """The instructions of one function as rows, in order of address.
 
     A row has: the action; the pipe; cycles on the pipe; stall count; the scoreboards that it waits for; its write and
-    its read barrier (-1: none); cycles from issue to result; reads of the even and of the odd register bank, without
+    its read barrier (-1: none); cycles from issue to result; cycles of the even and of the odd register bank, without
     and with the reuse cache (four numbers); the constant line that an operand reads (-1: none). ``details`` are numbers
     that only some actions need: index -> (barrier, warps) for barriers, count for DEPBAR. ``lines`` are source lines,
     0 where they are not known.
@@ -181,7 +178,7 @@ def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameter
         why = "no pipe is known for it" if pipe is None else "its control code is not known"
         line = one.frames[-1][1] if one.frames else 0
         raise UnknownInstruction(f"the timing model does not know {one.text!r} (line {line}): {why}")
-    even, odd, even_reuse, odd_reuse = _banks(code, index, pipe)
+    even, odd, even_reuse, odd_reuse = (_port(n, parameters.bank_reads) for n in _banks(code, index, pipe))
     return (
         int(_action(one, control.write_barrier)),
         int(pipe),
@@ -237,6 +234,12 @@ def _latency(one: MachineInstruction, pipe: Pipe, parameters: Parameters) -> flo
         if name in parameters.latency:
             return parameters.latency[name]
     return parameters.latency["MUFU"] if pipe == Pipe.XU else 20.0
+
+
+def _port(reads: int, cycles: tuple[float, ...]) -> float:
+    """Cycles of a bank's port for so many reads."""
+    last = len(cycles) - 1
+    return cycles[reads] if reads <= last else cycles[last] + (reads - last) * (cycles[last] - cycles[last - 1])
 
 
 def _sources(one: MachineInstruction) -> list[tuple[int, bool] | None]:

@@ -16,7 +16,7 @@ from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION, REASONS
 from softlab.timing.work import BlockWork, Request
 
 PER_LINE = 3  # log2 of the instructions in 128 bytes
-_COPY, _MBARRIER = int(Kind.ASYNC_COPY), int(Action.MBARRIER)
+_COPY, _MBARRIER, _CONSTANT = int(Kind.ASYNC_COPY), int(Action.MBARRIER), int(Pipe.CONSTANT)
 EMPTY: Row = (0, 0, 0.0, 0, (), -1, -1, 0.0, 0, 0, 0, 0, -1)
 
 
@@ -59,13 +59,15 @@ class Block:
 class SmRun:
     """What one SM did.
 
-    ``cycles`` from the start of the launch to the end of its last block; ``finished``: when each block ended, in order;
+    ``cycles`` from the start of the launch to the end of its last block, and ``drained`` to the last store or
+    reduction that has arrived at L2; ``finished``: when each block ended, in order;
     ``states``: reason -> cycles of warps, by instruction; ``waits``: (waiting instruction, instruction that it waits
     for) -> cycles; ``issued`` instructions; ``busy``: pipe -> cycles in use, summed over the schedulers; ``complete``:
     whether the run came to its end within the budget; ``progress``: (cycle, instructions issued) samples.
     """
 
     cycles: float = 0.0
+    drained: float = 0.0
     finished: list[float] = field(default_factory=list)
     states: list[list[float]] = field(default_factory=list)
     waits: dict[tuple[int, int], float] = field(default_factory=dict)
@@ -93,8 +95,8 @@ class Residents:
         self.code_lines: dict[int, float] = {}
         self.last_line, self.last_fetch = -2, 0.0
         self.constants: dict[int, float] = {}
+        self.line_time = parameters.icache_line_warm if warm else parameters.icache_line
         self.code_miss = parameters.icache_warm if warm else parameters.icache_miss
-        self.constant_miss = parameters.constant_warm if warm else parameters.constant_miss
 
     # Blocks
 
@@ -177,7 +179,7 @@ class Residents:
                 self.result.states[NO_INSTRUCTION][index] += there - ready
                 ready = there
         line = warp.row[12]
-        if line >= 0:
+        if line >= 0 and warp.row[1] != _CONSTANT:
             there = self.constant(line, ready)
             if there > ready:
                 self.result.states[IMC_MISS][index] += there - ready
@@ -187,7 +189,7 @@ class Residents:
     def miss(self, line: int, now: float) -> float:
         """Code that runs for the first time: from memory, with the following lines behind it."""
         behind = line == self.last_line + 1
-        there = max(now, self.last_fetch + self.p.icache_line) if behind else now + self.code_miss
+        there = max(now, self.last_fetch + self.line_time) if behind else now + self.code_miss
         self.last_line, self.last_fetch = line, there
         self.code_lines[line] = there
         return there
@@ -196,7 +198,7 @@ class Residents:
         """When a line of constant memory is there."""
         there = self.constants.get(line)
         if there is None:
-            there = self.constants[line] = now + self.constant_miss
+            there = self.constants[line] = now + self.p.constant_miss
         return there
 
     def request(
@@ -232,7 +234,11 @@ class Residents:
     def constants_of(self, warp: Warp, position: int, t: float) -> float:
         """When the constants of a load are there, without the load's own latency."""
         requests, k = warp.requests, warp.request
-        there = t
+        line = warp.row[12]
+        there = t if line < 0 else self.constant(line, t)
+        if line >= 0:
+            while k < len(requests) and requests[k][0] == position:
+                k += 1
         while k < len(requests) and requests[k][0] == position:
             there = max(there, *(self.constant(1 << 40 | sector >> 1, t) for sector in requests[k][4]), t)
             k += 1

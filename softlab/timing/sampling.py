@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from random import Random
 
 from softlab.timing.sm import SmRun
+
+Index3 = tuple[int, int, int]
 
 #: Waves that are simulated at most. The first one starts empty and the last one ends alone: one more gives the rate.
 WAVES = 3
@@ -34,8 +37,10 @@ class Sample:
     active: int
 
 
-def choose(blocks: int, sms: int, resident: int, sample: int | Sequence[int] | None = None) -> Sample:
-    """The sample of a grid of ``blocks`` on ``sms`` SMs that hold ``resident`` blocks each.
+def choose(
+    grid: Index3, sms: int, resident: int, sample: int | Sequence[int] | None = None, cluster: Index3 = (1, 1, 1)
+) -> Sample:
+    """The sample of a grid on ``sms`` SMs that hold ``resident`` blocks each; whole clusters.
 
     Arguments:
         sample: how many blocks, or which ones, instead of three waves.
@@ -43,6 +48,7 @@ def choose(blocks: int, sms: int, resident: int, sample: int | Sequence[int] | N
     Raises:
         ValueError: a block that the grid does not have, or fewer than one.
     """
+    blocks, per_cluster = prod(grid), prod(cluster)
     active = min(sms, blocks)
     per_sm = -(-blocks // active)
     resident = min(resident, per_sm)
@@ -54,13 +60,28 @@ def choose(blocks: int, sms: int, resident: int, sample: int | Sequence[int] | N
     count = min(per_sm, WAVES * resident) if sample is None else min(per_sm, sample)
     if count < 1:
         raise ValueError(f"sample = {sample!r}: at least one block is simulated")
-    random = Random(blocks)
-    edges = [blocks * k // count for k in range(count + 1)]
-    chosen = tuple(random.randrange(low, high) for low, high in pairwise(edges))
-    return Sample(chosen, per_sm, resident, active)
+    random, clusters = Random(blocks), blocks // per_cluster
+    pieces = -(-count // per_cluster)
+    edges = [clusters * k // pieces for k in range(pieces + 1)]
+    drawn = [random.randrange(low, high) for low, high in pairwise(edges)]
+    return Sample(tuple(sorted(b for one in drawn for b in _blocks_of(one, grid, cluster))), per_sm, resident, active)
 
 
-def extrapolate(run: SmRun, sample: Sample, instructions: int) -> float:
+def _blocks_of(number: int, grid: Index3, cluster: Index3) -> list[int]:
+    """The linear indices of the blocks of a cluster."""
+    if prod(cluster) == 1:
+        return [number]
+    wide, high = grid[0] // cluster[0], grid[1] // cluster[1]
+    x, y, z = number % wide * cluster[0], number // wide % high * cluster[1], number // (wide * high) * cluster[2]
+    return [
+        (x + dx) + grid[0] * ((y + dy) + grid[1] * (z + dz))
+        for dz in range(cluster[2])
+        for dy in range(cluster[1])
+        for dx in range(cluster[0])
+    ]
+
+
+def extrapolate(run: SmRun, sample: Sample, instructions: float) -> float:
     """Cycles of the busiest SM, from those of the sample.
 
     Arguments:
@@ -72,12 +93,12 @@ def extrapolate(run: SmRun, sample: Sample, instructions: int) -> float:
         rate = (n1 - n0) / max(1.0, t1 - t0)
         return t1 + (instructions * sample.per_sm / count - n1) / max(rate, 1e-9)
     if sample.per_sm <= count:
-        return run.cycles
+        return run.drained
     ended, resident = sorted(run.finished), sample.resident
     each = ended[-1] / count
     if count >= 2 * resident:
         each = (ended[2 * resident - 1] - ended[resident - 1]) / resident
-    return run.cycles + (sample.per_sm - count) * each
+    return run.drained + (sample.per_sm - count) * each
 
 
 def carve_out(shared_bytes: int) -> int:

@@ -56,7 +56,7 @@ def simulate(
     clock: BlockClock,
     *,
     warm: bool = False,
-    budget: int = 400_000,
+    budget: int = 800_000,
 ) -> SmRun:
     """Run blocks on one SM, in their order.
 
@@ -290,4 +290,6 @@ class _Sm(Residents):
         result.issued = issued
         result.complete = issued <= budget
         result.cycles = max(result.finished, default=0.0) if result.complete else min(now)
+        # A kernel has ended when its stores and reductions have arrived.
+        result.drained = max(result.cycles, self.memory.last_store)
         return result

@@ -12,7 +12,8 @@ from softlab.timing.work import BlockWork, Request, WarpWork
 
 #: Nothing but the SM itself: code and constants are there, blocks start at once.
 BARE = Parameters(
-    "H200", icache_miss=0, icache_line=0, icache_warm=0, block_interval=0, block_turnaround=0,
+    "H200", icache_miss=0, icache_line=0, icache_warm=0, icache_line_warm=0,
+    block_intervals=((1.0, 0.0),), block_turnarounds=((1.0, 0.0),),
     branch_taken=1, barrier_stagger=2,
     barrier_latency=20, l2_near=280, l2_far=280, dram_latency=660, loaded=((0.0, 0.0), (1.0, 0.0)),
 )  # fmt: skip
@@ -20,8 +21,8 @@ BARE = Parameters(
 
 def row(
     pipe: Pipe = Pipe.NONE, *, action: Action = Action.FIXED, interval: float = 1, stall: int = 1,
-    wait: tuple[int, ...] = (), write: int = -1, read: int = -1, latency: float = 0, banks: tuple[int, int] = (0, 0),
-    reused: tuple[int, int] | None = None,
+    wait: tuple[int, ...] = (), write: int = -1, read: int = -1, latency: float = 0,
+    banks: tuple[float, float] = (0, 0), reused: tuple[int, int] | None = None,
 ) -> Row:  # fmt: skip
     cached = banks if reused is None else reused
     return (int(action), int(pipe), interval, stall, wait, write, read, latency, *banks, *cached, -1)

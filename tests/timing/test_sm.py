@@ -156,7 +156,7 @@ def test_atomics_on_one_sector_wait_for_each_other():
 
 
 def test_waves_of_blocks_follow_each_other():
-    figures = replace(BARE, block_turnaround=300)
+    figures = replace(BARE, block_turnarounds=((1.0, 300.0),))
     rows = [row(Pipe.FMA, stall=4)]
     one, _ = run(rows, repeat=100, blocks=2, resident=2, parameters=figures)
     three, _ = run(rows, repeat=100, blocks=6, resident=2, parameters=figures)
@@ -165,7 +165,7 @@ def test_waves_of_blocks_follow_each_other():
 
 
 def test_blocks_start_one_after_the_other_on_the_whole_gpu():
-    figures = replace(BARE, block_interval=1.2)
+    figures = replace(BARE, block_intervals=((1.0, 1.2),))
     result, _ = run([row(Pipe.FMA)], blocks=16, resident=16, parameters=figures)
     assert result.cycles == pytest.approx(16 * 132 * 1.2, rel=0.02)
 

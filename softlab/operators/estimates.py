@@ -1,0 +1,73 @@
+"""``softlab.estimate``: the time of something that softlab has planned or run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlab.cuda.workspaces import with_workspace
+from softlab.dtypes import ELEMENT_TYPES
+from softlab.errors import Error, PlanError
+from softlab.kernel import Kernel
+from softlab.operators.executors import arguments, program_of
+from softlab.plans import Plan
+from softlab.traces import Run, Trace
+
+if TYPE_CHECKING:
+    from softlab.hardware.devices import Device
+    from softlab.timing.estimates import Estimate
+
+
+def estimate(subject: Any, *, device: Device | str | None = None, cache: str = "cold") -> Estimate:
+    """How long a launch takes on a GPU, what bounds it and what each line waits for. It needs no GPU.
+
+    Arguments:
+        subject: a :class:`softlab.Plan`, whose input is taken to be zeros; a :class:`softlab.Trace`, by its plan; or a
+            :class:`softlab.Run`, whose arguments must still be alive: a run keeps its numbers, and only weak references
+            to its arrays.
+        device: "H200" or "H100"; None is the device of the plan if it has compute capability 9.0, else an H200.
+        cache: "cold" (L2 holds nothing of the arrays) or "warm" (it holds what fits).
+
+    Raises:
+        TypeError: none of these. Error: a run that was loaded from a file, or whose arrays are gone. Others as for
+            :meth:`softlab.Kernel.estimate`.
+    """
+    if isinstance(subject, Trace):
+        subject = subject.plan if isinstance(subject.plan, Plan) else subject.run
+    if isinstance(subject, Plan):
+        return _of_plan(subject, device, cache)
+    if isinstance(subject, Run):
+        return _of_run(subject, device, cache)
+    raise TypeError(
+        f"estimate takes a plan, a trace or a run, got {type(subject).__name__}; "
+        "for a kernel call kernel.estimate(grid, block, args)"
+    )
+
+
+def _of_plan(plan: Plan, device: Any, cache: str) -> Estimate:
+    if not plan.grid:
+        raise PlanError(f"no estimate: an input of {plan.rows} x {plan.cols} launches nothing")
+    if device is None and plan.device.compute_capability == (9, 0):
+        device = plan.device
+    kernel = Kernel.from_program(program_of(plan))
+    return kernel.estimate(
+        plan.grid, plan.block, plan_arguments(plan), smem=plan.smem_bytes, device=device, cache=cache
+    )
+
+
+def plan_arguments(plan: Plan) -> tuple[Any, ...]:
+    """The arguments of a plan's kernel for an input of zeros; the system gives such arrays no memory until written."""
+    dtype = ELEMENT_TYPES[plan.dtype].numpy
+    inputs = 2 if plan.op.endswith("_backward") else 1
+    arrays = [np.zeros((plan.rows, plan.cols), dtype) for _ in range(inputs + 1)]
+    args = arguments(plan, arrays[:-1], arrays[-1])
+    return with_workspace(args, np.zeros(plan.workspace_bytes // 8, np.uint64)) if plan.workspace_bytes else args
+
+
+def _of_run(run: Run, device: Any, cache: str) -> Estimate:
+    if run.launched is None:
+        raise Error("a run from a file does not know its arguments: call kernel.estimate(...) instead")
+    program, args = run.launched.program, run.launched.arguments()
+    kernel = Kernel.from_program(program)
+    return kernel.estimate(run.grid, run.block, args, smem=run.smem_bytes, device=device, cache=cache)

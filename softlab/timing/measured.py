@@ -1,0 +1,134 @@
+"""The parameters of the timing model from an atlas: which row of :mod:`softlab.hardware.atlas` gives which figure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softlab.hardware.atlas import Atlas
+from softlab.timing.parameters import Parameters
+
+#: Field -> key of the row that it is.
+_KEYS = {
+    "l1_latency": "latency.L1",
+    "l2_near": "latency.L2.near",
+    "l2_far": "latency.L2.far",
+    "dram_latency": "latency.DRAM",
+    "membar_gpu": "latency.MEMBAR.GPU",
+    "membar_cta": "latency.MEMBAR.CTA",
+    "launch_microseconds": "launch.empty",
+}
+#: A time on a pipe this close to a whole number of cycles is that number: the recorder counts a loop's end, too.
+_WHOLE = 0.06
+#: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
+_BELOW_PEAK = 0.93
+
+
+def with_atlas(given: Parameters, atlas: Atlas) -> Parameters:
+    """The same figures with an atlas in place of what it has measured."""
+    known: dict[str, Any] = {name: atlas[key] for name, key in _KEYS.items() if key in atlas}
+    known |= _memory(atlas) | _control(atlas) | _atomics(atlas)
+    interval = dict(given.interval) | {name: _whole(value) for name, value in _intervals(atlas).items()}
+    latency = dict(given.latency) | _classes(atlas, "latency.")
+    provisional = {name: why for name, why in given.provisional.items() if name not in known and name != "all"}
+    return replace(given, interval=interval, latency=latency, provisional=provisional, **known)
+
+
+def _whole(value: float) -> float:
+    near = round(value)
+    return float(near) if near and abs(value / near - 1) < _WHOLE else value
+
+
+def _classes(atlas: Atlas, prefix: str) -> dict[str, float]:
+    """Class -> value of the rows of one prefix that are about a class alone, without a number behind it."""
+    found = {key.removeprefix(prefix): row.value for key, row in atlas.rows.items() if key.startswith(prefix)}
+    return {name: value for name, value in found.items() if name.count(".") < 2 and "+" not in name}
+
+
+def _intervals(atlas: Atlas) -> dict[str, float]:
+    """Class -> cycles on the pipe: with as many warps as gave the least."""
+    found: dict[str, float] = {}
+    for key, row in atlas.rows.items():
+        name = key.removeprefix("interval.")
+        if name == key or "banks" in name or "mixed" in name:
+            continue
+        name = name.partition(".warps.")[0]
+        found[name] = min(row.value, found.get(name, row.value))
+    return found
+
+
+def _curve(atlas: Atlas, key: str) -> tuple[np.ndarray, np.ndarray] | None:
+    try:
+        return atlas.series(key)
+    except KeyError:
+        return None
+
+
+def _memory(atlas: Atlas) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    if curve := _curve(atlas, "bandwidth.L2.read"):
+        known["l2_bytes"] = float(curve[1].max())
+    if curve := _curve(atlas, "bandwidth.DRAM.read"):
+        in_flight, rate = curve
+        known["dram_bytes"] = float(rate.max())
+        known["loaded"] = _loaded(in_flight, rate, atlas)
+        if copied := _curve(atlas, "bandwidth.DRAM.copy"):
+            # A copy of n bytes reads n and writes n: 2 n / copy = n / read + n * write / read.
+            known["dram_write"] = float(2 * rate.max() / copied[1].max() - 1)
+    sectors = _curve(atlas, "interval_sm.LDG.sectors")
+    if sectors:
+        known["lines_interval"] = tuple((int(n), float(value)) for n, value in zip(*sectors, strict=True))
+    partial, whole = atlas.get("bandwidth.STG.partial.16", 0.0), atlas.get("bandwidth.STG.partial.32", 0.0)
+    if partial and whole:
+        known["partial_store"] = max(1.0, whole / partial / 2)
+    return known
+
+
+def _loaded(in_flight: np.ndarray, rate: np.ndarray, atlas: Atlas) -> tuple[tuple[float, float], ...]:
+    """By how much a load takes longer at a share of the DRAM's bandwidth: bytes in flight over bandwidth is the time
+    that a byte is in flight (Little's law); what it is above the time of an idle memory is due to the load."""
+    latency, share = in_flight * 132 / rate, rate / rate.max()
+    idle = latency.min()
+    points = sorted(
+        (float(s), float(max(0.0, t - idle))) for s, t in zip(share, latency, strict=True) if s < _BELOW_PEAK
+    )
+    rising: list[tuple[float, float]] = [(0.0, 0.0)]
+    for s, extra in points:
+        rising.append((s, max(extra, rising[-1][1])))
+    return tuple(rising)
+
+
+def _control(atlas: Atlas) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    banks = [atlas.get(f"interval.FFMA.banks.{n}", 0.0) for n in (1, 2, 3)]
+    if all(banks):
+        known["bank_reads"] = (0.0, *(_whole(value) for value in banks))
+    if barrier := _curve(atlas, "latency.BAR.SYNC"):
+        warps, cycles = barrier
+        some = warps >= 2
+        slope, first = np.polyfit(warps[some] - 1, cycles[some], 1)
+        known |= {"barrier_stagger": float(max(0.0, slope)), "barrier_latency": float(first)}
+    if "cost.BRA.taken" in atlas and "cost.BRA.not_taken" in atlas:
+        known["branch_taken"] = float(max(1.0, atlas["cost.BRA.taken"] - atlas["cost.BRA.not_taken"] + 5))
+    for field, key in (("icache_line", "icache.cold.DRAM.all_sms"), ("icache_line_warm", "icache.cold.all_sms")):
+        if key in atlas:
+            known[field] = float(atlas[key])
+    if "latency.CONSTANT.miss" in atlas:
+        known["constant_miss"] = float(
+            max(0.0, atlas["latency.CONSTANT.miss"] - atlas.get("latency.CONSTANT.hit", 0.0))
+        )
+    for field, key in (
+        ("block_intervals", "launch.block_interval.threads"), ("block_turnarounds", "launch.block_turnaround.threads")
+    ):  # fmt: skip
+        if curve := _curve(atlas, key):
+            known[field] = tuple((float(n), float(value)) for n, value in zip(*curve, strict=True))
+    return known
+
+
+def _atomics(atlas: Atlas) -> dict[str, Any]:
+    one, all_lanes = (atlas.get(f"interval_gpu.RED.ADD.lanes.{n}", 0.0) for n in (1, 32))
+    if not one:
+        return {}
+    return {"atomic_interval": one, "atomic_lane": max(0.0, (all_lanes - one) / 31)}

@@ -1,0 +1,245 @@
+"""Hold the timing model to GPUs: predict first, then measure, then compare.
+
+python -m tests.hardware.record_timing predict FILE        # no GPU: commit FILE before the GPU is asked
+python -m tests.hardware.record_timing prepare FOLDER      # NVRTC, no GPU: one file with every cubin
+python -m tests.hardware.record_timing measure FOLDER OUT  # GPU; needs NumPy and CuPy alone: OUT/timing_DEVICE.json
+python -m tests.hardware.record_timing report FILE OUT.. # predictions beside what was measured, by category
+
+Method of ``measure``: one launch between two CUDA events, median of REPEATS, minus the same for a kernel that does
+nothing. In front of the first event stands a kernel long enough for the host to queue the rest. "cold": it reads more
+than L2 holds. "dirty": it writes as much. "warm": the launch itself runs just before.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.hardware.timing_cases import DRAM, FILE, SOURCE, TimingCase, cases
+
+REPEATS = 9
+#: Bytes of the buffer that empties L2, which has 50 to 60 MiB.
+_FLUSH = 192 << 20
+_SECONDS = 80.0
+_HELPERS = """
+extern "C" __global__ void read_all(const float4* in, float* out, int n) {
+  float sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    float4 v = in[i];
+    sum += v.x + v.y + v.z + v.w;
+  }
+  if (sum == 123.0f) out[0] = sum;
+}
+extern "C" __global__ void write_all(float4* out, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    out[i] = make_float4(0, 0, 0, 0);
+}
+extern "C" __global__ void spin(long long cycles) {
+  long long start = clock64();
+  while (clock64() - start < cycles) {}
+}
+extern "C" __global__ void nothing() {}
+"""
+#: Cycles of the kernel in front of a warm launch: 60 us.
+_SPIN = 120_000
+
+
+def predict(path: Path) -> None:
+    """Estimate every case, cold and warm."""
+    written = {}
+    for case in cases():
+        started = time.perf_counter()
+        written[case.name] = {"category": case.category, **_predicted(case)}
+        print(f"{case.name}: {written[case.name]} in {time.perf_counter() - started:.1f} s", flush=True)
+    about = "microseconds without what an empty kernel takes; roofline: the arrays' bytes and the pipes' work at peak"
+    record = {"about": about, "cases": written}
+    path.write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
+
+
+def _predicted(case: TimingCase) -> dict[str, Any]:
+    import softlab
+    from softlab.errors import Error
+    from softlab.kernel.estimation import sample_launch
+
+    kernel = softlab.Kernel(SOURCE.read_text(), case.kernel, file=FILE)
+    arguments = case.make()
+    found: dict[str, Any] = {}
+    try:
+        sampled = sample_launch(kernel, case.grid, case.block, arguments, case.smem, "H200")
+        for device, cache in product(("H200", "H100"), ("cold", "warm")):
+            e = sampled.estimate(device, cache)
+            found[f"{device}.{cache}"] = round(e.microseconds - e.launch_microseconds, 3)
+            if (device, cache) == ("H200", "cold"):
+                found |= {"bound": e.bound, "stall": next(iter(e.stalls), "")}
+                size = sum(a.nbytes for a in arguments if a.ndim)
+                work = max(e.use["fma"], e.use["fp64"]) * e.cycles / 1980
+                found["roofline"] = round(max(size / 4.8e6, work), 3)
+    except Error as error:
+        return {"error": str(error)}
+    return found
+
+
+def prepare(folder: Path) -> None:
+    """Compile every kernel of the cases, and the helpers."""
+    from softlab.cuda.compile import compile_program
+
+    folder.mkdir(parents=True, exist_ok=True)
+    programs: dict[str, Any] = {}
+    sources = [(case.kernel, SOURCE.read_text()) for case in cases()]
+    sources += [(name, _HELPERS) for name in ("read_all", "write_all", "spin", "nothing")]
+    for name, source in sources:
+        if name not in programs:
+            program = compile_program(source, name, arch="sm_90", options=(), file=FILE)
+            programs[name] = (program.entry, program.cubin.hex(), program.static_smem_bytes)
+    (folder / "programs.json.gz").write_bytes(gzip.compress(json.dumps(programs).encode(), mtime=0))
+
+
+def measure(folder: Path, out: Path) -> None:
+    """Time every case on the current GPU."""
+    import cupy
+
+    programs = json.loads(gzip.decompress((folder / "programs.json.gz").read_bytes()))
+    functions = {name: _function(*program) for name, program in programs.items()}
+    timer = _Timer(cupy, functions)
+    device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    measured: dict[str, Any] = {}
+    nothing = timer.times(lambda: functions["nothing"]((1, 1, 1), (32, 1, 1), ()))
+    started = time.perf_counter()
+    for case in cases():
+        if time.perf_counter() - started > _SECONDS:
+            print("out of time at", case.name, flush=True)
+            break
+        arguments = [_on_gpu(cupy, a) for a in case.arguments]
+        function = functions[case.kernel]
+        if case.smem + programs[case.kernel][2] > 48 << 10:
+            cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
+        grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
+        found = timer.times(partial(function, grid, block, arguments, case.smem))
+        measured[case.name] = {name: round(found[name] - nothing[name], 3) for name in found}
+    out.mkdir(parents=True, exist_ok=True)
+    record = {
+        "about": f"One launch between CUDA events, median of {REPEATS}, minus an empty kernel; microseconds",
+        "device": device,
+        "date": time.strftime("%Y-%m-%d"),
+        "command": "python -m tests.hardware.record_timing prepare | measure",
+        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "nothing": {name: round(value, 3) for name, value in nothing.items()},
+        "cases": measured,
+    }
+    name = "h200" if "H200" in device else "h100" if "H100" in device else "gpu"
+    (out / f"timing_{name}.json").write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
+
+
+def _function(entry: str, cubin: str, _: int) -> Any:
+    from cupy.cuda.function import Module
+
+    module = Module()
+    module.load(bytes.fromhex(cubin))
+    return module.get_function(entry)
+
+
+def _on_gpu(cupy: Any, argument: Any) -> Any:
+    if isinstance(argument, tuple):
+        return np.dtype(argument[0]).type(argument[1])
+    if argument.kind == "zeros":
+        return cupy.zeros(argument.size, argument.dtype)
+    return cupy.asarray(argument.make())
+
+
+class _Timer:
+    """The helpers' buffers, and the times of one launch in the three states of L2."""
+
+    def __init__(self, cupy: Any, functions: dict[str, Any]) -> None:
+        self.cupy, self.functions = cupy, functions
+        self.buffer, self.sink = cupy.zeros(_FLUSH // 4, "f4"), cupy.zeros(1, "f4")
+
+    def times(self, launch: Callable[[], Any]) -> dict[str, float]:
+        """Microseconds between the events, by the state of L2."""
+        launch()
+        count, grid, block = np.int32(_FLUSH // 16), (264, 1, 1), (1024, 1, 1)
+        read, write, spin = (self.functions[name] for name in ("read_all", "write_all", "spin"))
+        before: dict[str, Callable[[], Any]] = {
+            "cold": lambda: (read(grid, block, (self.buffer, self.sink, count)), spin((1, 1, 1), (1, 1, 1), _spin())),
+            "dirty": lambda: (write(grid, block, (self.buffer, count)), spin((1, 1, 1), (1, 1, 1), _spin())),
+            "warm": lambda: (spin((1, 1, 1), (1, 1, 1), _spin()), launch()),
+        }
+        return {name: self._median(first, launch) for name, first in before.items()}
+
+    def _median(self, first: Callable[[], Any], launch: Callable[[], Any]) -> float:
+        event = self.cupy.cuda.Event
+        pairs = [(event(), event()) for _ in range(REPEATS)]
+        for start, stop in pairs:
+            first()
+            start.record()
+            launch()
+            stop.record()
+            stop.synchronize()
+        return 1000 * statistics.median(self.cupy.cuda.get_elapsed_time(a, b) for a, b in pairs)
+
+
+def _spin() -> tuple[Any, ...]:
+    return (np.int64(_SPIN),)
+
+
+def report(predictions: Path, *folders: Path) -> None:
+    """Errors by category, the worst ten, rank correlation, and the roofline's error."""
+    predicted = json.loads(predictions.read_text())["cases"]
+    for path in sorted(p for folder in folders for p in folder.glob("timing_h*.json")):
+        measured = json.loads(path.read_text())
+        device = path.stem.removeprefix("timing_").upper()
+        for cache in ("cold", "warm"):
+            _print_errors(f"{device}, {cache}", _pairs(predicted, measured["cases"], device, cache))
+        for name in sorted(set(predicted) - set(measured["cases"])):
+            print("not measured:", name)
+
+
+def _pairs(predicted: dict, measured: dict, device: str, cache: str) -> list[tuple[str, str, float, float, float]]:
+    """(name, category, predicted, measured, roofline) in microseconds."""
+    found = []
+    for name, case in predicted.items():
+        if name in measured and "error" not in case:
+            took = max(measured[name][cache], 0.05)
+            found.append((name, case["category"], case[f"{device}.{cache}"], took, case["roofline"]))
+        elif "error" in case:
+            print("not predicted:", name, case["error"])
+    return found
+
+
+def _print_errors(title: str, pairs: Sequence[tuple[str, str, float, float, float]]) -> None:
+    def line(name: str, chosen: Sequence[tuple[str, str, float, float, float]]) -> None:
+        errors = np.array([abs(p - m) / m for _, _, p, m, _ in chosen])
+        roof = np.array([abs(r - m) / m for _, _, _, m, r in chosen])
+        print(
+            f"  {name:<16} {len(chosen):4}  median {np.median(errors):6.1%}  p90 {np.quantile(errors, 0.9):6.1%}  "
+            f"roofline {np.median(roof):6.1%}"
+        )
+
+    print(title)
+    for category in dict.fromkeys(category for _, category, *_ in pairs):
+        line(category, [pair for pair in pairs if pair[1] == category])
+    line("all", pairs)
+    line("not DRAM-bound", [pair for pair in pairs if pair[1] not in DRAM])
+    ranks = [np.argsort(np.argsort([pair[k] for pair in pairs])) for k in (2, 3)]
+    print(f"  rank correlation {np.corrcoef(*ranks)[0, 1]:.4f}; the ten largest errors (predicted, measured in us):")
+    for name, _, p, m, _ in sorted(pairs, key=lambda pair: -abs(pair[2] - pair[3]) / pair[3])[:10]:
+        print(f"    {p / m - 1:+7.0%}  {p:9.2f} {m:9.2f}  {name}")
+
+
+def main() -> None:
+    """One of the four commands, and its paths."""
+    command, *paths = sys.argv[1:]
+    {"predict": predict, "prepare": prepare, "measure": measure, "report": report}[command](*map(Path, paths))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""The public surface: estimates of kernels, plans, traces and runs."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab.timing.estimates import BOUNDS
+from softlab.timing.stalls import REASONS
+from softlab.timing.validation import validated
+
+COPY = """extern "C" __global__ void copy(const float4* in, float4* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+extern "C" __global__ void chain(float* out, float a) {
+  float x = threadIdx.x;
+#pragma unroll 16
+  for (int k = 0; k < 4096; k++)
+    x = x * a + 1.0f;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
+extern "C" __global__ void special(float* out, float a) {
+  float x = threadIdx.x * a, y = x + a, z = x - a, w = a;
+#pragma unroll 4
+  for (int k = 0; k < 256; k++) {
+    x = exp2f(x * a); y = exp2f(y * a); z = exp2f(z * a); w = exp2f(w * a);
+  }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = x + y + z + w;
+}
+"""
+
+
+def copied(n: int, **how):
+    kernel = softlab.Kernel(COPY, "copy")
+    arrays = np.zeros(4 * n, np.float32), np.ones(4 * n, np.float32)
+    return kernel.estimate(-(-n // 256), 256, (*arrays, n), **how), arrays
+
+
+def test_a_large_copy_is_bound_by_dram_and_takes_its_bytes_over_the_bandwidth():
+    e, arrays = copied(1 << 22)
+    assert e.bound == "dram"
+    assert e.dram_bytes == pytest.approx(2 * arrays[0].nbytes, rel=0.01)
+    assert 4.1e6 > e.dram_bytes / e.microseconds > 3.0e6
+    assert next(iter(e.stalls)) == "long_scoreboard"
+    assert (arrays[1] == 1).all()
+
+
+def test_a_smaller_copy_is_faster_when_l2_holds_it():
+    cold, _ = copied(1 << 18)
+    warm, _ = copied(1 << 18, cache="warm")
+    assert warm.microseconds < cold.microseconds
+    assert warm.dram_bytes == 0
+    assert warm.l2_hit_rate == 1
+    assert cold.l2_hit_rate < 1
+
+
+def test_a_chain_takes_its_latency_and_names_its_line():
+    kernel = softlab.Kernel(COPY, "chain")
+    e = kernel.estimate(1, 32, (np.zeros(32, np.float32), 0.5))
+    assert e.bound == "latency"
+    assert e.cycles == pytest.approx(4 * 4096, rel=0.15)
+    lines = e.by_line()
+    assert max(lines, key=lambda line: lines[line].cycles) in (8, 9)
+    assert max(lines.values(), key=lambda line: line.cycles).reason == "wait"
+
+
+def test_special_functions_bound_what_has_enough_warps():
+    kernel = softlab.Kernel(COPY, "special")
+    e = kernel.estimate(132, 1024, (np.zeros(132 * 1024, np.float32), 0.5))
+    assert e.bound == "sfu"
+    assert e.cycles > 8 * 256 * 4 * 8
+
+
+def test_an_estimate_is_a_record():
+    e, _ = copied(1 << 16)
+    assert e.bound in BOUNDS
+    assert set(e.stalls) <= set(REASONS)
+    assert sum(e.stalls.values()) == pytest.approx(1)
+    assert 0 < e.occupancy <= 1
+    assert e.microseconds > e.launch_microseconds
+    assert len(repr(e).splitlines()) <= 25
+    assert e._repr_html_().startswith("<table>")
+    assert e.validated.startswith("not validated")
+    with pytest.raises(AttributeError):
+        e.bound = "l2"
+
+
+def test_the_same_launch_has_the_same_estimate():
+    assert copied(1 << 16)[0] == copied(1 << 16)[0]
+
+
+def test_runs_traces_and_plans_have_estimates():
+    kernel = softlab.Kernel(COPY, "copy")
+    a, b = np.zeros(1024, np.float32), np.zeros(1024, np.float32)
+    run = kernel.run(1, 256, (a, b, 256))
+    assert softlab.estimate(run).microseconds == kernel.estimate(1, 256, (a, b, 256)).microseconds
+    trace = softlab.trace(np.zeros((8, 256), np.float32))
+    assert softlab.estimate(trace).microseconds == softlab.estimate(trace.plan).microseconds
+    with pytest.raises(TypeError, match="plan, a trace or a run"):
+        softlab.estimate(kernel)
+
+
+def test_a_run_keeps_no_array_alive(tmp_path):
+    kernel = softlab.Kernel(COPY, "copy")
+    run = kernel.run(1, 256, (np.zeros(1024, np.float32), np.zeros(1024, np.float32), 256))
+    gc.collect()
+    with pytest.raises(softlab.Error, match="array of argument 0 is gone"):
+        softlab.estimate(run)
+    run.save(tmp_path / "run.npz")
+    with pytest.raises(softlab.Error, match="from a file"):
+        softlab.estimate(softlab.Run.load(tmp_path / "run.npz"))
+
+
+def test_other_gpus_are_refused_or_not_validated():
+    with pytest.raises(ValueError, match=r"capability 9\.0"):
+        copied(1 << 10, device="A100")
+    e, _ = copied(1 << 10, device="H100 PCIe")
+    assert "not validated: no launch was measured on this GPU" in e.validated
+    with pytest.raises(ValueError, match="cold"):
+        copied(1 << 10, cache="hot")
+    assert validated is not None
+
+
+def test_the_sample_is_named_and_can_be_chosen():
+    e, _ = copied(1 << 20, sample=8)
+    assert e.blocks == 8
+    assert any("8 of the" in note for note in e.notes)
+    with pytest.raises(ValueError, match="name blocks from 0"):
+        copied(1 << 20, sample=[10**9])

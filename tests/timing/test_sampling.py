@@ -1,0 +1,57 @@
+"""Which blocks are sampled, and what they say about the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.timing.sampling import choose
+from softlab.timing.sharing import sharing
+
+
+def test_a_sample_has_one_block_of_each_range_and_no_period():
+    sample = choose((13200, 1, 1), 132, 4)
+    assert (sample.per_sm, sample.resident, sample.active) == (100, 4, 132)
+    assert len(sample.blocks) == 12
+    assert [block // 1100 for block in sample.blocks] == list(range(12))
+    assert len({block % 132 for block in sample.blocks}) > 8
+
+
+def test_a_small_grid_is_simulated_as_it_is():
+    sample = choose((20, 1, 1), 132, 8)
+    assert (sample.per_sm, sample.resident, sample.active, len(sample.blocks)) == (1, 1, 20, 1)
+
+
+def test_clusters_are_whole():
+    sample = choose((64, 4, 1), 132, 2, cluster=(2, 2, 1))
+    rows, columns = np.divmod(sample.blocks, 64)
+    assert len(sample.blocks) % 4 == 0
+    pairs = {(int(c) // 2, int(r) // 2) for c, r in zip(columns, rows, strict=True)}
+    assert len(pairs) == len(sample.blocks) // 4
+
+
+def blocks_of(shared: int, own: int, count: int) -> list[np.ndarray]:
+    return [np.r_[np.arange(shared), 10**6 + np.arange(own) + own * k] for k in range(count)]
+
+
+def test_a_table_that_all_blocks_read_is_found_in_the_sample():
+    found = sharing(blocks_of(100, 50, 10), [], 1000, 264, 60 << 20, [(0, 99), (10**6, 2 * 10**6)])
+    table, own = found.regions
+    assert table.share == pytest.approx(1000, rel=0.01)
+    assert own.share == 1
+    assert table.unique == pytest.approx(100, rel=0.01)
+    assert found.footprint == pytest.approx(32 * (100 + 50 * 1000), rel=0.01)
+
+
+def test_neighbours_that_share_are_found_by_the_size_of_the_array():
+    # 1000 blocks touch 100 sectors each, in an array of 25000: four blocks per sector.
+    touched = [np.arange(100) + 25 * k for k in range(0, 1000, 100)]
+    found = sharing(touched, [], 1000, 264, 60 << 20, [(0, 24999)])
+    assert found.of(50)[0] == pytest.approx(4, rel=0.01)
+
+
+def test_what_a_launch_writes_stays_in_l2_if_it_is_little():
+    little = sharing([np.arange(100)] * 2, [np.arange(100)] * 2, 100, 264, 60 << 20)
+    much = [np.arange(100) + 1000 * k for k in range(10)]
+    assert little.written_back == 0
+    assert sharing(much, much, 10**6, 264, 60 << 20).written_back == 1
