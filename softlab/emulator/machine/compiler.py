@@ -22,6 +22,7 @@ from softlab.emulator.machine.definedness import tracked_registers
 from softlab.emulator.machine.flow import blocks_of, uses_and_definitions
 from softlab.emulator.machine.fusing import Variables
 from softlab.emulator.machine.loop_facts import LoopFacts
+from softlab.emulator.machine.looping import Loop, loop_of
 from softlab.emulator.machine.lowering import flatten, guarded, immediate, lowered
 from softlab.emulator.machine.native import Operation
 from softlab.emulator.opcodes.control_flow import terminator_of
@@ -70,6 +71,7 @@ class EmulatedProgram:
         #: ``Heat.compiles_from`` on.
         self.heat = [0.0] * len(self.blocks)
         self._compiled: list[CompiledBlock | None] = [None] * len(self.blocks)
+        self._loops: dict[int, Loop | None] = {}
 
     def block(self, index: int) -> CompiledBlock:
         """The compiled block.
@@ -81,6 +83,12 @@ class EmulatedProgram:
         if found is None:
             found = self._compiled[index] = _Writer(self, self.blocks[index]).compile()
         return found
+
+    def loop(self, index: int) -> Loop | None:
+        """The loop that a compiled block is by itself; None for most blocks."""
+        if index not in self._loops:
+            self._loops[index] = loop_of(self.block(index))
+        return self._loops[index]
 
     def dtype(self, register: str) -> np.dtype:
         """The dtype that a register has between blocks."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from softlab.emulator.machine.faults import Geometry
 from softlab.emulator.machine.fusing import Heat
 from softlab.emulator.machine.infinite_loop import LoopDetector, Repetition
 from softlab.emulator.machine.launch import Launch
+from softlab.emulator.machine.looping import Loop
 from softlab.emulator.machine.observers import listeners
 from softlab.emulator.machine.schedule import Listeners, Schedule, Shortage
 from softlab.emulator.machine.units import make_units
@@ -92,6 +94,8 @@ class RunningBatch:
         self.units = make_units(launch, self.host, blocks, self.host.special)
         self.schedule: Schedule
         self.bound: list[BoundBlock | None] = [None] * len(self.program.blocks)
+        #: Compiled blocks that may be loops by themselves.
+        self.loops: dict[int, Loop] = {}
         events = ("arrive", "stall", "barrier", "meet", "twice", "exit")
         self._listeners = Listeners(**{event: listeners(launch.observers, event) for event in events})
 
@@ -130,10 +134,17 @@ class RunningBatch:
         if heat is None:
             function = code.bind(self.units)
         elif self.launch.compiled == "all" or self.program.heat[index] >= heat.compiles_from():
-            function = code.fused(self.units)
+            return self._bind_fused(index, code)
         else:
             function = self._warming(index, code, heat)
         bound = self.bound[index] = code, function
+        return bound
+
+    def _bind_fused(self, index: int, code: CompiledBlock) -> BoundBlock:
+        bound = self.bound[index] = code, code.fused(self.units)
+        loop = self.program.loop(index)
+        if loop is not None:
+            self.loops[index] = loop
         return bound
 
     def _warming(self, index: int, code: CompiledBlock, heat: Heat) -> Callable[..., tuple]:
@@ -143,7 +154,7 @@ class RunningBatch:
         def function(lanes: Lanes, *values: Value) -> tuple:
             so_far[index] += heat.of(lanes.count)
             if so_far[index] >= heat.compiles_from():
-                self.bound[index] = code, code.fused(self.units)
+                self._bind_fused(index, code)
             return plain(lanes, *values)
 
         return function
@@ -242,7 +253,20 @@ class _Run:
             if on_block is not None:
                 on_block(block, lanes)
             flow = schedule if on_edge is None else _ToldFlow(schedule, block, on_edge)
-            code.terminator(flow, faults, block, lanes, self._execute(code, function, lanes))
+            if index in batch.loops and schedule.runs_alone:
+                most = 1 + (budget - host.steps) // length
+                function = partial(batch.loops[index].run, function, most)
+                decision, turns = self._execute(code, function, lanes)
+                host.steps += length * (turns - 1)
+                total += length * lanes.count * (turns - 1)
+                for _ in range(turns - 1) if on_edge is not None or on_block is not None else ():
+                    if on_edge is not None:
+                        on_edge(block, index, lanes)
+                    if on_block is not None:
+                        on_block(block, lanes)
+            else:
+                decision = self._execute(code, function, lanes)
+            code.terminator(flow, faults, block, lanes, decision)
         return total
 
     def _time_passes(self, writes: int) -> bool:

@@ -98,6 +98,20 @@ def started() -> bool:
     return _compiler.cache_info().currsize > 0
 
 
+@dataclass(frozen=True)
+class Turns:
+    """A lane runs the operations again while the predicate ``condition`` holds, at most ``limit`` times.
+
+    ``limit`` is a source, ``made`` the result that counts the turns (int64; "" for none), and ``condition`` may be None
+    for exactly ``limit`` turns. ``carried``: source -> the variable or constant that it is in the next turn.
+    """
+
+    carried: dict[str, str]
+    limit: str
+    condition: str | None
+    made: str = ""
+
+
 class NativeFunction:
     """Operations as one ufunc. It keeps alive what NumPy only points to.
 
@@ -107,6 +121,7 @@ class NativeFunction:
         dtypes: the dtype of each variable.
         constants: the values that are known now.
         spread: the sources that change along the loop; the others are the same for all of it.
+        turns: how often each lane runs the operations; None for once.
     """
 
     def __init__(
@@ -117,10 +132,11 @@ class NativeFunction:
         dtypes: dict[str, np.dtype],
         constants: dict[str, np.generic],
         spread: Sequence[str],
+        turns: Turns | None = None,
     ) -> None:
         kinds = [dtypes[name] for name in (*sources, *results)]
         moving = [name in spread for name in sources] + [True] * len(results)
-        text = _Loop(operations, tuple(sources), tuple(results), dtypes, constants, kinds, moving).text()
+        text = _Loop(operations, tuple(sources), tuple(results), dtypes, constants, kinds, moving, turns).text()
         self._name = b"softlab"
         self._functions = (ctypes.c_void_p * 1)(_compiler().function(text))
         self._data = (ctypes.c_void_p * 1)(None)
@@ -211,6 +227,7 @@ class _Loop:
     constants: dict[str, np.generic]
     kinds: list[np.dtype]
     moving: list[bool]
+    turns: Turns | None = None
 
     def text(self) -> str:
         """The module as LLVM's assembly."""
@@ -272,20 +289,56 @@ class _Loop:
 
     def _body(self, ir: Any, builder: Any, pointers: Sequence[Any]) -> None:
         """One lane."""
-        emitter = Emitter(builder, ir)
         given, taken = pointers[: len(self.sources)], pointers[len(self.sources) :]
         values: dict[str, Any] = {}
         for name, pointer in zip(self.sources, given, strict=True):
             value = builder.load(pointer)
             values[name] = builder.trunc(value, ir.IntType(1)) if self.dtypes[name] == np.bool_ else value
-        for operation in self.operations:
-            sources = [values[n] if n in values else constant(ir, self.constants[n]) for n in operation.sources]
-            assert operation.native is not None
-            made = operation.native(emitter, *sources)
-            values.update(zip(operation.results, made if isinstance(made, tuple) else (made,), strict=True))
+        if self.turns is None:
+            self._operate(ir, builder, values)
+        else:
+            self._repeat(ir, builder, values, self.turns)
         for name, pointer in zip(self.results, taken, strict=True):
             value = values[name]
             builder.store(builder.zext(value, ir.IntType(8)) if self.dtypes[name] == np.bool_ else value, pointer)
+
+    def _operate(self, ir: Any, builder: Any, values: dict[str, Any]) -> None:
+        """The operations; their results are added to ``values``."""
+        emitter = Emitter(builder, ir)
+        for operation in self.operations:
+            sources = [self._value(ir, values, name) for name in operation.sources]
+            assert operation.native is not None
+            made = operation.native(emitter, *sources)
+            values.update(zip(operation.results, made if isinstance(made, tuple) else (made,), strict=True))
+
+    def _value(self, ir: Any, values: dict[str, Any], name: str) -> Any:
+        return values[name] if name in values else constant(ir, self.constants[name])
+
+    def _repeat(self, ir: Any, builder: Any, values: dict[str, Any], turns: Turns) -> None:
+        """The operations, turn after turn; ``values`` are then those of the last turn."""
+        size, before = ir.IntType(64), builder.block
+        body, end = builder.append_basic_block("turn_body"), builder.append_basic_block("turn_end")
+        builder.branch(body)
+        builder.position_at_end(body)
+        number = builder.phi(size)
+        number.add_incoming(size(0), before)
+        carried = {}
+        for name in turns.carried:
+            carried[name] = builder.phi(values[name].type)
+            carried[name].add_incoming(values[name], before)
+        values.update(carried)
+        self._operate(ir, builder, values)
+        made = builder.add(number, size(1))
+        number.add_incoming(made, builder.block)
+        for name, following in turns.carried.items():
+            carried[name].add_incoming(self._value(ir, values, following), builder.block)
+        again = builder.icmp_signed("<", made, values[turns.limit])
+        if turns.condition is not None:
+            again = builder.and_(again, values[turns.condition])
+        builder.cbranch(again, body, end)
+        builder.position_at_end(end)
+        if turns.made:
+            values[turns.made] = made
 
 
 @contextmanager

@@ -147,6 +147,11 @@ class Schedule:
         self._ready, self._spinning = self._spinning, {}
         self._writes_when_deferred = -1
 
+    @property
+    def runs_alone(self) -> bool:
+        """Whether no other lanes can run beside the set that was chosen last."""
+        return not self._ready
+
     def add(self, index: int, lanes: Lanes) -> None:
         """These lanes go on with this block."""
         if index in self._stalled:

@@ -1,0 +1,185 @@
+"""Compiled blocks give what blocks in NumPy give: results, counters, records, findings and faults."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softlab import KernelFault
+from softlab.emulator.machine import fusing, native
+from softlab.emulator.machine.native import available, compiled_blocks, compiling
+from softlab.errors import Error
+from softlab.kernel import Kernel
+from softlab.traces import Run
+
+needs_llvm = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+
+ALU = """
+extern "C" __global__ void alu(float* x, unsigned* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float a = x[i];
+  unsigned u = y[i];
+  #pragma unroll 1
+  for (int k = 0; k < n; ++k) {
+    a = a * 1.0001f + 0.5f;
+    u = u * 1664525u + 1013904223u;
+    u ^= u >> 13;
+    a = a - (float)(u & 255u) * 0.001f;
+  }
+  x[i] = a;
+  y[i] = u;
+}
+"""
+TILED = """
+extern "C" __global__ void tiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float as[16][16], bs[16][16];
+  int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  float sum = 0;
+  for (int t = 0; t < n / 16; ++t) {
+    as[threadIdx.y][threadIdx.x] = a[row * n + t * 16 + threadIdx.x];
+    bs[threadIdx.y][threadIdx.x] = b[(t * 16 + threadIdx.y) * n + column];
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) sum += as[threadIdx.y][k] * bs[k][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+"""
+VECTORS = """
+extern "C" __global__ void vectors(const float4* x, float4* y, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    float4 v = x[i];
+    v.x = fmaxf(v.x, v.y) * 2.0f;  v.z = fminf(v.z, -v.w);
+    if (i % 3 == 0) v.w = v.x - v.z;
+    y[i] = v;
+  }
+}
+"""
+DIVERGENT = """
+extern "C" __global__ void divergent(const int* x, int* y) {
+  int i = threadIdx.x, steps = 0;
+  long long value = x[i];
+  while (value != 1 && steps < 200) { value = value & 1 ? 3 * value + 1 : value >> 1; ++steps; }
+  y[i] = steps + (int)__popcll(value);
+}
+"""
+
+
+def results(source: str, name: str, grid: Any, block: Any, args: list, how: str, **options: Any) -> tuple[Run, list]:
+    kernel = Kernel(source, name)
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    for _ in range(2):  # the second run finds the blocks compiled
+        given = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        run = kernel.run(grid, block, given, compiled=how, **options)
+        copies = given
+    return run, copies
+
+
+def assert_same(a: Run, b: Run) -> None:
+    assert a.counters == b.counters
+    assert a.lane_instructions == b.lane_instructions
+    np.testing.assert_array_equal(a.instructions.counts, b.instructions.counts)
+    for kind in ("shared", "global_", "shuffles"):
+        one, two = getattr(a, kind), getattr(b, kind)
+        for field in fields(one):
+            np.testing.assert_array_equal(getattr(one, field.name), getattr(two, field.name), err_msg=field.name)
+    assert [(f.kind, f.line, f.count) for f in a.findings] == [(f.kind, f.line, f.count) for f in b.findings]
+
+
+RANDOM = np.random.default_rng(5)
+CASES = {
+    "one warp": (ALU, "alu", 1, 32, [RANDOM.random(32, "f4"), RANDOM.integers(0, 2**32, 32, "u4"), 6000]),
+    "half a warp": (ALU, "alu", 2, 16, [RANDOM.random(32, "f4"), RANDOM.integers(0, 2**32, 32, "u4"), 77]),
+    "many lanes": (ALU, "alu", 40, 64, [RANDOM.random(2560, "f4"), RANDOM.integers(0, 2**32, 2560, "u4"), 50]),
+    "tiled": (TILED, "tiled", (3, 3), (16, 16), [*(RANDOM.random((48, 48), "f4") for _ in range(3)), 48]),
+    "vectors": (VECTORS, "vectors", 1, 96, [RANDOM.standard_normal(4 * 500).astype("f4") for _ in range(2)] + [500]),
+    "divergent": (DIVERGENT, "divergent", 1, 128, [np.arange(1, 129, dtype="i4"), np.zeros(128, "i4")]),
+}
+
+
+@needs_llvm
+@pytest.mark.parametrize("case", CASES)
+def test_a_run_is_the_same_with_compiled_blocks(case: str) -> None:
+    source, name, grid, block, args = CASES[case]
+    run, expected = results(source, name, grid, block, args, "none", check="collect")
+    compiled, got = results(source, name, grid, block, args, "all", check="collect")
+    for one, two in zip(got, expected, strict=True):
+        if isinstance(one, np.ndarray):
+            np.testing.assert_array_equal(one.view("u4"), two.view("u4"))
+    assert_same(compiled, run)
+
+
+@needs_llvm
+def test_faults_are_the_same() -> None:
+    source = """
+    extern "C" __global__ void beyond(float* x, int n) {
+      float a = threadIdx.x;
+      for (int k = 0; k < 9; ++k) a = a * 1.5f - k;
+      x[threadIdx.x * n] = a;
+    }
+    """
+    faults = []
+    for how in ("none", "all"):
+        with pytest.raises(KernelFault) as caught:
+            Kernel(source, "beyond").run(1, 32, (np.zeros(64, np.float32), 3), compiled=how)
+        faults.append((str(caught.value), caught.value.line, caught.value.thread))
+    assert faults[0] == faults[1]
+
+
+@needs_llvm
+@pytest.mark.parametrize("budget", [1000, 1001, 1007, 60_000])
+def test_a_loop_ends_at_the_same_budget(budget: int) -> None:
+    told = []
+    for how in ("none", "all"):
+        x, y = np.ones(32, np.float32), np.arange(32, dtype=np.uint32)
+        with pytest.raises(KernelFault, match="instructions") as caught:
+            Kernel(ALU, "alu").run(1, 32, (x, y, 1 << 30), budget=budget, compiled=how)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+
+
+@needs_llvm
+def test_many_turns_of_a_loop_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+    original = fusing.Fused.__call__
+
+    def counted(self: fusing.Fused, *values: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return original(self, *values)
+
+    monkeypatch.setattr(fusing.Fused, "__call__", counted)
+    run, _ = results(*CASES["one warp"], "all")
+    assert run.lane_instructions > 6000 * 32 * 5
+    assert calls < 100
+
+
+@needs_llvm
+def test_a_block_is_compiled_when_it_is_hot() -> None:
+    kernel = Kernel(ALU, "alu")
+    x, y = np.ones(32, np.float32), np.arange(32, dtype=np.uint32)
+    kernel.run(1, 32, (x, y, 2), compiled="hot")
+    heat = max(kernel._emulated.program.heat)
+    assert 0 < heat < 1
+    kernel.run(1, 32, (x, y, 20_000), compiled="hot")
+    assert max(kernel._emulated.program.heat) >= 1
+
+
+def test_the_choice_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "available", lambda: True)
+    with compiling("auto"):
+        assert compiled_blocks() == "hot"
+        assert compiled_blocks("none") == "none"
+        with compiling("all"):
+            assert compiled_blocks() == "all"
+    monkeypatch.setattr(native, "available", lambda: False)
+    with compiling("auto"):
+        assert compiled_blocks() == "none"
+    with pytest.raises(Error, match=re.escape("softlab[fast]")):
+        compiled_blocks("hot")
+    with pytest.raises(ValueError, match='"none", "hot" or "all"'):
+        Kernel(ALU, "alu").run(1, 32, (), compiled=True)
