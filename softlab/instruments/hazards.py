@@ -77,6 +77,7 @@ class Hazards(Observer):
         self._members: Value = np.uint32(0)
         self._site_words: dict[int, np.ndarray] = {}
         self._patterns = AccessPatterns()
+        self._strong: dict[int, bool] = {}
 
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
@@ -190,8 +191,12 @@ class Hazards(Observer):
 
     def is_strong(self, site: Site) -> bool:
         """Whether an access synchronises."""
-        volatile = site.instruction.has("volatile") and self._fences
-        return bool(site.operation) or site.instruction.has(*_STRONG) or volatile
+        found = self._strong.get(site.index)
+        if found is None:
+            volatile = site.instruction.has("volatile") and self._fences
+            found = bool(site.operation) or site.instruction.has(*_STRONG) or volatile
+            self._strong[site.index] = found
+        return found
 
     @staticmethod
     def reads(site: Site) -> bool:

@@ -190,11 +190,15 @@ class Shadow:
 
     def _note_threads(self, row: np.ndarray, word: np.ndarray, first: np.ndarray, second: np.ndarray) -> None:
         """Keep two threads of a word whose stamp says only that there were several; -1 changes nothing."""
-        if self._threads_of_word is None:
-            self._threads_of_word = np.full((2, *self._read.shape), -1, np.int16)
+        threads = self._known_threads()
         for number, thread in enumerate((first, second)):
             known = thread >= 0
-            self._threads_of_word[number, row[known], word[known]] = thread[known]
+            threads[number, row[known], word[known]] = thread[known]
+
+    def _known_threads(self) -> np.ndarray:
+        if self._threads_of_word is None:
+            self._threads_of_word = np.full((2, *self._read.shape), -1, np.int16)
+        return self._threads_of_word
 
     def last_writer(self, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
         """For the first lane that clashes: the thread that wrote last, ``ATOMIC``, or -1 if it is not known."""
@@ -238,10 +242,10 @@ class Shadow:
         alone.read(np.zeros(len(thread), np.int64), word - least, thread)
         words = np.unique(word)
         at = words - least
-        several = np.flatnonzero(alone._read[0, at] & _MANY_LANES)
-        threads = alone._threads_of_word
-        known = np.full((2, len(several)), -1) if threads is None else threads[:, 0, at[several]]
-        return AccessPattern(words - first, alone._read[0, at] & _CODE_MASK, several, known)
+        codes = alone._read[0, at] & _CODE_MASK
+        known = [] if alone._threads_of_word is None else [threads[0, at] for threads in alone._threads_of_word]
+        threads = tuple(((words - first)[one >= 0], one[one >= 0]) for one in known)
+        return AccessPattern(words - first, codes, not (codes & _MANY_LANES).any(), threads)
 
     def record_alone(self, pattern: AccessPattern, first: int, store: bool) -> bool:
         """Record an access to words that no thread has accessed since the last barrier, and that it may access.
@@ -253,12 +257,13 @@ class Shadow:
         written = self._written[0, words]
         if written.max() >= since or self._read[0, words].max() >= since:
             return False
-        if len(pattern.several) if store else written.min() == 0:
+        if not pattern.distinct if store else written.min() == 0:
             return False
         (self._written if store else self._read)[0, words] = self._time << CODE_BITS | pattern.codes
-        if len(pattern.several):
-            word = pattern.words[pattern.several] + first
-            self._note_threads(np.zeros_like(word), word, *pattern.threads)
+        if pattern.threads:
+            known = self._known_threads()
+            for number, (word, thread) in enumerate(pattern.threads):
+                known[number, 0, word + first] = thread
         return True
 
     def _recent(self, stamp: np.ndarray, row: np.ndarray) -> np.ndarray:

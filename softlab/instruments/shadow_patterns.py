@@ -24,14 +24,14 @@ class AccessPattern:
     """One access of the lanes of a block.
 
     ``words`` (n,): each word once, counted from the word of the first lane's address. ``codes`` (n,): who accesses it.
-    ``several`` (m,) are the positions in ``words`` of those that several lanes access, and ``threads`` (2, m) two of
-    their threads, -1 for one that is not known.
+    ``distinct``: no word is accessed by several lanes. Else two of their threads are known for some words: ``threads``
+    has, for the first and for the second, (words, threads).
     """
 
     words: np.ndarray
     codes: np.ndarray
-    several: np.ndarray
-    threads: np.ndarray
+    distinct: bool
+    threads: tuple[tuple[np.ndarray, np.ndarray], ...]
 
     def at(self, first: int) -> np.ndarray | slice:
         """The words, where the first lane's address is in the word ``first``."""
