@@ -92,7 +92,7 @@ def test_one_array_twice_is_one_memory():
     [
         (lambda x: (x, 1, 1), TypeError, "takes 4 arguments .u64 .8 bytes., u32.*got 3"),
         (lambda x: (x, 1, 1, 1, 1), TypeError, "takes 4 arguments"),
-        (lambda x: (x, 1.5, 1, 1), TypeError, "argument 1: the parameter is u32 .4 bytes., got the float 1.5"),
+        (lambda x: (x, 1.5, 1, 1), TypeError, "argument 1: the parameter is int, got the float 1.5"),
         (lambda x: (x, 2**32, 1, 1), ValueError, "4294967296 does not fit in 32 bits"),
         (lambda x: (x, np.int64(1), 1, 1), TypeError, "got numpy.int64 .8 bytes."),
         (lambda x: (x, np.float32(1), 1, 1), TypeError, "got numpy.float32"),

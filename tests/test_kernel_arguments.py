@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -165,3 +168,59 @@ def test_a_big_endian_array_within_a_struct_is_refused() -> None:
     kernel = Kernel("struct In { const float* x; }; __global__ void k(In in) { }", "k")
     with pytest.raises(TypeError, match="argument 0 has the dtype >f4"):
         kernel.run(1, 1, (Struct(np.zeros(4, ">f4")),))
+
+
+def as_newer_compilers_declare(source: str, name: str = "k") -> Kernel:
+    """The kernel with parameters of ``.b32`` and ``.b64``, which say nothing of the C type."""
+    program = Kernel(source, name).program
+    ptx = re.sub(r"\.param \.[fus](32|64) ", r".param .b\1 ", program.ptx)
+    assert ptx != program.ptx
+    return Kernel.from_program(replace(program, ptx=ptx))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "wanted"),
+    [
+        ("float", 3, 3.0),
+        ("float", True, 1.0),
+        ("double", -7, -7.0),
+        ("const float", 2.5, 2.5),
+        ("int", -3, -3.0),
+        ("unsigned", 4_000_000_000, 4e9),
+        ("long long", -(1 << 40), -float(1 << 40)),
+        ("float", np.float32(0.5), 0.5),
+        ("float", np.uint32(0x40000000), 2.0),
+    ],
+)
+def test_numbers_for_parameters_without_a_type(parameter: str, value: object, wanted: float) -> None:
+    kernel = as_newer_compilers_declare(f'extern "C" __global__ void k({parameter} a, double* y) {{ y[0] = a; }}')
+    y = np.zeros(1)
+    kernel.run(1, 1, (value, y))
+    assert y[0] == wanted
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "kind", "words"),
+    [
+        ("int", 1.5, TypeError, "the parameter is int, got the float 1.5"),
+        ("float", 10**39, ValueError, "beyond the largest float32"),
+        ("double", 10**400, ValueError, "beyond the largest float64"),
+        ("float", 1e39, ValueError, "beyond the largest float32"),
+        ("int", 1 << 33, ValueError, "does not fit in 32 bits"),
+        ("Wrapped", 3, TypeError, "its C type is not known. Pass numpy.int32"),
+        ("Wrapped", 3.0, TypeError, "or numpy.float32"),
+    ],
+)
+def test_numbers_that_do_not_fit_a_parameter_without_a_type(
+    parameter: str, value: object, kind: type[Exception], words: str
+) -> None:
+    source = f'typedef int Wrapped;\nextern "C" __global__ void k({parameter} a, double* y) {{ y[0] = a; }}'
+    with pytest.raises(kind, match=words):
+        as_newer_compilers_declare(source).run(1, 1, (value, np.zeros(1)))
+
+
+def test_an_address_as_a_python_int_is_taken() -> None:
+    kernel = as_newer_compilers_declare('extern "C" __global__ void k(double* p, double* y) { y[0] = p == 0; }')
+    y = np.zeros(1)
+    kernel.run(1, 1, (0, y))
+    assert y[0] == 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.faults import OtherAccess, kernel_fault
-from softlab.emulator.memory.allocations import Allocation
+from softlab.emulator.memory.allocations import Allocation, ArgumentView
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
 from softlab.errors import KernelFault
@@ -76,14 +76,15 @@ class GlobalReports:
         row, column = divmod(int(access.stamps.lane[position]), threads)
         other_row, other_column = divmod(int(lane_of(stamp)), threads)
         offset = int(access.stamps.cell[position]) << self._granule_shift
-        symbol = self._symbol(access.array, access.site, offset)
+        symbol, *same = self._symbols(access.array, access.site, offset)
+        named = f"{symbol} (the same memory as {' and '.join(same)})" if same else symbol
         who = _whose(other.geometry is geometry and other_row == row, other_column // WARP == column // WARP)
         instruction, other_instruction = access.site.instruction, other.site.instruction
         if severity == "warning":
-            text = f"the thread writes {symbol}, to which {who} writes the same value, with nothing that orders the two"
+            text = f"the thread writes {named}, to which {who} writes the same value, with nothing that orders the two"
         else:
             verb = "writes" if access.site.store else "reads"
-            text = f"the thread {verb} {symbol}, which {who} {what}, with nothing that orders the two. "
+            text = f"the thread {verb} {named}, which {who} {what}, with nothing that orders the two. "
             text += _advice(instruction, other_instruction, who)
         return kernel_fault(
             "race",
@@ -98,18 +99,24 @@ class GlobalReports:
             other=OtherAccess(other_instruction, geometry.thread(other_column), other.geometry.block_index(other_row)),
         )
 
-    def _symbol(self, array: Allocation, site: Site, offset: int) -> str:
-        """An address as the source names it."""
+    def _symbols(self, array: Allocation, site: Site, offset: int) -> list[str]:
+        """The names that an address has in the source: one for each argument that is this memory."""
         if array.index is None:
             name = variable_name(array.name.removeprefix("variable "))
             itemsize = site.dtype.itemsize
-            return name if array.nbytes == itemsize else f"{name}[{offset // itemsize}]"
-        if array.index < len(self._parameters):
-            parameter = self._parameters[array.index]
-            name, size = parameter.name, parameter.itemsize or array.itemsize
-        else:
-            name, size = array.name, array.itemsize
-        return f"{name}[{offset // (size or site.dtype.itemsize)}]"
+            return [name if array.nbytes == itemsize else f"{name}[{offset // itemsize}]"]
+        views = [view for view in array.views if view.offset <= offset < view.offset + view.nbytes]
+        if not views:  # between the arguments
+            return [f"{array.name}[{offset // (array.itemsize or site.dtype.itemsize)}]"]
+        return list(dict.fromkeys(self._element(view, offset) for view in views))
+
+    def _element(self, view: ArgumentView, offset: int) -> str:
+        """A byte of the memory as an element of one argument."""
+        name, size = f"argument {view.index}", view.itemsize
+        if view.index < len(self._parameters):
+            parameter = self._parameters[view.index]
+            name, size = parameter.name, parameter.itemsize or view.itemsize
+        return f"{name}[{(offset - view.offset) // size}]"
 
 
 def _whose(same_block: bool, same_warp: bool) -> str:

@@ -67,7 +67,43 @@ def _checked(number: int, argument: Any, declared: CType | None) -> Any:
         _check_integer(number, argument, declared)
     if declared is not None and not isinstance(argument, np.generic) and hasattr(argument, "dtype"):
         _check_array(number, argument, declared)
+    if declared is not None and isinstance(argument, int | float) and not isinstance(argument, np.generic):
+        return _typed(number, argument, declared)
     return argument
+
+
+def _typed(number: int, value: float, declared: CType) -> Any:
+    """A Python number as a scalar of the declared type: PTX may say no more of a parameter than its size.
+
+    A number that does not fit stays as it is: the emulator and the driver refuse it with the sizes that they know.
+    """
+    size = 8 if declared.pointers else _INTEGERS.get(declared.element)
+    if size is not None:
+        if isinstance(value, float):
+            raise TypeError(
+                f"argument {number}: the parameter is {declared.text}, got the float {value!r}: pass an integer, or "
+                "declare the parameter as a float"
+            )
+        bits = 8 * size
+        fits = -(1 << bits - 1) <= value < 1 << bits
+        return np.dtype(f"u{size}").type(value & (1 << bits) - 1) if fits else value
+    dtype = {"float": np.float32, "double": np.float64}.get(declared.element)
+    return value if dtype is None else _as_float(number, value, np.dtype(dtype), declared)
+
+
+def _as_float(number: int, value: float, dtype: np.dtype, declared: CType) -> Any:
+    """The number rounded to that type, but never infinite unless it was."""
+    try:
+        with np.errstate(over="ignore"):
+            found = dtype.type(float(value))
+    except OverflowError:
+        found = dtype.type(np.inf)
+    if np.isinf(found) and value not in (np.inf, -np.inf):
+        shown = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else repr(value)
+        raise ValueError(
+            f"argument {number}: the parameter is {declared.text}, and {shown} is beyond the largest {dtype.name}"
+        )
+    return found
 
 
 def _check_integer(number: int, value: int, declared: CType) -> None:

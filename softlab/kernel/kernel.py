@@ -22,7 +22,7 @@ from softlab.kernel.limits import (
     instruction_budget,
     recorded_blocks,
 )
-from softlab.kernel.progress import Progress
+from softlab.kernel.progress import ProgressBar
 from softlab.kernel.records import Launched, program_fields
 from softlab.traces import Buffer, Run
 
@@ -161,7 +161,7 @@ class Kernel:
             compiled,
         )
         emulation = self._emulated.prepare(shape, args, options)
-        with Progress(emulation.launch.blocks) as progress:
+        with ProgressBar(emulation.launch.blocks) as progress:
             lane_instructions = machine.run(emulation.launch, progress)
         result = self._emulated.result(emulation, lane_instructions)
         return replace(result, launched=Launched.of(self.program, args))

@@ -9,7 +9,7 @@ from typing import Any
 PROGRESS_AFTER = 2.0
 
 
-class Progress:
+class ProgressBar:
     """A bar, on the terminal or in the notebook, for a run that takes more than 2 seconds."""
 
     def __init__(self, blocks: int) -> None:
@@ -18,7 +18,7 @@ class Progress:
         self._start = time.monotonic()
         self._bar: Any = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -15,6 +15,9 @@ from softlab.plans.instantiations import BLOCK_SIZES
 from softlab.plans.planner import OPERATORS, Lookup, PlanRequest, compiled
 from softlab.plans.records import POLICIES, Plan, decided
 
+#: Bits of a kernel's ``long long`` without its sign.
+_COUNT_BITS = 63
+
 
 def plan(
     rows: int,
@@ -133,6 +136,10 @@ def _count(name: str, value: Any) -> int:
         value = index(value)
     except TypeError:
         raise TypeError(f"{name} must be an integer, not {value!r}") from None
+    if value.bit_length() > _COUNT_BITS:
+        raise ValueError(
+            f"{name} is an integer of {value.bit_length()} bits, and a kernel takes at most {_COUNT_BITS} (long long)"
+        )
     if value < 0:
         raise ValueError(f"{name} = {value}: a shape has no negative size")
     return value

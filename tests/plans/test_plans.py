@@ -265,6 +265,25 @@ def test_more_than_2_to_the_31_elements():
     assert plan.global_bytes == 4 * 2 * 2**33 * 3 * 2**31
 
 
+@pytest.mark.parametrize("policy", ["oneflow", "fast"])
+@pytest.mark.parametrize(
+    ("rows", "cols", "said"),
+    [
+        (10**400, 5, "rows is an integer of 1329 bits, and a kernel takes at most 63"),
+        (5, 10**5000, "cols is an integer of 16610 bits"),
+        (-(10**5000), 5, "rows is an integer of 16610 bits"),
+        (2**63, 3, "rows is an integer of 64 bits"),
+    ],
+    ids=["rows", "columns", "negative", "just beyond"],
+)
+def test_sizes_beyond_any_memory_are_refused(rows, cols, said, policy):
+    with pytest.raises(ValueError, match=said):
+        plans.plan(rows, cols, policy=policy)
+    with pytest.raises(ValueError, match=said):
+        plans.forced(rows, cols, pack_size=1, policy=policy)
+    assert plans.plan(2**63 - 1, 2**63 - 1, policy=policy).rows == 2**63 - 1
+
+
 def test_a_plan_is_frozen_plain_and_printable():
     plan = softlab.plan(4096, 2048, device="H200", lookup=lookup)
     with pytest.raises(FrozenInstanceError):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.structs import Struct, arrays_of
-from softlab.emulator.memory.allocations import Allocations
+from softlab.emulator.memory.allocations import Allocations, ArgumentView
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import DTYPES, Variable
 
@@ -71,6 +71,8 @@ def pack(image: Image, arguments: Sequence[Any], memory: Allocations) -> tuple[b
                 itemsize=array.dtype.itemsize,
                 writeable=span.writeable if span else array.flags.writeable,
             )
+        offset = first - start if array.nbytes else 0
+        memory.add_view(bases[key], ArgumentView(index, offset, array.nbytes, array.dtype.itemsize))
         base = bases[key] + first - start
         mapped.append(Mapped(index, base, array.nbytes, array.dtype.name))
         return base
@@ -174,17 +176,26 @@ def _scalar(index: int, value: Any, variable: Variable) -> bytes:
         bits = dtype.itemsize * 8
         if not -(1 << bits - 1) <= value < 1 << bits:
             raise ValueError(f"{takes}, and {_shown_number(value)} does not fit in {bits} bits")
+        _check_type_is_known(takes, variable)
         return (value & (1 << bits) - 1).to_bytes(dtype.itemsize, "little")
     if isinstance(value, float):
         if dtype.kind == "f":
             return _float(takes, value, dtype)
-        if variable.type in ("b32", "b64"):  # a float parameter, as newer compilers declare it
-            return _float(takes, value, np.dtype(f"f{dtype.itemsize}"))
+        _check_type_is_known(takes, variable)
         raise TypeError(f"{takes}, got the float {value!r}: pass an integer, or declare the parameter as a float")
     raise TypeError(
         f"{takes}, got {type(value).__module__}.{type(value).__qualname__}. Pass a NumPy array for a pointer, else a "
         "NumPy scalar, or a Python int or float"
     )
+
+
+def _check_type_is_known(takes: str, variable: Variable) -> None:
+    """A Python number needs a C type. Newer compilers declare parameters by their size alone."""
+    if variable.type in ("b32", "b64"):
+        bits = 4 if variable.type == "b32" else 8
+        raise TypeError(
+            f"{takes}, and its C type is not known. Pass numpy.int{8 * bits} or numpy.float{8 * bits}, whichever it is"
+        )
 
 
 def _float(takes: str, value: float, dtype: np.dtype) -> bytes:

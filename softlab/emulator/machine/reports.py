@@ -135,7 +135,9 @@ class FaultReports:
         if near is None:
             return address, f"at address {address:#x}, where no array is", None
         offset = address - near.base
-        return offset, f"at byte {offset} of {near.name}, which has {near.nbytes} bytes", near.index
+        others = {view.index for view in near.views if view.offset == 0 and view.nbytes == near.nbytes} - {near.index}
+        also = "".join(f"is also argument {number} and " for number in sorted(others))
+        return offset, f"at byte {offset} of {near.name}, which {also}has {near.nbytes} bytes", near.index
 
     def _describe_shared(self, address: int) -> tuple[int, str]:
         rank = address >> RANK_SHIFT

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 
 import numpy as np
 
 from softlab.emulator.ptx.linker import ALLOCATION_ALIGN, ARGUMENT_BASE, GUARD_BYTES
 
 
+@dataclass(frozen=True)
+class ArgumentView:
+    """What one argument sees of an allocation: ``nbytes`` from byte ``offset`` on; ``itemsize`` bytes per element."""
+
+    index: int
+    offset: int
+    nbytes: int
+    itemsize: int
+
+
 class Allocation:
     """One array, or module variable, at a virtual address.
 
     ``index`` is the kernel argument's, None for a variable; ``itemsize`` the bytes per element of the caller's array.
+    ``views``: the arguments that are this memory or a part of it, in their order.
     """
 
     def __init__(
@@ -26,6 +38,7 @@ class Allocation:
         self.name = name
         self.index = index
         self.writeable = writeable
+        self.views: list[ArgumentView] = []
         self._views: dict[np.dtype, np.ndarray] = {}
 
     def view(self, item: np.dtype) -> np.ndarray:
@@ -80,6 +93,10 @@ class Allocations:
         self.bases.insert(at, base)
         self.all.insert(at, allocation)
         return base
+
+    def add_view(self, base: int, view: ArgumentView) -> None:
+        """An argument is the memory at ``base``, or a part of it."""
+        self.all[self.bases.index(base)].views.append(view)
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation that holds the address, else the nearest one within the guard gap, else None."""
