@@ -15,9 +15,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from softlab.cuda.cache import read_record, write_record
+from softlab.cuda.shims import shim_headers
 from softlab.errors import CompileError
 
 #: Raise when the meaning of a cached entry changes.
@@ -97,6 +99,11 @@ def included(source: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+@lru_cache(maxsize=1)
+def _shims_digest() -> str:
+    return hashlib.sha256(json.dumps(dict(shim_headers()), sort_keys=True).encode()).hexdigest()[:16]
+
+
 def _digest(names: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for name in names:
@@ -165,6 +172,13 @@ def _include_options() -> tuple[str, ...]:
     return tuple(f"-I{folder}" for folder in folders if folder.is_dir())
 
 
+def has_header(name: str) -> bool:
+    """Whether NVRTC finds this name in an ``#include``: softlab's own headers, CUDA's and CUB's."""
+    if name in shim_headers() or name in kernel_sources():
+        return True
+    return any((Path(option.removeprefix("-I")) / name).is_file() for option in _include_options())
+
+
 def _architecture(arch: str) -> str:
     if not isinstance(arch, str) or not _ARCHITECTURE.fullmatch(arch):
         raise ValueError(f"arch {arch!r} is not an architecture: give a name such as 'sm_90'")
@@ -179,6 +193,7 @@ def compile_program(
     options: Sequence[str] = (),
     file: str = "kernel.cu",
     cache: bool = True,
+    headers: Mapping[str, str] | None = None,
 ) -> Program:
     """Compile one kernel of a CUDA C++ source.
 
@@ -192,6 +207,7 @@ def compile_program(
         options: further NVRTC options ("-DNAME=1", "--use_fast_math").
         file: the name of the source in error messages and line tables.
         cache: read and write the disk cache.
+        headers: texts of further headers, by the name in ``#include``.
 
     Raises:
         CompileError: NVRTC rejects the source (the message has its log and the numbered lines), the kernel is not in
@@ -204,22 +220,23 @@ def compile_program(
         _check_text(what, text)
     arch = _architecture(arch)
     version = nvrtc_version()
-    headers = _digest(included(source))
-    shared = [arch, options, file, version, _toolkit_identity(), headers]
+    headers = dict(headers or {})
+    texts = [_digest(included("\n".join([source, *headers.values()]))), _shims_digest(), headers]
+    shared = [arch, options, file, version, _toolkit_identity(), *texts]
 
     def entry_of(kernel: str) -> Path:
         key = hashlib.sha256(json.dumps([_CACHE_FORMAT, source, kernel, *shared]).encode()).hexdigest()
         return cache_folder() / "programs" / f"{key}.json"
 
     if not cache:
-        return _compile(source, name, arch, options, file, version)
+        return _compile(source, name, arch, options, file, version, headers)
     if program := _read_cache(entry_of(name)):
         return program
     for other in dict.fromkeys(_KERNEL.findall(source)) if name.isidentifier() else ():
         compiled = _read_cache(entry_of(other)) if other != name else None
         if compiled is not None and (program := compiled.sibling(name)):
             return program
-    program = _compile(source, name, arch, options, file, version)
+    program = _compile(source, name, arch, options, file, version, headers)
     _write_cache(entry_of(name), program)
     return program
 
@@ -260,9 +277,11 @@ def _check_text(what: str, text: str) -> None:
         raise ValueError(f"the {what} has a NUL character in line {line}, where the compiler would stop reading")
 
 
-def _compile(source: str, name: str, arch: str, options: tuple[str, ...], file: str, version: str) -> Program:
+def _compile(
+    source: str, name: str, arch: str, options: tuple[str, ...], file: str, version: str, headers: Mapping[str, str]
+) -> Program:
     nvrtc = _nvrtc()
-    with _compiled(source, (name,), arch, options, file) as (handle, log):
+    with _compiled(source, (name,), arch, options, file, headers) as (handle, log):
         entry = nvrtc.getLoweredName(handle, name)
         entries = dict.fromkeys([entry, *_ENTRY.findall(log)])
         return Program(
@@ -295,14 +314,20 @@ def compile_reports(
 
 @contextmanager
 def _compiled(
-    source: str, names: Sequence[str], arch: str, options: tuple[str, ...], file: str
+    source: str,
+    names: Sequence[str],
+    arch: str,
+    options: tuple[str, ...],
+    file: str,
+    further: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[Any, str]]:
     """NVRTC's handle of the program, compiled, and its log."""
     nvrtc = _nvrtc()
     known = supported_architectures()
     if arch.rstrip("af") not in known:
         raise CompileError(f"NVRTC {nvrtc_version()} does not compile for {arch}; it knows {', '.join(known)}.")
-    headers = {header: text for header, text in kernel_sources().items() if header != file}
+    headers = {**shim_headers(), **kernel_sources(), **further}
+    headers.pop(file, None)
     handle = nvrtc.createProgram(source, file, [t.encode() for t in headers.values()], [h.encode() for h in headers])
     try:
         for name in names:

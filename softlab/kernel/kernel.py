@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from softlab.cuda.compile import Program, compile_program
 from softlab.cuda.structs import Struct, arrays_of
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.kernel.arguments import checked_arguments
+from softlab.kernel.files import compile_file
 from softlab.kernel.limits import (
     LaunchShape,
     check_cooperative,
@@ -71,6 +73,35 @@ class Kernel:
     ) -> None:
         _check_options(options)
         self.program = compile_program(source, name, arch=arch, options=options, file=file)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        arch: str = "sm_90",
+        options: Sequence[str] = (),
+    ) -> Kernel:
+        """A kernel of a .cu file as it is, with host code and all.
+
+        The host's functions, variables and launches are left out; lines keep their numbers. Headers beside the file are
+        read the same way. Standard headers give what device code uses of them.
+
+        Arguments:
+            path: the file.
+            name: the kernel, with template arguments where it has them: ``"copy<float, 4>"``. It may be left out where
+                the file has one kernel, and template arguments where the host launches one instantiation.
+            arch, options: as for ``Kernel``.
+
+        Raises:
+            CompileError: the kernel does not compile.
+            ValueError: it is not clear which kernel is meant; the message lists the kernels, and the launches in the
+                host code.
+            OSError: the file cannot be read.
+        """
+        _check_options(options)
+        return cls.from_program(compile_file(path, name, arch=arch, options=options))
 
     @classmethod
     def from_program(cls, program: Program) -> Kernel:

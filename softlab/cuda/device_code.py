@@ -1,0 +1,298 @@
+"""The device part of a .cu file that also holds host code.
+
+NVRTC compiles device code alone. :func:`read` blanks what belongs to the host: its functions, variables, launches and
+includes. Every line keeps its number. What stays is what the kernels need: starting from the kernels, each declaration
+that they name, and each that those name. The host's launches are read as suggestions.
+
+tree-sitter parses the file. It needs no headers and no complete program, and it goes on after what it cannot read, such
+as macros that stand for declarations. libclang would need the headers of every library that the host code includes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_of, launches_of
+from softlab.cuda.syntax import (
+    CLASSES,
+    TYPES,
+    WORD,
+    head_of,
+    is_prototype,
+    is_type,
+    names_of,
+    parser,
+    text_of,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SPACES = r"__(?:global|device|constant|managed|shared)__"
+_CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
+               "preproc_elifdef")  # fmt: skip
+#: Headers for host code that NVRTC finds and cannot compile.
+_HOST_HEADERS = re.compile(r"thrust/|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/device/")
+#: Between ``struct`` and its name; the grammar does not know it.
+_ALIGNMENT = re.compile(rb"__align__\s*\([^()]*\)|__builtin_align__\s*\([^()]*\)")
+#: Where a project keeps its headers, and how many folders up they are looked for.
+_HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", ".")
+_LEVELS_UP = 5
+#: Of these namespaces, ``using namespace`` stays.
+_DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental")
+
+
+@dataclass(frozen=True)
+class DeviceCode:
+    """The device part of a file.
+
+    ``source`` has the file's lines, with the host's part blank. ``headers`` are files beside it that it includes, read
+    the same way. ``missing`` are includes that were found nowhere and are blank. ``host_lines`` counts blank lines that
+    were not blank.
+    """
+
+    source: str
+    headers: Mapping[str, str]
+    kernels: tuple[KernelDeclaration, ...]
+    launches: tuple[LaunchSuggestion, ...]
+    missing: tuple[str, ...]
+    host_lines: int
+
+
+@dataclass
+class _Item:
+    """A declaration at namespace level: what it declares, which words it uses, and whether the device always has it."""
+
+    node: Node
+    names: set[bytes]
+    words: set[bytes]
+    root: bool = False
+    kept: bool = False
+
+
+@dataclass
+class _File:
+    """One file while it is read."""
+
+    text: bytes
+    path: Path | None
+    items: list[_Item] = field(default_factory=list)
+    blank: list[tuple[int, int]] = field(default_factory=list)
+    includes: list[Node] = field(default_factory=list)
+    usings: list[Node] = field(default_factory=list)
+    kernel_word: re.Pattern[str] = re.compile("__global__")
+
+
+def decode(content: bytes) -> str:
+    """The text of a source file: UTF-8 or, where it is none, Latin-1; without a byte-order mark, lines end with \\n."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read(
+    text: str,
+    path: Path | None = None,
+    known: Callable[[str], bool] = lambda name: False,
+    needed: str = "",
+) -> DeviceCode:
+    """The device part of a CUDA C++ source.
+
+    Arguments:
+        text: the source.
+        path: where the file is. ``#include "x.h"`` is looked for beside it, and in folders such as ``include`` there
+            and up to four folders further up.
+        known: whether the compiler has a header, by the name in ``#include``.
+        needed: text whose words are kept as well, such as the template arguments of the wanted kernel.
+    """
+    main = _File(text.encode(), path)
+    files = {"": main}
+    missing: list[str] = []
+    _gather(main, files, known, missing)
+    launches = tuple(launch for file in files.values() for launch in launches_of(file.text))
+    words = " ".join([needed, *(launch.kernel for launch in launches)])
+    _keep_needed([item for file in files.values() for item in file.items], set(WORD.findall(words.encode())))
+    headers = {name: _device_text(file) for name, file in files.items() if name}
+    source = _device_text(main)
+    kernels = tuple(
+        kernel for file in files.values() for kernel in kernels_of((item.node for item in file.items), file.kernel_word)
+    )
+    before, after = text.splitlines(), source.splitlines()
+    blanked = sum(bool(a.strip()) and not b.strip() for a, b in zip(before, after, strict=True))
+    return DeviceCode(source, headers, kernels, launches, tuple(missing), blanked)
+
+
+def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], missing: list[str]) -> None:
+    """Split a file into items, and read the files beside it that it includes."""
+    tree = parser().parse(_ALIGNMENT.sub(lambda match: b" " * len(match.group()), file.text))
+    spaces, kernel_word = _SPACES, "__global__"
+    for definition in walk(tree.root_node, ("preproc_def", "preproc_function_def")):
+        value = definition.child_by_field_name("value")
+        name = definition.child_by_field_name("name")
+        if value is not None and name is not None and re.search(_SPACES, text_of(value)):
+            spaces += rf"|\b{text_of(name)}\b"
+            kernel_word += rf"|\b{text_of(name)}\b" if "__global__" in text_of(value) else ""
+    file.kernel_word = re.compile(kernel_word)
+    for node in _declarations(tree.root_node):
+        _classify(file, node, re.compile(spaces))
+    for include in file.includes:
+        wanted = text_of(include.child_by_field_name("path")).strip('<>"')
+        local = _beside(file.path, wanted)
+        if local:
+            if wanted not in files:
+                files[wanted] = _File(decode(local.read_bytes()).encode(), local)
+                _gather(files[wanted], files, known, missing)
+            continue
+        if known(wanted) and not _HOST_HEADERS.match(wanted):
+            continue
+        file.blank.append((include.start_byte, include.end_byte))
+        if wanted not in missing:
+            missing.append(wanted)
+
+
+def _beside(path: Path | None, name: str) -> Path | None:
+    """The file that an ``#include`` names: beside the file, or in a folder for headers there or further up."""
+    if path is None or not name:
+        return None
+    parents = list(path.resolve().parents)[:_LEVELS_UP]
+    folders = [parents[0], *(parent / folder for parent in parents for folder in _HEADER_FOLDERS)]
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+def _declarations(node: Node) -> Iterator[Node]:
+    """The declarations at namespace level, inside namespaces, ``extern "C"`` and conditionals too."""
+    condition = [node.child_by_field_name(name) for name in ("condition", "name")]
+    for child in node.children:
+        if child in condition:
+            continue
+        if child.type in _CONTAINERS:
+            yield from _declarations(child)
+        elif child.type in ("namespace_definition", "linkage_specification"):
+            body = child.child_by_field_name("body")
+            if body is not None and body.type == "declaration_list":
+                yield from _declarations(body)
+            else:
+                yield child
+        elif child.is_named and child.type not in ("identifier", "namespace_identifier", "comment", "preproc_arg"):
+            yield child
+
+
+def _classify(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
+    """Make an item of a declaration, or mark it as the host's."""
+    kind = node.type
+    inner = node
+    while inner.type in ("template_declaration", "linkage_specification"):
+        last = [child for child in inner.children if child.is_named and child.type != "template_parameter_list"]
+        if not last:
+            break
+        inner = last[-1]
+    if kind in ("preproc_def", "preproc_function_def"):
+        name = node.child_by_field_name("name")
+        words = set(WORD.findall(file.text[node.start_byte : node.end_byte]))
+        file.items.append(_Item(node, {name.text or b""} if name is not None else set(), words, kept=True))
+        return
+    if kind == "preproc_include":
+        file.includes.append(node)
+        return
+    if kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
+        file.blank.append((node.start_byte, node.end_byte))  # what the compiler lacks, it will say by itself
+        return
+    if kind.startswith("preproc") or kind in ("string_literal", "using_declaration", ";", "number_literal"):
+        if kind == "using_declaration":
+            _classify_using(file, node)
+        return
+    head = head_of(inner)
+    marked = spaces.search(head)
+    function = inner.type == "function_definition"
+    words = set(WORD.findall(node.text or b""))
+    names = names_of(inner)
+    if kind in ("ERROR", "template_instantiation") or marked:
+        if not spaces.search(text_of(node)):
+            file.blank.append((node.start_byte, node.end_byte))
+            return
+        root = (
+            not (function or is_prototype(inner))
+            or bool(file.kernel_word.search(head))
+            or b"operator" in words
+            or kind == "ERROR"
+        )
+        file.items.append(_Item(node, names, words, root=root))
+    elif inner.type in TYPES or is_type(inner):
+        for member in _host_members(inner, spaces):
+            file.blank.append((member.start_byte, member.end_byte))
+        file.items.append(_Item(node, names, words))
+    elif re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr|extern)\b", head) and not is_prototype(
+        inner
+    ):
+        file.items.append(_Item(node, names, words))
+    else:
+        file.blank.append((node.start_byte, node.end_byte))
+
+
+def _classify_using(file: _File, node: Node) -> None:
+    text = text_of(node)
+    if "namespace" in text:
+        file.usings.append(node)
+    else:
+        name = re.findall(r"\w+", text)[-1].encode()
+        if re.search(r"\bstd\b", text):
+            file.blank.append((node.start_byte, node.end_byte))
+        else:
+            file.items.append(_Item(node, {name}, set(WORD.findall(node.text or b""))))
+
+
+def _keep_needed(items: list[_Item], words: set[bytes]) -> None:
+    """Mark what the roots and these words need, directly or not."""
+    named: dict[bytes, list[_Item]] = {}
+    for item in items:
+        for name in item.names:
+            named.setdefault(name, []).append(item)
+    pending = [item for item in items if item.root or item.names & words]
+    seen: set[int] = set()
+    while pending:
+        item = pending.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        item.kept = True
+        for word in item.words:
+            pending += named.get(word, [])
+
+
+def _device_text(file: _File) -> str:
+    """The file's text with the host's part blank."""
+    text = bytearray(file.text)
+    dropped = [(item.node.start_byte, item.node.end_byte) for item in file.items if not item.kept]
+    namespaces = {name for item in file.items for name in item.names}
+    for using in file.usings:
+        name = re.sub(r".*\bnamespace\s+|;", "", text_of(using), flags=re.DOTALL).strip()
+        declared = re.search(rf"\bnamespace\s+{re.escape(name)}\b\s*(?:=|\{{)".encode(), file.text)
+        if not (_DEVICE_NAMESPACES.search(name) or declared or name.encode() in namespaces):
+            dropped.append((using.start_byte, using.end_byte))
+    for start, end in [*file.blank, *dropped]:
+        # The semicolon after a class or a call that is gone goes with it.
+        tail = re.match(rb"[ \t]*;", bytes(text[end : end + 80]))
+        end += tail.end() if tail else 0
+        for at in range(start, end):
+            if text[at] != 0x0A:
+                text[at] = 0x20
+    return text.decode()
+
+
+def _host_members(node: Node, spaces: re.Pattern[str]) -> Iterator[Node]:
+    """Member functions with a body that the device cannot call."""
+    kind = node if node.type in CLASSES else node.child_by_field_name("type")
+    body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
+    for member in body.children if body is not None else ():
+        inner = member.children[-1] if member.type == "template_declaration" else member
+        if inner.type == "function_definition" and inner.child_by_field_name("body") is not None:
+            head = head_of(inner)
+            if not spaces.search(head) and "constexpr" not in head:
+                yield member

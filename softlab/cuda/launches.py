@@ -1,0 +1,132 @@
+"""The kernels of a CUDA C++ file, and the launches in its host code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from softlab.cuda.constant_expressions import Constants
+from softlab.cuda.syntax import function_of, head_of, parser, text_of, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+@dataclass(frozen=True)
+class KernelDeclaration:
+    """A kernel of a file: its qualified name, its template parameters, its parameters, and its line."""
+
+    name: str
+    template: tuple[str, ...]
+    parameters: tuple[str, ...]
+    line: int
+
+    def __str__(self) -> str:
+        template = f"template <{', '.join(self.template)}> " if self.template else ""
+        return f"{template}{self.name}({', '.join(self.parameters)})"
+
+
+@dataclass(frozen=True)
+class LaunchSuggestion:
+    """A launch in the host code.
+
+    ``kernel`` is what is launched, such as ``"copy<float, 4>"``. ``grid``, ``block`` and ``smem`` are tuples of ints
+    and an int where the file's constants give them, otherwise the source text. ``arguments`` are source text.
+    """
+
+    kernel: str
+    grid: tuple[int, ...] | str
+    block: tuple[int, ...] | str
+    smem: int | str
+    arguments: tuple[str, ...]
+    line: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.kernel} with grid={self.grid}, block={self.block}, smem={self.smem}"
+
+
+def kernels_of(declarations: Iterable[Node], kernel_word: re.Pattern[str]) -> Iterator[KernelDeclaration]:
+    """The kernels among declarations. ``kernel_word``: ``__global__``, and the macros that stand for it."""
+    seen = set()
+    for declaration in declarations:
+        for node in walk(declaration, ("function_definition", "declaration")):
+            declarator = function_of(node)
+            if declarator is None or not kernel_word.search(head_of(node)):
+                continue
+            parameters = declarator.child_by_field_name("parameters")
+            name = text_of(declarator.child_by_field_name("declarator"))
+            found = KernelDeclaration(
+                "::".join([*_scope(node), name]),
+                _template(node),
+                tuple(" ".join(text_of(child).split()) for child in parameters.named_children) if parameters else (),
+                node.start_point.row + 1,
+            )
+            if (found.name, found.parameters) not in seen and node.type == "function_definition":
+                seen.add((found.name, found.parameters))
+                yield found
+
+
+def _template(node: Node) -> tuple[str, ...]:
+    parent = node.parent
+    if parent is None or parent.type != "template_declaration":
+        return ()
+    listed = parent.child_by_field_name("parameters")
+    return tuple(" ".join(text_of(child).split()) for child in listed.named_children) if listed else ()
+
+
+def _scope(node: Node) -> list[str]:
+    """The namespaces around a node, the outermost first; anonymous ones have no name."""
+    found: list[str] = []
+    parent = node.parent
+    while parent is not None:
+        if parent.type == "namespace_definition":
+            name = parent.child_by_field_name("name")
+            if name is not None:
+                found.insert(0, text_of(name))
+        parent = parent.parent
+    return found
+
+
+def launches_of(text: bytes) -> Iterator[LaunchSuggestion]:
+    """The launches in a file, ``kernel<<<grid, block>>>(arguments)``."""
+    constants = Constants.of(text.decode())
+    for call in walk(parser().parse(text).root_node, ("call_expression",)):
+        syntax = next((child for child in call.children if child.type == "kernel_call_syntax"), None)
+        if syntax is None:
+            continue
+        scope = _enclosing_function(call)
+        local = constants.inside(text_of(scope)) if scope is not None else constants
+        configuration = [text_of(child) for child in syntax.named_children if child.type != "comment"]
+        function = call.child_by_field_name("function")
+        arguments = call.child_by_field_name("arguments")
+        if function is None or len(configuration) < 2:
+            continue
+        kernel = _with_constants(" ".join(text_of(function).split()), local)
+        names = (
+            {name for parameter in _template(scope) for name in re.findall(r"\w+", parameter)[-1:]} if scope else set()
+        )
+        if names & set(re.findall(r"\w+", kernel.partition("<")[2])):
+            kernel = kernel.partition("<")[0]  # what the host's own template is made with
+        yield LaunchSuggestion(
+            kernel,
+            local.extent(configuration[0]),
+            local.extent(configuration[1]),
+            local.number(configuration[2]) if len(configuration) > 2 else 0,
+            tuple(" ".join(text_of(child).split()) for child in arguments.named_children) if arguments else (),
+            call.start_point.row + 1,
+        )
+
+
+def _with_constants(kernel: str, constants: Constants) -> str:
+    """A kernel's name whose template arguments are numbers where the launch names variables: ``"k<16>"``."""
+    name, bracket, arguments = kernel.partition("<")
+    return name + bracket + re.sub(r"[A-Za-z_]\w*", lambda m: str(constants.number(m.group())), arguments)
+
+
+def _enclosing_function(node: Node) -> Node | None:
+    parent: Node | None = node
+    while parent is not None and parent.type != "function_definition":
+        parent = parent.parent
+    return parent

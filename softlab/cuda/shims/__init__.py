@@ -1,0 +1,60 @@
+"""Headers that nvcc takes from the host's compiler and that NVRTC lacks: what device code needs of them.
+
+Headers of the C and C++ libraries all give ``softlab_standard.h``: integer types, limits, constants, and what kernels
+use of namespace std. Headers for host code alone are the same, so that a file that includes them compiles.
+``cub/cub.cuh`` gives CUB's parts for threads, warps and blocks; the rest of CUB launches kernels from the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from types import MappingProxyType
+
+#: The header with everything; ``--pre-include`` it to compile a file as nvcc would, which includes some by itself.
+STANDARD = "softlab_standard.h"
+_C = "assert complex ctype errno fenv float inttypes limits locale math setjmp signal stdalign stdarg stdbool stddef \
+stdint stdio stdlib string time wchar"
+_CPP = (
+    "algorithm any array bitset cassert ccomplex cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale \
+cmath codecvt complex condition_variable csignal cstdarg cstdbool cstddef cstdint cstdio cstdlib cstring ctime deque \
+exception execution filesystem forward_list fstream functional future initializer_list iomanip ios iosfwd iostream \
+istream iterator limits list locale map memory mutex new numeric optional ostream queue random ratio regex set \
+shared_mutex sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits typeindex \
+typeinfo unordered_map unordered_set utility valarray variant vector"
+)
+_HALVES = "#include <cuComplex.h>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
+_COMPLEX = (
+    "#include <cuComplex.h>\n#ifndef SOFTLAB_CUFFT\n#define SOFTLAB_CUFFT\ntypedef float cufftReal;\n"
+    "typedef double cufftDoubleReal;\ntypedef cuComplex cufftComplex;\n"
+    "typedef cuDoubleComplex cufftDoubleComplex;\n#endif\n"
+)
+_OTHER = """bits/stdc++.h cuda.h getopt.h memory.h pthread.h strings.h sys/resource.h sys/stat.h sys/time.h sys/times.h
+sys/types.h unistd.h windows.h"""
+#: Libraries for the host whose headers bring types to the device: name -> what device code gets.
+_LIBRARIES = {
+    "cublas.h": _HALVES,
+    "cublas_v2.h": _HALVES,
+    "cublasLt.h": _HALVES,
+    "cufft.h": _COMPLEX,
+    "cufftXt.h": _COMPLEX,
+    "cusparse.h": _HALVES,
+    "helper_cuda.h": "",
+    "helper_functions.h": "",
+}
+#: NVRTC brings these itself.
+_BUILT_IN = {"initializer_list"}
+
+
+@lru_cache(maxsize=1)
+def shim_headers() -> Mapping[str, str]:
+    """Name in ``#include`` -> text."""
+    include = f"#include <{STANDARD}>\n"
+    names = [*(f"{name}.h" for name in _C.split()), *_CPP.split(), *_OTHER.split()]
+    texts = {name: include for name in names if name not in _BUILT_IN}
+    texts |= {name: include + text for name, text in _LIBRARIES.items()}
+    for path in files(__package__).iterdir():
+        if path.name.endswith((".h", ".cuh")):
+            texts["cub/cub.cuh" if path.name == "cub.cuh" else path.name] = path.read_text()
+    return MappingProxyType(texts)

@@ -1,0 +1,87 @@
+"""The syntax tree of CUDA C++ by tree-sitter, and what declarations declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+WORD = re.compile(rb"[A-Za-z_]\w*")
+CLASSES = ("struct_specifier", "class_specifier", "union_specifier")
+#: Declarations of a name for a type.
+TYPES = (*CLASSES, "enum_specifier", "type_definition", "alias_declaration", "namespace_alias_definition",
+         "concept_definition")  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def parser() -> Parser:
+    """The parser of CUDA C++."""
+    import tree_sitter
+    import tree_sitter_cuda
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
+
+
+def walk(node: Node, kinds: tuple[str, ...]) -> Iterator[Node]:
+    """The nodes of these kinds in a tree, in the order of the text."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        if node.type in kinds:
+            yield node
+        pending += reversed(node.children)
+
+
+def text_of(node: Any) -> str:
+    """The text of a node; "" of None."""
+    return (node.text or b"").decode(errors="replace") if node is not None else ""
+
+
+def head_of(node: Node) -> str:
+    """What stands before the body of a function or the members of a class; a declaration's whole text."""
+    body = node.child_by_field_name("body")
+    text = node.text or b""
+    return (text[: body.start_byte - node.start_byte] if body is not None else text).decode(errors="replace")
+
+
+def function_of(node: Node) -> Node | None:
+    """The function declarator of a definition or a prototype."""
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = declarator.child_by_field_name("declarator")
+    return declarator
+
+
+def is_prototype(node: Node) -> bool:
+    """Whether a declaration is a function's, without a body."""
+    return node.type == "declaration" and function_of(node) is not None
+
+
+def is_type(node: Node) -> bool:
+    """Whether a declaration declares a class or an enum in place: ``struct A { int x; };`` with no variable."""
+    return node.type == "declaration" and (kind := node.child_by_field_name("type")) is not None and kind.type in TYPES
+
+
+def names_of(node: Node) -> set[bytes]:
+    """What a declaration declares: the words of its name, its declarators and its enumerators."""
+    found: set[bytes] = set()
+    if (name := node.child_by_field_name("name")) is not None:
+        found |= set(WORD.findall(name.text or b""))
+    for declarator in node.children_by_field_name("declarator"):
+        inner: Node | None = declarator
+        while inner is not None and inner.child_by_field_name("declarator") is not None:
+            inner = inner.child_by_field_name("declarator")
+        if inner is not None:
+            found |= set(WORD.findall(inner.text or b""))
+    kind = node.child_by_field_name("type")
+    if kind is not None and kind.type in TYPES:
+        found |= names_of(kind)
+    body = node.child_by_field_name("body")
+    if node.type == "enum_specifier" and body is not None:
+        for enumerator in walk(body, ("enumerator",)):
+            found |= set(WORD.findall(text_of(enumerator.child_by_field_name("name")).encode()))
+    return found

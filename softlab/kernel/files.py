@@ -1,0 +1,104 @@
+"""A kernel of a .cu file as it is: the host's part is left out, and the standard headers are there as with nvcc."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from softlab.cuda.compile import Program, compile_program, has_header
+from softlab.cuda.device_code import DeviceCode, decode, read
+from softlab.cuda.shims import STANDARD
+from softlab.errors import CompileError
+
+
+def read_file(path: str | os.PathLike[str], name: str | None = None) -> DeviceCode:
+    """The device part of a .cu file, its kernels, and the launches in its host code.
+
+    ``name``: the wanted kernel. What its template arguments name is kept, too.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    path = Path(path)
+    return read(decode(path.read_bytes()), path, known=has_header, needed=name or "")
+
+
+def compile_file(
+    path: str | os.PathLike[str], name: str | None, *, arch: str = "sm_90", options: Sequence[str] = ()
+) -> Program:
+    """Compile a kernel of a .cu file. ``name``: see :func:`kernel_name`.
+
+    Raises:
+        CompileError: the kernel does not compile; the message also lists the includes that were not found.
+        ValueError: no name, and the file has more than one kernel; or none of that name.
+        OSError: the file cannot be read.
+    """
+    code = read_file(path, name)
+    chosen = kernel_name(code, name, Path(path).name)
+    try:
+        return compile_program(
+            code.source,
+            chosen,
+            arch=arch,
+            options=(f"--pre-include={STANDARD}", *options),
+            file=Path(path).name,
+            headers=code.headers,
+        )
+    except CompileError as error:
+        if not code.missing:
+            raise
+        note = f"These includes were not found and are left out: {', '.join(code.missing)}."
+        raise CompileError(f"{error}\n{note}", log=error.log) from None
+
+
+def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
+    """What NVRTC calls the kernel.
+
+    Arguments:
+        code: the file.
+        name: a kernel of it, with template arguments where it has them, as ``"copy<float, 4>"``. Namespaces may be left
+            out where one kernel has that name. The template arguments may be left out where the host launches one
+            instantiation alone, or where all of them have defaults. None: the only kernel.
+        file: the file's name, for messages.
+
+    Raises:
+        ValueError: it is not clear which kernel is meant; the message lists them.
+    """
+    listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in code.kernels) or "\n  none"
+    launched = "".join(f"\n  {launch}" for launch in code.launches)
+    listing = f"Kernels of {file}:{listed}" + (f"\nLaunches in its host code:{launched}" if launched else "")
+    if name is None:
+        names = {kernel.name for kernel in code.kernels}
+        if len(names) != 1:
+            what = f"{len(names)} kernels: say which" if names else "no kernel"
+            raise ValueError(f"{file} has {what}.\n{listing}")
+        (name,) = names
+    base, arguments = re.match(r"([^<]*)(.*)", name.strip(), re.DOTALL).groups()  # type: ignore[union-attr]
+    found = [kernel for kernel in code.kernels if kernel.name == base]
+    found = found or [kernel for kernel in code.kernels if kernel.name.split("::")[-1] == base.split("::")[-1]]
+    if not found:
+        if code.kernels:
+            raise ValueError(f"{file} has no kernel {base!r}.\n{listing}")
+        return name  # a kernel that a macro makes: the compiler knows
+    qualified = {kernel.name for kernel in found}
+    if len(qualified) > 1:
+        raise ValueError(f"{file} has several kernels {base!r}: give the namespace.\n{listing}")
+    kernel = found[0]
+    if arguments or not kernel.template:
+        return kernel.name + arguments
+    launches = {launch.kernel for launch in code.launches if _launches(launch.kernel, kernel.name)}
+    written = {launch for launch in launches if "<" in launch}
+    if len(written) == 1:
+        return kernel.name + "<" + written.pop().partition("<")[2]
+    if all("=" in parameter for parameter in kernel.template):
+        return f"{kernel.name}<>"
+    parameters = ", ".join(kernel.template)
+    raise ValueError(
+        f"{kernel.name} is a template <{parameters}>: give its arguments, as in {kernel.name + '<...>'!r}.\n{listing}"
+    )
+
+
+def _launches(launched: str, kernel: str) -> bool:
+    return launched.partition("<")[0].split("::")[-1].strip() == kernel.split("::")[-1]

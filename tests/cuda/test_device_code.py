@@ -1,0 +1,153 @@
+"""The device part of a mixed .cu file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from softlab.cuda import device_code
+from softlab.cuda.constant_expressions import Constants
+
+MIXED = """\
+#include <iostream>
+#include "library_that_is_not_here.h"
+#define GLOBAL static __global__
+#define HD __host__ __device__ inline
+#define DIV_UP(a, b) (((a) + (b) - 1) / (b))
+#define CHECK(x) do { if ((x) != cudaSuccess) exit(1); } while (0)
+using namespace std;
+namespace cg = cooperative_groups;
+enum Kind { kFirst, kSecond = 4 };
+struct __align__(8) Pair { float x, y; HD float sum() const { return x + y; } void print() { cout << x; } };
+template <typename T> struct Op { HD T operator()(T a, T b) const { return a + b; } };
+template <> struct Op<int> { HD int operator()(int a, int b) const { return a * b; } };
+struct Host { std::vector<int> values; };
+typedef float (*function)(float);
+float* on_the_host = nullptr;
+const int TILE = 16, ROWS = 8;
+__constant__ float filter[TILE];
+inline int ceil_div(int a, int b) { return (a + b - 1) / b; }
+__device__ float never_used(float x) { return x; }
+#if defined(SMALL) && ROWS > 4
+GLOBAL void first(Pair* p) { p->x = kSecond; }
+#else
+GLOBAL void first(Pair* p, int n) { p->x = Op<float>()(filter[n], TILE) + p->sum(); }
+#endif
+namespace outer { namespace {
+template <typename T, int count = 4, template <typename> class F = Op>
+__global__ void __launch_bounds__(256) second(const T* a, T* b) { b[0] = F<T>()(a[0], T(count)); }
+} }
+extern "C" {
+__global__ void third(int* x) { extern __shared__ int s[]; s[threadIdx.x] = x[0]; }
+}
+void run(cudaStream_t stream) {
+  const int n = 1000; int threads = 256, grows = 2; grows *= 2;
+  dim3 grid(ceil_div(n, TILE), DIV_UP(n, 64)), block(TILE, ROWS);
+  third<<<grid, block, threads * sizeof(float), stream>>>(x);
+  CHECK(cudaGetLastError());
+  third<<<grows, n / 3>>>(x);
+  outer::second<float, TILE><<<dim3(3, 2), {4, 4}>>>(a, b);
+}
+template <typename T> void generic(T* x) { outer::second<T><<<1, 2>>>(x, x); }
+int main() { run(0); }
+"""
+
+
+@pytest.fixture(scope="module")
+def code() -> device_code.DeviceCode:
+    return device_code.read(MIXED, known={"iostream"}.__contains__)
+
+
+def test_lines_keep_their_numbers(code: device_code.DeviceCode) -> None:
+    before, after = MIXED.splitlines(), code.source.splitlines()
+    assert len(before) == len(after)
+    assert all(not b.strip() or "print()" in a or a == b for a, b in zip(before, after, strict=True))
+    assert code.host_lines == sum(bool(a.strip()) and not b.strip() for a, b in zip(before, after, strict=True)) > 10
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["GLOBAL void first(Pair* p, int n)", "struct __align__(8) Pair", "HD float sum()", "enum Kind", "filter[TILE]",
+     "const int TILE", "#if defined(SMALL) && ROWS > 4", "#else", "#endif", "template <> struct Op<int>",
+     "second(const T* a, T* b)", 'extern "C" {', "third(int* x)", "namespace outer { namespace {",
+     "#include <iostream>"],
+)  # fmt: skip
+def test_what_kernels_need_stays(code: device_code.DeviceCode, kept: str) -> None:
+    assert kept in code.source
+
+
+@pytest.mark.parametrize(
+    "gone",
+    ["main", "<<<", "cout", "struct Host", "on_the_host = nullptr", "using namespace std", "not_here", "int ceil_div",
+     "never_used", "typedef float"],
+)  # fmt: skip
+def test_what_only_the_host_needs_is_blank(code: device_code.DeviceCode, gone: str) -> None:
+    assert gone in MIXED
+    assert gone not in code.source
+
+
+def test_kernels_are_listed(code: device_code.DeviceCode) -> None:
+    assert [(kernel.name, kernel.line) for kernel in code.kernels] == [
+        ("first", 21), ("first", 23), ("outer::second", 27), ("third", 30)
+    ]  # fmt: skip
+    second = code.kernels[2]
+    assert second.template == ("typename T", "int count = 4", "template <typename> class F = Op")
+    assert second.parameters == ("const T* a", "T* b")
+
+
+def test_launches_are_suggestions(code: device_code.DeviceCode) -> None:
+    first, second, third, generic = code.launches
+    assert (first.kernel, first.grid, first.block, first.smem, first.line) == ("third", (63, 16), (16, 8), 1024, 35)
+    assert (second.grid, second.block, second.smem) == ("grows", (333,), 0)
+    assert (third.kernel, third.grid, third.block) == ("outer::second<float, 16>", (3, 2), (4, 4))
+    assert third.arguments == ("a", "b")
+    assert generic.kernel == "outer::second", "T is the host function's"
+
+
+def test_includes_that_nobody_has_are_named(code: device_code.DeviceCode) -> None:
+    assert code.missing == ("library_that_is_not_here.h",)
+
+
+def test_files_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "shared.h").write_text(
+        "#pragma once\nvoid host();\n__device__ inline float twice(float x) { return 2 * x; }\n"
+    )
+    text = '#include "shared.h"\n__global__ void k(float* x) { *x = twice(*x); }\n'
+    code = device_code.read(text, tmp_path / "k.cu")
+    assert code.missing == ()
+    assert "twice" in code.headers["shared.h"]
+    assert "host" not in code.headers["shared.h"]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [(b"\xef\xbb\xbfint a;\r\nint b;\r", "int a;\nint b;\n"), (b"// \xe9\n", "// \xe9\n"), (b"", "")],
+)
+def test_encodings(content: bytes, text: str) -> None:
+    assert device_code.decode(content) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", "}", "__global__", "__global__ void k(", "#if\n#else\n", "<<<>>>", "\\\n" * 50]
+)
+def test_odd_texts_are_read(text: str) -> None:
+    assert device_code.read(text).source.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("(N + 255) / 256", 4), ("N * sizeof(float)", 4000), ("-7 / 2", -3), ("-7 % 2", -1), ("1 << 10", 1024),
+     ("3 / 0", None),
+     ("unknown + 1", None), ("1 << 99", None), ("0x10u", 16), ("up(N, 3)", 334), ("SELF", None), ("N > 3", None)],
+)  # fmt: skip
+def test_constants(text: str, value: int | None) -> None:
+    constants = Constants.of(
+        "#define SELF SELF + 1\nconst int N = 1000;\nint up(int a, int b) { return (a + b - 1) / b; }\n"
+    )
+    assert constants.number(text) == (text if value is None else value)
+
+
+def test_a_name_with_two_values_has_none() -> None:
+    assert Constants.of("#define N 3\n#define N 4\n").number("N") == "N"

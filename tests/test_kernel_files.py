@@ -1,0 +1,136 @@
+"""``Kernel.from_file``: kernels of .cu files as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab.cuda.shims import shim_headers
+
+FILE = """\
+#include <cstdio>
+#include <cfloat>
+#include <vector>
+#include <algorithm>
+#include "missing_library.h"
+#define CHECK(x) if ((x) != cudaSuccess) { printf("error\\n"); exit(1); }
+template <typename T> __global__ void clamp(T* x, uint n, T low = -FLT_MAX) {
+  uint i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = std::max(low, std::min(x[i], T(INT16_MAX)));
+}
+template <int factor = 3> __global__ void scale(float* x) { x[threadIdx.x] *= factor; }
+namespace deep { __global__ void plain(float* x) { x[threadIdx.x] += M_PI; } }
+int main() {
+  std::vector<float> host(1000);
+  float* x;
+  CHECK(cudaMalloc(&x, 4000));
+  clamp<float><<<(1000 + 127) / 128, 128>>>(x, 1000, 0.0f);
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "file.cu"
+    path.write_bytes(b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode())
+    return path
+
+
+def test_the_instantiation_of_the_host(path: Path) -> None:
+    kernel = softlab.Kernel.from_file(path, "clamp")
+    assert kernel.program.name == "clamp<float>"
+    x = np.linspace(-5e4, 5e4, 1000, dtype=np.float32)
+    expected = np.clip(x, 0, 32767)
+    run = kernel.run(8, 128, (x, 1000, 0.0))
+    np.testing.assert_array_equal(x, expected)
+    assert set(run.by_line()) <= {7, 8, 9, 10}, "lines are those of the file"
+
+
+@pytest.mark.parametrize(
+    ("name", "compiled", "after"),
+    [("scale", "scale<>", 3.0), ("scale<5>", "scale<5>", 5.0), ("plain", "deep::plain", 1 + np.pi)],
+)
+def test_names(path: Path, name: str, compiled: str, after: float) -> None:
+    kernel = softlab.Kernel.from_file(path, name)
+    assert kernel.program.name == compiled
+    x = np.ones(2, np.float32)
+    kernel.run(1, 2, (x,))
+    assert x == pytest.approx(np.full(2, after))
+
+
+def test_without_a_name_the_kernels_are_listed(path: Path) -> None:
+    with pytest.raises(ValueError, match="3 kernels: say which") as caught:
+        softlab.Kernel.from_file(path)
+    for part in ("template <typename T> clamp", "deep::plain(float* x)", "grid=(8,), block=(128,)"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "message"), [("other", "no kernel 'other'"), ("clamp<", "clamp<")])
+def test_wrong_names(path: Path, name: str, message: str) -> None:
+    with pytest.raises((ValueError, softlab.CompileError), match=message):
+        softlab.Kernel.from_file(path, name)
+
+
+def test_a_template_without_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "t.cu"
+    path.write_text("template <int n> __global__ void k(int* x) { *x = n; }\n")
+    with pytest.raises(ValueError, match=r"k is a template <int n>: give its arguments"):
+        softlab.Kernel.from_file(path)
+
+
+def test_an_error_names_the_line_and_what_was_left_out(path: Path) -> None:
+    text = FILE.replace("+= M_PI", "+= from_the_library(1)")
+    path.write_text(text)
+    with pytest.raises(softlab.CompileError) as caught:
+        softlab.Kernel.from_file(path, "plain")
+    assert "file.cu(12)" in str(caught.value)
+    assert "missing_library.h" in str(caught.value)
+
+
+def test_a_function_that_only_a_template_argument_names(tmp_path: Path) -> None:
+    path = tmp_path / "f.cu"
+    path.write_text(
+        "__device__ float twice(float x) { return 2 * x; }\n"
+        "template <auto f> __global__ void map(float* x) { x[threadIdx.x] = f(x[threadIdx.x]); }\n"
+    )
+    x = np.ones(4, np.float32)
+    softlab.Kernel.from_file(path, "map<twice>").run(1, 4, (x,))
+    assert (x == 2).all()
+
+
+def test_standard_headers_in_any_source() -> None:
+    names = [name for name in shim_headers() if not name.startswith("cub/")]
+    assert len(names) > 100
+    source = "".join(f"#include <{name}>\n" for name in names)
+    source += """
+    static_assert(std::is_same_v<std::remove_cv_t<const int>, int> && std::is_integral<uint8_t>::value, "traits");
+    extern "C" __global__ void k(double* x) {
+      assert(x[0] >= 0);
+      x[0] = std::numeric_limits<float>::max() - FLT_MAX;
+      x[1] = std::numeric_limits<int64_t>::min() == INT64_MIN;
+      x[2] = std::sqrt(x[3]) + std::abs(-2) + std::pow(2.0, 3);
+      std::swap(x[3], x[4]);
+      x[5] = std::isinf(std::numeric_limits<double>::infinity()) && std::isnan(NAN) && INFINITY > DBL_MAX;
+    }
+    """
+    x = np.array([1, 0, 0, 9, 7, 0], np.float64)
+    softlab.Kernel(source, "k").run(1, 1, (x,))
+    assert x.tolist() == [0, 1, 13, 7, 9, 1]
+
+
+def test_the_whole_of_cub() -> None:
+    source = """
+    #include <cub/cub.cuh>
+    extern "C" __global__ void k(int* x) {
+      __shared__ cub::BlockReduce<int, 64>::TempStorage storage;
+      int sum = cub::BlockReduce<int, 64>(storage).Sum(x[threadIdx.x]);
+      if (threadIdx.x == 0) x[0] = sum;
+    }
+    """
+    x = np.arange(64, dtype=np.int32)
+    softlab.Kernel(source, "k").run(1, 64, (x,))
+    assert x[0] == 2016
