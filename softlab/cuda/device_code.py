@@ -40,6 +40,9 @@ _CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_if
 _HOST_HEADERS = re.compile(r"thrust/|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/device/")
 #: Between ``struct`` and its name; the grammar does not know it.
 _ALIGNMENT = re.compile(rb"__align__\s*\([^()]*\)|__builtin_align__\s*\([^()]*\)")
+_FUNCTION_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\([^)]*\)((?:.*\\\n)*.*)$", re.MULTILINE)
+#: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
+_MACRO_CALL = re.compile(rb"^([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
 #: Where a project keeps its headers, and how many folders up they are looked for.
 _HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", ".")
 _LEVELS_UP = 5
@@ -112,7 +115,7 @@ def read(
         known: whether the compiler has a header, by the name in ``#include``.
         needed: text whose words are kept as well, such as the template arguments of the wanted kernel.
     """
-    main = _File(text.encode(), path)
+    main = _File(_joined(text).encode(), path)
     files = {"": main}
     missing: list[str] = []
     _gather(main, files, known, missing)
@@ -131,7 +134,7 @@ def read(
 
 def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], missing: list[str]) -> None:
     """Split a file into items, and read the files beside it that it includes."""
-    tree = parser().parse(_ALIGNMENT.sub(lambda match: b" " * len(match.group()), file.text))
+    tree = parser().parse(_readable(file))
     spaces, kernel_word = _SPACES, "__global__"
     for definition in walk(tree.root_node, ("preproc_def", "preproc_function_def")):
         value = definition.child_by_field_name("value")
@@ -147,7 +150,7 @@ def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], 
         local = _beside(file.path, wanted)
         if local:
             if wanted not in files:
-                files[wanted] = _File(decode(local.read_bytes()).encode(), local)
+                files[wanted] = _File(_joined(decode(local.read_bytes())).encode(), local)
                 _gather(files[wanted], files, known, missing)
             continue
         if known(wanted) and not _HOST_HEADERS.match(wanted):
@@ -155,6 +158,43 @@ def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], 
         file.blank.append((include.start_byte, include.end_byte))
         if wanted not in missing:
             missing.append(wanted)
+
+
+def _joined(text: str) -> str:
+    """Backslashes at the very end of their lines: compilers join such lines also where spaces follow."""
+    return re.sub(r"\\([ \t]+)$", r"\1\\", text, flags=re.MULTILINE)
+
+
+def _readable(file: _File) -> bytes:
+    """The text without what the grammar does not know, each byte in its place.
+
+    A macro call at namespace level has no form of its own. It is the host's where its expansion has nothing for the
+    device, as with ``TEST(name)`` or bindings for Python.
+    """
+    text = bytearray(_ALIGNMENT.sub(lambda match: b" " * len(match.group()), file.text))
+    bodies = {match.group(1): match.group(2) for match in _FUNCTION_MACRO.finditer(file.text)}
+    for match in _MACRO_CALL.finditer(file.text):
+        end = _closing(file.text, match.end() - 1)
+        after = re.match(rb"\s*([;{=(,)\w*&]?)", file.text[end : end + 200])
+        continues = after is not None and after.group(1) not in (b"", b";") and b"\n" not in after.group(0)
+        brace = after is not None and after.group(1) == b"{"
+        name = match.group(1)
+        if end < 0 or continues or brace or not (name in bodies or name.isupper()):
+            continue
+        text[match.start() : end] = re.sub(rb"[^\n]", b" ", file.text[match.start() : end])
+        if not re.search(_SPACES.encode(), bodies.get(name, b"")):
+            file.blank.append((match.start(), end))
+    return bytes(text)
+
+
+def _closing(text: bytes, start: int) -> int:
+    """The place after the parenthesis that closes the one at ``start``; -1 where none does."""
+    depth = 0
+    for match in re.finditer(rb"[()]", text[start:]):
+        depth += 1 if match.group() == b"(" else -1
+        if depth == 0:
+            return start + match.end()
+    return -1
 
 
 def _beside(path: Path | None, name: str) -> Path | None:

@@ -149,5 +149,21 @@ def test_constants(text: str, value: int | None) -> None:
     assert constants.number(text) == (text if value is None else value)
 
 
+def test_macro_calls_at_namespace_level() -> None:
+    code = device_code.read(
+        "#define BIND(name, type) \\  \n  void name##_host(type* x) { name<<<1, 1>>>(x); }\n"
+        "#define MAKE(name) __global__ void name(int* x) { *x = 1; }\n"
+        "MAKE(made)\n"
+        "__global__ void k(float* x) { *x = 1; }\n"
+        "BIND(k, (float))\n"
+        "TEST(a, b);\n"
+        'MODULE(NAME, m) {\n  m.def("k");\n}\n'
+    )
+    assert "MAKE(made)\n__global__ void k" in code.source
+    assert not {"BIND(k", "TEST", "MODULE", "m.def"} & {
+        word for word in ("BIND(k", "TEST", "MODULE", "m.def") if word in code.source
+    }
+
+
 def test_a_name_with_two_values_has_none() -> None:
     assert Constants.of("#define N 3\n#define N 4\n").number("N") == "N"
