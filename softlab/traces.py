@@ -226,7 +226,7 @@ class Run:
     smem_bytes: int = 0
     estimated_instructions: int = 0
     findings: tuple[Finding, ...] = ()
-    launched: Any = field(default=None, repr=False)
+    launched: Any = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return "\n".join([f"Run of {self.name or self.file}: {self._shape()}", *self._summary()])
