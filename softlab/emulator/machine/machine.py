@@ -215,6 +215,15 @@ class _Run:
         if self.batch.launch.check:
             self.batch.faults.report(self.batch.faults.missing_lanes(self.instructions[block.start], lanes))
 
+    def same_operation(self, block: Block, other: Block) -> bool:
+        """Whether the first instructions of both blocks are the same operation, such as a shuffle or a vote."""
+        return self.instructions[block.start].opcode == self.instructions[other.start].opcode
+
+    def other_mask(self, block: Block, lanes: Lanes) -> None:
+        """A fault where checks are on."""
+        if self.batch.launch.check:
+            self.batch.faults.report(self.batch.faults.other_mask(self.instructions[block.start], lanes))
+
     def deadlock(self, instruction: int, lanes: Lanes, shortage: Shortage | None = None) -> Exception:
         """The fault of lanes that wait at a barrier for ever."""
         return self.batch.faults.deadlock(self.instructions[instruction], lanes, shortage)

@@ -198,6 +198,17 @@ class FaultReports:
             np.bool_(True),
         )
 
+    def other_mask(self, instruction: Instruction, lanes: Lanes) -> KernelFault:
+        """The fault of lanes that name lanes which executed the operation with another mask and have ended."""
+        return self.fault(
+            "inactive-lane",
+            "the thread names lanes in its mask that came to this operation with another mask, and then ended. All "
+            "lanes that a mask names must come with the same mask",
+            instruction,
+            lanes,
+            np.bool_(True),
+        )
+
     def deadlock(self, instruction: Instruction, lanes: Lanes, shortage: Shortage | None = None) -> KernelFault:
         """The fault of lanes that wait at a barrier for ever; ``shortage``: how many came to one for a number."""
         whole = "cluster" if is_cluster_barrier(instruction) else "block"

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value, lanes_of, lanes_with_same, one_mask, one_mask_per_warp, pack_bits
+from softlab.emulator.machine.other_masks import MaskHost, OtherMasks
 from softlab.emulator.opcodes.block_votes import BlockVotes
 from softlab.emulator.ptx.blocks import Block
 
@@ -25,11 +26,8 @@ class Listeners:
     exit: Callable[[Lanes], Any] | None = None
 
 
-class ScheduleHost(Protocol):
+class ScheduleHost(MaskHost, Protocol):
     """What the schedule asks of the run that it is for."""
-
-    def named_lanes(self, block: Block, lanes: Lanes) -> Value:
-        """The mask of lanes that the block's first instruction names, a value of the set ``lanes``."""
 
     def event_occurred(self, block: Block, lanes: Lanes) -> Value:
         """Lanes whose awaited event has occurred; the block's first instruction waits for it."""
@@ -107,6 +105,7 @@ class Schedule:
         self._ready: _BlockSets = {0: everyone}
         #: At a warp-synchronous instruction, for other lanes that it names.
         self._stalled: _BlockSets = {}
+        self._other_masks = OtherMasks(blocks)
         #: For an event (an mbarrier's phase, the barrier of a cluster).
         self._waiting: _BlockSets = {}
         self._events_when_asked = 0
@@ -192,16 +191,22 @@ class Schedule:
         if self.live is None:
             return lanes
         everyone = lanes.count == self.live.count
-        if everyone and block.one_mask:
+        watched = index in self._other_masks
+        if everyone and block.one_mask and not watched:
             return lanes
         named = one_mask(host.named_lanes(block, lanes))
-        if everyone and not isinstance(named, np.ndarray):
+        if everyone and not isinstance(named, np.ndarray) and not watched:
             return lanes
         together, early = self._together(lanes, named)
         if early is not None:
             _unite(self._stalled, index, early)
             if self._listeners.stall is not None:
                 self._listeners.stall(block, early)
+        if together is not None:
+            if watched:
+                self._other_masks.check(block, together, self.live, host)
+            if self._stalled:
+                self._other_masks.note(block, together, self._stalled, host)
         return together
 
     def _lowest(self) -> tuple[int, Lanes]:
