@@ -53,6 +53,8 @@ class PatternCache:
 
     def total(self, site: Site, lanes: Lanes, address: Value) -> np.ndarray:
         """The rule's figures, summed over all warps of the set: (figures,) int64."""
+        if self._rule is sector_figures and not isinstance(address, np.ndarray):
+            return np.array([lanes.warps])  # all lanes read one aligned item: one sector per warp
         if not isinstance(lanes, Box):
             return self._each_warp(site, lanes, address)
         if not isinstance(address, np.ndarray):

@@ -49,17 +49,27 @@ class _BroadcastAddresses:
 
 
 @dataclass(frozen=True)
+class _OneAddress:
+    """The address of all lanes of an access; the others have 0."""
+
+    address: np.generic
+
+    def of(self, warps: _RecordedWarps) -> np.ndarray:
+        return np.where(warps.active, self.address, 0).astype(np.uint64)
+
+
+@dataclass(frozen=True)
 class _Event:
     """One execution of an instruction by some warps."""
 
     site: Site | InstructionSite
     step: int
     warps: _RecordedWarps
-    columns: tuple[np.ndarray | _BroadcastAddresses, ...]
+    columns: tuple[np.ndarray | _BroadcastAddresses | _OneAddress, ...]
 
     def column(self, number: int) -> np.ndarray:
         found = self.columns[number]
-        return found.of(self.warps) if isinstance(found, _BroadcastAddresses) else found
+        return found if isinstance(found, np.ndarray) else found.of(self.warps)
 
 
 class _Log:
@@ -186,6 +196,9 @@ class Recorder(Observer):
         if isinstance(lanes, Box) and isinstance(address, np.ndarray) and len(address) == 1:
             # A value never changes in place, so it can be spread over the warps at the end.
             log.add(_Event(site, self._step, warps, (_BroadcastAddresses(lanes, address),)))
+            return
+        if not isinstance(address, np.ndarray):
+            log.add(_Event(site, self._step, warps, (_OneAddress(address),)))
             return
         spread = lanes.spread(np.broadcast_to(address, lanes.extent))
         log.add(_Event(site, self._step, warps, (warps.pick(spread).astype(np.uint64),)))

@@ -61,6 +61,15 @@ def last_writer(value: Value, index: Value) -> Value:
     return value
 
 
+def one_address(address: Value) -> Value:
+    """A scalar where all lanes have the same address, as in tables; else the addresses as they are."""
+    if not isinstance(address, np.ndarray):
+        return address
+    flat = address.reshape(-1)
+    first = flat[0]
+    return first if first == flat[-1] and (flat == first).all() else address
+
+
 def first_of(value: Value) -> int:
     """The first lane's value as a Python int."""
     return int(value.flat[0]) if isinstance(value, np.ndarray) else int(value)

@@ -17,6 +17,7 @@ from softlab.emulator.memory.elements import (
     join_elements,
     last_writer,
     misaligned,
+    one_address,
     split_elements,
 )
 from softlab.emulator.memory.partial import partial_cells, partial_load, partial_store
@@ -37,6 +38,7 @@ class GlobalMemory:
     @partial_load
     def load(self, lanes: Lanes, site: Site, address: Value) -> Any:
         """The value(s) at each lane's address."""
+        address = one_address(address)
         pieces = self._pieces(lanes, site, address)
         allocation, where, index = next(pieces)
         if where is None:
