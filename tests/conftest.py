@@ -47,6 +47,7 @@ SLOW = (
     "tests/operators/test_prepared.py",
     "tests/random_cases/",
     "tests/test_fused.py",
+    "tests/bench/record/test_atlas.py::test_the_machine_code",
     "tests/bench/record/test_claims.py::test_the_cases_cover_the_dispatch",
     "tests/bench/record/test_measuring.py::test_every_stopwatch_gives_the_time_of_one_launch",
     "tests/bench/test_fusing.py::test_a_recording",

@@ -1,0 +1,121 @@
+"""Make the recording of what ``measure`` wrote: ``collect OUT``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from softlab.bench.record.describing import short
+from softlab.hardware.atlas import Row
+
+_FOLDER = Path(__file__).resolve().parents[3] / "hardware" / "data"
+METHOD = (
+    "Each kernel's machine code is checked before: between two reads of the clock, or in the loop, stand the measured "
+    "instructions, and nothing else but what is named. Latencies: chains of 32 and of 160 dependent steps in straight "
+    "code, whose difference is divided by the steps. Intervals: loops of 64 and of 192 steps in 8 independent streams "
+    "(4 for 64-bit values), whose difference is divided by the steps and the warps. Bandwidths: the difference of two "
+    "launches, one twice as long as the other. Each figure is the median of 5, all of them twice, 'value' the mean of "
+    "the two and 'spread' their difference."
+)
+COMMAND = "python -m softlab.bench.record.atlas prepare | measure | collect"
+#: Key -> the row that it is another name of.
+ALIASES = {
+    "launch.block_interval": "launch.block_interval.threads.32",
+    "launch.block_turnaround": "launch.block_turnaround.threads.128",
+    "latency.DSM.ATOM": "latency.DSM.ATOM.EXCH",
+}
+#: Key -> (row, row that is taken from it).
+DIFFERENCES = {
+    "latency.S2R": ("latency.S2R+loop", "cost.loop"),
+    "cost.CALL_RET": ("cost.CALL_RET+loop", "cost.loop"),
+}
+#: Warps per scheduler whose interval is that of the class.
+_WARPS = 8
+
+
+def collect(out: Path) -> None:
+    """Write the recording of the device that ``OUT/atlas.json`` names, and print what did not repeat."""
+    record = json.loads((out / "atlas.json").read_text())
+    made = recording(record)
+    name = "h200" if "H200" in made["device"] else "h100" if "H100" in made["device"] else ""
+    if not name:
+        raise SystemExit(f"the atlas is of an H100 or an H200, not of {made['device']}")
+    _FOLDER.mkdir(exist_ok=True)
+    path = _FOLDER / f"atlas_{name}.json"
+    path.write_text(text_of(made))
+    print(f"{path.name}: {len(made['rows'])} rows, {len(made['failed'])} failed")
+    for row in unsteady(made["rows"]):
+        print("did not repeat:", row["key"], row["value"], row["unit"], "spread", row["spread"])
+
+
+def recording(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of :class:`softlab.hardware.atlas.Atlas`, from what ``measure`` wrote."""
+    jobs = {key: job for job in record["jobs"] for key in job["keys"]}
+    first, second = record["passes"]
+    measured = {key: (first[key], second[key]) for key in jobs if key in first and key in second}
+    rows = {key: _row(key, jobs[key], pair, measured, record["kernels"]) for key, pair in measured.items()}
+    for key in list(rows):
+        head, _, last = key.rpartition(".warps.")
+        if head.startswith("interval.") and last == str(_WARPS):
+            rows.setdefault(head, {**rows[key], "key": head})
+    for key, row in ALIASES.items():
+        if row in rows:
+            rows[key] = {**rows[row], "key": key}
+    for key, (whole, part) in DIFFERENCES.items():
+        if whole in rows and part in rows:
+            value = short(rows[whole]["value"] - rows[part]["value"])
+            rows[key] = {**rows[whole], "key": key, "value": value, "note": f"{whole} less {part}"}
+    failed = {key: record["failed"].get(key, "there was no time for it") for key in jobs if key not in rows}
+    return {
+        "about": "What instructions and memory of a GPU take, by microbenchmarks.",
+        "device": record["device"],
+        "date": record["date"],
+        "command": COMMAND,
+        "method": METHOD,
+        "versions": record["versions"],
+        "clocks": record["clocks"],
+        "seconds": record["seconds"],
+        "digest": record["digest"],
+        "rows": [rows[key] for key in sorted(rows)],
+        "failed": [{"key": key, "error": failed[key]} for key in sorted(failed)],
+    }
+
+
+def _row(
+    key: str,
+    job: Mapping[str, Any],
+    pair: tuple[float, float],
+    measured: Mapping[str, tuple[float, float]],
+    kernels: Mapping[str, Any],
+) -> dict[str, Any]:
+    value = sum(pair) / 2
+    notes = [job["note"]] if job["note"] else []
+    for name in job["less"]:
+        value -= _latency(name, measured)
+        notes.append(f"less the latency of {name}")
+    unit = "1" if key.endswith("_share") else "bytes/cycle" if "bandwidth" in key else job["unit"]
+    sass = kernels[job["kernels"][0]]["sass"] if job["method"] in ("chain", "stream", "slope", "branches") else ""
+    row = Row(key, job["family"], unit, short(value), short(abs(pair[0] - pair[1])), sass, ", ".join(notes))
+    return {name: field for name, field in vars(row).items() if field != ""}
+
+
+def _latency(name: str, measured: Mapping[str, tuple[float, float]]) -> float:
+    """The latency of a class, itself less what its chain has besides it."""
+    from softlab.bench.record.atlas.core import CLASSES
+
+    return sum(measured[f"latency.{name}"]) / 2 - sum(_latency(other, measured) for other in CLASSES[name].less)
+
+
+def unsteady(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows that differ between the two passes by more than a cycle and more than 3 %."""
+    return [row for row in rows if row["spread"] > 1 and row["spread"] > 0.03 * abs(row["value"])]
+
+
+def text_of(made: Mapping[str, Any]) -> str:
+    """The recording as JSON, one row per line."""
+    lists = ("rows", "failed")
+    head = ["{", *(f"{json.dumps(name)}: {json.dumps(value)}," for name, value in made.items() if name not in lists)]
+    parts = [f'"{name}": [\n' + ",\n".join(map(json.dumps, made[name])) + "\n]" for name in lists]
+    return "\n".join(head) + "\n" + ",\n".join(parts) + "\n}\n"

@@ -1,0 +1,116 @@
+"""Changes to the machine code of a microbenchmark, where the compiler does not write what is to be measured.
+
+The fields of an instruction of sm_90 (read off ``nvdisasm``): destination in bits 16 to 23, the sources A, B and C in
+bits 24 to 31, 32 to 39 and 64 to 71.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from softlab.bench.record.atlas.checks import CheckError, full_name
+from softlab.cuda import control_codes
+from softlab.cuda.compile import Program
+from softlab.cuda.disassembly import MachineInstruction, disassemble
+
+#: Name -> lowest bit of a register's number.
+FIELDS = {"d": 16, "a": 24, "b": 32, "c": 64}
+
+
+def get(encoding: int, field: str) -> int:
+    """The register's number in a field."""
+    return encoding >> FIELDS[field] & 0xFF
+
+
+def put(encoding: int, **registers: int) -> int:
+    """The encoding with other registers."""
+    for field, number in registers.items():
+        encoding = encoding & ~(0xFF << FIELDS[field]) | number << FIELDS[field]
+    return encoding
+
+
+def text_offset(program: Program, instructions: Sequence[MachineInstruction]) -> int:
+    """Where the kernel's code begins in the cubin.
+
+    Raises:
+        CheckError: the code is not there, or it is there twice.
+    """
+    code = b"".join(_encoding(i).to_bytes(16, "little") for i in instructions)
+    at = program.cubin.find(code)
+    if at < 0 or program.cubin.find(code, at + 1) >= 0:
+        raise CheckError("the machine code as printed is not in the cubin once")
+    return at
+
+
+def _encoding(instruction: MachineInstruction) -> int:
+    if instruction.encoding is None:
+        raise CheckError(f"no encoding of {instruction.text}")
+    return instruction.encoding
+
+
+def patched(program: Program, change: Callable[[MachineInstruction], int | None]) -> Program:
+    """The program with other encodings: ``change`` gives the new one of an instruction, or None to leave it."""
+    instructions = disassemble(program).kernel.instructions
+    at = text_offset(program, instructions)
+    cubin = bytearray(program.cubin)
+    for i in instructions:
+        encoding = change(i)
+        if encoding is not None:
+            cubin[at + i.address : at + i.address + 16] = encoding.to_bytes(16, "little")
+    return replace(program, cubin=bytes(cubin))
+
+
+def only(program: Program, wanted: str, other: str) -> Program:
+    """Make every instruction that matches ``other`` one that matches ``wanted``, with its destination.
+
+    Both must be the same step: their destination is source A of the wanted one.
+
+    Raises:
+        CheckError: there is no wanted instruction of that form.
+    """
+    instructions = disassemble(program).kernel.instructions
+    models = [_encoding(i) for i in instructions if re.fullmatch(wanted, full_name(i))]
+    models = [m for m in models if get(m, "d") == get(m, "a")]
+    if not models:
+        raise CheckError(f"no {wanted} has its destination as source A")
+
+    def change(instruction: MachineInstruction) -> int | None:
+        if not re.fullmatch(other, full_name(instruction)):
+            return None
+        to = get(_encoding(instruction), "d")
+        return put(models[-1], d=to, a=to)
+
+    return patched(program, change)
+
+
+def banks(program: Program, count: int, reuse: bool) -> Program:
+    """Give every FFMA registers of our choice: how many different sources are in one of the two banks.
+
+    A register is in the bank of its number's lowest bit. All accumulators are in one bank. ``count`` 3: both factors
+    are there, too; 2: one is; 1: both are one register of the other bank. With ``reuse`` the first factor comes from
+    the reuse cache.
+    """
+    found = {get(_encoding(i), "d") for i in disassemble(program).kernel.instructions if full_name(i) == "FFMA"}
+    bank = max((0, 1), key=lambda parity: sum(r % 2 == parity for r in found))
+    accumulators = sorted(r for r in found if r % 2 == bank)
+    same, other = (
+        [r for r in range(2, program.registers - 1) if r % 2 == b and r not in found] for b in (bank, 1 - bank)
+    )
+    if len(accumulators) < 4 or len(same) < 2 or not other:
+        raise CheckError(f"too few registers: accumulators {accumulators}, others {same} and {other}")
+    first, second = {3: (same[0], same[1]), 2: (same[0], other[0]), 1: (other[0], other[0])}[count]
+    turn = 0
+
+    def change(instruction: MachineInstruction) -> int | None:
+        nonlocal turn
+        if full_name(instruction) != "FFMA" or instruction.control is None:
+            return None
+        to = accumulators[turn % len(accumulators)]
+        turn += 1
+        encoding = put(_encoding(instruction), d=to, a=first, b=second, c=to)
+        code = replace(instruction.control, reuse=int(reuse), stall_cycles=1, yields=True)
+        return control_codes.encode(encoding, code, program.arch)
+
+    return patched(program, change)

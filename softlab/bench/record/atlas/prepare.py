@@ -1,0 +1,116 @@
+"""Compile every kernel of the atlas and check its machine code: ``prepare FOLDER``. It needs no GPU."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zipfile
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from softlab.bench.record.atlas import checks, patching
+from softlab.bench.record.atlas.checks import CheckError
+from softlab.bench.record.atlas.jobs import COMMON, Job, Source, jobs, sources
+from softlab.cuda.compile import Program, compile_program, nvrtc_version
+from softlab.cuda.disassembly import disassemble
+
+#: Registers of a thread beyond which an SM holds less than 64 warps.
+MOST_REGISTERS = 32
+
+
+def built(name: str, source: Source) -> tuple[Program, dict[str, Any]]:
+    """A kernel's program, and what its machine code has: ``count`` (steps), ``sass``, ``registers``.
+
+    Raises:
+        CheckError: the machine code is not what is to be measured; the message begins with the kernel's name.
+    """
+    program = compile_program(source.text, source.entry, file=f"{name}.cu" if source.entry == "k" else "atlas.cu")
+    try:
+        if source.other:
+            program = patching.only(program, source.wanted[0], source.other)
+        if ".banks." in name:
+            program = patching.banks(program, int(name.split(".banks.")[1][0]), name.endswith(".reuse"))
+        return program, {"registers": program.registers, **_checked(program, source)}
+    except CheckError as error:
+        raise CheckError(f"{name}: {error}") from None
+
+
+def _checked(program: Program, source: Source) -> dict[str, Any]:
+    instructions = disassemble(program).kernel.instructions
+    if source.form == "chain":
+        count, more = checks.chain_count(instructions, source.wanted)
+        return {"count": count, "sass": _named(more, source.wanted)}
+    if source.form == "stream":
+        count, more, others = checks.stream_count(instructions, source.wanted)
+        return {"count": count, "sass": _named(more, source.wanted), "others": others}
+    parts = checks.loops(instructions) if source.form in ("loop", "flight") else [instructions]
+    for wanted, count in zip(source.wanted, source.counts, strict=True):
+        found = [checks.matching(checks.counted(part), wanted) for part in parts]
+        if not any(n == count or (count < 0 and n >= -count) for n in found):
+            raise CheckError(f"{found} of {wanted}, not {count}; there are {dict(checks.counted(instructions))}")
+        if source.form == "flight" and count > 1 and "LDG" in wanted:
+            checks.in_flight(parts[found.index(count)], wanted)
+    return {"count": 1, "sass": _named(checks.counted(instructions), source.wanted)}
+
+
+def _named(names: Iterable[str], wanted: Iterable[str]) -> str:
+    """The names that match, in the order of the patterns."""
+    listed = sorted(names)
+    return ", ".join(dict.fromkeys(n for pattern in wanted for n in listed if re.fullmatch(pattern, n)))
+
+
+@lru_cache(maxsize=1)
+def all_jobs() -> tuple[Job, ...]:
+    """All jobs. No two have a row in common.
+
+    Raises:
+        CheckError: a key is there twice, or a job names a kernel that does not exist.
+    """
+    listed = tuple(jobs())
+    keys = [key for job in listed for key in job.keys]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    missing = sorted({k for job in listed for k in job.kernels} - set(sources()))
+    if twice or missing:
+        raise CheckError(f"keys that are there twice: {twice}; kernels that are missing: {missing}")
+    return listed
+
+
+def prepare(folder: Path) -> None:
+    """Write ``plan.json`` (jobs and kernels) and ``kernels.zip`` (cubins) into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    used = {name for job in all_jobs() for name in job.kernels} | set(COMMON)
+    kernels: dict[str, dict[str, Any]] = {}
+    with zipfile.ZipFile(folder / "kernels.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, source in sources().items():
+            if name not in used:
+                continue
+            program, facts = built(name, source)
+            how = {"entry": program.entry, "kind": source.kind, "operand": source.operand}
+            kernels[name] = {**how, **facts}
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), program.cubin, zipfile.ZIP_DEFLATED)
+    listed = [asdict(job) for job in kept(all_jobs(), kernels)]
+    plan = {"nvrtc": nvrtc_version(), "digest": _digest(), "kernels": kernels, "jobs": listed}
+    (folder / "plan.json").write_text(json.dumps(plan, indent=0))
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    print(f"{len(kernels)} kernels, {len(listed)} jobs, {sum(len(j['keys']) for j in listed)} rows, {size >> 10} KiB")
+
+
+def kept(listed: Iterable[Job], kernels: dict[str, dict[str, Any]]) -> list[Job]:
+    """The jobs that can be measured: 16 warps per scheduler only of kernels with few enough registers."""
+    return [
+        replace(job, parameters=dict(job.parameters))
+        for job in listed
+        if job.parameters.get("warps", 0) <= 32 or kernels[job.kernels[0]]["registers"] <= MOST_REGISTERS
+    ]
+
+
+def _digest() -> str:
+    """A digest of everything that is compiled."""
+    digest = hashlib.sha256()
+    for name, source in sources().items():
+        digest.update(f"{name}\0{source.text}\0".encode())
+    return digest.hexdigest()[:16]
