@@ -17,7 +17,7 @@ from softlab.bench.record.atlas import checks, collect, measure, patching
 from softlab.bench.record.atlas.checks import CheckError
 from softlab.bench.record.atlas.core import CLASSES
 from softlab.bench.record.atlas.jobs import COMMON, Job, Source, sources
-from softlab.bench.record.atlas.prepare import all_jobs, built
+from softlab.bench.record.atlas.prepare import all_jobs, built, section_offset
 from softlab.bench.record.atlas.templates import Step, chain, stream
 from softlab.cuda.compile import compile_program
 from softlab.cuda.disassembly import disassemble, disassembler_found
@@ -54,6 +54,20 @@ def test_steps_that_the_compiler_removes_are_found() -> None:
     for form, text in (("chain", chain(step)), ("stream", stream(step))):
         with pytest.raises(CheckError, match=r"gone: .*VIMNMX|1 instructions"):
             built("gone", Source(text, form=form, wanted=(r"VIMNMX\.U32",)))
+
+
+@needs_disassembler
+def test_the_constants_are_in_the_cubin() -> None:
+    """The recorder writes the links into the cubin before it loads it."""
+    text = sources()["ldc_chase"].text.replace("table[16384]", "table[16384] = {0xfeedbeef, 0xdeadcafe}")
+    cubin = compile_program(text, "ldc_chase").cubin
+    at = section_offset(cubin, ".nv.constant3")
+    assert cubin[at : at + 8] == bytes.fromhex("efbeedfefecaadde")
+    plain = compile_program(sources()["ldc_chase"].text, "ldc_chase").cubin
+    at = section_offset(plain, ".nv.constant3")
+    assert plain[at : at + 65536] == bytes(65536)
+    with pytest.raises(CheckError, match="no section"):
+        section_offset(cubin, ".nv.constant17")
 
 
 @needs_disassembler
@@ -109,8 +123,8 @@ def _folder(folder: Path, keys: list[str]) -> list[Job]:
     with zipfile.ZipFile(folder / "kernels.zip", "w") as archive:
         for name in {name for job in listed for name in job.kernels} | set(COMMON):
             entry, kind = found[name].entry, {"kind": found[name].kind, "operand": found[name].operand}
-            kernels[name] = {"entry": entry, "count": 128, "registers": 24, "sass": "X", **kind}
-            archive.writestr(name, entry)
+            kernels[name] = {"entry": entry, "count": 128, "registers": 24, "sass": "X", "constants": 64, **kind}
+            archive.writestr(name, entry.encode().ljust(64 + 65536, b"\0"))
     plan = {"nvrtc": "12.9", "digest": "0", "kernels": kernels, "jobs": [asdict(job) for job in listed]}
     (folder / "plan.json").write_text(json.dumps(plan))
     return listed

@@ -47,13 +47,15 @@ class Bench:
     def function(self, name: str) -> Any:
         """A kernel, loaded."""
         if name not in self._functions:
-            from cupy.cuda.function import Module
-
-            module = Module()
-            module.load(self._archive.read(name))
-            found = module.get_function(self.kernels[name]["entry"])
-            self._modules[name], self._functions[name] = module, found
+            self._functions[name] = self._loaded(name, self._archive.read(name))
         return self._functions[name]
+
+    def _loaded(self, name: str, cubin: bytes) -> Any:
+        from cupy.cuda.function import Module
+
+        module = self._modules[name] = Module()
+        module.load(cubin)
+        return module.get_function(self.kernels[name]["entry"])
 
     def launch(self, name: str, grid: int, threads: int, *, rounds: int = 0, mode: int = 0, p0: int = 0, p1: int = 0,
                smem: int = 0) -> None:  # fmt: skip
@@ -98,11 +100,11 @@ class Bench:
         self.runtime.memset(self.memory, 0, 1 << 20)
 
     def constants(self, name: str, table: np.ndarray) -> None:
-        """Fill the kernel's constant table."""
-        self.function(name)
-        at = self._modules[name].get_global_var("table")
+        """Load the kernel with other constants: its table is a part of its cubin."""
+        at = self.kernels[name]["constants"]
+        cubin, given = self._archive.read(name), table.astype(np.uint32).tobytes()
         self.wait()
-        self.runtime.memcpy(getattr(at, "ptr", at), np.ascontiguousarray(table).ctypes.data, table.nbytes, 1)
+        self._functions[name] = self._loaded(name, cubin[:at] + given + cubin[at + len(given) :])
 
     def links(self, offsets: np.ndarray) -> None:
         """Make each place of the memory hold the address of the next one, and the last one that of the first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import struct
 import zipfile
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -91,6 +92,8 @@ def prepare(folder: Path) -> None:
             program, facts = built(name, source)
             how = {"entry": program.entry, "kind": source.kind, "operand": source.operand}
             kernels[name] = {**how, **facts}
+            if "__constant__" in source.text and "word(" in source.text and "LDC" in source.wanted:
+                kernels[name]["constants"] = section_offset(program.cubin, ".nv.constant3")
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), program.cubin, zipfile.ZIP_DEFLATED)
     listed = [asdict(job) for job in kept(all_jobs(), kernels)]
     plan = {"nvrtc": nvrtc_version(), "digest": _digest(), "kernels": kernels, "jobs": listed}
@@ -106,6 +109,22 @@ def kept(listed: Iterable[Job], kernels: dict[str, dict[str, Any]]) -> list[Job]
         for job in listed
         if job.parameters.get("warps", 0) <= 32 or kernels[job.kernels[0]]["registers"] <= MOST_REGISTERS
     ]
+
+
+def section_offset(cubin: bytes, name: str) -> int:
+    """Where a section of an ELF file of 64 bits begins in it.
+
+    Raises:
+        CheckError: there is none of that name, or it has no bytes in the file.
+    """
+    (table,) = struct.unpack_from("<Q", cubin, 40)
+    size, count, names = struct.unpack_from("<HHH", cubin, 58)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, table + k * size) for k in range(count)]
+    for at, kind, _, _, offset, _ in headers:
+        start = headers[names][4] + at
+        if cubin[start : cubin.index(b"\0", start)].decode() == name and kind == 1:
+            return int(offset)
+    raise CheckError(f"the cubin has no section {name} with bytes")
 
 
 def _digest() -> str:
