@@ -9,7 +9,8 @@ A load from local memory has a value if one of its bytes was written, and a load
 be padding of a structure. A store of several elements is reported only if none of them has a value.
 
 The observer cannot see what the compiler has decided: it often drops a variable without a value, or takes the value of
-another path. Votes, reductions over a warp, and atomics give a value whatever they get.
+another path. A kernel compiled with ``options=["-G"]``, without optimisation, keeps all its variables. Votes,
+reductions over a warp, and atomics give a value whatever they get.
 """
 
 from __future__ import annotations
@@ -121,7 +122,12 @@ class Undefined(Observer):
         if site.store:
             self._stored(site, lane, where)
         elif site.instruction.opcode == "ld":
-            never = self._unwritten[where].reshape(len(lane), site.elements, -1).all(axis=2)
+            unwritten = self._unwritten[where].reshape(len(lane), site.elements, -1)
+            never = unwritten.all(axis=2)
+            used = site.instruction.used_bytes
+            if used is not None:
+                wanted = (used >> np.arange(site.width) & 1).astype(bool).reshape(site.elements, -1)
+                never = (unwritten | ~wanted).all(axis=2) & wanted.any(axis=1)
             if never.any():
                 self._told.setdefault((site.index, "loaded"), []).append((lane, never))
 

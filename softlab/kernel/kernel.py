@@ -141,7 +141,8 @@ class Kernel:
             check: look for faults that a GPU would not report, such as races in shared and global memory (emulator):
                 True raises the first error; warnings are in ``run.findings``. "collect" raises none and keeps all:
                 the run goes on, loads out of bounds give 0, and stores out of bounds are left out. False: accesses out
-                of bounds and misaligned ones are still found and raised.
+                of bounds and misaligned ones are still found and raised. The compiler often drops a local variable
+                that has no value. A kernel compiled with options=["-G"] keeps and shows all of them.
             record: count, and record the accesses and shuffles of ``blocks`` (emulator). Without it the run is faster
                 and has no counters.
             blocks: linear indices of the blocks whose accesses are recorded, each in the grid.

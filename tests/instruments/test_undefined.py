@@ -10,6 +10,7 @@ from softlab.emulator.ptx.parser import parse
 from softlab.errors import KernelFault
 from softlab.instruments.source_names import unset_variables_of_line
 from softlab.kernel import Kernel
+from tests.faults.cases_objects import UNDEFINED
 
 _HEAD = """.version 8.3
 .target sm_90
@@ -88,6 +89,42 @@ def test_lanes_that_shuffle_what_has_no_value_harm_nobody_until_it_is_used():
     with pytest.raises(KernelFault) as caught:
         kernel.run(1, 32, (x, y, 8, 8))
     assert (caught.value.kind, caught.value.line, caught.value.thread) == ("uninitialized-local", 5, (0, 0, 0))
+
+
+_IN_ONE_BRANCH = """extern "C" __global__ void k(const int* x, int* y) {
+  int value;
+  if (x[threadIdx.x] > 0) value = 2 * x[threadIdx.x];
+  y[threadIdx.x] = __shfl_xor_sync(0xffffffff, value, 1);
+}"""
+
+
+def test_a_function_passes_on_what_has_no_value():
+    """Without optimisation the shuffle is a call, and its parameters are in memory."""
+    kernel, y = Kernel(_IN_ONE_BRANCH, "k", options=["-G"]), np.zeros(32, np.int32)
+    kernel.run(1, 32, (np.ones(32, np.int32), y))
+    with pytest.raises(KernelFault) as caught:
+        kernel.run(1, 32, (np.arange(32, dtype=np.int32), y))
+    assert (caught.value.kind, caught.value.line, caught.value.thread) == ("uninitialized-local", 4, (1, 0, 0))
+
+
+@pytest.mark.parametrize("option", [(), ("-G",)])
+def test_what_the_compiler_drops_is_found_without_optimisation(option):
+    source = _IN_ONE_BRANCH.replace("__shfl_xor_sync(0xffffffff, value, 1)", "value")
+    findings = (
+        Kernel(source, "k", options=option)
+        .run(1, 32, (np.zeros(32, np.int32), np.zeros(32, np.int32)), check="collect")
+        .findings
+    )
+    assert [(f.kind, f.line, f.count, f.symbol) for f in findings] == [("uninitialized-local", 4, 32, "value")] * len(
+        option
+    )
+
+
+@pytest.mark.parametrize("name", ["padded structures", "part of a pack", "two paths", "unused element"])
+def test_good_kernels_without_optimisation(name):
+    good = UNDEFINED[name]
+    kernel = Kernel(good.source, good.kernel, options=["-G"])
+    assert kernel.run(good.grid, good.block, good.arguments(), check="collect", record=False).findings == ()
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ def tracked_registers(image: Image, blocks: Sequence[Block]) -> Tracked:
     steps = []
     for instruction in instructions:
         uses, definitions = reads_and_writes(instruction)
-        if has_stack and loads_local(instruction, image):
+        of_a_call = space_of(instruction) == "param"  # a function may get what has no value, and give it back
+        if (has_stack or of_a_call) and loads_local(instruction, image):
             found.update(definitions)
         elif propagates(instruction):
             steps.append((uses, definitions))

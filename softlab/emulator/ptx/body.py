@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from softlab.emulator.ptx.source_locations import SourceLocations
@@ -79,6 +80,7 @@ class Body:
         self.instructions: list[Instruction] = []
         self.labels: dict[str, int] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
+        self.used_bytes: int | None = None
         self.scopes: list[Scope] = [self.scope]
 
     def parse(self, name: str, entry: bool, params: tuple[Variable, ...], results: tuple[Variable, ...]) -> Function:
@@ -104,7 +106,7 @@ class Body:
         directives = {
             ".reg": self._registers,
             ".loc": self._location,
-            ".pragma": tokens.skip_statement,
+            ".pragma": self._pragma,
             ".section": tokens.skip_section,
         }
         depth = 1
@@ -129,6 +131,14 @@ class Body:
                 self._label()
             else:
                 self._instruction()
+
+    def _pragma(self) -> None:
+        """A pragma, of which only the bytes that the next load needs are kept."""
+        tokens = self.tokens
+        start = tokens.next.start
+        tokens.skip_statement()
+        found = re.search(r'"used_bytes_mask\s+(\w+)"', tokens.text[start : tokens.tokens[tokens.at - 1].end])
+        self.used_bytes = int(found[1], 0) if found and re.fullmatch(r"0[xX][0-9a-fA-F]+|\d+", found[1]) else None
 
     def _location(self) -> None:
         self.locations.take(self.tokens)
@@ -242,8 +252,19 @@ class Body:
         text = " ".join(tokens.text[start:end].split())
         line = tokens.line(start)
         self.instructions.append(
-            Instruction(opcode, tuple(modifiers), tuple(operands), guard, negated, self.locations.frames, text, line)
+            Instruction(
+                opcode,
+                tuple(modifiers),
+                tuple(operands),
+                guard,
+                negated,
+                self.locations.frames,
+                text,
+                line,
+                self.used_bytes if opcode == "ld" else None,
+            )
         )
+        self.used_bytes = None
 
     def _operand(self) -> Operand:
         tokens = self.tokens

@@ -95,7 +95,8 @@ class Instruction:
     ``opcode`` is the first word (``"setp"``); ``modifiers`` all that follow it, without dots (``("lt", "s32")``);
     ``guard`` the predicate register of ``@p`` and ``negated`` whether it was ``@!p``; ``frames`` its source location,
     innermost call first, empty when the PTX has no ``.loc``; ``line`` its line of the PTX, from 1 (0: made
-    by the parser).
+    by the parser); ``used_bytes`` is a mask of the bytes of a load that are used, None where the PTX does not say it
+    (the pragma ``used_bytes_mask``).
     """
 
     opcode: str
@@ -106,6 +107,7 @@ class Instruction:
     frames: tuple[Frame, ...] = ()
     text: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
+    used_bytes: int | None = field(default=None, compare=False)
 
     @property
     def types(self) -> tuple[str, ...]:
