@@ -1,0 +1,114 @@
+"""The kernels that the emulator's speed is measured with, beside the softmax: few warps, and matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from softlab.kernel import Kernel
+from softlab.traces import Run
+
+_SOURCE = """
+extern "C" __global__ void arithmetic(float* x, unsigned* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float a = x[i];
+  unsigned u = y[i];
+  #pragma unroll 1
+  for (int k = 0; k < n; ++k) {
+    a = a * 1.0001f + 0.5f;
+    u = u * 1664525u + 1013904223u;
+    u ^= u >> 13;
+    a = a - (float)(u & 255u) * 0.001f;
+  }
+  x[i] = a;
+  y[i] = u;
+}
+
+extern "C" __global__ void collatz(float* x, unsigned* y, int n) {
+  int i = threadIdx.x;
+  unsigned u = y[i] + 1, steps = 0;
+  while (u != 1 && steps < n) {
+    u = u & 1 ? 3 * u + 1 : u >> 1;
+    ++steps;
+  }
+  x[i] = steps;
+}
+
+extern "C" __global__ void tiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float as[16][16], bs[16][16];
+  int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  float sum = 0;
+  for (int t = 0; t < n; t += 16) {
+    as[threadIdx.y][threadIdx.x] = a[row * n + t + threadIdx.x];
+    bs[threadIdx.y][threadIdx.x] = b[(t + threadIdx.y) * n + column];
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) sum += as[threadIdx.y][k] * bs[k][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
+// Each of 256 threads has 4 x 4 results of the block's 64 x 64.
+extern "C" __global__ void register_tiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float as[16][64], bs[16][64];
+  int tx = threadIdx.x % 16, ty = threadIdx.x / 16, row = blockIdx.y * 64, column = blockIdx.x * 64;
+  float sums[4][4] = {};
+  for (int t = 0; t < n; t += 16) {
+    for (int i = threadIdx.x; i < 1024; i += 256) {
+      as[i % 16][i / 16] = a[(row + i / 16) * n + t + i % 16];
+      bs[i / 64][i % 64] = b[(t + i / 64) * n + column + i % 64];
+    }
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) {
+      float x[4], y[4];
+      for (int i = 0; i < 4; ++i) x[i] = as[k][ty * 4 + i], y[i] = bs[k][tx * 4 + i];
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) sums[i][j] += x[i] * y[j];
+    }
+    __syncthreads();
+  }
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) c[(row + ty * 4 + i) * n + column + tx * 4 + j] = sums[i][j];
+}
+"""
+#: How a run is checked and recorded.
+MODES: dict[str, dict[str, bool]] = {
+    "plain": {"check": False, "record": False},
+    "counters": {"check": False, "record": True},
+    "all checks": {"check": True, "record": True},
+}
+
+
+@dataclass(frozen=True)
+class SpeedCase:
+    """A launch to measure. ``run`` takes the keywords of :meth:`softlab.Kernel.run`."""
+
+    name: str
+    run: Callable[..., Run]
+
+
+def cases() -> list[SpeedCase]:
+    """All cases, their kernels compiled by NVRTC."""
+    return [
+        _of_warps("one warp, arithmetic loop", "arithmetic", 1, 5000),
+        _of_warps("eight warps, arithmetic loop", "arithmetic", 8, 5000),
+        _of_warps("one warp, divergent loop", "collatz", 1, 200),
+        *(_product(f"{n}^3, tiled", "tiled", n, (n // 16, n // 16), (16, 16)) for n in (64, 256)),
+        *(_product(f"{n}^3, register-tiled", "register_tiled", n, (n // 64, n // 64), (256, 1)) for n in (64, 256)),
+    ]
+
+
+def _of_warps(title: str, name: str, warps: int, turns: int) -> SpeedCase:
+    x, y = np.zeros(32 * warps, np.float32), np.arange(32 * warps, dtype=np.uint32)
+    return SpeedCase(title, partial(Kernel(_SOURCE, name).run, 1, 32 * warps, (x, y, turns)))
+
+
+def _product(title: str, name: str, n: int, grid: tuple[int, int], block: tuple[int, int]) -> SpeedCase:
+    random = np.random.default_rng(0)
+    a, b, c = (random.standard_normal((n, n)).astype(np.float32) for _ in range(3))
+    run: Any = partial(Kernel(_SOURCE, name).run, grid, block, (a, b, c, n))
+    return SpeedCase(title, run)

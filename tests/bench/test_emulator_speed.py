@@ -1,0 +1,35 @@
+"""The table of the emulator's speed: its cases run, and compute what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.bench import emulator_speed
+from softlab.bench.emulator_cases import MODES, cases
+from softlab.emulator.machine.native import available
+
+
+def test_the_products_are_right() -> None:
+    for case in cases():
+        if not case.name.startswith("64^3"):
+            continue
+        case.run(check=True)
+        a, b, c, _ = case.run.args[2]  # type: ignore[attr-defined]
+        np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
+
+
+def test_a_row_has_both_ways_beside_an_addition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emulator_speed, "_REPEATS", 1)
+    case = next(c for c in cases() if c.name == "one warp, divergent loop")
+    rows = emulator_speed.measure_case(case)
+    assert [row["mode"] for row in rows] == list(MODES)
+    for row in rows:
+        assert 0.5 < row["addition_microseconds"] < 1000
+        for way in ("none", "all") if available() else ("none",):
+            found = row[way]
+            expected = found["milliseconds"] * 1e3 / row["addition_microseconds"]
+            assert found["additions"] == pytest.approx(expected, rel=0.02, abs=2)
+    text = emulator_speed.table(rows)
+    assert text.count("\n") == 4
+    assert "| one warp, divergent loop | plain |" in text
