@@ -38,6 +38,12 @@ extern "C" __global__ void collatz(float* x, unsigned* y, int n) {
   x[i] = steps;
 }
 
+extern "C" __global__ void sum(float* x, unsigned* y, int n) {
+  float total = 0;
+  for (int k = 0; k < n; ++k) total += x[(threadIdx.x + k) % 32] + y[k % 32];
+  x[threadIdx.x] = total;
+}
+
 extern "C" __global__ void tiled(const float* a, const float* b, float* c, int n) {
   __shared__ float as[16][16], bs[16][16];
   int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
@@ -96,6 +102,7 @@ def cases() -> list[SpeedCase]:
     return [
         _of_warps("one warp, arithmetic loop", "arithmetic", 1, 5000),
         _of_warps("eight warps, arithmetic loop", "arithmetic", 8, 5000),
+        _of_warps("one warp, loop with loads", "sum", 1, 1000),
         _of_warps("one warp, divergent loop", "collatz", 1, 200),
         *(_product(f"{n}^3, tiled", "tiled", n, (n // 16, n // 16), (16, 16)) for n in (64, 256)),
         *(_product(f"{n}^3, register-tiled", "register_tiled", n, (n // 64, n // 64), (256, 1)) for n in (64, 256)),

@@ -39,13 +39,11 @@ class GlobalMemory:
     def load(self, lanes: Lanes, site: Site, address: Value) -> Any:
         """The value(s) at each lane's address."""
         address = one_address(address)
-        pieces = self._pieces(lanes, site, address)
-        allocation, where, index = next(pieces)
-        if where is None:
-            return split_elements(site, allocation.view(site.item)[index])
+        one = self._one_array(lanes, site, address, ())
+        if one is not None:
+            return split_elements(site, one[0].view(site.item)[one[1]])
         items = np.empty(np.shape(address), site.item)
-        items[where] = allocation.view(site.item)[index]
-        for allocation, where, index in pieces:
+        for allocation, where, index in self._pieces(lanes, site, address):
             items[where] = allocation.view(site.item)[index]
         return split_elements(site, items)
 
@@ -84,36 +82,45 @@ class GlobalMemory:
     def store(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         """Write each lane's value(s) to its address."""
         value = join_elements(site, values)
+        one = self._one_array(lanes, site, address, values)
+        if one is not None:
+            one[0].view(site.item)[one[1]] = last_writer(value, one[1])
+            return
         for allocation, where, index in self._pieces(lanes, site, address, values):
-            if where is None:
-                allocation.view(site.item)[index] = last_writer(value, index)
-            else:
-                allocation.view(site.item)[index] = np.broadcast_to(last_writer(value, where), where.shape)[where]
+            allocation.view(site.item)[index] = np.broadcast_to(last_writer(value, where), where.shape)[where]
 
     @partial_cells
     def cells(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
         """(memory as items, index of each lane's item, which lanes) in the order of the lanes: for atomics."""
         address = np.broadcast_to(address, lanes.extent)
+        one = self._one_array(lanes, site, address, ())
+        if one is not None:
+            yield one[0].view(site.item), one[1].reshape(-1), slice(None)
+            return
         for allocation, where, index in self._pieces(lanes, site, address):
-            which = slice(None) if where is None else where.reshape(-1)
-            yield allocation.view(site.item), index.reshape(-1), which
+            yield allocation.view(site.item), index.reshape(-1), where.reshape(-1)
+
+    def _one_array(
+        self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...]
+    ) -> tuple[Allocation, Any] | None:
+        """(allocation, item index) where all lanes touch the same one; None where they do not, or go beyond it."""
+        at = bisect_right(self.allocations.bases, (first_of(address) + site.offset) & _ADDRESS_MASK) - 1
+        if at < 0:
+            return None
+        allocation = self.allocations.all[at]
+        offset = address - np.uint64((allocation.base - site.offset) & _ADDRESS_MASK)
+        if int(offset.max()) > allocation.nbytes - site.width:
+            return None
+        if misaligned(offset, site.width):
+            raise self._misaligned(lanes, site, address)
+        self._begin_access((allocation,), lanes, site, address, values)
+        return allocation, (offset >> site.shift).view(np.int64)
 
     def _pieces(
         self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...] = ()
-    ) -> Iterator[tuple[Allocation, np.ndarray | None, Any]]:
-        """What the lanes touch: (allocation, mask of the addresses in it or None for all, item index)."""
+    ) -> Iterator[tuple[Allocation, np.ndarray, Any]]:
+        """What lanes that touch several arrays touch of each: (allocation, mask of the addresses in it, item index)."""
         width = site.width
-        at = bisect_right(self.allocations.bases, (first_of(address) + site.offset) & _ADDRESS_MASK) - 1
-        allocation = self.allocations.all[at] if at >= 0 else None
-        if allocation is not None:
-            offset = address - np.uint64((allocation.base - site.offset) & _ADDRESS_MASK)
-            if int(offset.max()) <= allocation.nbytes - width:
-                if misaligned(offset, width):
-                    raise self._misaligned(lanes, site, address)
-                self._begin_access((allocation,), lanes, site, address, values)
-                index = offset >> site.shift
-                yield allocation, None, index.view(np.int64)
-                return
         target = address + np.uint64(site.offset & _ADDRESS_MASK)
         bases = np.array(self.allocations.bases, np.uint64)
         ends = np.array([a.end for a in self.allocations.all], np.uint64)
