@@ -65,7 +65,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(executor="gpu", grid=(1, 1, 1), block=(1, 1, 1), arch="sm_90", file="k.cu", source="")
-    monkeypatch.setattr("softlab.traces._FORMAT", 0)
+    monkeypatch.setattr("softlab.traces.runs._FORMAT", 0)
     run.save(tmp_path / "old")
     monkeypatch.undo()
     with pytest.raises(ValueError, match="has the format 0"):
@@ -204,7 +204,7 @@ def test_a_run_of_before_has_no_facts_of_its_program(tmp_path: Path, monkeypatch
     run = softlab.trace(np.ones((2, 100), np.float32)).run
     assert run.registers
     with monkeypatch.context() as patch:
-        patch.setattr("softlab.traces._PLAIN", ("executor", "grid", "block", "arch", "file", "source",
+        patch.setattr("softlab.traces.runs._PLAIN", ("executor", "grid", "block", "arch", "file", "source",
                                                 "lane_instructions", "level"))  # fmt: skip
         run.save(tmp_path / "old")
     loaded = Run.load(tmp_path / "old")

@@ -23,6 +23,7 @@ from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
 from softlab.instruments.atomic_counter import AtomicCounter
+from softlab.instruments.counter_remarks import CounterRemarks
 from softlab.instruments.cp_async_sectors import cp_async_sectors
 from softlab.instruments.execution_counter import ExecutionCounter
 from softlab.instruments.issue import Issue, UnrolledLoop
@@ -95,6 +96,8 @@ class Counters(Observer):
         self._counts = np.zeros_like(counted.once)
         #: Machine instructions of which it is not certain how often they ran; known after :meth:`result`.
         self.estimated = 0
+        #: What is left out or not certain.
+        self.remarks = CounterRemarks()
         self._warps: dict[int, int] = {}
         self._ranges: dict[int, tuple[int, int]] = {}
         self._banks = PatternCache(bank_figures, BANK_PERIOD, 2)
@@ -110,6 +113,7 @@ class Counters(Observer):
 
     def batch(self, batch: Any) -> None:
         """Settle what is kept of the lanes of the batch before."""
+        self.remarks.begin(batch.program)
         for unrolled in self._loops.values():
             unrolled.settle()
         self._sunk.clear()
@@ -149,6 +153,7 @@ class Counters(Observer):
                 self._copied(*self._fetched, lanes, address)
             self._fetched = None
         elif site.operation:
+            self.remarks.atomic(site, lanes)
             self._atomic(site, self._atomics.shared(site, lanes, address))
         else:
             self._access(self._shared, site, lanes, address)
@@ -158,6 +163,7 @@ class Counters(Observer):
         if site.instruction.opcode == "cp" and site.instruction.has("cg"):
             self._fetched = (site, lanes, address)
         elif site.operation:
+            self.remarks.atomic(site, lanes)
             self._atomic(site, self._atomics.global_(site, lanes, address))
         elif site.space != "const":
             self._access(self._global, site, lanes, address)
@@ -167,6 +173,7 @@ class Counters(Observer):
     ) -> None:
         """Requests and sectors of the lanes that access another block; wavefronts of those that access their own."""
         if site.operation:
+            self.remarks.remote_atomic(site, lanes)
             return
         other = np.broadcast_to(owner != lanes.row_index, lanes.extent)
         if not other.all():

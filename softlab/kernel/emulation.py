@@ -139,6 +139,7 @@ class EmulatedKernel:
             buffers=tuple(Buffer(m.index, m.base, m.nbytes, m.dtype) for m in emulation.mapped),
             instructions=counters.result() if counters else None,
             estimated_instructions=counters.estimated if counters else 0,
+            remarks=counters.remarks.sentences(program.file) if counters else (),
             shared=recorder.shared() if recorder else Accesses.empty(),
             global_=recorder.global_() if recorder else Accesses.empty(),
             shuffles=recorder.shuffles() if recorder else Shuffles.empty(),

@@ -113,6 +113,7 @@ def _report(
         notes=_notes(failure, command),
         message=str(failure or ""),
         findings=tuple(_named(finding, command) for finding in run.findings) if run else (),
+        remarks=run.remarks if run else (),
     )
 
 

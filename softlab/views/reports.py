@@ -17,6 +17,8 @@ from softlab.views.tables import code, table
 
 #: Fused accesses that a report names.
 MOST_FUSED = 4
+#: Remarks on the counters that a report shows.
+MOST_REMARKS = 4
 _TEXT = "font-size:13px;line-height:20px;color:var(--jp-content-font-color1,inherit)"
 
 
@@ -55,7 +57,7 @@ class Report:
     registers per thread (None where there is no compiled kernel); smem_bytes: the dynamic shared memory of a block;
     counters and by_line: those of the run; level: whether accesses are counted in the "machine code" or in the
     "PTX"; fused: a sentence for each access that the assembler made of several of the PTX; findings: what the run found
-    and did not raise.
+    and did not raise; remarks: what the counters leave out or cannot know.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Report:
     notes: tuple[tuple[int, str], ...] = ()
     message: str = ""
     findings: tuple[Finding, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
@@ -168,6 +171,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         found.append((f"occupancy on {report.occupancy.device.name}", _occupancy(report.occupancy)))
     if report.executor == "gpu":
         found.append(("counters", "none on a GPU; give NumPy arrays, and the emulator counts"))
+    found += [("counters" if not number else "", remark) for number, remark in enumerate(report.remarks[:MOST_REMARKS])]
     if report.level == "PTX":
         found.append(("accesses", "counted in the PTX, since nvdisasm is missing; the machine code may fuse some"))
     found += [("fused by the assembler", sentence) for sentence in report.fused[:MOST_FUSED]]

@@ -37,6 +37,7 @@ def run_report(run: Run) -> Report:
         level=run.level if run.instructions else "",
         fused=fused_sentences(run),
         findings=run.findings,
+        remarks=run.remarks,
     )
 
 

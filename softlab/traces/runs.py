@@ -1,7 +1,6 @@
-"""Frozen records of what ran: counters, lines, warp-level memory accesses and shuffles.
+"""Frozen records of what ran: a launch (:class:`Run`), saved and loaded, and an operator's run (:class:`Trace`).
 
-Records are columnar: NumPy arrays with one row per event. So a view can filter them with a mask, and a file holds them
-without pickle. Records with arrays compare by identity: compare ``counters`` or columns to compare two runs.
+They hold the records of :mod:`softlab.traces.records`.
 """
 
 from __future__ import annotations
@@ -17,176 +16,10 @@ import numpy as np
 
 from softlab.archives import checked_column, read_archive, write_archive
 from softlab.findings import Finding, found_words, headline, without_repetitions
+from softlab.traces.records import COUNTERS, Accesses, Buffer, FusedAccess, InstructionCounters, Shuffles
 
-#: The counters of a run, counted per warp as the hardware does. An atomic on global memory whose result is used is
-#: "global_atomic", else "global_reduction". "instructions" are those of the machine code. Where ``Run.level`` is "PTX",
-#: they are the "ptx_instructions".
-COUNTERS = (
-    "shared_load_instructions",
-    "shared_store_instructions",
-    "shared_load_wavefronts",
-    "shared_store_wavefronts",
-    "bank_conflicts",
-    "global_load_requests",
-    "global_load_sectors",
-    "global_store_requests",
-    "global_store_sectors",
-    "dshared_load_requests",
-    "dshared_load_sectors",
-    "dshared_store_requests",
-    "dshared_store_sectors",
-    "shared_atomic_instructions",
-    "shared_atomic_wavefronts",
-    "global_atomic_requests",
-    "global_atomic_sectors",
-    "global_reduction_requests",
-    "global_reduction_sectors",
-    "shuffle_instructions",
-    "barriers",
-    "instructions",
-    "ptx_instructions",
-)
-
-
-#: Lines of a record's text below its first one, and findings among them.
-_MOST_LINES, _MOST_FINDINGS = 24, 3
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """One array argument as the kernel sees it: ``base`` its address, ``nbytes`` its size, ``index`` the argument's."""
-
-    index: int
-    base: int
-    nbytes: int
-    dtype: str
-
-
-@dataclass(frozen=True, eq=False)
-class Accesses:
-    """Warp-level memory accesses of the recorded blocks, in the order they ran. One row per warp and instruction.
-
-    line (n,) int32: line of the kernel's CUDA file (0: unknown);
-    instruction (n,) int32: index into ``Trace.instructions``;
-    store (n,) bool; width (n,) int32: bytes per lane; block (n,) int64: linear block index; warp (n,) int32: warp in
-    the block; step (n,) int64: order in the run; address (n, 32) uint64: byte offset in the block's shared memory, or
-    global address (see ``Trace.buffers``); active (n, 32) bool: the lanes that took part.
-    """
-
-    line: np.ndarray
-    instruction: np.ndarray
-    store: np.ndarray
-    width: np.ndarray
-    block: np.ndarray
-    warp: np.ndarray
-    step: np.ndarray
-    address: np.ndarray
-    active: np.ndarray
-
-    @classmethod
-    def empty(cls) -> Accesses:
-        """No accesses."""
-        return cls(*(np.zeros(s, d) for s, d in _ACCESS_COLUMNS.values()))
-
-    def __len__(self) -> int:
-        return len(self.line)
-
-    def select(self, mask: np.ndarray) -> Accesses:
-        """The rows where ``mask`` (n,) is true, or at those indices."""
-        return type(self)(**{f.name: getattr(self, f.name)[mask] for f in fields(self)})
-
-
-_ACCESS_COLUMNS: dict[str, tuple[tuple[int, ...], str]] = {
-    "line": ((0,), "i4"),
-    "instruction": ((0,), "i4"),
-    "store": ((0,), "?"),
-    "width": ((0,), "i4"),
-    "block": ((0,), "i8"),
-    "warp": ((0,), "i4"),
-    "step": ((0,), "i8"),
-    "address": ((0, 32), "u8"),
-    "active": ((0, 32), "?"),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Shuffles:
-    """Warp shuffles of the recorded blocks. One row per warp and instruction.
-
-    line, instruction, block, warp, step as in :class:`Accesses`; mode (n,) '<U4' ("bfly", "down", "up", "idx");
-    source (n, 32) int8: the lane that each lane read, its own if out of range; active (n, 32) bool;
-    given, received (n, 32) uint32: raw bits.
-    """
-
-    line: np.ndarray
-    instruction: np.ndarray
-    block: np.ndarray
-    warp: np.ndarray
-    step: np.ndarray
-    mode: np.ndarray
-    source: np.ndarray
-    active: np.ndarray
-    given: np.ndarray
-    received: np.ndarray
-
-    @classmethod
-    def empty(cls) -> Shuffles:
-        """No shuffles."""
-        n = np.zeros
-        return cls(
-            n(0, "i4"), n(0, "i4"), n(0, "i8"), n(0, "i4"), n(0, "i8"), n(0, "U4"),
-            n((0, 32), "i1"), n((0, 32), "?"), n((0, 32), "u4"), n((0, 32), "u4"),
-        )  # fmt: skip
-
-    def __len__(self) -> int:
-        return len(self.line)
-
-    def select(self, mask: np.ndarray) -> Shuffles:
-        """The rows where ``mask`` (n,) is true, or at those indices."""
-        return type(self)(**{f.name: getattr(self, f.name)[mask] for f in fields(self)})
-
-
-@dataclass(frozen=True, eq=False)
-class InstructionCounters:
-    """The counters of each PTX instruction, with its text and its source lines.
-
-    text: PTX text of each; frames: its source lines, innermost call first, as (file, line);
-    counts (instructions, len(COUNTERS)) int64 in the order of ``COUNTERS``.
-    """
-
-    text: tuple[str, ...]
-    frames: tuple[tuple[tuple[str, int], ...], ...]
-    counts: np.ndarray
-
-    def totals(self) -> dict[str, int]:
-        """Counter name -> sum over all instructions."""
-        return {name: int(value) for name, value in zip(COUNTERS, self.counts.sum(axis=0), strict=True)}
-
-    def by_line(self, file: str) -> dict[int, dict[str, int]]:
-        """Line of ``file`` -> its counters. An instruction counts for the innermost of its frames in that file."""
-        lines: dict[int, np.ndarray] = {}
-        for frames, counts in zip(self.frames, self.counts, strict=True):
-            line = next((number for name, number in frames if name == file), None)
-            if line is not None and counts.any():
-                lines[line] = lines.get(line, 0) + counts
-        return {
-            line: {name: int(value) for name, value in zip(COUNTERS, lines[line], strict=True)}
-            for line in sorted(lines)
-        }
-
-
-@dataclass(frozen=True)
-class FusedAccess:
-    """Loads or stores of the PTX that are one access in the machine code.
-
-    carrier: index of the PTX instruction for which the access counts; parts: indices of all of them, sorted; width:
-    bytes per lane that it moves; text: one of the machine instructions ("STS.128 [R12], R8").
-    """
-
-    carrier: int
-    parts: tuple[int, ...]
-    width: int
-    text: str
+#: Lines of a record's text below its first one, and findings and remarks among them.
+_MOST_LINES, _MOST_FINDINGS, _MOST_REMARKS = 24, 3, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +34,9 @@ class Run:
     not follow from the PTX for certain, such as targets of a jump table; fused: the accesses that the machine code
     makes of several of the PTX; name: the kernel's; registers per thread (None: unknown), bytes
     per thread spilled to memory, static and dynamic shared memory per block in bytes; findings: all that
-    ``check="collect"`` found, or the warnings of ``check=True``; launched: program and arguments for
-    ``softlab.estimate``, with weak references to the arrays (None for a run from a file).
+    ``check="collect"`` found, or the warnings of ``check=True``; remarks: what the counters leave out or cannot know,
+    in sentences; launched: program and arguments for ``softlab.estimate``, with weak references to the arrays (None
+    for a run from a file).
     """
 
     executor: str
@@ -226,6 +60,7 @@ class Run:
     smem_bytes: int = 0
     estimated_instructions: int = 0
     findings: tuple[Finding, ...] = ()
+    remarks: tuple[str, ...] = ()
     launched: Any = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -249,10 +84,11 @@ class Run:
         width = max(map(len, counters), default=0)
         recorded = f"{len(self.shared)} shared and {len(self.global_)} global accesses, {len(self.shuffles)} shuffles"
         lines = [f"  {name.ljust(width)}  {value}" for name, value in counters.items()]
-        room = _MOST_LINES - len(found) - 1
+        remarks = [f"  {remark}" for remark in self.remarks[:_MOST_REMARKS]]
+        room = _MOST_LINES - len(found) - len(remarks) - 1
         if len(lines) > room:
             lines[room - 1 :] = [f"  and {len(lines) - room + 1} more counters in run.counters"]
-        return [*found, *lines, f"  recorded: {recorded}"]
+        return [*found, *lines, *remarks, f"  recorded: {recorded}"]
 
     def _findings(self) -> list[str]:
         """What was found wrong, the first in a line each."""
@@ -284,6 +120,7 @@ class Run:
         plain["buffers"] = [asdict(buffer) for buffer in self.buffers]
         plain["fused"] = [asdict(access) for access in self.fused]
         plain["findings"] = [asdict(finding) for finding in self.findings]
+        plain["remarks"] = list(self.remarks)
         columns = {
             f"{log}.{column.name}": getattr(getattr(self, log), column.name)
             for log, record in _LOGS.items()
@@ -380,7 +217,11 @@ def _checked_parts(header: Mapping[str, Any], columns: Mapping[str, np.ndarray])
     for finding in findings:
         _need(_is_count(finding.count) and finding.severity in ("error", "warning"), "findings")
         _need(all(isinstance(text, str) for text in (finding.kind, finding.message)), "findings")
-    return {"buffers": buffers, "fused": fused, "instructions": instructions, "findings": findings}
+    remarks = tuple(header.get("remarks", ()))
+    _need(all(isinstance(remark, str) for remark in remarks), "remarks")
+    return {
+        "buffers": buffers, "fused": fused, "instructions": instructions, "findings": findings, "remarks": remarks,
+    }  # fmt: skip
 
 
 def _tuples(record: Mapping[str, Any]) -> dict[str, Any]:
