@@ -26,6 +26,8 @@ class Repetition(Enum):
     NONE = 0
     #: What decides their course is as it was, but they write what they also read: others may run first.
     UNCERTAIN = 1
+    #: The same, and that for very many steps.
+    UNCHANGED_FOR_LONG = 3
     #: They do the same for ever, if no other lane and no clock changes it.
     CERTAIN = 2
 
@@ -42,10 +44,13 @@ class LoopDetector:
 
     A state is the block to run next with its lanes, the registers that decide where they go and what they access, and
     that nothing in memory has changed since, or that the loop reads nothing from memory to decide. In a long loop the
-    addresses may differ, too. R. P. Brent, An improved Monte Carlo factorization algorithm, BIT 20 (1980).
+    addresses may differ, too. A loop that writes what it may read to decide is never certain: it is told of after
+    ``patience`` steps in which nothing has changed that decides.
+
+    R. P. Brent, An improved Monte Carlo factorization algorithm, BIT 20 (1980).
     """
 
-    def __init__(self, registers: list[Value], facts: LoopFacts) -> None:
+    def __init__(self, registers: list[Value], facts: LoopFacts, patience: int) -> None:
         self._registers = registers
         self._facts = facts
         self._polls = facts.polls
@@ -60,6 +65,9 @@ class LoopDetector:
         self._state: list[Value] = []
         self._late = self._reads = False
         self._changes = 0
+        self._patience = patience
+        #: Since when a loop that writes what it may read has not changed what decides: (step, block, lanes, registers).
+        self._held: tuple[int, int, Lanes, list[Value]] | None = None
 
     def repeats(self, index: int, lanes: Lanes, schedule: Schedule, writes: int) -> Repetition:
         """Call it before each step: whether these lanes are at the same block as before, and nothing else has changed.
@@ -107,7 +115,15 @@ class LoopDetector:
         registers = self._facts.control if self._late else self._facts.control_and_addresses
         if not self._unchanged(registers, self._state, lanes):
             return Repetition.NONE
-        return Repetition.UNCERTAIN if read_and_written else Repetition.CERTAIN
+        return self._uncertain(lanes) if read_and_written else Repetition.CERTAIN
+
+    def _uncertain(self, lanes: Lanes) -> Repetition:
+        held = self._held
+        same = held is not None and held[1] == self._index and _same_lanes(lanes, held[2])
+        if held is None or not same or not self._unchanged(self._facts.control, held[3], lanes):
+            self._held = self._step, self._index, lanes, list(self._registers)
+            return Repetition.UNCERTAIN
+        return Repetition.UNCHANGED_FOR_LONG if self._step - held[0] > self._patience else Repetition.UNCERTAIN
 
     def _unchanged(self, registers: Sequence[int], state: list[Value], lanes: Lanes) -> bool:
         """Whether these registers of the lanes hold what they held in that state."""

@@ -60,6 +60,10 @@ def run(launch: Launch, progress: Callable[[int], Any] | None = None) -> int:
     return total
 
 
+#: A loop may go on for this part of the budget, in blocks of code, with nothing changed that decides about its end.
+_SHARE_OF_BUDGET = 500
+
+
 #: A block's code, and its function bound to the units of a batch.
 BoundBlock = tuple[CompiledBlock, Callable[..., tuple]]
 
@@ -235,7 +239,7 @@ class _Run:
         on_block = listeners(batch.launch.observers, "block")
         on_edge = listeners(batch.launch.observers, "edge")
         total, budget = 0, batch.launch.budget
-        loops = LoopDetector(registers, batch.program.loops)
+        loops = LoopDetector(registers, batch.program.loops, budget // _SHARE_OF_BUDGET)
         while schedule.live is not None and (chosen := schedule.next(self)) is not None:
             index, lanes = chosen
             if index >= len(bound):  # ran off the end
@@ -259,6 +263,8 @@ class _Run:
                         raise faults.infinite_loop(lanes, self.instructions[block.start], missing)
                     schedule.look_again(index, lanes)
                     continue
+                if repetition is Repetition.UNCHANGED_FOR_LONG:
+                    raise faults.unchanged_for_long(lanes, self.instructions[block.start], host.steps)
             if on_block is not None:
                 on_block(block, lanes)
             flow = schedule if on_edge is None else _ToldFlow(schedule, block, on_edge)

@@ -173,6 +173,19 @@ class FaultReports:
             np.bool_(True),
         )
 
+    def unchanged_for_long(self, lanes: Lanes, instruction: Instruction, steps: int) -> KernelFault:
+        """The fault of a loop that only what it writes itself could end, and has not for very long."""
+        hint = self._not_begun()
+        return self.fault(
+            "infinite-loop",
+            f"the kernel has issued {steps} instructions, and what decides about the end of its loop has not changed "
+            "for a long time. Check what should end the loop here; if it is only slow, raise "
+            f"budget={'. ' if hint else ''}{hint}",
+            instruction,
+            lanes,
+            np.bool_(True),
+        )
+
     def _not_begun(self) -> str:
         """A hint for a thread that waits for a block that has not begun; "" where all have."""
         later = self._launch.blocks - self.geometry.first - self._blocks
