@@ -60,6 +60,9 @@ class Access:
         self.width = width_of(form) if width is None else width
         self._read, self._offset = form.address(number)
         self._guard: Reader | None = form.guard
+        #: Addresses are cut to a multiple of this; ``cut`` (k, 32) is what was cut off.
+        self.align = 1
+        self.cut = np.zeros((0, WARP), np.int64)
         self.space = _SPACE_OF.get(form.instruction.opcode)
 
     def active(self, r: list) -> np.ndarray | None:
@@ -74,6 +77,9 @@ class Access:
         """The lanes by the space that they touch; each is checked by the memory and logged here."""
         now = self.machine.now
         address = now.spread(self._read(r)).astype(np.int64) + self._offset
+        if self.align > 1:
+            self.cut = address % self.align
+            address = address - self.cut
         if self.space is not None:
             yield self._part(self.space, address, active)
             return

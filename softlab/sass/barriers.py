@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Convergence:
 
     def read(self, barrier: int, lanes: Lanes) -> Value:
         """The lanes that each lane will meet, uint32: what BMOV saves."""
-        return lanes.take(self._of(barrier))
+        return lanes.take(self._of(barrier).copy())
 
     def write(self, barrier: int, lanes: Lanes, value: Value) -> None:
         """What BMOV brings back."""
@@ -199,8 +199,9 @@ class BlockBarriers:
         self._count: dict[int, np.ndarray] = {}  # threads that complete it, 0: all of the block
         self._waiting: list[tuple[int, int, Lanes]] = []
         self._votes: dict[int, np.ndarray] = {}
-        #: (blocks,): what BAR.RED of the last barrier gave: how many lanes said yes, and whether all did.
-        self.result: Any = None
+        warps = len(machine.live)
+        #: (warps,): what BAR.RED of the last barrier gave each warp: how many lanes said yes, and whether all did.
+        self.result = (np.zeros(warps, np.int64), np.zeros(warps, bool))
 
     @property
     def waits(self) -> str:
@@ -246,10 +247,10 @@ class BlockBarriers:
             return
         votes = self._votes[barrier].reshape(setup.blocks, -1)
         yes = np.bitwise_count(votes).sum(axis=1)
-        if self.result is None:
-            self.result = (np.zeros(setup.blocks, np.int64), np.zeros(setup.blocks, bool))
-        self.result[0][done] = yes[done]
-        self.result[1][done] = (votes == arrived).all(axis=1)[done]
+        every = (votes == arrived).all(axis=1)
+        told = (arrived != 0) & done[:, None]
+        self.result[0].reshape(told.shape)[told] = np.broadcast_to(yes[:, None], told.shape)[told]
+        self.result[1].reshape(told.shape)[told] = np.broadcast_to(every[:, None], told.shape)[told]
         arrived[done] = 0
         votes[done] = 0
         kept = []

@@ -2,12 +2,14 @@
 
 Bank 0 of sm_90, as its machine code reads it: threads per block from byte 0, blocks of the grid from 0xc, the window of
 local memory at 0x20, the first stack pointer at 0x28, a descriptor of global memory at 0x208 that means nothing here,
-and the parameters from 0x210. What else stands there is not known, and reading it is an error.
+the size of a cluster and the grid in clusters from 0x140 to 0x167, the blocks of a cluster at 0x188, and the
+parameters from 0x210. What else stands there is not known, and reading it is an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from softlab.sass.lanes import Value
 PARAMETERS = 0x210
 _DESCRIPTOR = 0x208
 _WINDOW, _STACK = 0x20, 0x28
+_CLUSTER, _CLUSTER_BLOCKS = 0x140, 0x188
 _TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -56,18 +59,37 @@ class Constants:
 
 
 def first_bank(
-    grid: tuple[int, int, int], block: tuple[int, int, int], stack: int, parameters: bytes
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    cluster: tuple[int, int, int] | None,
+    stack: int,
+    parameters: bytes,
 ) -> tuple[bytearray, np.ndarray]:
     """Bank 0 of a launch, and which of its bytes are known. ``stack``: bytes of a thread's stack."""
+    inner = cluster or (1, 1, 1)
+    clusters = [
+        np.uint32(cluster is not None).tobytes(),
+        np.array(inner, np.uint32).tobytes(),
+        np.array([_inverse(n) for n in inner], np.float32).tobytes(),
+        np.array([n // c for n, c in zip(grid, inner, strict=True)], np.uint32).tobytes(),
+    ]
     data = bytearray(PARAMETERS + len(parameters))
     known = np.zeros(len(data), bool)
     for offset, raw in (
         (0, b"".join(size.to_bytes(4, "little") for size in (*block, *grid))),
         (_WINDOW, LOCAL_WINDOW.to_bytes(8, "little")),
         (_STACK, stack.to_bytes(4, "little")),
+        (_CLUSTER, b"".join(clusters)),
+        (_CLUSTER_BLOCKS, np.uint32(np.prod(inner)).tobytes()),
         (_DESCRIPTOR, bytes(8)),
         (PARAMETERS, parameters),
     ):
         data[offset : offset + len(raw)] = raw
         known[offset : offset + len(raw)] = True
     return data, known
+
+
+def _inverse(number: int) -> np.float32:
+    """The least float32 that is not below 1 / number: a block's index times it, cut, is its cluster's index."""
+    near = np.float32(1 / number)
+    return near if Fraction(float(near)) * number >= 1 else np.nextafter(near, np.float32(2))

@@ -189,7 +189,7 @@ def _interpreted(blocks: Sequence[int] | None, grid: Index3, cluster: Index3) ->
 def _constants(
     program: Program, compiled: _Compiled, grid: Index3, block: Index3, parameters: bytes, memory: Allocations
 ) -> Constants:
-    zero, known = first_bank(grid, block, _stack(program), parameters)
+    zero, known = first_bank(grid, block, compiled.image.cluster, _stack(program), parameters)
     banks: dict[int, bytes | bytearray] = {0: zero}
     for number in (2, 3, 4):
         data = compiled.cubin.constant_bank(number, program.entry, compiled.image.addresses)

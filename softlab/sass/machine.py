@@ -73,6 +73,7 @@ class Machine:
         self.issued = 0
         self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
         self._slept_at = -1
+        self._late = False
 
     # Paths
 
@@ -141,8 +142,7 @@ class Machine:
     def _waits(self) -> bool:
         if not self.live.any():
             return False
-        stuck = ["an mbarrier"] if self._asleep else []
-        stuck += [
+        stuck = [
             name for part in (self.barriers, self.warp_sync, self.convergence, self.cluster) if (name := part.waits)
         ]
         warp = int(np.flatnonzero(self.live)[0])
@@ -194,7 +194,7 @@ class Machine:
         """Whether all executing lanes may pass the instruction at ``pc``; if not, those that may come back to it."""
         now = self.now
         masks = pack(ready) & now.masks
-        if (masks == now.masks).all():
+        if (masks == now.masks).all() or self._late:
             return True
         self._asleep.append((pc, self.lanes(now.warps, now.masks & ~masks)))
         if masks.any():
@@ -211,8 +211,10 @@ class Machine:
 
     def _wake(self) -> bool:
         """Let the lanes that sleep look again, once all others have stopped; whether there are any."""
-        if not self._asleep or self.issued == self._slept_at:
+        if not self._asleep:
             return False
+        # Nothing has happened since they looked: hardware wakes them after some time, without the event.
+        self._late = self.issued == self._slept_at
         self._slept_at = self.issued
         for pc, lanes in self._asleep:
             self.push(pc, lanes)

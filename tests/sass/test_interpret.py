@@ -9,10 +9,11 @@ from softlab.cuda.disassembly import disassembler_found
 from softlab.errors import KernelFault, UnsupportedInstruction
 from softlab.kernel import Kernel
 from softlab.sass import Kind, Space, interpret
-from tests.hardware.cases import CounterCase, all_cases
+from tests.hardware.cases import all_cases
 from tests.hardware.machine_cases import machine_cases
 from tests.hardware.record import recording
 from tests.hardware.record_machine import recording as recording_of_machine
+from tests.sass.recorded import held_to_both
 
 pytestmark = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
@@ -27,24 +28,6 @@ QUICK = (
     "global atomic add __half2 random of 7", "grid stride 1000",
     "fast softmax float16 64x100", "fast softmax float32 33x5", "fast softmax float32 4x20000",
 )  # fmt: skip
-
-
-def held_to_both(case: CounterCase, instructions: int) -> None:
-    """Outputs bit for bit those of the PTX emulator, and as many instructions as the hardware executed."""
-    how = case.launch()
-    kernel = Kernel.from_program(how.compile())
-    given = case.arguments()
-    found = interpret(kernel, how.grid, how.block, given, smem=how.smem)
-    expected = case.arguments()
-    for before, fresh in zip(given, expected, strict=True):
-        if isinstance(before, np.ndarray):
-            assert before.tobytes() == fresh.tobytes(), "an argument was changed"
-    kernel.run(how.grid, how.block, expected, smem=how.smem, check=False, record=False)
-    for number, array in enumerate(expected):
-        if isinstance(array, np.ndarray):
-            assert found.output(number).tobytes() == array.tobytes(), f"argument {number}"
-    assert found.instructions == instructions
-    assert found.instructions == sum(len(stream) for stream in found.streams)
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -1,8 +1,8 @@
 """Barriers in shared memory (mbarrier), and stores to another block of the cluster that count on one.
 
-The 64 bits of an mbarrier, as the code that makes one fills them: bit 63 is the phase; bits 43 to 62 are 2**20 less the
-number of arrivals of a phase, and bits 1 to 20 count up from there, so that they overflow with the last one. Where the
-bytes that are still to come are kept is not known: here it is bits 21 to 42.
+The 64 bits of an mbarrier, as the code that makes one fills them and reads them: bits 1 to 20 are 2**20 less the number
+of arrivals of a phase; bits 43 to 62 count up from there, so that they overflow with the last one; bit 63 is the phase.
+Where the bytes that are still to come are kept is not known: here it is bits 21 to 42.
 """
 
 from __future__ import annotations
@@ -19,19 +19,25 @@ from softlab.sass.registry import Step, effect, gate
 from softlab.sass.streams import Kind, Space
 
 _COUNT_BITS, _BYTES_BITS = 20, 22
-_COUNT, _BYTES, _RELOAD, _PHASE = 1, 21, 43, 63
+_RELOAD, _BYTES, _COUNT, _PHASE = 1, 21, 43, 63
 _ARRIVALS = (1 << _COUNT_BITS) - 1
 _MOST_BYTES = (1 << _BYTES_BITS) - 1
 _OFFSET = (1 << RANK_SHIFT) - 1
 _FORM = re.compile(r"A([01R])T([01RX])")
 
 
-def update(machine: Machine, row: int, offset: int, arrivals: int, expected: int, arrived_bytes: int) -> int:
-    """Count on the mbarrier of a block; its value before. A phase ends with its last arrival and its last byte."""
+def update(
+    machine: Machine, row: int, offset: int, arrivals: int, expected: int, arrived_bytes: int, dropped: int = 0
+) -> int:
+    """Count on the mbarrier of a block; its value before. A phase ends with its last arrival and its last byte.
+
+    ``dropped``: arrivals that the next phases do not wait for.
+    """
     memory = machine.shared.view(8)
     place = machine.shared.place(np.array([row]), np.array([offset]), 8)[0]
     before = int(memory[place])
     count, reload = before >> _COUNT & _ARRIVALS, before >> _RELOAD & _ARRIVALS
+    reload = reload + dropped & _ARRIVALS
     left = (before >> _BYTES & _MOST_BYTES) + expected - arrived_bytes & _MOST_BYTES
     phase = before >> _PHASE
     # All have arrived and bytes are still to come: the count stands at 0 until they have.
@@ -73,14 +79,13 @@ def _exchange(form: Form, machine: Machine) -> Step:
 
 
 def _arrive(form: Form, machine: Machine) -> Step:
-    form.only("ARRIVE", "TRANS64", *(m for m in form.modifiers if _FORM.fullmatch(m)))
+    # RED: without a result. OPTOUT: the next phases do not wait for these arrivals. TX: bytes that have come.
+    form.only("ARRIVE", "TRANS64", "RED", "OPTOUT", *(m for m in form.modifiers if _FORM.fullmatch(m)))
     found = next((f for m in form.modifiers if (f := _FORM.fullmatch(m))), None)
     arrivals, expects = (found[1], found[2]) if found else ("1", "R")
-    if "X" in expects:
-        raise NotImplementedError("this arrival")
     access = Access(form, machine, 1, Kind.ATOMIC, 8)
     access.space = Space.SHARED
-    operand = form.u32(2)
+    operand, drops = form.u32(2), form.has("OPTOUT")
     put = None if form.place(0) == SINK else form.place64(0)
     if put is not None:
         low = form.place(0)
@@ -96,18 +101,40 @@ def _arrive(form: Form, machine: Machine) -> Step:
             assert part.row is not None
             for k, (at, lane) in enumerate(zip(*np.nonzero(part.active), strict=True)):
                 given = int(number[at, lane])
+                count = given if arrivals == "R" else int(arrivals)
                 before[at, lane] = update(
                     machine,
                     int(part.row[k]),
                     int(part.address[k]),
-                    given if arrivals == "R" else int(arrivals),
-                    given if expects == "R" else int(expects),
-                    0,
+                    count,
+                    0 if expects == "X" else given if expects == "R" else int(expects),
+                    given if expects == "X" else 0,
+                    count if drops else 0,
                 )
         if put is not None:
             halves = split(before)
             for place, half in zip((low, low + 1), halves, strict=True):
                 r[place] = machine.now.collect(np.where(active, half, machine.now.spread(r[place])))
+
+    return step
+
+
+@effect("ARRIVES")
+def _arrive_behind_copies(form: Form, machine: Machine) -> Step:
+    """ARRIVES.LDGSTSBAR: once the copies of each lane have come, which is at once here. TRANSCNT: as a byte."""
+    form.only("LDGSTSBAR", "64", "TRANSCNT", "ARVCNT")
+    access = Access(form, machine, 0, Kind.ATOMIC, 8)
+    access.space = Space.SHARED
+    counts_bytes = form.has("TRANSCNT")
+
+    def step(r: list) -> None:
+        active = access.active(r)
+        if active is None:
+            return
+        for part in access.parts(r, active):
+            assert part.row is not None
+            for row, offset in zip(part.row, part.address, strict=True):
+                update(machine, int(row), int(offset), not counts_bytes, 0, counts_bytes)
 
     return step
 

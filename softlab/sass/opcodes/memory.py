@@ -100,6 +100,11 @@ def _copy(form: Form, machine: Machine) -> Step:
     source = Access(form, machine, numbers[1], Kind.ASYNC_COPY)
     to.space, source.space = Space.SHARED, Space.GLOBAL
     live = form.predicate(len(form.operands) - 1) if form.operands[-1].kind == "P" else None
+    uniform = form.operands[numbers[0]].uniform
+    if uniform is not None and uniform.index == 0 and form.operands[numbers[1]].name == "desc[UR1]":
+        raise NotImplementedError("a copy with a hint for the cache, whose registers nvdisasm does not print")
+    if form.has("ZFILL"):
+        source.align = to.width
 
     def step(r: list) -> None:
         active = to.active(r)
@@ -112,10 +117,19 @@ def _copy(form: Form, machine: Machine) -> Step:
         if reads.any():
             for part in source.parts(r, reads):
                 items[reads] = source.load(part)
+            if source.align > 1:
+                _clear_tails(items, reads, source.cut)
         for part in to.parts(r, active):
             to.store(part, items[active])
 
     return step
+
+
+def _clear_tails(items: np.ndarray, reads: np.ndarray, cut: np.ndarray) -> None:
+    """Zeros in place of the last bytes of each lane: as many as were cut off its source address."""
+    width = items.dtype.itemsize
+    data = items.view(np.uint8).reshape(*items.shape, width)
+    data[reads[:, :, None] & (np.arange(width) >= width - cut[:, :, None])] = 0
 
 
 @pure("ULDC")

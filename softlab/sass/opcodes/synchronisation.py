@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.sass.form import U32, Form
+from softlab.sass.lanes import first_lane
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Step, effect, end
 
@@ -39,14 +40,8 @@ def _end_collective(form: Form, machine: Machine) -> Step:
 def _barrier(form: Form, machine: Machine) -> Step:
     pc = form.instruction.index
     form.only("SYNC", "DEFER_BLOCKING", "ARV", "RED", "POPC", "AND", "OR")
-    if form.operands[0].kind != "integer":
-        raise NotImplementedError("a barrier whose number is in a register")
-    number = form.operands[0].value
-    threads = 0
-    if len(form.operands) > 1 and form.operands[1].kind == "integer":
-        threads = form.operands[1].value
-    elif len(form.operands) > 1 and form.operands[1].kind in ("R", "UR"):
-        raise NotImplementedError("a barrier whose number of threads is in a register")
+    number = form.bits(0)
+    threads, packed = _threads(form)
     vote = form.predicate(len(form.operands) - 1) if form.has("RED") else None
     guard, waits = form.guard, not form.has("ARV")
 
@@ -60,9 +55,34 @@ def _barrier(form: Form, machine: Machine) -> Step:
         if vote is not None:
             rows = np.searchsorted(machine.now.warps, lanes.warps)
             yes = machine.now.truth(vote(r))[rows] & lanes.masks
-        machine.barriers.arrive(number, pc, lanes, threads=threads, wait=waits, vote=yes)
+        value = machine.now.spread(number(r)).astype(np.int64)
+        first = value[np.arange(len(value)), first_lane(machine.now.masks)]
+        first = first[np.searchsorted(machine.now.warps, lanes.warps)]
+        for one in np.unique(first):
+            here = first == one
+            arriving = lanes if here.all() else machine.lanes(lanes.warps[here], lanes.masks[here])
+            machine.barriers.arrive(
+                int(one) & 15,
+                pc,
+                arriving,
+                threads=int(one) >> 16 & 0xFFF if packed else threads,
+                wait=waits,
+                vote=None if yes is None else yes[here],
+            )
 
     return step
+
+
+def _threads(form: Form) -> tuple[int, bool]:
+    """(threads that complete the barrier, 0 for all; whether a register has them beside the barrier's number)."""
+    operands = form.operands
+    if len(operands) < 2 or operands[1].kind == "P":
+        return 0, False
+    if operands[1].kind == "integer":
+        return operands[1].value, False
+    if operands[1].kind == "R" and operands[1].index == operands[0].index:
+        return 0, True
+    raise NotImplementedError("a barrier whose number of threads is in a register of its own")
 
 
 @effect("B2R")
@@ -78,7 +98,7 @@ def _barrier_result(form: Form, machine: Machine) -> Step:
 
     def step(r: list) -> None:
         now = machine.now
-        count, everyone = (part[machine.setup.row_of_block] for part in machine.barriers.result)
+        count, everyone = (part.copy() for part in machine.barriers.result)
         r[place] = now.take(count.astype(np.uint32)[:, None])
         if predicate is not None:
             r[predicate] = now.take((everyone if operation == "AND" else count != 0)[:, None])

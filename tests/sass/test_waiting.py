@@ -1,0 +1,113 @@
+"""Barriers, clusters and asynchronous copies in machine code: results are those of the PTX emulator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.cuda.disassembly import disassembler_found
+from softlab.kernel import Kernel
+from softlab.sass import Kind, Space, interpret
+
+pytestmark = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+
+
+def outputs(source: str, name: str, grid: int, block: int, *args: np.ndarray) -> list[np.ndarray]:
+    """What the interpreter leaves in the arrays, which must be what the PTX emulator leaves."""
+    kernel = Kernel(source, name)
+    found = interpret(kernel, grid, block, args)
+    expected = [a.copy() for a in args]
+    kernel.run(grid, block, expected)
+    for number, array in enumerate(expected):
+        np.testing.assert_array_equal(found.output(number), array)
+    return [found.output(number) for number in range(len(args))]
+
+
+def test_barriers_whose_number_is_in_a_register_count_their_own_threads():
+    source = """
+extern "C" __global__ void halves(const int* in, int* out) {
+  int t = threadIdx.x, number = t / 64 + 1, count, all;
+  asm volatile("{ .reg .pred p; setp.gt.s32 p, %1, 0; bar.red.popc.u32 %0, %2, 64, p; }"
+    : "=r"(count) : "r"(in[t]), "r"(number));
+  asm volatile("{ .reg .pred p, q; setp.gt.s32 p, %1, 0; bar.red.and.pred q, %2, 64, p; selp.s32 %0, 1, 0, q; }"
+    : "=r"(all) : "r"(in[t]), "r"(number));
+  out[2 * t] = count; out[2 * t + 1] = all;
+}"""
+    values = np.ones(128, np.int32)
+    values[5] = 0
+    _, out = outputs(source, "halves", 1, 128, values, np.zeros((128, 2), np.int32))
+    assert out[:64].tolist() == [[63, 0]] * 64
+    assert out[64:].tolist() == [[64, 1]] * 64
+
+
+def test_a_warp_synchronous_barrier_joins_two_paths():
+    source = """
+extern "C" __global__ void paths(const int* in, int* out) {
+  int t = threadIdx.x, other;
+  if (t % 3 == 0) other = in[t] + 1; else other = in[t] * 2;
+  __syncwarp();
+  out[t] = __shfl_xor_sync(~0u, other, 1);
+}"""
+    outputs(source, "paths", 1, 64, np.arange(64, dtype=np.int32), np.zeros(64, np.int32))
+
+
+def test_an_mbarrier_ends_its_phase_with_the_last_arrival():
+    source = """
+#include <cuda/barrier>
+extern "C" __global__ void phases(int* out) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  __shared__ int data[64];
+  if (threadIdx.x == 0) init(&barrier, 64);
+  __syncthreads();
+  for (int k = 0; k < 3; ++k) {
+    data[threadIdx.x] = 10 * k + threadIdx.x;
+    barrier.arrive_and_wait();
+    out[64 * k + threadIdx.x] = data[63 - threadIdx.x];
+    barrier.arrive_and_wait();
+  }
+}"""
+    (out,) = outputs(source, "phases", 1, 64, np.zeros((3, 64), np.int32))
+    assert out.tolist() == [[10 * k + 63 - t for t in range(64)] for k in range(3)]
+
+
+def test_blocks_of_a_cluster_read_each_others_shared_memory_and_are_interpreted_together():
+    source = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void __cluster_dims__(2, 1, 1) swap(int* out) {
+  __shared__ int mine[32];
+  cg::cluster_group cluster = cg::this_cluster();
+  mine[threadIdx.x] = 100 * blockIdx.x + threadIdx.x;
+  cluster.sync();
+  out[32 * blockIdx.x + threadIdx.x] = cluster.map_shared_rank(mine, cluster.block_rank() ^ 1)[threadIdx.x];
+  cluster.sync();
+}"""
+    (out,) = outputs(source, "swap", 4, 32, np.zeros((4, 32), np.int32))
+    assert out[:, 0].tolist() == [100, 0, 300, 200]
+    part = interpret(Kernel(source, "swap"), 4, 32, (np.zeros((4, 32), np.int32),), blocks=[3])
+    assert part.blocks == (2, 3)
+    requests = part.streams[0].accesses
+    remote = (requests.space == Space.DISTRIBUTED_SHARED) & (requests.kind == Kind.LOAD)
+    assert remote.sum() == 1
+
+
+def test_asynchronous_copies_of_a_warp_have_two_requests():
+    source = """
+#include <cuda_pipeline.h>
+extern "C" __global__ void copy(const float4* in, float4* out) {
+  __shared__ float4 tile[64];
+  __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], 16);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[threadIdx.x] = tile[63 - threadIdx.x];
+}"""
+    values = np.arange(256, dtype=np.float32)
+    _, out = outputs(source, "copy", 1, 64, values, np.zeros(256, np.float32))
+    np.testing.assert_array_equal(out.reshape(64, 4), values.reshape(64, 4)[::-1])
+    found = interpret(Kernel(source, "copy"), 1, 64, (values, np.zeros(256, np.float32)))
+    requests = found.streams[0].accesses
+    copies = requests.kind == Kind.ASYNC_COPY
+    assert requests.space[copies].tolist() == [Space.GLOBAL, Space.SHARED]
+    assert np.diff(requests.offsets)[copies].tolist() == [16, 16]
+    assert len(set(requests.position[copies].tolist())) == 1
