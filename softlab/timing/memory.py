@@ -57,11 +57,16 @@ class Memory:
         self.common: dict[int, float] = {}
         self.units: dict[int, float] = {}
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
-        self.dram_bytes = self.dram_busy = 0.0
+        self.dram_bytes = self.dram_busy = self.l2_busy = 0.0
         self.atomic_busy = 0.0
         self.last_store = 0.0
         self._shares = [share for share, _ in parameters.loaded]
         self._lines = [n for n, _ in parameters.lines_interval]
+
+    @property
+    def served(self) -> float:
+        """Cycles of work of the busiest of DRAM, L2 and the load and store unit."""
+        return max(self.dram_busy / self.dram_rate, self.l2_busy, self.lsu_busy)
 
     def access(
         self, t: float, space: int, kind: int, wavefronts: int, sectors: tuple[int, ...], latency: float, lanes: int,
@@ -143,7 +148,9 @@ class Memory:
         """Loads of sectors that L1 does not have."""
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
-        self.l2_free = free = begin + len(sectors) * self.l2_cycles
+        work = len(sectors) * self.l2_cycles
+        self.l2_free = free = begin + work
+        self.l2_busy += work
         far = any(_far(sector) for sector in sectors)
         done = free + (p.l2_far if far else p.l2_near)
         self.l2_requests += len(sectors)
@@ -197,7 +204,9 @@ class Memory:
         p = self.p
         begin = start if start > self.l2_free else self.l2_free
         factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
-        self.l2_free = begin + len(sectors) * self.l2_cycles * factor
+        work = len(sectors) * self.l2_cycles * factor
+        self.l2_free = begin + work
+        self.l2_busy += work
         written = min(size, _SECTOR * len(sectors)) * self.sharing.written_back
         if written:
             written *= p.dram_write
@@ -218,8 +227,9 @@ class Memory:
     def _atomic(self, start: float, kind: int, sectors: tuple[int, ...], lanes: int, latency: float) -> float:
         p = self.p
         begin = start if start > self.l2_free else self.l2_free
-        self.l2_free = begin + len(sectors) * self.l2_cycles
-        done = self.l2_free
+        work = len(sectors) * self.l2_cycles
+        self.l2_free = done = begin + work
+        self.l2_busy += work
         each = max(1.0, lanes / len(sectors))
         for sector in sectors:
             ready = self.l2.get(sector) or self.common.get(sector)

@@ -117,7 +117,7 @@ def estimate(
     clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
     run = simulate(program, order, p, memory, clock, warm=cache == "warm")
     counts = np.array([work.instructions for work in order], float)
-    cycles = max(extrapolate(run, sample, float(counts.sum())), 1.0)
+    cycles = max(extrapolate(run, sample, float(counts.sum()), memory.served), 1.0)
     return _record(launch, sample, device, cache, p, program, memory, run, counts, cycles)
 
 
@@ -170,7 +170,7 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     use["issue"] = run.issued / (4 * span)
     use["shared"] = memory.shared_busy / span
     use["l1"] = (memory.lsu_busy - memory.shared_busy) / span
-    use["l2"] = memory.l2_requests * memory.l2_cycles / span
+    use["l2"] = memory.l2_busy / span
     use["dram"] = memory.dram_busy / memory.dram_rate / span
     use["atomics"] = max((free for free in memory.units.values()), default=0.0) / span if memory.atomics else 0.0
     return {name: min(1.0, value) for name, value in use.items()}

@@ -81,12 +81,20 @@ def _blocks_of(number: int, grid: Index3, cluster: Index3) -> list[int]:
     ]
 
 
-def extrapolate(run: SmRun, sample: Sample, instructions: float) -> float:
+def extrapolate(run: SmRun, sample: Sample, instructions: float, served: float = 0.0) -> float:
     """Cycles of the busiest SM, from those of the sample.
 
     Arguments:
-        instructions: of all blocks of the sample.
+        instructions: of all blocks of the sample. served: the cycles for which the busiest of DRAM, L2 and the load and
+            store unit worked for the sample. What waits in front of them at the end is not seen in the rate of the
+            blocks, but the whole launch takes no less than their work.
     """
+    count = len(sample.blocks)
+    done = run.issued / max(1.0, instructions)
+    return max(_extrapolated(run, sample, instructions), served / max(done, 1e-9) * sample.per_sm / count)
+
+
+def _extrapolated(run: SmRun, sample: Sample, instructions: float) -> float:
     count = len(sample.blocks)
     if not run.complete:
         (t0, n0), (t1, n1) = run.progress[len(run.progress) // 2], run.progress[-1]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.timing.sampling import choose
+from softlab.timing.sampling import Sample, choose, extrapolate
 from softlab.timing.sharing import sharing
+from softlab.timing.sm import SmRun
 
 
 def test_a_sample_has_one_block_of_each_range_and_no_period():
@@ -55,3 +56,11 @@ def test_what_a_launch_writes_stays_in_l2_if_it_is_little():
     much = [np.arange(100) + 1000 * k for k in range(10)]
     assert little.written_back == 0
     assert sharing(much, much, 10**6, 264, 60 << 20).written_back == 1
+
+
+def test_a_launch_takes_no_less_than_the_work_of_its_memory():
+    run = SmRun(cycles=100.0, drained=100.0, finished=[50.0, 100.0], issued=10)
+    sample = Sample((0, 1), per_sm=20, resident=1, active=132)
+    assert extrapolate(run, sample, 10) == pytest.approx(100 + 18 * 50)
+    assert extrapolate(run, sample, 10, served=90.0) == pytest.approx(1000)
+    assert extrapolate(run, sample, 10, served=150.0) == pytest.approx(1500)
