@@ -36,7 +36,8 @@ class Source:
 
     ``wanted``: patterns of machine instructions; ``form`` says where they must be: "chain", "stream", "loop" (each of
     ``counts`` in one loop), "flight" (and all loads of it before any is used), "any" (in the whole kernel; a count
-    below 0 is a least one). ``other``: see :mod:`softlab.bench.record.atlas.patching`.
+    below 0 is a least one). ``other`` and ``model`` (the
+    name of a kernel, and a pattern of an instruction in it): see :mod:`softlab.bench.record.atlas.patching`.
     """
 
     text: str
@@ -47,6 +48,7 @@ class Source:
     other: str = ""
     kind: str = "r"
     operand: str = "r"
+    model: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -86,13 +88,25 @@ def sources() -> dict[str, Source]:
     for banks in (1, 2, 3):
         for reuse in (False, True):
             found[f"stream.FFMA.banks.{banks}{'.reuse' * reuse}"] = found["stream.FFMA"]
+    for name, (uniform, kernel, pattern) in UNIFORM.items():
+        text = found["stream.IADD3"].text
+        found[f"stream.{name}"] = Source(text, "k", "stream", (uniform,), model=(kernel, pattern))
     found |= _pieces(_MEMORY, "memory.cu") | _pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
         found[name] = Source(icache.source(name), name, "any", ("FADD",), (-icache.CHUNKS * icache.STEPS,))
     return found
 
 
-_LOAD, _STORE = r"LDG\.E\..*", r"STG\.E\..*"
+#: Class -> its pattern, and a kernel with such an instruction, as it is printed: the compiler writes no stream of them.
+UNIFORM = {
+    "UIADD3": ("UIADD3", "bulk", r"UIADD3 UR\d+, UR\d+, UR\d+, URZ"),
+    "ULOP3": (r"ULOP3\.LUT", "dsm_stream", r"ULOP3\.LUT UR\d+, UR\d+, 0x1, .*"),
+    "USHF": (r"USHF\.L\.U32", "loaded_1", r"USHF\.L\.U32 UR\d+, UR\d+, 0x\w+, URZ"),
+    "UIMAD": ("UIMAD", "bulk", r"UIMAD UR\d+, UR\d+, UR\d+, URZ"),
+    "UPOPC": ("UPOPC", "loaded_1", r"UPOPC UR\d+, UR\d+"),
+    "ULDC": ("ULDC", "bulk", r"ULDC UR\d+, c\[0x0\]\[0x228\]"),
+}
+_STORE = r"STG\.E\..*"
 _MEMORY: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "links": ("any", (_STORE,), (1,)),
     "flush": ("any", (_STORE,), (1,)),
@@ -165,6 +179,9 @@ def _register_jobs() -> Iterator[Job]:
         if entry.stream:
             for warps in WARPS:
                 yield _stream(f"interval.{name}.warps.{warps}", name, entry.family, "scheduler", 4 * warps)
+    for name in UNIFORM:
+        for warps in WARPS:
+            yield _stream(f"interval.{name}.warps.{warps}", name, "uniform", "scheduler", 4 * warps)
     for name, entry in MIXED.items():
         yield _stream(f"interval.mixed.{name}", name, entry.family, "scheduler", 32)
     for banks in (1, 2, 3):

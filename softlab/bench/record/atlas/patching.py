@@ -114,3 +114,30 @@ def banks(program: Program, count: int, reuse: bool) -> Program:
         return control_codes.encode(encoding, code, program.arch)
 
     return patched(program, change)
+
+
+#: The first uniform register that the patched streams use. The compiler counts from 4 and does not come so far here.
+_UNIFORM = 40
+
+
+def uniform(program: Program, model: MachineInstruction) -> Program:
+    """Make every IADD3 of a stream a copy of the model, an instruction of the uniform datapath, on registers of ours.
+
+    Each stream's register becomes another uniform register, which is the destination and source A.
+    """
+    found = sorted({get(_encoding(i), "d") for i in disassemble(program).kernel.instructions if _adds(i)})
+    numbers = {register: _UNIFORM + 2 * k for k, register in enumerate(found)}
+
+    def change(instruction: MachineInstruction) -> int | None:
+        if not _adds(instruction) or instruction.control is None:
+            return None
+        number = numbers[get(_encoding(instruction), "d")]
+        encoding = put(_encoding(model), d=number, **({} if "c[" in model.text else {"a": number}))
+        return control_codes.encode(encoding, replace(instruction.control, reuse=0), program.arch)
+
+    return patched(program, change)
+
+
+def _adds(instruction: MachineInstruction) -> bool:
+    encoding = _encoding(instruction)
+    return full_name(instruction) == "IADD3" and get(encoding, "d") in (get(encoding, field) for field in "abc")

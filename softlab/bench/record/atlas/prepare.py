@@ -17,7 +17,7 @@ from softlab.bench.record.atlas import checks, patching
 from softlab.bench.record.atlas.checks import CheckError
 from softlab.bench.record.atlas.jobs import COMMON, Job, Source, jobs, sources
 from softlab.cuda.compile import Program, compile_program, nvrtc_version
-from softlab.cuda.disassembly import disassemble
+from softlab.cuda.disassembly import MachineInstruction, disassemble
 
 #: Registers of a thread beyond which an SM holds less than 64 warps.
 MOST_REGISTERS = 32
@@ -33,11 +33,23 @@ def built(name: str, source: Source) -> tuple[Program, dict[str, Any]]:
     try:
         if source.other:
             program = patching.only(program, source.wanted[0], source.other)
+        if source.model[0]:
+            program = patching.uniform(program, _model(*source.model))
         if ".banks." in name:
             program = patching.banks(program, int(name.split(".banks.")[1][0]), name.endswith(".reuse"))
         return program, {"registers": program.registers, **_checked(program, source)}
     except CheckError as error:
         raise CheckError(f"{name}: {error}") from None
+
+
+@lru_cache(maxsize=16)
+def _model(kernel: str, pattern: str) -> MachineInstruction:
+    """The first instruction of a kernel whose text matches."""
+    program, _ = built(kernel, sources()[kernel])
+    for instruction in disassemble(program).kernel.instructions:
+        if re.fullmatch(pattern, instruction.text):
+            return instruction
+    raise CheckError(f"{kernel} has no instruction {pattern}")
 
 
 def _checked(program: Program, source: Source) -> dict[str, Any]:
