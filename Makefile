@@ -14,6 +14,8 @@ LAB_OPTIONS ?=
 EXPLORE_OPTIONS ?=
 # auto: browser tests are skipped, with a reason, where there is no Chromium. required: they fail there.
 BROWSER ?= auto
+# What runs both ways.
+EMULATOR_TESTS := tests/emulator tests/instruments tests/faults tests/kernels tests/test_kernel.py
 # Further options for pytest, e.g. PYTEST="-k banks -x".
 PYTEST ?=
 
@@ -76,6 +78,11 @@ test-quick: $(TEST_STAMP) ## pytest, without the slow tests
 .PHONY: test-code
 test-code: $(TEST_STAMP) ## pytest, also the slow tests, without GPU and browser
 	$(call stage,code,$(IN_VENV) -m pytest -q -n auto --durations=10 -m "not gpu and not browser" $(PYTEST))
+
+.PHONY: test-both-ways
+test-both-ways: $(TEST_STAMP) ## the emulator's tests with blocks of code in NumPy, then with all of them compiled
+	$(call stage,blocks in NumPy,$(IN_VENV) -m pytest -q -n auto --compiled-blocks none $(EMULATOR_TESTS) $(PYTEST))
+	$(call stage,compiled blocks,$(IN_VENV) -m pytest -q -n auto --compiled-blocks all $(EMULATOR_TESTS) $(PYTEST))
 
 .PHONY: test-notebooks
 test-notebooks: $(TEST_STAMP) ## the notebooks through nbval

@@ -40,7 +40,7 @@ extern "C" __global__ void collatz(float* x, unsigned* y, int n) {
 
 extern "C" __global__ void sum(float* x, unsigned* y, int n) {
   float total = 0;
-  for (int k = 0; k < n; ++k) total += x[(threadIdx.x + k) % 32] + y[k % 32];
+  for (int k = 0; k < n; ++k) total += y[(threadIdx.x + k) % 32] + y[k % 32];
   x[threadIdx.x] = total;
 }
 

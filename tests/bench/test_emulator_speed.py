@@ -10,11 +10,13 @@ from softlab.bench.emulator_cases import MODES, cases
 from softlab.emulator.machine.native import available
 
 
-def test_the_products_are_right() -> None:
+def test_the_cases_have_no_findings_and_the_products_are_right() -> None:
     for case in cases():
+        if case.name.startswith("256^3"):
+            continue
+        assert case.run(check="collect").findings == ()
         if not case.name.startswith("64^3"):
             continue
-        case.run(check=True)
         a, b, c, _ = case.run.args[2]  # type: ignore[attr-defined]
         np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
 
