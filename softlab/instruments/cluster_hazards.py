@@ -286,9 +286,9 @@ class ClusterHazards(Hazards):
         acquired = shadow.acquired(who.row, who.thread)
         bad = np.zeros(len(copy.lane), bool)
         if copy.writes:
-            bad = own & shadow.read_by_another(owner, word, who.thread, False)
+            bad = own & shadow.read_by_another(owner, word, who.thread)
             bad |= remote.unordered(remote.read, owner, word, acquired, False)
-        bad = bad | own & shadow.written_by_another(owner, word, who.thread, False, False)
+        bad = bad | own & shadow.written_by_another(owner, word, who.thread, False)
         bad |= remote.unordered(remote.written, owner, word, acquired, False)
         if not own.all():
             found = shadow.remote_conflict(owner, word, who, store=copy.writes, strong=False)

@@ -69,7 +69,10 @@ class ClusterShadow(Shadow):
         Threads of one warp run in lock step, so they are in order.
         """
         same_warp = thread // WARP == its_thread // WARP
-        in_order = (row == other) & (same_warp | (time < self._barrier[row]))
+        barrier = self._barrier[row]
+        if self._met is not None:
+            barrier = np.maximum(barrier, self._met[row, thread // WARP, its_thread // WARP])
+        in_order = (row == other) & (same_warp | (time < barrier))
         return np.asarray(in_order | (time < self.acquired(row, thread)))
 
     def publish_at(self, owner: int, word: np.ndarray) -> None:
@@ -150,7 +153,11 @@ class ClusterShadow(Shadow):
 
     def _own(self, who: Accessors) -> tuple[np.ndarray, np.ndarray]:
         """Times of the last barrier of each thread's block and of the last synchronisation of its warp."""
-        return self._barrier[who.row], self._synced[who.row, who.thread // WARP]
+        warp = who.thread // WARP
+        barrier = self._barrier[who.row]
+        if self._met is not None:
+            barrier = np.maximum(barrier, self._met[who.row, warp].max(axis=1))
+        return barrier, self._synced[who.row, warp]
 
     @property
     def time(self) -> int:

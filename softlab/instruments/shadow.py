@@ -72,6 +72,8 @@ class Shadow:
         self._synced = np.zeros((1, threads // WARP), np.int64)
         self._threads = threads
         self._order: _Order | None = None
+        #: (rows, warps, warps): until when the first warp comes after the second, by barriers of some warps.
+        self._met: np.ndarray | None = None
         self._syncs = WarpSyncs()
         self._accesses = AccessLog()
         #: (2, rows, words): two of several threads that a stamp stands for; -1 for none.
@@ -94,6 +96,8 @@ class Shadow:
                 self._threads_of_word = np.repeat(self._threads_of_word, self._blocks, axis=1)
             if self._order is not None:
                 self._order = self._order.repeated(self._blocks)
+            if self._met is not None:
+                self._met = np.repeat(self._met, self._blocks, axis=0)
         self.alike = self._blocks == 1
 
     @staticmethod
@@ -107,18 +111,16 @@ class Shadow:
         """Whether nobody has written one of a lane's words."""
         return np.asarray((self._written[row[:, None], word] == 0).any(axis=1))
 
-    def written_by_another(
-        self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool, ordered: bool
-    ) -> np.ndarray:
+    def written_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool) -> np.ndarray:
         """Whether another thread wrote one of the words with no barrier since. ``strong`` ones do not clash."""
-        return self._unordered(self._written, row, word, thread, strong, ordered)
+        return self._unordered(self._written, row, word, thread, strong)
 
-    def read_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, ordered: bool) -> np.ndarray:
+    def read_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Whether another thread read one of the words with no barrier since."""
-        return self._unordered(self._read, row, word, thread, False, ordered)
+        return self._unordered(self._read, row, word, thread, False)
 
     def _unordered(
-        self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool, ordered: bool
+        self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool
     ) -> np.ndarray:
         """Whether another thread's access in ``stamps`` is unordered with this one."""
         stamp = stamps[row[:, None], word]
@@ -128,7 +130,7 @@ class Shadow:
             if strong:
                 other &= stamp & ATOMIC == 0
         if other.any():
-            other &= ~self._in_order(other, row, word, thread, stamp, ordered)
+            other &= ~self._in_order(other, row, word, thread, stamp)
         return np.asarray(other.any(axis=1))
 
     def _in_order(
@@ -138,20 +140,39 @@ class Shadow:
         word: np.ndarray,
         thread: np.ndarray,
         stamp: np.ndarray,
-        ordered: bool,
     ) -> np.ndarray:
-        """Whether these threads come after what other threads did: the stamps that are ``asked`` for.
-
-        ``ordered``: accesses of one warp are ordered by the program, as volatile ones are.
-        """
+        """Whether these threads come after what other threads did: the stamps that are ``asked`` for."""
         who, warp = stamp & WHO_MASK, thread // WARP
         same_warp = (who >> 6 == warp[:, None]) & (who != MANY_WARPS)
-        in_order = same_warp & ((stamp >> CODE_BITS < self._synced[row, warp][:, None]) | ordered)
+        in_order = same_warp & (stamp >> CODE_BITS < self._synced[row, warp][:, None])
         if self._syncs:
             in_order |= self._in_order_by_groups(asked & same_warp & ~in_order, row, word, thread, stamp)
+        if self._met is not None:
+            in_order |= self._in_order_by_named_barriers(row, word, warp, stamp)
         if self._order is not None:
             in_order |= stamp >> CODE_BITS < self._order.acquired[row, thread][:, None]
         return np.asarray(in_order)
+
+    def _in_order_by_named_barriers(
+        self, row: np.ndarray, word: np.ndarray, warp: np.ndarray, stamp: np.ndarray
+    ) -> np.ndarray:
+        """Whether barriers of some of the block's warps order these warps after the stamps.
+
+        Of several warps that accessed a word, two threads are known at most. Where none is, they count as in order.
+        """
+        assert self._met is not None
+        time, who = stamp >> CODE_BITS, stamp & WHO_MASK
+        many = np.asarray(who == MANY_WARPS)
+        one = np.where(many, 0, who >> 6)
+        in_order = np.asarray(time < self._met[row[:, None], warp[:, None], one])
+        if many.any():
+            both = np.ones_like(many)
+            if self._threads_of_word is not None:
+                for known in self._threads_of_word[:, row[:, None], word].astype(np.int64):
+                    other = np.maximum(known, 0) // WARP
+                    both &= (known < 0) | (time < self._met[row[:, None], warp[:, None], other])
+            in_order = np.where(many, both, in_order)
+        return in_order
 
     def _in_order_by_groups(
         self, asked: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, stamp: np.ndarray
@@ -284,7 +305,7 @@ class Shadow:
         asked = self._recent(before, row) & (who != self.code(thread)[:, None]) & (before & ATOMIC == kind)
         stamp = np.broadcast_to(now | self.code(thread)[:, None], before.shape)
         if asked.any():
-            together = asked & ~self._in_order(asked, row, word, thread, before, False)
+            together = asked & ~self._in_order(asked, row, word, thread, before)
             same_warp = (who >> 6 == warp) & (who != MANY_WARPS)
             stamp = np.where(together, now | np.where(same_warp, warp << 6 | _MANY_LANES, MANY_WARPS), stamp)
             if together.any():
@@ -311,10 +332,24 @@ class Shadow:
         stamps[rows[alike], words[alike]] = base[alike] | warps[alike] << 6 | _MANY_LANES
         stamps[rows[~alike], words[~alike]] = base[~alike] | MANY_WARPS
 
-    def barrier(self, lanes: Lanes) -> None:
-        """The blocks of these lanes pass a barrier."""
+    def barrier(self, lanes: Lanes, live: np.ndarray | None = None) -> None:
+        """The warps of these lanes pass a barrier of their block.
+
+        ``live``: (blocks, threads) bool, the lanes that have not exited. Without it all of them pass the barrier.
+        """
         self._time += 1
         rows = np.unique(lanes.row_index)
+        if live is not None and lanes.count < live.sum():
+            here = np.asarray(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2))
+            others = live.reshape(*here.shape, WARP).any(axis=2) & ~here
+            some = np.asarray(here.any(axis=1) & others.any(axis=1))
+            if some.any():
+                self.tell_apart()
+                for row in np.flatnonzero(some):
+                    self._meet(int(row), np.flatnonzero(here[row]))
+                rows = rows[~some[rows]]
+                if not len(rows):
+                    return
         if len(rows) < self._blocks:
             self.tell_apart()
         self._barrier[... if self.alike else rows] = self._time
@@ -322,6 +357,17 @@ class Shadow:
             acquired = self._order.acquired
             which = np.arange(len(acquired)) if self.alike else rows
             acquired[which] = acquired[which].max(axis=1, keepdims=True)
+
+    def _meet(self, row: int, warps: np.ndarray) -> None:
+        """Some warps of a block pass a barrier: each comes after what the others did, and what these came after."""
+        if self._met is None:
+            self._met = np.zeros((len(self._written), *self._synced.shape[1:] * 2), np.int64)
+        self._met[row, warps] = self._met[row, warps].max(axis=0)
+        self._met[row, warps[:, None], warps] = self._time
+        self._synced[row, warps] = self._time
+        if self._order is not None:
+            acquired = self._order.acquired[row].reshape(-1, WARP)
+            acquired[warps] = acquired[warps].max()
 
     def warp_sync(self, lanes: Lanes, members: Value) -> None:
         """The lanes of each warp that name each other synchronise."""

@@ -16,14 +16,7 @@ from tests.faults.registry import Case, good_cases, planted_cases
 #: The others have their tests in test_faults.py, test_good_kernels.py and tests/instruments/test_global_hazards.py.
 NEW = ("course/", "refused/")
 #: Checks that are not there yet.
-PENDING = {
-    f"course/{name}"
-    for name in (
-        "volatile_last_warp", "warp_reduce_of_the_old_samples", "volatile_neighbour_in_a_warp",
-        "minimum_without_a_start", "store_after_arrive", "groups_share_one_barrier_name", "mbarrier_overwritten",
-        "grid_sync_by_some_blocks", "jacobi_with_one_array", "grid_sync_two_phases", "jacobi_persistent",
-    )
-}  # fmt: skip
+PENDING = {f"course/{name}" for name in ("store_after_arrive", "mbarrier_overwritten")}
 
 
 def _parameters(cases: tuple[Case, ...]) -> list:

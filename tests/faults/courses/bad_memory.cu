@@ -318,8 +318,8 @@ extern "C" __global__ void register_set_in_one_branch(const int* x, int* y) {
 extern "C" __global__ void minimum_without_a_start(const float* x, float* y, int n) {
   float least;
   for (int i = threadIdx.x; i < n; i += blockDim.x)
-    if (i == threadIdx.x + blockDim.x || x[i] < least) least = x[i];  // BUG
-  y[threadIdx.x] = least;
+    if (x[i] < least) least = x[i];  // BUG
+  y[threadIdx.x] = least;  // BUG
 }
 
 // == switch_without_default

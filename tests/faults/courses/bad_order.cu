@@ -262,7 +262,7 @@ extern "C" __global__ void volatile_last_warp(const float* in, float* out) {
   unsigned t = threadIdx.x;  // 32 threads
   s[t] = in[t];
   s[t + 32] = in[t + 32];
-  s[t] = s[t] + s[t + 32];
+  s[t] = s[t] + s[t + 32];  // BUG
   if (t < 16) s[t] = s[t] + s[t + 16];  // BUG
   if (t < 8) s[t] = s[t] + s[t + 8];  // BUG
   if (t < 4) s[t] = s[t] + s[t + 4];  // BUG
