@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Addresses that are kept before they are counted: 64 MiB.
 _MOST_ADDRESSES = 8 << 20
+#: What a wavefront moves at most.
+_WAVEFRONT_BYTES = 128
 #: Addresses of one request are told apart within so many bytes.
 _NEAR = 1 << 38
 
@@ -65,6 +67,14 @@ class Log:
         self._kept += address.size
         if self._kept > _MOST_ADDRESSES:
             self._count()
+
+    def span(self, row: int, offset: int, space: Space, kind: Kind, first: int, nbytes: int) -> None:
+        """A request of one warp, the ``row``-th of the current run, for neighbouring bytes."""
+        sectors = np.arange(first // SECTOR_BYTES, -(-(first + nbytes) // SECTOR_BYTES))
+        one = (np.array([value]) for value in (self._first + row, offset))
+        kinds = np.full(1, space, np.uint8), np.full(1, kind, np.uint8)
+        passes = np.array([-(-nbytes // _WAVEFRONT_BYTES)])
+        self._counted.append((*one, *kinds, passes, np.array([len(sectors)]), sectors))
 
     def _count(self) -> None:
         """Wavefronts and sectors of the addresses that are kept."""

@@ -111,3 +111,32 @@ extern "C" __global__ void copy(const float4* in, float4* out) {
     assert requests.space[copies].tolist() == [Space.GLOBAL, Space.SHARED]
     assert np.diff(requests.offsets)[copies].tolist() == [16, 16]
     assert len(set(requests.position[copies].tolist())) == 1
+
+
+def test_a_bulk_copy_counts_its_bytes_on_an_mbarrier():
+    source = """
+#include <cuda/barrier>
+extern "C" __global__ void bulk(const float* in, float* out) {
+  __shared__ alignas(128) float tile[64];
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  if (threadIdx.x == 0) { init(&barrier, 64); cuda::device::experimental::fence_proxy_async_shared_cta(); }
+  __syncthreads();
+  cuda::barrier<cuda::thread_scope_block>::arrival_token token;
+  if (threadIdx.x == 0) {
+    cuda::device::experimental::cp_async_bulk_global_to_shared(tile, in + 64, sizeof(tile), barrier);
+    token = cuda::device::barrier_arrive_tx(barrier, 1, sizeof(tile));
+  } else {
+    token = barrier.arrive();
+  }
+  barrier.wait(std::move(token));
+  out[threadIdx.x] = tile[63 - threadIdx.x];
+}"""
+    values = np.arange(128, dtype=np.float32)
+    _, out = outputs(source, "bulk", 1, 64, values, np.zeros(64, np.float32))
+    np.testing.assert_array_equal(out, values[:63:-1])
+    found = interpret(Kernel(source, "bulk"), 1, 64, (values, np.zeros(64, np.float32)))
+    requests = found.streams[0].accesses
+    copies = requests.kind == Kind.ASYNC_COPY
+    assert sorted(requests.space[copies].tolist()) == [Space.GLOBAL, Space.SHARED]
+    assert np.diff(requests.offsets)[copies].tolist() == [8, 8]
+    assert not (found.streams[1].accesses.kind == Kind.ASYNC_COPY).any()

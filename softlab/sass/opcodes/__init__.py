@@ -2,6 +2,7 @@
 
 from softlab.sass.opcodes import (  # noqa: F401 - importing registers
     atomics,
+    bulk_copies,
     control,
     conversions,
     doubles,

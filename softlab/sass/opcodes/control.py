@@ -35,8 +35,15 @@ def _branch(form: Form, machine: Machine) -> Step:
     target, behind = _target(form), form.instruction.index + 1
     if form.has("DIV"):
         return _branch_if_divergent(form, machine, target, behind)
-    form.only("U", "UNI", "CONV")
+    form.only("U", "UNI", "CONV", "ANY")
     taken = _condition(form)
+    if form.has("ANY"):  # all go where one goes
+
+        def any_lane(r: list) -> None:
+            now = machine.now
+            machine.branch(now.collect((now.truth(taken(r)) != 0)[:, None]), target, behind)
+
+        return any_lane
     return lambda r: machine.branch(taken(r), target, behind)
 
 

@@ -38,6 +38,8 @@ def _add3(form: Form) -> Step:
     Without .X a negated operand is its complement plus one, so that the carry of a - b says that nothing is borrowed.
     """
     operands = form.operands
+    if form.has("64"):
+        return _add3_of_pairs(form)
     carries = 0
     while operands[1 + carries].kind in ("P", "UP"):
         carries += 1
@@ -79,6 +81,15 @@ def _add3(form: Form) -> Step:
             r[where] = high > U64(k)
 
     return step
+
+
+def _add3_of_pairs(form: Form) -> Step:
+    form.only("64")
+    if any(o.kind in ("P", "UP") for o in form.operands):
+        raise NotImplementedError("a carry of 64 bits")
+    put = form.place64(0)
+    a, b, c = (_signed_pair(form, k) for k in (1, 2, 3))
+    return lambda r: put(r, a(r) + b(r) + c(r))
 
 
 def _complement(form: Form, number: int) -> Reader:
