@@ -186,7 +186,10 @@ class _Compiler:
 
     def _machine(self) -> Any:
         llvm = self._llvm
-        features = llvm.get_host_cpu_features().flatten()
+        try:
+            features = llvm.get_host_cpu_features().flatten()
+        except RuntimeError:  # LLVM does not know them for every processor
+            features = ""
         target = llvm.Target.from_default_triple()
         return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=1)
 
