@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from softlab.bench import recordings, standings
-from softlab.bench.record.fast import TABLE_KEYS, Workload, wanted, workloads
+from softlab.bench.record.fast import TABLE_KEYS, wanted
+from softlab.bench.record.fast_workloads import Workload, workloads
 from softlab.bench.recordings import Recording, table_of
 from softlab.bench.selections import EVERYTHING, Selection
 

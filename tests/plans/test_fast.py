@@ -16,7 +16,9 @@ from softlab.errors import PlanError
 from softlab.hardware import devices
 from softlab.hardware.devices import Device
 from softlab.plans import Plan
-from softlab.plans.fast import KERNELS, MOST_BLOCKS, clusters_of
+from softlab.plans.fast_cuts import clusters_of
+from softlab.plans.fast_limits import MOST_BLOCKS
+from softlab.plans.fast_rows import KERNELS
 from softlab.plans.planner import OPERATORS
 from softlab.plans.resources import Resources
 

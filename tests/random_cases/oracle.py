@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from softlab.plans import Plan
-from softlab.plans.fast import STREAM_PACKS
+from softlab.plans.fast_limits import STREAM_PACKS
 from tests.random_cases.bounds import Approx, Arithmetic
 from tests.random_cases.fusions import CaseFusion
 

@@ -18,7 +18,7 @@ from typing import Any
 from softlab.bench import recordings
 from softlab.bench.record import ncu
 from softlab.bench.record.describing import described, short
-from softlab.bench.record.fast import INPUT_BYTES, Workload
+from softlab.bench.record.fast_workloads import INPUT_BYTES, Workload
 from softlab.cuda.compile import nvrtc_version
 from softlab.dtypes import element_type
 

@@ -23,7 +23,7 @@ from softlab.bench import recordings
 from softlab.bench.record import fast, fast_peers
 from softlab.bench.record.case_buffers import WrongResult
 from softlab.bench.record.describing import described
-from softlab.bench.record.fast import Workload
+from softlab.bench.record.fast_workloads import Workload
 from softlab.cuda import gpu
 from softlab.cuda.compile import nvrtc_version
 from softlab.dtypes import element_type

@@ -9,7 +9,7 @@ import pytest
 
 from softlab.bench import recordings
 from softlab.bench.record import fast, fast_peers
-from softlab.bench.record.fast import COLS, FEW_COLS, FEW_ROWS, Workload
+from softlab.bench.record.fast_workloads import COLS, FEW_COLS, FEW_ROWS, INPUT_BYTES, Workload, workloads
 
 RECORDED = recordings.load("fast_h200")
 SHORT_OF_MEGABYTES = [cols for cols in COLS if cols <= 151_936]
@@ -91,9 +91,9 @@ def test_a_cell_counts_each_input_once() -> None:
 
 def test_every_cell_is_planned() -> None:
     """Problems of 256 MiB, and those with few rows, for each dtype."""
-    cells = list(fast.workloads())
+    cells = list(workloads())
     assert len(cells) == 4 * 4 * len(COLS) + 3 * len(FEW_COLS) * len(FEW_ROWS)
-    assert all(cell.rows * cell.cols * 8 <= fast.INPUT_BYTES * 4 for cell in cells)
+    assert all(cell.rows * cell.cols * 8 <= INPUT_BYTES * 4 for cell in cells)
 
 
 def test_what_is_not_measured() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from softlab.bench import recordings
 from softlab.bench.record import short_rows
-from softlab.bench.record.fast import Workload
+from softlab.bench.record.fast_workloads import Workload
 from softlab.plans import plan
 
 RECORDED = recordings.load("short_rows_h200")
