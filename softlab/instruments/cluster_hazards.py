@@ -6,6 +6,8 @@ an access may still happen.
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +20,12 @@ from softlab.emulator.memory.copies import Copy
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.cluster_shadow import ClusterShadow
+from softlab.instruments.early_arrivals import EarlyArrivals
 from softlab.instruments.hazards import Hazards, SharedAccess
+from softlab.instruments.mbarrier_words import MbarrierWords
+from softlab.instruments.other_accesses import OtherAccesses
 from softlab.instruments.remote_accesses import COPY, IN_FLIGHT, Accessors, RemoteAccesses
+from softlab.instruments.source_names import shared_symbol
 
 _FIX_CLUSTER = (
     "Put a barrier of the cluster (barrier.cluster.arrive and .wait, cluster.sync()) between the two, or let one wait "
@@ -30,6 +36,9 @@ _FIX_COPY = (
     "copy is bound to in every thread"
 )
 _A_COPY = "an asynchronous copy"
+#: Copies that are remembered.
+_MOST_COPIES = 4096
+_ORDINARY = {"changes": "atomic", "overwrites": "store", "reads": "load"}
 _MBARRIER_BYTES = 8
 #: An offset in shared memory has fewer.
 _OFFSET_BITS = 32
@@ -62,6 +71,10 @@ class ClusterHazards(Hazards):
         self._started = np.zeros(batch.blocks, bool)
         self._sites: dict[int, Site] = {}
         self._initialised: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self._objects = MbarrierWords(batch.blocks, self.shadow.words, self.shadow.granule)
+        self._early = EarlyArrivals()
+        #: The copies of the batch, the latest last: for the other place of a race.
+        self._copies: deque[Copy] = deque(maxlen=_MOST_COPIES)
 
     @property
     @override
@@ -72,6 +85,8 @@ class ClusterHazards(Hazards):
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Check an access of the block's own threads, first against remote accesses, then against each other."""
         shadow = self.shadow
+        if self._early or self._objects:
+            self._check_object(self.words_accessed(site, lanes, address))
         if shadow.remote is not None:
             access = self.words_accessed(site, lanes, address)
             acquired = shadow.acquired(access.row, access.thread)
@@ -83,6 +98,51 @@ class ClusterHazards(Hazards):
                 if clash.any():
                     self.report(self._remote_race(access, clash, stamps, wrote), clash)
         super().shared_access(site, lanes, address, values)
+
+    def _check_object(self, access: SharedAccess) -> None:
+        """An access to an mbarrier, or to what a thread accessed after it had arrived at a barrier."""
+        site = access.site
+        if self._objects and (hit := self._objects.hit(access.row, access.word)).any():
+            verb = "changes" if site.operation else "overwrites" if site.store else "reads"
+            fault = self.fault(
+                "mbarrier-misuse",
+                f"the thread {verb} an mbarrier that is in use by an ordinary {_ORDINARY[verb]}. Use only the mbarrier "
+                "instructions, and end its use by mbarrier.inval before the memory serves for something else",
+                access, hit,
+            )  # fmt: skip
+            if fault.address is not None:
+                image = self.watched.program.image
+                fault.symbol = shared_symbol(image, fault.address, site.dtype.itemsize)
+            self.report(fault, hit)
+        if not self._early:
+            return
+        shadow = self.shadow
+        for stamps, wrote in ((shadow.stamps(True), True), (shadow.stamps(False), False)):
+            if not wrote and not site.store:
+                break
+            clash = self._early.clashes(stamps, access.row, access.word, access.thread)
+            if clash.any():
+                verb, what = "writes" if site.store else "reads", "wrote" if wrote else "read"
+                fault = self.fault(
+                    "race",
+                    f"the thread {verb} a word of shared memory that another thread {what} after it had arrived at the "
+                    "barrier (bar.arrive). Only what comes before the arrival is ordered: move the access before it",
+                    access, clash,
+                )  # fmt: skip
+                self.report(self._with_other(fault, access, clash, wrote=wrote), clash)
+
+    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+        """Lanes arrive at a barrier and go on; later it is complete."""
+        self.shadow.tell_apart()
+        if complete:
+            self._early.complete(barrier, lanes, self.shadow.time)
+        else:
+            self._early.arrive(barrier, lanes, self.shadow.time)
+
+    @override
+    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
+        super().barrier(lanes, instructions)
+        self._early.barrier(lanes)
 
     # Other blocks
 
@@ -118,7 +178,8 @@ class ClusterHazards(Hazards):
             clash = twice & self.differs_from_winner(access, values)
             if clash.any():
                 text = "writes another value than a second thread does in the same instruction to the same word"
-                self.report(self.fault("race", f"the thread {text} of another block", access, clash), clash)
+                fault = self.fault("race", f"the thread {text} of another block", access, clash)
+                self.report(self._named(fault, access, who, clash, (True,)), clash)
         self.record_last(site, who, access.row, access.lanes.full_extent(access.address))
         if strong:
             self._synchronise_remote(access, who)
@@ -145,12 +206,24 @@ class ClusterHazards(Hazards):
         found = shadow.remote_conflict(access.row, access.word, who, store=site.store, strong=strong)
         if found is not None:
             clash, wrote = found
-            self.report(self.fault(
+            self.report(self._named(self.fault(
                 "race",
                 f"the thread {verb} a word of the shared memory of another block that others "
                 f"{'wrote' if wrote else 'read'} with nothing that orders the two. {_FIX_CLUSTER}",
                 access, clash,
-            ), clash)  # fmt: skip
+            ), access, who, clash, (wrote,)), clash)  # fmt: skip
+
+    def _named(
+        self, fault: KernelFault, access: SharedAccess, who: Accessors, clash: np.ndarray, kinds: Sequence[bool]
+    ) -> KernelFault:
+        """A race of remote accesses with the place of the other one."""
+        lane = int(clash.argmax())
+        me = int(who.row[lane]), int(who.thread[lane])
+        words, itemsize = access.word[lane], access.site.dtype.itemsize
+        return self._others().name(fault, int(access.row[lane]), words, kinds, me, itemsize)
+
+    def _others(self) -> OtherAccesses:
+        return OtherAccesses(self.watched, self.shadow, self._copies)
 
     def _synchronise_remote(self, access: SharedAccess, who: Accessors) -> None:
         """Pass on what the threads of a strong remote access know."""
@@ -201,7 +274,10 @@ class ClusterHazards(Hazards):
         word = self.words_at(site, offset)
         if action == "init":
             self._record_initialisation(owner, offset, who)
+            self._objects.begin(owner, offset)
             return
+        if action == "invalidate":
+            self._objects.end(owner, offset)
         _, first, which = np.unique(owner << _OFFSET_BITS | offset, return_index=True, return_inverse=True)
         objects = zip(owner[first].tolist(), offset[first].tolist(), strict=True)
         made = np.array([self._initialised[key] for key in objects])[which.reshape(-1)]
@@ -247,9 +323,13 @@ class ClusterHazards(Hazards):
         remote = shadow.track_remote()
         row, thread = np.divmod(copy.lane, self.watched.threads)
         word = self._words_of(copy)
+        if (hit := self._objects.hit(copy.owner, word)).any():
+            what = "overwrites" if copy.writes else "reads"
+            self.report(self._copy_fault("mbarrier-misuse", f"{what} an mbarrier that is in use", copy, hit), hit)
         bulk = copy.site.instruction.has("bulk") or copy.bound is not None
         if bulk:  # a cp.async was reported before, as a store of its thread
             self._check_copy(copy, word, Accessors(row, thread, row % self.cluster_size))
+        self._copies.append(copy)
         stamps = remote.written if copy.writes else remote.read
         stamps[copy.owner[:, None], word] = remote.copy_stamp(IN_FLIGHT)
 
@@ -270,7 +350,10 @@ class ClusterHazards(Hazards):
                 f"{verb} shared memory that another thread or copy has used, with nothing that orders the two. Let "
                 "all of them be done (__syncthreads(), an mbarrier, wait_group) before the copy is issued"
             )
-            self.report(self._copy_fault("race", what, copy, bad), bad)
+            fault = self._copy_fault("race", what, copy, bad)
+            number, kinds = int(bad.argmax()), (True, False) if copy.writes else (True,)
+            me = int(who.row[number]), int(who.thread[number])
+            self.report(self._others().name(fault, int(owner[number]), word[number], kinds, me, 4), bad)
         if not copy.writes and (bad := shadow.hidden_from_copies(owner, word, who.row, who.thread)).any():
             what = (
                 "reads shared memory that was written by ordinary stores, which bulk copies do not see. Put "
@@ -308,6 +391,7 @@ class ClusterHazards(Hazards):
             shadow.publish_at(row, offset // shadow.granule + np.arange(_MBARRIER_BYTES // shadow.granule))
             return
         stamps[at, word] = 0
+        shadow.begin_access(copy.site.index)
         thread = copy.lane % self.watched.threads
         (shadow.write_as if copy.writes else shadow.read_as)(copy.owner, word, thread)
 
@@ -384,7 +468,10 @@ class ClusterHazards(Hazards):
             sentence = (
                 f"the thread {verb} a word of shared memory that {who} {what}, with nothing that orders the two. {fix}"
             )
-        return self.fault("race", sentence, access, clash)
+        fault = self.fault("race", sentence, access, clash)
+        words, me = access.word[lane], (int(access.row[lane]), int(access.thread[lane]))
+        others, itemsize = self._others(), access.site.dtype.itemsize
+        return others.name(fault, int(access.row[lane]), words, (wrote,), me, itemsize)
 
     def _source(self, stamp: int, row: int) -> str:
         """Who made a remote access to a word of this row, for a message."""

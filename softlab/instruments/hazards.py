@@ -164,13 +164,15 @@ class Hazards(Observer):
             clash = twice & differs
             if clash.any():
                 text = "writes another value than a second thread does in the same instruction"
-                self.report(self._race(f"{text} to the same word of shared memory", access, clash), clash)
+                fault = self._race(f"{text} to the same word of shared memory", access, clash)
+                self.report(self._with_other(fault, access, clash, wrote=True), clash)
 
     def _same_value(self, access: SharedAccess, benign: np.ndarray) -> None:
         """Two threads write the same value to one word: a race that changes nothing."""
         if self.watched.collects and benign.any():
             text = "the thread writes the value that another thread writes to the same word of shared memory"
-            self.report(self.fault("race", f"{text}. {_FIX}", access, benign), benign, "warning")
+            fault = self.fault("race", f"{text}. {_FIX}", access, benign)
+            self.report(self._with_other(fault, access, benign, wrote=True), benign, "warning")
 
     def _synchronise(self, access: SharedAccess, reads: bool) -> None:
         """Pass on what the threads of a strong access know."""

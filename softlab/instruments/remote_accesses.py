@@ -128,6 +128,11 @@ class RemoteAccesses:
         return source >> _THREAD_BITS, source & _THREAD_MASK
 
     @staticmethod
+    def time_of(stamp: int) -> int:
+        """The time of a stamp."""
+        return stamp >> _SOURCE_BITS
+
+    @staticmethod
     def in_flight(stamp: int) -> bool:
         """Whether the stamp is that of a copy that has not ended."""
         return stamp >> _SOURCE_BITS >= IN_FLIGHT

@@ -107,6 +107,14 @@ class Shadow:
 
     # Questions
 
+    def instruction_at(self, time: int) -> int | None:
+        """The instruction that made the access of a time; None if it is not known."""
+        return self._accesses.instruction(time)
+
+    def stamps(self, written: bool) -> np.ndarray:
+        """The stamps of the last writes, or of the last reads: (rows, words)."""
+        return self._written if written else self._read
+
     def never_written(self, row: np.ndarray, word: np.ndarray) -> np.ndarray:
         """Whether nobody has written one of a lane's words."""
         return np.asarray((self._written[row[:, None], word] == 0).any(axis=1))

@@ -94,7 +94,13 @@ UNINITIALISED = (
     _case(
         "register_set_in_one_branch", _REGISTER, missed=_CHOSEN, block=32, arguments=lambda: [integers(32), zeros(32)]
     ),
-    _case("minimum_without_a_start", _REGISTER, block=32, arguments=lambda: [floats(64), zeros(32, "f4"), 64]),
+    _case(
+        "minimum_without_a_start",
+        _REGISTER,
+        missed=_CHOSEN,
+        block=32,
+        arguments=lambda: [floats(64), zeros(32, "f4"), 64],
+    ),
     _case(
         "switch_without_default",
         _REGISTER,

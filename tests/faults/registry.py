@@ -16,7 +16,7 @@ from tests.faults import course_bad_memory as memory
 from tests.faults import course_bad_order as order
 from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER
-from tests.faults.cases_objects import OBJECTS
+from tests.faults.cases_objects import OBJECTS, UNDEFINED
 from tests.faults.course_case import CourseCase
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
@@ -102,6 +102,13 @@ _FAMILIES = {
     "barrier-divergence": "barriers",
     "inactive-lane": "lanes and masks",
     "infinite-loop": "loops and deadlocks",
+}
+
+_OBJECT_FAMILIES = {
+    "global-out-of-bounds": "null and wild pointers",
+    "shared-out-of-bounds": "neighbouring arrays",
+    "local-out-of-bounds": "neighbouring arrays",
+    "uninitialized-local": "uninitialised registers, local arrays",
 }
 
 
@@ -208,8 +215,7 @@ def _planted_cases() -> Iterator[Case]:
     for planted in PLANTED:
         yield _planted(planted, _FAMILIES[planted.kind])
     for planted in PLANTED_OBJECTS:
-        pointers = planted.kind == "global-out-of-bounds"
-        yield _planted(planted, "null and wild pointers" if pointers else "neighbouring arrays")
+        yield _planted(planted, _OBJECT_FAMILIES[planted.kind])
     for group, family in ((CLUSTERS, "clusters"), (COPIES + MBARRIERS, "asynchronous copies, mbarriers")):
         yield from (_planted(planted, family) for planted in group)
     yield from map(_race, GLOBAL_RACES)
@@ -225,6 +231,8 @@ def _good_cases() -> Iterator[Case]:
         yield _of_good(f"good/{name}", "clusters and copies in which faults are planted", good)
     for name, good in OBJECTS.items():
         yield _of_good(f"good/{name}", "kernels of several arrays", good)
+    for name, good in UNDEFINED.items():
+        yield _of_good(f"good/{name}", "kernels with variables that have no value on some paths", good)
     for name, case in GLOBAL_CASES.items():
         yield _of_global(f"good, global/{name}", "kernels that share global memory", case)
     yield from (_course(case, "courses: one block at a time") for case in BLOCKS)

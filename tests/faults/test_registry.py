@@ -15,8 +15,6 @@ from tests.faults.registry import Case, good_cases, planted_cases
 
 #: The others have their tests in test_faults.py, test_good_kernels.py and tests/instruments/test_global_hazards.py.
 NEW = ("course/", "refused/")
-#: Checks that are not there yet.
-PENDING = {f"course/{name}" for name in ("store_after_arrive", "mbarrier_overwritten")}
 
 
 def _parameters(cases: tuple[Case, ...]) -> list:
@@ -33,8 +31,6 @@ def _parameters(cases: tuple[Case, ...]) -> list:
 
 
 def _marks(case: Case) -> list:
-    if case.name in PENDING:
-        return [pytest.mark.xfail(strict=False, reason="not checked yet")]
     return [pytest.mark.xfail(strict=True, reason=case.missed)] if case.missed else []
 
 

@@ -100,7 +100,7 @@ class RunningBatch:
         self.bound: list[BoundBlock | None] = [None] * len(self.program.blocks)
         #: Compiled blocks that may be loops by themselves.
         self.loops: dict[int, Loop] = {}
-        events = ("arrive", "stall", "barrier", "meet", "twice", "exit")
+        events = ("arrive", "stall", "barrier", "meet", "twice", "exit", "ahead")
         self._listeners = Listeners(**{event: listeners(launch.observers, event) for event in events})
 
     @property

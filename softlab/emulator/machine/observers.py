@@ -111,6 +111,12 @@ class Observer:
         ``count`` is the number of threads that the barrier is for, None for all of the block.
         """
 
+    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+        """These lanes arrive at the barrier of this number and go on without waiting (``bar.arrive``).
+
+        ``complete``: the barrier, at which they have arrived before, has just been passed.
+        """
+
     def twice(self, barrier: int, block: Block, lanes: Lanes) -> None:
         """These lanes come to a barrier at which they have arrived already; it ends this basic block."""
 

@@ -24,6 +24,7 @@ class Listeners:
     meet: Callable[[int, Sequence[tuple[int, int | None, Lanes]]], Any] | None = None
     twice: Callable[[int, Block, Lanes], Any] | None = None
     exit: Callable[[Lanes], Any] | None = None
+    ahead: Callable[[int, Lanes, bool], Any] | None = None
 
 
 class ScheduleHost(MaskHost, Protocol):
@@ -327,6 +328,8 @@ class Schedule:
         if waits and self._listeners.arrive is not None:
             self._listeners.arrive(block, lanes, count)
         if not waits:
+            if self._listeners.ahead is not None:
+                self._listeners.ahead(barrier, lanes, False)
             self.add(block.index + 1, lanes)
         self._release(barrier, lanes)
 
@@ -377,6 +380,10 @@ class Schedule:
         if self._listeners.barrier is not None:
             instructions = [a.instruction for a in here if a.waits and (a.lanes.mask & passing).any()]
             self._listeners.barrier(lanes_of(passing), instructions)
+        if self._listeners.ahead is not None:
+            early = [a.lanes.mask & passing for a in here if not a.waits]
+            if early and (mask := np.logical_or.reduce(early)).any():
+                self._listeners.ahead(barrier, lanes_of(mask), True)
         voters = [a.lanes.mask & passing for a in here if a.votes]
         if voters:
             self._votes.count(np.logical_or.reduce(voters))
