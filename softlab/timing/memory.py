@@ -29,6 +29,8 @@ _WINDOW = 1000.0
 _BACKLOG = 1500.0
 #: The share of L2 that a launch's own data can fill before something of it is evicted: assumed.
 _EFFECTIVE = 0.9
+#: Whether a line lies in the other half of L2: the hash of the hardware is not known, one half of all lines does.
+_HASH = 0x9E3779B1
 #: Cycles until a load or store unit has read the source registers.
 _SOURCES = 8.0
 _SECTOR = 32
@@ -151,8 +153,12 @@ class Memory:
         work = len(sectors) * self.l2_cycles
         self.l2_free = free = begin + work
         self.l2_busy += work
-        far = any(_far(sector) for sector in sectors)
-        done = free + (p.l2_far if far else p.l2_near)
+        line, far = -1, 0
+        for sector in sectors:
+            if sector >> 2 != line:
+                line = sector >> 2
+                far |= line * _HASH >> 17
+        done = free + (p.l2_far if far & 1 else p.l2_near)
         self.l2_requests += len(sectors)
         for sector in sectors:
             ready = l2.get(sector) or common.get(sector)
@@ -264,11 +270,6 @@ class Memory:
             l1.popitem(last=False)
             self.l2_free += self.l2_cycles
         return done
-
-
-def _far(sector: int) -> bool:
-    """Whether a line lies in the other half of L2: the hash of the hardware is not known, one half of all lines is."""
-    return bool((sector >> 2) * 0x9E3779B1 >> 17 & 1)
 
 
 def _chance(sector: int) -> float:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -47,12 +48,18 @@ class Sharing:
     written_back: float
     footprint: float
 
+    @cached_property
+    def _firsts(self) -> list[int]:
+        return [region.first for region in self.regions]
+
     def of(self, sector: int) -> tuple[float, float]:
         """Blocks that share a sector, 1 or more, and the share of its kind that earlier waves brought."""
-        at = bisect_right(self.regions, sector, key=_first) - 1
-        if at < 0 or sector > self.regions[at].last:
+        at = bisect_right(self._firsts, sector) - 1
+        if at < 0:
             return 1.0, 0.0
         region = self.regions[at]
+        if sector > region.last:
+            return 1.0, 0.0
         return region.share, region.seen
 
     @classmethod

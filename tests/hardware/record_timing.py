@@ -231,8 +231,12 @@ def _print_errors(title: str, pairs: Sequence[tuple[str, str, float, float, floa
     line("not DRAM-bound", [pair for pair in pairs if pair[1] not in DRAM])
     ranks = [np.argsort(np.argsort([pair[k] for pair in pairs])) for k in (2, 3)]
     print(f"  rank correlation {np.corrcoef(*ranks)[0, 1]:.4f}; the ten largest errors (predicted, measured in us):")
-    for name, _, p, m, _ in sorted(pairs, key=lambda pair: -abs(pair[2] - pair[3]) / pair[3])[:10]:
+    for name, _, p, m, _ in _worst(pairs):
         print(f"    {p / m - 1:+7.0%}  {p:9.2f} {m:9.2f}  {name}")
+
+
+def _worst(pairs: Sequence[tuple[str, str, float, float, float]]) -> list[tuple[str, str, float, float, float]]:
+    return sorted(pairs, key=lambda pair: -abs(pair[2] - pair[3]) / pair[3])[:10]
 
 
 def main() -> None:

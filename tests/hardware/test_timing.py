@@ -1,0 +1,52 @@
+"""The validation set of the timing model: what it holds, and that its predictions were made for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.hardware.record_timing import _pairs, _print_errors, _worst
+from tests.hardware.timing_cases import DRAM, Array, cases
+
+PREDICTED = Path(__file__).parent.parent / "data" / "timing_predicted.json"
+
+
+def test_the_set_has_launches_of_many_kinds():
+    found = cases()
+    assert len(found) >= 120
+    assert len({case.name for case in found}) == len(found)
+    assert sum(case.category not in DRAM for case in found) >= 2 / 3 * len(found)
+    assert len({case.category for case in found}) >= 12
+
+
+def test_every_launch_has_a_prediction():
+    predicted = json.loads(PREDICTED.read_text())["cases"]
+    assert set(predicted) == {case.name for case in cases()}
+    for name, case in predicted.items():
+        assert case["H200.cold"] > 0, name
+        assert case["H200.warm"] > 0, name
+
+
+def test_a_ring_leads_through_the_whole_table():
+    ring = Array("ring", "i4", 1 << 12, 65).make()
+    at, seen = 0, set()
+    while at not in seen:
+        seen.add(at)
+        at = int(ring[at])
+    assert len(seen) == 1 << 12
+    assert ring.dtype == np.int32
+
+
+def test_the_report_compares_what_was_measured(capsys):
+    predicted = {f"launch {n}": {"category": "tiny", "H200.cold": 1.1 * n, "roofline": 0.5 * n} for n in range(1, 12)}
+    measured = {f"launch {n}": {"cold": float(n)} for n in range(1, 12)}
+    pairs = _pairs(predicted, measured, "H200", "cold")
+    _print_errors("H200, cold", pairs)
+    text = capsys.readouterr().out
+    assert "median  10.0%  p90  10.0%  roofline  50.0%" in text
+    assert "rank correlation 1.0000" in text
+    assert len(_worst(pairs)) == 10
+    assert _worst(pairs)[0][2] / _worst(pairs)[0][3] == pytest.approx(1.1)
