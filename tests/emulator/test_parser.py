@@ -10,6 +10,7 @@ from softlab.cuda.compile import compile_program
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Address, Frame, Immediate, Pair, Register, Relocation, Symbol, Vector
+from softlab.emulator.ptx.tokens import Tokens
 from softlab.errors import Error
 
 HEADER = ".version 8.8\n.target sm_90\n.address_size 64\n"
@@ -255,3 +256,16 @@ def test_damaged_text_never_ends_in_another_exception():
 def test_symbol_with_offset_is_an_address():
     (move,) = instructions(".reg .b64 %rd<2>; mov.u64 %rd1, table+8;", ".global .b8 table[16];")
     assert move.operands[1] == Address(Symbol("table"), 8)
+
+
+def test_debug_sections_are_no_tokens():
+    """They are most of what NVRTC writes for a kernel with CUB. What comes after them keeps its line."""
+    head = ".version 8.0\n.target sm_90\n.address_size 64\n"
+    section = "\t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 95,90,78\n.b8 0\n\t}\n"
+    kernel = ".visible .entry k()\n{\n\tret;\n}\n"
+    tokens = [t.text for t in Tokens(head + section + kernel).tokens]
+    assert tokens == [t.text for t in Tokens(head + kernel).tokens]
+    (instruction,) = parse(head + section + kernel).functions["k"].instructions
+    assert instruction.line == 12
+    with pytest.raises(Error, match="PTX line 13: unexpected character"):
+        parse(head + section + kernel.replace("}", "\\"))

@@ -24,6 +24,10 @@ _TOKEN = re.compile(
 #: Directives on a line of their own, ended by the line's end, that change nothing in what the program computes.
 _LINE_DIRECTIVES = re.compile(r"^[ \t]*\.(?:version|target|address_size|file)\b[^\n]*", re.MULTILINE)
 
+#: Names and types for debuggers: in a kernel with CUB most of the text. Its bytes are no tokens.
+_DEBUG_SECTION = re.compile(r"^[ \t]*\.section[ \t]+\.debug_\w+\s*\{[^{}]*\}", re.MULTILINE)
+_NO_LINE_END = re.compile(r"[^\n]+")
+
 
 @dataclass(slots=True)
 class Token:
@@ -105,6 +109,7 @@ class Tokens:
 
 def _tokenize(text: str) -> Iterator[Token]:
     text = _LINE_DIRECTIVES.sub(lambda found: " " * len(found.group()), text)
+    text = _DEBUG_SECTION.sub(lambda found: _NO_LINE_END.sub(lambda line: " " * len(line.group()), found.group()), text)
     position, length = 0, len(text)
     match = _TOKEN.match
     while position < length:
