@@ -22,12 +22,14 @@ def main() -> None:
         from softlab.bench.record.atlas.measure import rows
 
         rows(paths[0], paths[1], int(arguments[2]))
-    elif command == "collect" and len(paths) == 1:
+    elif command == "collect" and len(paths) in (1, 2):
         from softlab.bench.record.atlas.collect import collect
 
-        collect(paths[0])
+        collect(*paths)
     else:
-        raise SystemExit("python -m softlab.bench.record.atlas prepare FOLDER | measure FOLDER OUT | collect OUT")
+        raise SystemExit(
+            "python -m softlab.bench.record.atlas prepare FOLDER | measure FOLDER OUT | collect OUT [WITHHELD]"
+        )
 
 
 if __name__ == "__main__":

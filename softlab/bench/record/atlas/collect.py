@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from softlab.bench.record.atlas.core import CLASSES
 from softlab.bench.record.describing import short
 from softlab.hardware.atlas import Row
 
@@ -31,14 +32,19 @@ DIFFERENCES = {
     "latency.S2R": ("latency.S2R+loop", "cost.loop"),
     "cost.CALL_RET": ("cost.CALL_RET+loop", "cost.loop"),
 }
+#: Cycles of an instruction on the pipe of ISETP, SEL, LOP3 and their like, as the rows of SEL and LOP3 show.
+ALU = 2
 #: Warps per scheduler whose interval is that of the class.
 _WARPS = 8
 
 
-def collect(out: Path) -> None:
-    """Write the recording of the device that ``OUT/atlas.json`` names, and print what did not repeat."""
+def collect(out: Path, withheld: Path | None = None) -> None:
+    """Write the recording of the device that ``OUT/atlas.json`` names, and print what did not repeat.
+
+    ``withheld``: JSON, key -> why a row that was measured is not to be shipped. The recording names it with the reason.
+    """
     record = json.loads((out / "atlas.json").read_text())
-    made = recording(record)
+    made = recording(record, json.loads(withheld.read_text()) if withheld else {})
     name = "h200" if "H200" in made["device"] else "h100" if "H100" in made["device"] else ""
     if not name:
         raise SystemExit(f"the atlas is of an H100 or an H200, not of {made['device']}")
@@ -50,11 +56,14 @@ def collect(out: Path) -> None:
         print("did not repeat:", row["key"], row["value"], row["unit"], "spread", row["spread"])
 
 
-def recording(record: Mapping[str, Any]) -> dict[str, Any]:
+def recording(record: Mapping[str, Any], withheld: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The fields of :class:`softlab.hardware.atlas.Atlas`, from what ``measure`` wrote."""
+    withheld = withheld or {}
     jobs = {key: job for job in record["jobs"] for key in job["keys"]}
     first, second = record["passes"]
-    measured = {key: (first[key], second[key]) for key in jobs if key in first and key in second}
+    measured = {
+        key: (first[key], second[key]) for key in jobs if key in first and key in second and key not in withheld
+    }
     rows = {key: _row(key, jobs[key], pair, measured, record["kernels"]) for key, pair in measured.items()}
     for key in list(rows):
         head, _, last = key.rpartition(".warps.")
@@ -67,7 +76,8 @@ def recording(record: Mapping[str, Any]) -> dict[str, Any]:
         if whole in rows and part in rows:
             value = short(rows[whole]["value"] - rows[part]["value"])
             rows[key] = {**rows[whole], "key": key, "value": value, "note": f"{whole} less {part}"}
-    failed = {key: record["failed"].get(key, "there was no time for it") for key in jobs if key not in rows}
+    reasons = {**record["failed"], **withheld}
+    failed = {key: reasons.get(key, "there was no time for it") for key in jobs if key not in rows}
     return {
         "about": "What instructions and memory of a GPU take, by microbenchmarks.",
         "device": record["device"],
@@ -92,9 +102,17 @@ def _row(
 ) -> dict[str, Any]:
     value = sum(pair) / 2
     notes = [job["note"]] if job["note"] else []
-    for name in job["less"]:
+    for name in job["less"] if key.startswith("latency.") else ():
         value -= _latency(name, measured)
         notes.append(f"less the latency of {name}")
+    name = key.removeprefix("interval.").partition(".warps.")[0]
+    if key.startswith("interval.") and name in CLASSES:
+        entry = CLASSES[name]
+        others = len(entry.stream_wanted or entry.wanted) - 1
+        value -= ALU * len(entry.same_pipe)
+        notes += [f"less {ALU} cycles of {other} on the same pipe" for other in entry.same_pipe]
+        if others > len(entry.same_pipe):
+            notes.append("each step has the other instructions, too, on other pipes")
     unit = "1" if key.endswith("_share") else "bytes/cycle" if "bandwidth" in key else job["unit"]
     sass = kernels[job["kernels"][0]]["sass"] if job["method"] in ("chain", "stream", "slope", "branches") else ""
     row = Row(key, job["family"], unit, short(value), short(abs(pair[0] - pair[1])), sass, ", ".join(notes))
@@ -103,8 +121,6 @@ def _row(
 
 def _latency(name: str, measured: Mapping[str, tuple[float, float]]) -> float:
     """The latency of a class, itself less what its chain has besides it."""
-    from softlab.bench.record.atlas.core import CLASSES
-
     return sum(measured[f"latency.{name}"]) / 2 - sum(_latency(other, measured) for other in CLASSES[name].less)
 
 

@@ -16,7 +16,7 @@ class Class:
     that of the chain, which has an instruction of each beside the measured one.
     ``stream_wanted``: the patterns of a stream, where they are others. ``other``: what the compiler writes for some of
     the steps instead, and :mod:`softlab.bench.record.atlas.patching` changes back. ``second`` is the step of every
-    other stream.
+    other stream. ``same_pipe``: the classes of ``less`` that take turns with the measured one on the integer pipe.
     """
 
     family: str
@@ -28,6 +28,7 @@ class Class:
     stream_wanted: tuple[str, ...] = ()
     other: str = ""
     second: Step | None = None
+    same_pipe: tuple[str, ...] = ()
 
 
 def _one(
@@ -202,3 +203,7 @@ _PAIRS = (
 )
 #: Pairs of classes, in turn on even and odd streams.
 MIXED: dict[str, Class] = {pair: _mix(*pair.split("+")) for pair in _PAIRS.split()}
+
+#: These and the instructions beside them take the integer pipe in turn: their streams show the sum.
+for _name in ("ISETP", "FSETP", "VOTE", "VOTE.ANY"):
+    CLASSES[_name] = replace(CLASSES[_name], same_pipe=CLASSES[_name].less)
