@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 _MOST_ADDRESSES = 8 << 20
 #: What a wavefront moves at most.
 _WAVEFRONT_BYTES = 128
-#: Addresses of one request are told apart within so many bytes.
+#: The banks repeat after so many bytes, and so does the pattern of an access.
+_LINE = 128
+#: Addresses of one request are told apart within so many bytes, so that they fit the bank rule's keys.
 _NEAR = 1 << 38
+#: Factors of a hash of 32 numbers.
+_FACTORS = np.random.default_rng(1).integers(1 << 62, size=WARP) | 1
 
 
 class Log:
@@ -85,16 +89,15 @@ class Log:
             offset = np.repeat([o for _, o, _, _ in requests], [len(a) for _, _, a, _ in requests])
             some = active.any(axis=1)
             address, active, entry, offset = address[some], active[some], entry[some], offset[some]
-            address = np.where(active, address, 0)
-            if space == Space.CONSTANT:
-                wavefronts = _different(np.where(active, address // 4, -1))[0]
-            else:
-                # The banks of L1 repeat every 128 bytes; small numbers fit the bank rule's keys.
-                low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1, keepdims=True) // 128 * 128
-                near = np.where(active, (address - low) % _NEAR, 0)
-                wavefronts = wavefronts_and_conflicts(near, active, width, store)[0]
-            sector = np.where(active, address // SECTOR_BYTES, -1)
-            count, sectors = _different(sector)
+            low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1) // _LINE * _LINE
+            pattern, which = _patterns(np.where(active, address - low[:, None], -1))
+            wavefronts = _wavefronts(pattern, space, width, store)[which]
+            several, near = _different(np.where(pattern >= 0, pattern // SECTOR_BYTES, -1))
+            count = several[which]
+            ends = np.cumsum(count)
+            first = (np.cumsum(several) - several)[which]
+            sectors = near[np.repeat(first - (ends - count), count) + np.arange(int(ends[-1]) if len(ends) else 0)]
+            sectors = sectors + np.repeat(low // SECTOR_BYTES, count)
             same = np.full(len(entry), space, np.uint8), np.full(len(entry), kind, np.uint8)
             self._counted.append((entry, offset, *same, wavefronts, count, sectors))
         self._requests.clear()
@@ -166,6 +169,25 @@ class Log:
                 )
             )
         return found
+
+
+def _patterns(relative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 32) -> the different rows, and for each row which of them it is: the same few come again and again."""
+    with np.errstate(over="ignore"):
+        hashes = (relative * _FACTORS).sum(axis=1)
+    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    which = which.reshape(-1)
+    if not (relative == relative[first[which]]).all():  # different rows with one hash
+        _, first, which = np.unique(relative, axis=0, return_index=True, return_inverse=True)
+        which = which.reshape(-1)
+    return relative[first], which
+
+
+def _wavefronts(pattern: np.ndarray, space: int, width: int, store: bool) -> np.ndarray:
+    """Passes of each access. pattern: (n, 32) bytes from a multiple of 128 on, -1 for lanes without one."""
+    if space == Space.CONSTANT:
+        return _different(np.where(pattern >= 0, pattern // 4, -1))[0]
+    return wavefronts_and_conflicts(np.where(pattern >= 0, pattern % _NEAR, 0), pattern >= 0, width, store)[0]
 
 
 def _different(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
