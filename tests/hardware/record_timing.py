@@ -3,7 +3,8 @@
 python -m tests.hardware.record_timing predict FILE        # no GPU: commit FILE before the GPU is asked
 python -m tests.hardware.record_timing prepare FOLDER      # NVRTC, no GPU: one file with every cubin
 python -m tests.hardware.record_timing measure FOLDER OUT  # GPU; needs NumPy and CuPy alone: OUT/timing_DEVICE.json
-python -m tests.hardware.record_timing report FILE OUT.. # predictions beside what was measured, by category
+python -m tests.hardware.record_timing report FILE OUT..   # predictions beside what was measured, by category
+python -m tests.hardware.record_timing collect FILE OUT..  # -> softlab/timing/data/validated.json
 
 Method of ``measure``: one launch between two CUDA events, median of REPEATS, minus the same for a kernel that does
 nothing. In front of the first event stands a kernel long enough for the host to queue the rest. "cold": it reads more
@@ -203,6 +204,24 @@ def report(predictions: Path, *folders: Path) -> None:
             print("not measured:", name)
 
 
+def collect(predictions: Path, *folders: Path) -> None:
+    """Write the errors by device, state of L2 and bound, for ``Estimate.validated``."""
+    from softlab.timing.validation import RECORD
+
+    predicted = json.loads(predictions.read_text())["cases"]
+    record: dict[str, Any] = {}
+    for path in sorted(p for folder in folders for p in folder.glob("timing_h*.json")):
+        measured = json.loads(path.read_text())
+        device = path.stem.removeprefix("timing_").upper()
+        for cache in ("cold", "warm"):
+            errors: dict[str, list[float]] = {}
+            for name, _, p, m, _ in _pairs(predicted, measured["cases"], device, cache):
+                errors.setdefault(predicted[name]["bound"], []).append(round(p / m - 1, 4))
+            record[f"{device}.{cache}"] = {"date": measured["date"], "errors": errors}
+    RECORD.parent.mkdir(exist_ok=True)
+    RECORD.write_text(json.dumps(record, indent=1) + "\n")
+
+
 def _pairs(predicted: dict, measured: dict, device: str, cache: str) -> list[tuple[str, str, float, float, float]]:
     """(name, category, predicted, measured, roofline) in microseconds."""
     found = []
@@ -240,9 +259,11 @@ def _worst(pairs: Sequence[tuple[str, str, float, float, float]]) -> list[tuple[
 
 
 def main() -> None:
-    """One of the four commands, and its paths."""
+    """One of the five commands, and its paths."""
     command, *paths = sys.argv[1:]
-    {"predict": predict, "prepare": prepare, "measure": measure, "report": report}[command](*map(Path, paths))
+    commands: dict[str, Callable[..., None]] = {"predict": predict, "prepare": prepare, "measure": measure}
+    commands |= {"report": report, "collect": collect}
+    commands[command](*map(Path, paths))
 
 
 if __name__ == "__main__":
