@@ -32,6 +32,7 @@ def with_atlas(given: Parameters, atlas: Atlas) -> Parameters:
     known |= _memory(atlas) | _control(atlas) | _atomics(atlas)
     interval = dict(given.interval) | {name: _whole(value) for name, value in _intervals(atlas).items()}
     latency = dict(given.latency) | _classes(atlas, "latency.")
+    latency["LDC"] = atlas.get("latency.LDC.KiB.1", latency.get("LDC", 38.0))
     provisional = {name: why for name, why in given.provisional.items() if name not in known and name != "all"}
     return replace(given, interval=interval, latency=latency, provisional=provisional, **known)
 
@@ -77,12 +78,11 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
         if copied := _curve(atlas, "bandwidth.DRAM.copy"):
             # A copy of n bytes reads n and writes n: 2 n / copy = n / read + n * write / read.
             known["dram_write"] = float(2 * rate.max() / copied[1].max() - 1)
-    sectors = _curve(atlas, "interval_sm.LDG.sectors")
-    if sectors:
-        known["lines_interval"] = tuple((int(n), float(value)) for n, value in zip(*sectors, strict=True))
     partial, whole = atlas.get("bandwidth.STG.partial.16", 0.0), atlas.get("bandwidth.STG.partial.32", 0.0)
     if partial and whole:
         known["partial_store"] = max(1.0, whole / partial / 2)
+    if written := _curve(atlas, "bandwidth.L2.write"):
+        known["l2_write_bytes"] = float(written[1].max())
     return known
 
 
@@ -110,8 +110,6 @@ def _control(atlas: Atlas) -> dict[str, Any]:
         some = warps >= 2
         slope, first = np.polyfit(warps[some] - 1, cycles[some], 1)
         known |= {"barrier_stagger": float(max(0.0, slope)), "barrier_latency": float(first)}
-    if "cost.BRA.taken" in atlas and "cost.BRA.not_taken" in atlas:
-        known["branch_taken"] = float(max(1.0, atlas["cost.BRA.taken"] - atlas["cost.BRA.not_taken"] + 5))
     for field, key in (("icache_line", "icache.cold.DRAM.all_sms"), ("icache_line_warm", "icache.cold.all_sms")):
         if key in atlas:
             known[field] = float(atlas[key])
@@ -128,7 +126,6 @@ def _control(atlas: Atlas) -> dict[str, Any]:
 
 
 def _atomics(atlas: Atlas) -> dict[str, Any]:
-    one, all_lanes = (atlas.get(f"interval_gpu.RED.ADD.lanes.{n}", 0.0) for n in (1, 32))
-    if not one:
-        return {}
-    return {"atomic_interval": one, "atomic_lane": max(0.0, (all_lanes - one) / 31)}
+    """One lane alone is bound by its warp, not by L2: four lanes give what a lane takes there."""
+    four, every = (atlas.get(f"interval_gpu.RED.ADD.lanes.{n}", 0.0) for n in (4, 32))
+    return {"atomic_interval": four / 4, "atomic_lane": max(0.0, (every - four / 4) / 31)} if four else {}

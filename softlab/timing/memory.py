@@ -51,6 +51,7 @@ class Memory:
         self.dram_free = 0.0
         self.load, self.load_time = 0.0, 0.0
         self.l2_cycles = _SECTOR / min(parameters.l2_sm_bytes, parameters.l2_bytes / active_sms)
+        self.store_cycles = _SECTOR / min(parameters.l2_sm_bytes, parameters.l2_write_bytes / active_sms)
         self.dram_rate = min(parameters.l2_sm_bytes, parameters.dram_bytes / active_sms)
         self.l1: OrderedDict[int, float] = OrderedDict()
         self.l1_sectors = max(256, (parameters.l1_capacity - shared_bytes - 4096) // _SECTOR)
@@ -63,7 +64,6 @@ class Memory:
         self.atomic_busy = 0.0
         self.last_store = 0.0
         self._shares = [share for share, _ in parameters.loaded]
-        self._lines = [n for n, _ in parameters.lines_interval]
 
     @property
     def served(self) -> float:
@@ -89,7 +89,7 @@ class Memory:
             cycles = max(1.0, wavefronts)
             self.lsu_free = start + cycles
             return start, start + cycles + _SOURCES, start + cycles + self.p.l2_near
-        cycles = self._cycles(wavefronts, len(sectors))
+        cycles = self._cycles(wavefronts, sectors)
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
         read = start + cycles + _SOURCES
@@ -107,18 +107,14 @@ class Memory:
             self.lsu_free = done - 2 * _BACKLOG
         return start, read, done
 
-    def _cycles(self, wavefronts: int, sectors: int) -> float:
-        """Cycles in the tag stage of L1, by how many sectors a request has, or in its data stage."""
-        table = self.p.lines_interval
-        at = bisect_right(self._lines, sectors)
-        if at == len(table):
-            tags = table[-1][1] * sectors / table[-1][0]
-        elif at == 0:
-            tags = table[0][1]
-        else:
-            (a, ya), (b, yb) = table[at - 1], table[at]
-            tags = ya + (yb - ya) * (sectors - a) / (b - a)
-        return tags if tags > wavefronts else float(wavefronts)
+    def _cycles(self, wavefronts: int, sectors: tuple[int, ...]) -> float:
+        """Cycles in L1: one per line of 128 bytes that a request touches, or per pass of its data."""
+        lines, last = 0, -1
+        for sector in sectors:
+            if sector >> 2 != last:
+                last = sector >> 2
+                lines += 1
+        return float(lines if lines > wavefronts else wavefronts)
 
     def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: bool) -> float:
         done = start + cycles - 1 + self.p.l1_latency
@@ -210,7 +206,7 @@ class Memory:
         p = self.p
         begin = start if start > self.l2_free else self.l2_free
         factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
-        work = len(sectors) * self.l2_cycles * factor
+        work = len(sectors) * self.store_cycles * factor
         self.l2_free = begin + work
         self.l2_busy += work
         written = min(size, _SECTOR * len(sectors)) * self.sharing.written_back

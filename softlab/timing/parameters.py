@@ -30,8 +30,8 @@ class Parameters:
 
     ``interval``: class of instruction -> cycles that it takes on the pipe of one scheduler. ``latency``: class ->
     cycles from issue to the issue of an instruction that waits for its scoreboard. ``loaded``: (share of the DRAM's
-    bandwidth, cycles that a load then takes longer), ascending. ``lines_interval``: (sectors of a global request,
-    cycles that it takes in L1), ascending. ``dram_write``: what a stored byte takes of the DRAM's time, in read bytes.
+    bandwidth, cycles that a load then takes longer), ascending. ``dram_write``: what a stored byte takes of the
+    DRAM's time, in read bytes.
     ``block_intervals`` and ``block_turnarounds``: (threads per block, cycles), ascending. ``provisional``: name of a
     figure -> source, for those that the atlas does not have.
     """
@@ -49,13 +49,12 @@ class Parameters:
     dram_bytes: float = 2070.0
     dram_write: float = 1.0
     l2_bytes: float = 2900.0
+    l2_write_bytes: float = 2400.0
     l2_sm_bytes: float = 64.0
-    store_sm_bytes: float = 64.0
     partial_store: float = 2.0
     l2_capacity: int = 50 << 20
     l1_capacity: int = 256 << 10
     loaded: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 60.0), (0.8, 200.0), (1.0, 440.0))
-    lines_interval: tuple[tuple[int, float], ...] = ((1, 1.0), (4, 1.0), (32, 32.0))
     tlb_cold: float = 0.0
     # Queues of the load and store unit, in instructions per scheduler
     mio_queue: int = 6
@@ -156,7 +155,8 @@ _LATENCIES = {
 }
 _SOURCES = {
     "l1_latency": "probe", "l2_near": "dissecting", "l2_far": "dissecting", "dram_latency": "probe",
-    "dram_bytes": "probe", "l2_bytes": "assumed", "loaded": "assumed", "partial_store": "probe",
+    "dram_bytes": "probe", "l2_bytes": "assumed",
+    "l2_write_bytes": "assumed", "loaded": "assumed", "partial_store": "probe",
     "branch_taken": "assumed", "barrier_latency": "assumed", "barrier_stagger": "probe", "icache_line": "probe",
     "icache_miss": "assumed", "constant_miss": "assumed", "membar_gpu": "assumed", "block_intervals": "probe",
     "block_turnarounds": "assumed", "launch_microseconds": "assumed", "mio_queue": "assumed", "lg_queue": "assumed",

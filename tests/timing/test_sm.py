@@ -133,7 +133,7 @@ def test_stores_of_parts_of_sectors_take_twice_as_long():
     def time(width: int) -> float:
         rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
         _, memory = run(
-            rows, warps=16, repeat=100, parameters=replace(BARE, l2_bytes=132.0),
+            rows, warps=16, repeat=100, parameters=replace(BARE, l2_write_bytes=132.0),
             requests=lambda b, w: [store(k, [4000 * w + 40 * k], lanes=8, width=width) for k in range(100)],
         )  # fmt: skip
         return memory.last_store
