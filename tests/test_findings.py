@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.reports import FaultReports
 from softlab.errors import KernelFault
 from softlab.findings import Finding
 from softlab.kernel import Kernel
@@ -149,3 +150,14 @@ def test_a_planted_race_is_collected(planted: GlobalRace) -> None:
     assert any({f.line, f.other_line} == planted.lines for f in run.findings if f.kind == "race")
     with pytest.raises(KernelFault):
         kernel.run(grid, block, case.arguments(), cooperative=case.cooperative, record=False)
+
+
+def test_a_fault_that_repeats_is_described_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    described = []
+    describe = FaultReports._describe
+    monkeypatch.setattr(FaultReports, "_describe", lambda *a: described.append(a) or describe(*a))
+    body = "(volatile float* x, int n) {\n for (int i = 0; i < n; ++i)\n x[32 + threadIdx.x] = 1; }"
+    _, findings = collected(body, 1, 32, np.zeros(40, np.float32), 200)
+    assert [(f.kind, f.address, f.thread, f.line) for f in findings] == [("global-out-of-bounds", 160, (8, 0, 0), 3)]
+    assert findings[0].count == 24 * 200
+    assert len(described) <= 10

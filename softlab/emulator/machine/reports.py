@@ -34,6 +34,8 @@ class FaultReports:
         self._launch = launch
         self._blocks = blocks
         self.geometry = geometry
+        #: Of a run that collects: the first fault of each kind that an access had.
+        self._first: dict[tuple[str, Site], KernelFault] = {}
 
     def fault(
         self,
@@ -87,6 +89,9 @@ class FaultReports:
     def memory_fault(self, kind: str, lanes: Lanes, site: Site, bad: object, address: Value) -> Exception:
         """The fault of an access out of bounds or misaligned; in a run that collects, :class:`BadLanes`."""
         flat = np.broadcast_to(np.asarray(bad), lanes.extent).reshape(-1)
+        if (kind, site) in self._first:  # a finding keeps the first fault, so no other needs its words
+            self.report(self._first[kind, site], count=int(np.count_nonzero(flat)))
+            return BadLanes(bad)
         target = int(np.broadcast_to(np.asarray(address), lanes.extent).reshape(-1)[int(flat.argmax())])
         verb = "writes" if site.store else "reads"
         shown, location, argument = self._describe(site, target)
@@ -104,6 +109,7 @@ class FaultReports:
             fault.symbol = named.symbol
         if not self._launch.sink.collects:
             return fault
+        self._first[kind, site] = fault
         self.report(fault, count=int(np.count_nonzero(flat)))
         return BadLanes(bad)
 
