@@ -97,7 +97,6 @@ UNINITIALISED = (
     _case(
         "minimum_without_a_start",
         _REGISTER,
-        missed=_CHOSEN,
         block=32,
         arguments=lambda: [floats(64), zeros(32, "f4"), 64],
     ),

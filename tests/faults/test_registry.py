@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,3 +68,9 @@ def test_a_good_kernel_computes_what_it_should(case) -> None:
     kernel.run(case.grid, case.block, arguments, case.smem, record=False, check=False, cooperative=case.cooperative)
     for number, values in expected.items():
         np.testing.assert_allclose(arguments[number], np.asarray(values).reshape(-1), rtol=1e-4, atol=1e-3)
+
+
+def test_the_page_lists_the_known_misses() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "faults.md").read_text().split("## Known misses")[1]
+    listed = {line.removeprefix("- ").split(":")[0] for line in page.splitlines() if line.startswith("- ")}
+    assert listed == {c.name.removeprefix("course/") for c in planted_cases() + good_cases() if c.missed}
