@@ -44,8 +44,8 @@ def test_the_state_is_the_same_with_and_without_patterns(seed: int) -> None:
         else:
             taken += 1
             if store:
-                assert not by_access.read_by_another(row, word, thread, False).any()
-            assert not by_access.written_by_another(row, word, thread, False, False).any()
+                assert not by_access.read_by_another(row, word, thread).any()
+            assert not by_access.written_by_another(row, word, thread, False).any()
         (by_access.write if store else by_access.read)(row, word, thread)
         np.testing.assert_array_equal(by_pattern._written, by_access._written)
         np.testing.assert_array_equal(by_pattern._read, by_access._read)
@@ -71,4 +71,4 @@ def test_words_that_nobody_has_written_and_recent_ones_are_left_to_the_full_chec
     shadow._barrier[:] = shadow._time
     assert not shadow.record_alone(same, 0, store=True)  # several lanes write one word
     assert shadow.record_alone(same, 0, store=False)
-    assert shadow.read_by_another(row[:1], np.array([[0]]), thread[5:6], False).all()
+    assert shadow.read_by_another(row[:1], np.array([[0]]), thread[5:6]).all()
