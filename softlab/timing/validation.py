@@ -1,7 +1,8 @@
 """What is known about the model's error: measured launches beside predictions that were made before.
 
 ``python -m tests.hardware.record_timing collect`` writes the errors to ``data/validated.json``: for each device and
-state of L2 the relative errors of all launches, by the unit that bounds them.
+state of L2 the relative errors of all launches, by the unit that bounds them. The predictions of 2026-11-22
+(``tests/data/timing_predicted.json``) were made with provisional figures, before there was an atlas.
 """
 
 from __future__ import annotations
