@@ -111,6 +111,11 @@ _OBJECT_FAMILIES = {
     "uninitialized-local": "uninitialised registers, local arrays",
 }
 
+_FAMILIES_OF_OBJECTS = {
+    "global-out-of-bounds": "null and wild pointers",
+    "uninitialized-local": "uninitialised registers, local arrays",
+}
+
 
 def _planted(planted: Planted, family: str) -> Case:
     return _of_good(
