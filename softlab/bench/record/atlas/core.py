@@ -35,7 +35,13 @@ def _one(
     family: str, wanted: str, ptx: str, kind: str = "r", operand: str = "", streams: int = STREAMS, other: str = ""
 ) -> Class:
     step = Step(ptx, kind, operand)
-    return Class(family, (wanted,), step, step, streams, other=other)
+    # A changed chain would keep the stall counts of the other instruction.
+    return Class(family, (wanted,), None if other else step, step, streams, other=other)
+
+
+def _mixed_chain(wanted: str, ptx: str) -> Class:
+    """A chain as the compiler writes it: the wanted instruction and HFMA2.MMA in turn. A row is about both together."""
+    return Class("fp16", (wanted, r"HFMA2\.MMA"), Step(ptx))
 
 
 def _pair(
@@ -91,6 +97,9 @@ CLASSES: dict[str, Class] = {
     "HFMA2": _one("fp16", r"HFMA2", "fma.rn.f16x2 {x}, {x}, {a}, {b};", other=r"HFMA2\.MMA"),
     "HFMA2.MMA": _one("fp16", r"HFMA2\.MMA", "fma.rn.f16x2 {x}, {x}, {a}, {b};", other="HFMA2"),
     "HFMA2.BF16": _one("fp16", r"HFMA2\.BF16_V2", "fma.rn.bf16x2 {x}, {x}, {a}, {b};", other=r"HFMA2\.MMA\.BF16_V2"),
+    "HADD2+HFMA2.MMA": _mixed_chain("HADD2", "add.rn.f16x2 {x}, {x}, {a};"),
+    "HMUL2+HFMA2.MMA": _mixed_chain("HMUL2", "mul.rn.f16x2 {x}, {x}, {a};"),
+    "HFMA2+HFMA2.MMA": _mixed_chain("HFMA2", "fma.rn.f16x2 {x}, {x}, {a}, {b};"),
     "HMNMX2": _one("fp16", r"HMNMX2", "min.f16x2 {x}, {x}, {a}; max.f16x2 {x}, {x}, {b};"),
     "DADD": _one("fp64", r"DADD", "add.f64 {x}, {x}, {a};", "d", streams=4),
     "DMUL": _one("fp64", r"DMUL", "mul.f64 {x}, {x}, {a};", "d", streams=4),

@@ -21,7 +21,7 @@ IN_FLIGHT = (
     (1, 1, 1), (2, 1, 1), (4, 1, 1), (4, 2, 1), (8, 2, 1), (12, 2, 1), (16, 2, 1), (12, 4, 1), (16, 4, 1), (24, 4, 1),
     (32, 4, 1), (24, 4, 2), (32, 4, 2),
 )  # fmt: skip
-LOADED = ((1, 1), (4, 1), (8, 1), (8, 2), (16, 2), (24, 2), (16, 4), (20, 4), (24, 4), (31, 4))
+LOADED = ((1, 1), (4, 1), (8, 1), (8, 2), (16, 2), (24, 2), (16, 4), (20, 4), (24, 4), (30, 4))
 #: KiB of a region that is read again and again: in L1 (per block), in L2, and too large for L2.
 L1_KIB, L2_KIB, DRAM_KIB = 32, 16384, 4 << 20
 
@@ -143,9 +143,9 @@ _CONTROL: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "branches": ("any", ("IMAD", "BSSY", "BSYNC"), (512, -1, -1)),
     "ldc_chase": ("loop", ("LDC",), (8,)),
     "ldc_stream": ("loop", ("LDC",), (64,)),
-    "constant_operands": ("loop", ("LDC", "IMAD"), (64, 64)),
+    "constant_operands": ("loop", ("LDC", "IMAD"), (24, 24)),
     "special": ("any", (r"S2R|S2UR",), (-1,)),
-    "clock_reads": ("any", (r"CS2R.*|S2UR",), (-1,)),
+    "clock_reads": ("loop", (r"CS2R.*|S2UR",), (65,)),
     "sleep": ("loop", ("NANOSLEEP",), (1,)),
     "calls": ("any", (r"CALL.*", r"RET.*"), (1, 1)),
 }
@@ -217,6 +217,9 @@ def _shared_jobs() -> Iterator[Job]:
             yield _stream(key, name, "shared memory", "sm", warps, p0=32, p1=32, smem=SMEM)
 
 
+_PARTITIONS = ("latency.L2.partition.near", "latency.L2.partition.far", "latency.L2.partition.far_share")
+
+
 def _global_jobs() -> Iterator[Job]:
     for suffix, width in {"": 4, ".64": 8, ".128": 16}.items():
         name = f"LDG{suffix}"
@@ -246,7 +249,8 @@ def _global_jobs() -> Iterator[Job]:
     for kib in (16, 64, 128, 192, 224, 256, 512, 2048, 8192, 16384, 24576, 32768, 49152, 65536, 131072):
         yield Job((f"latency.chase.{kib}",), "global memory", "cycles", "chase", ("chase_ca", "links"), {"kib": kib},
                   note="links in random order over that many KiB, all in one ring")  # fmt: skip
-    yield Job(("latency.L2.near", "latency.L2.far", "latency.L2", "latency.L2.far_share"), "global memory", "cycles",
+    keys = ("latency.L2.near", "latency.L2.far", "latency.L2", "latency.L2.far_share", *_PARTITIONS)
+    yield Job(keys, "global memory", "cycles",
               "near_and_far", ("lines", "chase_cg", "links"))  # fmt: skip
     yield Job(("latency.DRAM",), "global memory", "cycles", "dram", ("chase_cg", "links", "flush", "pages"))
     for mib in (32, 128, 512, 1024, 2048, 4096, 8192, 16384, 32768):
@@ -283,9 +287,10 @@ def _control_jobs() -> Iterator[Job]:
             (f"icache.loop.{nbytes}",), "instruction cache", "cycles", "code_loop", ("icache",), {"chunks": chunks}
         )
     for grid in (1, 132):
-        keys = (f"icache.cold{'.all_sms' if grid > 1 else ''}", f"icache.cold.DRAM{'.all_sms' if grid > 1 else ''}")
+        where = ".all_sms" if grid > 1 else ""
+        keys = (f"icache.cold{where}", f"icache.cold.DRAM{where}", f"icache.warm{where}")
         yield Job(keys, "instruction cache", "cycles", "cold_code", ("icache", "icache_other", "flush"),
-                  {"chunks": 32, "grid": grid}, note="per 128 bytes of code, beside the time of warm code")  # fmt: skip
+                  {"chunks": 32, "grid": grid}, note="per 128 bytes, 8 cycles of issue in it; 64 KiB of code")  # fmt: skip
     yield _slope("latency.DSM.LD", "clusters", "dsm_chase", grid=2, divisor=4)
     yield _slope("latency.DSM.ATOM.EXCH", "clusters", "dsm_atomic", grid=2)
     yield _slope("latency.DSM.ST", "clusters", "dsm_pingpong", grid=2, divisor=2)

@@ -14,6 +14,8 @@ LINE, PAGE, LINKED = 128, 2 << 20, 128 << 10
 #: MiB behind which the links of `loaded` lie: beyond the region that it streams.
 LINKS_AT = 5120
 _ONE = 0x3F800000
+#: Cycles from which a load is taken to have missed L2.
+MISS = 520.0
 
 
 def _followed(bench: Bench, kernel: str, offsets: np.ndarray, rounds: int, sm: int = 0) -> float:
@@ -43,13 +45,17 @@ def _per_link(bench: Bench, kernel: str, offsets: np.ndarray, steps: int) -> flo
 def chase(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
     """Cycles per link of a ring of lines in random order."""
     nbytes = parameters["kib"] << 10
-    pitch = LINE if nbytes <= 32 << 20 else 4 * LINE
-    lines = np.random.default_rng(2).permutation(nbytes // pitch)
-    return [_per_link(bench, kernels[0], lines.astype(np.uint64) * np.uint64(pitch), min(len(lines), 8192))]
+    lines = np.random.default_rng(2).permutation(nbytes // LINE)
+    return [_per_link(bench, kernels[0], lines.astype(np.uint64) * np.uint64(LINE), min(len(lines), 8192))]
 
 
 def near_and_far(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
-    """Latency of the lines of L2 that are near to SM 0 and of those that are far, of all, and the share of far ones."""
+    """Latencies of SM 0: of the nearer and the farther half of 4 MiB of lines, of all of them, and the farther share;
+    and of the lines in either partition of L2, where more lines are used than one partition holds.
+
+    Lines of the other partition that this SM reads again and again come from a copy in its own partition, as long as
+    there is room. So the partitions show only beyond half of L2.
+    """
     count, pitch = 2048, 17 * LINE
     bench.runtime.memset(bench.memory, 0, count * pitch)
     bench.launch("lines", bench.sms, 32, rounds=4, mode=0, p0=count, p1=pitch)
@@ -61,7 +67,34 @@ def near_and_far(bench: Bench, kernels: Sequence[str], parameters: Parameters) -
     for chosen in (places[~far[places]], places[far[places]], places):
         offsets = chosen.astype(np.uint64) * np.uint64(pitch)
         found.append(_per_link(bench, "chase_cg", offsets, min(len(offsets), 1024)))
-    return [*found, float(far.mean())]
+    clock = float(np.median(spent)) - found[2]
+    return [*found, float(far.mean()), *_partitions(bench, clock)]
+
+
+def _partitions(bench: Bench, clock: float) -> list[float]:
+    """Latency of hits in the near and in the far partition, and the share of far ones: 0.7 of L2, read twice in order.
+
+    ``clock``: cycles that a load and two reads of the clock take more than a load.
+    """
+    count = int(0.7 * bench.l2_bytes) // LINE
+    bench.runtime.memset(bench.memory, 0, count * LINE)
+    bench.launch("lines", bench.sms, 32, rounds=2, mode=0, p0=count, p1=LINE)
+    spent = bench.words(count, BASE).astype(float) - clock
+    hits = spent[spent < MISS]
+    low, high = np.percentile(hits, [1, 99])
+    borders = np.linspace(float(low), float(high), 200)[1:-1]
+    between = [(hits < b).mean() * (hits >= b).mean() * _apart(hits, b) ** 2 for b in borders]
+    border = borders[int(np.argmax(between))]
+    return [
+        float(np.median(hits[hits < border])),
+        float(np.median(hits[hits >= border])),
+        float((hits >= border).mean()),
+    ]
+
+
+def _apart(values: np.ndarray, border: float) -> float:
+    low, high = values[values < border], values[values >= border]
+    return float(high.mean() - low.mean()) if len(low) and len(high) else 0.0
 
 
 def dram(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
@@ -170,15 +203,15 @@ def constant_stream(bench: Bench, kernels: Sequence[str], parameters: Parameters
 
 
 def cold_constants(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
-    """What a constant costs that is read for the first time, beside one that is cached; and the cached one."""
+    """Cycles of LDC and IMAD: of a constant that is read for the first time, and of one that is cached."""
     bench.constants(kernels[0], np.zeros(16384, np.uint32))
     cold, warm = [], []
     for _ in range(REPEATS):
         bench.launch(kernels[1], 1, 32, rounds=1, p0=128, p1=_ONE)
         bench.launch(kernels[0], 1, 32, rounds=3)
         first, _, last = bench.words(3, BASE).astype(float)
-        cold.append((first - last) / 64)
-        warm.append(last / 64)
+        cold.append(first / 24)
+        warm.append(last / 24)
     return [_middle(cold), _middle(warm)]
 
 
@@ -193,9 +226,9 @@ def code_loop(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> l
 
 
 def cold_code(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
-    """Cycles per 128 bytes of code that runs for the first time: its lines in L2, and its lines in DRAM."""
+    """Cycles per 128 bytes of code that runs for the first time: its lines in L2, in DRAM; and the third time."""
     chunks, grid = parameters["chunks"], parameters["grid"]
-    results = []
+    results, warm = [], []
     for flushed in (False, True):
         found = []
         for _ in range(REPEATS):
@@ -204,9 +237,10 @@ def cold_code(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> l
                 bench.flush()
             bench.launch(kernels[0], grid, 32, rounds=3, p0=chunks, p1=_ONE)
             first, last = bench.words(4 * grid, BASE).reshape(-1, 4)[:, :2].T.astype(float)
-            found.append(float(np.median(first - last)) / (16 * chunks))
+            found.append(float(np.median(first)) / (16 * chunks))
+            warm.append(float(np.median(last)) / (16 * chunks))
         results.append(_middle(found))
-    return results
+    return [*results, _middle(warm)]
 
 
 def graph(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
@@ -254,5 +288,6 @@ def first_touch(bench: Bench, kernels: Sequence[str], parameters: Parameters) ->
     for _ in range(REPEATS):
         bench.launch(kernels[0], bench.sms, 256, p0=others, p1=PAGE >> 10)
         for spans in (cold, warm):
+            bench.launch("frequency", 1, 32, rounds=200_000)  # meanwhile the host queues the launch
             spans.append(bench.once(read))
     return [_middle(cold), _middle(warm)]

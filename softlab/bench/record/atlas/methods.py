@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 #: Bytes of the memory that is measured, of the results and of the inputs.
-MEMORY, OUT, IN = 36 << 30, 16 << 20, 8 << 20
+MEMORY, OUT, IN = 36 << 30, 16 << 20, 32 << 20
 #: Launches of which the median counts.
 REPEATS = 5
 #: Where the first results of kernels with results per block or line lie, in words.
@@ -38,6 +38,7 @@ class Bench:
         self._functions: dict[str, Any] = {}
         properties = runtime.getDeviceProperties(runtime.getDevice())
         self.name, self.sms = properties["name"].decode(), int(properties["multiProcessorCount"])
+        self.l2_bytes = int(properties["l2CacheSize"])
         # On a small GPU the rows that need more memory fail by themselves.
         self.memory_bytes = min(MEMORY, int(runtime.memGetInfo()[0] * 0.9))
         self.memory = runtime.malloc(self.memory_bytes)
@@ -179,7 +180,8 @@ def stream(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list
     if blocks > 1:
         grid = blocks * bench.sms
     threads = 32 * (warps // blocks)
-    rounds = parameters.get("rounds", 16 if parameters["per"] != "scheduler" else 32)
+    # The second block of an SM starts later, so that two of them need a longer run.
+    rounds = 16 if parameters["per"] != "scheduler" else 32 if blocks == 1 else 256
     found = []
     for _ in range(REPEATS):
         spans = []

@@ -15,6 +15,8 @@ from softlab.cuda import control_codes
 from softlab.cuda.compile import Program
 from softlab.cuda.disassembly import MachineInstruction, disassemble
 
+#: The number of the register that is always 0.
+_RZ = 255
 #: Name -> lowest bit of a register's number.
 FIELDS = {"d": 16, "a": 24, "b": 32, "c": 64}
 
@@ -77,8 +79,8 @@ def only(program: Program, wanted: str, other: str) -> Program:
         raise CheckError(f"no {wanted} has its destination as source A")
 
     def change(instruction: MachineInstruction) -> int | None:
-        if not re.fullmatch(other, full_name(instruction)):
-            return None
+        if not re.fullmatch(other, full_name(instruction)) or get(_encoding(instruction), "a") == _RZ:
+            return None  # one without a source sets the loop's counter to 0
         to = get(_encoding(instruction), "d")
         return put(models[-1], d=to, a=to)
 

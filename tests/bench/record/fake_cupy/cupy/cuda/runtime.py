@@ -17,7 +17,7 @@ def getDevice():
 
 
 def getDeviceProperties(device):
-    return {"name": b"NVIDIA H200 (fake)", "multiProcessorCount": 132}
+    return {"name": b"NVIDIA H200 (fake)", "multiProcessorCount": 132, "l2CacheSize": 2 << 20}
 
 
 def memGetInfo():
