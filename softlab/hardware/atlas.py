@@ -11,19 +11,20 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
 Core
     ``latency.CLASS``
         Cycles from the issue of an instruction to the issue of one that needs its result. Classes: IADD3, IMAD,
-        IMAD.WIDE, IMAD.HI, LOP3, SHF, LEA, ISETP, SEL, PRMT, POPC, FLO, BREV, VIMNMX, IABS, IDP; FADD, FMUL, FFMA,
-        FMNMX, FSETP, FSEL; HADD2, HMUL2, HFMA2, HFMA2.BF16, HMNMX2; DADD, DMUL, DFMA, DSETP; MUFU.EX2, .RCP, .RSQ,
-        .LG2, .SIN, .COS, .SQRT, .TANH; F2FP.F16, F2FP.BF16, HADD2.F32 (a half to a float), F2F.F64.F32, F2F.F32.F64,
-        F2I, F2I.F64, I2F (I2FP.F32.S32), I2F.F64, FRND; UIADD3, ULOP3, USHF, UIMAD, ULDC, R2UR, S2R, S2UR, CS2R;
-        SHFL.IDX, SHFL.UP, SHFL.DOWN, SHFL.BFLY, VOTE, VOTE.ANY, MATCH.ANY, MATCH.ALL, REDUX.SUM, REDUX.MAX, REDUX.OR.
+        IMAD.WIDE, IMAD.HI, LOP3, SHF, SHF.R, LEA.HI, ISETP, SEL, PRMT, POPC, FLO, BREV, VIMNMX, IABS, IDP; FADD,
+        FMUL, FFMA, FMNMX, FSETP, FSEL; HMNMX2, HFMA2+HFMA2.MMA (both together, and so HADD2, HMUL2); DADD, DMUL,
+        DFMA, DSETP; MUFU.EX2, .RCP, .RSQ, .LG2, .SIN, .COS, .SQRT, .TANH; F2FP.F16, F2FP.BF16, HADD2.F32 (a half to a
+        float), F2F.F64.F32, F2F.F32.F64, F2I, F2I.F64, I2F (I2FP.F32.S32), I2F.F64, FRND; S2R; SHFL.IDX, SHFL.UP,
+        SHFL.DOWN, SHFL.BFLY, VOTE, VOTE.ANY, MATCH.ANY, MATCH.ALL, REDUX.SUM, REDUX.MAX, REDUX.OR.
     ``interval.CLASS``
         Cycles between two instructions of the class on one scheduler, all four schedulers busy with 8 warps each and no
-        dependence: what the pipe takes. The classes are those of ``latency``, and all memory instructions below.
+        dependence: what the pipe takes. The classes are those of ``latency``, and HADD2, HMUL2, HFMA2, HFMA2.MMA,
+        HFMA2.BF16, CS2R, and of the uniform datapath UIADD3, ULOP3, USHF, UIMAD, UPOPC, ULDC.
     ``interval.CLASS.warps.N``
         The same with N warps per scheduler: 1, 2, 4, 8, 16.
     ``interval.FFMA.banks.N``
-        FFMA whose three sources are in N of the two register banks' worst case: N sources of one bank (1, 2, 3),
-        without reuse; ``interval.FFMA.banks.3.reuse`` with one of them in the reuse cache.
+        FFMA with N different sources in one of the two register banks (1, 2, 3), without reuse;
+        ``interval.FFMA.banks.N.reuse`` with one of them in the reuse cache; both also with ``.warps.1``.
     ``interval.mixed.A+B``
         Cycles per pair of one A and one B on a scheduler: whether two pipes work at the same time.
 
@@ -39,19 +40,22 @@ Shared memory
         ``interval_sm.ATOMS.ADD.warps.N``: N warps with all lanes on one word.
 
 Global memory
-    ``latency.L1``, ``.L1.64``, ``.L1.128``; ``latency.L2.near``, ``latency.L2.far``, ``latency.L2`` (median of all
-    lines); ``latency.DRAM`` (idle GPU, translation cached); ``latency.TLB.N``
-        Load to use of one chased pointer; for TLB one access per N KiB over more pages than are cached.
-    ``latency.LDC``, ``latency.LDC.miss``, ``interval.LDC``; ``latency.CONSTANT.miss`` (an operand c[][] read cold)
-        The constant cache.
+    ``latency.L1``, ``.L1.64``, ``.L1.128``; ``latency.L2.near``, ``latency.L2.far``, ``latency.L2`` (the nearer and the
+    farther half of 4 MiB of lines, and all); ``latency.L2.partition.near``, ``.far``, ``.far_share`` (beyond half of
+    L2); ``latency.DRAM`` (idle GPU, translation cached); ``latency.TLB.N``; ``latency.chase.N``
+        Load to use of one chased pointer; for TLB one line per 2 MiB page over N MiB, in L2; for chase N KiB of lines.
+    ``latency.LDC.KiB.N`` (N KiB of constants), ``interval_sm.LDC``; ``latency.CONSTANT.miss``, ``.hit``
+        The constant cache; the last two are an LDC and an IMAD, the constant read for the first time and cached.
     ``interval_sm.LDG``, ``.LDG.64``, ``.LDG.128``, ``.STG``, ``.STG.64``, ``.STG.128``; ``interval_sm.LDG.sectors.N``
         Cycles per warp instruction of an SM that hits L1; N sectors per request.
     ``bandwidth.L1.N``, ``bandwidth.L2.read.N``, ``bandwidth.DRAM.read.N``, ``.write.N``, ``.copy.N``
         Bytes per cycle against N bytes in flight per SM. L1: of one SM. L2 and DRAM: of the whole GPU.
     ``loaded_latency.L2.N``, ``loaded_latency.DRAM.N``
         Cycles of one load while the other warps keep N bytes in flight per SM.
+    ``loaded_bandwidth.L2.N``, ``loaded_bandwidth.DRAM.N``
+        Bytes per cycle of the GPU that those others move.
     ``bandwidth.DRAM.stride.N``
-        Useful bytes per cycle where each request reads one sector of every N bytes.
+        Bytes of sectors per cycle where each request reads one sector of every N bytes.
     ``bandwidth.STG.partial.N``
         Stored bytes per cycle of the whole GPU where each store writes N bytes of each 32-byte sector, in L2.
     ``latency.ATOMG.ADD``, ``latency.ATOMG.CAS``, ``latency.ATOMG.EXCH``
@@ -61,27 +65,28 @@ Global memory
         Cycles per warp instruction on one address: N lanes of one warp, N warps of one SM, one warp of each of N SMs.
     ``latency.MEMBAR.GPU``, ``latency.MEMBAR.CTA``
         A fence behind a store.
-    ``latency.LDGSTS``, ``latency.UBLKCP.N`` (bulk copy of N bytes with its mbarrier), ``interval_sm.LDGSTS``,
-    ``bandwidth.UBLKCP.N``
+    ``latency.LDGSTS``, ``latency.UBLKCP.N`` (bulk copy of N bytes with its mbarrier), ``bandwidth.UBLKCP.N``
         Asynchronous copies into shared memory, of data in L2.
 
 Control
-    ``latency.BAR.SYNC.N``: a barrier of N warps that all arrive at once. ``latency.SYNCS.ARRIVE``,
-    ``latency.SYNCS.TRYWAIT``: an mbarrier. ``latency.WARPSYNC``, ``latency.NANOSLEEP``, ``latency.CLUSTER.BARRIER.N``.
-    ``cost.BRA.taken``, ``cost.BRA.not_taken``, ``cost.BRA.divergent``, ``cost.BSSY_BSYNC``, ``cost.BRX``,
-    ``cost.CALL_RET``
-        Cycles that one branch adds.
-    ``icache.cold``: cycles per 128 bytes of code that runs for the first time. ``icache.loop.N``: cycles per
-    instruction of a loop of N bytes.
+    ``latency.BAR.SYNC.N``: a barrier of N warps that all arrive at once. ``latency.SYNCS.PHASE`` (arrive and wait),
+    ``latency.SYNCS.TRYWAIT``: an mbarrier. ``latency.NANOSLEEP.0``, ``latency.CLUSTER.BARRIER.N`` (with its fence),
+    ``latency.CLUSTER.BARRIER.relaxed.4``.
+    ``cost.BRA.taken``, ``cost.BRA.not_taken``, ``cost.BRA.divergent``, ``cost.CALL_RET``, ``cost.loop``
+        Cycles that one branch adds, with the instructions that its note names.
+    ``icache.cold``, ``icache.cold.DRAM``, ``icache.warm``, and each with ``.all_sms``: cycles per 128 bytes of code
+    that runs for the first time, issue in it. ``icache.loop.N``: cycles per instruction of a loop of N bytes.
 
 Clusters
-    ``latency.DSM.LD``, ``latency.DSM.ST``, ``latency.DSM.ATOM``, ``bandwidth.DSM`` (bytes per cycle of one SM).
+    ``latency.DSM.LD``, ``latency.DSM.ST``, ``latency.DSM.ATOM``, ``bandwidth.DSM.LD``, ``.ST`` (bytes per cycle of
+    one SM).
 
 Launches
     ``launch.empty``, ``launch.small.N`` (N blocks; both microseconds per launch in a queue of launches),
-    ``launch.block_interval`` (GPU-wide cycles per block that starts), ``launch.block_turnaround`` (cycles from the end
-    of a block to the start of the next in its slot), ``launch.first_block`` (microseconds from the launch before it),
-    ``launch.cold_TLB`` (microseconds that the first touches of memory add).
+    ``launch.block_interval`` (GPU-wide cycles per block that starts), ``launch.block_turnaround`` (cycles from the
+    end of a block to the start of the next in its slot), both also with ``.threads.N``; ``launch.cold_TLB.N``,
+    ``launch.warm_TLB.N`` (microseconds of a launch that touches N MiB of pages, not used for long and used just
+    before).
 """
 
 from __future__ import annotations

@@ -290,7 +290,7 @@ def _control_jobs() -> Iterator[Job]:
         where = ".all_sms" if grid > 1 else ""
         keys = (f"icache.cold{where}", f"icache.cold.DRAM{where}", f"icache.warm{where}")
         yield Job(keys, "instruction cache", "cycles", "cold_code", ("icache", "icache_other", "flush"),
-                  {"chunks": 32, "grid": grid}, note="per 128 bytes, 8 cycles of issue in it; 64 KiB of code")  # fmt: skip
+                  {"chunks": 32, "grid": grid}, note="per 128 bytes, 8 of them for issue; 64 KiB of code")  # fmt: skip
     yield _slope("latency.DSM.LD", "clusters", "dsm_chase", grid=2, divisor=4)
     yield _slope("latency.DSM.ATOM.EXCH", "clusters", "dsm_atomic", grid=2)
     yield _slope("latency.DSM.ST", "clusters", "dsm_pingpong", grid=2, divisor=2)
