@@ -116,7 +116,7 @@ class FaultReports:
     def _named(self, site: Site, address: int) -> Described | None:
         """An address outside of its array, as the source names it."""
         launch = self._launch
-        if launch.names is None:
+        if launch.names is None or (site.space == "shared" and self._block_of_cluster(address) is not None):
             return None
         return launch.names.described(site, address, launch.parameters, launch.shared_bytes)
 
@@ -146,15 +146,18 @@ class FaultReports:
         return offset, f"at byte {offset} of {near.name}, which {also}has {near.nbytes} bytes", near.index
 
     def _describe_shared(self, address: int) -> tuple[int, str]:
-        rank = address >> RANK_SHIFT
-        size = self.geometry.blocks_per_cluster
-        if size > 1 and 0 < rank <= size:
+        block = self._block_of_cluster(address)
+        if block is not None:
             return address, (
-                f"at the address of block {rank - 1} of the cluster, which only shared::cluster and generic accesses "
-                "reach"
+                f"at the address of block {block} of the cluster, which only shared::cluster and generic accesses reach"
             )
         signed = address - (1 << 64) if address >= 1 << 63 else address - (1 << 32) if address >= 1 << 31 else address
         return signed, f"at byte {signed} of the block's shared memory, which has {self._launch.shared_bytes} bytes"
+
+    def _block_of_cluster(self, address: int) -> int | None:
+        """The rank of the block whose shared memory the address maps; None where it is the own block's."""
+        rank, size = address >> RANK_SHIFT, self.geometry.blocks_per_cluster
+        return rank - 1 if size > 1 and 0 < rank <= size else None
 
     # Loops
 
