@@ -187,6 +187,8 @@ def disassemble(program: Program, *, cache: bool = True) -> Disassembly:
     Raises:
         DisassemblyError: nvdisasm is missing, or it refuses the cubin.
     """
+    if not program.cubin:
+        raise DisassemblyError(f"the program of {program.name} is PTX alone: it has no machine code")
     tool = _tool()
     if tool is None:
         raise DisassemblyError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from softlab.cuda import disassembly
@@ -127,3 +129,10 @@ def test_a_cubin_that_is_none_is_refused():
     path, _ = disassembly._tool()
     with pytest.raises(DisassemblyError, match="refuses the cubin"):
         disassembly._run(path, b"no cubin at all")
+
+
+def test_ptx_alone_starts_no_nvdisasm(monkeypatch):
+    program = replace(compile_program(SOURCE, "reverse"), cubin=b"")
+    monkeypatch.setattr(disassembly, "_run", lambda *arguments: pytest.fail("nvdisasm was started"))
+    with pytest.raises(DisassemblyError, match="PTX alone"):
+        disassemble(program)
