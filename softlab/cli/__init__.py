@@ -1,4 +1,4 @@
-"""The ``softlab`` command: plans, occupancy, traces and speeds as tables or JSON, the course, and this machine.
+"""The ``softlab`` command: plans, traces, kernels of .cu files and speeds as tables or JSON, the course, this machine.
 
 A wrong argument ends with one line on standard error and exit status 2. Without a command it prints its help.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 import softlab
-from softlab.cli import bench, course, machine, plan, sweep, trace  # importing registers  # noqa: F401
+from softlab.cli import bench, course, estimate, machine, plan, run, sweep, trace  # registers them  # noqa: F401
 from softlab.cli.registry import COMMANDS
 from softlab.errors import Error
 

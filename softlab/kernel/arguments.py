@@ -9,6 +9,7 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.cuda.structs import arrays_of
+from softlab.dtypes import ELEMENT_TYPES
 from softlab.kernel.c_types import CType, declared_types
 
 _INTEGERS = {
@@ -33,6 +34,15 @@ _DTYPES["__half2"], _DTYPES["__nv_bfloat162"] = _DTYPES["__half"], _DTYPES["__nv
 _DTYPES["float2"] += ("complex64",)
 _DTYPES["double2"] += ("complex128",)
 _NULL = np.uint64(0)
+
+
+def default_dtype(declared: CType) -> np.dtype | None:
+    """The dtype of an array for a pointer to that type: float32 for ``float*`` and ``float4*``; None if not known."""
+    taken = _DTYPES.get(declared.element)
+    if taken is None or declared.pointers > 1:
+        return None
+    name = taken[1 if declared.element.startswith("u") else 0]  # unsigned ..., uint2: the second one is unsigned
+    return ELEMENT_TYPES[name].numpy if name in ELEMENT_TYPES else np.dtype(name)
 
 
 def checked_arguments(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:

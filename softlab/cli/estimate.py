@@ -1,0 +1,96 @@
+"""``softlab estimate``: how long a kernel of a .cu file takes on a GPU, what bounds it, what each line waits for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from softlab.cli.launches import FileLaunch, file_launch, launch_options
+from softlab.cli.output import print_json, print_table, print_text
+from softlab.cli.registry import command, json_option
+from softlab.errors import KernelFault
+
+if TYPE_CHECKING:
+    from softlab.timing.estimates import Estimate
+
+#: Stall reasons that the table of the whole launch has.
+_STALLS = 6
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    launch_options(parser)
+    parser.add_argument("--device", default="H200", help="H200 (default) or H100")
+    parser.add_argument(
+        "--cache", choices=("cold", "warm"), default="cold", help="whether L2 holds the arrays before (default: cold)"
+    )
+    json_option(parser)
+    parser.epilog = (
+        'Example: softlab estimate my.cu --grid 16 --block 256 --args "x=random(4096), y=zeros(4096), n=4096"'
+    )
+
+
+@command("estimate", "Estimate the time of a kernel in a .cu file, without a GPU.", _arguments)
+def _estimate(options: argparse.Namespace) -> int:
+    from softlab.hardware.devices import resolve
+    from softlab.timing.parameters import parameters
+
+    device = resolve(options.device)
+    parameters(device)  # refuses a GPU without figures, before anything is compiled
+    launch = file_launch(options, device.arch)
+    try:
+        found = launch.kernel.estimate(
+            launch.grid, launch.block, launch.args, smem=launch.smem, device=device, cache=options.cache
+        )
+    except KernelFault as fault:
+        raise fault.with_note("softlab run with the same arguments shows all that is wrong") from None
+    return print_json(_record(found, launch, options.file)) if options.json else _print(found, launch)
+
+
+def _record(found: Estimate, launch: FileLaunch, file: str) -> dict[str, Any]:
+    names = (
+        "kernel", "device", "cache", "grid", "block", "microseconds", "cycles", "launch_microseconds", "bound",
+        "stalls", "use", "occupancy", "dram_bytes", "l1_hit_rate", "l2_hit_rate", "instructions", "blocks",
+        "validated", "notes",
+    )  # fmt: skip
+    lines = {
+        line: {name: getattr(one, name) for name in ("cycles", "share", "reason", "waits_for")}
+        for line, one in found.by_line().items()
+    }
+    record = {name: getattr(found, name) for name in names}
+    return {"file": file, "smem_bytes": launch.smem, "from_the_file": launch.said, **record, "by_line": lines}
+
+
+def _print(found: Estimate, launch: FileLaunch) -> int:
+    from softlab.views.estimates import STALL_WORDS, estimate_sentences
+
+    program = launch.kernel.program
+    for sentence in (*launch.said, *estimate_sentences(found, program.source)):
+        print_text(sentence)
+    dims = ["x".join(map(str, size)) for size in (launch.grid, launch.block)]
+    rows = [
+        ("time", f"{found.microseconds:.2f} us, {found.launch_microseconds:.2f} of them for an empty kernel"),
+        ("cycles", f"{found.cycles:.0f}"),
+        ("units in use", _shares(found.use, 3)),
+        ("warp states", _shares(found.stalls, _STALLS)),
+        ("occupancy", f"{found.occupancy:.0%}"),
+        ("DRAM", f"{found.dram_bytes / 1e6:.2f} MB"),
+        ("hits of loads", f"L1 {found.l1_hit_rate:.0%}, L2 {found.l2_hit_rate:.0%}"),
+        ("simulated", f"{found.blocks} of {dims[0]} blocks of {dims[1]} threads"),
+    ]
+    print_table(f"{found.kernel} on an {found.device}", ("", ""), rows)
+    source = program.source.splitlines()
+    print_table(
+        "What a warp spends its time on",
+        ("line", "cycles", "share", "first reason", "it waits for", "of line", "source"),
+        [
+            (n, f"{one.cycles:.0f}", f"{one.share:.0%}", one.reason, STALL_WORDS.get(one.reason, ""), one.waits_for,
+             source[n - 1].strip() if 1 <= n <= len(source) else "")
+            for n, one in found.by_line().items()
+        ],
+    )  # fmt: skip
+    return 0
+
+
+def _shares(shares: Any, most: int) -> str:
+    top = sorted(shares.items(), key=lambda item: -item[1])[:most]
+    return ", ".join(f"{name} {share:.0%}" for name, share in top)
