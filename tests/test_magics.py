@@ -8,7 +8,7 @@ import pytest
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.errors import KernelFault
 from softlab.hardware.devices import Device
-from softlab.magics import UsageError, only_kernel, read_command
+from softlab.magics import ESTIMATE, UsageError, estimating, only_kernel, read_command
 from softlab.traces import Run
 
 COPY = """
@@ -47,7 +47,8 @@ def cuda(shell, line: str, cell: str = COPY) -> dict[str, str]:
     return shown
 
 
-def displayed(shell, line: str, cell: str | None = COPY) -> list[dict[str, str]]:
+def displayed(shell, line: str, cell: str | None = COPY, *, estimates: bool = False) -> list[dict[str, str]]:
+    """The texts of all outputs, by type: of the estimates, or of all others."""
     from IPython.utils.capture import capture_output
 
     with capture_output() as captured:
@@ -55,7 +56,7 @@ def displayed(shell, line: str, cell: str | None = COPY) -> list[dict[str, str]]
             shell.run_line_magic("cuda", line)
         else:
             shell.run_cell_magic("cuda", line, cell)
-    return [output.data for output in captured.outputs]
+    return [output.data for output in captured.outputs if estimates == (ESTIMATE in output.metadata)]
 
 
 def test_a_kernel_in_a_cell(shell, names):
@@ -320,3 +321,90 @@ def test_collect_and_no_check_are_two_things(shell):
     with pytest.raises(UsageError, match="--collect and --no-check"):
         read_command("--args x --collect --no-check", COPY, {"x": 1})
     assert read_command("--args x --collect", COPY, {"x": 1}).check == "collect"
+
+
+def estimated(shell, line: str, cell: str = COPY) -> str:
+    """The text of the estimate that ends the report; "" without one."""
+    return "".join(one["text/plain"] for one in displayed(shell, line, cell, estimates=True))
+
+
+def test_the_report_ends_with_the_estimated_time(shell, names):
+    import softlab
+
+    text = estimated(shell, "--grid 4 --block 32 --args x,y,n")
+    kernel = softlab.Kernel(COPY, "copy")
+    found = kernel.estimate(4, 32, (names["x"], names["y"], 100))
+    assert text.startswith(f"Estimated {found.microseconds:.1f} us on an H200 with a cold L2 cache, bound by ")
+    assert "Line 4 (if (i < n) y[i] = x[i];) takes " in text
+    assert "the model was off by " in text
+    (html,) = displayed(shell, "--grid 4 --block 32 --args x,y,n", estimates=True)
+    assert "if (i &lt; n)" in html["text/html"]
+
+
+def test_an_estimate_can_be_turned_off(shell, names):
+    assert estimated(shell, "--grid 4 --block 32 --args x,y,n --no-estimate") == ""
+
+
+def test_a_kernel_that_did_not_run_has_no_estimate(shell, names):
+    assert estimated(shell, "--grid 4 --block 32 --args x,y,128") == ""
+    assert estimated(shell, "--args x,y,n", "__global__ void k() { nonsense }") == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--args x,y,128 --collect", "the run found errors"),
+        ("--args x,y,n --arch sm_80", "the machine code of sm_90, and the kernel is compiled for sm_80"),
+        ("--args x,x,n", "two arguments share memory"),
+    ],
+)
+def test_why_there_is_no_estimate(shell, names, options, reason):
+    text = estimated(shell, f"--grid 4 --block 32 {options}")
+    assert text.startswith("No estimate of the time: ")
+    assert reason in text
+
+
+def test_a_long_launch_is_not_estimated(shell, names, monkeypatch):
+    from softlab.kernel import Kernel
+
+    monkeypatch.setattr(Kernel, "estimate", lambda *_, **__: pytest.fail("the model ran"))
+    text = estimated(shell, "--args y,n*100", "__global__ void k(float* y, int n) { for (int i = 0; i < n; i++)"
+        "{ y[threadIdx.x] += i; __syncthreads(); } }")  # fmt: skip
+    assert "No estimate of the time: the blocks that the model would simulate execute about " in text
+    assert "softlab.estimate(run) takes longer." in text
+
+
+@pytest.mark.parametrize("error", [ValueError("odd.\nmore"), KeyError("odd"), RecursionError("odd")])
+def test_an_estimate_that_fails_leaves_the_report(shell, names, monkeypatch, error):
+    from softlab.kernel import Kernel
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(Kernel, "estimate", fail)
+    text = estimated(shell, "--grid 4 --block 32 --args x,y,n")
+    assert text.startswith(f"No estimate of the time: {type(error).__name__}: ")
+    assert "odd" in text
+    assert names["run"] is not None
+
+
+def test_an_unknown_instruction_is_named(shell, names, monkeypatch):
+    from softlab.timing import program
+
+    def refuse(*_, **__):
+        raise program.UnknownInstruction("the timing model does not know 'FOO' (line 3): no pipe")
+
+    monkeypatch.setattr(estimating.Kernel, "estimate", refuse)
+    text = estimated(shell, "--grid 4 --block 32 --args x,y,n")
+    assert text == "No estimate of the time: the timing model does not know 'FOO' (line 3): no pipe."
+
+
+def test_the_estimate_sees_the_arrays_as_the_run_saw_them(shell, names):
+    """The kernel counts its word down: after the run a loop over it would be over at once."""
+    source = "__global__ void k(volatile int* left) { while (*left > 0) *left = *left - 1; }"
+    names["left"] = np.array([500], np.int32)
+    first = estimated(shell, "--block 1 --args left", source)
+    assert names["left"][0] == 0
+    second = estimated(shell, "--block 1 --args left", source)
+    first, second = (float(text.split()[1]) for text in (first, second))
+    assert first > 10 * second

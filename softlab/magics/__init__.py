@@ -6,10 +6,14 @@ from typing import Any
 
 from softlab.kernel import Kernel
 from softlab.magics.command import UsageError, argument_parser, only_kernel, read_command
+from softlab.magics.estimating import estimate_card
 from softlab.magics.execution import command_of, execute
 from softlab.traces import Run
 
 __all__ = ["UsageError", "load_ipython_extension", "only_kernel", "read_command"]
+
+#: Marks the output that has a time: the model changes, so no stored notebook is compared with it.
+ESTIMATE = "softlab-estimate"
 
 
 def load_ipython_extension(ipython: Any) -> None:
@@ -39,13 +43,15 @@ def _cuda(ipython: Any, line: str, cell: str) -> None:
         return
     try:
         command = read_command(line, cell, ipython.user_ns)
-        report, run, kernel = execute(command)
+        report, run, kernel, before = execute(command)
     except (UsageError, ValueError, TypeError) as error:
         raise ShellUsageError(str(error)) from None
     ipython.user_ns[command.out] = run
     display(report)
     if command.code and kernel is not None and run is not None:
         display(_listing_html(kernel, run), raw=True)
+    if command.estimate and kernel is not None and run is not None:
+        display(estimate_card(command, kernel, run, before), metadata={ESTIMATE: True})
 
 
 def _exercise(ipython: Any, line: str, cell: str) -> None:

@@ -31,7 +31,8 @@ class UsageError(Error):
 class CudaCommand:
     """A ``%%cuda`` line, read: the kernel's ``source``, ``file`` and ``name``, and how to launch it.
 
-    args: (expression, value) of each argument. budget: as for :meth:`softlab.Kernel.run`.
+    args: (expression, value) of each argument. budget: as for :meth:`softlab.Kernel.run`. estimate: whether the report
+    ends with the estimated time.
     """
 
     source: str
@@ -48,6 +49,7 @@ class CudaCommand:
     out: str
     code: bool
     budget: int = INSTRUCTION_BUDGET
+    estimate: bool = True
 
 
 class _LineParser(argparse.ArgumentParser):
@@ -83,6 +85,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--file", help="take the source from this file instead of the cell")
     add("--out", default="run", help="the name that the run gets in the notebook (default: run; None after a fault)")
     add("--code", action="store_true", help="also show the PTX and the machine code of each line")
+    add("--no-estimate", dest="estimate", action="store_false", help="do not estimate the time of the launch on a GPU")
     add("--help", action="store_true", help="show this text")
     return parser
 
@@ -120,6 +123,7 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
         out=given.out,
         code=given.code,
         budget=instruction_budget(budget),
+        estimate=given.estimate,
     )
 
 

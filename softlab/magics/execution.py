@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,13 +42,23 @@ def _sizes(given: int | tuple[int, ...]) -> tuple[int, ...]:
     return given if isinstance(given, tuple) else (given,)
 
 
-def execute(command: CudaCommand) -> tuple[Report, Run | None, Kernel | None]:
+class Executed(NamedTuple):
+    """What came of a command: ``run`` and ``kernel`` are None after an error. ``before`` has a copy of each array
+    argument as it was before the launch, None for other arguments."""
+
+    report: Report
+    run: Run | None
+    kernel: Kernel | None
+    before: tuple[np.ndarray | None, ...]
+
+
+def execute(command: CudaCommand) -> Executed:
     """Compile and launch. An error of the kernel is not raised: the report has it.
 
     Raises:
         TypeError, ValueError: arguments that do not fit the parameters, or a launch over the device's limits.
     """
-    before = [_on_host(value) for _, value in command.args]
+    before = tuple(_on_host(value) for _, value in command.args)
     kernel, run, failure = None, None, None
     try:
         kernel = Kernel(command.source, command.name, arch=command.arch, options=command.options, file=command.file)
@@ -62,7 +72,7 @@ def execute(command: CudaCommand) -> tuple[Report, Run | None, Kernel | None]:
         for (text, _), old, new in zip(command.args, before, after, strict=True)
         if old is not None and new is not None
     )
-    return _report(command, kernel, run, failure, arrays), run, kernel
+    return Executed(_report(command, kernel, run, failure, arrays), run, kernel, before)
 
 
 def _on_host(value: Any) -> np.ndarray | None:

@@ -6,7 +6,8 @@
     python -m tests.tools.notebooks words           write the course's word list from GLOSSARY.md, execute nothing
 
 Without paths: every notebook of the course. What would differ from run to run (widget ids, timing, the interpreter's
-version) is taken out or made constant; execution counts stay, since nbval compares nothing where they are missing.
+version), and the estimated times of %%cuda, which change with the model, are taken out or made constant;
+execution counts stay, since nbval compares nothing where they are missing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+
+from softlab.magics import ESTIMATE
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 MODEL_ID = "0" * 32
@@ -81,6 +84,8 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         seen.add(cell.id)
         for name in RUN_METADATA:
             cell.metadata.pop(name, None)
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if ESTIMATE not in output.get("metadata", {})]
         for output in cell.get("outputs", ()):
             if WIDGET_VIEW in output.get("data", {}):
                 output.data[WIDGET_VIEW]["model_id"] = MODEL_ID

@@ -97,3 +97,14 @@ def test_lint_sees(stored, tmp_path, change, problem):
 def test_lint_is_content_with_what_write_stores(stored, capsys):
     assert notebooks.main(["lint", str(stored)]) == 0
     assert capsys.readouterr().out.startswith("ok")
+
+
+def test_an_estimated_time_is_not_stored():
+    """The model's figures change; the report beside them stays."""
+    outputs = [
+        nbformat.v4.new_output("display_data", {"text/plain": "the report"}),
+        nbformat.v4.new_output("display_data", {"text/plain": "Estimated 2 us"}, metadata={"softlab-estimate": True}),
+    ]
+    cell = nbformat.v4.new_code_cell("%%cuda", outputs=outputs)
+    (left,) = notebooks.normalised(nbformat.v4.new_notebook(cells=[cell])).cells[0].outputs
+    assert left.data["text/plain"] == "the report"
