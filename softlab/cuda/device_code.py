@@ -225,55 +225,51 @@ def _declarations(node: Node) -> Iterator[Node]:
 
 
 def _classify(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
-    """Make an item of a declaration, or mark it as the host's."""
+    """Make an item of what stands at namespace level, or mark it as the host's."""
     kind = node.type
-    inner = node
-    while inner.type in ("template_declaration", "linkage_specification"):
-        last = [child for child in inner.children if child.is_named and child.type != "template_parameter_list"]
-        if not last:
-            break
-        inner = last[-1]
     if kind in ("preproc_def", "preproc_function_def"):
         name = node.child_by_field_name("name")
         words = set(WORD.findall(file.text[node.start_byte : node.end_byte]))
         file.items.append(_Item(node, {name.text or b""} if name is not None else set(), words, kept=True))
-        return
-    if kind == "preproc_include":
+    elif kind == "preproc_include":
         file.includes.append(node)
-        return
-    if kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
+    elif kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
         file.blank.append((node.start_byte, node.end_byte))  # what the compiler lacks, it will say by itself
-        return
-    if kind.startswith("preproc") or kind in ("string_literal", "using_declaration", ";", "number_literal"):
-        if kind == "using_declaration":
-            _classify_using(file, node)
-        return
+    elif kind == "using_declaration":
+        _classify_using(file, node)
+    elif not kind.startswith("preproc") and kind not in ("string_literal", ";", "number_literal"):
+        _classify_declaration(file, node, spaces)
+
+
+def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
+    """The same for a declaration: functions, variables, types."""
+    inner = _declared_in(node)
     head = head_of(inner)
-    marked = spaces.search(head)
     function = inner.type == "function_definition"
-    words = set(WORD.findall(node.text or b""))
-    names = names_of(inner)
-    if kind in ("ERROR", "template_instantiation") or marked:
-        if not spaces.search(text_of(node)):
-            file.blank.append((node.start_byte, node.end_byte))
-            return
-        root = (
-            not (function or is_prototype(inner))
-            or bool(file.kernel_word.search(head))
-            or b"operator" in words
-            or kind == "ERROR"
-        )
-        file.items.append(_Item(node, names, words, root=root))
-    elif inner.type in TYPES or is_type(inner):
-        for member in _host_members(inner, spaces):
-            file.blank.append((member.start_byte, member.end_byte))
-        file.items.append(_Item(node, names, words))
-    elif re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr|extern)\b", head) and not is_prototype(
-        inner
-    ):
-        file.items.append(_Item(node, names, words))
+    item = _Item(node, names_of(inner), set(WORD.findall(node.text or b"")))
+    constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr|extern)\b", head)
+    whole = node.type not in ("ERROR", "template_instantiation")
+    if spaces.search(head if whole else text_of(node)):
+        kernel = bool(file.kernel_word.search(head))
+        item.root = kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
+        file.items.append(item)
+    elif whole and (inner.type in TYPES or is_type(inner)):
+        file.blank += [(member.start_byte, member.end_byte) for member in _host_members(inner, spaces)]
+        file.items.append(item)
+    elif whole and constant and not is_prototype(inner):
+        file.items.append(item)
     else:
         file.blank.append((node.start_byte, node.end_byte))
+
+
+def _declared_in(node: Node) -> Node:
+    """What a template or an ``extern "C"`` declares; any other declaration itself."""
+    while node.type in ("template_declaration", "linkage_specification"):
+        parts = [child for child in node.children if child.is_named and child.type != "template_parameter_list"]
+        if not parts:
+            break
+        node = parts[-1]
+    return node
 
 
 def _classify_using(file: _File, node: Node) -> None:

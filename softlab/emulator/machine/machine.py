@@ -253,18 +253,8 @@ class _Run:
             if host.steps > budget:
                 raise faults.over_budget(lanes, self.instructions[block.start])
             repetition = loops.repeats(index, lanes, schedule, writes := writes_of())
-            if repetition is not Repetition.NONE:
-                if schedule.defer(index, lanes, writes, self.events()):
-                    continue
-                if repetition is Repetition.CERTAIN:
-                    if not self._time_passes(writes):
-                        mbarrier = batch.program.loops.waits_for_mbarrier(index)
-                        missing = batch.units.mbarriers.missing() if mbarrier else ""
-                        raise faults.infinite_loop(lanes, self.instructions[block.start], missing)
-                    schedule.look_again(index, lanes)
-                    continue
-                if repetition is Repetition.UNCHANGED_FOR_LONG:
-                    raise faults.unchanged_for_long(lanes, self.instructions[block.start], host.steps)
+            if repetition is not Repetition.NONE and self._waits(repetition, index, lanes, writes):
+                continue
             if on_block is not None:
                 on_block(block, lanes)
             flow = schedule if on_edge is None else _ToldFlow(schedule, block, on_edge)
@@ -283,6 +273,27 @@ class _Run:
                 decision = self._execute(code, function, lanes)
             code.terminator(flow, faults, block, lanes, decision)
         return total
+
+    def _waits(self, repetition: Repetition, index: int, lanes: Lanes, writes: int) -> bool:
+        """Whether lanes that repeat a loop run later, when something may have changed.
+
+        Raises:
+            KernelFault: the loop never ends, or nothing has changed for long.
+        """
+        if self.schedule.defer(index, lanes, writes, self.events()):
+            return True
+        batch = self.batch
+        start = self.instructions[batch.program.blocks[index].start]
+        if repetition is Repetition.CERTAIN:
+            if not self._time_passes(writes):
+                mbarrier = batch.program.loops.waits_for_mbarrier(index)
+                missing = batch.units.mbarriers.missing() if mbarrier else ""
+                raise batch.faults.infinite_loop(lanes, start, missing)
+            self.schedule.look_again(index, lanes)
+            return True
+        if repetition is Repetition.UNCHANGED_FOR_LONG:
+            raise batch.faults.unchanged_for_long(lanes, start, batch.host.steps)
+        return False
 
     def _time_passes(self, writes: int) -> bool:
         """All lanes wait, and nothing changes: let the clock go on, more each time; False where that ends no loop."""
