@@ -25,6 +25,8 @@ from softlab.instruments.coalescing import sector_of
 
 #: Lanes whose addresses in global memory differ by a multiple of this take turns.
 _TURN_PERIOD = 1024
+#: More than any address, and the bits of a lane's number below it.
+_NO_ADDRESS, _LANE_BITS = (1 << 58) - 1, 5
 #: Wavefronts of a compare-and-swap, which compares first and swaps then.
 _PASSES = 2
 #: SASS opcodes of atomics on global memory -> whether the result is used.
@@ -84,10 +86,15 @@ def turns(address: np.ndarray, active: np.ndarray) -> np.ndarray:
     one = np.where(active, address, 0).max(axis=1, keepdims=True)
     if ((address == one) | ~active).all():
         return np.where(active, active.cumsum(axis=1) - 1, -1)
-    lanes = np.arange(address.shape[1])
-    earlier = lanes[None, :] < lanes[:, None]
-    same = (address[:, :, None] == address[:, None, :]) & active[:, None, :] & earlier
-    return np.where(active, same.sum(axis=2), -1)
+    # Sort the lanes of each warp by address; a lane's turn is its distance from the first one with this address.
+    place = np.arange(address.shape[1])
+    key = np.where(active, address.astype(np.int64), _NO_ADDRESS) << _LANE_BITS | place
+    key.sort(axis=1)
+    new = np.ones(key.shape, bool)
+    new[:, 1:] = key[:, 1:] >> _LANE_BITS != key[:, :-1] >> _LANE_BITS
+    turn = np.empty(key.shape, np.int64)
+    np.put_along_axis(turn, key & (WARP - 1), place - np.maximum.accumulate(np.where(new, place, 0), axis=1), axis=1)
+    return np.where(active, turn, -1)
 
 
 def atomic_sectors(address: np.ndarray, active: np.ndarray) -> np.ndarray:

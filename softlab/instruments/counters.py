@@ -34,6 +34,10 @@ from softlab.traces import COUNTERS, InstructionCounters
 
 _COLUMN = {name: number for number, name in enumerate(COUNTERS)}
 _SHARED_INSTRUCTIONS = [_COLUMN["shared_load_instructions"], _COLUMN["shared_store_instructions"]]
+_GLOBAL_COLUMNS = {
+    store: (_COLUMN[f"global_{kind}_requests"], _COLUMN[f"global_{kind}_sectors"])
+    for store, kind in ((False, "load"), (True, "store"))
+}
 _SHARED = ("shared", "shared::cta")
 #: Bits of an offset in a block's shared memory, so that sectors of different blocks differ.
 _BLOCK_SHIFT = 24
@@ -227,7 +231,7 @@ class Counters(Observer):
         if found is None:
             return
         site, address = found
-        if site.index in self._sinking:
+        if self._sinking and site.index in self._sinking:
             _, _, before = self._sunk.get(site.index, (None, None, address.dtype.type(0)))
             self._sunk[site.index] = (count, site, lanes.put(before, address, False))
         else:
@@ -244,11 +248,14 @@ class Counters(Observer):
             counts[_COLUMN["shared_store_instructions" if site.store else "shared_load_instructions"]] += lanes.warps
 
     def _global(self, site: Site, lanes: Lanes, address: Value) -> None:
-        self._in_loop(sector_figures, site, lanes, address)
-        kind = "store" if site.store else "load"
-        counts = self._counts[site.index]
-        counts[_COLUMN[f"global_{kind}_requests"]] += lanes.warps
-        counts[_COLUMN[f"global_{kind}_sectors"]] += self._sectors.total(site, lanes, address)[0]
+        if self._loops:
+            self._in_loop(sector_figures, site, lanes, address)
+        requests, sectors = _GLOBAL_COLUMNS[site.store]
+        counts, warps = self._counts[site.index], lanes.warps
+        counts[requests] += warps
+        # Lanes that all access one aligned item need one sector per warp.
+        one = not isinstance(address, np.ndarray)
+        counts[sectors] += warps if one else self._sectors.total(site, lanes, address)[0]
 
     def _in_loop(self, rule: Rule, site: Site, lanes: Lanes, address: Value) -> None:
         loop = self._counted.loops.get(site.index)

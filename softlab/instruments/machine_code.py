@@ -106,8 +106,16 @@ class MachineCode:
             return site, address
         if not found.width:
             return None
-        wide = replace(site, elements=found.width // site.dtype.itemsize)
+        key = (site.index, site.space, site.offset)
+        wide = self._wide.get(key)
+        if wide is None:
+            wide = self._wide[key] = replace(site, elements=found.width // site.dtype.itemsize)
         return wide, address & ~address.dtype.type(found.width - 1)
+
+    @cached_property
+    def _wide(self) -> dict[tuple[int, str, int], Site]:
+        """(index of the PTX instruction, space, offset) -> the site of its machine access."""
+        return {}
 
     @cached_property
     def fused(self) -> tuple[FusedAccess, ...]:

@@ -43,9 +43,16 @@ class _BroadcastAddresses:
     lanes: Box
     address: np.ndarray
 
-    def of(self, warps: _RecordedWarps) -> np.ndarray:
-        row = np.broadcast_to(self.address, (1, self.lanes.extent[1]))
-        return warps.pick(self.lanes.spread(row)).astype(np.uint64)
+    @property
+    def key(self) -> tuple:
+        """Addresses with the same key can be spread together."""
+        return id(self.lanes), self.address.shape, self.address.dtype
+
+    def of(self, others: Sequence[_BroadcastAddresses], warps: _RecordedWarps) -> np.ndarray:
+        """Of several with the same key, (len(others), warps, 32) uint64."""
+        rows = np.concatenate([other.address for other in others])
+        rows = np.broadcast_to(rows, (len(rows), self.lanes.extent[1]))
+        return self.lanes.spread(rows)[:, warps.warp].astype(np.uint64)
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,15 @@ class _OneAddress:
 
     address: np.generic
 
-    def of(self, warps: _RecordedWarps) -> np.ndarray:
-        return np.where(warps.active, self.address, 0).astype(np.uint64)
+    @property
+    def key(self) -> tuple:
+        """Addresses with the same key can be spread together."""
+        return ()
+
+    def of(self, others: Sequence[_OneAddress], warps: _RecordedWarps) -> np.ndarray:
+        """Of several with the same key, (len(others), warps, 32) uint64."""
+        addresses = np.array([int(other.address) for other in others], np.uint64)
+        return np.where(warps.active, addresses[:, None, None], np.uint64(0))
 
 
 @dataclass(frozen=True)
@@ -66,10 +80,6 @@ class _Event:
     step: int
     warps: _RecordedWarps
     columns: tuple[np.ndarray | _BroadcastAddresses | _OneAddress, ...]
-
-    def column(self, number: int) -> np.ndarray:
-        found = self.columns[number]
-        return found if isinstance(found, np.ndarray) else found.of(self.warps)
 
 
 class _Log:
@@ -97,7 +107,19 @@ class _Log:
         return np.repeat(np.array(values, dtype), [len(e.warps.warp) for e in self._events])
 
     def column(self, number: int) -> np.ndarray:
-        return np.concatenate([e.column(number) for e in self._events])
+        """The rows of all events. Events of the same warps are spread together."""
+        made: dict[int, np.ndarray] = {}
+        alike: dict[tuple, list[int]] = {}
+        for at, event in enumerate(self._events):
+            column = event.columns[number]
+            if isinstance(column, np.ndarray):
+                made[at] = column
+            else:
+                alike.setdefault((type(column), id(event.warps), column.key), []).append(at)
+        for numbers in alike.values():
+            columns: list[Any] = [self._events[at].columns[number] for at in numbers]
+            made.update(zip(numbers, columns[0].of(columns, self._events[numbers[0]].warps), strict=True))
+        return np.concatenate([made[at] for at in range(len(self._events))])
 
     def warps(self, name: str) -> np.ndarray:
         return np.concatenate([getattr(e.warps, name) for e in self._events])
@@ -105,8 +127,10 @@ class _Log:
     def common(self) -> dict[str, np.ndarray]:
         """The columns that accesses and shuffles share."""
         sites = [e.site for e in self._events]
+        instructions = {p.index: p.instruction for p in sites}
+        lines = {index: source_line(i.frames, self._file) or 0 for index, i in instructions.items()}
         return {
-            "line": self.repeated([source_line(p.instruction.frames, self._file) or 0 for p in sites], "i4"),
+            "line": self.repeated([lines[p.index] for p in sites], "i4"),
             "instruction": self.repeated([p.index for p in sites], "i4"),
             "block": self.warps("block"),
             "warp": self.warps("warp"),

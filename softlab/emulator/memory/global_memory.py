@@ -104,17 +104,29 @@ class GlobalMemory:
         self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...]
     ) -> tuple[Allocation, Any] | None:
         """(allocation, item index) where all lanes touch the same one; None where they do not, or go beyond it."""
-        at = bisect_right(self.allocations.bases, (first_of(address) + site.offset) & _ADDRESS_MASK) - 1
+        first = (first_of(address) + site.offset) & _ADDRESS_MASK
+        at = bisect_right(self.allocations.bases, first) - 1
         if at < 0:
             return None
         allocation = self.allocations.all[at]
-        offset = address - np.uint64((allocation.base - site.offset) & _ADDRESS_MASK)
-        if int(offset.max()) > allocation.nbytes - site.width:
-            return None
-        if misaligned(offset, site.width):
+        last = allocation.nbytes - site.width
+        index: Any
+        if isinstance(address, np.ndarray):
+            offset = address - np.uint64((allocation.base - site.offset) & _ADDRESS_MASK)
+            # No offset is greater than all their bits together, so most often one pass over them is enough.
+            bits = int(np.bitwise_or.reduce(offset, axis=None))
+            if bits > last and int(offset.max()) > last:
+                return None
+            index = (offset >> site.shift).view(np.int64)
+        else:
+            bits = first - allocation.base
+            if bits > last:
+                return None
+            index = bits // site.width
+        if bits & (site.width - 1):
             raise self._misaligned(lanes, site, address)
         self._begin_access((allocation,), lanes, site, address, values)
-        return allocation, (offset >> site.shift).view(np.int64)
+        return allocation, index
 
     def _pieces(
         self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...] = ()
