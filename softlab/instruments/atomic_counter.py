@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.sites import Site
 from softlab.instruments.atomics import (
     MachineAtomic,
@@ -19,6 +19,9 @@ from softlab.instruments.atomics import (
 
 #: Atomics on an mbarrier are instructions of another unit (SYNCS).
 _NO_ATOMIC = "mbarrier"
+#: Accesses kept. Without a limit, memory would grow with the run.
+_MOST_KNOWN = 1024
+_Count = Callable[[Site, Lanes, np.ndarray, MachineAtomic], dict[str, int]]
 
 
 class AtomicCounter:
@@ -26,12 +29,35 @@ class AtomicCounter:
 
     def __init__(self, machine: Mapping[int, MachineAtomic] | None) -> None:
         self._machine = machine
+        #: What accesses that came before added, each of one block.
+        self._known: dict[tuple, dict[str, int]] = {}
 
     def shared(self, site: Site, lanes: Lanes, address: Value) -> dict[str, int]:
         """Counter -> what an atomic on shared memory adds; "turns" beyond the first of each warp."""
+        return self._of_all_blocks(self._shared, site, lanes, address)
+
+    def global_(self, site: Site, lanes: Lanes, address: Value) -> dict[str, int]:
+        """Counter -> what an atomic on global memory adds."""
+        return self._of_all_blocks(self._global, site, lanes, address)
+
+    def _of_all_blocks(self, count: _Count, site: Site, lanes: Lanes, address: Value) -> dict[str, int]:
+        """Blocks that share their addresses count alike, and so does the same access when it comes again."""
         atomic = self._atomic(site)
         if atomic is None or site.operation == _NO_ATOMIC:
             return {}
+        address = np.asarray(address)
+        if not isinstance(lanes, Box) or (address.ndim and len(address) > 1):
+            return count(site, lanes, address, atomic)
+        key = (site.index, site.space, lanes.threads, lanes.column_key, address.shape, address.tobytes())
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            one = Box(1, lanes.threads, None, lanes.columns)
+            found = self._known[key] = count(site, one, address, atomic)
+        return {name: value * lanes.extent[0] for name, value in found.items()}
+
+    def _shared(self, site: Site, lanes: Lanes, address: np.ndarray, atomic: MachineAtomic) -> dict[str, int]:
         where, active = _by_warp(lanes, address, atomic)
         found = {"shared_atomic_wavefronts": int(shared_atomic_wavefronts(where, active, site.width, atomic).sum())}
         if self._machine is None:
@@ -43,11 +69,7 @@ class AtomicCounter:
             found["shared_load_wavefronts"] = turns
         return found
 
-    def global_(self, site: Site, lanes: Lanes, address: Value) -> dict[str, int]:
-        """Counter -> what an atomic on global memory adds."""
-        atomic = self._atomic(site)
-        if atomic is None or site.operation == _NO_ATOMIC:
-            return {}
+    def _global(self, site: Site, lanes: Lanes, address: np.ndarray, atomic: MachineAtomic) -> dict[str, int]:
         where, active = _by_warp(lanes, address, atomic)
         kind = "reduction" if atomic.reduction else "atomic"
         return {

@@ -12,9 +12,9 @@ from softlab.instruments.atomics import turns
 def test_integers_that_are_added_at_a_few_cells_wrap_around_as_in_a_loop(dtype: str, cells: int) -> None:
     random = np.random.default_rng(cells)
     most = np.iinfo(dtype).max
-    memory = random.integers(0, most, cells).astype(dtype)
+    memory = random.integers(0, most, cells, dtype=dtype)
     index = random.integers(0, cells, 300)
-    values = random.integers(0, most, 300).astype(dtype)
+    values = random.integers(0, most, 300, dtype=dtype)
     expected, old = memory.copy(), []
     with np.errstate(over="ignore"):
         for cell, value in zip(index, values, strict=True):

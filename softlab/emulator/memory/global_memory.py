@@ -92,11 +92,11 @@ class GlobalMemory:
     @partial_cells
     def cells(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
         """(memory as items, index of each lane's item, which lanes) in the order of the lanes: for atomics."""
-        address = np.broadcast_to(address, lanes.extent)
         one = self._one_array(lanes, site, address, ())
         if one is not None:
-            yield one[0].view(site.item), one[1].reshape(-1), slice(None)
+            yield one[0].view(site.item), lanes.full_extent(one[1]), slice(None)
             return
+        address = np.broadcast_to(address, lanes.extent)
         for allocation, where, index in self._pieces(lanes, site, address):
             yield allocation.view(site.item), index.reshape(-1), where.reshape(-1)
 
