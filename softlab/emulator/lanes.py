@@ -81,7 +81,7 @@ class Lanes:
 
     @property
     def mask(self) -> np.ndarray:
-        """(blocks, threads) bool, may be a broadcast view."""
+        """(blocks, threads) bool; it must not be changed."""
         raise NotImplementedError
 
     @property
@@ -113,10 +113,32 @@ class Lanes:
         return lanes_of(rest) if rest.any() else None
 
 
+#: What is known of the boxes of few lanes that came last: blocks, threads, rows, columns -> attributes.
+_known_boxes: dict[tuple[int, int, bytes | None, bytes | None], dict[str, Any]] = {}
+_MOST_KEPT, _MOST_LANES_KEPT = 256, 4096
+
+
 class Box(Lanes):
     """Some rows (blocks) x some columns (threads), as uniform control flow and branches on the thread index make it."""
 
     def __init__(self, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> None:
+        if blocks * threads > _MOST_LANES_KEPT:
+            self._find(blocks, threads, rows, columns)
+            return
+        row_key, column_key = (part if part is None else part.tobytes() for part in (rows, columns))
+        key = blocks, threads, row_key, column_key
+        known = _known_boxes.get(key)
+        if known is not None:
+            # Loops whose lanes part come to the same sets in each turn. A set never changes, so equal ones share all
+            # that is known of them, also what is found out later.
+            self.__dict__ = known
+            return
+        self._find(blocks, threads, rows, columns)
+        if len(_known_boxes) >= _MOST_KEPT:
+            _known_boxes.clear()
+        _known_boxes[key] = self.__dict__
+
+    def _find(self, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> None:
         self.rows = None if rows is None or rows.all() else rows
         self.columns = None if columns is None or columns.all() else columns
         height = blocks if self.rows is None else int(np.count_nonzero(self.rows))
@@ -167,9 +189,10 @@ class Box(Lanes):
         # Boxes again where the predicate depends on the thread or the block alone.
         if not isinstance(predicate, np.ndarray):
             return (self, None) if predicate else (None, self)
-        if predicate.all():
+        count = np.count_nonzero(predicate)
+        if count == predicate.size:
             return self, None
-        if not predicate.any():
+        if not count:
             return None, self
         height, width = predicate.shape
         if height > 1 and width > 1:
@@ -229,11 +252,12 @@ class Box(Lanes):
         """The columns as a dictionary key."""
         return b"" if self.columns is None else self.columns.tobytes()
 
-    @property
+    @cached_property
     @override
-    def mask(self) -> np.ndarray:
+    def mask(self) -> np.ndarray:  # type: ignore[override]
         out = np.zeros((self.blocks, self.threads), bool)
         out[_cross(self.row_selector, self.column_selector)] = True
+        out.flags.writeable = False
         return out
 
     @cached_property

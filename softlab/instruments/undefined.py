@@ -160,9 +160,10 @@ class Undefined(Observer):
             self._told.clear()
 
     def _carry_out(self, step: _Step) -> None:
-        undefined, mask = self._undefined, self._lanes.mask
+        undefined = self._undefined
         if not undefined and step.kind != "load":
             return
+        mask = self._lanes.mask
         predicate = self._told.get((step.index, "predicate"))
         here = mask
         if step.probed and step.kind != "choice" and predicate is not None:

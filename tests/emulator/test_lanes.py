@@ -121,3 +121,15 @@ def test_taking_all_lanes_copies_nothing(shape):
     everyone, value = lanes_of(np.ones((BLOCKS, THREADS), bool)), value_of(shape, 0)
     assert everyone.take(value) is value
     assert everyone.put(np.int32(0), value, False) is value
+
+
+def test_equal_sets_of_few_lanes_share_what_is_known_of_them() -> None:
+    columns = np.arange(64) % 3 == 0
+    first, second = Box(2, 64, None, columns), Box(2, 64, None, columns.copy())
+    assert first.mask is second.mask
+    assert first is not second
+    other = Box(2, 64, np.array([True, False]), columns)
+    assert other.count == 22
+    assert first.count == 44
+    with pytest.raises(ValueError, match="read-only"):
+        first.mask[0, 0] = False
