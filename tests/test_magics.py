@@ -339,6 +339,7 @@ def test_the_report_ends_with_the_estimated_time(shell, names):
     assert "the model was off by " in text
     (html,) = displayed(shell, "--grid 4 --block 32 --args x,y,n", estimates=True)
     assert "if (i &lt; n)" in html["text/html"]
+    assert 'data-line="4"' in html["text/html"]
 
 
 def test_an_estimate_can_be_turned_off(shell, names):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softlab.cli.launches import FileLaunch, file_launch, launch_options
@@ -23,6 +25,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache", choices=("cold", "warm"), default="cold", help="whether L2 holds the arrays before (default: cold)"
     )
+    parser.add_argument(
+        "--picture", metavar="OUT.html", help="write a page with the stall reasons of each line and the roofline"
+    )
     json_option(parser)
     parser.epilog = (
         'Example: softlab estimate my.cu --grid 16 --block 256 --args "x=random(4096), y=zeros(4096), n=4096"'
@@ -34,6 +39,8 @@ def _estimate(options: argparse.Namespace) -> int:
     from softlab.hardware.devices import resolve
     from softlab.timing.parameters import parameters
 
+    if options.picture and Path(options.picture).suffix != ".html":
+        raise ValueError(f"--picture {options.picture}: a name that ends in .html")
     device = resolve(options.device)
     parameters(device)  # refuses a GPU without figures, before anything is compiled
     launch = file_launch(options, device.arch)
@@ -43,17 +50,39 @@ def _estimate(options: argparse.Namespace) -> int:
         )
     except KernelFault as fault:
         raise fault.with_note("softlab run with the same arguments shows all that is wrong") from None
+    if options.picture:
+        _draw(found, launch, options.picture)
     return print_json(_record(found, launch, options.file)) if options.json else _print(found, launch)
+
+
+def _draw(found: Estimate, launch: FileLaunch, file: str) -> None:
+    """A page that needs no network: the sentences, the bars of the lines, the roofline."""
+    import plotly.io
+
+    from softlab.views.estimates import estimate_sentences, stall_bars
+    from softlab.views.roofline import roofline
+
+    source = launch.kernel.program.source
+    words = " ".join(escape(sentence) for sentence in estimate_sentences(found, source))
+    chart = plotly.io.to_html(roofline({found.kernel: found}), include_plotlyjs=True, full_html=False)
+    try:
+        Path(file).write_text(
+            f'<!doctype html><meta charset="utf-8"><title>{escape(found.kernel)}</title>'
+            f'<body style="max-width:900px;font-family:sans-serif"><p>{words}</p>{stall_bars(found, source)}{chart}',
+            encoding="utf-8",
+        )
+    except OSError as error:
+        raise ValueError(f"--picture {file} cannot be written: {error.strerror or error}") from None
 
 
 def _record(found: Estimate, launch: FileLaunch, file: str) -> dict[str, Any]:
     names = (
         "kernel", "device", "cache", "grid", "block", "microseconds", "cycles", "launch_microseconds", "bound",
-        "stalls", "use", "occupancy", "dram_bytes", "l1_hit_rate", "l2_hit_rate", "instructions", "blocks",
-        "validated", "notes",
+        "stalls", "use", "occupancy", "dram_bytes", "l1_hit_rate", "l2_hit_rate", "instructions", "fp32_operations",
+        "blocks", "validated", "notes",
     )  # fmt: skip
     lines = {
-        line: {name: getattr(one, name) for name in ("cycles", "share", "reason", "waits_for")}
+        line: {name: getattr(one, name) for name in ("cycles", "share", "reason", "waits_for", "states")}
         for line, one in found.by_line().items()
     }
     record = {name: getattr(found, name) for name in names}

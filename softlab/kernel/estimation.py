@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import Mapped
 from softlab.hardware.devices import Device
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from softlab.sass.streams import WarpStream
 
 _SECTOR = 32
+#: Additions and multiplications that a lane does in one machine instruction of single precision.
+_FP32_OPERATIONS = {"FADD": 1, "FMUL": 1, "FFMA": 2}
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,15 @@ class SampledLaunch:
 
     def estimate(self, device: Device | str | None = None, cache: str = "cold") -> Estimate:
         """The estimate for a device with as many SMs and as much of each SM as the one it was sampled for."""
-        return model.estimate(self.launch, self.streams, self.sample, model.device_of(device), cache)
+        found = model.estimate(self.launch, self.streams, self.sample, model.device_of(device), cache)
+        return replace(found, fp32_operations=self._fp32_operations())
+
+    def _fp32_operations(self) -> float:
+        """Of the whole launch, if all blocks are like those of the sample."""
+        code = model.machine_function(self.launch.program).instructions
+        weights = np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code])
+        done = sum(int(np.bitwise_count(s.active) @ weights[s.instructions]) for s in self.streams)
+        return done * self.launch.blocks / len({s.block for s in self.streams}) if self.streams else 0.0
 
 
 def sample_launch(

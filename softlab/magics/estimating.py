@@ -16,7 +16,7 @@ from softlab.kernel import Kernel
 from softlab.magics.command import CudaCommand
 from softlab.timing.estimates import Estimate
 from softlab.traces import Run
-from softlab.views.estimates import estimate_sentences
+from softlab.views.estimates import estimate_sentences, stall_bars
 
 #: Machine instructions of the sampled blocks' warps beyond which a cell does not wait for an estimate. A run of so many
 #: takes the model about half a second.
@@ -27,18 +27,23 @@ _STYLE = "font-size:13px;line-height:20px;color:var(--jp-content-font-color1,inh
 
 @dataclass(frozen=True)
 class EstimateCard:
-    """What a cell says of its launch's time: ``sentences``, and the estimate, None where there is none."""
+    """What a cell says of its launch's time: ``sentences``, and the estimate of the kernel in ``source``, None where
+    there is none."""
 
     sentences: tuple[str, ...]
     estimate: Estimate | None = None
+    source: str = ""
 
     def __repr__(self) -> str:
         return " ".join(self.sentences)
 
     def _repr_html_(self) -> str:
         first, *others = map(escape, self.sentences)
-        head = f"<b>{first}</b>" if self.estimate is not None else first
-        return f'<div style="{_STYLE};padding:4px 10px">{" ".join((head, *others))}</div>'
+        if self.estimate is None:
+            return f'<div style="{_STYLE};padding:4px 10px">{" ".join((first, *others))}</div>'
+        bars = stall_bars(self.estimate, self.source)
+        more = f"<details><summary>What each line waits for</summary>{bars}</details>"
+        return f'<div style="{_STYLE};padding:4px 10px">{" ".join((f"<b>{first}</b>", *others))}{more}</div>'
 
 
 def estimate_card(command: CudaCommand, kernel: Kernel, run: Run, before: Sequence[Any]) -> EstimateCard:
@@ -58,7 +63,7 @@ def estimate_card(command: CudaCommand, kernel: Kernel, run: Run, before: Sequen
             )
             return EstimateCard((f"No estimate of the time: {reason}.",))
         found = kernel.estimate(command.grid, command.block, args, smem=command.smem, device=command.device)
-        return EstimateCard(estimate_sentences(found, command.source), found)
+        return EstimateCard(estimate_sentences(found, command.source), found, command.source)
     except Error as error:
         return EstimateCard((f"No estimate of the time: {_first(error)}.",))
     except Exception as error:  # the report of the cell is worth more than its estimate

@@ -19,13 +19,15 @@ _STALLS = 6
 @dataclass(frozen=True)
 class LineTime:
     """One line of the source: ``cycles`` that a warp spent there on average, and their ``share`` of all; the stall
-    ``reason`` that took most of them ("" if it never stalled); ``waits_for``: the line whose result it waits for."""
+    ``reason`` that took most of them ("" if it never stalled); ``waits_for``: the line whose result it waits for;
+    ``states``: Nsight Compute's name of a warp state -> cycles of ``cycles`` in it."""
 
     line: int
     cycles: float
     share: float
     reason: str
     waits_for: int | None
+    states: Mapping[str, float] = field(default_factory=dict, repr=False, hash=False)
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Estimate:
     of the launch; ``l1_hit_rate`` and ``l2_hit_rate`` of its loads, by sectors (0 without any). ``validated``: how far
     the model was off on launches like this one, and on which GPU, or why that is not known. ``notes``: what the model
     could not see. ``blocks``: how many were simulated.
+    ``instructions`` and ``fp32_operations`` of the launch: those of warps, and additions and multiplications in single
+    precision of lanes (FFMA is two), both from the sampled blocks.
     """
 
     kernel: str
@@ -60,6 +64,7 @@ class Estimate:
     blocks: int
     validated: str
     notes: tuple[str, ...] = ()
+    fp32_operations: float = 0.0
     _lines: Mapping[int, LineTime] = field(default_factory=dict, repr=False)
 
     def by_line(self) -> dict[int, LineTime]:

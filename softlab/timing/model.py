@@ -219,9 +219,9 @@ def _line(line: int, values: list[float], behind: Mapping[int, float], total: fl
     worst = max(range(1, len(REASONS)), key=values.__getitem__)
     reason = REASONS[worst] if values[worst] else ""
     waits = reason in ("long_scoreboard", "short_scoreboard") and behind
-    return LineTime(
-        line, sum(values) / warps, sum(values) / total, reason, max(behind, key=behind.__getitem__) if waits else None
-    )
+    states = {name: value / warps for name, value in zip(REASONS, values, strict=True) if value}
+    setter = max(behind, key=behind.__getitem__) if waits else None
+    return LineTime(line, sum(values) / warps, sum(values) / total, reason, setter, states)
 
 
 __all__ = ["Timed", "device_of", "estimate", "machine_function", "sample_of"]

@@ -1,8 +1,12 @@
-"""An estimate of a launch's time in words: how long, what bounds it, and which line costs most."""
+"""An estimate of a launch's time in words, and what each line waits for as stacked bars."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from softlab.timing.estimates import Estimate, LineTime
+from softlab.views import svg
+from softlab.views.style import BLUE, ORANGE, ROLES, SKY, VERMILLION, YELLOW
 
 #: What bounds a launch, as the end of "it is bound by ...".
 BOUND_WORDS = {
@@ -38,6 +42,21 @@ STALL_WORDS = {
     "branch_resolve": "a branch",
     "sleeping": "the end of a sleep",
 }
+#: What a warp does or waits for -> its colour and Nsight Compute's states that belong to it, in the bars' order.
+GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "issues": (BLUE, ("selected",)),
+    "fixed latency": (SKY, ("wait", "branch_resolve", "dispatch_stall")),
+    "arithmetic is busy": (VERMILLION, ("math_pipe_throttle",)),
+    "L1, L2, DRAM": (ROLES["global"], ("long_scoreboard", "lg_throttle", "membar")),
+    "shared memory, shuffles, special functions": (ROLES["shared"], ("short_scoreboard", "mio_throttle")),
+    "barrier": (ORANGE, ("barrier", "sleeping")),
+    "code and constants": (YELLOW, ("no_instruction", "imc_miss")),
+    "another warp's turn": (ROLES["idle"], ("not_selected",)),
+}
+#: Lines that the bars show, and characters of their source.
+MOST_LINES = 30
+_SOURCE = 54
+_ROW, _LEFT, _RIGHT = 22, 372, 150
 #: Lines longer than this are cut where a sentence quotes them.
 _QUOTED = 60
 
@@ -84,3 +103,56 @@ def _quoted(source: str, line: int) -> str:
     lines = source.splitlines()
     text = lines[line - 1].strip() if 1 <= line <= len(lines) else ""
     return text if len(text) <= _QUOTED else text[: _QUOTED - 3].rstrip() + "..."
+
+
+def stall_bars(found: Estimate, source: str) -> str:
+    """SVG: for each line of ``source`` the cycles that a warp spends on it, as one bar stacked by what it waits for.
+
+    Of many lines those are shown that cost most, in the order of the source. The text at the end of a bar is the first
+    stall reason and the line whose result the warp waits for.
+    """
+    everything = sorted(found.by_line().values(), key=lambda one: -one.cycles)
+    shown = sorted(everything[:MOST_LINES], key=lambda one: one.line)
+    texts = source.splitlines()
+    scale = (svg.WIDTH - _LEFT - _RIGHT) / max([one.cycles for one in shown], default=1.0)
+    parts = [svg.text(0, 14, f"Cycles of a warp on each line of {found.kernel}, estimated", bold=True, size=13)]
+    legend, y = _legend({name for one in shown for name in one.states})
+    parts += legend
+    for one in shown:
+        text = texts[one.line - 1].strip() if 1 <= one.line <= len(texts) else ""
+        parts.append(svg.text(30, y + 15, one.line, anchor="end", fill=svg.FAINT, size=11))
+        parts.append(svg.text(40, y + 15, text if len(text) <= _SOURCE else text[: _SOURCE - 3] + "...", size=11))
+        x = float(_LEFT)
+        for group, (colour, states) in GROUPS.items():
+            cycles = {name: one.states[name] for name in states if one.states.get(name)}
+            if width := sum(cycles.values()) * scale:
+                words = ", ".join(f"{name} {value:.0f}" for name, value in cycles.items())
+                tip = f"line {one.line}, {group}: {words} of {one.cycles:.0f} cycles"
+                parts.append(svg.box(x, y + 3, width, _ROW - 6, colour, tip, line=one.line, group=group))
+                x += width
+        parts.append(svg.text(x + 6, y + 15, _end(one), fill=svg.FAINT, size=11))
+        y += _ROW
+    if hidden := everything[MOST_LINES:]:
+        share = sum(one.share for one in hidden)
+        parts.append(svg.text(40, y + 15, f"and {len(hidden)} more lines with {share:.1%} of the cycles", size=11))
+        y += _ROW
+    return svg.drawing(y + 4, parts, title=f"What each line of {found.kernel} waits for")
+
+
+def _end(one: LineTime) -> str:
+    behind = f", line {one.waits_for}" if one.waits_for and one.waits_for != one.line else ""
+    return f"{one.share:.0%} {one.reason}{behind}".rstrip()
+
+
+def _legend(states: set[str]) -> tuple[list[str], float]:
+    """The groups that occur, in as many rows as they need, and where the bars begin."""
+    parts, x, y = [], 0.0, 26.0
+    for group, (colour, names) in GROUPS.items():
+        if not states & set(names):
+            continue
+        wide = 24 + 6.4 * len(group)
+        if x + wide > svg.WIDTH:
+            x, y = 0.0, y + 18
+        parts += [svg.box(x, y, 12, 12, colour, ", ".join(names)), svg.text(x + 16, y + 10, group, size=11)]
+        x += wide
+    return parts, y + 20

@@ -162,3 +162,17 @@ def test_a_launch_that_the_file_does_not_know(capsys, tmp_path):
     assert "line 2: k with grid=n, block=(32,)" in error
     status, _, error = run(capsys, "estimate", path, "--args", "zeros(32)", "--grid", "1")
     assert (status, error) == (0, "")
+
+
+def test_the_picture_is_a_page(capsys, file, tmp_path):
+    page = tmp_path / "out.html"
+    status, out, _ = run(capsys, "estimate", file, *TWICE, "--picture", page)
+    text = page.read_text()
+    assert status == 0
+    assert "Estimated" in out
+    assert 'data-line="4"' in text
+    assert "FP32 operations per byte of DRAM" in text
+    status, _, error = run(capsys, "estimate", file, *TWICE, "--picture", tmp_path / "out.gif")
+    assert (status, "ends in .html" in error) == (2, True)
+    status, _, error = run(capsys, "estimate", file, *TWICE, "--picture", tmp_path / "none" / "out.html")
+    assert (status, "cannot be written" in error) == (2, True)

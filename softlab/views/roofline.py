@@ -1,0 +1,130 @@
+"""The roofline of a GPU with the points of kernels, from estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from softlab.hardware.devices import Device
+from softlab.timing.estimates import Estimate
+from softlab.timing.parameters import parameters
+from softlab.views.style import INK, ROLES, SERIES, SKY, layout, stamped
+
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
+#: FP32 lanes of an SM and schedulers of an SM (CUDA C++ Programming Guide, "Arithmetic Instructions", 9.0).
+_FP32_LANES, _SCHEDULERS = 128, 4
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """What a roofline counts: the name of one operation, of 1e9 of them per second, and the roof over all."""
+
+    work: str
+    speed: str
+    peak: float
+    roof: str
+
+    def of(self, found: Estimate) -> float:
+        """How many the launch does."""
+        return found.fp32_operations if self.work == "FP32 operations" else found.instructions
+
+
+def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
+    """Log-log: operations per second over operations per byte of DRAM, the roofs of the device, a point per estimate.
+
+    Operations are additions and multiplications in single precision. If a launch does none, the picture counts the
+    instructions of warps instead (N. Ding and S. Williams, An Instruction Roofline Model for GPUs, 2019). The roof of
+    DRAM holds for the points; that of L2 shows how far a kernel could go whose bytes come from L2.
+
+    Arguments:
+        estimates: label -> estimate; all for one device.
+
+    Raises:
+        ValueError: no estimates, or several devices.
+    """
+    devices = {one.device for one in estimates.values()}
+    if len(devices) != 1:
+        raise ValueError(f"a roofline is that of one device, got estimates for {sorted(devices) or 'none'}")
+    (name,) = devices
+    p = parameters(Device.named(name))
+    per_second = p.clock_mhz * 1e6 * p.sm_count / 1e9
+    if all(one.fp32_operations for one in estimates.values()):
+        peak = 2 * _FP32_LANES * per_second
+        axes = _Axes("FP32 operations", "GFLOP/s", peak, f"FP32: {peak / 1e3:.1f} TFLOP/s")
+    else:
+        peak = _SCHEDULERS * per_second
+        axes = _Axes("warp instructions", "1e9 warp instructions/s", peak, f"issue: {peak:.0f}e9 warp instructions/s")
+    rates = {"DRAM": p.dram_bytes * p.clock_mhz / 1e3, "L2": p.l2_bytes * p.clock_mhz / 1e3}  # GB/s
+    points = {label: _point(one, axes) for label, one in estimates.items()}
+    places = [x for x, _ in points.values() if x] + [peak / rate for rate in rates.values()]
+    low, high = min(places) / 8, max(places) * 8
+    figure = go.Figure(
+        [
+            *(_roof(kind, rate, peak, low) for kind, rate in rates.items()),
+            _flat(axes.roof, peak, peak / max(rates.values()), high, "solid", INK),
+            *(
+                _mark(label, estimates[label], point, (low, high), axes, k)
+                for k, (label, point) in enumerate(points.items())
+            ),
+        ],
+        layout(
+            f"Roofline of an {name}, estimated", f"{axes.work} per byte of DRAM", axes.speed, height=420,
+            legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        ),
+    )  # fmt: skip
+    figure.update_layout(margin={"t": 95, "b": 100})
+    speeds = [y for _, y in points.values() if y]
+    figure.update_xaxes(type="log", range=np.log10([low, high]).tolist(), exponentformat="power")
+    bottom = min([*speeds, peak]) / 8
+    figure.update_yaxes(type="log", range=np.log10([bottom, peak * 4]).tolist(), exponentformat="power")
+    return stamped(figure, f"Points: estimates with a {_caches(estimates)} L2 cache. Roofs: the model's figures.")
+
+
+def _caches(estimates: Mapping[str, Estimate]) -> str:
+    return " or ".join(sorted({one.cache for one in estimates.values()}))
+
+
+def _point(found: Estimate, axes: _Axes) -> tuple[float | None, float | None]:
+    """(operations per byte, 1e9 operations per second); None where there are no bytes, or no operations."""
+    work = axes.of(found)
+    if not work:
+        return None, None
+    return (work / found.dram_bytes if found.dram_bytes else None), work / found.microseconds / 1e3
+
+
+def _roof(kind: str, rate: float, peak: float, low: float) -> go.Scatter:
+    """A slope of so many GB/s, from the left edge up to the flat roof."""
+    label, ridge = f"{kind}: {rate / 1e3:.1f} TB/s", peak / rate
+    colour, dash = (ROLES["global"], "solid") if kind == "DRAM" else (SKY, "dash")
+    xs = np.geomspace(min(low, ridge), ridge, 40)
+    return go.Scatter(
+        name=label, x=xs.tolist(), y=(xs * rate).tolist(), mode="lines",
+        line={"color": colour, "width": 2, "dash": dash},
+        hovertemplate=f"{label}<extra></extra>",
+    )  # fmt: skip
+
+
+def _flat(label: str, y: float, low: float, high: float, dash: str, colour: str) -> go.Scatter:
+    return go.Scatter(
+        name=label, x=[low, high], y=[y, y], mode="lines", line={"color": colour, "width": 2, "dash": dash},
+        hovertemplate=f"{label}<extra></extra>",
+    )  # fmt: skip
+
+
+def _mark(
+    label: str, found: Estimate, point: Sequence[float | None], span: tuple[float, float], axes: _Axes, k: int
+) -> go.Scatter:
+    """A kernel's point; a dotted line at its speed where it moves no bytes of DRAM."""
+    x, y = point
+    if x is None and y is not None:
+        return _flat(f"{label}: no bytes of DRAM", y, *span, "dot", SERIES[(k + 1) % len(SERIES)])
+    words = f"{label}<br>{found.microseconds:.1f} us, bound by {found.bound}<br>%{{y:.3g}} {axes.speed}"
+    return go.Scatter(
+        name=f"{label}: {found.microseconds:.1f} us, bound by {found.bound}", x=[x], y=[y], mode="markers",
+        marker={"size": 13, "symbol": _SYMBOLS[k % len(_SYMBOLS)], "color": SERIES[(k + 1) % len(SERIES)],
+                "line": {"color": INK, "width": 1}},
+        hovertemplate=f"{words}<br>%{{x:.3g}} {axes.work} per byte<extra></extra>",
+    )  # fmt: skip
