@@ -44,6 +44,12 @@ extern "C" __global__ void sum(float* x, unsigned* y, int n) {
   x[threadIdx.x] = total;
 }
 
+extern "C" __global__ void atomics(unsigned* x, unsigned* y, int cells) {
+  unsigned sum = 0;
+  for (int k = 0; k < 256; ++k) sum += atomicAdd(x + (threadIdx.x * 7 + k) % cells, threadIdx.x + k);
+  y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 extern "C" __global__ void tiled(const float* a, const float* b, float* c, int n) {
   __shared__ float as[16][16], bs[16][16];
   int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
@@ -104,6 +110,7 @@ def cases() -> list[SpeedCase]:
         _of_warps("eight warps, arithmetic loop", "arithmetic", 8, 5000),
         _of_warps("one warp, loop with loads", "sum", 1, 1000),
         _of_warps("one warp, divergent loop", "collatz", 1, 200),
+        *(_atomics(f"eight blocks, atomics on {n}", n) for n in (1, 5)),
         *(_product(f"{n}^3, tiled", "tiled", n, (n // 16, n // 16), (16, 16)) for n in (64, 256)),
         *(_product(f"{n}^3, register-tiled", "register_tiled", n, (n // 64, n // 64), (256, 1)) for n in (64, 256)),
     ]
@@ -112,6 +119,12 @@ def cases() -> list[SpeedCase]:
 def _of_warps(title: str, name: str, warps: int, turns: int) -> SpeedCase:
     x, y = np.zeros(32 * warps, np.float32), np.arange(32 * warps, dtype=np.uint32)
     return SpeedCase(title, partial(Kernel(_SOURCE, name).run, 1, 32 * warps, (x, y, turns)))
+
+
+def _atomics(title: str, cells: int) -> SpeedCase:
+    """256 atomics of each of 2048 threads, whose results are used."""
+    x, y = np.zeros(cells, np.uint32), np.zeros(2048, np.uint32)
+    return SpeedCase(title, partial(Kernel(_SOURCE, "atomics").run, 8, 256, (x, y, cells)))
 
 
 def _product(title: str, name: str, n: int, grid: tuple[int, int], block: tuple[int, int]) -> SpeedCase:
