@@ -7,6 +7,7 @@ import os
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -54,6 +55,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--picture", metavar="OUT", help="write a picture: OUT.svg, OUT.png (needs Chromium) or OUT.html"
     )
+    parser.add_argument(
+        "--predict", action="store_true", help=f"put the timing model's estimates beside the recording {SHIPPED}"
+    )
     parser.add_argument("--compare", metavar="OLD", help="show how many times as fast as in another recording")
 
 
@@ -65,6 +69,8 @@ def _bench(options: argparse.Namespace) -> int:
 
     _check_outputs(options)
     asked = _asked(options)
+    if options.predict:
+        return _predicted(options, asked)
     old = recordings.opened(options.compare) if options.compare else None
     live = not (options.recorded or options.recording or Device.present() is None)
     if live:
@@ -90,6 +96,47 @@ def _bench(options: argparse.Namespace) -> int:
     if recording.sources != sources_digest():
         print_text("The kernels have changed since then: these figures are those of the kernels that were measured.")
     _write_outputs(options, recording, asked, stamp)
+    return 0
+
+
+def _predicted(options: argparse.Namespace, asked: dict[str, str]) -> int:
+    """The recorded times of policy "fast" beside the model's; the selection is that of a measurement by default."""
+    from softlab.bench import predict
+    from softlab.bench.recordings import load
+
+    if options.recording not in (None, SHIPPED) or any((options.json, options.picture, options.compare, options.peers)):
+        raise ValueError(f"--predict shows the recording {SHIPPED} alone, as a table: leave out the other options")
+    selection = _selection({**({} if options.few else LIVE), "dtypes": "float32", **asked})
+    left_out: Counter[str] = Counter()
+    chosen = [
+        one for one in predict.cells(left_out)
+        if one.group.startswith("fast ")
+        and selection.takes(one.group.removeprefix("fast "), one.plan.op, one.plan.dtype)
+        and (not selection.cols or one.plan.cols in selection.cols)
+    ]  # fmt: skip
+    refused: Counter[str] = Counter()
+    found = list(predict.predictions(chosen, refused))
+    if not found:
+        raise ValueError(f'{SHIPPED} has nothing of policy "fast" for that')
+    rows = [
+        (one.cell.plan.op, one.cell.plan.dtype, one.cell.plan.cols, one.cell.plan.rows, f"{one.cell.microseconds:.2f}",
+         f"{one.microseconds:.2f}", f"{one.error:+.1%}", one.bound, one.cell.plan.kernel)
+        for one in sorted(found, key=lambda one: (one.cell.plan.op, one.cell.plan.dtype, one.cell.plan.cols))
+    ]  # fmt: skip
+    head = ("operator", "dtype", "columns", "rows", "recorded us", "predicted us", "error", "bound by", "kernel")
+    print_table("The timing model beside the recording", head, rows)
+    errors = sorted(abs(one.error) for one in found)
+    print_text(
+        f"{len(found)} cells: off by {statistics.median(errors):.1%} in the median and by {errors[-1]:.1%} at most; "
+        f"{load(SHIPPED).stamp}."
+    )
+    for why, count in refused.items():
+        print_text(f"No estimate of {count} cells: {why}")
+    if changed := sum(count for why, count in left_out.items() if why.startswith("fast ")):
+        print_text(
+            f'{changed} cells of policy "fast" in the whole recording have no prediction: their plan has another '
+            "kernel now, or their buffers fit in L2 in part."
+        )
     return 0
 
 

@@ -237,3 +237,37 @@ def test_a_recording_of_other_kernels_is_marked(capsys, monkeypatch, changed):
     status, out, _ = run(capsys, "bench", "--recorded", "--op", "softmax", "--cols", "1024")
     assert status == 0
     assert ("The kernels have changed since then" in out) is changed
+
+
+def test_predictions_beside_the_recording(capsys):
+    import softlab
+    from softlab.bench.recordings import load, select
+
+    status, out, _ = run(capsys, "bench", "--predict", "--cols", "1024,256", "--op", "softmax", "--dtype", "float16")
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in out.splitlines() if "│ softmax" in line]
+    assert status == 0
+    assert [row[2] for row in rows] == ["256", "1024"]
+    for _, dtype, cols, count, recorded, predicted, error, bound, _ in rows:
+        found = softlab.estimate(softlab.plan(int(count), int(cols), dtype, policy="fast", device="H200"))
+        assert (predicted, bound) == (f"{found.microseconds:.2f}", found.bound)
+        (measured,) = select(
+            load("fast_h200").tables["forward"], op=["softmax"], dtype=[dtype], peer=["fast"], cols=[int(cols)]
+        )["microseconds"]
+        assert recorded == f"{measured:.2f}"
+        assert float(error.rstrip("%")) == pytest.approx(100 * (found.microseconds / measured - 1), abs=0.06)
+    assert "2 cells: off by " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("claims_h200",), "shows the recording fast_h200 alone"),
+        (("--json",), "leave out the other options"),
+        (("--peers", "torch"), "leave out the other options"),
+        (("--cols", "7"), 'has nothing of policy "fast" for that'),
+    ],
+)
+def test_wrong_options_of_predict(capsys, options, words):
+    status, _, error = run(capsys, "bench", "--predict", *options)
+    assert status == 2
+    assert words in error
