@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
 from softlab.timing import model
 from softlab.timing.estimates import Estimate
-from softlab.timing.sampling import Sample
+from softlab.timing.sampling import Sample, witness
 
 if TYPE_CHECKING:
     from softlab.kernel.kernel import Kernel
@@ -60,7 +61,8 @@ def sample_launch(
     given = [_on_host(argument) for argument in checked_arguments(kernel.program, args)]
     launch = model.Timed(kernel.program, shape.grid, shape.block, shape.smem, (), kernel.cluster)
     chosen = model.sample_of(launch, gpu, sample)
-    found = interpret(kernel, shape.grid, shape.block, given, smem=shape.smem, blocks=sorted(chosen.blocks))
+    blocks = sorted({*chosen.blocks, *(witness(chosen, launch.blocks, prod(kernel.cluster)) if sample is None else ())})
+    found = interpret(kernel, shape.grid, shape.block, given, smem=shape.smem, blocks=blocks)
     launch = replace(launch, extents=_extents(found.mapped))
     return SampledLaunch(launch, chosen, tuple(found.streams))
 

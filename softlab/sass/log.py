@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 #: Addresses that are kept before they are counted: 64 MiB.
 _MOST_ADDRESSES = 8 << 20
 #: What a wavefront moves at most.
+_BANKS = 32
 _WAVEFRONT_BYTES = 128
 #: The banks repeat after so many bytes, and so does the pattern of an access.
 _LINE = 128
@@ -41,7 +42,7 @@ class Log:
         self._entries = 0
         self._first = 0  # the first entry of the current run
         self._guards: list[tuple[int, int, np.ndarray]] = []
-        self._requests: dict[tuple[int, int, int, bool], list[tuple[int, int, np.ndarray, np.ndarray]]] = {}
+        self._requests: dict[tuple[int, int, int], list[tuple[int, int, np.ndarray, np.ndarray]]] = {}
         self._kept = 0
         #: Requests are not kept: a look ahead.
         self.silent = False
@@ -66,7 +67,7 @@ class Log:
         """One memory instruction of the current run. address: (k, 32) int64; active: (k, 32) bool."""
         if self.silent:
             return
-        key = (int(space), int(kind), width, kind == Kind.STORE)
+        key = (int(space), int(kind), width)
         self._requests.setdefault(key, []).append((self._first, offset, address, active))
         self._kept += address.size
         if self._kept > _MOST_ADDRESSES:
@@ -82,7 +83,7 @@ class Log:
 
     def _count(self) -> None:
         """Wavefronts and sectors of the addresses that are kept."""
-        for (space, kind, width, store), requests in self._requests.items():
+        for (space, kind, width), requests in self._requests.items():
             address = np.concatenate([a for _, _, a, _ in requests])
             active = np.concatenate([m for _, _, _, m in requests])
             entry = np.concatenate([first + np.arange(len(a)) for first, _, a, _ in requests])
@@ -91,7 +92,7 @@ class Log:
             address, active, entry, offset = address[some], active[some], entry[some], offset[some]
             low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1) // _LINE * _LINE
             pattern, which = _patterns(np.where(active, address - low[:, None], -1))
-            wavefronts = _wavefronts(pattern, space, width, store)[which]
+            wavefronts = _wavefronts(pattern, space, width, kind)[which]
             several, near = _different(np.where(pattern >= 0, pattern // SECTOR_BYTES, -1))
             count = several[which]
             ends = np.cumsum(count)
@@ -183,11 +184,27 @@ def _patterns(relative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return relative[first], which
 
 
-def _wavefronts(pattern: np.ndarray, space: int, width: int, store: bool) -> np.ndarray:
+def _wavefronts(pattern: np.ndarray, space: int, width: int, kind: int) -> np.ndarray:
     """Passes of each access. pattern: (n, 32) bytes from a multiple of 128 on, -1 for lanes without one."""
     if space == Space.CONSTANT:
         return _different(np.where(pattern >= 0, pattern // 4, -1))[0]
+    if space == Space.GLOBAL and kind in (Kind.ATOMIC, Kind.REDUCTION):
+        return _most(np.where(pattern >= 0, pattern // max(4, width), -1))
+    if kind == Kind.ATOMIC:
+        return _most(np.where(pattern >= 0, pattern // 4 % _BANKS, -1))
+    store = kind == Kind.STORE
     return wavefronts_and_conflicts(np.where(pattern >= 0, pattern % _NEAR, 0), pattern >= 0, width, store)[0]
+
+
+def _most(keys: np.ndarray) -> np.ndarray:
+    """(n, 32) keys, -1 for none -> how often the most frequent key of each row occurs."""
+    keys = np.sort(keys, axis=1)
+    run = (keys[:, 0] >= 0).astype(np.int64)
+    most = run.copy()
+    for lane in range(1, keys.shape[1]):
+        run = np.where(keys[:, lane] < 0, 0, np.where(keys[:, lane] == keys[:, lane - 1], run + 1, 1))
+        np.maximum(most, run, out=most)
+    return most
 
 
 def _different(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

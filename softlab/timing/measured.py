@@ -22,6 +22,8 @@ _KEYS = {
 }
 #: A time on a pipe this close to a whole number of cycles is that number: the recorder counts a loop's end, too.
 _WHOLE = 0.06
+#: Cycles of the loop of ``cost.loop`` by the stall counts of its other instructions: VIADD 2, IMAD 3, ISETP 13.
+_LOOP_WITHOUT_BRANCH = 18
 #: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
 _BELOW_PEAK = 0.93
 
@@ -110,13 +112,13 @@ def _control(atlas: Atlas) -> dict[str, Any]:
         some = warps >= 2
         slope, first = np.polyfit(warps[some] - 1, cycles[some], 1)
         known |= {"barrier_stagger": float(max(0.0, slope)), "barrier_latency": float(first)}
-    for field, key in (("icache_line", "icache.cold.DRAM.all_sms"), ("icache_line_warm", "icache.cold.all_sms")):
-        if key in atlas:
-            known[field] = float(atlas[key])
-    if "latency.CONSTANT.miss" in atlas:
-        known["constant_miss"] = float(
-            max(0.0, atlas["latency.CONSTANT.miss"] - atlas.get("latency.CONSTANT.hit", 0.0))
-        )
+    if "cost.loop" in atlas:
+        known["branch_taken"] = max(1.0, float(atlas["cost.loop"]) - _LOOP_WITHOUT_BRANCH)
+    known |= _instruction_caches(atlas)
+    near, behind = (atlas.get(f"latency.LDC.KiB.{kib}", 0.0) for kib in (1, 16))
+    if near and behind:
+        # Constants and code share the second cache: a line of code takes as long to come from there as a constant.
+        known |= {"constant_miss": behind - near, "icache_miss": behind - near}
     for field, key in (
         ("block_intervals", "launch.block_interval.threads"), ("block_turnarounds", "launch.block_turnaround.threads")
     ):  # fmt: skip
@@ -125,7 +127,19 @@ def _control(atlas: Atlas) -> dict[str, Any]:
     return known
 
 
+def _instruction_caches(atlas: Atlas) -> dict[str, Any]:
+    """A loop that fits into the second cache alone, and one that fits into none: cycles per 128 bytes of code."""
+    second, memory = (atlas.get(f"icache.loop.{size << 10}", 0.0) for size in (64, 192))
+    lines = {"icache_line": 8 * second, "icache_line_l2": 8 * memory}
+    return {name: value for name, value in lines.items() if value}
+
+
 def _atomics(atlas: Atlas) -> dict[str, Any]:
-    """One lane alone is bound by its warp, not by L2: four lanes give what a lane takes there."""
-    four, every = (atlas.get(f"interval_gpu.RED.ADD.lanes.{n}", 0.0) for n in (4, 32))
-    return {"atomic_interval": four / 4, "atomic_lane": max(0.0, (every - four / 4) / 31)} if four else {}
+    """One warp per SM on one address keeps its unit busy with 32 lanes. Warps on lines of their own: 4 sectors each."""
+    rows = {
+        "atomic_lane": ("interval_gpu.RED.ADD.sms.132", 32),
+        "atomic_float_lane": ("interval_gpu.RED.ADD.F32.sms.132", 32),
+        "atomic_sector": ("interval_gpu.RED.ADD.apart.132", 4),
+        "atomic_sm": ("interval_gpu.RED.ADD.apart.1", 4),
+    }
+    return {name: float(atlas[key]) / parts for name, (key, parts) in rows.items() if key in atlas}

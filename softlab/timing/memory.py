@@ -34,6 +34,8 @@ _HASH = 0x9E3779B1
 #: Cycles until a load or store unit has read the source registers.
 _SOURCES = 8.0
 _SECTOR = 32
+#: Stores that leave less than this share of their sectors' bytes open write them as a whole.
+_WHOLE = 0.97
 
 
 class Memory:
@@ -61,7 +63,6 @@ class Memory:
         self.units: dict[int, float] = {}
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
         self.dram_bytes = self.dram_busy = self.l2_busy = 0.0
-        self.atomic_busy = 0.0
         self.last_store = 0.0
         self._shares = [share for share, _ in parameters.loaded]
 
@@ -89,7 +90,8 @@ class Memory:
             cycles = max(1.0, wavefronts)
             self.lsu_free = start + cycles
             return start, start + cycles + _SOURCES, start + cycles + self.p.l2_near
-        cycles = self._cycles(wavefronts, sectors)
+        atomic = kind in (_ATOMIC, _REDUCTION)
+        cycles = self._cycles(1 if atomic else wavefronts, sectors)
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
         read = start + cycles + _SOURCES
@@ -102,7 +104,7 @@ class Memory:
             if self.l2_free - _BACKLOG > self.lsu_free:
                 self.lsu_free = self.l2_free - _BACKLOG
             return start, read, done
-        done = self._atomic(start, kind, sectors, lanes, latency)
+        done = self._atomic(start, kind, sectors, lanes, wavefronts, latency, bypass)
         if done - 2 * _BACKLOG > self.lsu_free:
             self.lsu_free = done - 2 * _BACKLOG
         return start, read, done
@@ -209,12 +211,14 @@ class Memory:
         work = len(sectors) * self.store_cycles * factor
         self.l2_free = begin + work
         self.l2_busy += work
-        written = min(size, _SECTOR * len(sectors)) * self.sharing.written_back
+        sharing = self.sharing
+        written = _SECTOR * len(sectors) * sharing.store_pairs * sharing.written_back
         if written:
-            written *= p.dram_write
+            # A sector that is not written as a whole is read from DRAM before it is written back.
+            written *= p.dram_write + (1.0 if sharing.filled < _WHOLE else 0.0)
             begin = start if start > self.dram_free else self.dram_free
             self.dram_free = begin + written / self.dram_rate
-            self.dram_bytes += written / p.dram_write
+            self.dram_bytes += _SECTOR * len(sectors) * sharing.store_pairs * sharing.written_back
             self.load += written
             self.dram_busy += written
             if self.dram_free - 2 * _BACKLOG > self.l2_free:
@@ -222,17 +226,27 @@ class Memory:
         done = self.l2_free + p.l2_near
         for sector in sectors:
             self.l2[sector] = done
-        if done > self.last_store:
-            self.last_store = done
+        # The end of an empty kernel, which is in ``launch_microseconds``, waits for a way to L2 and back, too.
+        if self.l2_free > self.last_store:
+            self.last_store = self.l2_free
         return done
 
-    def _atomic(self, start: float, kind: int, sectors: tuple[int, ...], lanes: int, latency: float) -> float:
+    def _atomic(
+        self, start: float, kind: int, sectors: tuple[int, ...], lanes: int, clashes: int, latency: float, rounded: bool
+    ) -> float:  # fmt: skip
+        """Atomics of one instruction in L2: the sectors pass its throughput, and then their units one lane at a time.
+
+        A sector whose lanes want different words passes as one lane. Where two lanes want the same word, each counts.
+        clashes: the most lanes on one word. rounded: whether the unit adds floats.
+        """
         p = self.p
         begin = start if start > self.l2_free else self.l2_free
-        work = len(sectors) * self.l2_cycles
-        self.l2_free = done = begin + work
-        self.l2_busy += work
-        each = max(1.0, lanes / len(sectors))
+        each = max(p.atomic_sm, p.atomic_sector * self.active)
+        self.l2_free = begin + len(sectors) * each
+        self.l2_busy += len(sectors) * each
+        one = p.atomic_float_lane if rounded else p.atomic_lane
+        passes = lanes / len(sectors) if clashes > 1 else 1.0
+        processed = self.l2_free
         for sector in sectors:
             ready = self.l2.get(sector) or self.common.get(sector)
             if ready is None:
@@ -240,17 +254,15 @@ class Memory:
                 self.l2_requests += 1
             share, _ = self.sharing.of(sector)
             others = min(self.active, share) if share > 1 else 1.0
-            free = max(self.units.get(sector, 0.0), begin + p.l2_near / 2, ready - p.l2_near / 2)
-            cost = (p.atomic_interval + p.atomic_lane * (each - 1)) * others
-            self.units[sector] = free = free + cost
-            self.atomic_busy = max(self.atomic_busy, cost)
-            if free > done:
-                done = free
+            unit = _unit(sector)
+            free = max(self.units.get(unit, 0.0), begin, ready - p.l2_near)
+            self.units[unit] = free = free + one * passes * others
+            if free > processed:
+                processed = free
         self.atomics += 1
-        done += p.l2_near / 2 if kind == _REDUCTION else max(0.0, latency - p.l2_near / 2)
-        if done > self.last_store:
-            self.last_store = done
-        return done
+        if processed > self.last_store:
+            self.last_store = processed
+        return processed if kind == _REDUCTION else processed + latency
 
     def _local(self, now: float, kind: int, sectors: tuple[int, ...], owner: int) -> float:
         """Local memory lives in L1 and goes to L2 when L1 is full."""
@@ -266,6 +278,13 @@ class Memory:
             l1.popitem(last=False)
             self.l2_free += self.l2_cycles
         return done
+
+
+def _unit(sector: int) -> int:
+    """The unit of L2 that a sector's atomics go to: four for a line, eight for 4 KiB, 64 in all. The hash of the
+    hardware is not known."""
+    page = (sector >> 7) * _HASH >> 13
+    return sector & 3 | (sector >> 2 & 1) << 2 | (page & 7) << 3
 
 
 def _chance(sector: int) -> float:

@@ -25,12 +25,15 @@ from softlab.timing.sampling import Sample, carve_out, choose, extrapolate
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
 from softlab.timing.validation import validated
-from softlab.timing.work import block_work, touched
+from softlab.timing.work import block_work, filled, touched
 
 Index3 = tuple[int, int, int]
 
 #: A unit in use for at least this share of the time bounds the launch.
 _BUSY = 0.6
+#: A launch that touches up to this share of L2 finds all of it again. One that touches more than L2 holds finds
+#: nothing: what comes again last was thrown out first. The share is assumed.
+_WARM = 0.8
 #: Blocks whose instructions differ by more than this share of their mean (standard deviation) are called different.
 _DIFFERENT = 0.2
 _UNITS = {
@@ -108,14 +111,14 @@ def estimate(
     order = [works[block] for block in sample.blocks if block in works]
     shared = sharing_.sharing(
         touched(streams), touched(streams, stored=True), launch.blocks, sample.resident * sample.active,
-        p.l2_capacity, launch.extents,
+        p.l2_capacity, launch.extents, filled(streams, code.instructions),
     )  # fmt: skip
     warm = _warmth(shared.footprint, p) if cache == "warm" else 0.0
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
     memory = Memory(p, shared, sample.active, warm, carved)
     clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
-    run = simulate(program, order, p, memory, clock, warm=cache == "warm")
+    run = simulate(program, order, p, memory, clock)
     counts = np.array([work.instructions for work in order], float)
     cycles = max(extrapolate(run, sample, float(counts.sum()), memory.served), 1.0)
     return _record(launch, sample, device, cache, p, program, memory, run, counts, cycles)
@@ -123,7 +126,7 @@ def estimate(
 
 def _warmth(footprint: float, p: Parameters) -> float:
     """The share of the footprint that is in L2 when it was touched before."""
-    return float(min(1.0, max(0.0, 2.0 - footprint / (0.8 * p.l2_capacity))))
+    return float(min(1.0, max(0.0, (1.0 - footprint / p.l2_capacity) / (1.0 - _WARM))))
 
 
 def _record(

@@ -60,21 +60,27 @@ class Parameters:
     mio_queue: int = 6
     lg_queue: int = 10
     mio_interval: float = 2.0
-    # Atomics: cycles of the whole GPU per instruction on one sector, for 1 lane and for each further lane
-    atomic_interval: float = 2.0
+    # Atomics of L2. A unit takes a lane for so many cycles, whole numbers and floats; a sector whose lanes want
+    # different words passes as one. ``atomic_sector``: cycles of the whole GPU per sector of a request.
+    # ``atomic_sm``: cycles of one SM per sector. A line of 128 bytes lies in four units, and 4 KiB in eight.
     atomic_lane: float = 1.0
-    atomic_throughput: float = 1.0
+    atomic_float_lane: float = 1.0
+    atomic_sector: float = 0.025
+    atomic_sm: float = 1.25
     # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
     branch_taken: float = 7.0
     barrier_latency: float = 20.0
     barrier_stagger: float = 2.0
-    icache_line: float = 16.5
-    icache_line_warm: float = 16.5
-    icache_miss: float = 600.0
-    icache_warm: float = 150.0
-    constant_miss: float = 300.0
+    # Instruction caches: cycles per line of 128 bytes that comes from the second cache, and from L2; bytes of the
+    # first and of the second cache; cycles until a line after a jump is there
+    icache_line: float = 17.8
+    icache_line_l2: float = 45.0
+    icache_bytes: int = 32 << 10
+    icache_second_bytes: int = 128 << 10
+    icache_miss: float = 70.0
+    constant_miss: float = 70.0
     membar_gpu: float = 600.0
     membar_cta: float = 20.0
     # Launches
@@ -158,9 +164,11 @@ _SOURCES = {
     "dram_bytes": "probe", "l2_bytes": "assumed",
     "l2_write_bytes": "assumed", "loaded": "assumed", "partial_store": "probe",
     "branch_taken": "assumed", "barrier_latency": "assumed", "barrier_stagger": "probe", "icache_line": "probe",
+    "icache_line_l2": "assumed",
     "icache_miss": "assumed", "constant_miss": "assumed", "membar_gpu": "assumed", "block_intervals": "probe",
     "block_turnarounds": "assumed", "launch_microseconds": "assumed", "mio_queue": "assumed", "lg_queue": "assumed",
-    "atomic_interval": "assumed", "bank_reads": "cores",
+    "atomic_lane": "assumed", "atomic_float_lane": "assumed", "atomic_sector": "assumed", "atomic_sm": "assumed",
+    "bank_reads": "cores",
 }  # fmt: skip
 #: Bytes per cycle that the DRAM of each device gives while it reads: measured on an H200; the H100's by the ratio of
 #: two device copies.

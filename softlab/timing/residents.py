@@ -9,13 +9,13 @@ from math import ceil, inf
 
 from softlab.sass.streams import Kind
 from softlab.timing.blocks import BlockClock
+from softlab.timing.code import PER_LINE, CodeCaches
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters
 from softlab.timing.program import Action, Pipe, Row, TimedProgram
 from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION, REASONS
 from softlab.timing.work import BlockWork, Request
 
-PER_LINE = 3  # log2 of the instructions in 128 bytes
 _COPY, _MBARRIER, _CONSTANT = int(Kind.ASYNC_COPY), int(Action.MBARRIER), int(Pipe.CONSTANT)
 EMPTY: Row = (0, 0, 0.0, 0, (), -1, -1, 0.0, 0, 0, 0, 0, -1)
 
@@ -78,12 +78,18 @@ class SmRun:
     warp_cycles: float = 0.0
 
 
+def _lines_of(blocks: Sequence[BlockWork]) -> int:
+    """Lines of code that the first block executes."""
+    warps = blocks[0].warps if blocks else ()
+    return len({index >> PER_LINE for warp in warps[:1] for index in set(warp.code)})
+
+
 class Residents:
     """The blocks that one SM holds, their barriers, and the code and constants that are there."""
 
     def __init__(
         self, program: TimedProgram, blocks: Sequence[BlockWork], parameters: Parameters, memory: Memory,
-        clock: BlockClock, warm: bool,
+        clock: BlockClock,
     ):  # fmt: skip
         self.program, self.blocks, self.p, self.memory, self.clock = program, blocks, parameters, memory, clock
         n = len(program.rows)
@@ -92,11 +98,9 @@ class Residents:
         self.heaps: list[list[tuple[float, int, Warp]]] = [[] for _ in range(4)]
         self.resident = [0] * 4
         self.started = self.warps = 0
-        self.code_lines: dict[int, float] = {}
-        self.last_line, self.last_fetch = -2, 0.0
+        self.code = CodeCaches(parameters, _lines_of(blocks))
         self.constants: dict[int, float] = {}
-        self.line_time = parameters.icache_line_warm if warm else parameters.icache_line
-        self.code_miss = parameters.icache_warm if warm else parameters.icache_miss
+        self.barrier_free = 0.0
 
     # Blocks
 
@@ -155,16 +159,19 @@ class Residents:
         """Let the warps of a barrier go on if all have arrived: one after the other."""
         if block.arrived.get(barrier, 0) < (block.expected.get(barrier, 0) or block.alive) or not block.alive:
             return
-        at = block.latest.pop(barrier, 0.0) + self.p.barrier_latency
+        stagger = self.p.barrier_stagger
+        # The SM has one unit for the barriers of all its blocks, which takes each warp for some cycles.
+        at = max(block.latest.pop(barrier, 0.0) + self.p.barrier_latency, self.barrier_free)
         block.arrived[barrier] = 0
         waiting, block.waiting[barrier] = block.waiting.get(barrier, []), []
         states = self.result.states[BARRIER]
         for turn, (_, warp) in enumerate(waiting):
-            free = float(ceil(at + turn * self.p.barrier_stagger))
+            free = float(ceil(at + turn * stagger))
             if free > warp.ready:
                 states[warp.next] += free - warp.ready
                 warp.ready = free
             self.wake(warp, warp.ready)
+        self.barrier_free = at + len(waiting) * stagger
 
     # Code and constants
 
@@ -172,9 +179,7 @@ class Residents:
         """When the next instruction's code and constant operand are there, at least ``ready``; counts the waits."""
         index = warp.next
         if index >> PER_LINE != before >> PER_LINE:
-            there = self.code_lines.get(index >> PER_LINE)
-            if there is None:
-                there = self.miss(index >> PER_LINE, now)
+            there = self.code.fetch(index >> PER_LINE, now)
             if there > ready:
                 self.result.states[NO_INSTRUCTION][index] += there - ready
                 ready = there
@@ -185,14 +190,6 @@ class Residents:
                 self.result.states[IMC_MISS][index] += there - ready
                 ready = there
         return ready
-
-    def miss(self, line: int, now: float) -> float:
-        """Code that runs for the first time: from memory, with the following lines behind it."""
-        behind = line == self.last_line + 1
-        there = max(now, self.last_fetch + self.line_time) if behind else now + self.code_miss
-        self.last_line, self.last_fetch = line, there
-        self.code_lines[line] = there
-        return there
 
     def constant(self, line: int, now: float) -> float:
         """When a line of constant memory is there."""

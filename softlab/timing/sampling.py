@@ -67,6 +67,13 @@ def choose(
     return Sample(tuple(sorted(b for one in drawn for b in _blocks_of(one, grid, cluster))), per_sm, resident, active)
 
 
+def witness(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
+    """A block that is interpreted but not simulated: of one block alone nobody sees what it shares with others."""
+    if len(sample.blocks) > 1 or blocks < 2 or per_cluster > 1:
+        return ()
+    return ((sample.blocks[0] + blocks // 2) % blocks,)
+
+
 def _blocks_of(number: int, grid: Index3, cluster: Index3) -> list[int]:
     """The linear indices of the blocks of a cluster."""
     if prod(cluster) == 1:

@@ -42,11 +42,15 @@ class Region:
 @dataclass(frozen=True)
 class Sharing:
     """The regions in ascending order; ``written_back``: the share of stored bytes that reach DRAM during the kernel;
-    ``footprint``: bytes that the whole grid touches."""
+    ``footprint``: bytes of the lines that the whole grid touches, since L2 keeps a place for a whole line;
+    ``store_pairs``: sectors that DRAM moves per stored sector, which it does in pairs; ``filled``: the share of the
+    stored sectors' bytes that are written."""
 
     regions: tuple[Region, ...]
     written_back: float
     footprint: float
+    store_pairs: float = 1.0
+    filled: float = 1.0
 
     @cached_property
     def _firsts(self) -> list[int]:
@@ -74,7 +78,7 @@ def _first(region: Region) -> int:
 
 def sharing(
     touched: Sequence[np.ndarray], stored: Sequence[np.ndarray], blocks: int, per_wave: int, l2_bytes: int,
-    extents: Sequence[tuple[int, int]] = (),
+    extents: Sequence[tuple[int, int]] = (), filled: float = 1.0,
 ) -> Sharing:  # fmt: skip
     """The sharing of a launch.
 
@@ -83,6 +87,7 @@ def sharing(
         stored: those that it stores, likewise.
         blocks: blocks of the grid. per_wave: blocks that the GPU holds at once.
         l2_bytes: capacity of L2.
+        filled: the share of the bytes of the stored sectors that the stores write.
         extents: the first and the last sector of each array argument; found from the sectors where there are none.
     """
     every = np.unique(np.concatenate([*touched, np.zeros(0, np.int64)]))
@@ -96,9 +101,16 @@ def sharing(
         if distinct:
             regions.append(_region(first, last, total, distinct, len(touched), blocks, per_wave, scale))
     regions.sort(key=_first)
-    written = scale * sum(map(len, stored)) * _SECTOR
+    written = scale * sum(map(len, stored)) * _SECTOR * _sparse(stored, 2)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
-    return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), float(sum(r.unique for r in regions)) * _SECTOR)
+    footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(touched, 2)
+    return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), footprint, _sparse(stored, 1), filled)
+
+
+def _sparse(blocks: Sequence[np.ndarray], shift: int) -> float:
+    """Sectors that units of 2 ** shift sectors hold, per sector of them that is touched: 1 where all are."""
+    sectors = np.unique(np.concatenate([*blocks, np.zeros(0, np.int64)]))
+    return float((len(np.unique(sectors >> shift)) << shift) / len(sectors)) if len(sectors) else 1.0
 
 
 def _region(
@@ -115,6 +127,8 @@ def _blocks_per_sector(ratio: float, fraction: float, blocks: int) -> float:
     """k of the first observation: found by halving, since the ratio falls with k."""
     if fraction >= 1:
         return 1 / ratio
+    if ratio * fraction * blocks < 1.001 < fraction * blocks:  # every block of the sample touches all of them
+        return float(blocks)
     if ratio > 0.98:
         return 1.0
     low, high = 1.0, float(blocks)

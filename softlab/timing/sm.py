@@ -18,10 +18,11 @@ from heapq import heappop, heappush
 from math import ceil, inf
 
 from softlab.timing.blocks import BlockClock
+from softlab.timing.code import PER_LINE
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters
 from softlab.timing.program import Action, Pipe, TimedProgram
-from softlab.timing.residents import PER_LINE, Residents, SmRun, Warp
+from softlab.timing.residents import Residents, SmRun, Warp
 from softlab.timing.stalls import (
     BRANCH,
     DISPATCH,
@@ -55,16 +56,15 @@ def simulate(
     memory: Memory,
     clock: BlockClock,
     *,
-    warm: bool = False,
     budget: int = 800_000,
 ) -> SmRun:
     """Run blocks on one SM, in their order.
 
     Arguments:
-        clock: when blocks start. memory: the memory system, new. warm: whether L2 holds the code and the constants.
+        clock: when blocks start. memory: the memory system, new.
         budget: instructions after which the run stops; ``SmRun.complete`` is then False.
     """
-    return _Sm(program, blocks, parameters, memory, clock, warm).run(budget)
+    return _Sm(program, blocks, parameters, memory, clock).run(budget)
 
 
 class _Sm(Residents):

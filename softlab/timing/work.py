@@ -10,10 +10,14 @@ import numpy as np
 from softlab.cuda.disassembly import MachineInstruction
 from softlab.sass.streams import Kind, Space, WarpStream
 
-#: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by)
+#: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by; of an atomic: whether it
+#: adds floats)
 Request = tuple[int, int, int, int, tuple[int, ...], int, int, bool]
 #: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
 _STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
+
+_ATOMICS = frozenset(("ATOM", "ATOMG", "RED", "REDG"))
+_FLOATS = frozenset(("F32", "F64", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class BlockWork:
 def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> list[BlockWork]:
     """The blocks of the streams, in order of their index."""
     widths = [_width(one) for one in code]
-    strong = [bool(_STRONG & set(one.modifiers)) for one in code]
+    strong = [bool((_FLOATS if one.opcode in _ATOMICS else _STRONG) & set(one.modifiers)) for one in code]
     blocks: dict[int, list[WarpStream]] = {}
     for stream in streams:
         blocks.setdefault(stream.block, []).append(stream)
@@ -85,3 +89,16 @@ def touched(streams: Sequence[WarpStream], stored: bool = False) -> list[np.ndar
             wanted &= np.isin(accesses.kind, (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION))
         found.setdefault(stream.block, []).append(accesses.sectors[np.repeat(wanted, np.diff(accesses.offsets))])
     return [np.unique(np.concatenate(found[block])) for block in sorted(found)]
+
+
+def filled(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> float:
+    """The share of the bytes of the stored sectors that the stores write, at most 1; 1 without stores."""
+    widths = np.array([_width(one) for one in code])
+    stored = 0
+    for stream in streams:
+        accesses = stream.accesses
+        position = accesses.position[(accesses.space == Space.GLOBAL) & (accesses.kind == Kind.STORE)]
+        lanes = np.bitwise_count(stream.active[position])
+        stored += int((lanes * widths[stream.instructions[position]]).sum())
+    sectors = sum(map(len, touched(streams, stored=True)))
+    return min(1.0, stored / (sectors * 32)) if sectors and stored else 1.0

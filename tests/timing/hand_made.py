@@ -12,7 +12,7 @@ from softlab.timing.work import BlockWork, Request, WarpWork
 
 #: Nothing but the SM itself: code and constants are there, blocks start at once.
 BARE = Parameters(
-    "H200", icache_miss=0, icache_line=0, icache_warm=0, icache_line_warm=0,
+    "H200", icache_miss=0, icache_line=0,
     block_intervals=((1.0, 0.0),), block_turnarounds=((1.0, 0.0),),
     branch_taken=1, barrier_stagger=2,
     barrier_latency=20, l2_near=280, l2_far=280, dram_latency=660, loaded=((0.0, 0.0), (1.0, 0.0)),
@@ -45,7 +45,7 @@ def run(
     ]
     memory = Memory(parameters, sharing or Sharing.none(), active, warm, 0)
     clock = BlockClock(parameters, resident, active)
-    return simulate(program, made, parameters, memory, clock, warm=bool(warm)), memory
+    return simulate(program, made, parameters, memory, clock), memory
 
 
 def load(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> Request:

@@ -35,6 +35,30 @@ def test_a_barrier_has_a_latency_and_a_step_per_warp():
     assert found.barrier_stagger == pytest.approx(1.5)
 
 
+def test_code_constants_and_branches_follow_from_loops():
+    rows = {"icache__loop__65536": 2.2, "icache__loop__196608": 5.6, "cost__loop": 28.0}
+    found = with_atlas(given(), atlas(latency__LDC__KiB__1=28.0, latency__LDC__KiB__16=98.0, **rows))
+    assert found.icache_line == pytest.approx(17.6)
+    assert found.icache_line_l2 == pytest.approx(44.8)
+    assert found.icache_miss == found.constant_miss == 70
+    assert found.branch_taken == 10
+
+
+def test_atomics_take_a_lane_of_the_same_address_and_a_sector_of_others():
+    rows = {"interval_gpu__RED__ADD__sms__132": 48.0, "interval_gpu__RED__ADD__F32__sms__132": 112.0}
+    rows |= {"interval_gpu__RED__ADD__apart__132": 0.1, "interval_gpu__RED__ADD__apart__1": 5.0}
+    found = with_atlas(given(), atlas(**rows))
+    assert (found.atomic_lane, found.atomic_float_lane) == (1.5, 3.5)
+    assert (found.atomic_sector, found.atomic_sm) == pytest.approx((0.025, 1.25))
+
+
+@pytest.mark.parametrize("device", ["H200", "H100"])
+def test_the_shipped_atlas_of_each_device_is_used(device):
+    found = parameters(resolve(device))
+    assert found.atlas
+    assert not {"branch_taken", "icache_line", "icache_line_l2", "atomic_lane", "dram_bytes"} & set(found.provisional)
+
+
 def test_the_loaded_latency_follows_from_the_bytes_in_flight():
     # 600 cycles when idle, 750 at 80 % of the peak: bytes in flight per SM = rate * cycles / 132.
     curve = {200.0: 600.0, 1600.0: 750.0, 2000.0: 1200.0}

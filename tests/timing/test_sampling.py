@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.timing.sampling import Sample, choose, extrapolate
+from softlab.timing.sampling import Sample, choose, extrapolate, witness
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
 
@@ -21,6 +21,26 @@ def test_a_sample_has_one_block_of_each_range_and_no_period():
 def test_a_small_grid_is_simulated_as_it_is():
     sample = choose((20, 1, 1), 132, 8)
     assert (sample.per_sm, sample.resident, sample.active, len(sample.blocks)) == (1, 1, 20, 1)
+
+
+def test_a_second_block_shows_what_one_block_shares_with_the_others():
+    sample = choose((132, 1, 1), 132, 8)
+    blocks = [*sample.blocks, *witness(sample, 132)]
+    assert len(set(blocks)) == 2
+    everywhere = [np.arange(8)] * 2
+    assert sharing(everywhere, [], 132, 132, 50 << 20).regions[0].share == 132
+    own = [np.arange(8) + 8 * block for block in blocks]
+    assert sharing(own, [], 132, 132, 50 << 20, [(0, 8 * 132 - 1)]).regions[0].share == 1
+    assert witness(choose((2000, 1, 1), 132, 8), 2000) == ()
+    assert witness(choose((1, 1, 1), 132, 8), 1) == ()
+
+
+def test_stores_far_apart_take_whole_lines_of_l2_and_pairs_of_sectors_of_dram():
+    near = [np.arange(1000) + 1000 * k for k in range(4)]
+    far = [4 * one for one in near]
+    dense, sparse = (sharing(one, one, 4, 4, 50 << 20) for one in (near, far))
+    assert (dense.store_pairs, sparse.store_pairs) == (1, 2)
+    assert sparse.footprint == pytest.approx(4 * dense.footprint)
 
 
 def test_clusters_are_whole():

@@ -142,17 +142,24 @@ def test_stores_of_parts_of_sectors_take_twice_as_long():
 
 
 def test_atomics_on_one_sector_wait_for_each_other():
-    def time(same: bool) -> float:
+    def time(same: bool, lanes: int = 1, clashes: int = 1, floats: bool = False) -> float:
         rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
         spread = 0 if same else 1
         _, memory = run(
-            rows, warps=8, repeat=50, active=1, warm=1.0, parameters=replace(BARE, atomic_interval=40.0),
-            requests=lambda b, w: [(k, 0, 3, 1, (spread * 64 * (100 * w + k),), 1, 4, False) for k in range(50)],
+            rows, warps=8, repeat=50, active=1, warm=1.0,
+            parameters=replace(BARE, atomic_lane=40.0, atomic_float_lane=100.0),
+            requests=lambda b, w: [
+                (k, 0, 3, clashes, (spread * 67 * (100 * w + k),), lanes, 4, floats) for k in range(50)
+            ],
         )  # fmt: skip
         return memory.last_store
 
     assert time(True) >= 8 * 50 * 40
     assert time(False) < time(True) / 10
+    # Lanes that want different words of a sector pass as one; lanes that want the same word do not.
+    assert time(True, lanes=8) == time(True)
+    assert time(True, lanes=8, clashes=2) == pytest.approx(8 * time(True), rel=0.05)
+    assert time(True, floats=True) == pytest.approx(2.5 * time(True), rel=0.05)
 
 
 def test_waves_of_blocks_follow_each_other():
@@ -170,11 +177,26 @@ def test_blocks_start_one_after_the_other_on_the_whole_gpu():
     assert result.cycles == pytest.approx(16 * 132 * 1.2, rel=0.02)
 
 
-def test_cold_code_is_waited_for():
-    figures = replace(BARE, icache_miss=500, icache_line=16)
+def test_code_comes_line_after_line_from_the_second_cache():
+    figures = replace(BARE, icache_line=16)
     result, _ = run([row(Pipe.FMA)] * 255, parameters=figures)
-    assert result.cycles == pytest.approx(500 + 31 * 16 + 8, rel=0.03)
-    assert state(result, "no_instruction") == pytest.approx(500 + 31 * 8, abs=10)
+    assert result.cycles == pytest.approx(31 * 16 + 8, rel=0.03)
+    assert state(result, "no_instruction") == pytest.approx(31 * 8, abs=10)
+
+
+@pytest.mark.parametrize(("lines", "active", "per_line"), [(200, 132, 8), (300, 132, 18), (1100, 132, 45)])
+def test_a_loop_larger_than_an_instruction_cache_fetches_its_code_in_every_round(lines, active, per_line):
+    figures = replace(BARE, icache_line=18, icache_line_l2=45)
+    once, _ = run([row(Pipe.FMA)] * (8 * lines), parameters=figures, active=active)
+    thrice, _ = run([row(Pipe.FMA)] * (8 * lines), repeat=3, parameters=figures, active=active)
+    assert (thrice.cycles - once.cycles) / 2 == pytest.approx(lines * per_line, rel=0.03)
+
+
+def test_one_unit_serves_the_barriers_of_all_blocks():
+    one, _ = run([row(Pipe.MIO, action=Action.BARRIER)], warps=16, repeat=50, details={0: (0, 0)})
+    four, _ = run([row(Pipe.MIO, action=Action.BARRIER)], warps=16, blocks=4, repeat=50, details={0: (0, 0)})
+    assert four.cycles == pytest.approx(50 * 64 * BARE.barrier_stagger, rel=0.1)
+    assert four.cycles > 1.5 * one.cycles
 
 
 def test_every_cycle_of_a_warp_has_one_reason():

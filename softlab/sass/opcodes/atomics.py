@@ -149,7 +149,7 @@ def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Step:
     """ATOMS.POPC.INC: each lane adds one; lanes that meet are counted in one pass."""
     if not form.has("INC"):
         raise NotImplementedError("this operation")
-    access = Access(form, machine, number, Kind.ATOMIC, 4)
+    access = Access(form, machine, number, Kind.REDUCTION, 4)  # no lane waits for another one's sum
     place = form.place(first)
     if place != SINK:
         form.reads.add(place)
