@@ -47,7 +47,7 @@ def test_a_mask_of_64_bits_is_cut() -> None:
 def test_damaged_ptx_ends_well(shard: int) -> None:
     told = Counter(outcome(number) for number in range(shard, MUTANTS, SHARDS))
     assert told["result"] < MUTANTS // SHARDS
-    assert len(told) > 3, told
+    assert sum(told.values()) > told["result"] + told["Error"] > told["result"], told
 
 
 def test_a_call_with_too_few_arguments() -> None:

@@ -98,6 +98,8 @@ class RunningBatch:
         self.units = make_units(launch, self.host, blocks, self.host.special)
         self.schedule: Schedule
         self.bound: list[BoundBlock | None] = [None] * len(self.program.blocks)
+        #: Blocks that are compiled when they are hot, and what runs of them count towards that.
+        self.warming: dict[int, Heat] = {}
         #: Compiled blocks that may be loops by themselves.
         self.loops: dict[int, Loop] = {}
         events = ("arrive", "stall", "barrier", "meet", "twice", "exit", "ahead")
@@ -135,13 +137,11 @@ class RunningBatch:
         """Compile a block and bind it to the units of this batch, when it runs first."""
         code = self.program.block(index)
         heat = code.heat if self.launch.compiled != "none" else None
-        if heat is None:
-            function = code.bind(self.units)
-        elif self.launch.compiled == "all" or self.program.heat[index] >= heat.compiles_from():
-            return self._bind_fused(index, code)
-        else:
-            function = self._warming(index, code, heat)
-        bound = self.bound[index] = code, function
+        if heat is not None:
+            if self.launch.compiled == "all" or self.program.heat[index] >= heat.compiles_from():
+                return self._bind_fused(index, code)
+            self.warming[index] = heat
+        bound = self.bound[index] = code, code.bind(self.units)
         return bound
 
     def _bind_fused(self, index: int, code: CompiledBlock) -> BoundBlock:
@@ -151,17 +151,13 @@ class RunningBatch:
             self.loops[index] = loop
         return bound
 
-    def _warming(self, index: int, code: CompiledBlock, heat: Heat) -> Callable[..., tuple]:
-        """The block's function until it is hot; then the compiled one takes its place."""
-        plain, so_far = code.bind(self.units), self.program.heat
-
-        def function(lanes: Lanes, *values: Value) -> tuple:
-            so_far[index] += heat.of(lanes.count)
-            if so_far[index] >= heat.compiles_from():
-                self._bind_fused(index, code)
-            return plain(lanes, *values)
-
-        return function
+    def warm(self, index: int, lanes: int) -> None:
+        """That many lanes run a block. Once it is hot, its compiled form takes its place."""
+        heat, so_far = self.warming[index], self.program.heat
+        so_far[index] += heat.of(lanes)
+        if so_far[index] >= heat.compiles_from():
+            del self.warming[index]
+            self._bind_fused(index, self.program.block(index))
 
     def live_mask(self) -> np.ndarray | None:
         """(blocks, threads) bool: the lanes that have not ended; None where all have."""
@@ -235,7 +231,7 @@ class _Run:
     def loop(self) -> int:
         """Run until no lane is left; returns lane-instructions."""
         batch, host, schedule, registers = self.batch, self.batch.host, self.schedule, self.registers
-        bound, faults, writes_of = batch.bound, batch.faults, batch.units.writes
+        bound, warming, faults, writes_of = batch.bound, batch.warming, batch.faults, batch.units.writes
         on_block = listeners(batch.launch.observers, "block")
         on_edge = listeners(batch.launch.observers, "edge")
         total, budget = 0, batch.launch.budget
@@ -246,6 +242,8 @@ class _Run:
                 schedule.exit(lanes)
                 continue
             code, function = bound[index] or batch.bind(index)
+            if index in warming:
+                batch.warm(index, lanes.count)
             block = code.block
             length = block.stop - block.start
             host.steps += length

@@ -27,7 +27,10 @@ ANSWERS = (
             (kernel("12-your-own-load", (CAPPED, "")), "y[0, 0]"),
             (kernel("12-your-own-load", (CAPPED, "destination[i] = fminf(destination[i], cap);")), "should be"),
             (kernel("12-your-own-load", (CAPPED, "destination[i] = cap * tanhf(destination[i])")), "does not compile"),
-            (kernel("12-your-own-load", ("inner.load<pack_size>(destination, row, col);", "")), "its capped value"),
+            (
+                kernel("12-your-own-load", ("inner.load<pack_size>(destination, row, col);", "")),
+                "variable that has no value",
+            ),
         ),
     ),
 )
