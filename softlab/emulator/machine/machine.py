@@ -164,6 +164,14 @@ class RunningBatch:
         return self.host.live_mask()
 
 
+def _tell_turn(on_block: Any, on_edge: Any, block: Block, index: int, lanes: Lanes) -> None:
+    """Tell of a further turn of a loop of one block: the edge back to it, then the block. Either may have no hearer."""
+    if on_edge is not None:
+        on_edge(block, index, lanes)
+    if on_block is not None:
+        on_block(block, lanes)
+
+
 class _ToldFlow:
     """Sends lanes on as the schedule does, and tells where they go from its block."""
 
@@ -258,15 +266,11 @@ class _Run:
             flow = schedule if on_edge is None else _ToldFlow(schedule, block, on_edge)
             if index in batch.loops and schedule.runs_alone:
                 most = 1 + (budget - host.steps) // length
-                function = partial(batch.loops[index].run, function, most)
-                decision, turns = self._execute(code, function, lanes)
+                decision, turns = self._execute(code, partial(batch.loops[index].run, function, most), lanes)
                 host.steps += length * (turns - 1)
                 total += length * lanes.count * (turns - 1)
-                for _ in range(turns - 1) if on_edge is not None or on_block is not None else ():
-                    if on_edge is not None:
-                        on_edge(block, index, lanes)
-                    if on_block is not None:
-                        on_block(block, lanes)
+                for _ in range(turns - 1 if on_block or on_edge else 0):
+                    _tell_turn(on_block, on_edge, block, index, lanes)
             else:
                 decision = self._execute(code, function, lanes)
             code.terminator(flow, faults, block, lanes, decision)
