@@ -8,7 +8,7 @@ import numpy as np
 CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 
 #: How far the clocks go on, turn by turn, while all lanes wait and nothing changes: three times as far each time, up to
-#: some 30 years of nanoseconds. (No power of two: the low 32 bits of a clock shall change, too.)
+#: some 30 years of nanoseconds. (No power of two: the low 32 bits of a clock must change, too.)
 WAITS = tuple(1000 * 3**turn for turn in range(32))
 #: Turns after that: what a kernel draws from the clock may end a loop by chance.
 MORE_TURNS = 500

@@ -26,7 +26,7 @@ _CALL, _LANE = 4e-6, 2e-9
 #: Seconds of compiling a run of opcodes, of each opcode in it, and of loading LLVM. A block is compiled when running it
 #: has cost as much as compiling it. So waiting costs at most as much again as the better choice would have.
 _COMPILE_RUN, _COMPILE_OPCODE, _START = 13e-3, 1.5e-3, 1e-1
-#: So many opcodes of one NumPy call each are left to NumPy: a ufunc's own overhead is that of one or two.
+#: A run of at most that many opcodes of one NumPy call each is left to NumPy: a ufunc's own overhead is about as much.
 _TOO_SHORT = 2
 #: Shapes that a run of opcodes remembers: sets of lanes that branches on data make have any size.
 _MOST_SHAPES = 512
@@ -41,7 +41,7 @@ class Heat:
     start: float
 
     def of(self, lanes: int) -> float:
-        """Of one run for so many lanes."""
+        """Of one run for that many lanes."""
         return self.run + self.lane * lanes
 
     def compiles_from(self) -> float:

@@ -16,7 +16,7 @@ _Array = np.ndarray
 #: What a row holds beyond its turns does not matter. None: not known for these values.
 Table = Callable[[_Array, list[_Array], _Array], _Array | None]
 
-#: Up to so many turns a loop over the turns is as fast as a table.
+#: Up to that many turns, a loop over the turns is as fast as a table.
 _FEW_TURNS = 3
 #: How many numbers 16 bits hold.
 _SHORT = 1 << 16
