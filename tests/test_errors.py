@@ -12,6 +12,7 @@ from softlab.cuda.disassembly import DisassemblyError
 from softlab.emulator.memory.allocations import ReadOnlyArray
 from softlab.errors import CompileError, Error, FaultSite, KernelFault, PlanError, UnsupportedInstruction
 from softlab.magics.command import UsageError
+from softlab.timing.program import UnknownInstruction
 
 SITE = FaultSite(line=3, thread=(1, 2, 3), block=(4, 5, 6), address=-8, argument=1)
 ERRORS = (
@@ -22,6 +23,7 @@ ERRORS = (
     KernelFault("misaligned", "the thread reads", SITE),
     DisassemblyError("nvdisasm is missing"),
     UsageError("--grid is no number"),
+    UnknownInstruction("no pipe for HMMA"),
     ReadOnlyArray("the kernel writes to argument 0"),
 )
 

@@ -97,7 +97,7 @@ def test_a_kernel_that_is_itself_in_a_header(options: tuple[str, ...]) -> None:
 
 def test_the_card_puts_the_fault_at_the_users_line(options: tuple[str, ...]) -> None:
     names = {"x": np.zeros(4, np.float32), "y": np.zeros(1, np.float32)}
-    report, _, _ = execute(read_command(f"--args x,y --block 1 --option {options[0]}", FAULTY, names))
+    report, *_ = execute(read_command(f"--args x,y --block 1 --option {options[0]}", FAULTY, names))
     ((line, text),) = report.notes
     assert line == 4
     assert "line 5 of" in text
@@ -107,7 +107,7 @@ def test_the_card_puts_the_fault_at_the_users_line(options: tuple[str, ...]) -> 
 def test_the_card_does_not_put_a_header_line_into_the_users_source(options: tuple[str, ...]) -> None:
     source = '#include "tile.cuh"\n' + "\n" * 30
     names = {"x": np.zeros(4, np.int32)}
-    report, _, _ = execute(read_command(f"--args x --block 4 --name whole<int> --option {options[0]}", source, names))
+    report, *_ = execute(read_command(f"--args x --block 4 --name whole<int> --option {options[0]}", source, names))
     assert report.notes == ()
     assert "line 17 of" in report.message
     assert "line 17 of" in repr(report)
