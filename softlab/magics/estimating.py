@@ -18,8 +18,8 @@ from softlab.timing.estimates import Estimate
 from softlab.traces import Run
 from softlab.views.estimates import estimate_sentences, stall_bars
 
-#: Machine instructions of the sampled blocks' warps beyond which a cell does not wait for an estimate. A run of so many
-#: takes the model about half a second.
+#: Machine instructions of the sampled blocks' warps beyond which a cell does not wait for an estimate. That many take
+#: the model about half a second.
 MOST_INSTRUCTIONS = 50_000
 _ARCHITECTURE = "sm_90"
 _STYLE = "font-size:13px;line-height:20px;color:var(--jp-content-font-color1,inherit)"

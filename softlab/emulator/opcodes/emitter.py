@@ -60,7 +60,7 @@ class Emitter:
         return self._builder.bitcast(bits, self.float() if bits.type.width == 32 else self.double())
 
     def resized(self, value: Native, bits: int, signed: bool) -> Native:
-        """An integer cut or extended to so many bits."""
+        """An integer cut or extended to that many bits."""
         have, kind = value.type.width, self.integer(bits)
         if have == bits:
             return value
