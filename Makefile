@@ -39,7 +39,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: lab
-lab: $(LAB_STAMP) ## JupyterLab on the tutorials (127.0.0.1, with a token)
+lab: $(LAB_STAMP) ## JupyterLab on your copies of the lessons (127.0.0.1, with a token)
 	$(IN_VENV) -m softlab lab --notebook $(NOTEBOOK) -- --ServerApp.port=$(PORT) $(LAB_OPTIONS)
 
 .PHONY: explore

@@ -22,17 +22,45 @@ FIRST_NOTEBOOK = "00-start-here.ipynb"
 
 
 def _lab_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--notebook", default=FIRST_NOTEBOOK, help=f"opens first (default: {FIRST_NOTEBOOK})")
+    parser.add_argument(
+        "--notebook", default=FIRST_NOTEBOOK, help=f"opens first: a file or a number, 3 (default: {FIRST_NOTEBOOK})"
+    )
+    parser.add_argument(
+        "--folder", type=Path, help="your copies of the lessons (default: softlab-course in the current folder)"
+    )
+    parser.add_argument("--copy-only", action="store_true", help="write or update your copies, and start nothing")
     rest_option(parser)
 
 
-@command("lab", "Start JupyterLab on the tutorials (127.0.0.1, with a token).", _lab_arguments)
+@command("lab", "Start JupyterLab on your copies of the lessons (127.0.0.1, with a token).", _lab_arguments)
 def _lab(options: argparse.Namespace) -> int:
-    folder = notebook_folder()
-    if not (folder / options.notebook).is_file():
-        names = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
-        raise ValueError(f"--notebook {options.notebook}: no such file in {folder}. There are {names or 'none'}")
-    return served(lab_command(folder.parent, f"{folder.name}/{options.notebook}", options.rest))
+    from softlab.course import copies
+
+    shipped = notebook_folder()
+    notebook = _notebook_named(options.notebook, shipped)
+    folder = options.folder or copies.learners_folder(Path.cwd())
+    changes = copies.update(folder, shipped)
+    for change in changes:
+        if change.kind != "new":
+            print(change)
+    print(f"Your copies of the lessons are in {folder}. softlab updates them and keeps what you change.", flush=True)
+    return 0 if options.copy_only else served(lab_command(folder, notebook, options.rest))
+
+
+def _notebook_named(name: str, folder: Path) -> str:
+    """The file that ``--notebook`` means: a name, or the number of a lesson. A name that a lesson had earlier counts.
+
+    Raises:
+        ValueError: there is no such lesson.
+    """
+    names = sorted(path.name for path in folder.glob("*.ipynb"))
+    if name in names:
+        return name
+    number = name.partition("-")[0] if name.endswith(".ipynb") else name
+    for found in names:
+        if number.isdigit() and found.partition("-")[0] == number.zfill(2):
+            return found
+    raise ValueError(f"--notebook {name}: no such file in {folder}. There are {', '.join(names) or 'none'}")
 
 
 @command("explore", "Open the explorers without code, as a page in the browser (127.0.0.1, with a token).", rest_option)
@@ -171,7 +199,7 @@ def notebook_folder() -> Path:
 def lab_command(root: Path, notebook: str, rest: Sequence[str]) -> list[str]:
     """The command that starts JupyterLab there, as ``make lab`` does. notebook: its path below ``root``.
 
-    The root is the checkout, so that links from the notebooks to the kernels work.
+    The root is the learner's folder (``softlab.course.copies``), so that its file browser shows the lessons alone.
     """
     made = [sys.executable, "-m", "jupyterlab", str(root), "--ServerApp.ip=127.0.0.1"]
     made += [f"--LabApp.default_url=/lab/tree/{notebook}"]

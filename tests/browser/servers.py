@@ -1,14 +1,13 @@
 """JupyterLab and the app as a learner has them, for tests: servers of their own on 127.0.0.1.
 
-They run on a copy of the notebooks without their stored outputs, so that whatever is on the page was computed there and
-then. Settings, runtime files and the token are their own. The browser can reach nothing but 127.0.0.1.
+They run on a learner's copies of the lessons, which have no outputs, so that whatever is on the page was computed there
+and then. Settings, runtime files and the token are their own. The browser can reach nothing but 127.0.0.1.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import time
@@ -20,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from playwright.sync_api import Browser, Playwright
 
 from softlab import app
 from softlab.cli.course import lab_command
-from softlab.cuda.compile import kernel_folder
+from softlab.course import copies
 from tests.tools.notebooks import NOTEBOOKS
 
 HOST = "127.0.0.1"
@@ -128,17 +126,9 @@ def _await(server: Server, process: subprocess.Popen[Any], path: str, log: Path)
     raise RuntimeError(f"the server does not answer on {server.url}:\n{log.read_text()[-3000:]}")
 
 
-def copy_of_the_course(folder: Path, paths: Sequence[Path] = ()) -> Path:
-    """The notebooks (default: all) in ``folder/notebooks`` as if they had never been run, the kernels beside them as in
-    the checkout; ``folder``."""
-    shutil.copytree(kernel_folder(), folder / "kernels")
-    (folder / NOTEBOOKS.name).mkdir()
-    for path in paths or sorted(NOTEBOOKS.glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        nbformat.write(notebook, folder / NOTEBOOKS.name / path.name)
+def copy_of_the_course(folder: Path) -> Path:
+    """The learner's folder as ``softlab lab`` makes it, in ``folder``: lessons without outputs, kernels beside them."""
+    copies.update(folder, NOTEBOOKS)
     return folder
 
 

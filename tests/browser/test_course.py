@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.mark.parametrize("name", sorted(path.name for path in NOTEBOOKS.glob("*.ipynb")))
 def test_notebook(server, notebook, name):
-    notebook.open(server, f"notebooks/{name}")
+    notebook.open(server, name)
     cells = notebook.run_all()
     moved = [notebook.move_everything(notebook.show(cell["index"])) for cell in cells if cell["widgets"]]
     assert sum(moved), f"{name} has no control that a learner can move"
@@ -23,12 +23,12 @@ def test_notebook(server, notebook, name):
 @pytest.mark.parametrize(
     ("name", "link", "words"),
     [
-        ("00-start-here.ipynb", "../kernels/README.md", "Special values"),
-        ("04-column-major-shared-memory.ipynb", "../kernels/softmax_block_smem.cuh", "__shared__"),
+        ("00-start-here.ipynb", "kernels/README.md", "Special values"),
+        ("04-column-major-shared-memory.ipynb", "kernels/softmax_block_smem.cuh", "__shared__"),
     ],
 )
 def test_a_link_to_the_kernels_opens_them(server, notebook, name, link, words):
-    notebook.open(server, f"notebooks/{name}")
+    notebook.open(server, name)
     last = notebook.page.evaluate("jupyterapp.shell.currentWidget.content.widgets.length - 1")
     notebook.page.evaluate("index => jupyterapp.shell.currentWidget.content.scrollToItem(index, 'start')", last)
     notebook.page.locator(f".jp-RenderedMarkdown a[href*='{link.rpartition('/')[2]}']").last.click()
@@ -40,7 +40,7 @@ def test_a_link_to_the_kernels_opens_them(server, notebook, name, link, words):
 
 def test_an_exercise_is_answered(server, notebook):
     """A learner types an answer, runs the cell, and sees the verdict with the progress."""
-    notebook.open(server, "notebooks/00-start-here.ipynb")
+    notebook.open(server, "00-start-here.ipynb")
     cells = {cell["source"]: cell["index"] for cell in notebook.run_all()}
     (index,) = (index for source, index in cells.items() if "00-half-the-bytes" in source)
     area = notebook.show(index)
@@ -61,3 +61,22 @@ def test_an_exercise_is_answered(server, notebook):
         expect(verdict).to_contain_text("in this notebook", timeout=20_000)
         expect(verdict).to_contain_text("in the course")
     assert notebook.console == []
+
+
+def test_the_file_browser_shows_the_lessons_and_what_they_link_to(server, notebook):
+    """No solutions, tests or files of git are within reach."""
+    notebook.open(server, "00-start-here.ipynb")
+    listed = notebook.page.evaluate(
+        """async () => (await jupyterapp.serviceManager.contents.get('')).content.map(entry => entry.name)"""
+    )
+    others = set(listed) - {path.name for path in NOTEBOOKS.glob("*.ipynb")}
+    assert {"00-start-here.ipynb", "13-write-your-own-kernel.ipynb"} <= set(listed)
+    # Other tests of this session store small notebooks there.
+    assert {name for name in others if not name.endswith(".ipynb")} == {"kernels", "sources"}
+
+
+def test_nothing_is_answered_before_it_is_asked(server, notebook):
+    """A lesson as it opens: no output stands below any cell."""
+    notebook.open(server, "00-start-here.ipynb")
+    assert [cell["index"] for cell in notebook.cells() if cell["widgets"] or cell["count"]] == []
+    assert notebook.page.locator(".jp-Notebook .jp-OutputArea-child").count() == 0

@@ -232,18 +232,35 @@ def test_doctor(capsys, monkeypatch):
     assert "Essential and missing: NVRTC" in run(capsys, "doctor")[1]
 
 
-def test_lab(capsys, monkeypatch, tmp_path):
+@pytest.fixture
+def one_lesson(monkeypatch, tmp_path):
+    """A folder with a course of one lesson; the commands that would have been served."""
     called = []
     monkeypatch.setattr(course_commands, "served", lambda command: called.append(command) or 0)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "01.ipynb").touch()
-    assert run(capsys, "lab", "--notebook", "01.ipynb", "--", "--no-browser")[0] == 0
-    (command,) = called
-    assert command[:4] == [sys.executable, "-m", "jupyterlab", str(tmp_path)]
+    lesson = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "notebooks" / "01-one.ipynb").write_text(json.dumps(lesson))
+    return called
+
+
+# The last name is one that the lesson may have had before.
+@pytest.mark.parametrize("name", ["01-one.ipynb", "1", "01", "01-numerics.ipynb"])
+def test_lab_opens_a_copy_in_the_learners_folder(capsys, one_lesson, tmp_path, name):
+    assert run(capsys, "lab", "--notebook", name, "--", "--no-browser")[0] == 0
+    (command,) = one_lesson
+    assert command[:4] == [sys.executable, "-m", "jupyterlab", str(tmp_path / "softlab-course")]
     assert "--ServerApp.ip=127.0.0.1" in command
-    assert "--LabApp.default_url=/lab/tree/notebooks/01.ipynb" in command
+    assert "--LabApp.default_url=/lab/tree/01-one.ipynb" in command
     assert command[-1] == "--no-browser"
+    assert (tmp_path / "softlab-course" / "01-one.ipynb").is_file()
+
+
+def test_lab_takes_a_folder_and_can_only_copy(capsys, one_lesson, tmp_path):
+    status, out, _ = run(capsys, "lab", "--notebook", "1", "--folder", tmp_path / "mine", "--copy-only")
+    assert (status, one_lesson) == (0, [])
+    assert f"Your copies of the lessons are in {tmp_path / 'mine'}" in out
+    assert (tmp_path / "mine" / "01-one.ipynb").is_file()
 
 
 def test_lab_without_tutorials(capsys, monkeypatch, tmp_path):

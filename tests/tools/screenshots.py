@@ -67,7 +67,7 @@ def stored(area: Locator, path: Path) -> Path:
 def of_the_readme(browser: Browser, server: Server) -> Iterator[Path]:
     """Each notebook that the README shows, at the cell with the most controls."""
     for name, switch in SHOWN.items():
-        with opened(browser, server, f"notebooks/{name}") as notebook:
+        with opened(browser, server, name) as notebook:
             shown = [cell["index"] for cell in notebook.cells() if cell["widgets"]]
             counts = {index: len(notebook.controls(notebook.show(index))) for index in shown}
             area = notebook.show(max(counts, key=lambda index: counts[index]))
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     status = 0
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scratch:
-        copy_of_the_course(Path(folder), [NOTEBOOKS / name for name in SHOWN])
+        copy_of_the_course(Path(folder))
         with serving(Path(folder), Path(scratch)) as server, sync_playwright() as playwright:
             browser = launch(playwright, chromium)
             for kind in options.kinds or KINDS:
