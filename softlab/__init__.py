@@ -15,6 +15,7 @@ _EXPORTS = {
     "trace": "operators",
     "trace_plan": "operators",
     "estimate": "operators",
+    "what_if": "operators",
     "plan": "plans",
     "forced": "plans",
     "Plan": "plans",

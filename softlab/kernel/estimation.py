@@ -15,7 +15,10 @@ from softlab.hardware.devices import Device
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
 from softlab.timing import model
+from softlab.timing import what_if as changes
 from softlab.timing.estimates import Estimate
+from softlab.timing.journal import Journal
+from softlab.timing.parameters import parameters
 from softlab.timing.sampling import Sample, witness
 
 if TYPE_CHECKING:
@@ -29,30 +32,80 @@ _FP32_OPERATIONS = {"FADD": 1, "FMUL": 1, "FFMA": 2}
 
 @dataclass(frozen=True)
 class SampledLaunch:
-    """A launch whose sampled blocks were interpreted: estimates of it for several devices and caches are cheap."""
+    """A launch whose sampled blocks were interpreted: estimates of it for several devices and caches are cheap.
+
+    ``wider``: the sample for twice the occupancy, if it was asked for. ``streams``: those of both samples, and of the
+    witness of a sample of one block.
+    """
 
     launch: model.Timed
     sample: Sample
     streams: tuple[WarpStream, ...]
+    wider: Sample | None = None
+    chosen: bool = False
 
-    def estimate(self, device: Device | str | None = None, cache: str = "cold") -> Estimate:
+    def estimate(
+        self, device: Device | str | None = None, cache: str = "cold", *, what_if: str = "", timeline: bool = False
+    ) -> Estimate:
         """The estimate for a device with as many SMs and as much of each SM as the one it was sampled for."""
-        found = model.estimate(self.launch, self.streams, self.sample, model.device_of(device), cache)
-        return replace(found, fp32_operations=self._fp32_operations())
+        gpu = model.device_of(device)
+        journal = Journal() if timeline else None
+        if not what_if:
+            streams = self._streams(self.sample)
+            found = model.estimate(self.launch, streams, self.sample, gpu, cache, journal=journal)
+            return replace(found, fp32_operations=self._fp32_operations(streams))
+        changed = changes.changed_device(gpu, what_if)
+        sample = self.sample if changed is gpu else self.wider
+        if sample is None:
+            raise ValueError(f"the blocks for {what_if!r} were not sampled")
+        before = self._streams(sample)
+        code = model.machine_function(self.launch.program).instructions
+        found = model.estimate(
+            self.launch, changes.changed_streams(before, code, what_if), sample, changed,
+            changes.changed_cache(cache, what_if), changes.changed_figures(parameters(gpu), what_if), journal,
+        )  # fmt: skip
+        notes = found.notes
+        if changed is not gpu and sample.resident == self.sample.resident:
+            notes = (*notes, "the grid has no more blocks for an SM, so twice the occupancy changes nothing")
+        return replace(
+            found,
+            cache=cache,
+            occupancy=found.occupancy * changed.max_warps_per_sm / gpu.max_warps_per_sm,
+            validated=f"not validated: no GPU has {what_if!r}; the model's error is that of a change of its input",
+            notes=notes,
+            what_if=what_if,
+            fp32_operations=self._fp32_operations(before),
+        )
 
-    def _fp32_operations(self) -> float:
+    def what_if(
+        self, device: Device | str | None = None, cache: str = "cold", names: Sequence[str] = tuple(changes.CHANGES)
+    ) -> changes.WhatIf:
+        """The launch as it is, and with each change."""
+        base = self.estimate(device, cache)
+        return changes.WhatIf(base, {name: self.estimate(device, cache, what_if=name) for name in names})
+
+    def _streams(self, sample: Sample) -> tuple[WarpStream, ...]:
+        """Those of one sample and its witness."""
+        blocks = set(_interpreted(self.launch, sample, self.chosen))
+        return tuple(stream for stream in self.streams if stream.block in blocks)
+
+    def _fp32_operations(self, streams: Sequence[WarpStream]) -> float:
         """Of the whole launch, if all blocks are like those of the sample."""
         code = model.machine_function(self.launch.program).instructions
         weights = np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code])
-        done = sum(int(np.bitwise_count(s.active) @ weights[s.instructions]) for s in self.streams)
-        return done * self.launch.blocks / len({s.block for s in self.streams}) if self.streams else 0.0
+        done = sum(int(np.bitwise_count(s.active) @ weights[s.instructions]) for s in streams)
+        return done * self.launch.blocks / len({s.block for s in streams}) if streams else 0.0
 
 
 def sample_launch(
     kernel: Kernel, grid: Any, block: Any, args: Sequence[Any], smem: int, device: Device | str | None,
-    sample: int | Sequence[int] | None = None,
+    sample: int | Sequence[int] | None = None, names: Sequence[str] = (),
 ) -> SampledLaunch:  # fmt: skip
-    """Choose the blocks of a launch and interpret their machine code. The arrays stay as they are."""
+    """Choose the blocks of a launch and interpret their machine code. The arrays stay as they are.
+
+    Arguments:
+        names: the changes of :data:`softlab.timing.what_if.CHANGES` that will be asked for.
+    """
     from softlab.sass import interpret
 
     gpu = model.device_of(device)
@@ -61,10 +114,20 @@ def sample_launch(
     given = [_on_host(argument) for argument in checked_arguments(kernel.program, args)]
     launch = model.Timed(kernel.program, shape.grid, shape.block, shape.smem, (), kernel.cluster)
     chosen = model.sample_of(launch, gpu, sample)
-    blocks = sorted({*chosen.blocks, *(witness(chosen, launch.blocks, prod(kernel.cluster)) if sample is None else ())})
+    wider = None
+    for name in names:
+        if (changed := changes.changed_device(gpu, changes.checked(name))) is not gpu:
+            wider = model.sample_of(launch, changed, sample)
+    picked = sample is not None
+    blocks = sorted({b for one in (chosen, wider) if one for b in _interpreted(launch, one, picked)})
     found = interpret(kernel, shape.grid, shape.block, given, smem=shape.smem, blocks=blocks)
     launch = replace(launch, extents=_extents(found.mapped))
-    return SampledLaunch(launch, chosen, tuple(found.streams))
+    return SampledLaunch(launch, chosen, tuple(found.streams), wider, picked)
+
+
+def _interpreted(launch: model.Timed, sample: Sample, chosen: bool) -> tuple[int, ...]:
+    """The blocks to interpret: those of the sample, and a witness where nobody has chosen the sample."""
+    return (*sample.blocks, *(() if chosen else witness(sample, launch.blocks, prod(launch.cluster))))
 
 
 def _on_host(argument: Any) -> Any:

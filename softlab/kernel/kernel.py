@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from softlab.hardware.devices import Device
     from softlab.kernel.emulation import EmulatedKernel
     from softlab.timing.estimates import Estimate
+    from softlab.timing.what_if import WhatIf
 
 
 #: Options that name an architecture (NVRTC, "Supported Compile Options").
@@ -208,6 +209,8 @@ class Kernel:
         device: Device | str | None = "H200",
         cache: str = "cold",
         sample: int | Sequence[int] | None = None,
+        what_if: str = "",
+        timeline: bool = False,
     ) -> Estimate:
         """How long a launch takes on a GPU, what bounds it and what each line waits for. It needs no GPU.
 
@@ -219,6 +222,9 @@ class Kernel:
             device: "H200" or "H100"; another GPU of compute capability 9.0 says "not validated".
             cache: "cold" (L2 holds nothing of the arrays) or "warm" (it holds what fits).
             sample: how many blocks are simulated, or which ones; by default up to three waves of one SM.
+            what_if: "no bank conflicts", "twice the occupancy", "infinite L2" or "free barriers": the same launch with
+                that change (:data:`softlab.timing.what_if.CHANGES`). "" changes nothing.
+            timeline: whether the estimate has a ``timeline``: what each warp of the simulated SM does in which cycle.
 
         Raises:
             UnsupportedInstruction: the machine code has an instruction that softlab does not interpret.
@@ -228,7 +234,27 @@ class Kernel:
         """
         from softlab.kernel.estimation import sample_launch
 
-        return sample_launch(self, grid, block, args, smem, device, sample).estimate(device, cache)
+        sampled = sample_launch(self, grid, block, args, smem, device, sample, (what_if,) if what_if else ())
+        return sampled.estimate(device, cache, what_if=what_if, timeline=timeline)
+
+    def what_if(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Any] = (),
+        *,
+        smem: int = 0,
+        device: Device | str | None = "H200",
+        cache: str = "cold",
+    ) -> WhatIf:
+        """The estimate of a launch beside those with each change of :data:`softlab.timing.what_if.CHANGES`.
+
+        The record says what each change gains, and which wait goes away. Arguments and errors as for :meth:`estimate`.
+        """
+        from softlab.kernel.estimation import sample_launch
+        from softlab.timing.what_if import CHANGES
+
+        return sample_launch(self, grid, block, args, smem, device, None, tuple(CHANGES)).what_if(device, cache)
 
     @cached_property
     def cluster(self) -> tuple[int, int, int]:

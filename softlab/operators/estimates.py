@@ -17,9 +17,12 @@ from softlab.traces import Run, Trace
 if TYPE_CHECKING:
     from softlab.hardware.devices import Device
     from softlab.timing.estimates import Estimate
+    from softlab.timing.what_if import WhatIf
 
 
-def estimate(subject: Any, *, device: Device | str | None = None, cache: str = "cold") -> Estimate:
+def estimate(
+    subject: Any, *, device: Device | str | None = None, cache: str = "cold", what_if: str = "", timeline: bool = False
+) -> Estimate:
     """How long a launch takes on a GPU, what bounds it and what each line waits for. It needs no GPU.
 
     Arguments:
@@ -28,32 +31,46 @@ def estimate(subject: Any, *, device: Device | str | None = None, cache: str = "
             to its arrays.
         device: "H200" or "H100"; None is the device of the plan if it has compute capability 9.0, else an H200.
         cache: "cold" (L2 holds nothing of the arrays) or "warm" (it holds what fits).
+        what_if, timeline: as for :meth:`softlab.Kernel.estimate`.
 
     Raises:
         TypeError: none of these. Error: a run that was loaded from a file, or whose arrays are gone. Others as for
             :meth:`softlab.Kernel.estimate`.
     """
+    kernel, given = _launch(subject, device)
+    return kernel.estimate(**given, cache=cache, what_if=what_if, timeline=timeline)
+
+
+def what_if(subject: Any, *, device: Device | str | None = None, cache: str = "cold") -> WhatIf:
+    """The estimate of a plan, trace or run beside those with each change of :data:`softlab.timing.what_if.CHANGES`.
+
+    Arguments and errors as for :func:`estimate`.
+    """
+    kernel, given = _launch(subject, device)
+    return kernel.what_if(**given, cache=cache)
+
+
+def _launch(subject: Any, device: Any) -> tuple[Kernel, dict[str, Any]]:
+    """The kernel of a plan, trace or run, and the launch as its methods take it."""
     if isinstance(subject, Trace):
         subject = subject.plan if isinstance(subject.plan, Plan) else subject.run
     if isinstance(subject, Plan):
-        return _of_plan(subject, device, cache)
+        return _of_plan(subject, device)
     if isinstance(subject, Run):
-        return _of_run(subject, device, cache)
+        return _of_run(subject, device)
     raise TypeError(
         f"estimate takes a plan, a trace or a run, got {type(subject).__name__}; "
         "for a kernel call kernel.estimate(grid, block, args)"
     )
 
 
-def _of_plan(plan: Plan, device: Any, cache: str) -> Estimate:
+def _of_plan(plan: Plan, device: Any) -> tuple[Kernel, dict[str, Any]]:
     if not plan.grid:
         raise PlanError(f"no estimate: an input of {plan.rows} x {plan.cols} launches nothing")
     if device is None and plan.device.compute_capability == (9, 0):
         device = plan.device
-    kernel = Kernel.from_program(program_of(plan))
-    return kernel.estimate(
-        plan.grid, plan.block, plan_arguments(plan), smem=plan.smem_bytes, device=device, cache=cache
-    )
+    launch = {"grid": plan.grid, "block": plan.block, "args": plan_arguments(plan), "smem": plan.smem_bytes}
+    return Kernel.from_program(program_of(plan)), {**launch, "device": device}
 
 
 def plan_arguments(plan: Plan) -> tuple[Any, ...]:
@@ -65,9 +82,9 @@ def plan_arguments(plan: Plan) -> tuple[Any, ...]:
     return with_workspace(args, np.zeros(plan.workspace_bytes // 8, np.uint64)) if plan.workspace_bytes else args
 
 
-def _of_run(run: Run, device: Any, cache: str) -> Estimate:
+def _of_run(run: Run, device: Any) -> tuple[Kernel, dict[str, Any]]:
     if run.launched is None:
         raise Error("a run from a file does not know its arguments: call kernel.estimate(...) instead")
     program, args = run.launched.program, run.launched.arguments()
-    kernel = Kernel.from_program(program)
-    return kernel.estimate(run.grid, run.block, args, smem=run.smem_bytes, device=device, cache=cache)
+    launch = {"grid": run.grid, "block": run.block, "args": args, "smem": run.smem_bytes, "device": device}
+    return Kernel.from_program(program), launch

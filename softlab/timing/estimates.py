@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 
+from softlab.timing.journal import SmTimeline
+
 #: What a launch can be bound by. "launch": starting the kernel and its blocks takes most of the time. "latency": no
 #: unit is busy, the warps wait for results. "barrier": they wait for each other. The rest is the unit in use most.
 BOUNDS = (
@@ -43,6 +45,8 @@ class Estimate:
     could not see. ``blocks``: how many were simulated.
     ``instructions`` and ``fp32_operations`` of the launch: those of warps, and additions and multiplications in single
     precision of lanes (FFMA is two), both from the sampled blocks.
+    ``what_if``: what was changed about the GPU or the kernel (:mod:`softlab.timing.what_if`); "" for nothing.
+    ``timeline``: what each warp of the simulated SM did when, if it was asked for.
     """
 
     kernel: str
@@ -65,11 +69,17 @@ class Estimate:
     validated: str
     notes: tuple[str, ...] = ()
     fp32_operations: float = 0.0
+    what_if: str = ""
+    timeline: SmTimeline | None = field(default=None, repr=False, compare=False)
     _lines: Mapping[int, LineTime] = field(default_factory=dict, repr=False)
 
     def by_line(self) -> dict[int, LineTime]:
         """Line of the kernel's source -> its time, in order of the lines."""
         return dict(sorted(self._lines.items()))
+
+    @property
+    def _name(self) -> str:
+        return self.kernel + (f", what if: {self.what_if}" if self.what_if else "")
 
     def _costly(self) -> list[LineTime]:
         return sorted(self._lines.values(), key=lambda one: -one.cycles)[:_LINES]
@@ -87,7 +97,7 @@ class Estimate:
         return rows + [("note", note) for note in self.notes[:4]]
 
     def __repr__(self) -> str:
-        head = f"Estimate of {self.kernel}: grid {self.grid}, block {self.block}, {self.blocks} blocks simulated"
+        head = f"Estimate of {self._name}: grid {self.grid}, block {self.block}, {self.blocks} blocks simulated"
         rows = [f"  {name:<10} {value}" for name, value in self._rows()]
         lines = [f"  line {one.line:<5} {one.cycles:8.0f} cycles per warp{_why(one)}" for one in self._costly()]
         return "\n".join([head, *rows, *lines])
@@ -96,7 +106,7 @@ class Estimate:
         rows = [(name, value) for name, value in self._rows()]
         rows += [(f"line {one.line}", f"{one.cycles:.0f} cycles per warp{_why(one)}") for one in self._costly()]
         body = "\n".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
-        return f"<table>\n<caption>Estimate of {escape(self.kernel)}</caption>\n{body}\n</table>"
+        return f"<table>\n<caption>Estimate of {escape(self._name)}</caption>\n{body}\n</table>"
 
 
 def _uses(use: Mapping[str, float]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -18,6 +18,7 @@ from softlab.sass.streams import WarpStream
 from softlab.timing import sharing as sharing_
 from softlab.timing.blocks import BlockClock
 from softlab.timing.estimates import Estimate, LineTime
+from softlab.timing.journal import Journal, SmTimeline
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters, parameters
 from softlab.timing.program import Pipe, TimedProgram, timed_program
@@ -89,7 +90,7 @@ def machine_function(program: Program) -> MachineFunction:
 
 def estimate(
     launch: Timed, streams: Sequence[WarpStream], sample: Sample, device: Device, cache: str = "cold",
-    figures: Parameters | None = None,
+    figures: Parameters | None = None, journal: Journal | None = None,
 ) -> Estimate:  # fmt: skip
     """The estimate of a launch whose sampled blocks were interpreted.
 
@@ -97,6 +98,7 @@ def estimate(
         streams: what the warps of ``sample.blocks`` executed.
         cache: "cold" (L2 holds nothing of it) or "warm" (what fits into L2 is there).
         figures: instead of the device's own.
+        journal: new; the estimate's ``timeline`` is made of it.
 
     Raises:
         UnknownInstruction: the machine code has an instruction that the model has no pipe for.
@@ -118,10 +120,13 @@ def estimate(
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
     memory = Memory(p, shared, sample.active, warm, carved)
     clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
-    run = simulate(program, order, p, memory, clock)
+    run = simulate(program, order, p, memory, clock, journal=journal)
     counts = np.array([work.instructions for work in order], float)
     cycles = max(extrapolate(run, sample, float(counts.sum()), memory.served), 1.0)
-    return _record(launch, sample, device, cache, p, program, memory, run, counts, cycles)
+    found = _record(launch, sample, device, cache, p, program, memory, run, counts, cycles)
+    if journal is None:
+        return found
+    return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
 def _warmth(footprint: float, p: Parameters) -> float:

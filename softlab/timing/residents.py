@@ -10,6 +10,7 @@ from math import ceil, inf
 from softlab.sass.streams import Kind
 from softlab.timing.blocks import BlockClock
 from softlab.timing.code import PER_LINE, CodeCaches
+from softlab.timing.journal import Journal
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters
 from softlab.timing.program import Action, Pipe, Row, TimedProgram
@@ -89,7 +90,7 @@ class Residents:
 
     def __init__(
         self, program: TimedProgram, blocks: Sequence[BlockWork], parameters: Parameters, memory: Memory,
-        clock: BlockClock,
+        clock: BlockClock, journal: Journal | None = None,
     ):  # fmt: skip
         self.program, self.blocks, self.p, self.memory, self.clock = program, blocks, parameters, memory, clock
         n = len(program.rows)
@@ -101,6 +102,7 @@ class Residents:
         self.code = CodeCaches(parameters, _lines_of(blocks))
         self.constants: dict[int, float] = {}
         self.barrier_free = 0.0
+        self.journal = journal
 
     # Blocks
 
@@ -169,6 +171,8 @@ class Residents:
             free = float(ceil(at + turn * stagger))
             if free > warp.ready:
                 states[warp.next] += free - warp.ready
+                if self.journal is not None:
+                    self.journal.append((warp.index, BARRIER, warp.next, warp.ready, free))
                 warp.ready = free
             self.wake(warp, warp.ready)
         self.barrier_free = at + len(waiting) * stagger
@@ -182,12 +186,16 @@ class Residents:
             there = self.code.fetch(index >> PER_LINE, now)
             if there > ready:
                 self.result.states[NO_INSTRUCTION][index] += there - ready
+                if self.journal is not None:
+                    self.journal.append((warp.index, NO_INSTRUCTION, index, ready, there))
                 ready = there
         line = warp.row[12]
         if line >= 0 and warp.row[1] != _CONSTANT:
             there = self.constant(line, ready)
             if there > ready:
                 self.result.states[IMC_MISS][index] += there - ready
+                if self.journal is not None:
+                    self.journal.append((warp.index, IMC_MISS, index, ready, there))
                 ready = there
         return ready
 

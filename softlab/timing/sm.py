@@ -19,6 +19,7 @@ from math import ceil, inf
 
 from softlab.timing.blocks import BlockClock
 from softlab.timing.code import PER_LINE
+from softlab.timing.journal import Journal
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters
 from softlab.timing.program import Action, Pipe, TimedProgram
@@ -57,14 +58,16 @@ def simulate(
     clock: BlockClock,
     *,
     budget: int = 800_000,
+    journal: Journal | None = None,
 ) -> SmRun:
     """Run blocks on one SM, in their order.
 
     Arguments:
         clock: when blocks start. memory: the memory system, new.
         budget: instructions after which the run stops; ``SmRun.complete`` is then False.
+        journal: gets what each warp did when, as far as it takes entries.
     """
-    return _Sm(program, blocks, parameters, memory, clock).run(budget)
+    return _Sm(program, blocks, parameters, memory, clock, journal).run(budget)
 
 
 class _Sm(Residents):
@@ -75,6 +78,7 @@ class _Sm(Residents):
         result, now, heaps, p = self.result, self.now, self.heaps, self.p
         rows, states, busy, waits_for = self.program.rows, self.result.states, self.result.busy, self.result.waits
         selected, waited = states[SELECTED], states[WAIT]
+        journal = self.journal
         eligible: list[list[tuple[int, Warp]]] = [[] for _ in range(4)]
         greedy: list[Warp | None] = [None] * 4
         free = [[0.0] * len(Pipe) for _ in range(4)]
@@ -166,6 +170,10 @@ class _Sm(Residents):
                 issued += 1
                 if t > warp.ready:
                     states[warp.blocked or NOT_SELECTED][index] += t - warp.ready
+                    if journal is not None:
+                        journal.append((warp.index, warp.blocked or NOT_SELECTED, index, warp.ready, t))
+                if journal is not None:
+                    journal.append((warp.index, SELECTED, index, t, t + 1))
                 warp.blocked = 0
                 if pipe <= _FP64:
                     if pipe == _FMA:
@@ -246,9 +254,13 @@ class _Sm(Residents):
                 waited[coming] += stall - 1
                 if coming != index + 1 and t + p.branch_taken > ready:
                     states[BRANCH][coming] += t + p.branch_taken - ready
+                    if journal is not None:
+                        journal.append((warp.index, BRANCH, coming, ready, t + p.branch_taken))
                     ready = t + p.branch_taken
                 if hold > ready:
                     states[held][coming] += hold - ready
+                    if journal is not None:
+                        journal.append((warp.index, held, coming, ready, hold))
                     ready = hold
                 worst, setter = ready, -1
                 for number in row[4]:
@@ -265,7 +277,10 @@ class _Sm(Residents):
                         worst, setter = at, warp.setters[number]
                 if setter >= 0:
                     worst = float(ceil(worst))
-                    states[LONG if rows[setter][1] == _LG_PIPE else SHORT][coming] += worst - ready
+                    reason = LONG if rows[setter][1] == _LG_PIPE else SHORT
+                    states[reason][coming] += worst - ready
+                    if journal is not None:
+                        journal.append((warp.index, reason, coming, ready, worst))
                     key = (coming, setter)
                     waits_for[key] = waits_for.get(key, 0.0) + worst - ready
                     ready = worst
@@ -287,6 +302,8 @@ class _Sm(Residents):
             greedy[s] = g
             if issued // 4096 > len(result.progress):
                 result.progress.append((t, issued))
+                if journal is not None and journal.full:
+                    journal = self.journal = None
         result.issued = issued
         result.complete = issued <= budget
         result.cycles = max(result.finished, default=0.0) if result.complete else min(now)

@@ -43,7 +43,7 @@ class BlockWork:
 
 def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> list[BlockWork]:
     """The blocks of the streams, in order of their index."""
-    widths = [_width(one) for one in code]
+    widths = [access_width(one) for one in code]
     strong = [bool((_FLOATS if one.opcode in _ATOMICS else _STRONG) & set(one.modifiers)) for one in code]
     blocks: dict[int, list[WarpStream]] = {}
     for stream in streams:
@@ -54,7 +54,8 @@ def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]
     ]
 
 
-def _width(one: MachineInstruction) -> int:
+def access_width(one: MachineInstruction) -> int:
+    """Bytes per lane that an instruction accesses."""
     if one.width:
         return one.width
     return 8 if "64" in one.modifiers else 16 if "128" in one.modifiers else 4
@@ -93,7 +94,7 @@ def touched(streams: Sequence[WarpStream], stored: bool = False) -> list[np.ndar
 
 def filled(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> float:
     """The share of the bytes of the stored sectors that the stores write, at most 1; 1 without stores."""
-    widths = np.array([_width(one) for one in code])
+    widths = np.array([access_width(one) for one in code])
     stored = 0
     for stream in streams:
         accesses = stream.accesses
