@@ -16,8 +16,9 @@ import pytest
 from softlab.bench.record.atlas import checks, collect, measure, patching
 from softlab.bench.record.atlas.checks import CheckError
 from softlab.bench.record.atlas.core import CLASSES
-from softlab.bench.record.atlas.jobs import COMMON, Job, Source, sources
+from softlab.bench.record.atlas.jobs import sources
 from softlab.bench.record.atlas.prepare import all_jobs, built, section_offset
+from softlab.bench.record.atlas.records import COMMON, Job, Source
 from softlab.bench.record.atlas.templates import Step, chain, stream
 from softlab.cuda.compile import compile_program
 from softlab.cuda.disassembly import disassemble, disassembler_found
@@ -110,7 +111,9 @@ def test_every_class_of_the_list_has_rows() -> None:
     assert {f"latency.{name}" for name, entry in CLASSES.items() if entry.chain} <= keys
     for key in ("latency.L2.near", "latency.DRAM", "bandwidth.DRAM.read.32768", "interval_sm.LDS.128.conflict.4",
                 "latency.BAR.SYNC.32", "icache.cold", "launch.empty", "latency.DSM.LD", "loaded_latency.DRAM.8192",
-                "interval_gpu.RED.ADD.sms.132", "latency.TLB.32768", "bandwidth.STG.partial.4"):  # fmt: skip
+                "interval_gpu.RED.ADD.sms.132", "latency.TLB.32768", "bandwidth.STG.partial.4",
+                "interval_gpu.RED.ADD.random.4096.sms.132", "latency.MEMBAR.GPU.sms.132",
+                "interval_sm.ATOMS.POPC.INC.random.256", "start.cold.store.132.threads.128"):  # fmt: skip
         assert key in keys
 
 
@@ -198,7 +201,8 @@ class Bare(MetaPathFinder):
             raise ImportError(name)
 sys.meta_path.insert(0, Bare())
 import softlab.bench.record.atlas.measure, softlab.bench.record.atlas.methods
-import softlab.bench.record.atlas.memory_methods, softlab.bench.record.atlas.__main__
+import softlab.bench.record.atlas.memory_methods, softlab.bench.record.atlas.contention_methods
+import softlab.bench.record.atlas.__main__
 """
     subprocess.run([sys.executable, "-c", program], check=True, env=_environment(), cwd=tmp_path)
 

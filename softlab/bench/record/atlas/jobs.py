@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from softlab.bench.record.atlas import icache
+from softlab.bench.record.atlas.contention_jobs import contention_jobs, contention_sources
 from softlab.bench.record.atlas.core import CLASSES, MIXED, Class
 from softlab.bench.record.atlas.memory_steps import MEMORY_CLASSES, SHARED_WORDS
+from softlab.bench.record.atlas.records import Job, Source, pieces
 from softlab.bench.record.atlas.templates import chain, stream
 
 #: Dynamic shared memory of the kernels that read words of it.
@@ -24,54 +24,6 @@ IN_FLIGHT = (
 LOADED = ((1, 1), (4, 1), (8, 1), (8, 2), (16, 2), (24, 2), (16, 4), (20, 4), (24, 4), (30, 4))
 #: KiB of a region that is read again and again: in L1 (per block), in L2, and too large for L2.
 L1_KIB, L2_KIB, DRAM_KIB = 32, 16384, 4 << 20
-
-
-#: Kernels that every plan has: the recorder uses them around the measured ones.
-COMMON = ("frequency", "flush")
-
-
-@dataclass(frozen=True)
-class Source:
-    """A kernel of the atlas.
-
-    ``wanted``: patterns of machine instructions; ``form`` says where they must be: "chain", "stream", "loop" (each of
-    ``counts`` in one loop), "flight" (and all loads of it before any is used), "any" (in the whole kernel; a count
-    below 0 is a least one). ``other`` and ``model`` (the
-    name of a kernel, and a pattern of an instruction in it): see :mod:`softlab.bench.record.atlas.patching`.
-    """
-
-    text: str
-    entry: str = "k"
-    form: str = "any"
-    wanted: tuple[str, ...] = ()
-    counts: tuple[int, ...] = ()
-    other: str = ""
-    kind: str = "r"
-    operand: str = "r"
-    model: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True)
-class Job:
-    """One measurement. ``method`` is a function of :mod:`softlab.bench.record.atlas.methods`; ``keys`` its rows."""
-
-    keys: tuple[str, ...]
-    family: str
-    unit: str
-    method: str
-    kernels: tuple[str, ...]
-    parameters: dict[str, Any] = field(default_factory=dict)
-    less: tuple[str, ...] = ()
-    note: str = ""
-
-
-def _file(name: str) -> str:
-    return (Path(__file__).parent / name).read_text()
-
-
-def _pieces(kernels: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]], file: str) -> dict[str, Source]:
-    text = _file(file)
-    return {name: Source(text, name, *how) for name, how in kernels.items()}
 
 
 def sources() -> dict[str, Source]:
@@ -91,7 +43,8 @@ def sources() -> dict[str, Source]:
     for name, (uniform, kernel, pattern) in UNIFORM.items():
         text = found["stream.IADD3"].text
         found[f"stream.{name}"] = Source(text, "k", "stream", (uniform,), model=(kernel, pattern))
-    found |= _pieces(_MEMORY, "memory.cu") | _pieces(_CONTROL, "control.cu")
+    found |= contention_sources()
+    found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
         found[name] = Source(icache.source(name), name, "any", ("FADD",), (-icache.CHUNKS * icache.STEPS,))
     return found
@@ -159,6 +112,7 @@ def jobs() -> Iterator[Job]:
     yield from _control_jobs()
     yield from _bandwidth_jobs()
     yield from _launch_jobs()
+    yield from contention_jobs()
 
 
 def _chain(key: str, name: str, entry: Class, threads: int = 32, **parameters: Any) -> Job:
@@ -337,6 +291,19 @@ def _bandwidth_jobs() -> Iterator[Job]:
         yield _bandwidth(f"bandwidth.L2.write.{n}", "write_4", warps, p0=L2_KIB, mib=512, bytes=2048)
     for pitch in (32, 64, 128, 256, 512):
         yield _bandwidth(f"bandwidth.DRAM.stride.{pitch}", f"strided_{pitch}", 32, p0=DRAM_KIB, mib=256, bytes=8 * 1024)
+    for pitch in (64, 128, 256, 512):
+        yield _bandwidth(f"bandwidth.L2.stride.{pitch}", f"strided_{pitch}", 32, p0=L2_KIB, mib=256, bytes=8 * 1024)
+    for where, kib in (("L2", L2_KIB), ("DRAM", DRAM_KIB)):
+        for pitch in (32, 64, 128, 256, 512):
+            yield _bandwidth(
+                f"bandwidth.{where}.write_stride.{pitch}", "strided_write", 32, p0=kib, p1=pitch, mib=128, bytes=8192
+            )
+    for sms in (1, 2, 4, 8, 16, 33, 66):
+        yield _bandwidth(f"bandwidth.L2.read.sms.{sms}", "read_cg_4", 32, p0=8192, mib=2 * sms, bytes=2048, sms=sms)
+        yield _bandwidth(
+            f"bandwidth.DRAM.read.sms.{sms}", "read_cg_4", 32, p0=DRAM_KIB, mib=2 * sms, bytes=2048, sms=sms
+        )
+        yield _bandwidth(f"bandwidth.L2.write.sms.{sms}", "write_4", 32, p0=8192, mib=2 * sms, bytes=2048, sms=sms)
     for where, kib in (("L2", L2_KIB), ("DRAM", DRAM_KIB)):
         for write, name in enumerate(("read", "write")):
             yield _bandwidth(

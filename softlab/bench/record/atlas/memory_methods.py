@@ -136,7 +136,7 @@ def tlb(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[fl
 def bandwidth(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
     """Bytes per cycle from launches of n and of 2n rounds: of the GPU, or with ``per_sm`` of one SM."""
     warps, blocks = parameters["warps"], parameters.get("blocks", 1)
-    grid = blocks * bench.sms
+    grid = blocks * parameters.get("sms", bench.sms)
     moved = parameters["bytes"] * warps * grid
     rounds = max(8, (parameters["mib"] << 20) // moved)
     how = {name: parameters[name] for name in ("mode", "p0", "p1") if name in parameters}

@@ -15,7 +15,8 @@ from typing import Any
 
 from softlab.bench.record.atlas import checks, patching
 from softlab.bench.record.atlas.checks import CheckError
-from softlab.bench.record.atlas.jobs import COMMON, Job, Source, jobs, sources
+from softlab.bench.record.atlas.jobs import jobs, sources
+from softlab.bench.record.atlas.records import COMMON, Job, Source
 from softlab.cuda.compile import Program, compile_program, nvrtc_version
 from softlab.cuda.disassembly import MachineInstruction, disassemble
 
