@@ -224,3 +224,54 @@ def test_an_address_as_a_python_int_is_taken() -> None:
     y = np.zeros(1)
     kernel.run(1, 1, (0, y))
     assert y[0] == 1
+
+
+COMPOSED = """
+struct In { int n; float3 v; };
+struct Out { In in[2]; const double* q; float s; };
+typedef struct { char c; short2 z; } Small;
+struct Derived : In { int more; };
+__global__ void use(float* x, Out p, float3 f, const float* const* rows, Small q, int n) {
+  x[threadIdx.x] = p.in[1].v.y + p.q[1] + f.z + rows[threadIdx.x][2] + q.z.y + n;
+}
+__global__ void derived(Derived d) {}
+"""
+
+
+def composed() -> list[object]:
+    rows = [np.arange(4, dtype=np.float32) + 10 * row for row in range(2)]
+    out = {"in": [(1, (1, 2, 3)), {"n": 2, "v": (4, 5, 6)}], "q": np.array([0.0, 100.0]), "s": 3}
+    return [np.zeros(2, np.float32), out, (1, 2, 1000), rows, (1, (2, 7)), 10000]
+
+
+def test_structs_and_arrays_of_pointers() -> None:
+    kernel, args = Kernel(COMPOSED, "use"), composed()
+    kernel.run(1, 2, args)
+    assert list(args[0]) == [11114, 11124]
+    assert kernel.estimate(1, 2, args).microseconds > 0
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "error", "message"),
+    [
+        (0, [1.0, 2.0], TypeError, r"argument 0: the parameter is float\*, got builtins.list"),
+        (1, {"in": 1}, ValueError, "argument 1 is Out with the fields in, q, s; it lacks q, s"),
+        (1, {"in": 1, "q": 1, "s": 1, "t": 1}, ValueError, "Out has no t"),
+        (2, (1, 2), ValueError, r"argument 2 is float3: it takes the shape \(3,\), got \(2,\)"),
+        (3, [1, 2], TypeError, "it takes a sequence of arrays"),
+        (3, [np.zeros(3)] * 2, TypeError, "array of float64"),
+        (5, (1,), TypeError, "argument 5 is a tuple, and the parameter's type is int"),
+    ],
+)
+def test_structs_that_do_not_fit(number: int, value: object, error: type[Exception], message: str) -> None:
+    args = composed()
+    args[number] = value
+    with pytest.raises(error, match=message):
+        Kernel(COMPOSED, "use").run(1, 2, args)
+
+
+def test_a_struct_whose_fields_are_not_known() -> None:
+    kernel = Kernel(COMPOSED, "derived")
+    with pytest.raises(TypeError, match="Derived of 20 bytes: what fields it has cannot be told"):
+        kernel.run(1, 1, ({"more": 1},))
+    kernel.run(1, 1, (bytes(20),))

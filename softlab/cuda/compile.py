@@ -23,7 +23,7 @@ from softlab.cuda.shims import shim_headers
 from softlab.errors import CompileError
 
 #: Raise when the meaning of a cached entry changes.
-_CACHE_FORMAT = 3
+_CACHE_FORMAT = 4
 _ARCHITECTURE = re.compile(r"sm_\d+[af]?")
 _KERNEL = re.compile(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -36,7 +36,7 @@ class Program:
     ``entry`` is the symbol in ``ptx`` and ``cubin`` (both of one compilation); ``file`` the name that the source has in
     the PTX's line table. ``registers`` (per thread), ``static_smem_bytes``, ``local_bytes`` (stack) and ``spill_bytes``
     are the assembler's report for ``arch``. ``nvrtc`` is the compiler's version. ``reports`` has the same four figures
-    of every kernel that was compiled with it, by its symbol.
+    of every kernel that was compiled with it, by its symbol. ``headers`` are texts of headers beside the source.
     """
 
     source: str
@@ -53,6 +53,7 @@ class Program:
     local_bytes: int
     spill_bytes: int
     reports: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def sibling(self, name: str) -> Program | None:
         """Another kernel of the same compilation; None where it is not there, or not certain to be meant.
@@ -296,6 +297,7 @@ def _compile(
             cubin=_whole_elf(bytes(nvrtc.getCUBIN(handle))),
             **_resources(log, entry),
             reports={kernel: _resources(log, kernel) for kernel in entries},
+            headers=dict(headers),
         )
 
 
@@ -310,6 +312,17 @@ def compile_reports(
     nvrtc = _nvrtc()
     with _compiled(source, names, _architecture(arch), tuple(options), file) as (handle, log):
         return {name: _resources(log, nvrtc.getLoweredName(handle, name)) for name in names}
+
+
+def lowered_names(program: Program, further: str, names: Sequence[str]) -> list[str]:
+    """What the compiler calls these functions (name expressions) of a program's source with ``further`` after it.
+
+    Raises:
+        CompileError: NVRTC rejects the text or one of the names.
+    """
+    nvrtc, source = _nvrtc(), f"{program.source}\n{further}"
+    with _compiled(source, names, program.arch, program.options, program.file, program.headers) as (handle, _):
+        return [nvrtc.getLoweredName(handle, name) for name in names]
 
 
 @contextmanager

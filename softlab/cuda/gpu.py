@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.compile import Program
-from softlab.cuda.structs import Struct
+from softlab.cuda.structs import PointerTable, Struct
 from softlab.cuda.workspaces import with_workspace, workspaces_of
 from softlab.errors import Error
 
@@ -29,6 +29,8 @@ _PORTABLE_CLUSTER = 8
 #: cudaDevAttrMaxSharedMemoryPerBlockOptin and cudaDevAttrMultiProcessorCount (driver_types.h).
 _MAX_SMEM_OPTIN = 97
 _MULTIPROCESSORS = 16
+#: cudaMemcpyHostToDevice and cudaMemcpyDeviceToHost (driver_types.h).
+_HOST_TO_DEVICE, _DEVICE_TO_HOST = 1, 2
 
 
 def launch(
@@ -40,6 +42,7 @@ def launch(
     *,
     cooperative: bool = False,
     workspace_bytes: int = 0,
+    module: OwnModule | None = None,
 ) -> None:
     """Launch a compiled kernel on the current device and CuPy's current stream, without waiting for it.
 
@@ -51,6 +54,7 @@ def launch(
         cooperative: launch only if the GPU can hold all blocks at once, so that they may wait for each other.
         workspace_bytes: if it is not 0, the kernel gets a pointer to a workspace of this size behind the last array of
             ``args``; :class:`softlab.cuda.workspaces.Workspaces` says what the workspace holds.
+        module: the program, loaded with variables of its own; by default all launches of a program share them.
 
     Raises:
         softlab.Error: the program is for a newer GPU, or the GPU refuses the launch; the message has the sizes.
@@ -58,7 +62,7 @@ def launch(
     from cupy.cuda import driver, get_current_stream, runtime
 
     device = runtime.getDevice()
-    function = _function(program, device)
+    function = _function(program, device) if module is None else module.function
     refused = partial(_refused, program, grid, block, smem, cooperative)
     try:
         _allow_smem(function, program, smem, device)
@@ -233,6 +237,10 @@ def _arguments(pointers: int, integers: Sequence[int]) -> tuple[Any, int, Any]:
 
 def _argument(argument: Any) -> Any:
     """An argument as CuPy takes it: a struct is an array of one element, whose bytes the driver copies."""
+    if isinstance(argument, PointerTable):
+        import cupy
+
+        return cupy.array(np.frombuffer(argument.pack(lambda array: array.data.ptr), np.uint64))
     if isinstance(argument, Struct):
         raw = argument.pack(lambda array: array.data.ptr)
         return np.frombuffer(raw, np.dtype((np.void, len(raw))))
@@ -243,9 +251,59 @@ def _three(size: tuple[int, ...]) -> tuple[int, ...]:
     return size if len(size) == 3 else (*size, 1, 1)[:3]
 
 
+class OwnModule:
+    """A program on the current device, loaded once more: its variables are its own.
+
+    ``function`` is the kernel. It is a residence of :class:`softlab.kernel.variables.VariableStore`.
+    """
+
+    def __init__(self, program: Program) -> None:
+        from cupy.cuda import runtime
+
+        self._module, self.function = _loaded(program, runtime.getDevice())
+
+    @classmethod
+    def current(cls, known: dict[int, OwnModule], program: Program) -> OwnModule:
+        """The one of the current device among those that are known, or a new one."""
+        from cupy.cuda import runtime
+
+        device = runtime.getDevice()
+        if device not in known:
+            known[device] = cls(program)
+        return known[device]
+
+    def read(self, symbol: str, nbytes: int) -> bytes:
+        """The bytes of a variable, once all launches have ended."""
+        from cupy.cuda import runtime
+
+        raw = np.empty(nbytes, np.uint8)
+        runtime.deviceSynchronize()
+        runtime.memcpy(raw.ctypes.data, self._module.get_global_var(symbol).ptr, nbytes, _DEVICE_TO_HOST)
+        return raw.tobytes()
+
+    def write(self, symbol: str, raw: bytes) -> None:
+        """Give a variable these bytes, once all launches have ended."""
+        from cupy.cuda import runtime
+
+        data = np.frombuffer(raw, np.uint8)
+        runtime.deviceSynchronize()
+        runtime.memcpy(self._module.get_global_var(symbol).ptr, data.ctypes.data, len(raw), _HOST_TO_DEVICE)
+
+    def address(self, array: Any) -> int:
+        """The address of an array on a GPU."""
+        if not hasattr(array, "__cuda_array_interface__"):
+            raise TypeError("a variable points to a NumPy array, and the launch runs on a GPU: assign a CUDA array")
+        return array.__cuda_array_interface__["data"][0]
+
+
 @lru_cache(maxsize=512)
 def _function(program: Program, device: int) -> Any:
     """The kernel, loaded on the device of that index: the current one."""
+    return _loaded(program, device)[1]
+
+
+def _loaded(program: Program, device: int) -> tuple[Any, Any]:
+    """(module, kernel) on the current device."""
     from cupy.cuda import driver, runtime
     from cupy.cuda.function import Module
 
@@ -262,7 +320,7 @@ def _function(program: Program, device: int) -> Any:
     function = module.get_function(program.entry)
     if _blocks_per_cluster(program) > _PORTABLE_CLUSTER:
         driver.funcSetAttribute(function.ptr, _NON_PORTABLE_CLUSTER, 1)
-    return function
+    return module, function
 
 
 def _blocks_per_cluster(program: Program) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
 
 import numpy as np
+from typing_extensions import override
 
 _POINTER = np.dtype(np.uint64)
 
@@ -70,6 +71,47 @@ class Struct:
             f._values(address) if isinstance(f, Struct) else f if isinstance(f, np.generic) else address(f)
             for f in self.fields
         )
+
+
+class PackedStruct(Struct):
+    """A struct whose bytes are known but for the addresses of arrays.
+
+    Arguments:
+        raw: the bytes, with anything where an address belongs.
+        pointers: the byte offset of each address, and its array.
+    """
+
+    __slots__ = ("offsets", "raw")
+
+    def __init__(self, raw: bytes, pointers: Sequence[tuple[int, Any]]) -> None:
+        super().__init__(*(array for _, array in pointers))
+        self.raw = raw
+        self.offsets = tuple(offset for offset, _ in pointers)
+
+    @override
+    def with_arrays(self, convert: Callable[[Any], Any]) -> Self:
+        return type(self)(self.raw, [(at, convert(array)) for at, array in zip(self.offsets, self.fields, strict=True)])
+
+    @property
+    @override
+    def dtype(self) -> np.dtype:
+        return np.dtype((np.void, len(self.raw)))
+
+    @override
+    def pack(self, address: Callable[[Any], int]) -> bytes:
+        raw = bytearray(self.raw)
+        for offset, array in zip(self.offsets, self.fields, strict=True):
+            raw[offset : offset + 8] = address(array).to_bytes(8, "little")
+        return bytes(raw)
+
+
+class PointerTable(PackedStruct):
+    """An array of pointers, for a parameter such as ``float** rows``: the kernel gets the address of the table."""
+
+    @classmethod
+    def of(cls, arrays: Sequence[Any]) -> Self:
+        """The table of the addresses of these arrays; None is a null pointer."""
+        return cls(bytes(8 * len(arrays)), [(8 * n, array) for n, array in enumerate(arrays) if array is not None])
 
 
 def arrays_of(argument: Any) -> Iterator[Any]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softlab.cuda.compile import Program
-from softlab.cuda.structs import arrays_of
+from softlab.cuda.structs import PackedStruct, PointerTable, arrays_of
 from softlab.dtypes import ELEMENT_TYPES
 from softlab.kernel.c_types import CType, declared_types
+from softlab.kernel.encoding import encode
+from softlab.kernel.layouts import Layouts
 
 _INTEGERS = {
     "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4, "unsigned int": 4,
@@ -45,20 +48,48 @@ def default_dtype(declared: CType) -> np.dtype | None:
     return ELEMENT_TYPES[name].numpy if name in ELEMENT_TYPES else np.dtype(name)
 
 
-def checked_arguments(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """The arguments, with None as a null pointer.
+def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layouts | None = None) -> tuple[Any, ...]:
+    """The arguments, with None as a null pointer, and dicts and sequences as the structs or pointers that they mean.
 
     Pointers to ``void``, to structs and to types that are not known take any array.
 
     Raises:
         TypeError: an array whose dtype is not that of the declared type, an array for a parameter that is no pointer,
             None for one that is no pointer, or an array in the other byte order.
-        ValueError: a Python int beyond the largest value of a signed parameter.
+        ValueError: a Python int beyond the largest value of a signed parameter, or a struct with other fields.
     """
     declared = declared_types(program) or ()
     if len(declared) != len(arguments):  # of a wrong number the emulator tells with the types that it knows
         declared = (None,) * len(arguments)
-    return tuple(_checked(number, *pair) for number, pair in enumerate(zip(arguments, declared, strict=True)))
+    pairs = enumerate(zip(arguments, declared, strict=True))
+    return tuple(
+        _composed(number, *pair, layouts) if isinstance(pair[0], dict | tuple | list) else _checked(number, *pair)
+        for number, pair in pairs
+    )
+
+
+def _composed(number: int, argument: Any, declared: CType | None, layouts: Layouts | None) -> Any:
+    """A dict or a sequence as a struct, or as the array of pointers that it means."""
+    what = f"argument {number}"
+    if declared is not None and declared.pointers > 1 and not isinstance(argument, dict):
+        inner = replace(declared, pointers=declared.pointers - 1)
+        checked = [None if one is None else _checked(number, one, inner) for one in argument]
+        if any(one is not None and next(arrays_of(one), None) is not one for one in checked):
+            raise TypeError(f"{what} is {declared.text}: it takes a sequence of arrays (or None), one for each pointer")
+        return PointerTable.of(checked)
+    if declared is not None and declared.pointers:
+        raise TypeError(
+            f"{what}: the parameter is {declared.text}, got builtins.{type(argument).__name__}. Pass a NumPy array for "
+            "a pointer"
+        )
+    layout = layouts.of_type(declared.element) if layouts is not None and declared is not None else None
+    if declared is None or layout is None or layout.kind in ("bytes", "scalar", "pointer"):
+        shown = "is not known" if declared is None or layout is None else f"is {layout.text} of {layout.size} bytes"
+        raise TypeError(
+            f"{what} is a {type(argument).__name__}, and the parameter's type {shown}: what fields it has cannot be "
+            "told. Pass softlab.cuda.structs.Struct with a NumPy scalar or array for each field, or bytes"
+        )
+    return PackedStruct(*encode(layout, argument, what))
 
 
 def _checked(number: int, argument: Any, declared: CType | None) -> Any:

@@ -32,6 +32,7 @@ from softlab.instruments.undefined import Undefined
 from softlab.instruments.variables import may_leave_a_variable
 from softlab.kernel.limits import LaunchShape, warp_order
 from softlab.kernel.records import program_fields
+from softlab.kernel.variables import VariableStore
 from softlab.traces import Accesses, Buffer, Run, Shuffles
 
 
@@ -93,7 +94,14 @@ class EmulatedKernel:
     def _names(self) -> AddressNames:
         return AddressNames(self.program.image, self._compiled.source, self._compiled.file, self._parameters)
 
-    def prepare(self, shape: LaunchShape, args: Sequence[Any], options: EmulationOptions) -> Emulation:
+    @cached_property
+    def module(self) -> Module:
+        """The PTX that the kernel is a part of."""
+        return self.program.image.module
+
+    def prepare(
+        self, shape: LaunchShape, args: Sequence[Any], options: EmulationOptions, variables: VariableStore | None = None
+    ) -> Emulation:
         """All that one run needs.
 
         Raises:
@@ -120,6 +128,7 @@ class EmulatedKernel:
             observers=[o for o in (*hazards, counters, recorder) if o is not None],
             sink=sink,
             names=self._names,
+            variables=variables,
         )
         return Emulation(launch, mapped, counters, recorder)
 

@@ -111,7 +111,7 @@ def sample_launch(
     gpu = model.device_of(device)
     shape = LaunchShape.of(grid, block, smem)
     check_launch(kernel.program, shape)
-    given = [_on_host(argument) for argument in checked_arguments(kernel.program, args)]
+    given = [_on_host(argument) for argument in checked_arguments(kernel.program, args, kernel.layouts)]
     launch = model.Timed(kernel.program, shape.grid, shape.block, shape.smem, (), kernel.cluster)
     chosen = model.sample_of(launch, gpu, sample)
     wider = None
@@ -120,7 +120,9 @@ def sample_launch(
             wider = model.sample_of(launch, changed, sample)
     picked = sample is not None
     blocks = sorted({b for one in (chosen, wider) if one for b in _interpreted(launch, one, picked)})
-    found = interpret(kernel, shape.grid, shape.block, given, smem=shape.smem, blocks=blocks)
+    found = interpret(
+        *(kernel, shape.grid, shape.block, given), smem=shape.smem, blocks=blocks, variables=kernel.variables
+    )
     launch = replace(launch, extents=_extents(found.mapped))
     return SampledLaunch(launch, chosen, tuple(found.streams), wider, picked)
 

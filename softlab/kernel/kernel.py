@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +17,7 @@ from softlab.cuda.structs import Struct, arrays_of
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.files import compile_file
+from softlab.kernel.layouts import Layouts
 from softlab.kernel.limits import (
     LaunchShape,
     check_cooperative,
@@ -26,9 +28,11 @@ from softlab.kernel.limits import (
 )
 from softlab.kernel.progress import ProgressBar
 from softlab.kernel.records import Launched, program_fields
+from softlab.kernel.variables import Variables, VariableStore
 from softlab.traces import Buffer, Run
 
 if TYPE_CHECKING:
+    from softlab.cuda.gpu import OwnModule
     from softlab.hardware.devices import Device
     from softlab.kernel.emulation import EmulatedKernel
     from softlab.timing.estimates import Estimate
@@ -105,11 +109,71 @@ class Kernel:
         return cls.from_program(compile_file(path, name, arch=arch, options=options))
 
     @classmethod
-    def from_program(cls, program: Program) -> Kernel:
-        """The kernel of a program that is compiled already."""
+    def from_program(cls, program: Program, variables: VariableStore | None = None) -> Kernel:
+        """The kernel of a program that is compiled already. ``variables``: those of another kernel, to share."""
         kernel = cls.__new__(cls)
         kernel.program = program
+        if variables is not None:
+            kernel.variables = variables
         return kernel
+
+    def sibling(self, name: str) -> Kernel:
+        """Another kernel of the same source. Both use the same ``__constant__`` and ``__device__`` variables.
+
+        Kernels that are made one by one have variables of their own, also those of one file.
+
+        Arguments:
+            name: as for ``Kernel``; for a kernel of a file, the name with its template arguments.
+
+        Raises:
+            CompileError: the source has no such kernel.
+        """
+        program = self.program
+        other = program.sibling(name) or compile_program(
+            *(program.source, name),
+            arch=program.arch,
+            options=program.options,
+            file=program.file,
+            headers=program.headers,
+        )
+        kernel = Kernel.from_program(other, self.variables)
+        self.variables.add(kernel._emulated.module.variables)
+        return kernel
+
+    @cached_property
+    def variables(self) -> VariableStore:
+        """What the variables of the module hold, by symbol: :attr:`constants` and :attr:`globals` give them by name."""
+        return VariableStore(self._emulated.module.variables)
+
+    @cached_property
+    def constants(self) -> Variables:
+        """The ``__constant__`` variables: ``k.constants["filter"] = values``, as the host does it before a launch.
+
+        Names are those of the source; namespaces may be left out where the rest is clear. The dtype and the shape are
+        those of the declaration: values must have them, Python numbers are converted. ``k.constants["filter", :9]``
+        writes a part. A struct takes a dict or a tuple; a pointer takes an array. The values stay until they are
+        written again or :meth:`reset` is called, and both executors use them. :meth:`sibling` gives a kernel that
+        shares them.
+        """
+        return Variables(self.variables, self.layouts, self.program, "const")
+
+    @cached_property
+    def globals(self) -> Variables:
+        """The ``__device__`` variables, read and written as :attr:`constants`. A kernel may change them.
+
+        An array that is assigned to a pointer stands there at the beginning of each launch. An address that a kernel
+        stores has no meaning in a later launch of the emulator.
+        """
+        return Variables(self.variables, self.layouts, self.program, "global")
+
+    def reset(self) -> None:
+        """Give all variables their initial values again."""
+        self.variables.reset()
+
+    @cached_property
+    def layouts(self) -> Layouts | None:
+        """The types of the source; None for PTX without one."""
+        return Layouts(self.program) if self.program.source else None
 
     def __repr__(self) -> str:
         return f"Kernel({self.program.name!r}, arch={self.program.arch!r})"
@@ -135,9 +199,10 @@ class Kernel:
             grid: number of blocks, an int or up to three; whole clusters where the kernel has ``__cluster_dims__``.
             block: threads per block, an int or up to three.
             args: one for each parameter: arrays for pointers, NumPy scalars of the parameter's type, Python ints and
-                floats, which are converted to it, ``softlab.cuda.structs.Struct`` for a struct, or None for a null
-                pointer. An array must have the dtype of the declared type: float32 for ``float*``. NumPy arrays run
-                in the emulator and change in place; CuPy arrays (and other CUDA arrays) run on their GPU.
+                floats, which are converted to it, a dict or a tuple of the fields for a struct such as ``float3``, a
+                list of arrays for an array of pointers (``float**``), or None for a null pointer. An array must have
+                the dtype of the declared type: float32 for ``float*``. NumPy arrays run in the emulator and change in
+                place; CuPy arrays (and other CUDA arrays) run on their GPU.
             smem: dynamic shared memory per block in bytes.
             check: look for faults that a GPU would not report, such as races in shared and global memory (emulator):
                 True raises the first error; warnings are in ``run.findings``. "collect" raises none and keeps all:
@@ -174,9 +239,10 @@ class Kernel:
             raise ValueError(f'check = {check!r}: it must be True, False or "collect"')
         shape = LaunchShape.of(grid, block, smem)
         check_launch(self.program, shape)
-        args = checked_arguments(self.program, args)
+        args = checked_arguments(self.program, args, self.layouts)
         if any(_on_gpu(array) for argument in args for array in arrays_of(argument)):
-            return replace(self._launch(shape, args, cooperative), launched=Launched.of(self.program, args))
+            launched = Launched.of(self.program, self.variables, args)
+            return replace(self._launch(shape, args, cooperative), launched=launched)
         if cooperative:
             check_cooperative(self.program, shape)
         from softlab.emulator.machine import machine
@@ -193,11 +259,11 @@ class Kernel:
             cooperative,
             compiled,
         )
-        emulation = self._emulated.prepare(shape, args, options)
+        emulation = self._emulated.prepare(shape, args, options, self.variables)
         with ProgressBar(emulation.launch.blocks) as progress:
             lane_instructions = machine.run(emulation.launch, progress)
         result = self._emulated.result(emulation, lane_instructions)
-        return replace(result, launched=Launched.of(self.program, args))
+        return replace(result, launched=Launched.of(self.program, self.variables, args))
 
     def estimate(
         self,
@@ -285,7 +351,12 @@ class Kernel:
             )
         with exchange.on_stream_of(next(array for array in given if _on_gpu(array))):
             arrays = tuple(self._for_driver(i, a) for i, a in enumerate(args))
-            gpu.launch(self.program, shape.grid, shape.block, arrays, shape.smem, cooperative=cooperative)
+            with self._variables_on_gpu() as module:
+                gpu.launch(
+                    *(self.program, shape.grid, shape.block, arrays, shape.smem),
+                    cooperative=cooperative,
+                    module=module,
+                )
             cupy.cuda.get_current_stream().synchronize()
         return Run(
             executor="gpu",
@@ -299,6 +370,24 @@ class Kernel:
                 if hasattr(a, "data") and not isinstance(a, np.generic)
             ),
         )
+
+    @contextmanager
+    def _variables_on_gpu(self) -> Iterator[OwnModule | None]:
+        """The module on the current GPU whose variables hold what they hold now; None for a kernel without any."""
+        image = self._emulated.program.image
+        if not image.variables:
+            yield None
+            return
+        from softlab.cuda.gpu import OwnModule
+
+        module = OwnModule.current(self._modules, self.program)
+        self.variables.send(module, [v.name for v in image.variables])
+        yield module
+        self.variables.launched(module, [v.name for v in image.variables if v.space != "const"])
+
+    @cached_property
+    def _modules(self) -> dict[int, OwnModule]:
+        return {}
 
     def _for_driver(self, number: int, value: Any) -> Any:
         """An argument as the driver takes it; a Python number as the parameter's type."""

@@ -1,11 +1,12 @@
 """Parameter types of a kernel from its mangled name (Itanium C++ ABI, section "Mangling").
 
-Only the part of the grammar that kernels use is read: built-in types, classes and templates, pointers, qualifiers,
-substitutions, template parameters and literals. Whatever else a name contains makes its types unknown.
+Only the part of the grammar that kernels use is read: built-in types, classes and templates, pointers, arrays,
+qualifiers, substitutions, template parameters and literals. Whatever else a name contains makes its types unknown.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 _BUILTIN = {
@@ -13,6 +14,8 @@ _BUILTIN = {
     "t": "unsigned short", "i": "int", "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long",
     "y": "unsigned long long", "f": "float", "d": "double",
 }  # fmt: skip
+#: Namespaces that the compiler makes up for what other files cannot see.
+_HIDDEN = re.compile(r"_INTERNAL_|_GLOBAL__N_")
 _QUALIFIERS = {"K": "const", "V": "volatile", "r": "__restrict__"}
 
 
@@ -33,6 +36,41 @@ def parameter_types(mangled: str) -> tuple[str, ...] | None:
         return None
 
 
+def template_types(mangled: str) -> tuple[str, ...]:
+    """The template arguments of a function as C++ writes them: ("float[3][4]", "2").
+
+    An argument that is not read here, such as the type of a function, is "", and so are those after it.
+    """
+    reader = _Reader(mangled[2:])
+    try:
+        reader._name()
+    except (_Unknown, IndexError, ValueError):
+        return (*reader.seen, "")
+    return tuple(reader.template_arguments)
+
+
+def qualified_name(symbol: str) -> str:
+    """A variable's name with its namespaces: "outer::table". Those without a name are left out.
+
+    A variable of a function has the function's name before it: "kernel::seen". A name that is not read here stays as
+    it is.
+    """
+    if not symbol.startswith("_Z"):
+        return symbol
+    reader = _Reader(symbol[2:])
+    try:
+        local = reader._take("Z")
+        reader._take("L")
+        name = reader._name()[0]
+        if local:
+            while not reader._take("E"):
+                reader._type()
+            name += "::" + reader._name()[0]
+    except (_Unknown, IndexError, ValueError):
+        return symbol
+    return "::".join(part for part in name.split("::") if not _HIDDEN.match(part))
+
+
 @dataclass
 class _Reader:
     """Reads a mangled name from left to right. Types are texts; ``substitutions`` are those that ``S_`` refers to."""
@@ -41,6 +79,7 @@ class _Reader:
     at: int = 0
     substitutions: list[str] = field(default_factory=list)
     template_arguments: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
 
     def parameters(self) -> list[str]:
         name, is_template = self._name()
@@ -105,6 +144,8 @@ class _Reader:
         found = []
         while not self._take("E"):
             found.append(self._argument())
+            if of_function:
+                self.seen.append(found[-1])
         if of_function:
             self.template_arguments = found
         return f"<{', '.join(found)}>"
@@ -129,6 +170,8 @@ class _Reader:
                 self.at += 1
             inner = self._type()
             return self._candidate(" ".join([inner, *words]) if inner.endswith("*") else " ".join([*words, inner]))
+        if letter == "A":
+            return self._candidate(self._array())
         if letter in "PRO":
             self.at += 1
             return self._candidate(self._type() + {"P": "*", "R": "&", "O": "&&"}[letter])
@@ -145,6 +188,13 @@ class _Reader:
         if letter == "N" or letter == "S" or letter.isdigit():
             return self._candidate(self._name(of_function=False)[0])
         raise _Unknown
+
+    def _array(self) -> str:
+        """``A3_A4_f`` is float[3][4]."""
+        end = self.text.index("_", self.at)
+        count, self.at = int(self.text[self.at + 1 : end]), end + 1
+        element, bracket, inner = self._type().partition("[")
+        return f"{element}[{count}]{bracket}{inner}"
 
     def _candidate(self, text: str) -> str:
         self.substitutions.append(text)

@@ -11,6 +11,7 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.errors import Error
+from softlab.kernel.variables import VariableStore
 
 
 def program_fields(program: Program) -> dict[str, Any]:
@@ -28,12 +29,13 @@ class Launched:
     """
 
     program: Program
+    variables: VariableStore
     _arguments: tuple[Any, ...]
 
     @classmethod
-    def of(cls, program: Program, args: Sequence[Any]) -> Launched:
-        """The launch of a program with these arguments."""
-        return cls(program, tuple(_weak(argument) for argument in args))
+    def of(cls, program: Program, variables: VariableStore, args: Sequence[Any]) -> Launched:
+        """The launch of a program with these arguments. ``variables`` hold what they hold when they are asked."""
+        return cls(program, variables, tuple(_weak(argument) for argument in args))
 
     def arguments(self) -> list[Any]:
         """The arguments as they are now.

@@ -87,4 +87,4 @@ def _of_run(run: Run, device: Any) -> tuple[Kernel, dict[str, Any]]:
         raise Error("a run from a file does not know its arguments: call kernel.estimate(...) instead")
     program, args = run.launched.program, run.launched.arguments()
     launch = {"grid": run.grid, "block": run.block, "args": args, "smem": run.smem_bytes, "device": device}
-    return Kernel.from_program(program), launch
+    return Kernel.from_program(program, run.launched.variables), launch

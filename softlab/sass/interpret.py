@@ -13,8 +13,8 @@ import numpy as np
 import softlab.sass.opcodes  # noqa: F401 - importing registers
 from softlab.cuda.compile import Program
 from softlab.cuda.disassembly import disassemble
-from softlab.emulator.machine.arguments import Mapped, pack
-from softlab.emulator.machine.prepare import map_variables
+from softlab.emulator.machine.arguments import Mapped
+from softlab.emulator.machine.prepare import VariableValues, pack_and_map
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.ptx.linker import Image, link
 from softlab.emulator.ptx.parser import parse
@@ -107,6 +107,7 @@ def interpret(
     smem: int = 0,
     blocks: Sequence[int] | None = None,
     budget: int = BUDGET,
+    variables: VariableValues | None = None,
 ) -> Interpretation:
     """Interpret the machine code of a launch. The arrays stay as they are.
 
@@ -117,6 +118,7 @@ def interpret(
         smem: dynamic shared memory per block in bytes.
         blocks: linear indices of the blocks to interpret. Whole clusters are interpreted. None: all.
         budget: instructions that all warps together may issue.
+        variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
 
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.
@@ -130,8 +132,8 @@ def interpret(
     shape, threads = _three(grid), _three(block)
     compiled = _compiled(program)
     memory = Allocations()
-    parameters, mapped = pack(compiled.image, args, memory)
-    map_variables(compiled.image, memory)
+    values = _Unchanged(variables) if variables is not None else None
+    parameters, mapped = pack_and_map(compiled.image, args, memory, values)
     setup = Setup(
         shape,
         threads,
@@ -155,6 +157,21 @@ def interpret(
         setup.memory,
         arrays,
     )
+
+
+class _Unchanged:
+    """The values of variables for a launch that must not change them."""
+
+    def __init__(self, values: VariableValues) -> None:
+        self._values = values
+        self.pointers = values.pointers
+
+    def data(self, symbol: str) -> np.ndarray | None:
+        found = self._values.data(symbol)
+        return None if found is None else found.copy()
+
+    def keep(self, symbol: str, content: np.ndarray) -> None:
+        pass
 
 
 def _three(size: int | Sequence[int]) -> Index3:

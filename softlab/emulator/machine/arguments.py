@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.cuda.structs import Struct, arrays_of
+from softlab.cuda.structs import PointerTable, Struct, arrays_of
 from softlab.emulator.memory.allocations import Allocations, ArgumentView
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import DTYPES, Variable
@@ -41,8 +41,10 @@ def _shown(variable: Variable) -> str:
     return f"{variable.type} ({variable.size} bytes)"
 
 
-def pack(image: Image, arguments: Sequence[Any], memory: Allocations) -> tuple[bytes, tuple[Mapped, ...]]:
-    """Map the arrays into ``memory``; returns the parameter bytes and the mapped arrays.
+def pack(
+    image: Image, arguments: Sequence[Any], memory: Allocations, further: Sequence[np.ndarray] = ()
+) -> tuple[bytes, tuple[Mapped, ...], tuple[int, ...]]:
+    """Map the arrays into ``memory``; returns the parameter bytes, the mapped arrays, and the addresses of ``further``.
 
     Raises:
         TypeError: too many or few arguments, or one of a wrong type. ValueError: an integer out of range, an array that
@@ -53,40 +55,63 @@ def pack(image: Image, arguments: Sequence[Any], memory: Allocations) -> tuple[b
             f"the kernel takes {len(image.params)} arguments ({parameter_types(image)}), got {len(arguments)}"
         )
     data = bytearray(image.param_bytes)
-    mapped: list[Mapped] = []
-    spans = _overlapping([array for argument in arguments for array in arrays_of(argument)])
-    bases: dict[int, int] = {}
+    mapper = _Mapper(memory, [array for argument in (*arguments, *further) for array in arrays_of(argument)])
+    for index, (argument, (variable, offset)) in enumerate(zip(arguments, image.params, strict=True)):
+        address = partial(mapper.address, index)
+        if isinstance(argument, np.ndarray):
+            _check_pointer(index, argument, variable)
+            raw_bytes = address(argument).to_bytes(_POINTER_BYTES, "little")
+        elif isinstance(argument, PointerTable):
+            raw_bytes = _scalar(index, np.uint64(mapper.table(index, argument.pack(address))), variable)
+        elif isinstance(argument, Struct):
+            raw_bytes = _scalar(index, argument.pack(address), variable)
+        else:
+            raw_bytes = _scalar(index, argument, variable)
+        data[offset : offset + len(raw_bytes)] = raw_bytes
+    addresses = tuple(mapper.address(None, array) for array in further)
+    return bytes(data), tuple(mapper.mapped), addresses
 
-    def address(index: int, array: np.ndarray) -> int:
+
+class _Mapper:
+    """Gives the arrays of a launch their addresses. An array that comes twice has one address."""
+
+    def __init__(self, memory: Allocations, arrays: Sequence[Any]) -> None:
+        self.mapped: list[Mapped] = []
+        self._memory = memory
+        self._spans = _overlapping(arrays)
+        self._bases: dict[int, int] = {}
+
+    def address(self, index: int | None, array: np.ndarray) -> int:
+        """The address of an array of the argument ``index``, or of a variable (None)."""
         raw = _bytes(index, array)
         first = array.ctypes.data
-        span = next((s for s in spans if s.first <= first and first + array.nbytes <= s.end), None)
+        span = next((s for s in self._spans if s.first <= first and first + array.nbytes <= s.end), None)
         start = span.first if span and array.nbytes else first
-        key = start if array.nbytes else -1 - index
-        if key not in bases:
-            bases[key] = memory.add(
+        key = start if array.nbytes else -1 - id(array)
+        if key not in self._bases:
+            self._bases[key] = self._memory.add(
                 span.data() if span and array.nbytes else raw,
-                name=f"argument {index}",
+                name=_name(index),
                 index=index,
                 itemsize=array.dtype.itemsize,
                 writeable=span.writeable if span else array.flags.writeable,
             )
         offset = first - start if array.nbytes else 0
-        memory.add_view(bases[key], ArgumentView(index, offset, array.nbytes, array.dtype.itemsize))
-        base = bases[key] + first - start
-        mapped.append(Mapped(index, base, array.nbytes, array.dtype.name))
+        base = self._bases[key] + offset
+        if index is not None:
+            view = ArgumentView(index, offset, array.nbytes, array.dtype.itemsize)
+            self._memory.add_view(self._bases[key], view)
+            self.mapped.append(Mapped(index, base, array.nbytes, array.dtype.name))
         return base
 
-    for index, (argument, (variable, offset)) in enumerate(zip(arguments, image.params, strict=True)):
-        if isinstance(argument, np.ndarray):
-            _check_pointer(index, argument, variable)
-            raw_bytes = address(index, argument).to_bytes(_POINTER_BYTES, "little")
-        elif isinstance(argument, Struct):
-            raw_bytes = _scalar(index, argument.pack(partial(address, index)), variable)
-        else:
-            raw_bytes = _scalar(index, argument, variable)
-        data[offset : offset + len(raw_bytes)] = raw_bytes
-    return bytes(data), tuple(mapped)
+    def table(self, index: int, addresses: bytes) -> int:
+        """The address of a table of addresses."""
+        data = np.frombuffer(bytearray(addresses), np.uint8)
+        return self._memory.add(data, name=f"the pointers of argument {index}", itemsize=_POINTER_BYTES)
+
+
+def _name(index: int | None) -> str:
+    return "an array that a variable points to" if index is None else f"argument {index}"
 
 
 @dataclass(frozen=True)
@@ -137,19 +162,21 @@ def _check_pointer(index: int, array: np.ndarray, variable: Variable) -> None:
         )
 
 
-def _bytes(index: int, array: np.ndarray) -> np.ndarray:
+def _bytes(index: int | None, array: np.ndarray) -> np.ndarray:
     """The array's memory."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{_name(index)} is on a GPU, and the launch runs in the emulator: pass NumPy arrays alone")
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(
-            f"argument {index} is a masked array, and a kernel sees no mask: pass x.filled(value), or x.data for all "
+            f"{_name(index)} is a masked array, and a kernel sees no mask: pass x.filled(value), or x.data for all "
             "elements"
         )
     array = np.asarray(array)  # a numpy.matrix cannot have one dimension
     if array.dtype.hasobject:
-        raise TypeError(f"argument {index} is an array of Python objects: pass an array of numbers")
+        raise TypeError(f"{_name(index)} is an array of Python objects: pass an array of numbers")
     if not array.flags.c_contiguous:
         raise ValueError(
-            f"argument {index} of shape {array.shape} and strides {array.strides} is not C-contiguous: a kernel gets a "
+            f"{_name(index)} of shape {array.shape} and strides {array.strides} is not C-contiguous: a kernel gets a "
             "pointer and no strides. Pass numpy.ascontiguousarray(x), and copy back what the kernel writes"
         )
     return array.reshape(-1).view(np.uint8) if array.size else np.zeros(0, np.uint8)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from softlab.emulator.machine.native import Choice, compiled_blocks
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, Image
+from softlab.emulator.ptx.syntax import Variable
 from softlab.errors import Error
 from softlab.findings import FaultSink
 
@@ -50,8 +51,9 @@ def prepare(
     observers: Sequence[Observer] = (),
     sink: FaultSink | None = None,
     names: SourceNames | None = None,
+    variables: VariableValues | None = None,
 ) -> tuple[Launch, tuple[Mapped, ...]]:
-    """The launch, with module variables as they are initialised, and where the array arguments are mapped.
+    """The launch, and where the array arguments are mapped. Without ``variables``, they are as initialised.
 
     Raises:
         TypeError, ValueError: as :func:`softlab.emulator.machine.arguments.pack`.
@@ -61,9 +63,8 @@ def prepare(
     _check_sizes(program.image, dynamic_shared)
     _check_cluster(program.image, grid)
     memory = Allocations()
-    parameters, mapped = pack(program.image, arguments, memory)
+    parameters, mapped = pack_and_map(program.image, arguments, memory, variables)
     memory.add(np.frombuffer(parameters, np.uint8), name="the parameters", base=PARAMETER_BASE, writeable=False)
-    map_variables(program.image, memory)
     launch = Launch(
         *(program, grid, block, parameters, memory, dynamic_shared, file, sm_count),
         check=check,
@@ -125,21 +126,56 @@ def _check_cluster(image: Image, grid: Index3) -> None:
         )
 
 
-def map_variables(image: Image, memory: Allocations) -> None:
-    """Map the module's global and constant variables. Each launch begins with their initial values."""
-    windows = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+class VariableValues(Protocol):
+    """What variables hold between launches, by symbol."""
+
+    @property
+    def pointers(self) -> Mapping[str, Sequence[tuple[int, Any]]]:
+        """The arrays whose addresses stand in a variable, with their offsets in it."""
+
+    def data(self, symbol: str) -> np.ndarray | None:
+        """(size,) uint8, to use in place; None while the variable holds its initialiser."""
+
+    def keep(self, symbol: str, content: np.ndarray) -> None:
+        """The kernel may write these bytes of a variable."""
+
+
+def pack_and_map(
+    image: Image, arguments: Sequence[Any], memory: Allocations, values: VariableValues | None = None
+) -> tuple[bytes, tuple[Mapped, ...]]:
+    """Map the arguments and the module's variables; returns the bytes of the parameters, and the mapped arrays.
+
+    ``values``: what the variables hold; by default each has its initialiser.
+    """
+    pointers = {v.name: values.pointers.get(v.name, ()) for v in image.variables} if values is not None else {}
+    arrays = [array for held in pointers.values() for _, array in held]
+    parameters, mapped, found = pack(image, arguments, memory, arrays)
+    addresses = iter(found)
     for variable in image.variables:
-        data = np.zeros(variable.size or 0, np.uint8)
-        data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
-        for relocation in variable.relocations:
-            address = image.addresses.get(relocation.symbol, 0) + relocation.addend
-            if relocation.generic:
-                address += windows.get(image.spaces.get(relocation.symbol, ""), 0)
-            raw = (address & (1 << 8 * relocation.size) - 1).to_bytes(relocation.size, "little")
-            data[relocation.offset : relocation.offset + relocation.size] = np.frombuffer(raw, np.uint8)
+        data = values.data(variable.name) if values is not None else None
+        data = _initial(image, variable) if data is None else data
+        for offset, _ in pointers.get(variable.name, ()):
+            data[offset : offset + 8] = np.frombuffer(next(addresses).to_bytes(8, "little"), np.uint8)
+        if values is not None and variable.space != "const":
+            values.keep(variable.name, data)
         memory.add(
             data,
             name=f"variable {variable.name}",
             base=image.addresses[variable.name],
             writeable=variable.space != "const",
         )
+    return parameters, mapped
+
+
+def _initial(image: Image, variable: Variable) -> np.ndarray:
+    """The bytes of a variable's initialiser."""
+    windows = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+    data = np.zeros(variable.size or 0, np.uint8)
+    data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
+    for relocation in variable.relocations:
+        address = image.addresses.get(relocation.symbol, 0) + relocation.addend
+        if relocation.generic:
+            address += windows.get(image.spaces.get(relocation.symbol, ""), 0)
+        raw = (address & (1 << 8 * relocation.size) - 1).to_bytes(relocation.size, "little")
+        data[relocation.offset : relocation.offset + relocation.size] = np.frombuffer(raw, np.uint8)
+    return data
