@@ -13,8 +13,17 @@ from softlab.cli.registry import command, json_option
 from softlab.errors import KernelFault
 
 if TYPE_CHECKING:
-    from softlab.timing.estimates import Estimate
+    from softlab.timing.what_if import WhatIf
 
+#: The page follows the reader's light or dark system; the names are those that the pictures ask for.
+_PAGE = """
+:root { --jp-content-font-color1: #222; --jp-content-font-color2: #666; --jp-border-color2: #ccc }
+@media (prefers-color-scheme: dark) {
+  :root { --jp-content-font-color1: #e6e6e6; --jp-content-font-color2: #a0a0a0; --jp-border-color2: #444 }
+}
+body { max-width: 900px; margin: 16px; font-family: sans-serif; color: var(--jp-content-font-color1) }
+@media (prefers-color-scheme: dark) { body { background: #111 } }
+"""
 #: Stall reasons that the table of the whole launch has.
 _STALLS = 6
 
@@ -26,8 +35,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--cache", choices=("cold", "warm"), default="cold", help="whether L2 holds the arrays before (default: cold)"
     )
     parser.add_argument(
-        "--picture", metavar="OUT.html", help="write a page with the stall reasons of each line and the roofline"
-    )
+        "--picture", metavar="OUT.html",
+        help="write a page: what each line waits for, one SM in cycles, the roofline, and what if",
+    )  # fmt: skip
+    parser.add_argument(
+        "--what-if", action="store_true",
+        help="also without bank conflicts, with twice the occupancy, with an infinite L2, with free barriers",
+    )  # fmt: skip
     json_option(parser)
     parser.epilog = (
         'Example: softlab estimate my.cu --grid 16 --block 256 --args "x=random(4096), y=zeros(4096), n=4096"'
@@ -37,7 +51,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 @command("estimate", "Estimate the time of a kernel in a .cu file, without a GPU.", _arguments)
 def _estimate(options: argparse.Namespace) -> int:
     from softlab.hardware.devices import resolve
+    from softlab.kernel.estimation import sample_launch
     from softlab.timing.parameters import parameters
+    from softlab.timing.what_if import CHANGES, WhatIf
 
     if options.picture and Path(options.picture).suffix != ".html":
         raise ValueError(f"--picture {options.picture}: a name that ends in .html")
@@ -45,37 +61,47 @@ def _estimate(options: argparse.Namespace) -> int:
     parameters(device)  # refuses a GPU without figures, before anything is compiled
     launch = file_launch(options, device.arch)
     try:
-        found = launch.kernel.estimate(
-            launch.grid, launch.block, launch.args, smem=launch.smem, device=device, cache=options.cache
+        changes = tuple(CHANGES) if options.what_if or options.picture else ()
+        sampled = sample_launch(
+            launch.kernel, launch.grid, launch.block, launch.args, launch.smem, device, names=changes
         )
+        what_if = sampled.what_if(device, options.cache, changes, timeline=bool(options.picture))
     except KernelFault as fault:
         raise fault.with_note("softlab run with the same arguments shows all that is wrong") from None
     if options.picture:
-        _draw(found, launch, options.picture)
-    return print_json(_record(found, launch, options.file)) if options.json else _print(found, launch)
+        _draw(what_if, launch, options.picture)
+    if not options.what_if:
+        what_if = WhatIf(what_if.base)
+    return print_json(_record(what_if, launch, options.file)) if options.json else _print(what_if, launch)
 
 
-def _draw(found: Estimate, launch: FileLaunch, file: str) -> None:
-    """A page that needs no network: the sentences, the bars of the lines, the roofline."""
+def _draw(what_if: WhatIf, launch: FileLaunch, file: str) -> None:
+    """A page that needs no network: the sentences, the bars of the lines, one SM in cycles, what if, the roofline."""
     import plotly.io
 
     from softlab.views.estimates import estimate_sentences, stall_bars
     from softlab.views.roofline import roofline
+    from softlab.views.sm_timeline import sm_timeline
+    from softlab.views.what_if import what_if_bars
 
-    source = launch.kernel.program.source
+    found, source = what_if.base, launch.kernel.program.source
     words = " ".join(escape(sentence) for sentence in estimate_sentences(found, source))
     chart = plotly.io.to_html(roofline({found.kernel: found}), include_plotlyjs=True, full_html=False)
+    pictures = [stall_bars(found, source), what_if_bars(what_if)]
+    if found.timeline is not None:
+        pictures.insert(1, sm_timeline(found.timeline, source=source))
     try:
         Path(file).write_text(
-            f'<!doctype html><meta charset="utf-8"><title>{escape(found.kernel)}</title>'
-            f'<body style="max-width:900px;font-family:sans-serif"><p>{words}</p>{stall_bars(found, source)}{chart}',
+            f'<!doctype html><meta charset="utf-8"><title>{escape(found.kernel)}</title><style>{_PAGE}</style>'
+            f"<p>{words}</p>{''.join(f'<p>{picture}</p>' for picture in pictures)}{chart}",
             encoding="utf-8",
         )
     except OSError as error:
         raise ValueError(f"--picture {file} cannot be written: {error.strerror or error}") from None
 
 
-def _record(found: Estimate, launch: FileLaunch, file: str) -> dict[str, Any]:
+def _record(what_if: WhatIf, launch: FileLaunch, file: str) -> dict[str, Any]:
+    found = what_if.base
     names = (
         "kernel", "device", "cache", "grid", "block", "microseconds", "cycles", "launch_microseconds", "bound",
         "stalls", "use", "occupancy", "dram_bytes", "l1_hit_rate", "l2_hit_rate", "instructions", "fp32_operations",
@@ -86,12 +112,18 @@ def _record(found: Estimate, launch: FileLaunch, file: str) -> dict[str, Any]:
         for line, one in found.by_line().items()
     }
     record = {name: getattr(found, name) for name in names}
-    return {"file": file, "smem_bytes": launch.smem, "from_the_file": launch.said, **record, "by_line": lines}
+    record = {"file": file, "smem_bytes": launch.smem, "from_the_file": launch.said, **record, "by_line": lines}
+    if what_if.changed:
+        brief = ("microseconds", "bound", "stalls", "notes")
+        record["what_if"] = {k: {name: getattr(one, name) for name in brief} for k, one in what_if.changed.items()}
+    return record
 
 
-def _print(found: Estimate, launch: FileLaunch) -> int:
+def _print(what_if: WhatIf, launch: FileLaunch) -> int:
     from softlab.views.estimates import STALL_WORDS, estimate_sentences
+    from softlab.views.what_if import what_if_sentences
 
+    found = what_if.base
     program = launch.kernel.program
     for sentence in (*launch.said, *estimate_sentences(found, program.source)):
         print_text(sentence)
@@ -117,6 +149,8 @@ def _print(found: Estimate, launch: FileLaunch) -> int:
             for n, one in found.by_line().items()
         ],
     )  # fmt: skip
+    for sentence in what_if_sentences(what_if) if what_if.changed else ():
+        print_text(sentence)
     return 0
 
 

@@ -78,10 +78,11 @@ class SampledLaunch:
         )
 
     def what_if(
-        self, device: Device | str | None = None, cache: str = "cold", names: Sequence[str] = tuple(changes.CHANGES)
-    ) -> changes.WhatIf:
-        """The launch as it is, and with each change."""
-        base = self.estimate(device, cache)
+        self, device: Device | str | None = None, cache: str = "cold",
+        names: Sequence[str] = tuple(changes.CHANGES), *, timeline: bool = False,
+    ) -> changes.WhatIf:  # fmt: skip
+        """The launch as it is, with a timeline if asked for, and with each change."""
+        base = self.estimate(device, cache, timeline=timeline)
         return changes.WhatIf(base, {name: self.estimate(device, cache, what_if=name) for name in names})
 
     def _streams(self, sample: Sample) -> tuple[WarpStream, ...]:

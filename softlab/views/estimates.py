@@ -116,7 +116,7 @@ def stall_bars(found: Estimate, source: str) -> str:
     texts = source.splitlines()
     scale = (svg.WIDTH - _LEFT - _RIGHT) / max([one.cycles for one in shown], default=1.0)
     parts = [svg.text(0, 14, f"Cycles of a warp on each line of {found.kernel}, estimated", bold=True, size=13)]
-    legend, y = _legend({name for one in shown for name in one.states})
+    legend, y = group_legend({name for one in shown for name in one.states})
     parts += legend
     for one in shown:
         text = texts[one.line - 1].strip() if 1 <= one.line <= len(texts) else ""
@@ -144,7 +144,7 @@ def _end(one: LineTime) -> str:
     return f"{one.share:.0%} {one.reason}{behind}".rstrip()
 
 
-def _legend(states: set[str]) -> tuple[list[str], float]:
+def group_legend(states: set[str]) -> tuple[list[str], float]:
     """The groups that occur, in as many rows as they need, and where the bars begin."""
     parts, x, y = [], 0.0, 26.0
     for group, (colour, names) in GROUPS.items():

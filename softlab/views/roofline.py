@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,6 +18,7 @@ from softlab.views.style import INK, ROLES, SERIES, SKY, layout, stamped
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 #: FP32 lanes of an SM and schedulers of an SM (CUDA C++ Programming Guide, "Arithmetic Instructions", 9.0).
 _FP32_LANES, _SCHEDULERS = 128, 4
+_FEW_DECADES = 4
 
 
 @dataclass(frozen=True)
@@ -72,15 +75,28 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
         ],
         layout(
             f"Roofline of an {name}, estimated", f"{axes.work} per byte of DRAM", axes.speed, height=420,
-            legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+            legend={"y": 1.0, "yanchor": "bottom", "x": 0},
         ),
     )  # fmt: skip
-    figure.update_layout(margin={"t": 95, "b": 100})
+    # One entry of the legend per line, between title and chart: in one line they would wrap where the page is narrow.
+    above = 45 + 20 * len(figure.data)
+    figure.update_layout(margin={"t": above, "b": 100}, height=430 + above)
+    figure.update_layout(title={"yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 12}})
     speeds = [y for _, y in points.values() if y]
-    figure.update_xaxes(type="log", range=np.log10([low, high]).tolist(), exponentformat="power")
     bottom = min([*speeds, peak]) / 8
-    figure.update_yaxes(type="log", range=np.log10([bottom, peak * 4]).tolist(), exponentformat="power")
+    figure.update_xaxes(**_log_axis(low, high))
+    figure.update_yaxes(**_log_axis(bottom, peak * 4))
     return stamped(figure, f"Points: estimates with a {_caches(estimates)} L2 cache. Roofs: the model's figures.")
+
+
+def _log_axis(low: float, high: float) -> dict[str, Any]:
+    """A logarithmic axis with its numbers in full: powers of ten, and 2 and 5 times them where few decades are seen."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if last - first <= _FEW_DECADES else (1,)
+    ticks = [step * 10.0**power for power in range(first, last) for step in steps]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    words = [f"{tick:,.10g}".replace(",", "\u202f") for tick in ticks]
+    return {"type": "log", "range": [math.log10(low), math.log10(high)], "tickvals": ticks, "ticktext": words}
 
 
 def _caches(estimates: Mapping[str, Estimate]) -> str:

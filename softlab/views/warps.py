@@ -131,7 +131,7 @@ def _rows(warps: int, row: float) -> list[str]:
 
 def _axis(window: Window, bottom: float) -> list[str]:
     parts = [svg.line(_LEFT, bottom + 2, svg.WIDTH - 4, bottom + 2)]
-    step = _step((window.last - window.first) / 8)
+    step = axis_step((window.last - window.first) / 8)
     clock = math.ceil(window.first / step) * step
     while clock <= window.last:
         x = window.x(clock)
@@ -144,7 +144,8 @@ def _axis(window: Window, bottom: float) -> list[str]:
     return [*parts, svg.text(svg.WIDTH - 4, bottom + 30, words, anchor="end", fill=svg.FAINT, size=11)]
 
 
-def _step(least: float) -> float:
+def axis_step(least: float) -> float:
+    """The distance of an axis' ticks: a nice number that is at least so large."""
     size = 1.0
     while True:
         for nice in _NICE:

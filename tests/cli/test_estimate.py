@@ -9,6 +9,7 @@ import pytest
 
 import softlab
 from softlab import cli
+from softlab.timing.what_if import CHANGES
 from softlab.views.estimates import estimate_sentences
 
 FILE = """\
@@ -176,3 +177,29 @@ def test_the_picture_is_a_page(capsys, file, tmp_path):
     assert (status, "ends in .html" in error) == (2, True)
     status, _, error = run(capsys, "estimate", file, *TWICE, "--picture", tmp_path / "none" / "out.html")
     assert (status, "cannot be written" in error) == (2, True)
+
+
+def test_what_if_in_words_and_as_json(capsys, file):
+    status, out, _ = run(capsys, "estimate", file, *TWICE, "--what-if")
+    assert status == 0
+    text = " ".join(out.split())
+    assert "As it is:" in text
+    for name, meaning in CHANGES.items():
+        assert f"With {name} ({meaning}):" in text
+    record = json.loads(run(capsys, "estimate", file, *TWICE, "--what-if", "--json")[1])
+    kernel, args = softlab.Kernel.from_file(file, "twice"), (np.zeros(4096, np.float32), np.zeros(4096, np.float32))
+    expected = kernel.what_if(16, 256, (*args, 4096))
+    assert {k: one["microseconds"] for k, one in record["what_if"].items()} == {
+        k: one.microseconds for k, one in expected.changed.items()
+    }
+    assert "what_if" not in json.loads(run(capsys, "estimate", file, *TWICE, "--json")[1])
+
+
+def test_the_page_has_the_sm_in_cycles_and_what_if(capsys, file, tmp_path):
+    page = tmp_path / "page.html"
+    status, out, _ = run(capsys, "estimate", file, *TWICE, "--picture", page)
+    assert status == 0
+    assert "As it is" not in out
+    text = page.read_text()
+    for words in ("One SM, cycle by cycle", "What if?", "Cycles of a warp on each line", "Roofline"):
+        assert words in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -119,3 +120,11 @@ def test_what_the_pictures_take_from_an_estimate():
         assert sum(one.states.values()) == pytest.approx(one.cycles)
         stalls = {"": 0.0} | {name: value for name, value in one.states.items() if name != "selected"}
         assert one.reason == max(stalls, key=stalls.__getitem__)
+
+
+def test_ticks_are_numbers_in_full():
+    axis = roofline({"mine": made()}).layout.yaxis
+    assert list(axis.ticktext) == [f"{value:,.10g}".replace(",", "\u202f") for value in axis.tickvals]
+    assert "1\u202f000" in axis.ticktext
+    assert all(low < high for low, high in pairwise(axis.tickvals))
+    assert len(axis.tickvals) <= 12
