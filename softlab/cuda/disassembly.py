@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -196,14 +198,70 @@ def disassemble(program: Program, *, cache: bool = True) -> Disassembly:
             "Install it with: pip install nvidia-cuda-nvdisasm (Linux or Windows; it needs no GPU and no driver)."
         )
     path, identity = tool
-    key = hashlib.sha256(f"{_CACHE_FORMAT} {identity} {_OPTIONS}".encode() + program.cubin).hexdigest()
-    entry = cache_folder() / "machine_code" / f"{key}.sass"
+    entry = _entry(identity, program.cubin)
     text = read_text(entry) if cache else None
     if text is None:
-        text = _run(path, program.cubin)
-        if cache:
+        begun = _BEGUN.take(entry) if cache else None
+        text = begun.result() if begun is not None else _run(path, program.cubin)
+        if cache and begun is None:
             write_text(entry, text)
     return parse_disassembly(text, program)
+
+
+def begin_disassembly(program: Program) -> None:
+    """Start nvdisasm for a new cubin, so that it runs while the caller goes on: :func:`disassemble` waits for the rest.
+
+    It takes about 0.3 s for any cubin. Nothing is started where there is no nvdisasm, where its text is kept already,
+    or while it runs for another cubin.
+    """
+    tool = _tool()
+    if tool is None or not program.cubin:
+        return
+    path, identity = tool
+    entry = _entry(identity, program.cubin)
+    if not entry.exists():
+        _BEGUN.begin(entry, path, program.cubin)
+
+
+def _entry(identity: str, cubin: bytes) -> Path:
+    """Where the text of a cubin is kept."""
+    key = hashlib.sha256(f"{_CACHE_FORMAT} {identity} {_OPTIONS}".encode() + cubin).hexdigest()
+    return cache_folder() / "machine_code" / f"{key}.sass"
+
+
+class _Begun:
+    """The one run of nvdisasm that goes on in the background."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._process = 0
+        self._entry: Path | None = None
+        self._text: Future[str] | None = None
+
+    def begin(self, entry: Path, tool: Path, cubin: bytes) -> None:
+        """Run it, if none runs."""
+        if self._process != os.getpid():  # a forked process has no threads of its parent
+            self._pool, self._text, self._process = ThreadPoolExecutor(1, "nvdisasm"), None, os.getpid()
+        if self._text is not None and not self._text.done():
+            return
+        assert self._pool is not None
+        self._entry, self._text = entry, self._pool.submit(_run_and_keep, entry, tool, cubin)
+
+    def take(self, entry: Path) -> Future[str] | None:
+        """The run for this entry of the cache, once; None where there is none."""
+        if self._text is None or self._entry != entry or self._process != os.getpid():
+            return None
+        found, self._text = self._text, None
+        return found
+
+
+_BEGUN = _Begun()
+
+
+def _run_and_keep(entry: Path, tool: Path, cubin: bytes) -> str:
+    text = _run(tool, cubin)
+    write_text(entry, text)
+    return text
 
 
 def _run(tool: Path, cubin: bytes) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from softlab.cuda.compile import Program, compile_program
+from softlab.cuda.disassembly import begin_disassembly
 from softlab.cuda.structs import Struct, arrays_of
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.kernel.arguments import checked_arguments
@@ -78,6 +79,7 @@ class Kernel:
     ) -> None:
         _check_options(options)
         self.program = compile_program(source, name, arch=arch, options=options, file=file)
+        begin_disassembly(self.program)
 
     @classmethod
     def from_file(
@@ -106,7 +108,9 @@ class Kernel:
             OSError: the file cannot be read.
         """
         _check_options(options)
-        return cls.from_program(compile_file(path, name, arch=arch, options=options))
+        kernel = cls.from_program(compile_file(path, name, arch=arch, options=options))
+        begin_disassembly(kernel.program)
+        return kernel
 
     @classmethod
     def from_program(cls, program: Program, variables: VariableStore | None = None) -> Kernel:

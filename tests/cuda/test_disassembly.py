@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
 
 from softlab.cuda import disassembly
 from softlab.cuda.compile import compile_program
-from softlab.cuda.disassembly import DisassemblyError, disassemble, parse_disassembly
+from softlab.cuda.disassembly import DisassemblyError, begin_disassembly, disassemble, parse_disassembly
 
 pytestmark = pytest.mark.skipif(not disassembly.disassembler_found(), reason="needs nvdisasm")
 
@@ -136,3 +137,39 @@ def test_ptx_alone_starts_no_nvdisasm(monkeypatch):
     monkeypatch.setattr(disassembly, "_run", lambda *arguments: pytest.fail("nvdisasm was started"))
     with pytest.raises(DisassemblyError, match="PTX alone"):
         disassemble(program)
+
+
+def test_nvdisasm_runs_while_the_caller_goes_on(monkeypatch, tmp_path, program):
+    expected = disassemble(program)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    ran, go_on, run = [], threading.Event(), disassembly._run
+
+    def waits(*arguments):
+        ran.append(threading.current_thread().name)
+        assert go_on.wait(60)
+        return run(*arguments)
+
+    monkeypatch.setattr(disassembly, "_run", waits)
+    begin_disassembly(program)
+    begin_disassembly(program)  # one run at a time
+    go_on.set()
+    assert disassemble(program) == expected
+    begin_disassembly(program)  # its text is kept
+    assert disassemble(program) == expected
+    assert len(ran) == 1
+    assert ran[0].startswith("nvdisasm")
+
+
+def test_a_background_run_that_fails_says_so_when_it_is_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    program = replace(compile_program(SOURCE, "reverse", cache=False), cubin=b"no cubin at all")
+    begin_disassembly(program)
+    with pytest.raises(DisassemblyError, match="refuses the cubin"):
+        disassemble(program)
+
+
+def test_a_forked_process_does_not_wait_for_its_parents_thread(monkeypatch, tmp_path, program):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    begin_disassembly(program)
+    monkeypatch.setattr(disassembly._BEGUN, "_process", -1)  # as a forked process finds it
+    assert disassemble(program).entry == "reverse"
