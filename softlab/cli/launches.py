@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -205,23 +206,29 @@ def _example(parameter: Parameter) -> str:
 
 def _given(text: str, parameters: Sequence[Parameter], kernel: str) -> Mapping[str, ast.expr]:
     """Parameter -> its value, not read yet. Values without a name are for the first parameters."""
+    names = [one.name for one in parameters]
+    # A parameter may be called as a word of Python, such as `in`.
+    renamed = {f"{name}_of_the_kernel": name for name in names if iskeyword(name)}
+    readable = text
+    for other, name in renamed.items():
+        readable = re.sub(rf"(^|,)(\s*){name}(\s*=(?!=))", rf"\1\2{other}\3", readable)
     try:
-        call = ast.parse(f"f({text}\n)", mode="eval").body
+        call = ast.parse(f"f({readable}\n)", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         words = error.msg if isinstance(error, SyntaxError) else str(error) or "too deeply nested"
         raise ValueError(f"--args {text}: {words}.\n{_help(parameters, kernel)}") from None
-    names = [one.name for one in parameters]
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "f":
         raise ValueError(f"--args {text}: this is no list of values.\n{_help(parameters, kernel)}")
     if len(call.args) > len(names):
         raise ValueError(f"--args {text}: more values than parameters.\n{_help(parameters, kernel)}")
     given = dict(zip(names, call.args, strict=False))
     for keyword in call.keywords:
-        if keyword.arg not in names:
-            raise ValueError(f"--args: the kernel has no parameter {keyword.arg!r}.\n{_help(parameters, kernel)}")
-        if keyword.arg in given:
-            raise ValueError(f"--args has two values for {keyword.arg}")
-        given[keyword.arg] = keyword.value
+        asked = renamed.get(keyword.arg or "", keyword.arg or "")
+        if asked not in names:
+            raise ValueError(f"--args: the kernel has no parameter {asked!r}.\n{_help(parameters, kernel)}")
+        if asked in given:
+            raise ValueError(f"--args has two values for {asked}")
+        given[asked] = keyword.value
     return given
 
 

@@ -123,3 +123,10 @@ def test_sizes(text, expected):
 def test_wrong_sizes(text):
     with pytest.raises(ValueError, match="one to three whole numbers above 0"):
         sizes("--grid", text)
+
+
+def test_a_parameter_may_be_called_as_a_word_of_python():
+    x, count = arguments("in=zeros(8), lambda=3", parameters("const float* in", "int lambda"), "k")
+    assert (x.shape, count) == ((8,), 3)
+    with pytest.raises(ValueError, match="two values for in"):
+        arguments("zeros(8), in=zeros(8)", parameters("const float* in", "int n"), "k")
