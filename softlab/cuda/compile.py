@@ -295,8 +295,8 @@ def _compile(
             entry=entry,
             ptx=nvrtc.getPTX(handle).decode(),
             cubin=_whole_elf(bytes(nvrtc.getCUBIN(handle))),
-            **_resources(log, entry),
-            reports={kernel: _resources(log, kernel) for kernel in entries},
+            **assembler_report(log, entry),
+            reports={kernel: assembler_report(log, kernel) for kernel in entries},
             headers=dict(headers),
         )
 
@@ -311,7 +311,7 @@ def compile_reports(
     """
     nvrtc = _nvrtc()
     with _compiled(source, names, _architecture(arch), tuple(options), file) as (handle, log):
-        return {name: _resources(log, nvrtc.getLoweredName(handle, name)) for name in names}
+        return {name: assembler_report(log, nvrtc.getLoweredName(handle, name)) for name in names}
 
 
 def lowered_names(program: Program, further: str, names: Sequence[str]) -> list[str]:
@@ -397,7 +397,7 @@ def _excerpt(source: str, file: str, log: str) -> str:
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 
 
-def _resources(log: str, entry: str) -> dict[str, int]:
+def assembler_report(log: str, entry: str) -> dict[str, int]:
     """The assembler's report on one entry function in ``--ptxas-options=-v`` form."""
     section = log.partition(f"Compiling entry function '{entry}'")[2].partition("Compiling entry function")[0]
 

@@ -147,7 +147,12 @@ _NUMBER = re.compile(r"-?0x[0-9a-f]+|-?\d+")
 
 
 def find_nvdisasm() -> Path | None:
-    """Where ``nvdisasm`` is: in a package ``nvidia-cuda-nvdisasm``, CUDA's toolkit, or on the path; None if nowhere."""
+    """Where ``nvdisasm`` is, as :func:`find_tool` finds it; it comes with the package ``nvidia-cuda-nvdisasm``."""
+    return find_tool("nvdisasm")
+
+
+def find_tool(name: str) -> Path | None:
+    """Where a program of NVIDIA is: in one of its Python packages, CUDA's toolkit, or on the path; None if nowhere."""
     folders: list[Path] = []
     nvidia = importlib.util.find_spec("nvidia")
     for root in nvidia.submodule_search_locations if nvidia and nvidia.submodule_search_locations else ():
@@ -160,7 +165,7 @@ def find_nvdisasm() -> Path | None:
         toolkit = get_cuda_path()
         folders += [Path(toolkit) / "bin"] if toolkit else []
     for folder in (*folders, None):
-        found = shutil.which("nvdisasm", path=folder)
+        found = shutil.which(name, path=folder)
         if found:
             return Path(found)
     return None
@@ -190,7 +195,10 @@ def disassemble(program: Program, *, cache: bool = True) -> Disassembly:
         DisassemblyError: nvdisasm is missing, or it refuses the cubin.
     """
     if not program.cubin:
-        raise DisassemblyError(f"the program of {program.name} is PTX alone: it has no machine code")
+        raise DisassemblyError(
+            f"the program of {program.name} is PTX alone: it has no machine code. "
+            "With ptxas (pip install 'softlab[ptx]') a kernel of PTX gets one, if ptxas takes the file"
+        )
     tool = _tool()
     if tool is None:
         raise DisassemblyError(

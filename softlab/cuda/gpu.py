@@ -313,7 +313,7 @@ def _loaded(program: Program, device: int) -> tuple[Any, Any]:
         module.load(image(program, (properties["major"], properties["minor"])))
     except driver.CUDADriverError as error:
         raise Error(
-            f"the driver cannot load {program.name}, compiled for {program.arch} by NVRTC {program.nvrtc}: {error}. "
+            f"the driver cannot load {program.name}, compiled for {program.arch} by {_compiler(program)}: {error}. "
             "If it calls the PTX version unsupported, the driver is older than NVRTC: update the driver, or compile "
             f"for this GPU with arch='sm_{properties['major']}{properties['minor']}'."
         ) from error
@@ -321,6 +321,10 @@ def _loaded(program: Program, device: int) -> tuple[Any, Any]:
     if _blocks_per_cluster(program) > _PORTABLE_CLUSTER:
         driver.funcSetAttribute(function.ptr, _NON_PORTABLE_CLUSTER, 1)
     return module, function
+
+
+def _compiler(program: Program) -> str:
+    return f"NVRTC {program.nvrtc}" if program.nvrtc else "another compiler"
 
 
 def _blocks_per_cluster(program: Program) -> int:
@@ -344,7 +348,7 @@ def image(program: Program, capability: tuple[int, int]) -> bytes:
         raise Error(f"program of {program.name} has the architecture {program.arch!r}: expected one such as 'sm_90'")
     compiled = (int(found[1]), int(found[2]))
     if compiled == capability or (compiled[0] == capability[0] and compiled < capability and not found[3]):
-        return program.cubin
+        return program.cubin or program.ptx.encode()
     if compiled < capability and not found[3]:
         return program.ptx.encode()
     here = f"sm_{capability[0]}{capability[1]}"

@@ -53,6 +53,23 @@ def compile_file(
         raise CompileError(f"{error}\n{note}", log=error.log) from None
 
 
+def sibling_of(program: Program, name: str) -> Program:
+    """Another kernel of a program's source, or of its PTX where that is all there is."""
+    if not program.nvrtc:
+        from softlab.kernel.ptx import ptx_program
+
+        own = program.source == program.ptx
+        source = None if own else program.source
+        return ptx_program(program.ptx, name, arch=program.arch, source=source, file=program.file)
+    return program.sibling(name) or compile_program(
+        *(program.source, name),
+        arch=program.arch,
+        options=program.options,
+        file=program.file,
+        headers=program.headers,
+    )
+
+
 def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
     """What NVRTC calls the kernel.
 

@@ -17,7 +17,7 @@ from softlab.cuda.disassembly import begin_disassembly
 from softlab.cuda.structs import Struct, arrays_of
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.kernel.arguments import checked_arguments
-from softlab.kernel.files import compile_file
+from softlab.kernel.files import compile_file, sibling_of
 from softlab.kernel.layouts import Layouts
 from softlab.kernel.limits import (
     LaunchShape,
@@ -113,6 +113,38 @@ class Kernel:
         return kernel
 
     @classmethod
+    def from_ptx(
+        cls,
+        text: str,
+        name: str | None = None,
+        *,
+        arch: str | None = None,
+        source: str | None = None,
+        file: str = "kernel.ptx",
+    ) -> Kernel:
+        """A kernel of PTX that any compiler has made: Triton's, CuTe DSL's, nvcc's.
+
+        The emulator runs the PTX as it is. With NVIDIA's assembler (``pip install 'softlab[ptx]'``) it also gets
+        machine code, so that counters, registers and estimates are those of the machine code; ``run.level`` says which.
+        Without it ``program.registers`` is 0, and on a GPU the driver compiles the PTX.
+
+        Arguments:
+            text: the PTX.
+            name: the kernel's symbol, or its name in C++ where one kernel has it. It may be left out where the PTX has
+                one kernel.
+            arch: the architecture; by default the PTX's ``.target``.
+            source: the text that the ``.loc`` lines speak of. Without it, lines are those of the PTX.
+            file: the name of the source in errors and by-line counts.
+
+        Raises:
+            Error: the text is not PTX that the emulator takes; the message names the line.
+            ValueError: it is not clear which kernel is meant; the message lists the kernels. No target.
+        """
+        from softlab.kernel.ptx import ptx_program
+
+        return cls.from_program(ptx_program(text, name, arch=arch, source=source, file=file))
+
+    @classmethod
     def from_program(cls, program: Program, variables: VariableStore | None = None) -> Kernel:
         """The kernel of a program that is compiled already. ``variables``: those of another kernel, to share."""
         kernel = cls.__new__(cls)
@@ -132,15 +164,7 @@ class Kernel:
         Raises:
             CompileError: the source has no such kernel.
         """
-        program = self.program
-        other = program.sibling(name) or compile_program(
-            *(program.source, name),
-            arch=program.arch,
-            options=program.options,
-            file=program.file,
-            headers=program.headers,
-        )
-        kernel = Kernel.from_program(other, self.variables)
+        kernel = Kernel.from_program(sibling_of(self.program, name), self.variables)
         self.variables.add(kernel._emulated.module.variables)
         return kernel
 
@@ -177,7 +201,7 @@ class Kernel:
     @cached_property
     def layouts(self) -> Layouts | None:
         """The types of the source; None for PTX without one."""
-        return Layouts(self.program) if self.program.source else None
+        return Layouts(self.program) if self.program.nvrtc else None
 
     def __repr__(self) -> str:
         return f"Kernel({self.program.name!r}, arch={self.program.arch!r})"

@@ -10,6 +10,7 @@ from softlab.emulator.ptx.syntax import (
     DTYPES,
     REFUSED_TYPES,
     Address,
+    Frame,
     Function,
     Immediate,
     Instruction,
@@ -258,7 +259,7 @@ class Body:
                 tuple(operands),
                 guard,
                 negated,
-                self.locations.frames,
+                self.locations.at(line),
                 text,
                 line,
                 self.used_bytes if opcode == "ld" else None,
@@ -294,6 +295,10 @@ class Body:
             return Address(first, sign * tokens.integer())
         return first
 
+    @property
+    def _frames(self) -> tuple[Frame, ...]:
+        return self.locations.at(self.tokens.line(self.tokens.next.start))
+
     def _negation(self, operand: Operand) -> Register:
         """``!p`` as a source: a register of its own that holds the negation."""
         if not isinstance(operand, Register):
@@ -301,7 +306,7 @@ class Body:
         name = self._unique("%not")
         self.registers[name] = "pred"
         negation = Register(name, "pred")
-        self.instructions.append(Instruction("not", ("pred",), (negation, operand), frames=self.locations.frames))
+        self.instructions.append(Instruction("not", ("pred",), (negation, operand), frames=self._frames))
         return negation
 
     def _list(self, end: str) -> tuple[Operand, ...]:

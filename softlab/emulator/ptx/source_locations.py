@@ -10,6 +10,7 @@ from softlab.emulator.ptx.tokens import Tokens
 _INCLUDE_FOLDER = re.compile(r".*/(?:include|_cccl/\w+)/")
 
 
+_LOC = re.compile(r"^\s*\.loc\b", re.MULTILINE)
 #: Records hold lines as 32-bit integers.
 _LAST_LINE = 2**31 - 1
 
@@ -17,13 +18,19 @@ _LAST_LINE = 2**31 - 1
 class SourceLocations:
     """Follows the ``.loc`` directives; ``frames`` is the location of the next instruction, innermost call first.
 
-    ``main`` is the name that the kernel's own file gets (``parse`` says how).
+    ``main`` is the name that the kernel's own file gets (``parse`` says how). In PTX without any ``.loc`` the lines are
+    those of the PTX.
     """
 
     def __init__(self, text: str, main: str | None) -> None:
         self.frames: tuple[Frame, ...] = ()
         self._files = _file_names(text, main)
         self._known: dict[tuple[str, str, str], tuple[Frame, ...]] = {}
+        self._own_lines = None if main is None or _LOC.search(text) else main
+
+    def at(self, line: int) -> tuple[Frame, ...]:
+        """The location of an instruction in this line of the PTX. PTX without ``.loc`` is its own source."""
+        return self.frames if self._own_lines is None else (Frame(self._own_lines, line),)
 
     def take(self, tokens: Tokens) -> None:
         """``.loc file line column [, function_name label[+n], inlined_at file line column]``.
