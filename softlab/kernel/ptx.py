@@ -66,9 +66,8 @@ def _entry(name: str | None, kernels: list[str]) -> str:
         return kernels[0]
     if name in kernels:
         return name
-    found = [
-        kernel for kernel in kernels if qualified_name(kernel).split("<")[0] == name or qualified_name(kernel) == name
-    ]
+    named = {kernel: qualified_name(kernel) for kernel in kernels}
+    found = [kernel for kernel, full in named.items() if name in (full, full.partition("<")[0])]
     if len(found) != 1:
         what = "several kernels" if found else "no kernel"
         raise ValueError(f"the PTX has {what} {name!r}; it has {listed}")
