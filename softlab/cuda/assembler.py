@@ -46,7 +46,7 @@ def _run(tool: Path, ptx: str, arch: str) -> Assembled:
     with tempfile.TemporaryDirectory(prefix="softlab") as folder:
         source, cubin = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx)
-        command = [tool, f"-arch={arch}", "-v", "-lineinfo", source, "-o", cubin]
+        command = [str(tool), f"-arch={arch}", "-v", "-lineinfo", str(source), "-o", str(cubin)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
         except (OSError, subprocess.SubprocessError) as error:

@@ -43,6 +43,12 @@ _ALIGNMENT = re.compile(rb"__align__\s*\([^()]*\)|__builtin_align__\s*\([^()]*\)
 _FUNCTION_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\([^)]*\)((?:.*\\\n)*.*)$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
 _MACRO_CALL = re.compile(rb"^([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+#: Comments and strings, and (group 1) what stands in a conditional of the preprocessor up to a comment.
+_CONDITIONAL = re.compile(
+    rb"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\""
+    rb"|^([ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?:\\\n|(?!//|/\*)[^\n])*)",
+    re.MULTILINE | re.DOTALL,
+)
 #: Where a project keeps its headers, and how many folders up they are looked for.
 _HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", ".")
 _LEVELS_UP = 5
@@ -319,7 +325,16 @@ def _device_text(file: _File) -> str:
         for at in range(start, end):
             if text[at] != 0x0A:
                 text[at] = 0x20
+    for start, end in _conditionals(file.text):
+        text[start:end] = file.text[start:end]
     return text.decode()
+
+
+def _conditionals(text: bytes) -> Iterator[tuple[int, int]]:
+    """The places of ``#if``, ``#else``, ``#endif`` and the like. All of them stay: then none lacks its partner."""
+    for match in _CONDITIONAL.finditer(text):
+        if match.group(1) is not None:
+            yield match.span(1)
 
 
 def _host_members(node: Node, spaces: re.Pattern[str]) -> Iterator[Node]:

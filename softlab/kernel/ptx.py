@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePath
+from typing import Any
 
 from softlab.cuda.assembler import assemble
 from softlab.cuda.compile import Program, assembler_report
@@ -36,8 +37,8 @@ def ptx_program(text: str, name: str | None, *, arch: str | None, source: str | 
     image = link(module, entry)
     chosen = arch or (target[1] if target else "")
     found = assemble(text, chosen)
-    figures = {"registers": 0, "static_smem_bytes": image.static_shared_bytes, "local_bytes": image.local_bytes}
-    report = {**figures, "spill_bytes": 0}
+    figures: dict[str, Any] = {"registers": 0, "static_smem_bytes": image.static_shared_bytes, "local_bytes": image.local_bytes}
+    report: dict[str, Any] = {**figures, "spill_bytes": 0}
     if found.cubin:
         try:
             report = assembler_report(found.log, entry)

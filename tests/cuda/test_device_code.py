@@ -167,3 +167,34 @@ def test_macro_calls_at_namespace_level() -> None:
 
 def test_a_name_with_two_values_has_none() -> None:
     assert Constants.of("#define N 3\n#define N 4\n").number("N") == "N"
+
+
+def test_conditionals_stay_where_the_parser_loses_its_way() -> None:
+    text = """\
+#ifndef GUARD
+#define GUARD
+/*
+#if 0
+*/
+#if __has_include(<nothing.h>) // "
+void a() {
+#else
+void a(int b) {
+#endif
+  call();
+}
+#if 1
+Info b() { return info; }
+#else
+Info b() { exit(1); }  /*
+#endif */
+#endif
+__global__ void k(float* x) { *x = 1; }
+#endif // GUARD
+"""
+    code = device_code.read(text)
+    words = ("#ifndef", "#if 0", "#if __has", "#else", "#endif", "#if 1", "#else", "#endif", "#endif")
+    found = [line.strip() for line in code.source.splitlines() if line.lstrip().startswith(("#if", "#e"))]
+    assert [line.startswith(word) for line, word in zip(found, words, strict=True)] == [True] * len(words)
+    assert "Info" not in code.source
+    assert "__global__ void k(float* x) { *x = 1; }" in code.source
