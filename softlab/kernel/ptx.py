@@ -37,8 +37,8 @@ def ptx_program(text: str, name: str | None, *, arch: str | None, source: str | 
     image = link(module, entry)
     chosen = arch or (target[1] if target else "")
     found = assemble(text, chosen)
-    figures: dict[str, Any] = {"registers": 0, "static_smem_bytes": image.static_shared_bytes, "local_bytes": image.local_bytes}
-    report: dict[str, Any] = {**figures, "spill_bytes": 0}
+    sizes = {"static_smem_bytes": image.static_shared_bytes, "local_bytes": image.local_bytes}
+    report: dict[str, Any] = {"registers": 0, "spill_bytes": 0, **sizes}
     if found.cubin:
         try:
             report = assembler_report(found.log, entry)
