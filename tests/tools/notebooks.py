@@ -31,7 +31,9 @@ from softlab.magics import ESTIMATE
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 MODEL_ID = "0" * 32
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-CHECKED = "# NBVAL_CHECK_OUTPUT"
+#: The tag of a cell whose output nbval compares. (The comment that nbval takes, too, becomes a tag: learners read cells.)
+CHECKED = "nbval-check-output"
+CHECKED_COMMENT = "# NBVAL_CHECK_OUTPUT"
 #: How the Markdown cell with the course's word list begins.
 WORD_LIST = "## Words of this course"
 #: One cell may take this long (a first compilation with CUB takes 3 s); a cell that hangs fails with its text.
@@ -84,12 +86,20 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         seen.add(cell.id)
         for name in RUN_METADATA:
             cell.metadata.pop(name, None)
+        if CHECKED_COMMENT in cell.source.splitlines():
+            cell.source = "\n".join(line for line in cell.source.splitlines() if line != CHECKED_COMMENT)
+            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), CHECKED]
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if ESTIMATE not in output.get("metadata", {})]
         for output in cell.get("outputs", ()):
             if WIDGET_VIEW in output.get("data", {}):
                 output.data[WIDGET_VIEW]["model_id"] = MODEL_ID
     return fresh
+
+
+def is_checked(cell: NotebookNode) -> bool:
+    """Whether nbval compares the cell's output with the stored one."""
+    return CHECKED in cell.metadata.get("tags", ())
 
 
 def read(text: str) -> NotebookNode:
@@ -122,13 +132,13 @@ def problems(path: Path) -> list[str]:
     counts = [cell.execution_count for cell in code]
     if counts != list(range(1, len(code) + 1)):
         found.append(f"not executed once from top to bottom: its execution counts are {counts}")
-    if not any(CHECKED in cell.source for cell in code):
-        found.append(f"no cell is compared: mark those with fixed output {CHECKED}")
+    if not any(is_checked(cell) for cell in code):
+        found.append(f"no cell is compared: give those with fixed output the tag {CHECKED}")
     for cell in code:
         kinds = Counter(output.get("name", output.output_type) for output in cell.outputs)
         if kinds["stderr"] or kinds["error"]:
             found.append(f"cell {cell.id} stores a warning or an error")
-        if CHECKED in cell.source and not cell.outputs:
+        if is_checked(cell) and not cell.outputs:
             found.append(f"cell {cell.id} is marked to be compared and has no output")
     if not found and text != text_of(normalised(notebook)):
         found.append("not in the stored form")

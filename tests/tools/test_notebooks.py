@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -43,6 +45,23 @@ def test_outputs_and_counts_are_stored(stored):
     assert cells[2].outputs[0].data["text/plain"] == "5"
 
 
+def test_the_comment_of_a_compared_cell_becomes_a_tag(stored):
+    cells = [cell for cell in nbformat.read(stored, as_version=4).cells if cell.cell_type == "code"]
+    assert [cell.metadata.get("tags", []) for cell in cells] == [[], ["nbval-check-output"], []]
+    assert cells[1].source.startswith("for part in 'abc':")
+
+
+@pytest.mark.parametrize(("output", "status"), [('"abc"', 0), ('"abd"', 1)])
+def test_nbval_compares_the_cells_with_the_tag(stored, tmp_path, output, status):
+    """As `make test-notebooks` runs it: one output changed, and it fails."""
+    path = tmp_path / "tagged.ipynb"
+    path.write_text(stored.read_text().replace('"abc"', output))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval-lax", "--nbval-current-env"]
+    done = subprocess.run([*command, str(path)], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == status, done.stdout
+    assert ("Cell outputs differ" in done.stdout) == bool(status)
+
+
 def test_check_shows_what_changed(stored, tmp_path):
     path = tmp_path / "changed.ipynb"
     path.write_text(stored.read_text().replace('"abc"', '"abd"'))
@@ -73,7 +92,8 @@ def test_cells_keep_their_ids_and_get_one_where_missing():
     [
         (lambda nb: nb.metadata.update(widgets={}), "widget state"),
         (lambda nb: nb.cells[2].update(execution_count=None), "not executed once from top to bottom"),
-        (lambda nb: nb.cells[2].update(source="print('abc')"), "no cell is compared"),
+        (lambda nb: nb.cells[2].metadata.update(tags=[]), "no cell is compared"),
+        (lambda nb: nb.cells[1].update(source="# NBVAL_CHECK_OUTPUT\nslider"), "not in the stored form"),
         (lambda nb: nb.cells[2].update(outputs=[]), "has no output"),
         (
             lambda nb: nb.cells[2].outputs.append(new_output("stream", name="stderr", text="Careful")),
