@@ -8,7 +8,7 @@ Right. (1 of 3 in this notebook, 1 of 58 in the course)
 >>> course.progress()  # a table: what is solved, lesson by lesson
 """
 
-from softlab.course.catalogue import Lesson, exercise, lesson, lessons
+from softlab.course.catalogue import Lesson, exercise, lesson, lessons, prediction
 from softlab.course.learners import Progress, progress_file, reset
 from softlab.course.overview import Overview, progress
 
@@ -19,6 +19,7 @@ __all__ = [
     "exercise",
     "lesson",
     "lessons",
+    "prediction",
     "progress",
     "progress_file",
     "reset",

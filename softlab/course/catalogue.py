@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from softlab.course.exercises import Exercise
+from softlab.course.predictions import Question
 from softlab.course.standings import discovered
+
+if TYPE_CHECKING:
+    from softlab.explorers import Prediction
 
 
 @dataclass(frozen=True)
@@ -15,7 +20,7 @@ class Lesson:
     """One notebook of the course.
 
     number: "03"; notebook: its file name; minutes: how long a learner takes; objectives: what a learner can do
-    afterwards, phrases that follow "you can"; exercises: in the order of the notebook.
+    afterwards, phrases that follow "you can"; exercises, predictions: in the order of the notebook.
     """
 
     number: str
@@ -24,12 +29,15 @@ class Lesson:
     minutes: int
     objectives: tuple[str, ...]
     exercises: tuple[Exercise, ...] = ()
+    predictions: tuple[Question, ...] = ()
 
     def __post_init__(self) -> None:
-        ids = [exercise.id for exercise in self.exercises]
+        ids = [exercise.id for exercise in self.exercises] + [question.id for question in self.predictions]
         wrong = [name for name in ids if not re.fullmatch(rf"{self.number}(-[a-z0-9]+)+", name)]
         if wrong or len(set(ids)) < len(ids):
-            raise ValueError(f"exercises of lesson {self.number} have an id {self.number}-some-words each, not {ids}")
+            raise ValueError(
+                f"exercises and predictions of lesson {self.number} have an id {self.number}-some-words each, not {ids}"
+            )
 
     @property
     def head(self) -> str:
@@ -76,3 +84,17 @@ def exercise(id: str) -> Exercise:
         ids += found.ids if found.number == number else ()
     known = ", ".join(ids) or f"there are exercises in {', '.join(f.number for f in lessons() if f.exercises)}"
     raise ValueError(f"no exercise {id!r}: {known}")
+
+
+def prediction(id: str) -> Prediction:
+    """The question of that id as a widget: ``softlab.explorers.Prediction``.
+
+    Raises:
+        ValueError: there is none; the message lists those that there are.
+    """
+    from softlab.explorers import Prediction
+
+    questions = {question.id: question for found in lessons() for question in found.predictions}
+    if id not in questions:
+        raise ValueError(f"no prediction {id!r}: there are {', '.join(questions)}")
+    return Prediction(questions[id].question, questions[id].answers)

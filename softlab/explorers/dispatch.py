@@ -39,8 +39,8 @@ class DispatchExplorer(Explorer):
 
     Traits: ``rows``, ``cols`` (the shape of x), ``axis`` ("last" or "first"), ``dtype``, ``op``, ``device``: the call.
     ``kernel``, ``pack``, ``block``: a choice of your own, or "as planned". ``summary``: kernel, pack_size, block_size,
-    grid, waves, steps (questions), planned (the kernel without your choices), recorded (share of a device copy, or
-    None); ``note``: why your choices cannot be had, "" where they can.
+    grid, waves, steps (questions), planned (the kernel without your choices), rows and cols (that the kernel sees),
+    recorded (share of a device copy, or None), note; ``note``: why your choices cannot be had, "" where they can.
     """
 
     rows = Int(4096).tag(state=True)
@@ -131,6 +131,9 @@ class DispatchExplorer(Explorer):
             "waves": round(made.waves, 2),
             "steps": [step.question for step in steps],
             "planned": planned.kernel,
+            "rows": made.rows,
+            "cols": made.cols,
+            "note": self.note,
             "recorded": round(shown.of_copy, 3) if shown else None,
         }
         self.message.value = tables.lines([self.note]) if self.note else ""

@@ -17,6 +17,19 @@ class Explorer(HasTraits):
     """
 
     widget: widgets.Widget
+    _made_with: tuple[tuple[Any, ...], dict[str, Any]]
+    _bound: list[str]
+    _twin: Explorer | None
+    #: The state when a cell displayed it, None before.
+    displayed: dict[str, Any] | None = None
+    _first_state: dict[str, Any]
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """Keep the arguments: :meth:`at` makes another explorer with them."""
+        made = super().__new__(cls, *arguments, **options)
+        made._made_with = (arguments, options)
+        made._bound, made._twin = [], None
+        return made
 
     @classmethod
     def example(cls) -> Self:
@@ -39,11 +52,44 @@ class Explorer(HasTraits):
                 control.max = value
             control.value = value
 
+        self._bound.append(trait)
         show(getattr(self, trait))
         control.observe(to_trait, "value")
         self.observe(to_control, trait)
 
+    def at(self, **state: Any) -> dict[str, Any]:
+        """The ``summary`` for other values of the controls. The picture stays as it is.
+
+        Controls that are not named have the values that the explorer was made with, wherever a learner has moved them.
+
+        >>> explorer = OccupancyExplorer(threads=256, registers=32)
+        >>> explorer.at(registers=33)["blocks_per_sm"], explorer.at()["blocks_per_sm"]
+        (6, 8)
+
+        Raises:
+            TypeError: there is no such control.
+        """
+        if self._twin is None:
+            arguments, options = self._made_with
+            self._twin = type(self)(*arguments, **options)
+            self._first_state = self._twin.state
+        if unknown := state.keys() - self._first_state.keys():
+            raise TypeError(f"no control {', '.join(sorted(unknown))}: there are {', '.join(self._first_state)}")
+        # In the order of the controls: a later one may depend on an earlier one.
+        for name, value in {**self._first_state, **state}.items():
+            if getattr(self._twin, name) != value:
+                setattr(self._twin, name, value)
+        summary: dict[str, Any] = self._twin.summary  # type: ignore[attr-defined]
+        return dict(summary)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Control -> value, and what else the representation shows."""
+        others = sorted(set(self.trait_names(state=True)) - set(self._bound))
+        return {name: getattr(self, name) for name in (*self._bound, *others)}
+
     def _repr_mimebundle_(self, **options: Any) -> Any:
+        self.displayed = self.state
         bundle = self.widget._repr_mimebundle_(**options)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         if data is not None:

@@ -22,7 +22,7 @@ CONTROLS = (
     ".widget-slider .noUi-handle",
     ".widget-dropdown select",
     ".widget-toggle-buttons .widget-toggle-button:not(.mod-active)",
-    ".widget-radio-box input:not(:checked)",
+    ".widget-radio-box input:not(:checked):not(:disabled)",
     ".widget-checkbox input",
     ".widget-toggle-button:not(.widget-toggle-buttons *)",
     ".widget-button",
@@ -197,6 +197,20 @@ class Notebook(Page):
         waiting = [cell for cell in code if cell["count"] is None]
         assert not waiting, f"cells not executed after {RUN_SECONDS} s: {json.dumps(waiting, indent=1)}"
         return code
+
+    def computed(self, code: str) -> str:
+        """What the notebook's kernel prints when it runs some code, which leaves no trace in the notebook."""
+        return self.page.evaluate(
+            """async code => {
+                const kernel = jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+                const future = kernel.requestExecute({ code, store_history: false });
+                let text = '';
+                future.onIOPub = message => { text += message.content.text ?? message.content.evalue ?? ''; };
+                await future.done;
+                return text;
+            }""",
+            code,
+        )
 
     def show(self, index: int) -> Locator:
         """Scroll to a cell (JupyterLab draws only those in sight) and return its output area."""

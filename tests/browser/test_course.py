@@ -9,11 +9,22 @@ from tests.tools.notebooks import NOTEBOOKS
 
 pytestmark = pytest.mark.browser
 
+#: Prints each explorer that no longer shows what its cell displayed.
+OTHER_STATES = """
+import gc
+from softlab.explorers import Prediction
+from softlab.explorers.explorer import Explorer
+for found in [o for o in gc.get_objects() if isinstance(o, Explorer) and not isinstance(o, Prediction)]:
+    if found.displayed not in (None, found.state):
+        print(found, "was displayed as", found.displayed)
+"""
+
 
 @pytest.mark.parametrize("name", sorted(path.name for path in NOTEBOOKS.glob("*.ipynb")))
 def test_notebook(server, notebook, name):
     notebook.open(server, name)
     cells = notebook.run_all()
+    assert notebook.computed(OTHER_STATES) == "", "a later cell changed the picture of an earlier one"
     moved = [notebook.move_everything(notebook.show(cell["index"])) for cell in cells if cell["widgets"]]
     assert sum(moved), f"{name} has no control that a learner can move"
     assert notebook.console == []
@@ -80,3 +91,36 @@ def test_nothing_is_answered_before_it_is_asked(server, notebook):
     notebook.open(server, "00-start-here.ipynb")
     assert [cell["index"] for cell in notebook.cells() if cell["widgets"] or cell["count"]] == []
     assert notebook.page.locator(".jp-Notebook .jp-OutputArea-child").count() == 0
+
+
+def test_a_prediction_becomes_a_verdict_with_its_reason(server, notebook):
+    notebook.open(server, "04-column-major-shared-memory.ipynb")
+    code = {cell["source"]: cell["index"] for cell in notebook.cells() if cell["type"] == "code"}
+    asked = next(index for source, index in code.items() if "course.prediction" in source)
+    compared = next(index for source, index in code.items() if ".compare(" in source)
+
+    def run_to(index):
+        notebook.page.evaluate(
+            """async ([first, last]) => {
+                const content = jupyterapp.shell.currentWidget.content;
+                for (let k = first; k <= last; ++k) {
+                    content.deselectAll();
+                    content.activeCellIndex = k;
+                    await jupyterapp.commands.execute('notebook:run-cell');
+                }
+            }""",
+            [0 if index == asked else asked + 1, index],
+        )
+
+    run_to(asked)
+    question = notebook.show(asked)
+    question.get_by_text("1 wavefront", exact=True).click()
+    expect(question).to_contain_text("Noted: 1 wavefront")
+    run_to(compared)
+    for index in (asked, compared):
+        verdict = notebook.show(index).locator(".softlab-verdict")
+        expect(verdict).to_contain_text(
+            "The experiment shows: 2 wavefronts. You predicted: 1 wavefront.", timeout=30_000
+        )
+        expect(verdict).to_contain_text("a bank serves one word per wavefront")
+    assert notebook.console == []

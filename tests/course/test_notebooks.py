@@ -60,3 +60,24 @@ def test_links_lead_to_files(number):
     targets = [target for target in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in target]
     assert [target for target in targets if not (NOTEBOOKS / target).exists()] == []
     assert targets, "it says what to read next"
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_the_predictions_are_in_the_notebook_in_their_order(number):
+    source = "\n".join(cell.source for cell in cells(LESSONS[number]) if cell.cell_type == "code")
+    asked = re.findall(r'(\w+) = course\.prediction\("([^"]+)"\)', source)
+    assert [id for _, id in asked] == [question.id for question in LESSONS[number].predictions]
+    assert all(f"{name}.compare(" in source for name, _ in asked)
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_each_answer_of_a_prediction_has_its_reason(number):
+    for question in LESSONS[number].predictions:
+        widget = course.prediction(question.id)
+        assert widget.answers == tuple(question.answers)
+        assert all(why.endswith(".") and len(why) > 30 for why in question.answers.values())
+
+
+def test_an_unknown_prediction_is_named():
+    with pytest.raises(ValueError, match=r"no prediction '00-x': there are 00-three-reads"):
+        course.prediction("00-x")

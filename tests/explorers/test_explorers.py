@@ -193,21 +193,46 @@ def test_plan_explorer_runs_the_launch_of_all_rows():
     assert "cluster" not in explorer.summary
 
 
-def test_prediction_is_kept_and_compared(capsys):
-    prediction = Prediction("How many?", ["1", "2 <of them>"])
-    prediction.compare("1")
-    assert capsys.readouterr().out == "The experiment shows: 1.\n"
+def test_a_prediction_becomes_a_verdict_in_its_widget(capsys):
+    prediction = Prediction("How many?", {"1": "One by itself.", "2 <of them>": "That counts it twice."})
     prediction.radio.value = "2 <of them>"
     assert prediction.choice == "2 <of them>"
-    assert "2 &lt;of them&gt;" in prediction.answer.value
+    assert "Noted: 2 &lt;of them&gt;" in prediction.answer.value
     prediction.compare("1")
-    assert "You predicted: 2 <of them>." in capsys.readouterr().out
+    assert capsys.readouterr().out == "The experiment shows: 1. You predicted: 2 <of them>.\n"
+    shown = prediction.answer.value
+    assert "softlab-wrong" in shown
+    assert "You predicted: 2 &lt;of them&gt;. That counts it twice. One by itself." in shown
+    assert prediction.radio.disabled, "a prediction that can be changed afterwards is none"
+
+
+def test_a_right_prediction_is_confirmed_with_its_reason(capsys):
+    prediction = Prediction("How many?", {"1": "One by itself.", "2": "That counts it twice."})
     prediction.choice = "1"
     assert prediction.radio.value == "1"
     prediction.compare("1")
-    assert "just that" in capsys.readouterr().out
+    assert "You predicted just that." in capsys.readouterr().out
+    assert "softlab-right" in prediction.answer.value
+    assert "One by itself." in prediction.answer.value
+    assert "twice" not in prediction.answer.value
+
+
+def test_without_a_choice_the_experiment_speaks_alone_and_can_be_answered_later(capsys):
+    prediction = Prediction("How many?", ["1", "2"])
+    prediction.compare("1")
+    assert capsys.readouterr().out == "The experiment shows: 1.\n"
+    assert "softlab-unanswered" in prediction.answer.value
+    assert not prediction.radio.disabled
+    prediction.radio.value = "2"
+    assert "softlab-wrong" in prediction.answer.value
+
+
+def test_a_prediction_takes_its_answers_only():
+    prediction = Prediction("How many?", ["1", "2"])
     with pytest.raises(ValueError, match="none of the answers"):
         prediction.choice = "3"
+    with pytest.raises(ValueError, match="'3' is none of the answers: 1, 2"):
+        prediction.compare("3")
 
 
 def test_what_the_kernel_cannot_do_is_shown():

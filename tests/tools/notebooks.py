@@ -31,7 +31,7 @@ from softlab.magics import ESTIMATE
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 MODEL_ID = "0" * 32
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-#: The tag of a cell whose output nbval compares. (The comment that nbval takes, too, becomes a tag: learners read cells.)
+#: The tag of a cell whose output nbval compares. The comment that nbval takes, too, becomes one: learners read cells.
 CHECKED = "nbval-check-output"
 CHECKED_COMMENT = "# NBVAL_CHECK_OUTPUT"
 #: How the Markdown cell with the course's word list begins.

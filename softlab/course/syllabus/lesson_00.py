@@ -9,6 +9,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 from softlab.plans import plan
 
@@ -74,6 +75,24 @@ LESSON = Lesson(
             ),
             hint="Each of the 256 threads copies four numbers. Which four does thread 0 copy?",
             because="Neighbouring lanes touch neighbouring numbers, so each sector comes once, and whole.",
+        ),
+    ),
+    predictions=(
+        Question(
+            id="00-three-reads",
+            question=(
+                "The uncached kernel reads a row three times. How much does it ask of global memory, compared "
+                "with the floor?"
+            ),
+            answers={
+                "1.5 times the floor": (
+                    "That would be one read too many. There are two: three reads and one write are four moves."
+                ),
+                "2 times the floor": "Three reads and one write are four moves, and the floor has two.",
+                "3 times the floor": (
+                    "That counts the reads alone. The floor is a read and a write, so four moves are compared with two."
+                ),
+            },
         ),
     ),
 )

@@ -11,6 +11,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Call, Number, WriteFunction
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 from softlab.operators import trace_plan
 from softlab.plans import forced
@@ -178,6 +179,33 @@ LESSON = Lesson(
             "And -inf - -inf is NaN.",
             because="This is the online softmax (Milakov and Gimelshein, 2018): it saves a pass over the row.",
             fault_hints={"global-out-of-bounds": "There may be more threads than rows."},
+        ),
+    ),
+    predictions=(
+        Question(
+            id="01-overflow",
+            question="From which whole x on is e^x too large for a float32?",
+            answers={
+                "16": "e^16 is about nine million. Even float16 ends only at 65 504, which e^11 nearly reaches.",
+                "89": "The largest float32 is about 3.4 * 10^38, and e^88.7 is as large.",
+                "1000": "That is far beyond. A double overflows at 710, and a float32 much earlier.",
+                "10^38": "So large may the result be, not x. The logarithm of 3.4 * 10^38 is about 88.7.",
+            },
+        ),
+        Question(
+            id="01-same-bits",
+            question="Three kernels, one formula. Do they return the same 4096 numbers?",
+            answers={
+                "yes, to the last bit": (
+                    "Each kernel adds the row's numbers in another order, and each addition rounds."
+                ),
+                "yes, but for the last digits": (
+                    "The kernels add in different orders, so they round differently, and only the last digits show it."
+                ),
+                "no, they differ by some percent": (
+                    "Rounding of a float32 is about one part in ten million. It does not grow to percents here."
+                ),
+            },
         ),
     ),
 )

@@ -9,6 +9,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 from softlab.instruments.coalescing import SECTOR_BYTES, global_sectors
 from softlab.operators import trace_plan
@@ -155,6 +156,23 @@ LESSON = Lesson(
             fault_hints={
                 "global-out-of-bounds": "n / 8 packs, and perhaps more threads than that.",
                 "misaligned": "A pack of 16 bytes begins at a multiple of 16: pack i begins at element 8 * i.",
+            },
+        ),
+    ),
+    predictions=(
+        Question(
+            id="02-wide-packs",
+            question="A warp reads a row of 1024 float32. With packs of 4 instead of packs of 1, what does it take?",
+            answers={
+                "a quarter of the loads, a quarter of the sectors": (
+                    "A sector has 32 bytes however it is asked for, and the row has the same bytes as before."
+                ),
+                "a quarter of the loads, as many sectors": (
+                    "Each load moves four times the bytes. The bytes of the row, and so its sectors, stay the same."
+                ),
+                "as many loads, a quarter of the sectors": (
+                    "It is the other way round: a pack changes how much one load moves, not how many bytes the row has."
+                ),
             },
         ),
     ),

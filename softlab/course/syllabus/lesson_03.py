@@ -9,6 +9,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most, no_shared_memory
 from softlab.kernel import Kernel
 from softlab.operators import trace_plan
@@ -153,6 +154,21 @@ LESSON = Lesson(
             fault_hints={
                 "global-out-of-bounds": "The last block may have more groups than there are rows.",
                 "inactive-lane": "The mask must name the lanes that come to the shuffle, and no others that wait.",
+            },
+        ),
+    ),
+    predictions=(
+        Question(
+            id="03-how-many-steps",
+            question="How many such steps does it take until each of 32 lanes knows the maximum of all 32 numbers?",
+            answers={
+                "5": "After each step a lane knows twice as many numbers: 2, 4, 8, 16, 32.",
+                "16": (
+                    "Half of the lanes could give their number to the other half in one step, since all exchange "
+                    "at once."
+                ),
+                "31": "One after the other, one lane would need 31 comparisons. Here all lanes compare at once.",
+                "32": "One after the other, one lane would look at 32 numbers. Here all lanes compare at once.",
             },
         ),
     ),

@@ -9,6 +9,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import no_bank_conflicts
 from softlab.kernel import Kernel
 
@@ -80,6 +81,22 @@ LESSON = Lesson(
             ),
             hint="y[row][column] is x[column][row].",
             because="With rows of an odd number of words, a column comes by every bank.",
+        ),
+    ),
+    predictions=(
+        Question(
+            id="04-even-words",
+            question="32 lanes write words 0, 2, 4, ..., 62. How many wavefronts does that store take?",
+            answers={
+                "1 wavefront": "Words 0 and 32 are both in bank 0, and a bank serves one word per wavefront.",
+                "2 wavefronts": "Only the 16 even banks are used, and each has two words to take.",
+                "16 wavefronts": (
+                    "16 is how many banks are used. Each of them has two words, and the banks work at the same time."
+                ),
+                "32 wavefronts": (
+                    "That would be the case if all 32 words were in one bank. Here each used bank has two."
+                ),
+            },
         ),
     ),
 )

@@ -10,6 +10,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
@@ -172,6 +173,17 @@ LESSON = Lesson(
                 "uninitialized-shared": "A block of 96 threads has three warps: nobody writes for a fourth.",
                 "inactive-lane": "Let all 32 lanes of a warp come to the shuffle; who has no number brings one that "
                 "changes nothing.",
+            },
+        ),
+    ),
+    predictions=(
+        Question(
+            id="05-no-barrier",
+            question="There is no barrier between the write and the read. What does y hold afterwards?",
+            answers={
+                "the right numbers": "That holds only if the warp that writes goes first, and nothing says so.",
+                "zeros": "That holds only if the warp that reads goes first, and nothing says so.",
+                "it depends on which warp goes first": "Nothing orders the write and the read: this is a race.",
             },
         ),
     ),

@@ -11,6 +11,7 @@ from softlab.bench import caches
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 from softlab.hardware.devices import Device
 
@@ -140,6 +141,24 @@ LESSON = Lesson(
                 "race": "Between two uses of the same words stands a barrier.",
                 "barrier-divergence": "All threads come to every call of `block_max` and `block_sum`, those without "
                 "numbers, too.",
+            },
+        ),
+    ),
+    predictions=(
+        Question(
+            id="06-three-reads",
+            question="Rows of 65 536 float32 in blocks of 1024. How often does an H200 read each byte from DRAM?",
+            answers={
+                "once: L2 serves the rest": (
+                    "One row of 256 KiB would fit the L2. But 264 blocks work on 264 rows at once: 66 MiB."
+                ),
+                "about twice": (
+                    "The rows in flight have 66 MiB, more than the L2. A row is gone before its block comes back to it."
+                ),
+                "three times: L2 is no help": (
+                    "264 rows are in flight at once, 66 MiB in all. The L2 has 60 MiB, so each row is pushed out "
+                    "before it is read again."
+                ),
             },
         ),
     ),

@@ -9,6 +9,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import blocks_per_sm, no_spills
 from softlab.hardware.occupancies import occupancy
 
@@ -82,6 +83,20 @@ LESSON = Lesson(
                 blocks_per_sm(8, "Must a thread hold the numbers? It can read them again."),
             ),
             hint="y[t] is the largest of x[i * 256 + t] over all i, plus the logarithm of the sum of e^(x - largest).",
+        ),
+    ),
+    predictions=(
+        Question(
+            id="07-one-register-more",
+            question="Blocks of 256 threads with 33 registers each: how many does an SM of an H200 hold?",
+            answers={
+                "8 blocks": "That is with 32 registers. One register more, and eight blocks need more than the SM has.",
+                "7 blocks": "Registers are given out in steps of 8 per thread: 33 count as 40.",
+                "6 blocks": (
+                    "33 registers are rounded up to 40 per thread. 65 536 registers are enough for six such blocks."
+                ),
+                "4 blocks": "That would be the case with 64 registers per thread. 33 are rounded up to 40.",
+            },
         ),
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Call, MultipleChoice, Number, WriteFunction
+from softlab.course.predictions import Question
 from softlab.plans import plan
 
 BLOCK_SIZES = (128, 256, 512, 1024)
@@ -76,6 +77,20 @@ LESSON = Lesson(
                 (most_threads, "Threads come second. First comes the number of blocks, which 128 sets."),
             ),
             hint="The largest size that holds as many blocks as 128 does; else 128.",
+        ),
+    ),
+    predictions=(
+        Question(
+            id="08-rows-of-4096",
+            question="Which block size does the rule take for rows of 4096 float32?",
+            answers={
+                "128": (
+                    "The rule wants the most blocks per SM first. Thirteen blocks of 128 threads fit, and eight of 256."
+                ),
+                "256": "Eight blocks of 256 threads fit. But thirteen of 128 do, and the rule counts blocks first.",
+                "512": "Four blocks of 512 threads fit. But thirteen of 128 do, and the rule counts blocks first.",
+                "1024": "Two blocks of 1024 threads fit. But thirteen of 128 do, and the rule counts blocks first.",
+            },
         ),
     ),
 )

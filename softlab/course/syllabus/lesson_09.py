@@ -8,6 +8,7 @@ from typing import Any
 from softlab.bench import consequences, recordings
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Call, Judged, Number, WriteFunction
+from softlab.course.predictions import Question
 from softlab.plans import forced, plan
 
 #: The share of a device copy that the plan is to be beaten by.
@@ -119,6 +120,22 @@ LESSON = Lesson(
                 (no_double, "Double precision always goes uncached."),
             ),
             hint="First double precision, then the registers of a warp, then 48 KiB less 64 bytes of the reductions.",
+        ),
+    ),
+    predictions=(
+        Question(
+            id="09-rows-of-1024",
+            question="Which kernels do rows of 1024 columns get?",
+            answers={
+                "both warp": "The rule for softmax is `cols < 1024`, so 1024 columns are one too many.",
+                "both block_smem": "The rule for log_softmax is `cols <= 1024`, so 1024 columns are still taken.",
+                "softmax block_smem, log_softmax warp": (
+                    "The reference asks `cols < 1024` for one operator and `cols <= 1024` for the other."
+                ),
+                "softmax warp, log_softmax block_smem": (
+                    "It is the other way round: `cols < 1024` for softmax, `cols <= 1024` for log_softmax."
+                ),
+            },
         ),
     ),
 )

@@ -10,6 +10,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Call, MultipleChoice, Number, WriteFunction
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_least, at_most
 
 ROWS, COLS, MICROSECONDS = 16_384, 4096, 98.0
@@ -152,6 +153,25 @@ LESSON = Lesson(
             fault_hints={
                 "race": "Threads of a block may not add to one word at the same time: reduce first (notebook 05).",
                 "uninitialized-shared": "Every warp writes its word before any is read.",
+            },
+        ),
+    ),
+    predictions=(
+        Question(
+            id="10-one-launch",
+            question=(
+                "CUDA events right before and right after one launch say 17 microseconds. How much of it does "
+                "the GPU work?"
+            ),
+            answers={
+                "all of it": (
+                    "After the first event the GPU waits until the host has handed over the launch. Events count "
+                    "this, too."
+                ),
+                "about half of it": "The handing over takes about 15 microseconds. Such a small kernel takes about 2.",
+                "about a tenth of it": (
+                    "The GPU works for 1.9 microseconds. For the rest it waits for the host's request."
+                ),
             },
         ),
     ),

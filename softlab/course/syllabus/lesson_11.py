@@ -9,6 +9,7 @@ from softlab.bench import claims, recordings
 from softlab.bench.recordings import Recording
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Call, Number, WriteFunction
+from softlab.course.predictions import Question
 from softlab.plans import forced
 
 
@@ -120,6 +121,18 @@ LESSON = Lesson(
                 (in_any, "In some cases, not in all: that is 'holds partly'."),
             ),
             hint="It holds if it is true in every case, partly if in some, and does not hold if in none.",
+        ),
+    ),
+    predictions=(
+        Question(
+            id="11-six-claims",
+            question="How many of the six claims hold in every case that was run?",
+            answers={
+                "none": "One does: that of shuffles without shared memory. The code shows it in every case.",
+                "1": "One holds throughout, four hold in a part of the cases, one in none.",
+                "3": "Five claims are true in some case. A claim that holds *everywhere* is rarer.",
+                "all 6": "Each was true of a GPU, a compiler and a shape. Few are true of all.",
+            },
         ),
     ),
 )

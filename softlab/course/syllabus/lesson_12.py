@@ -11,6 +11,7 @@ from softlab.bench.fusing import FusionCase
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 
 #: What a score is held to by the load that the learner writes.
@@ -104,6 +105,21 @@ LESSON = Lesson(
             hint="After inner.load each destination[i] is a score: it gives way to its capped value. (`tanhf` is C's "
             "tanh of a float, and `cap` is a member of the struct.)",
             because="The kernel is the shipped one; only its load is yours.",
+        ),
+    ),
+    predictions=(
+        Question(
+            id="12-three-kernels",
+            question="How many times as many bytes do the three kernels move?",
+            answers={
+                "as many": "Each kernel reads the whole matrix and writes it. The two results in between are extra.",
+                "1.5 times": (
+                    "Count for one element: 8 bytes for the scale, 9 for the mask, 8 for softmax, beside 9 in "
+                    "one kernel."
+                ),
+                "2.8 times": "25 bytes per element in three kernels, 9 in one.",
+                "9 times": "9 is how many bytes *one* kernel moves per element. The three kernels move 25.",
+            },
         ),
     ),
 )

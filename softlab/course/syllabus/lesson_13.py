@@ -8,6 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 
 
@@ -75,6 +76,17 @@ LESSON = Lesson(
                 at_most("instructions", 1000, "Let a warp add up its 32 sums by five shuffles."),
             ),
             hint="First each warp adds up its 32 sums, then the eight results are added.",
+        ),
+    ),
+    predictions=(
+        Question(
+            id="13-every-eighth",
+            question="How many sectors does a warp's load of every eighth number touch?",
+            answers={
+                "4 sectors": "So many would neighbours need: 128 bytes. Here the 32 numbers lie 32 bytes apart.",
+                "8 sectors": "8 numbers of 4 bytes fill a sector, so every eighth number lies in a sector of its own.",
+                "32 sectors": "Eight numbers of 4 bytes are 32 bytes: each lane's number lies in a sector of its own.",
+            },
         ),
     ),
 )

@@ -10,6 +10,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Call, Number, WriteFunction
 from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
 from softlab.course.requirements import at_most, no_shared_memory
 
 INFINITY = math.inf
@@ -190,6 +191,21 @@ LESSON = Lesson(
             fault_hints={
                 "race": "All blocks must have written before one reads: cluster.sync().",
                 "uninitialized-shared": "All blocks must have written before one reads: cluster.sync().",
+            },
+        ),
+    ),
+    predictions=(
+        Question(
+            id="14-one-read",
+            question="How often must a kernel read such a row?",
+            answers={
+                "three times": (
+                    "The reference's kernel does. But the threads of several blocks together have room to keep the row."
+                ),
+                "twice: maximum and sum can be found together": (
+                    "That saves one read. But a row that is kept somewhere need not be read again at all."
+                ),
+                "once": "Blocks of a cluster share the row: together their registers and shared memory hold it.",
             },
         ),
     ),
