@@ -24,6 +24,8 @@ _EXPORTS = {
     "occupancy": "hardware.occupancies",
     "Occupancy": "hardware.occupancies",
     "Kernel": "kernel",
+    "Texture": "cuda.textures",
+    "Surface": "cuda.textures",
     "kernel_sources": "cuda.compile",
     "Run": "traces",
     "Trace": "traces",

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.compile import Program
+from softlab.cuda.exchange import as_cupy
+from softlab.cuda.gpu_textures import texture_object
 from softlab.cuda.structs import PointerTable, Struct
+from softlab.cuda.textures import Image
 from softlab.cuda.workspaces import with_workspace, workspaces_of
 from softlab.errors import Error
 
@@ -261,6 +264,7 @@ class OwnModule:
         from cupy.cuda import runtime
 
         self._module, self.function = _loaded(program, runtime.getDevice())
+        self._textures: dict[int, tuple[Any, ...]] = {}
 
     @classmethod
     def current(cls, known: dict[int, OwnModule], program: Program) -> OwnModule:
@@ -290,7 +294,10 @@ class OwnModule:
         runtime.memcpy(self._module.get_global_var(symbol).ptr, data.ctypes.data, len(raw), _HOST_TO_DEVICE)
 
     def address(self, array: Any) -> int:
-        """The address of an array on a GPU."""
+        """The address of an array on a GPU, or the handle of a texture."""
+        if isinstance(array, Image):
+            self._textures[id(array)] = (array, *texture_object(array.with_array(as_cupy), False))
+            return int(self._textures[id(array)][1].ptr)
         if not hasattr(array, "__cuda_array_interface__"):
             raise TypeError("a variable points to a NumPy array, and the launch runs on a GPU: assign a CUDA array")
         return array.__cuda_array_interface__["data"][0]

@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from typing_extensions import override
 
+from softlab.cuda.textures import Image
+
 _POINTER = np.dtype(np.uint64)
 
 
@@ -119,6 +121,8 @@ def arrays_of(argument: Any) -> Iterator[Any]:
     if isinstance(argument, Struct):
         for field in argument.fields:
             yield from arrays_of(field)
+    elif isinstance(argument, Image):
+        yield argument.array
     elif not isinstance(argument, np.generic | int | float | bytes | bytearray | memoryview):
         yield argument
 

@@ -137,6 +137,12 @@ class EmulatedKernel:
         undefined = [Undefined(self.program, self._compiled.source)] if self.program.tracked.registers else []
         return [*bounds, *undefined, ClusterHazards(), GlobalHazards(sink, self._parameters)]
 
+    @cached_property
+    def _not_counted(self) -> tuple[str, ...]:
+        """What the kernel does that no counter shows."""
+        fetches = any(i.opcode in ("tex", "tld4", "suld", "sust") for i in self.program.image.instructions)
+        return ("accesses of textures and surfaces are not counted: no request, no sector",) if fetches else ()
+
     def result(self, emulation: Emulation, lane_instructions: int) -> Run:
         """The record of a run that is over."""
         counters, recorder, program = emulation.counters, emulation.recorder, self._compiled
@@ -148,7 +154,7 @@ class EmulatedKernel:
             buffers=tuple(Buffer(m.index, m.base, m.nbytes, m.dtype) for m in emulation.mapped),
             instructions=counters.result() if counters else None,
             estimated_instructions=counters.estimated if counters else 0,
-            remarks=counters.remarks.sentences(program.file) if counters else (),
+            remarks=(*counters.remarks.sentences(program.file), *self._not_counted) if counters else (),
             shared=recorder.shared() if recorder else Accesses.empty(),
             global_=recorder.global_() if recorder else Accesses.empty(),
             shuffles=recorder.shuffles() if recorder else Shuffles.empty(),

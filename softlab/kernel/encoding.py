@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from softlab.cuda.textures import Image
 from softlab.kernel.layouts import Layout
 
-#: (offset in bytes, array): an address is to stand there.
+#: (offset in bytes, array): an address is to stand there, or the handle of a texture.
 Pointer = tuple[int, Any]
+#: Bytes of a ``cudaTextureObject_t``.
+_HANDLE_BYTES = 8
 
 
 def encode(layout: Layout, value: Any, what: str) -> tuple[bytes, list[Pointer]]:
@@ -37,6 +40,8 @@ def _put(layout: Layout, value: Any, what: str, raw: bytearray, at: int, pointer
         if len(content) != layout.size:
             raise ValueError(f"{what} is {layout.text} of {layout.size} bytes, got {len(content)} bytes")
         raw[at : at + layout.size] = content
+    elif isinstance(value, Image) and layout.size == _HANDLE_BYTES:
+        pointers.append((at, value))
     elif layout.kind == "struct":
         _put_struct(layout, value, what, raw, at, pointers)
     elif layout.kind == "pointer":

@@ -15,6 +15,7 @@ import numpy as np
 from softlab.cuda.compile import Program, compile_program
 from softlab.cuda.disassembly import begin_disassembly
 from softlab.cuda.structs import Struct, arrays_of
+from softlab.cuda.textures import Image
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.files import compile_file, sibling_of
@@ -370,7 +371,7 @@ class Kernel:
     def _launch(self, shape: LaunchShape, args: tuple[Any, ...], cooperative: bool) -> Run:
         import cupy
 
-        from softlab.cuda import exchange, gpu
+        from softlab.cuda import exchange, gpu, gpu_textures
 
         given = [array for argument in args for array in arrays_of(argument)]
         if any(isinstance(array, np.ndarray) for array in given):
@@ -379,9 +380,9 @@ class Kernel:
             )
         with exchange.on_stream_of(next(array for array in given if _on_gpu(array))):
             arrays = tuple(self._for_driver(i, a) for i, a in enumerate(args))
-            with self._variables_on_gpu() as module:
+            with self._variables_on_gpu() as module, gpu_textures.bound(arrays, self._fetches_by_index) as bound:
                 gpu.launch(
-                    *(self.program, shape.grid, shape.block, arrays, shape.smem),
+                    *(self.program, shape.grid, shape.block, bound, shape.smem),
                     cooperative=cooperative,
                     module=module,
                 )
@@ -414,6 +415,12 @@ class Kernel:
         self.variables.launched(module, [v.name for v in image.variables if v.space != "const"])
 
     @cached_property
+    def _fetches_by_index(self) -> bool:
+        """Whether it reads textures of one dimension by ``tex1Dfetch``."""
+        code = self._emulated.program.image.instructions
+        return any(i.opcode == "tex" and i.has("1d") and i.modifiers[-1] == "s32" for i in code)
+
+    @cached_property
     def _modules(self) -> dict[int, OwnModule]:
         return {}
 
@@ -422,8 +429,12 @@ class Kernel:
         from softlab.cuda import exchange
         from softlab.emulator.machine.arguments import scalar_for_driver
 
+        if isinstance(value, Image):
+            return value.with_array(exchange.as_cupy)
         if isinstance(value, Struct):
-            return value.with_arrays(exchange.as_cupy)
+            return value.with_arrays(
+                lambda one: one.with_array(exchange.as_cupy) if isinstance(one, Image) else exchange.as_cupy(one)
+            )
         if _on_gpu(value):
             return exchange.as_cupy(value)
         return scalar_for_driver(self._emulated.program.image, number, value)

@@ -167,7 +167,7 @@ class Variables(MutableMapping[str, Any]):
         name, index = self._split(key)
         symbol, layout = self._symbols[name], self._layout[name]
         held = self._store.pointers.get(symbol, ())
-        if layout.kind == "pointer" and held:
+        if held and layout.kind in ("pointer", "scalar"):
             return held[0][1]
         raw = self._store.read(symbol)
         value = _as_array(raw, layout)[index]

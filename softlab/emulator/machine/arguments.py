@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.structs import PointerTable, Struct, arrays_of
+from softlab.cuda.textures import Image as TextureImage
 from softlab.emulator.memory.allocations import Allocations, ArgumentView
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import DTYPES, Variable
@@ -61,6 +62,8 @@ def pack(
         if isinstance(argument, np.ndarray):
             _check_pointer(index, argument, variable)
             raw_bytes = address(argument).to_bytes(_POINTER_BYTES, "little")
+        elif isinstance(argument, TextureImage):
+            raw_bytes = _scalar(index, np.uint64(address(argument)), variable)
         elif isinstance(argument, PointerTable):
             raw_bytes = _scalar(index, np.uint64(mapper.table(index, argument.pack(address))), variable)
         elif isinstance(argument, Struct):
@@ -81,8 +84,11 @@ class _Mapper:
         self._spans = _overlapping(arrays)
         self._bases: dict[int, int] = {}
 
-    def address(self, index: int | None, array: np.ndarray) -> int:
-        """The address of an array of the argument ``index``, or of a variable (None)."""
+    def address(self, index: int | None, array: Any) -> int:
+        """The address of an array of the argument ``index``, or of a variable (None); the handle of a texture."""
+        if isinstance(array, TextureImage):
+            _bytes(index, array.array)
+            return self._memory.handle(array)
         raw = _bytes(index, array)
         first = array.ctypes.data
         span = next((s for s in self._spans if s.first <= first and first + array.nbytes <= s.end), None)

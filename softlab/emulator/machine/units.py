@@ -16,6 +16,7 @@ from softlab.emulator.memory.copies import Copies
 from softlab.emulator.memory.elements import Memory
 from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.memory.mbarriers import Mbarriers
+from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
 from softlab.emulator.opcodes.units import Units
 from softlab.emulator.opcodes.warp_wide import WarpWide
@@ -53,6 +54,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
         atomics=Atomics({**spaces, "generic": generic}),
         warps=WarpWide(on_shuffle=heard("shuffle"), on_sync=heard("warp_sync")),
         block_votes=BlockVotes(blocks, threads),
+        textures=Textures(launch.memory.handles, faults),
         parameters=launch.parameters,
         special=special,
         output=launch.output,

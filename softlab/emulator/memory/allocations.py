@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from softlab.emulator.ptx.linker import ALLOCATION_ALIGN, ARGUMENT_BASE, GUARD_BYTES
+
+#: The first handle of a texture: no address, and no number that a kernel computes by accident.
+HANDLE_BASE = 0x7E57_0000_0000_0001
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class Allocations:
         self.all: list[Allocation] = []
         self.bases: list[int] = []
         self._next = ARGUMENT_BASE
+        #: Textures and surfaces, by the handle that the kernel gets.
+        self.handles: dict[int, Any] = {}
 
     def add(
         self,
@@ -93,6 +99,14 @@ class Allocations:
         self.bases.insert(at, base)
         self.all.insert(at, allocation)
         return base
+
+    def handle(self, image: Any) -> int:
+        """The handle of a texture or a surface."""
+        found = next((number for number, held in self.handles.items() if held is image), None)
+        if found is None:
+            found = HANDLE_BASE + len(self.handles)
+            self.handles[found] = image
+        return found
 
     def add_view(self, base: int, view: ArgumentView) -> None:
         """An argument is the memory at ``base``, or a part of it."""

@@ -275,10 +275,11 @@ class Body:
         if tokens.took("("):
             return Vector(self._list(")"))
         if tokens.took("["):
-            address = self._address()
-            while not tokens.took("]"):  # the coordinates of a tensor: kept out, the opcode is refused anyway
-                tokens.take()
-            return address
+            parts: list[Operand] = [self._address()]
+            while not tokens.took("]"):  # the coordinates of a texture or a tensor
+                tokens.take(",")
+                parts.append(self._operand())
+            return parts[0] if len(parts) == 1 else Vector(tuple(parts))
         if tokens.took("!"):
             return self._negation(self._operand())
         if token.kind in ("number",) or token.text == "-":
