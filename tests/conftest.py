@@ -30,6 +30,9 @@ SLOW = (
     "tests/emulator/test_contraction.py",
     "tests/emulator/test_cooperative.py",
     "tests/emulator/test_faults.py",
+    "tests/emulator/test_grid_groups.py",
+    "tests/emulator/test_other_masks.py",
+    "tests/emulator/test_waiting_loops.py",
     "tests/emulator/test_warp_groups.py",
     "tests/emulator/test_warpwide.py",
     "tests/faults/",
@@ -48,19 +51,40 @@ SLOW = (
     "tests/random_cases/",
     "tests/test_fused.py",
     "tests/bench/record/test_atlas.py::test_the_machine_code",
+    "tests/bench/record/test_atlas.py::test_each_method_measures",
     "tests/bench/record/test_claims.py::test_the_cases_cover_the_dispatch",
     "tests/bench/record/test_measuring.py::test_every_stopwatch_gives_the_time_of_one_launch",
     "tests/bench/test_fusing.py::test_a_recording",
+    "tests/bench/test_fusing.py::test_fused_and_separate_agree",
+    "tests/bench/test_ladder.py::test_the_first_rows_are_those",
     "tests/course/test_exercises.py::test_a_kernel",
+    "tests/cuda/test_disassembly.py::test_a_changed_entry_is_printed_anew",
+    "tests/emulator/test_machine.py::test_vector_accesses",
     "tests/explorers/test_gallery.py",
+    "tests/explorers/test_packs.py::test_every_load",
+    "tests/explorers/test_packs.py::test_kernels_read",
     "tests/explorers/test_real_kernel.py",
+    "tests/explorers/test_shuffles.py::test_every_lane_ends",
+    "tests/explorers/test_timeline.py::test_every_kernel_is_right",
+    "tests/instruments/test_hazards.py::test_an_atomic_of_another_thread",
+    "tests/mutation/test_mutation.py::test_a_test_that_bites_kills",
+    "tests/operators/test_operators.py::test_every_dtype",
+    "tests/plans/test_fast_capacity.py::test_a_block_has",
+    "tests/plans/test_first_rungs.py::test_the_result_in_the_emulator",
     "tests/plans/test_plans.py::test_a_hundred_thousand_plans_equal_the_reference",
     "tests/plans/test_resources.py::test_a_sample_of_the_table_equals_the_compiler",
     "tests/plans/test_short_rows.py::test_issue_is_what_the_emulator_counts",
     "tests/plans/test_sweeps.py::test_on_a_dask_cluster",
+    "tests/sass/test_interpret.py::test_results_are_those",
+    "tests/sass/test_waiting.py",
+    "tests/test_findings.py::test_a_planted_race_is_collected",
+    "tests/test_kernel_arguments.py::test_arrays_that_fit_are_taken",
     "tests/test_kernel.py::test_architectures_give_the_same",
+    "tests/test_project.py::test_the_readmes_example_runs",
     "tests/tools/",
 )
+
+_SLOW_PATHS = {start.rstrip("/") for start in SLOW if "::" not in start}
 
 _CHROMIUM = pytest.StashKey[Path | None]()
 _COMPILING = pytest.StashKey[AbstractContextManager[None]]()
@@ -95,6 +119,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_CACHE].setenv("XDG_CACHE_HOME", str(folder))
     config.stash[_STATE] = tempfile.TemporaryDirectory(prefix="softlab-state-")
     config.stash[_CACHE].setenv("XDG_STATE_HOME", config.stash[_STATE].name)
+    # nvdisasm beside each new kernel: quicker for a user who waits, not where tests keep all cores busy.
+    config.stash[_CACHE].setattr("softlab.kernel.kernel.begin_disassembly", lambda program: None)
     # A kernel that has changed: commands and notebooks that a test starts print what they would print otherwise.
     config.stash[_CACHE].setenv("PYTHONWARNINGS", "ignore:The table of registers is stale:UserWarning")
 
@@ -106,6 +132,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[_CACHE].undo()
     if _STATE in config.stash:
         config.stash[_STATE].cleanup()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Without the slow tests, whole files and folders of them are not even imported."""
+    if "not slow" not in config.option.markexpr or not collection_path.is_relative_to(config.rootpath):
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    return True if name in _SLOW_PATHS else None
 
 
 # Before pytest's own hook, which selects by marks.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,15 +50,37 @@ class Prediction:
         return self.microseconds / self.cell.microseconds - 1
 
 
-def cells(left_out: Counter[str] | None = None) -> Iterator[Cell]:
-    """The recorded softmax cells of both policies, and of the claims' forced kernels."""
+def cells(
+    left_out: Counter[str] | None = None, wanted: Callable[[str, str, str, int], bool] = lambda *_: True
+) -> Iterator[Cell]:
+    """The recorded softmax cells of both policies, and of the claims' forced kernels.
+
+    ``wanted(group, op, dtype, cols)`` says which ones. No others are planned: a plan may have to compile its kernel.
+    """
     out = Counter() if left_out is None else left_out
+    yield from _of_policies(out, wanted)
+    claimed = select(load("claims_h200").tables["timings"], kernel=["warp", "block_smem", "block_uncached"])
+    for kernel, size, pack, layout, dtype, cols, count, took in _rows(
+        claimed,
+        *("kernel", "block_size", "pack_size", "layout", "dtype", "cols", "rows", "microseconds"),
+    ):
+        if not wanted("claims", "softmax", dtype, cols):
+            continue
+        choices = {"kernel": kernel, "pack_size": pack}
+        choices |= {"block_size": size} if kernel != "warp" else {}
+        choices |= {"layout": layout} if layout else {}
+        yield Cell("claims", forced(count, cols, dtype, device="H200", **choices), took)
+
+
+def _of_policies(out: Counter[str], wanted: Callable[[str, str, str, int], bool]) -> Iterator[Cell]:
     recording = load("fast_h200")
     for table in ("forward", "gradients", "few"):
         rows = select(recording.tables[table], peer=["fast", "oneflow"])
         for op, dtype, peer, kernel, cols, count, took in _rows(
             rows, "op", "dtype", "peer", "kernel", "cols", "rows", "microseconds"
         ):
+            if not wanted(f"{peer} {table}", op, dtype, cols):
+                continue
             made = plan(count, cols, dtype, op=op, policy=peer, device="H200")
             size = _LAUNCHES * 2 * count * cols * ELEMENT_TYPES[dtype].itemsize
             if made.kernel != kernel:
@@ -68,15 +90,6 @@ def cells(left_out: Counter[str] | None = None) -> Iterator[Cell]:
             else:
                 warm = table == "few" and size <= _FITS
                 yield Cell(f"{peer} {table}", made, took, "warm" if warm else "cold")
-    claimed = select(load("claims_h200").tables["timings"], kernel=["warp", "block_smem", "block_uncached"])
-    for kernel, size, pack, layout, dtype, cols, count, took in _rows(
-        claimed,
-        *("kernel", "block_size", "pack_size", "layout", "dtype", "cols", "rows", "microseconds"),
-    ):
-        wanted = {"kernel": kernel, "pack_size": pack}
-        wanted |= {"block_size": size} if kernel != "warp" else {}
-        wanted |= {"layout": layout} if layout else {}
-        yield Cell("claims", forced(count, cols, dtype, device="H200", **wanted), took)
 
 
 def _rows(table: dict[str, np.ndarray], *names: str) -> Iterator[tuple]:

@@ -108,12 +108,12 @@ def _predicted(options: argparse.Namespace, asked: dict[str, str]) -> int:
         raise ValueError(f"--predict shows the recording {SHIPPED} alone, as a table: leave out the other options")
     selection = _selection({**({} if options.few else LIVE), "dtypes": "float32", **asked})
     left_out: Counter[str] = Counter()
-    chosen = [
-        one for one in predict.cells(left_out)
-        if one.group.startswith("fast ")
-        and selection.takes(one.group.removeprefix("fast "), one.plan.op, one.plan.dtype)
-        and (not selection.cols or one.plan.cols in selection.cols)
-    ]  # fmt: skip
+
+    def wanted(group: str, op: str, dtype: str, cols: int) -> bool:
+        taken = group.startswith("fast ") and selection.takes(group.removeprefix("fast "), op, dtype)
+        return taken and (not selection.cols or cols in selection.cols)
+
+    chosen = list(predict.cells(left_out, wanted))
     refused: Counter[str] = Counter()
     found = list(predict.predictions(chosen, refused))
     if not found:
@@ -132,11 +132,8 @@ def _predicted(options: argparse.Namespace, asked: dict[str, str]) -> int:
     )
     for why, count in refused.items():
         print_text(f"No estimate of {count} cells: {why}")
-    if changed := sum(count for why, count in left_out.items() if why.startswith("fast ")):
-        print_text(
-            f'{changed} cells of policy "fast" in the whole recording have no prediction: their plan has another '
-            "kernel now, or their buffers fit in L2 in part."
-        )
+    for why, count in left_out.items():
+        print_text(f"No estimate of {count} recorded cells of {why}.")
     return 0
 
 

@@ -239,14 +239,18 @@ def test_a_recording_of_other_kernels_is_marked(capsys, monkeypatch, changed):
     assert ("The kernels have changed since then" in out) is changed
 
 
-def test_predictions_beside_the_recording(capsys):
+def test_predictions_beside_the_recording(capsys, monkeypatch):
     import softlab
+    from softlab.bench import predict
     from softlab.bench.recordings import load, select
 
+    planned = []
+    monkeypatch.setattr(predict, "plan", lambda *args, **more: planned.append(args) or softlab.plan(*args, **more))
     status, out, _ = run(capsys, "bench", "--predict", "--cols", "1024,256", "--op", "softmax", "--dtype", "float16")
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in out.splitlines() if "│ softmax" in line]
     assert status == 0
     assert [row[2] for row in rows] == ["256", "1024"]
+    assert sorted(cols for _, cols, _ in planned) == [256, 1024], "no plan of a cell that is not shown"
     for _, dtype, cols, count, recorded, predicted, error, bound, _ in rows:
         found = softlab.estimate(softlab.plan(int(count), int(cols), dtype, policy="fast", device="H200"))
         assert (predicted, bound) == (f"{found.microseconds:.2f}", found.bound)

@@ -69,7 +69,9 @@ def test_wrong_values_are_refused():
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("arch", CONFIRMED)
+@pytest.mark.parametrize(
+    "arch", ["sm_90", *(pytest.param(arch, marks=pytest.mark.slow) for arch in CONFIRMED if arch != "sm_90")]
+)
 def test_the_layout_agrees_with_what_is_printed(arch):
     assert sum(check(program) for program in few(arch)) > 500
 
