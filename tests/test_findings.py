@@ -161,3 +161,35 @@ def test_a_fault_that_repeats_is_described_once(monkeypatch: pytest.MonkeyPatch)
     assert [(f.kind, f.address, f.thread, f.line) for f in findings] == [("global-out-of-bounds", 160, (8, 0, 0), 3)]
     assert findings[0].count == 24 * 200
     assert len(described) <= 10
+
+
+SEVERAL = """
+extern "C" __global__ void several(const int* x, int* y, float* z) {
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  s[t] = x[t + 1];
+  y[t] = s[t ^ 32];
+  if (t == 3) z[100] = 1.0f;
+  if (blockIdx.x == 1) z[8] = t;
+  if (t < 16) y[t + 64] = __shfl_sync(0xff, t, 3);
+}
+"""
+
+
+def test_one_launch_with_several_faults() -> None:
+    arrays = np.zeros(64, np.int32), np.zeros(80, np.int32), np.zeros(64, np.float32)
+    run = Kernel(SEVERAL, "several").run(2, 64, arrays, check="collect")
+    first, last = (0, 0, 0), (63, 0, 0)
+    assert [
+        (f.kind, f.severity, f.line, f.other_line, f.thread, f.block, f.other_thread, f.other_block, f.argument,
+         f.address, f.symbol, f.count)
+        for f in run.findings
+    ] == [
+        ("global-out-of-bounds", "error", 5, None, last, first, None, None, 0, 256, "x[64]", 2),
+        ("race", "error", 6, 5, first, first, (32, 0, 0), first, None, 128, "s[32]", 64),
+        ("race", "warning", 6, 6, first, first, first, (1, 0, 0), 1, 0, "y[0]", 64),
+        ("global-out-of-bounds", "error", 7, None, (3, 0, 0), first, None, None, 2, 400, "z[100]", 2),
+        ("race", "error", 8, 8, first, (1, 0, 0), last, (1, 0, 0), 2, 32, "z[8]", 63),
+        ("inactive-lane", "error", 9, None, (8, 0, 0), first, None, None, None, None, None, 8),
+        ("race", "warning", 9, 9, first, first, first, (1, 0, 0), 1, 256, "y[64]", 16),
+    ]  # fmt: skip

@@ -54,6 +54,11 @@ class AddressNames:
             return self._local(site, address)
         return self._null(site, address, parameters)
 
+    def argument_element(self, number: int, offset: int) -> str | None:
+        """The byte ``offset`` of an array argument as an element: "x[64]"; None where its name or type is not known."""
+        parameter = self._parameters[number] if number < len(self._parameters) else None
+        return f"{parameter.name}[{offset // parameter.itemsize}]" if parameter and parameter.itemsize else None
+
     def shared_element(self, index: int, address: int, itemsize: int, shared_bytes: int) -> Described | None:
         """An address in shared memory, counted from the variable that instruction ``index`` began with."""
         variables = self.table.shared.get(index)

@@ -53,7 +53,7 @@ class GlobalAccess:
     def stores_what_is_there(self, position: np.ndarray) -> np.ndarray:
         """Whether the values stored at these positions are those that the memory has already."""
         view = self.array.view(self.site.item)
-        index = (self.addresses(position) - self.array.base) >> int(self.site.shift)
+        index = (self.addresses(position) - self.array.origin) >> int(self.site.shift)
         return np.asarray((_as_bytes(view[index], self.site.width) == self._stored(position)).all(axis=1))
 
     def differs_from(self, position: np.ndarray, winner: np.ndarray) -> np.ndarray:

@@ -147,7 +147,7 @@ class GlobalHazards(Observer):
             if site.operation or not site.store:
                 self._meet(site, words, owners, _scope(instruction))
         cells = max(1, site.width >> self._granule_shift)
-        cell = (address - array.base) >> self._granule_shift
+        cell = (address - array.origin) >> self._granule_shift
         if cells > 1:
             cell = (cell[:, None] + np.arange(cells)).reshape(-1)
         flags = _flags(instruction, strong)
@@ -197,7 +197,7 @@ class GlobalHazards(Observer):
     def _shadow(self, array: Allocation) -> GlobalShadow:
         found = self._shadows.get(array.base)
         if found is None:
-            cells = (array.nbytes >> self._granule_shift) + _MOST_CELLS
+            cells = (array.lead + array.nbytes >> self._granule_shift) + _MOST_CELLS
             found = self._shadows[array.base] = GlobalShadow(cells, self._batch.threads)
         return found
 
@@ -220,7 +220,7 @@ class GlobalHazards(Observer):
         array = self._batch.memory.nearest(copy.global_address)
         site = replace(copy.site, store=not copy.writes)
         cells = copy.nbytes >> self._granule_shift
-        first = (copy.global_address - array.base) >> self._granule_shift
+        first = (copy.global_address - array.origin) >> self._granule_shift
         lane = np.repeat(copy.lane, cells)
         stamps = Stamps(first + np.arange(cells), lane, self._events.access(site), 0)
         address = np.array([copy.global_address])

@@ -75,7 +75,7 @@ class GlobalReports:
         other = self._events.event(int(time_of(stamp)))
         row, column = divmod(int(access.stamps.lane[position]), threads)
         other_row, other_column = divmod(int(lane_of(stamp)), threads)
-        offset = int(access.stamps.cell[position]) << self._granule_shift
+        offset = (int(access.stamps.cell[position]) << self._granule_shift) - access.array.lead
         symbol, *same = self._symbols(access.array, access.site, offset)
         named = f"{symbol} (the same memory as {' and '.join(same)})" if same else symbol
         who = _whose(other.geometry is geometry and other_row == row, other_column // WARP == column // WARP)

@@ -14,6 +14,7 @@ import numpy as np
 
 from softlab.cuda import exchange
 from softlab.cuda.exchange import ArrayInfo
+from softlab.cuda.host_memory import offset_in_owner
 from softlab.dtypes import ELEMENT_TYPES, ElementType, element_type
 
 #: Libraries whose arrays are values: nothing may write into one, though DLPack and NumPy may let it be.
@@ -224,9 +225,10 @@ def _reach(array: Any) -> tuple[int, int]:
 def aligned(array: Any, pack_bytes: int) -> bool:
     """Whether the address of the first element is a multiple of a pack's bytes.
 
-    It always is for NumPy: the emulator copies the array to memory as a GPU's, where it starts a new allocation.
+    Of a NumPy array it is the address that the emulator gives it: that of a part of an array in a GPU's memory.
     """
-    return isinstance(array, np.ndarray) or pointer(array) % pack_bytes == 0
+    where = offset_in_owner(array) if isinstance(array, np.ndarray) else pointer(array)
+    return where % pack_bytes == 0
 
 
 def pointer(array: Any) -> int:

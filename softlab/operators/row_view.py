@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from softlab.dtypes import ElementType
+from softlab.operators.arrays import aligned
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class RowView:
     def rows_of(self, xp: Any, x: Any, element: ElementType) -> Any:
         """x, of the array's shape, as a C-contiguous (rows, cols) array of that type; ``xp`` is NumPy or CuPy."""
         swapped = x.swapaxes(self.axis, -1) if self.shape else x
-        return xp.ascontiguousarray(swapped, dtype=element.numpy).reshape(self.rows, self.cols)
+        rows = xp.ascontiguousarray(swapped, dtype=element.numpy).reshape(self.rows, self.cols)
+        return rows if aligned(rows, element.itemsize) else rows.copy()
 
     def operand(self, array: Any) -> Any:
         """An array that broadcasts to the array's shape, with the axis last, C-contiguous: itself if it is so."""

@@ -242,7 +242,8 @@ def _results(xp: Any, recipe: _Recipe) -> list[Any]:
 
 def _can_be_written(out: Any, sources: Sequence[Any]) -> bool:
     """Whether the kernel may write straight into ``out``, whose rows are the kernel's."""
-    return out.flags.c_contiguous and all(arrays.separate_or_same(out, source) for source in sources)
+    fits = out.flags.c_contiguous and arrays.aligned(out, out.dtype.itemsize)
+    return fits and all(arrays.separate_or_same(out, source) for source in sources)
 
 
 def _common_type(call: OperatorCall, inputs: Sequence[Any]) -> ElementType:

@@ -95,11 +95,13 @@ class Run:
         if not self.findings:
             return []
         shown = without_repetitions(self.findings)
-        rest = len(self.findings) - min(len(shown), _MOST_FINDINGS)
+        rest, again = len(shown) - _MOST_FINDINGS, len(self.findings) - len(shown)
+        more = [f"{rest} more"] * (rest > 0)
+        more += [f"{again} warning{'' if again == 1 else 's'} at the places of errors"] * (again > 0)
         return [
             f"  {found_words(shown)}:",
             *(f"    {headline(finding)}" for finding in shown[:_MOST_FINDINGS]),
-            *([f"    and {rest} more in run.findings"] if rest > 0 else []),
+            *([f"    and {', and '.join(more)} in run.findings"] if more else []),
         ]
 
     @property

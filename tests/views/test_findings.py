@@ -150,3 +150,11 @@ def test_a_text_has_at_most_25_lines_with_findings() -> None:
     assert lines[2] == "    error: race, once, line 1 and line 3"
     assert "    and 5 more in run.findings" in lines
     assert any(line.endswith("more counters in run.counters") for line in lines)
+
+
+def test_warnings_at_the_places_of_errors_are_counted_apart() -> None:
+    places = [(number, severity) for number in range(1, 6) for severity in ("error", "warning")]
+    many = tuple(finding(number, severity=severity, other_line=3, other_file="k.cu") for number, severity in places)
+    run = Run("emulator", (1, 1, 1), (32, 1, 1), "sm_90", "k.cu", "x", findings=many)
+    assert "  5 errors were found:" in repr(run)
+    assert "    and 2 more, and 5 warnings at the places of errors in run.findings" in repr(run)

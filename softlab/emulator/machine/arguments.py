@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from softlab.cuda.host_memory import offset_in_owner
 from softlab.cuda.structs import PointerTable, Struct, arrays_of
 from softlab.cuda.textures import Image as TextureImage
 from softlab.emulator.memory.allocations import Allocations, ArgumentView
@@ -100,6 +101,7 @@ class _Mapper:
                 name=_name(index),
                 index=index,
                 itemsize=array.dtype.itemsize,
+                offset=max(0, offset_in_owner(array) + start - first) if array.nbytes else 0,
                 writeable=span.writeable if span else array.flags.writeable,
             )
         offset = first - start if array.nbytes else 0

@@ -102,6 +102,8 @@ class FaultReports:
                 kind, f"the thread {verb} {site.width} bytes {location}{hint}", site.instruction, lanes, bad, shown,
                 argument,
             )  # fmt: skip
+            if argument is not None and self._launch.names is not None:
+                fault.symbol = self._launch.names.argument_element(argument, shown)
         else:
             sentence = f"the thread {verb} {named.words}{named.hint or hint}"
             argument = argument if named.argument is None else named.argument

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,15 @@ class ArgumentView:
     itemsize: int
 
 
+#: Bytes of the widest access.
+_WIDEST = 32
+
+
 class Allocation:
     """One array, or module variable, at a virtual address.
+
+    Items are counted from ``origin``, which is aligned for every access: the last such address that is not behind
+    ``base``. The ``lead`` bytes between the two belong to the array's owner; the kernel must not touch them.
 
     ``index`` is the kernel argument's, None for a variable; ``itemsize`` the bytes per element of the caller's array.
     ``views``: the arguments that are this memory or a part of it, in their order.
@@ -38,6 +46,9 @@ class Allocation:
         self.itemsize = itemsize
         self.data = data
         self.nbytes = data.nbytes
+        self.lead = base % _WIDEST
+        self.origin = base - self.lead
+        self._whole = _with_lead(data, self.lead) if self.lead else data
         self.end = base + data.nbytes
         self.name = name
         self.index = index
@@ -46,10 +57,10 @@ class Allocation:
         self._views: dict[np.dtype, np.ndarray] = {}
 
     def view(self, item: np.dtype) -> np.ndarray:
-        """The memory as whole items; bytes after the last whole one are left out."""
+        """The memory from ``origin`` on as whole items; bytes after the last whole one are left out."""
         found = self._views.get(item)
         if found is None:
-            found = self.data[: self.nbytes // item.itemsize * item.itemsize].view(item)
+            found = self._whole[: len(self._whole) // item.itemsize * item.itemsize].view(item)
             self._views[item] = found
         return found
 
@@ -62,6 +73,12 @@ class Allocation:
             )
 
 
+def _with_lead(data: np.ndarray, lead: int) -> np.ndarray:
+    """The bytes and those before them, which must be memory of the same owner."""
+    nbytes = lead + data.nbytes
+    return np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(data.ctypes.data - lead))
+
+
 class ReadOnlyArray(ValueError):
     """A kernel writes to an array that its owner marked read-only."""
 
@@ -69,7 +86,8 @@ class ReadOnlyArray(ValueError):
 class Allocations:
     """All allocations of one launch, in the order of their addresses.
 
-    Arrays are 512-byte aligned, as cudaMalloc aligns them, with unmapped gaps between.
+    Arrays are 512-byte aligned, as cudaMalloc aligns them, with unmapped gaps between. A part of an array is as far
+    from such an address as it is from the array's start.
     """
 
     def __init__(self) -> None:
@@ -87,12 +105,20 @@ class Allocations:
         index: int | None = None,
         itemsize: int | None = None,
         base: int | None = None,
+        offset: int = 0,
         writeable: bool = True,
     ) -> int:
-        """Map the bytes ``data`` ((n,) uint8, used in place) and return their address."""
+        """Map the bytes ``data`` ((n,) uint8, used in place), ``offset`` bytes behind an aligned address.
+
+        ``data`` must lie at least so far behind the start of its owner's memory.
+
+        Returns:
+            Their address: ``base`` where it is given.
+        """
         if base is None:
-            base = self._next
-            size = data.nbytes + GUARD_BYTES
+            offset %= ALLOCATION_ALIGN
+            base = self._next + offset
+            size = offset + data.nbytes + GUARD_BYTES
             self._next += -(-size // ALLOCATION_ALIGN) * ALLOCATION_ALIGN
         allocation = Allocation(base, data, name=name, index=index, itemsize=itemsize, writeable=writeable)
         at = bisect_right(self.bases, base)

@@ -109,17 +109,19 @@ class GlobalMemory:
         if at < 0:
             return None
         allocation = self.allocations.all[at]
-        last = allocation.nbytes - site.width
+        last = allocation.lead + allocation.nbytes - site.width
         index: Any
         if isinstance(address, np.ndarray):
-            offset = address - np.uint64((allocation.base - site.offset) & _ADDRESS_MASK)
+            offset = address - np.uint64((allocation.origin - site.offset) & _ADDRESS_MASK)
             # No offset is greater than all their bits together, so most often one pass over them is enough.
             bits = int(np.bitwise_or.reduce(offset, axis=None))
             if bits > last and int(offset.max()) > last:
                 return None
+            if allocation.lead and int(offset.min()) < allocation.lead:
+                return None
             index = (offset >> site.shift).view(np.int64)
         else:
-            bits = first - allocation.base
+            bits = first - allocation.origin
             if bits > last:
                 return None
             index = bits // site.width
@@ -149,7 +151,7 @@ class GlobalMemory:
         self._begin_access(touched.values(), lanes, site, address, values)
         for number, allocation in touched.items():
             where = owner == number
-            index = (target[where] - np.uint64(allocation.base)) >> site.shift
+            index = (target[where] - np.uint64(allocation.origin)) >> site.shift
             yield allocation, where, index.view(np.int64)
 
     def _misaligned(self, lanes: Lanes, site: Site, address: Value) -> Exception:
