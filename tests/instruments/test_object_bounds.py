@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.cuda.structs import Struct
 from softlab.errors import KernelFault
 from softlab.instruments.source_names import declared_sizes, local_arrays_of_line
 from softlab.kernel import Kernel
@@ -100,3 +101,13 @@ def test_declared_sizes():
     assert declared_sizes("__shared__ int a[4], tile[7];", "tile") == (7,)
     assert declared_sizes("__shared__ float tile[N];", "tile") == ()
     assert declared_sizes("float tile[32];", "tile") == ()
+
+
+def test_an_access_out_of_an_argument_names_the_element() -> None:
+    source = """
+    struct Pair { float* a; int n; };
+    extern "C" __global__ void k(double* x, Pair p) { x[threadIdx.x - 1] = 1; p.a[threadIdx.x + 2] = 1; }
+    """
+    arrays = np.zeros(8, np.float64), Struct(np.zeros(2, np.float32), np.int32(2))
+    findings = Kernel(source, "k").run(1, 1, arrays, check="collect").findings
+    assert [(f.argument, f.address, f.symbol) for f in findings] == [(0, -8, "x[-1]"), (1, 8, None)]

@@ -102,8 +102,7 @@ class FaultReports:
                 kind, f"the thread {verb} {site.width} bytes {location}{hint}", site.instruction, lanes, bad, shown,
                 argument,
             )  # fmt: skip
-            if argument is not None and self._launch.names is not None:
-                fault.symbol = self._launch.names.argument_element(argument, shown)
+            fault.symbol = self._element(argument, target) if site.space == "global" else None
         else:
             sentence = f"the thread {verb} {named.words}{named.hint or hint}"
             argument = argument if named.argument is None else named.argument
@@ -121,6 +120,18 @@ class FaultReports:
         if launch.names is None or (site.space == "shared" and self._block_of_cluster(address) is not None):
             return None
         return launch.names.described(site, address, launch.parameters, launch.shared_bytes)
+
+    def _element(self, argument: int | None, address: int) -> str | None:
+        """An address in or near an array that an argument points to, as its element."""
+        launch = self._launch
+        near = launch.memory.nearest(address)
+        if argument is None or near is None or launch.names is None:
+            return None
+        variable, offset = launch.program.image.params[argument]
+        pointer = int.from_bytes(launch.parameters[offset : offset + 8], "little")
+        if variable.size != 8 or not near.base <= pointer <= near.end:  # the pointer is in a structure or a table
+            return None
+        return launch.names.argument_element(argument, address - pointer)
 
     def located(self, address: int) -> tuple[int, int | None]:
         """An address as faults show it (from the start of its array, or in the block's shared memory), and the index
