@@ -106,7 +106,10 @@ def test_declared_sizes():
 def test_an_access_out_of_an_argument_names_the_element() -> None:
     source = """
     struct Pair { float* a; int n; };
-    extern "C" __global__ void k(double* x, Pair p) { x[threadIdx.x - 1] = 1; p.a[threadIdx.x + 2] = 1; }
+    extern "C" __global__ void k(double* x, Pair p) { 
+      x[(int)threadIdx.x - 1] = 1;
+      p.a[threadIdx.x + 2] = 1;
+    }
     """
     arrays = np.zeros(8, np.float64), Struct(np.zeros(2, np.float32), np.int32(2))
     findings = Kernel(source, "k").run(1, 1, arrays, check="collect").findings
