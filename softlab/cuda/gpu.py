@@ -55,14 +55,13 @@ def launch(
         args: CuPy arrays, NumPy scalars of the parameters' types, and Structs of both.
         smem: dynamic shared memory of a block in bytes. For more than 48 KiB this sets the kernel's attribute.
         cooperative: launch only if the GPU can hold all blocks at once, so that they may wait for each other.
-        workspace_bytes: if it is not 0, the kernel gets a pointer to a workspace of this size behind the last array of
-            ``args``; :class:`softlab.cuda.workspaces.Workspaces` says what the workspace holds.
+        workspace_bytes: size of a :class:`softlab.cuda.workspaces.Workspaces`, passed behind the last array if not 0.
         module: the program, loaded with variables of its own; by default all launches of a program share them.
 
     Raises:
         softlab.Error: the program is for a newer GPU, or the GPU refuses the launch; the message has the sizes.
     """
-    from cupy.cuda import driver, get_current_stream, runtime
+    from cupy.cuda import driver, runtime
 
     device = runtime.getDevice()
     function = _function(program, device) if module is None else module.function
@@ -70,14 +69,20 @@ def launch(
     try:
         _allow_smem(function, program, smem, device)
         if workspace_bytes:
-            workspace = workspaces_of(device).of(get_current_stream().ptr, workspace_bytes, program.name)
-            args = with_workspace(args, np.uint64(workspace))
+            args = _with_workspace(args, program, device, workspace_bytes)
         if cooperative and prod(grid) > (most := _resident(function, prod(block), smem, device)):
             raise refused(f"it holds {most} such blocks at once")
         given = tuple(map(_argument, args))
         function(_three(grid), _three(block), given, smem, enable_cooperative_groups=cooperative)
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
         raise refused(error) from error
+
+
+def _with_workspace(args: Sequence[Any], program: Program, device: int, nbytes: int) -> Sequence[Any]:
+    from cupy.cuda import get_current_stream
+
+    workspace = workspaces_of(device).of(get_current_stream().ptr, nbytes, program.name)
+    return with_workspace(args, np.uint64(workspace))
 
 
 def _resident(function: Any, threads: int, smem: int, device: int) -> int:

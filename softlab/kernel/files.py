@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from softlab.cuda.compile import Program, compile_program, has_header
-from softlab.cuda.device_code import DeviceCode, decode, read
+from softlab.cuda.device_code import DeviceCode, KernelDeclaration, decode, read
 from softlab.cuda.shims import STANDARD
 from softlab.errors import CompileError
 
@@ -103,14 +103,17 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
     if len(qualified) > 1:
         raise ValueError(f"{file} has several kernels {base!r}: give the namespace.\n{listing}")
     kernel = found[0]
-    if arguments or not kernel.template:
-        return kernel.name + arguments
+    return kernel.name + (arguments if arguments or not kernel.template else _instantiation(code, kernel, listing))
+
+
+def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str) -> str:
+    """The template arguments that the host's launches or the defaults give."""
     launches = {launch.kernel for launch in code.launches if _launches(launch.kernel, kernel.name)}
     written = {launch for launch in launches if "<" in launch}
     if len(written) == 1:
-        return kernel.name + "<" + written.pop().partition("<")[2]
+        return "<" + written.pop().partition("<")[2]
     if all("=" in parameter for parameter in kernel.template):
-        return f"{kernel.name}<>"
+        return "<>"
     parameters = ", ".join(kernel.template)
     raise ValueError(
         f"{kernel.name} is a template <{parameters}>: give its arguments, as in {kernel.name + '<...>'!r}.\n{listing}"

@@ -53,13 +53,8 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
         raise ValueError(f"a roofline is that of one device, got estimates for {sorted(devices) or 'none'}")
     (name,) = devices
     p = parameters(Device.named(name))
-    per_second = p.clock_mhz * 1e6 * p.sm_count / 1e9
-    if all(one.fp32_operations for one in estimates.values()):
-        peak = 2 * _FP32_LANES * per_second
-        axes = _Axes("FP32 operations", "GFLOP/s", peak, f"FP32: {peak / 1e3:.1f} TFLOP/s")
-    else:
-        peak = _SCHEDULERS * per_second
-        axes = _Axes("warp instructions", "1e9 warp instructions/s", peak, f"issue: {peak:.0f}e9 warp instructions/s")
+    axes = _axes(estimates, p.clock_mhz * 1e6 * p.sm_count / 1e9)
+    peak = axes.peak
     rates = {"DRAM": p.dram_bytes * p.clock_mhz / 1e3, "L2": p.l2_bytes * p.clock_mhz / 1e3}  # GB/s
     points = {label: _point(one, axes) for label, one in estimates.items()}
     places = [x for x, _ in points.values() if x] + [peak / rate for rate in rates.values()]
@@ -87,6 +82,15 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
     figure.update_xaxes(**_log_axis(low, high))
     figure.update_yaxes(**_log_axis(bottom, peak * 4))
     return stamped(figure, f"Points: estimates with a {_caches(estimates)} L2 cache. Roofs: the model's figures.")
+
+
+def _axes(estimates: Mapping[str, Estimate], per_second: float) -> _Axes:
+    """What the launches are counted in; ``per_second``: 1e9 cycles per second of all SMs together."""
+    if all(one.fp32_operations for one in estimates.values()):
+        peak = 2 * _FP32_LANES * per_second
+        return _Axes("FP32 operations", "GFLOP/s", peak, f"FP32: {peak / 1e3:.1f} TFLOP/s")
+    peak = _SCHEDULERS * per_second
+    return _Axes("warp instructions", "1e9 warp instructions/s", peak, f"issue: {peak:.0f}e9 warp instructions/s")
 
 
 def _log_axis(low: float, high: float) -> dict[str, Any]:

@@ -175,15 +175,11 @@ def source_view(listing: Listing, *, counter: str = "instructions") -> str:
     rows = []
     for line in listing.lines:
         ptx = [_Code(p.text, p.counters.get(counter, 0), True) for p in (listing.ptx[k] for k in line.ptx)]
-        machine = [
-            _Code(
-                listing.machine[k].instruction.text,
-                made_from[k].counters.get(counter, 0) if k in made_from else 0,
-                False,
-                control_words(listing, k) if controls else None,
-            )
-            for k in line.machine
-        ]
+        machine = []
+        for k in line.machine:
+            count = made_from[k].counters.get(counter, 0) if k in made_from else 0
+            words = control_words(listing, k) if controls else None
+            machine.append(_Code(listing.machine[k].instruction.text, count, False, words))
         cells = [_number(line.number), _code(line.text, "", "26%" if controls else "34%")]
         cells += [_count(counter, line.counters.get(counter, 0), most, line.counters)]
         cells += [_machine(codes, counter, hottest) for codes in ([ptx, machine] if listing.machine else [ptx])]

@@ -5,7 +5,7 @@ Lanes that meet at one address take turns in the order of their numbers, as in t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -133,16 +133,19 @@ def _atomic(form: Form, machine: Machine) -> Step:
             old[part.active] = found
             if success:  # one where the swap was made, of as many bits as the values
                 done[part.active] = found == operands[0]
-        if places[0] == SINK:
-            return
-        result = done if success else old
-        columns = [result.view(np.uint32)] if words == 1 else [result.view(np.uint32)[:, k::2] for k in range(2)]
-        for place, column in zip(places, columns, strict=True):
-            out = keep(machine, r[place], active)
-            out[active] = column[active]
-            r[place] = machine.now.collect(out)
+        if places[0] != SINK:
+            _write(machine, r, places, done if success else old, active)
 
     return step
+
+
+def _write(machine: Machine, r: list, places: Sequence[int], result: np.ndarray, active: np.ndarray) -> None:
+    """The active lanes' results, of one word or two, into their registers."""
+    words = result.view(np.uint32)
+    for k, place in enumerate(places):
+        out = keep(machine, r[place], active)
+        out[active] = words[:, k :: len(places)][active]
+        r[place] = machine.now.collect(out)
 
 
 def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Step:

@@ -50,20 +50,14 @@ def _halves(form: Form, number: int) -> tuple[Halves, int]:
     read = form.bits(number)
     if "F32" in operand.suffixes:
         raise NotImplementedError("an operand of 32 bits")
-    if "H0_H0" in operand.suffixes:
+    for suffix, shift in (("H0_H0", U32(0)), ("H1_H1", U32(16))):
+        if suffix in operand.suffixes:
 
-        def lower(r: list) -> tuple[Value, Value]:
-            found = signed(value(read(r) & U32(0xFFFF)))
-            return found, found
+            def twice(r: list, shift: np.uint32 = shift) -> tuple[Value, Value]:
+                found = signed(value(read(r) >> shift & U32(0xFFFF)))
+                return found, found
 
-        return lower, number + 1
-    if "H1_H1" in operand.suffixes:
-
-        def upper(r: list) -> tuple[Value, Value]:
-            found = signed(value(read(r) >> U32(16)))
-            return found, found
-
-        return upper, number + 1
+            return twice, number + 1
 
     def both(r: list) -> tuple[Value, Value]:
         bits = read(r)

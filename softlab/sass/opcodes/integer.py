@@ -51,21 +51,7 @@ def _add3(form: Form) -> Step:
     taken = [k for k in numbers if not form.is_zero(k)]
     into = [form.predicate(k) for k in range(numbers[-1] + 1, len(operands))] if extended else []
     if not carries:
-        add = _sum([form.u32(k) for k in taken])
-        if not into:
-
-            def simple(r: list) -> None:
-                r[place] = add(r)
-
-            return simple
-
-        def with_carry(r: list) -> None:
-            value = add(r)
-            for carry in into:
-                value = value + np.multiply(carry(r), U32(1))
-            r[place] = value
-
-        return with_carry
+        return _sum_without_carry_out(place, _sum([form.u32(k) for k in taken]), into)
     ones = U64(sum(operands[k].negated for k in taken)) if not extended else U64(0)
     parts = [_complement(form, k) for k in taken]
 
@@ -98,6 +84,23 @@ def _complement(form: Form, number: int) -> Reader:
     if operand.negated or operand.inverted:
         return lambda r: ~read(r)
     return read
+
+
+def _sum_without_carry_out(place: int, add: Reader, into: list[Reader]) -> Step:
+    if not into:
+
+        def simple(r: list) -> None:
+            r[place] = add(r)
+
+        return simple
+
+    def with_carry(r: list) -> None:
+        value = add(r)
+        for carry in into:
+            value = value + np.multiply(carry(r), U32(1))
+        r[place] = value
+
+    return with_carry
 
 
 @pure("VIADD", "UVIADD")

@@ -42,13 +42,7 @@ def _load(form: Form, machine: Machine) -> Step:
                 items[part.active[active]] = found
         if found is not None and len(found) == len(items):
             items = found
-        if width < 4:
-            words = items.view(signed).astype(np.int32).view(np.uint32) if signed else items.astype(np.uint32)
-            columns = [words]
-        else:
-            words = np.ascontiguousarray(items).view(np.uint32).reshape(-1, width // 4)
-            columns = [words[:, k] for k in range(width // 4)]
-        for place, column in zip(places, columns, strict=True):
+        for place, column in zip(places, _columns(items, width, signed), strict=True):
             if len(column) == active.size:
                 r[place] = now.collect(column.reshape(active.shape))
             else:
@@ -57,6 +51,14 @@ def _load(form: Form, machine: Machine) -> Step:
                 r[place] = now.collect(out)
 
     return step
+
+
+def _columns(items: np.ndarray, width: int, signed: type | None) -> list[np.ndarray]:
+    """The words of loaded items, by register."""
+    if width < 4:
+        return [items.view(signed).astype(np.int32).view(np.uint32) if signed else items.astype(np.uint32)]
+    words = np.ascontiguousarray(items).view(np.uint32).reshape(-1, width // 4)
+    return [words[:, k] for k in range(width // 4)]
 
 
 @effect("STG", "STS", "STL", "ST")

@@ -94,7 +94,6 @@ def _special(name: str, machine: Machine):
         return value[0] if (value == value[0]).all() else value[setup.row_of_block][:, None]
 
     inner = [c % n for c, n in zip(setup.coordinates, setup.cluster, strict=True)]
-    outer = [c // n for c, n in zip(setup.coordinates, setup.cluster, strict=True)]
     named = {
         "SR_TID.X": lambda: per_thread(thread % x),
         "SR_TID.Y": lambda: per_thread(thread // x % y),
@@ -113,21 +112,22 @@ def _special(name: str, machine: Machine):
         "SR_WARPID": lambda: per_thread(thread // WARP),
         "SRZ": lambda: U32(0),
     }
-    masks = {"EQ": "==", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
-    if name.startswith("SR_") and name.endswith("MASK") and name[3:5] in masks:
-        lane = np.arange(WARP)
-        relation = {
-            "EQ": lane[:, None] == lane,
-            "LT": lane[None, :] < lane[:, None],
-            "LE": lane[None, :] <= lane[:, None],
-            "GT": lane[None, :] > lane[:, None],
-            "GE": lane[None, :] >= lane[:, None],
-        }[name[3:5]]
-        return (relation * (1 << lane)).sum(axis=1).astype(np.uint32)[None, :]
-    del outer
-    if name not in named:
+    return named[name]() if name in named else _lane_mask(name)
+
+
+def _lane_mask(name: str) -> np.ndarray | None:
+    """(1, 32): the lanes that are equal to, less or greater than each lane, for a name such as SR_LTMASK."""
+    lane = np.arange(WARP)
+    relations = {
+        "SR_EQMASK": lane[None, :] == lane[:, None],
+        "SR_LTMASK": lane[None, :] < lane[:, None],
+        "SR_LEMASK": lane[None, :] <= lane[:, None],
+        "SR_GTMASK": lane[None, :] > lane[:, None],
+        "SR_GEMASK": lane[None, :] >= lane[:, None],
+    }
+    if name not in relations:
         return None
-    return named[name]()
+    return (relations[name] * (1 << lane)).sum(axis=1).astype(np.uint32)[None, :]
 
 
 _CLOCKS = ("SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI", "SR_CLOCK")

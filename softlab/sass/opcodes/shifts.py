@@ -15,6 +15,20 @@ _HALF = U64(32)
 _NONE = U32(0xFFFFFFFF)
 
 
+def _shift_right(place: int, value: Reader, amount: Reader, signed: bool) -> Step:
+    if signed:
+
+        def arithmetic(r: list) -> None:
+            r[place] = (value(r).view(S32) >> np.minimum(amount(r), U32(31)).view(S32)).view(U32)
+
+        return arithmetic
+
+    def logical(r: list) -> None:
+        r[place] = value(r) >> amount(r)
+
+    return logical
+
+
 @pure("SHF", "USHF")
 def _funnel_shift(form: Form) -> Step:
     """The pair (c:a) shifted by b, right (.R) or left (.L); its upper half with .HI, else its lower one.
@@ -28,17 +42,7 @@ def _funnel_shift(form: Form) -> Step:
     place, amount = form.place(0), _amount(form, 2, most)
     low, upper = form.u32(1), form.u32(3)
     if kind.endswith("32") and form.is_zero(1) and right and high:
-        if signed:
-
-            def arithmetic(r: list) -> None:
-                r[place] = (upper(r).view(S32) >> np.minimum(amount(r), U32(31)).view(S32)).view(U32)
-
-            return arithmetic
-
-        def logical(r: list) -> None:
-            r[place] = upper(r) >> amount(r)
-
-        return logical
+        return _shift_right(place, upper, amount, signed)
     if kind.endswith("32") and not right and not high:
 
         def left(r: list) -> None:

@@ -63,18 +63,8 @@ def _shuffle(form: Form, machine: Machine) -> Step:
         clamp, stays = control & 31, control >> 8 & 31
         first = lane & stays
         most = first | clamp & ~stays
-        if mode == "UP":
-            source = lane - by
-            good = source >= most
-        elif mode == "DOWN":
-            source = lane + by
-            good = source <= most
-        elif mode == "BFLY":
-            source = lane ^ by
-            good = source <= most
-        else:
-            source = first | by & ~stays
-            good = source <= most
+        source = {"UP": lane - by, "DOWN": lane + by, "BFLY": lane ^ by, "IDX": first | by & ~stays}[mode]
+        good = source >= most if mode == "UP" else source <= most
         source = np.where(good, source, lane)
         value = now.spread(a(r))
         found = np.take_along_axis(value, np.broadcast_to(source, value.shape), axis=1)

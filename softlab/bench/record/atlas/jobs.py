@@ -245,6 +245,11 @@ def _control_jobs() -> Iterator[Job]:
         keys = (f"icache.cold{where}", f"icache.cold.DRAM{where}", f"icache.warm{where}")
         yield Job(keys, "instruction cache", "cycles", "cold_code", ("icache", "icache_other", "flush"),
                   {"chunks": 32, "grid": grid}, note="per 128 bytes, 8 of them for issue; 64 KiB of code")  # fmt: skip
+    yield from _cluster_jobs()
+    yield from _bulk_copy_jobs()
+
+
+def _cluster_jobs() -> Iterator[Job]:
     yield _slope("latency.DSM.LD", "clusters", "dsm_chase", grid=2, divisor=4)
     yield _slope("latency.DSM.ATOM.EXCH", "clusters", "dsm_atomic", grid=2)
     yield _slope("latency.DSM.ST", "clusters", "dsm_pingpong", grid=2, divisor=2)
@@ -254,6 +259,9 @@ def _control_jobs() -> Iterator[Job]:
     for size in (2, 4, 8):
         yield _slope(f"latency.CLUSTER.BARRIER.{size}", "clusters", f"cluster_barrier_{size}", grid=size, threads=128)
     yield _slope("latency.CLUSTER.BARRIER.relaxed.4", "clusters", "cluster_barrier_relaxed", grid=4, threads=128)
+
+
+def _bulk_copy_jobs() -> Iterator[Job]:
     for nbytes in (16, 128, 512, 1024, 2048, 4096, 8192, 16384):
         yield _slope(f"latency.UBLKCP.{nbytes}", "asynchronous copies", "bulk", (16, 80), threads=1, p0=nbytes, p1=1,
                      smem=65536)  # fmt: skip
@@ -267,6 +275,14 @@ def _bandwidth(key: str, kernel: str, warps: int, **parameters: Any) -> Job:
 
 
 def _bandwidth_jobs() -> Iterator[Job]:
+    yield from _in_flight_jobs()
+    yield from _stride_jobs()
+    yield from _few_sms_jobs()
+    yield from _scattered_jobs()
+    yield from _loaded_jobs()
+
+
+def _in_flight_jobs() -> Iterator[Job]:
     for warps, packs, blocks in IN_FLIGHT:
         n = 512 * warps * packs * blocks
         moved = {"bytes": 512 * packs, "blocks": blocks}
@@ -289,6 +305,9 @@ def _bandwidth_jobs() -> Iterator[Job]:
         n = 2048 * warps
         yield _bandwidth(f"bandwidth.DRAM.write.{n}", "write_4", warps, p0=DRAM_KIB, mib=512, bytes=2048)
         yield _bandwidth(f"bandwidth.L2.write.{n}", "write_4", warps, p0=L2_KIB, mib=512, bytes=2048)
+
+
+def _stride_jobs() -> Iterator[Job]:
     for pitch in (32, 64, 128, 256, 512):
         yield _bandwidth(f"bandwidth.DRAM.stride.{pitch}", f"strided_{pitch}", 32, p0=DRAM_KIB, mib=256, bytes=8 * 1024)
     for pitch in (64, 128, 256, 512):
@@ -298,12 +317,18 @@ def _bandwidth_jobs() -> Iterator[Job]:
             yield _bandwidth(
                 f"bandwidth.{where}.write_stride.{pitch}", "strided_write", 32, p0=kib, p1=pitch, mib=128, bytes=8192
             )
+
+
+def _few_sms_jobs() -> Iterator[Job]:
     for sms in (1, 2, 4, 8, 16, 33, 66):
         yield _bandwidth(f"bandwidth.L2.read.sms.{sms}", "read_cg_4", 32, p0=8192, mib=2 * sms, bytes=2048, sms=sms)
         yield _bandwidth(
             f"bandwidth.DRAM.read.sms.{sms}", "read_cg_4", 32, p0=DRAM_KIB, mib=2 * sms, bytes=2048, sms=sms
         )
         yield _bandwidth(f"bandwidth.L2.write.sms.{sms}", "write_4", 32, p0=8192, mib=2 * sms, bytes=2048, sms=sms)
+
+
+def _scattered_jobs() -> Iterator[Job]:
     for where, kib in (("L2", L2_KIB), ("DRAM", DRAM_KIB)):
         for write, name in enumerate(("read", "write")):
             yield _bandwidth(
@@ -313,6 +338,9 @@ def _bandwidth_jobs() -> Iterator[Job]:
             moved = {"bytes": 512 if nbytes == 32 else 32 * nbytes}
             key = f"bandwidth.{'STG' if where == 'L2' else 'DRAM'}.partial.{nbytes}"
             yield _bandwidth(key, "partial", 32, p0=kib, p1=nbytes, mib=8 * nbytes, **moved)
+
+
+def _loaded_jobs() -> Iterator[Job]:
     for where, kib in (("L2", 8192), ("DRAM", DRAM_KIB)):
         for warps, packs in LOADED:
             n = 512 * warps * packs
