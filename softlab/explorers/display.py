@@ -9,13 +9,16 @@ import plotly.graph_objects as go
 from IPython.display import display
 
 from softlab.explorers.diagrams import ButterflyDiagram, GridDiagram
+from softlab.views.estimates import ESTIMATE
 
 
-def show(picture: go.Figure | str | dict[str, Any]) -> None:
+def show(picture: go.Figure | str | dict[str, Any], *, estimate: bool = False) -> None:
     """Show a plotly figure, HTML, or a diagram's data (``softlab.views.diagrams``, ``reduction``) as a cell's output.
 
     A figure is given to JupyterLab's own plotly, which needs no network and stores no copy of the library in the
     notebook; elsewhere its title is shown.
+
+    ``estimate``: whether the picture shows estimates of the timing model; notebooks are stored without such pictures.
     """
     if isinstance(picture, dict):
         reduction = "levels" in picture
@@ -30,4 +33,4 @@ def show(picture: go.Figure | str | dict[str, Any]) -> None:
         data = {"text/html": picture}
     else:
         raise TypeError(f"cannot show a {type(picture).__name__}: give a plotly figure, HTML text or a diagram")
-    display(data, raw=True)
+    display(data, raw=True, metadata={ESTIMATE: True} if estimate else {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,7 +10,7 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
-from traitlets import Dict, Int, Unicode, observe, validate
+from traitlets import Dict, Enum, Int, Unicode, observe, validate
 
 from softlab.cuda.compile import kernel_folder
 from softlab.errors import Error
@@ -19,9 +20,12 @@ from softlab.instruments.timeline import Segment, Timeline, timeline
 from softlab.kernel import Kernel
 from softlab.operators.executors import program_of
 from softlab.plans import forced
+from softlab.timing.estimates import Estimate
 from softlab.views import tables
+from softlab.views.sm_timeline import cycles_sentence, sm_timeline, states_at, states_table
 from softlab.views.warps import Window, step_table, waiting_sentence, warps_picture
 
+AXES = ("order", "cycles")
 BLOCK_SIZES = (128, 256, 512, 1024)
 ZOOMS = (1, 2, 4, 8, 16, 32)
 #: Numbers in the one row that the block works on.
@@ -53,6 +57,14 @@ class _Watched:
     def of(cls, subject: Subject) -> _Watched:
         line = timeline(subject.kernel, 1, subject.block, subject.args, subject.smem)
         return cls(subject, line, line.segments(), IssueLog.of(line))
+
+
+def _timed(subject: Subject) -> Estimate | str:
+    """The estimate of a subject with its timeline, or why there is none."""
+    try:
+        return subject.kernel.estimate(1, subject.block, subject.args, smem=subject.smem, device=DEVICE, timeline=True)
+    except (Error, ValueError) as error:
+        return str(error).partition("\n")[0]
 
 
 def _row() -> np.ndarray:
@@ -95,16 +107,21 @@ class TimelineExplorer(Explorer):
 
     Traits:
         kernel, block_size: what is run: one row of 1024 numbers, on one block, in the emulator.
-        step: a position, in instructions; zoom: how many times the picture is enlarged around it.
-        summary: ``issued`` (PTX instructions of all warps), ``waited`` (how many more they could have issued while they
-            waited), ``share`` (waiting, of both), ``barriers``, ``length`` (steps), and at the step: ``waits``,
-            ``done`` (warps), ``lines`` (source lines that are at work).
+        axis: "order", the instructions in the order in which the emulator ran them; or "cycles", the same block on an
+            SM of an H200, as the timing model simulates it, coloured by what the warps wait for.
+        step: a position, in instructions or cycles; zoom: how many times the picture is enlarged around it.
+        summary: by order: ``issued`` (PTX instructions of all warps), ``waited`` (how many more they could have issued
+            while they waited), ``share`` (waiting, of both), ``barriers``, ``length`` (steps), and at the step:
+            ``waits``, ``done`` (warps), ``lines`` (source lines that are at work). By cycles: ``cycles`` (of the SM),
+            ``stalls`` (state of warps -> share), and at the step ``states`` (state -> warps); or ``missing``: why there
+            are none.
 
     ``timeline`` is the record that is drawn.
     """
 
     kernel = Unicode().tag(state=True)
     block_size = Int(256).tag(state=True)
+    axis = Enum(AXES, "order")
     step = Int(0).tag(state=True)
     zoom = Int(1).tag(state=True)
     summary = Dict()
@@ -120,6 +137,7 @@ class TimelineExplorer(Explorer):
         self._subjects = dict(subjects)
         self._block_sizes = tuple(block_sizes)
         self._watch = lru_cache(maxsize=32)(lambda name, size: _Watched.of(self._subjects[name](size)))
+        self._estimate = lru_cache(maxsize=32)(lambda name, size: _timed(self._subjects[name](size)))
         self._drawn: tuple[str, int] = ("", 0)
         super().__init__(kernel=kernel, block_size=block_size)
         self._build()
@@ -140,12 +158,14 @@ class TimelineExplorer(Explorer):
     def _build(self) -> None:
         self.kernel_menu = menu(list(self._subjects), "kernel", "300px")
         self.size_buttons = buttons(self._block_sizes, "threads of the block")
+        self.axis_buttons = buttons(AXES, "the order of the emulator, or the cycles of the timing model")
         self.step_slider = slider(0, 1, "step", "560px")
         self.zoom_slider = widgets.SelectionSlider(options=ZOOMS, description="zoom", layout={"width": "260px"})
         self.zoom_slider.style.description_width = "44px"
         for trait, control in (
             ("kernel", self.kernel_menu),
             ("block_size", self.size_buttons),
+            ("axis", self.axis_buttons),
             ("step", self.step_slider),
             ("zoom", self.zoom_slider),
         ):
@@ -154,6 +174,7 @@ class TimelineExplorer(Explorer):
         self.widget = widgets.VBox(
             [
                 widgets.HBox([self.kernel_menu, named("threads", self.size_buttons)]),
+                widgets.HBox([named("axis", self.axis_buttons)]),
                 widgets.HBox([self.step_slider, self.zoom_slider]),
                 self.message,
                 self.picture,
@@ -176,7 +197,7 @@ class TimelineExplorer(Explorer):
 
     @validate("step")
     def _step_in_the_run(self, proposal: Any) -> int:
-        return min(max(int(proposal["value"]), 0), self.timeline.length - 1)
+        return min(max(int(proposal["value"]), 0), max(self._length() - 1, 0))
 
     @validate("zoom")
     def _zoom_that_there_is(self, proposal: Any) -> int:
@@ -187,12 +208,31 @@ class TimelineExplorer(Explorer):
         if hasattr(self, "widget") and (self.kernel, self.block_size) != self._drawn:
             self._run()
 
+    @observe("axis")
+    def _other_axis(self, change: Any) -> None:
+        """The same place on the other axis."""
+        if not hasattr(self, "widget"):
+            return
+        before, self.message.value = max(self._length(change.old), 1), "Estimating ..."
+        place, length = self.step / before, self._length()
+        self.step_slider.max = max(length - 1, self.step, 1)
+        self.step = round(place * length)
+        self.step_slider.max = max(length - 1, 1)
+        self._draw()
+
+    def _length(self, axis: str = "") -> int:
+        """Steps of the axis: instructions, or cycles."""
+        if (axis or self.axis) == "order":
+            return self.timeline.length
+        found = self._estimate(self.kernel, self.block_size)
+        return 1 if isinstance(found, str) or found.timeline is None else math.ceil(found.timeline.cycles)
+
     def _run(self) -> None:
         """Run the kernel and draw it from its beginning."""
         self._drawn = (self.kernel, self.block_size)
         self.message.value = "Compiling and running the kernel ..."
         try:
-            length = self.timeline.length
+            length = self._length()
         except Error as error:  # raised in a callback it would be seen in JupyterLab's log alone
             self.message.value = tables.code(str(error))
             raise
@@ -201,6 +241,33 @@ class TimelineExplorer(Explorer):
         self._draw()
 
     def _draw(self) -> None:
+        if self.axis == "order":
+            self._draw_order()
+        else:
+            self._draw_cycles()
+
+    def _draw_cycles(self) -> None:
+        found = self._estimate(self.kernel, self.block_size)
+        if isinstance(found, str) or found.timeline is None:
+            self.summary = {"missing": str(found)}
+            self.message.value = tables.lines([f"No timeline in cycles: {found}"])
+            self.picture.value = self.activities.value = ""
+            return
+        line = found.timeline
+        doings = states_at(line, self.step)
+        self.summary = {
+            "cycles": round(line.cycles),
+            "stalls": {name: round(share, 3) for name, share in found.stalls.items()},
+            "states": {name: [one.warp for one in doings if one.state == name] for name in {d.state for d in doings}},
+        }
+        source = self._watch(self.kernel, self.block_size).subject.kernel.program.source
+        title = f"{self.kernel}: one block of {self.block_size} threads on an SM of an {found.device}, estimated"
+        window = Window.around(self.step, math.ceil(line.cycles), self.zoom)
+        self.message.value = tables.lines([cycles_sentence(found)])
+        self.picture.value = sm_timeline(line, window=window, clock=self.step, source=source, title=title)
+        self.activities.value = states_table(doings, self.step, source)
+
+    def _draw_order(self) -> None:
         watched = self._watch(self.kernel, self.block_size)
         line, found = watched.timeline, barrier_waits(watched.timeline)
         doings = watched.issued.at(self.step)

@@ -9,11 +9,9 @@ from softlab.magics.command import UsageError, argument_parser, only_kernel, rea
 from softlab.magics.estimating import estimate_card
 from softlab.magics.execution import command_of, execute
 from softlab.traces import Run
+from softlab.views.estimates import ESTIMATE
 
-__all__ = ["UsageError", "load_ipython_extension", "only_kernel", "read_command"]
-
-#: Marks the output that has a time: the model changes, so no stored notebook is compared with it.
-ESTIMATE = "softlab-estimate"
+__all__ = ["ESTIMATE", "UsageError", "load_ipython_extension", "only_kernel", "read_command"]
 
 
 def load_ipython_extension(ipython: Any) -> None:

@@ -8,6 +8,8 @@ from softlab.timing.estimates import Estimate, LineTime
 from softlab.views import svg
 from softlab.views.style import BLUE, ORANGE, ROLES, SKY, VERMILLION, YELLOW
 
+#: Mark of an output that shows an estimate: the model changes, so notebooks are stored without such outputs.
+ESTIMATE = "softlab-estimate"
 #: What bounds a launch, as the end of "it is bound by ...".
 BOUND_WORDS = {
     "dram": "the bandwidth of DRAM",

@@ -9,10 +9,13 @@ from html import escape
 
 import numpy as np
 
-from softlab.timing.journal import SmTimeline
+from softlab.timing.estimates import Estimate
+from softlab.timing.journal import SmTimeline, Stretch
 from softlab.timing.stalls import REASONS
 from softlab.views import svg
+from softlab.views.diagrams import ranges
 from softlab.views.estimates import GROUPS, STALL_WORDS
+from softlab.views.tables import shown, table
 from softlab.views.warps import Window, axis_step
 
 _LEFT, _TOP = 70, 34
@@ -20,7 +23,7 @@ _WIDE = svg.WIDTH - _LEFT - 4
 #: Pixels of all rows together, and of one at most.
 _TALL, _ROW = 400, 26
 #: With more pieces than this, those of a group are one shape, without a tip for each.
-MOST_TIPS = 900
+MOST_TIPS = 500
 _GROUP_OF = {name: number for number, (_, names) in enumerate(GROUPS.values()) for name in names}
 #: State of :data:`REASONS` -> index of its group; the last index is for cycles without a warp.
 _GROUP = np.array([_GROUP_OF[name] for name in REASONS])
@@ -86,6 +89,43 @@ def sm_timeline(
         parts.append(svg.text(_LEFT, bottom + 12, words, fill=svg.FAINT, size=11))
         bottom += 18
     return svg.drawing(bottom + 4, parts, title=heading)
+
+
+def states_at(timeline: SmTimeline, clock: float) -> list[Stretch]:
+    """What each warp does in a cycle; warps that have not started or have ended are left out."""
+    here = np.flatnonzero((timeline.start <= clock) & (timeline.stop > clock))
+    columns = (one[here].tolist() for one in (timeline.warp, timeline.state, timeline.line))
+    spans = zip(timeline.start[here].tolist(), timeline.stop[here].tolist(), strict=True)
+    return [
+        Stretch(warp, REASONS[state], line, *span)
+        for warp, state, line, span in zip(*columns, spans, strict=True)
+    ]  # fmt: skip
+
+
+def states_table(doings: Sequence[Stretch], clock: int, source: str) -> str:
+    """HTML: what the warps do in cycle ``clock``, those that do the same in one row."""
+    texts = source.splitlines()
+    groups: dict[tuple[str, int], list[int]] = {}
+    for one in doings:
+        groups.setdefault((one.state, one.line), []).append(one.warp)
+    rows = []
+    for (state, line), warps in groups.items():
+        code = texts[line - 1].strip() if 0 < line <= len(texts) else ""
+        what = f"waits for {STALL_WORDS[state]}" if state in STALL_WORDS else "issues an instruction"
+        who = f"{'warp' if len(warps) == 1 else 'warps'} {ranges(warps)}"
+        rows.append((who, what, state, f"line {line}: {code}" if line else ""))
+    head = ["", "in this cycle", "Nsight Compute's name", "of the source"]
+    return table(head, rows, caption=f"Cycle {clock}: what each warp does")
+
+
+def cycles_sentence(found: Estimate) -> str:
+    """How long the simulated SM works, and what its warps wait for most, in words."""
+    waits = [(name, share) for name, share in found.stalls.items() if name in STALL_WORDS][:2]
+    words = " and ".join(f"{share:.0%} for {STALL_WORDS[name]} ({name})" for name, share in waits)
+    return (
+        f"Estimated {shown(round(found.cycles))} cycles on an SM of an {found.device}. Of their time the warps wait"
+        f" {words}, and in {found.stalls.get('selected', 0):.0%} of it they issue."
+    )
 
 
 def _pieces(timeline: SmTimeline, warp: int, slot: int, window: Window) -> list[_Piece]:

@@ -93,3 +93,33 @@ def test_a_kernel_of_ones_own():
 
 def test_the_row_is_as_long_as_the_docstring_says():
     assert SUBJECTS["sum: tree"](128).args[0].shape == (COLS,)
+
+
+def test_the_same_block_in_cycles_is_the_estimate_of_the_model(explorer):
+    explorer.kernel, explorer.block_size, explorer.axis = "sum: tree", 128, "cycles"
+    subject = SUBJECTS["sum: tree"](128)
+    found = subject.kernel.estimate(1, 128, subject.args, timeline=True)
+    assert explorer.summary["cycles"] == round(found.timeline.cycles)
+    assert explorer.summary["stalls"] == {name: round(share, 3) for name, share in found.stalls.items()}
+    assert "cycles of the SM since the start of the launch, estimated" in explorer.picture.value
+    waiting = next(one for one in found.timeline.stretches(2) if one.state == "barrier")
+    explorer.step = int(waiting.start)
+    assert 2 in explorer.summary["states"]["barrier"]
+    assert f"line {waiting.line}:" in explorer.activities.value
+    assert "other warps at a barrier" in explorer.activities.value
+    explorer.step = 10**9
+    assert explorer.step == explorer.step_slider.max
+    explorer.axis = "order"
+    assert explorer.step < explorer.timeline.length
+    assert "order, not time" in explorer.picture.value
+    assert "issued" in explorer.summary
+
+
+def test_a_kernel_without_an_estimate_says_why():
+    kernel = softlab.Kernel('extern "C" __global__ void k(float* x) { x[threadIdx.x] = 1; }', "k", arch="sm_80")
+    found = TimelineExplorer.of(kernel, 32, (np.zeros(32, np.float32),))
+    found.axis = "cycles"
+    assert "No timeline in cycles" in found.message.value
+    assert "sm_80" in found.summary["missing"]
+    found.axis = "order"
+    assert found.summary["issued"] > 0

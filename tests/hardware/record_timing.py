@@ -4,7 +4,7 @@ python -m tests.hardware.record_timing predict FILE        # no GPU: commit FILE
 python -m tests.hardware.record_timing prepare FOLDER      # NVRTC, no GPU: one file with every cubin
 python -m tests.hardware.record_timing measure FOLDER OUT  # GPU; needs NumPy and CuPy alone: OUT/timing_DEVICE.json
 python -m tests.hardware.record_timing report FILE OUT..   # predictions beside what was measured, by category
-python -m tests.hardware.record_timing collect FILE OUT..  # -> softlab/timing/data/validated.json
+python -m tests.hardware.record_timing collect FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
 
 Method of ``measure``: one launch between two CUDA events, median of REPEATS, minus the same for a kernel that does
 nothing. In front of the first event stands a kernel long enough for the host to queue the rest. "cold": it reads more
@@ -205,21 +205,30 @@ def report(predictions: Path, *folders: Path) -> None:
 
 
 def collect(predictions: Path, *folders: Path) -> None:
-    """Write the errors by device, state of L2 and bound, for ``Estimate.validated``."""
+    """Write the errors by device, state of L2 and bound, for ``Estimate.validated``, and the launches one by one."""
+    from softlab.bench.predictions import FILE as LAUNCHES
     from softlab.timing.validation import RECORD
 
     predicted = json.loads(predictions.read_text())["cases"]
     record: dict[str, Any] = {}
+    launches: dict[str, list[Any]] = {}
     for path in sorted(p for folder in folders for p in folder.glob("timing_h*.json")):
         measured = json.loads(path.read_text())
         device = path.stem.removeprefix("timing_").upper()
         for cache in ("cold", "warm"):
             errors: dict[str, list[float]] = {}
-            for name, _, p, m, _ in _pairs(predicted, measured["cases"], device, cache):
-                errors.setdefault(predicted[name]["bound"], []).append(round(p / m - 1, 4))
+            for name, category, p, m, roof in _pairs(predicted, measured["cases"], device, cache):
+                bound = predicted[name]["bound"]
+                errors.setdefault(bound, []).append(round(p / m - 1, 4))
+                row = [name, category, bound, p, round(m, 4), roof]
+                launches.setdefault(f"{device}.{cache}", []).append(row)
             record[f"{device}.{cache}"] = {"date": measured["date"], "errors": errors}
     RECORD.parent.mkdir(exist_ok=True)
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
+    rows_of = {key: ",\n".join(map(json.dumps, rows)) for key, rows in launches.items()}
+    tables = ",\n".join(f'"{key}": [\n{rows}\n]' for key, rows in rows_of.items())
+    dates = json.dumps({key: one["date"] for key, one in record.items()})
+    LAUNCHES.write_text(f'{{"dates": {dates},\n"launches": {{\n{tables}\n}}}}\n')
 
 
 def _pairs(predicted: dict, measured: dict, device: str, cache: str) -> list[tuple[str, str, float, float, float]]:

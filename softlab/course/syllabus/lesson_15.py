@@ -1,0 +1,131 @@
+"""Notebook 15: what a warp waits for, and how other warps hide it."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Number
+from softlab.course.predictions import Question
+from softlab.cuda.disassembly import disassemble
+from softlab.hardware import atlas
+from softlab.kernel import Kernel
+
+#: The kernel of the notebook.
+SOURCE = """__global__ void scaled(const float* x, float* y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = x[i];
+  float w = x[i + n];
+  float s = v * a + 1.0f;
+  y[i] = s + w;
+}
+"""
+LANES, SMS = 32, 132
+
+
+def chain(instructions: int = 1000) -> float:
+    """Cycles of dependent FFMA of one warp."""
+    return instructions * atlas.load("H200")["latency.FFMA"]
+
+
+@cache
+def line_waited_for() -> int:
+    """The line of the load that the FADD of line 7 waits for: by its wait mask, the load that sets the scoreboard."""
+    code = disassemble(Kernel(SOURCE, "scaled").program).kernel.instructions
+    setters: dict[int, int] = {}
+    for one in code:
+        if one.control is None:
+            continue
+        if one.opcode == "FADD":
+            return next(setters[board] for board in one.control.waits)
+        if one.control.write_barrier is not None:
+            setters[one.control.write_barrier] = one.frames[0][1]
+    raise LookupError("the kernel has no FADD")
+
+
+def bytes_on_the_way() -> float:
+    """Bytes per SM that Little's law asks for, to read DRAM at the recorded peak."""
+    recorded = atlas.load("H200")
+    _, rate = recorded.series("bandwidth.DRAM.read")
+    return float(rate.max()) * recorded["latency.DRAM"] / SMS
+
+
+def warps(size: int = 16) -> int:
+    """Warps per SM with one load of so many bytes per lane."""
+    return math.ceil(bytes_on_the_way() / (LANES * size))
+
+
+def loads(held: int = 32, size: int = 4) -> int:
+    """Loads per thread, of so many bytes, with so many warps."""
+    return math.ceil(bytes_on_the_way() / (held * LANES * size))
+
+
+LESSON = Lesson(
+    number="15",
+    notebook="15-what-a-warp-waits-for.ipynb",
+    title="What a warp waits for",
+    minutes=40,
+    objectives=(
+        "read the control code of a machine instruction: stall count, scoreboards, wait mask",
+        "say how many cycles a result takes, from an ALU to DRAM",
+        "work out by Little's law how many bytes an SM must have on the way",
+        "ask the timing model which wait goes away without its cause",
+    ),
+    predictions=(
+        Question(
+            id="15-two-loads",
+            question="How many loads has a warp on the way when it stops for the first of the two numbers?",
+            answers={
+                "one": "The warp goes on after a load. It stops at the first instruction that needs a loaded number.",
+                "two": "No instruction between the loads needs a loaded number, so the warp issues both.",
+            },
+        ),
+    ),
+    exercises=(
+        Number(
+            id="15-a-chain",
+            answer=chain,
+            relative=0.01,
+            slips=(
+                (1000, "So it would be if they did not depend on each other: one per cycle."),
+                (4, "That is one of them."),
+                (32_000, "The 32 lanes of a warp work at the same time."),
+            ),
+            hint="Each starts when the result of the one before is there: the atlas says after how many cycles.",
+        ),
+        Number(
+            id="15-the-second-wait",
+            answer=line_waited_for,
+            slips=(
+                (4, "The FFMA of line 6 has waited for that one already."),
+                (6, "Line 6 is arithmetic: its result comes after a fixed time, and the stall count covers it."),
+                (7, "That is the line that waits."),
+            ),
+            hint="Set explorer.line = 7 and read the control code of the FADD.",
+        ),
+        Number(
+            id="15-enough-warps",
+            answer=warps,
+            slips=(
+                (lambda: warps(4), "That is for loads of 4 bytes."),
+                (lambda: warps() * SMS, "That is for the whole GPU."),
+                (lambda: warps(16 * LANES), "A load of a warp brings 16 bytes for each of its 32 lanes."),
+                (lambda: math.floor(bytes_on_the_way() / (LANES * 16)), "Nearly: that is a little too few. Round up."),
+            ),
+            hint="Bytes on the way = bandwidth x latency, over 132 SMs. One load of a warp brings 32 x 16 of them.",
+        ),
+        Number(
+            id="15-loads-on-the-way",
+            answer=loads,
+            slips=(
+                (1, "32 warps with one load of 4 bytes per lane have 4096 bytes on the way."),
+                (lambda: loads(32, 1), "A load brings 4 bytes per lane."),
+                (lambda: loads(1, 4), "That is for one warp. There are 32."),
+            ),
+            hint="The bytes that the law asks for, over 32 warps x 32 lanes x 4 bytes.",
+            because="Loads that do not depend on each other: an unrolled loop has them.",
+        ),
+    ),
+)

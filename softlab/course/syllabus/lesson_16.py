@@ -1,0 +1,150 @@
+"""Notebook 16: how far the timing model is off, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from softlab.bench import predictions
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Call, MultipleChoice, Number, WriteFunction
+from softlab.course.predictions import Question
+from softlab.views.predictions import NEAR
+
+
+def categories() -> dict[str, predictions.ErrorsOf]:
+    """Category -> its errors, on an H200 with a cold cache."""
+    return {found.what: found for found in predictions.by_category(predictions.launches())}
+
+
+def barrier_error() -> float:
+    """The median error of category "barrier", in percent."""
+    return 100 * categories()["barrier"].median
+
+
+def least_trusted() -> str:
+    """The category with the largest median error."""
+    return max(categories().values(), key=lambda found: found.median).what
+
+
+def most_trusted() -> str:
+    """The category with the smallest median error."""
+    return min(categories().values(), key=lambda found: found.median).what
+
+
+def missed() -> list[float]:
+    """The errors above 20 %, with their signs."""
+    return [one.error for one in predictions.launches() if abs(one.error) > NEAR]
+
+
+def too_short() -> int:
+    """Those of them that were predicted too short."""
+    return sum(error < 0 for error in missed())
+
+
+def comparisons() -> Iterator[Call]:
+    """Predicted and measured times: made up, some at the very edge, and the real ones."""
+    yield Call(([10.0, 20.0], [10.0, 40.0]), 0.5)
+    yield Call(([1.0, 1.0, 1.0, 1.0], [1.0, 1.1, 2.0, 0.5]), 0.5)
+    yield Call(([120.0, 80.0, 121.0, 79.0], [100.0, 100.0, 100.0, 100.0]), 0.5)
+    yield Call(([83.0, 90.0], [100.0, 70.0]), 0.5)
+    yield Call(([3.0], [3.0]), 1.0)
+    yield Call(([1.0, 2.0, 3.0], [10.0, 20.0, 30.0]), 0.0)
+    chosen = predictions.launches()
+    near = sum(abs(one.predicted - one.measured) <= NEAR * one.measured for one in chosen) / len(chosen)
+    yield Call(([one.predicted for one in chosen], [one.measured for one in chosen]), near)
+
+
+def of_the_predicted(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Slip: relative to the prediction."""
+    near = [abs(p - m) <= NEAR * p for p, m in zip(predicted, measured, strict=True)]
+    return sum(near) / len(near)
+
+
+def strictly(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Slip: exactly 20 % does not count."""
+    near = [abs(p - m) < NEAR * m for p, m in zip(predicted, measured, strict=True)]
+    return sum(near) / len(near)
+
+
+def one_sided(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Slip: what is too short counts as near."""
+    near = [p - m <= NEAR * m for p, m in zip(predicted, measured, strict=True)]
+    return sum(near) / len(near)
+
+
+def counted(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Slip: a number of launches, no share."""
+    return float(sum(abs(p - m) <= NEAR * m for p, m in zip(predicted, measured, strict=True)))
+
+
+LESSON = Lesson(
+    number="16",
+    notebook="16-predict-the-h200.ipynb",
+    title="Predict the H200",
+    minutes=30,
+    objectives=(
+        "say what the timing model takes in, and what it does not know",
+        "read its error by category, and by the median and the 90th percentile",
+        "name the launches that it missed most, and the mechanism behind each",
+        "decide whether an estimate answers your question",
+    ),
+    predictions=(
+        Question(
+            id="16-half-of-the-launches",
+            question="Half of the launches were predicted with an error below ...",
+            answers={
+                "2%": "So close are only models that were fitted to the very kernels that they predict.",
+                "10%": "Simulators that take a trace from a GPU come to about 15 %.",
+                "25%": "A model that counts operations and bytes is farther off. This one simulates the waits, too.",
+                "50%": "So far off is a roofline by hand, and farther.",
+            },
+        ),
+    ),
+    exercises=(
+        Number(
+            id="16-barriers",
+            answer=barrier_error,
+            absolute=0.06,
+            slips=(
+                (lambda: 100 * categories()["barrier"].tenth, "That is the 90th percentile."),
+                (lambda: categories()["barrier"].median, "In percent: 100 times as much."),
+                (lambda: 100 * categories()["barrier"].roofline, "That is the roofline's."),
+            ),
+            hint="predictions.by_category(launches) has an item for each category: .what and .median.",
+        ),
+        MultipleChoice(
+            id="16-trust-it-least",
+            answers=(
+                "alu", "atomics", "barrier", "blocks", "cache", "code", "divergence", "fma", "fp64", "latency",
+                "occupancy", "sfu", "shared", "stream", "tail", "tiny",
+            ),
+            right=least_trusted,
+            hint="Look at the last row of the picture: the categories are in the order of their median errors.",
+        ),
+        Number(
+            id="16-too-short",
+            answer=too_short,
+            slips=(
+                (lambda: len(missed()), "That is all of them, too short and too long."),
+                (lambda: len(missed()) - too_short(), "So many were predicted too long."),
+                (
+                    lambda: sum(one.error < 0 for one in predictions.launches()),
+                    "That counts the small errors, too.",
+                ),
+            ),
+            hint="A launch that was predicted too short has a negative p.error.",
+        ),
+        WriteFunction(
+            id="16-within-a-fifth",
+            calls=comparisons,
+            relative=1e-9,
+            slips=(
+                (of_the_predicted, "The error is a share of the measured time: the GPU is right, not the model."),
+                (strictly, "Exactly 20 % counts."),
+                (one_sided, "A prediction can be too short, too: take the size of the difference."),
+                (counted, "A share: divide by the number of launches."),
+            ),
+            hint="Count the launches with |predicted - measured| <= 0.2 x measured, and divide by how many there are.",
+        ),
+    ),
+)  # fmt: skip
