@@ -216,7 +216,8 @@ def test_device_functions_structures_and_module_variables():
     pair = np.zeros(1, [("a", "i4"), ("b", "f8")])
     pair = np.zeros(1, np.dtype([("a", "i4"), ("b", "f8")], align=True))
     pair["a"], pair["b"] = 3, 0.25
-    for _ in range(2):  # module variables start again in each run
+    for _ in range(2):
+        kernel.reset()  # module variables start again
         out = np.zeros(8)
         kernel.run(1, 8, (pair[0], out))
         x = [[0.5, 4][t & 1] * [10, 20, 30, 40][t & 3] - (1000 if t == 5 else 0) for t in range(8)]
