@@ -279,13 +279,6 @@ def test_an_unknown_instruction_that_is_not_reached_does_no_harm():
     assert x[0] == 1
 
 
-def test_recursion_is_refused_by_name():
-    source = """__device__ __noinline__ int f(int n, int* x) { return n < 2 ? x[n] : f(n - 1, x) + f(n - 2, x); }
-extern "C" __global__ void k(int* x, int n) { x[0] = f(n, x); }"""
-    with pytest.raises(UnsupportedInstruction, match="recursion"):
-        Kernel(source, "k").run(1, 1, (np.zeros(8, np.int32), 3))
-
-
 def test_a_trap_is_an_error_with_its_location():
     with pytest.raises(
         Error, match=r"executes a trap\n  at line 2 of kernel.cu, thread \(7, 0, 0\), block \(0, 0, 0\)"
