@@ -87,7 +87,8 @@ test-both-ways: $(TEST_STAMP) ## the emulator's tests with blocks of code in Num
 .PHONY: test-notebooks
 test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
 	$(call stage,notebooks,state=$$(mktemp -d) && trap 'rm -rf $$state' EXIT && $(IN_VENV) -m tests.tools.notebooks lint \
-	  && XDG_STATE_HOME=$$state $(IN_VENV) -m pytest -q -p no:cacheprovider -p nbval.plugin --nbval-lax --nbval-current-env $(NOTEBOOKS))
+	  && XDG_STATE_HOME=$$state $(IN_VENV) -m pytest -q -n auto --dist loadfile -p no:cacheprovider \
+	  -p nbval.plugin --nbval-lax --nbval-current-env $(NOTEBOOKS))
 
 .PHONY: test-browser
 test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab, and the app, in a real Chromium
