@@ -40,6 +40,11 @@ class BarrierBypasses:
         self._waiting: dict[int, _Waiting] = {}
         self._reachable: dict[int, frozenset[int]] = {}
 
+    @property
+    def waiting(self) -> bool:
+        """Whether threads wait anywhere."""
+        return bool(self._waiting)
+
     def wait(self, instruction: int, after: int, lanes: Lanes, group: int) -> None:
         """Lanes wait at an instruction. The block ``after`` follows it."""
         mask = lanes.mask

@@ -9,7 +9,7 @@ so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
 from softlab.emulator.machine.flow import Block, is_cluster_barrier, is_warp_synchronous
+from softlab.emulator.machine.loop_records import LoopCode, LoopRun
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.copies import Copy
 from softlab.emulator.ptx.linker import Image
@@ -110,6 +111,7 @@ class Counters(Observer):
         executions = self._machine.executions
         self._executions = ExecutionCounter(executions) if executions is not None else None
         self._sinking = {number for numbers in counted.sunk.values() for number in numbers}
+        self._ordered = self._sinking | counted.loops.keys()
         self._fetched: tuple[Site, Lanes, Value] | None = None
         self._sunk: dict[int, tuple[Callable[[Site, Lanes, Value], None], Site, Value]] = {}
         self._loops = {loop: UnrolledCounter(loop) for loop in {*counted.loops.values()}}
@@ -146,6 +148,28 @@ class Counters(Observer):
                 if number in self._sunk:
                     count, site, address = self._sunk[number]
                     count(site, lanes, lanes.take(address))
+
+    def takes_loop(self, loop: LoopCode) -> bool:
+        """Loops whose counts follow from the order of their steps run step by step."""
+        if self._executions is not None and self._executions.watches(loop.block_set):
+            return False
+        return loop.block_set.isdisjoint(self._watched) and loop.variable_loads.isdisjoint(self._ordered)
+
+    def loop_widths(self, loads: Sequence[Site]) -> Sequence[int]:
+        """As the machine code has them."""
+        return self._machine.widths(loads)
+
+    def loop(self, run: LoopRun) -> None:
+        """The same counts for all steps together."""
+        for block, warps in zip(run.code.blocks, run.warps.tolist(), strict=True):
+            if warps:
+                self._warps[block.index] = self._warps.get(block.index, 0) + warps
+                self._ranges[block.index] = (block.start, block.stop)
+        if self._executions is not None:
+            self._executions.edges(run.edges)
+        requests, sectors = _GLOBAL_COLUMNS[False]
+        self._counts[run.code.load_indices, requests] += run.requests
+        self._counts[run.code.load_indices, sectors] += run.sectors
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Wavefronts and conflicts of a load, a store or an atomic.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import numpy as np
 
@@ -41,6 +41,15 @@ class ExecutionCounter:
         """These lanes go from one block of the PTX to another."""
         if (block, target) in self._edges:
             self._edges[block, target] += lanes.warps
+
+    def watches(self, blocks: Set[int]) -> bool:
+        """Whether the order matters in which these blocks run."""
+        return not blocks.isdisjoint(self._watched)
+
+    def edges(self, warps: Mapping[tuple[int, int], int]) -> None:
+        """So many warps have gone from one block of the PTX to another."""
+        for edge in warps.keys() & self._edges.keys():
+            self._edges[edge] += warps[edge]
 
     def turns(self, instruction: int, more: int) -> None:
         """The number of turns that the warps of an atomic needed beyond their first."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.memory.allocations import Allocation
 from softlab.emulator.memory.copies import Copy
@@ -103,6 +104,10 @@ class GlobalHazards(Observer):
         )
 
     # Accesses
+
+    def takes_loop(self, loop: LoopCode) -> bool:
+        """Loads of what no lane writes need no look."""
+        return loop.variable_loads <= self._skipped
 
     def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Look for a race with earlier accesses, and record this one."""

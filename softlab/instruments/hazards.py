@@ -17,6 +17,7 @@ import numpy as np
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.machine.faults import first_lane, other_place
 from softlab.emulator.machine.flow import Block, is_warp_synchronous, uses_and_definitions
+from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.elements import join_elements
 from softlab.emulator.ptx.places import place_of
@@ -388,6 +389,10 @@ class Hazards(Observer):
     def block(self, block: Block, lanes: Lanes) -> None:
         """Threads that run code behind an instruction at which others wait for them have bypassed it."""
         self._bypasses.run(block, lanes)
+
+    def takes_loop(self, loop: LoopCode) -> bool:
+        """Blocks matter while threads wait."""
+        return not self._bypasses.waiting
 
     def exit(self, lanes: Lanes) -> None:
         """A thread that bypassed such an instruction and exits never comes to it."""

@@ -112,6 +112,11 @@ class MachineCode:
             wide = self._wide[key] = replace(site, elements=found.width // site.dtype.itemsize)
         return wide, address & ~address.dtype.type(found.width - 1)
 
+    def widths(self, sites: Sequence[Site]) -> tuple[int, ...]:
+        """Bytes per lane of the machine's access for each of the PTX, 0 where it has none."""
+        found = (self.accesses.get(site.index) for site in sites)
+        return tuple(site.width if one is None else one.width for site, one in zip(sites, found, strict=True))
+
     @cached_property
     def _wide(self) -> dict[tuple[int, str, int], Site]:
         """(index of the PTX instruction, space, offset) -> the site of its machine access."""

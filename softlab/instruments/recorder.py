@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.machine.faults import source_line
+from softlab.emulator.machine.loop_records import LoopCode, LoopRun, WantedRows
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.instruments.machine_code import MachineCode
@@ -82,19 +83,35 @@ class _Event:
     columns: tuple[np.ndarray | _BroadcastAddresses | _OneAddress, ...]
 
 
+@dataclass(frozen=True)
+class _LoopEvent:
+    """Accesses of a loop: each row has its own step, and ``which`` of the sites it is."""
+
+    sites: tuple[Site, ...]
+    which: np.ndarray
+    step: np.ndarray
+    warps: _RecordedWarps
+    columns: tuple[np.ndarray, ...]
+
+
 class _Log:
     """Events up to a limit of rows. What all rows of an event share is repeated only at the end."""
 
     def __init__(self, limit: int, file: str) -> None:
         self._left = limit
         self._file = file
-        self._events: list[_Event] = []
+        self._events: list[_Event | _LoopEvent] = []
+
+    @property
+    def left(self) -> int:
+        """Rows that may still come."""
+        return max(0, self._left)
 
     @property
     def full(self) -> bool:
         return self._left <= 0
 
-    def add(self, event: _Event) -> None:
+    def add(self, event: _Event | _LoopEvent) -> None:
         """Keep the event, the one that passes the limit too."""
         self._events.append(event)
         self._left -= len(event.warps.warp)
@@ -102,9 +119,33 @@ class _Log:
     def __len__(self) -> int:
         return len(self._events)
 
-    def repeated(self, values: Sequence[Any], dtype: str) -> np.ndarray:
-        """One value per event, repeated for the rows of the event."""
-        return np.repeat(np.array(values, dtype), [len(e.warps.warp) for e in self._events])
+    def of_sites(self, value: Callable[[Any], Any], dtype: str) -> np.ndarray:
+        """What follows from each row's site."""
+        values: list[Any] = []
+        for event in self._events:
+            if isinstance(event, _LoopEvent):
+                of_each = [value(site) for site in event.sites]
+                values += [of_each[number] for number in event.which.tolist()]
+            else:
+                values.append(value(event.site))
+        return np.repeat(np.array(values, dtype), self._repeats())
+
+    def steps(self) -> np.ndarray:
+        """The step of each row."""
+        values: list[int] = []
+        for event in self._events:
+            if isinstance(event, _LoopEvent):
+                values += event.step.tolist()
+            else:
+                values.append(event.step)
+        return np.repeat(np.array(values, "i8"), self._repeats())
+
+    def _repeats(self) -> list[int]:
+        """How many rows each value stands for: of an event all, of a loop's accesses one."""
+        repeats: list[int] = []
+        for event in self._events:
+            repeats += [1] * len(event.step) if isinstance(event, _LoopEvent) else [len(event.warps.warp)]
+        return repeats
 
     def column(self, number: int) -> np.ndarray:
         """The rows of all events. Events of the same warps are spread together."""
@@ -126,36 +167,38 @@ class _Log:
 
     def common(self) -> dict[str, np.ndarray]:
         """The columns that accesses and shuffles share."""
-        sites = [e.site for e in self._events]
-        instructions = {p.index: p.instruction for p in sites}
-        lines = {index: source_line(i.frames, self._file) or 0 for index, i in instructions.items()}
+        lines: dict[int, int] = {}
+
+        def line(site: Site | InstructionSite) -> int:
+            if site.index not in lines:
+                lines[site.index] = source_line(site.instruction.frames, self._file) or 0
+            return lines[site.index]
+
         return {
-            "line": self.repeated([lines[p.index] for p in sites], "i4"),
-            "instruction": self.repeated([p.index for p in sites], "i4"),
+            "line": self.of_sites(line, "i4"),
+            "instruction": self.of_sites(lambda site: site.index, "i4"),
             "block": self.warps("block"),
             "warp": self.warps("warp"),
-            "step": self.repeated([e.step for e in self._events], "i8"),
+            "step": self.steps(),
             "active": self.warps("active"),
         }
 
     def accesses(self) -> Accesses:
         if not self._events:
             return Accesses.empty()
-        sites: list[Any] = [e.site for e in self._events]
         return Accesses(
             **self.common(),
-            store=self.repeated([s.store for s in sites], "?"),
-            width=self.repeated([s.width for s in sites], "i4"),
+            store=self.of_sites(lambda site: site.store, "?"),
+            width=self.of_sites(lambda site: site.width, "i4"),
             address=self.column(0),
         )
 
     def shuffles(self) -> Shuffles:
         if not self._events:
             return Shuffles.empty()
-        modes = [e.site.mode for e in self._events if isinstance(e.site, InstructionSite)]
         return Shuffles(
             **self.common(),
-            mode=self.repeated(modes, "U4"),
+            mode=self.of_sites(lambda site: site.mode, "U4"),
             source=self.column(0),
             given=self.column(1),
             received=self.column(2),
@@ -180,6 +223,7 @@ class Recorder(Observer):
         self._rows = np.zeros(0, np.int64)
         self._linear = np.zeros(0, np.int64)
         self._step = 0
+        self._warps_per_block = 1
         self._seen: tuple[Lanes | None, _RecordedWarps | None] = (None, None)
         self._shared, self._global, self._shuffles = (_Log(limit, file) for _ in range(3))
 
@@ -187,6 +231,7 @@ class Recorder(Observer):
         """Find out which rows of the batch are recorded."""
         self._linear = batch.geometry.linear(np.arange(batch.blocks))
         self._rows = np.flatnonzero(np.isin(self._linear, self._wanted))
+        self._warps_per_block = batch.threads // WARP
         self._seen = (None, None)
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
@@ -197,6 +242,38 @@ class Recorder(Observer):
         """Record an access to global memory, not one to constant memory."""
         if site.space != "const":
             self._access(self._global, site, lanes, address)
+
+    def takes_loop(self, loop: LoopCode) -> bool:
+        """Each access comes with its number."""
+        return True
+
+    def loop_rows(self) -> WantedRows:
+        """Rows of the recorded blocks, until the log is full."""
+        wanted = np.zeros(len(self._linear), bool)
+        wanted[self._rows] = True
+        return WantedRows(wanted, self._global.left)
+
+    def loop_widths(self, loads: Sequence[Site]) -> Sequence[int]:
+        """As the machine code has them."""
+        return self._machine.widths(loads)
+
+    def loop(self, run: LoopRun) -> None:
+        """Record the loads of a loop, in the order in which they ran."""
+        rows, per_block = run.rows.view(np.int64), self._warps_per_block
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
+        if len(rows) > self._global.left:  # the access that passes the limit is kept
+            rows = rows[rows[:, 0] <= rows[self._global.left - 1, 0]] if self._global.left else rows[:0]
+        if len(rows):
+            block, warp = self._linear[rows[:, 2] // per_block], (rows[:, 2] % per_block).astype(np.int32)
+            active = (rows[:, 3:4] >> np.arange(WARP) & 1).astype(bool)
+            warps = _RecordedWarps(block, warp, np.zeros(len(rows), np.int64), active)
+            accesses = (self._machine.access(site, np.uint64(0)) for site in run.code.loads)
+            sites = tuple(
+                one[0] if one is not None else site for one, site in zip(accesses, run.code.loads, strict=True)
+            )
+            steps = rows[:, 0] + self._step + 1
+            self._global.add(_LoopEvent(sites, rows[:, 1], steps, warps, (rows[:, 4:].astype(np.uint64),)))
+        self._step += run.accesses
 
     def shuffle(
         self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray

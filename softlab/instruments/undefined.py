@@ -25,6 +25,7 @@ from softlab.emulator.lanes import WARP, Lanes, Value, lanes_of
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.definedness import Tracked, loads_local, propagates, reads_and_writes
 from softlab.emulator.machine.flow import Block
+from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.lowering import flatten
 from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.opcodes.effects import space_of
@@ -104,6 +105,11 @@ class Undefined(Observer):
         self._todo, self._at, self._lanes = steps, 0, lanes
         if steps:
             self._advance(-1)
+
+    def takes_loop(self, loop: LoopCode) -> bool:
+        """While all registers have a value, opcodes and loads of global memory give no other ones."""
+        self._advance(None)
+        return not self._undefined and loop.instructions.isdisjoint(self._tracked.probes)
 
     def choice(self, index: int, lanes: Lanes, value: Value) -> None:
         """The predicate of a tracked instruction."""

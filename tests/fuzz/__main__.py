@@ -1,7 +1,8 @@
-"""More of the random cases than the tests run: ``python -m tests.fuzz programs|ptx|straight --count N``.
+"""More of the random cases than the tests run: ``python -m tests.fuzz programs|ptx|straight|loops --count N``.
 
 ``programs``: random programs with control flow, held to NumPy (:mod:`tests.fuzz.structured`).
 ``straight``: random straight-line PTX of all pure opcodes: the same bits with checks and without.
+``loops``: random loops, compiled and step by step (:mod:`tests.fuzz.loops`); it needs llvmlite.
 ``ptx``: damaged PTX; each ends with a result or with an error of softlab (:mod:`tests.fuzz.damaged`).
 
 Each failure is a line with its number. The exit status is 1 where one failed.
@@ -20,7 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from tests.fuzz import damaged, programs, structured
+from tests.fuzz import damaged, loops, programs, structured
 
 #: Cases that a process takes at a time.
 CHUNK = 50
@@ -37,7 +38,17 @@ def _straight(number: int) -> str:
     return "the same bits"
 
 
-CASES: dict[str, Callable[[int], str]] = {"programs": _program, "straight": _straight, "ptx": damaged.outcome}
+def _loops(number: int) -> str:
+    assert not (found := loops.differences(number)), "; ".join(found)
+    return "the same both ways"
+
+
+CASES: dict[str, Callable[[int], str]] = {
+    "programs": _program,
+    "straight": _straight,
+    "loops": _loops,
+    "ptx": damaged.outcome,
+}
 
 
 def attempt(kind: str, number: int) -> tuple[str, str]:

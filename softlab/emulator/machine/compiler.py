@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from softlab.emulator.machine.loop_facts import LoopFacts
 from softlab.emulator.machine.looping import Loop, loop_of
 from softlab.emulator.machine.lowering import flatten, guarded, immediate, lowered
 from softlab.emulator.machine.native import Operation
+from softlab.emulator.machine.regions import Region, regions_of
 from softlab.emulator.opcodes.control_flow import terminator_of
 from softlab.emulator.opcodes.effects import Effect
 from softlab.emulator.opcodes.emitter import NativeForm, choose, invert, reinterpret, resize
@@ -45,6 +47,7 @@ from softlab.emulator.ptx.syntax import (
     Symbol,
 )
 from softlab.emulator.ptx.unsupported import unsupported
+from softlab.emulator.sites import Site
 from softlab.errors import Error
 
 #: The condition code CC.CF. No branch is ever between its writer and its reader: it lives within one block.
@@ -89,6 +92,11 @@ class EmulatedProgram:
         if index not in self._loops:
             self._loops[index] = loop_of(self.block(index))
         return self._loops[index]
+
+    @cached_property
+    def regions(self) -> dict[int, Region]:
+        """Block -> the loop of several blocks that it is in, where that can be compiled as a whole."""
+        return regions_of(self, self.image.instructions)
 
     def dtype(self, register: str) -> np.dtype:
         """The dtype that a register has between blocks."""
@@ -135,6 +143,7 @@ class _Step(NamedTuple):
     sources: tuple[str, ...]
     native: NativeForm | None = None
     direct: bool = False
+    load: Site | None = None
 
 
 class _Writer:
@@ -393,7 +402,8 @@ class _Writer:
         function = self.bound(effect.bind, "effect")
         if guard is None:
             call = f"{function}({', '.join(['L', name, *values])})"
-            self._assign(destinations, effect.results, _Step(call, tuple(values)), None)
+            load = site if instruction.opcode in ("ld", "ldu") and len(values) == 1 else None
+            self._assign(destinations, effect.results, _Step(call, tuple(values), load=load), None)
             return
         olds = []
         for destination, kind in zip(destinations, effect.results, strict=False):

@@ -24,6 +24,7 @@ from softlab.emulator.machine.infinite_loop import LoopDetector, Repetition
 from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.looping import Loop
 from softlab.emulator.machine.observers import listeners
+from softlab.emulator.machine.region_runs import RegionRuns
 from softlab.emulator.machine.schedule import Listeners, Schedule, Shortage
 from softlab.emulator.machine.units import make_units
 from softlab.emulator.machine.waiting import FirstInstructions
@@ -244,10 +245,17 @@ class _Run:
         on_edge = listeners(batch.launch.observers, "edge")
         total, budget = 0, batch.launch.budget
         loops = LoopDetector(registers, batch.program.loops, budget // _SHARE_OF_BUDGET)
+        how, observers = batch.launch.compiled, batch.launch.observers
+        regions = batch.program.regions if how != "none" else {}
+        region_runs = RegionRuns(regions, observers, batch.memory, registers, schedule, how)
         while schedule.live is not None and (chosen := schedule.next(self)) is not None:
             index, lanes = chosen
             if index >= len(bound):  # ran off the end
                 schedule.exit(lanes)
+                continue
+            if index in regions and (ran := region_runs.run(index, lanes, budget - host.steps)) is not None:
+                host.steps += ran.instructions
+                total += ran.lane_instructions
                 continue
             code, function = bound[index] or batch.bind(index)
             if index in warming:

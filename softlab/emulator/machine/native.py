@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from softlab.emulator.opcodes.emitter import Emitter
+from softlab.emulator.sites import Site
 from softlab.errors import Error
 
 #: A ufunc takes up to 64 operands (NumPy 2, NPY_MAXARGS).
@@ -42,7 +43,8 @@ class Operation:
 
     ``expression`` computes ``results`` in Python from ``sources``, which are names of variables and constants.
     ``native(emitter, *sources)`` gives the same values in LLVM's terms, one or a tuple; None where only Python can.
-    ``direct``: the expression is one call into NumPy already.
+    ``direct``: the expression is one call into NumPy already. ``load``: the site of a load without a guard from the
+    address in the only source.
     """
 
     results: tuple[str, ...]
@@ -50,6 +52,7 @@ class Operation:
     sources: tuple[str, ...]
     native: Callable[..., Any] | None = None
     direct: bool = False
+    load: Site | None = None
 
     @property
     def line(self) -> str:
@@ -208,6 +211,11 @@ class _Compiler:
         self._engine.finalize_object()
         found = self._known[text] = self._engine.get_function_address(name)
         return found
+
+
+def compiled_function(text: str) -> int:
+    """The address of the function ``loop`` of a module in LLVM's assembly."""
+    return _compiler().function(text)
 
 
 @cache

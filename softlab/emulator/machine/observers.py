@@ -11,6 +11,7 @@ from softlab.emulator.host import FaultReporter
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.faults import Geometry
+from softlab.emulator.machine.loop_records import LoopCode, LoopRun, WantedRows
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.memory.block_memory import SharedMemory
 from softlab.emulator.memory.bulk_copies import BulkCopies
@@ -78,6 +79,25 @@ class Observer:
 
     def block(self, block: Block, lanes: Lanes) -> None:
         """A basic block is about to run for these lanes."""
+
+    def takes_loop(self, loop: LoopCode) -> bool:
+        """Whether :meth:`loop` may tell of this loop, in place of events for each of its steps.
+
+        So it is for an observer that hears of neither blocks, edges nor global accesses.
+        """
+        events = ("block", "edge", "global_access", "choice")
+        return all(getattr(type(self), event) is getattr(Observer, event) for event in events)
+
+    def loop_widths(self, loads: Sequence[Site]) -> Sequence[int] | None:
+        """The bytes per lane that each load has for this observer, 0 where it has none; None: as they stand."""
+        return None
+
+    def loop_rows(self) -> WantedRows | None:
+        """Which accesses of a loop are recorded; None for none."""
+        return None
+
+    def loop(self, run: LoopRun) -> None:
+        """Lanes have run a loop, or a part of it."""
 
     def edge(self, block: Block, target: int, lanes: Lanes) -> None:
         """These lanes go on from this basic block with the block of index ``target``; barriers and exits apart."""

@@ -152,6 +152,16 @@ class Schedule:
         """Whether no other lanes can run beside the set that was chosen last."""
         return not self._ready
 
+    @property
+    def nobody_waits(self) -> bool:
+        """Whether all lanes that have not exited can run, in any order."""
+        waiting = self._stalled or self._waiting or self._spinning or self._arrivals
+        return not waiting and not self._warp_order
+
+    def take_ready(self, last: int) -> _BlockSets:
+        """The lanes that are ready at blocks up to this one; they leave the schedule."""
+        return {index: self._ready.pop(index) for index in sorted(self._ready) if index <= last}
+
     def add(self, index: int, lanes: Lanes) -> None:
         """These lanes go on with this block."""
         if index in self._stalled:

@@ -1,0 +1,24 @@
+"""Some of the random loops; ``python -m tests.fuzz loops`` runs more."""
+
+from __future__ import annotations
+
+import pytest
+
+from softlab.emulator.machine.native import available
+from softlab.emulator.machine.native_region import RegionFunction
+from tests.fuzz import loops
+
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+
+
+def test_random_loops_are_the_same_both_ways(monkeypatch):
+    calls, run = [], RegionFunction.run
+
+    def noted(self, *arguments):
+        calls.append(run(self, *arguments))
+        return calls[-1]
+
+    monkeypatch.setattr(RegionFunction, "run", noted)
+    for number in range(12):
+        assert not loops.differences(number)
+    assert len(set(calls)) > 1
