@@ -8,7 +8,7 @@ VENV ?= .venv
 # The Python that makes the environment: `make lab PYTHON=python3.12`. Everything else runs the one in .venv.
 PYTHON ?= python3
 # The notebook that opens first, and the port. Where the port is in use, the next free one is taken.
-NOTEBOOK ?= 00-start-here.ipynb
+NOTEBOOK ?= 0-first-kernel.ipynb
 PORT ?= 8888
 LAB_OPTIONS ?=
 EXPLORE_OPTIONS ?=
@@ -24,7 +24,8 @@ NOTEBOOKS := notebooks
 # A stamp says that the packages are installed, so that a second make does not ask pip.
 LAB_STAMP := $(VENV)/.softlab-lab
 # What an installation copies into the environment.
-SHARED := $(wildcard softlab/app/jupyter/*.json softlab/app/jupyter/voila/templates/softlab/*)
+SHARED := $(wildcard softlab/app/jupyter/*.json softlab/app/jupyter/voila/templates/softlab/* \
+  softlab/app/jupyter/labextensions/softlab-cuda/* softlab/app/jupyter/labextensions/softlab-cuda/static/*)
 TEST_STAMP := $(VENV)/.softlab-test
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
@@ -87,7 +88,8 @@ test-both-ways: $(TEST_STAMP) ## the emulator's tests with blocks of code in Num
 .PHONY: test-notebooks
 test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
 	$(call stage,notebooks,state=$$(mktemp -d) && trap 'rm -rf $$state' EXIT && $(IN_VENV) -m tests.tools.notebooks lint \
-	  && XDG_STATE_HOME=$$state $(IN_VENV) -m pytest -q -p no:cacheprovider -p nbval.plugin --nbval-lax --nbval-current-env $(NOTEBOOKS))
+	  && XDG_STATE_HOME=$$state $(IN_VENV) -m pytest -q -n auto --dist loadfile -p no:cacheprovider \
+	  -p nbval.plugin --nbval-lax --nbval-current-env $(NOTEBOOKS))
 
 .PHONY: test-browser
 test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab, and the app, in a real Chromium

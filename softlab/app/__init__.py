@@ -12,6 +12,8 @@ from softlab.errors import Error
 
 _HERE = Path(__file__).parent
 PAGE = _HERE / "explore.ipynb"
+#: Extensions of JupyterLab: C++ colours for the CUDA cells.
+LAB_EXTENSIONS = _HERE / "jupyter" / "labextensions"
 
 
 def command(rest: Sequence[str] = ()) -> list[str]:

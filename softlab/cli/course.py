@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TextIO
 
 import softlab
+from softlab.app import LAB_EXTENSIONS
 from softlab.cli.output import print_json, print_table
 from softlab.cli.registry import command, json_option, rest_option
 from softlab.errors import Error
 
-FIRST_NOTEBOOK = "00-start-here.ipynb"
+FIRST_NOTEBOOK = "0-first-kernel.ipynb"
 
 
 def _lab_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +59,7 @@ def _notebook_named(name: str, folder: Path) -> str:
         return name
     number = name.partition("-")[0] if name.endswith(".ipynb") else name
     for found in names:
-        if number.isdigit() and found.partition("-")[0] == number.zfill(2):
+        if number.isdigit() and found.partition("-")[0] in (number, number.zfill(2)):
             return found
     raise ValueError(f"--notebook {name}: no such file in {folder}. There are {', '.join(names) or 'none'}")
 
@@ -203,6 +204,7 @@ def lab_command(root: Path, notebook: str, rest: Sequence[str]) -> list[str]:
     """
     made = [sys.executable, "-m", "jupyterlab", str(root), "--ServerApp.ip=127.0.0.1"]
     made += [f"--LabApp.default_url=/lab/tree/{notebook}"]
+    made += [f"--LabApp.extra_labextensions_path={LAB_EXTENSIONS}"]
     # Kernels are reached over TCP: encrypted where they can be, and without a warning for each kernel.
     made += ["--KernelManager.transport_encryption=auto"]
     if os.name == "posix" and os.getuid() == 0:  # JupyterLab refuses to run as root unless told

@@ -287,7 +287,7 @@ class OwnModule:
 
         raw = np.empty(nbytes, np.uint8)
         runtime.deviceSynchronize()
-        runtime.memcpy(raw.ctypes.data, self._module.get_global_var(symbol).ptr, nbytes, _DEVICE_TO_HOST)
+        runtime.memcpy(raw.ctypes.data, self._module.get_global_var(symbol), nbytes, _DEVICE_TO_HOST)
         return raw.tobytes()
 
     def write(self, symbol: str, raw: bytes) -> None:
@@ -296,7 +296,7 @@ class OwnModule:
 
         data = np.frombuffer(raw, np.uint8)
         runtime.deviceSynchronize()
-        runtime.memcpy(self._module.get_global_var(symbol).ptr, data.ctypes.data, len(raw), _HOST_TO_DEVICE)
+        runtime.memcpy(self._module.get_global_var(symbol), data.ctypes.data, len(raw), _HOST_TO_DEVICE)
 
     def address(self, array: Any) -> int:
         """The address of an array on a GPU, or the handle of a texture."""

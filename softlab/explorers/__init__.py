@@ -7,6 +7,7 @@ from softlab.explorers.cache import CacheExplorer
 from softlab.explorers.dispatch import DispatchExplorer
 from softlab.explorers.display import show
 from softlab.explorers.fusing import FusingExplorer
+from softlab.explorers.launch import LaunchExplorer
 from softlab.explorers.littles_law import LittlesLawExplorer
 from softlab.explorers.numerics import NumericsExplorer, example_row
 from softlab.explorers.occupancy import OccupancyExplorer
@@ -24,6 +25,7 @@ __all__ = [
     "CacheExplorer",
     "DispatchExplorer",
     "FusingExplorer",
+    "LaunchExplorer",
     "LittlesLawExplorer",
     "NumericsExplorer",
     "OccupancyExplorer",

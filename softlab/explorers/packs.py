@@ -202,12 +202,13 @@ class PackExplorer(Explorer):
         try:
             self.run, self._start = self._ran(*problem)
         except KernelFault as fault:
-            self.run = None
+            self.run, self._fault = None, fault
             self._stopped(fault)
             return
         except Error as error:  # raised in a callback it would be seen in JupyterLab's log alone
             self.message.value = tables.code(str(error))
             raise
+        self.access_slider.layout.visibility = "visible"
         self.access_slider.max = max(len(self._loads) - 1, 0)
         self.access = self.access
         self._draw()
@@ -217,18 +218,22 @@ class PackExplorer(Explorer):
         self.summary = {"fault": fault.kind}
         self.diagram.data = diagram(f"Stopped at line {fault.line}: {fault.kind}", [])
         self.text.value = ""
+        self.access_slider.layout.visibility = "hidden"  # there is no load to choose
         width = self.pack * element_type(self.dtype).itemsize
         start = self.offset * element_type(self.dtype).itemsize
         self.message.value = tables.lines(
             [
-                f"The array begins at byte {start}, and {start} is no multiple of {width}: a load of {width} bytes per"
-                f" lane cannot be made there. A GPU stops, too: misaligned address.",
+                *([self.note] if self.note else []),
+                f"Packs of {self.pack} {self.dtype} are loads of {width} bytes per lane. The array begins at byte"
+                f" {start}, and {start} is no multiple of {width}: such a load cannot be made there. A GPU stops, too:"
+                f" misaligned address.",
                 "softlab.softmax looks at the address before it launches, and takes packs of 1 for such an array.",
             ]
         )
 
     def _draw(self) -> None:
         if not self.run:
+            self._stopped(self._fault)
             return
         index = self._loads[self.access]
         log, counters = self.run.global_, self.run.counters

@@ -114,7 +114,9 @@ class _Reader:
     def _nested(self, of_function: bool) -> tuple[str, bool]:
         name, is_template = "", False
         while not self._take("E"):
-            if self.text[self.at] == "I":
+            if self._take("St"):
+                name = "std"
+            elif self.text[self.at] == "I":
                 name, is_template = name + self._arguments(of_function), True
             elif self.text[self.at] == "S":
                 name, is_template = self._substitution(), False

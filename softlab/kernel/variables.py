@@ -125,6 +125,11 @@ def initial(variable: Variable) -> np.ndarray:
     return data
 
 
+#: Symbols that the compiler makes: strings, constant arrays, virtual tables. Namespaces of NVIDIA's headers.
+_MADE = ("$", "__const", "_ZTV", "_ZTI", "_ZTS", "_ZZ__")
+_LIBRARIES = ("std::", "cuda::", "cub::", "thrust::", "cooperative_groups::")
+
+
 class Variables(MutableMapping[str, Any]):
     """The variables of one space, as :attr:`softlab.Kernel.constants` and :attr:`softlab.Kernel.globals` give them.
 
@@ -141,7 +146,8 @@ class Variables(MutableMapping[str, Any]):
     def _symbols(self) -> dict[str, str]:
         """Qualified name -> symbol, of the variables of this space that the source names."""
         mine = [v.name for v in self._store.declared.values() if v.space == self._space]
-        return {qualified_name(s): s for s in mine if not s.startswith(("$", "__const", "_ZZ__"))}
+        named = {qualified_name(s): s for s in mine if not s.startswith(_MADE)}
+        return {name: s for name, s in named.items() if not name.startswith(_LIBRARIES)}
 
     @cached_property
     def _layout(self) -> dict[str, Layout]:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from softlab.sass.lanes import WARP, Lanes, Value, first_lane
-
-if TYPE_CHECKING:
-    from softlab.sass.machine import Machine
+from softlab.sass.setup import Setup
 
 _ONE = np.uint32(1)
 _BIT = _ONE << np.arange(WARP, dtype=np.uint32)
 
 
-def _by_pc(machine: Machine, warps: np.ndarray, masks: np.ndarray, places: np.ndarray) -> None:
+class Host(Protocol):
+    """What barriers ask of the machine. ``live``: (warps,) uint32, the lanes that have not ended."""
+
+    live: np.ndarray
+    setup: Setup
+
+    def push(self, pc: int, lanes: Lanes) -> None:
+        """These lanes go on at this instruction."""
+
+    def lanes(self, warps: np.ndarray, masks: np.ndarray) -> Lanes:
+        """A set of lanes; warps without a lane are left out."""
+
+
+def _by_pc(machine: Host, warps: np.ndarray, masks: np.ndarray, places: np.ndarray) -> None:
     """Lanes go on behind the instruction at which each waits: lanes at one instruction together.
 
     ``places``: (k, 32), the instruction of each lane.
@@ -28,7 +39,7 @@ def _by_pc(machine: Machine, warps: np.ndarray, masks: np.ndarray, places: np.nd
 class Convergence:
     """The convergence barriers B0 to B15: each lane knows the lanes that it will meet at BSYNC."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Host) -> None:
         self._machine = machine
         self._expected: dict[int, np.ndarray] = {}  # (warps, 32) uint32
         self._blocked: dict[int, np.ndarray] = {}  # (warps,) uint32: lanes that wait at BSYNC
@@ -135,7 +146,7 @@ class Convergence:
 class WarpSync:
     """WARPSYNC: the lanes that a mask names wait for each other, and those at one instruction go on together."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Host) -> None:
         self._machine = machine
         warps = len(machine.live)
         self._blocked = np.zeros(warps, np.uint32)
@@ -193,7 +204,7 @@ class WarpSync:
 class BlockBarriers:
     """BAR: the barriers 0 to 15 of each block."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Host) -> None:
         self._machine = machine
         self._arrived: dict[int, np.ndarray] = {}
         self._count: dict[int, np.ndarray] = {}  # threads that complete it, 0: all of the block
@@ -270,7 +281,7 @@ class BlockBarriers:
 class ClusterBarrier:
     """UCGABAR: the barrier of all threads of a cluster, which arrive first and wait later."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Host) -> None:
         self._machine = machine
         warps = len(machine.live)
         self._arrived = np.zeros(warps, np.uint32)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
-from tests.tools.notebooks import NOTEBOOKS
+from tests.tools.notebooks import NOTEBOOK_METADATA, NOTEBOOKS
 
 pytestmark = pytest.mark.browser
 
@@ -123,4 +125,32 @@ def test_a_prediction_becomes_a_verdict_with_its_reason(server, notebook):
             "The experiment shows: 2 wavefronts. You predicted: 1 wavefront.", timeout=30_000
         )
         expect(verdict).to_contain_text("a bank serves one word per wavefront")
+    assert notebook.console == []
+
+
+COLOURS = """() => jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.mimeType)"""
+
+
+def test_cuda_cells_are_coloured_as_cplusplus(server, notebook):
+    """Also a cell that becomes one while a learner types, and after the kernel has told its own language."""
+    kernel = 'extern "C" __global__ void copy(const float* x, float* y) {\n  int k = 1;  // C\n}'
+    source = [f"%%exercise 00-copy\n{kernel}", "x = 1  # Python", "int_ = 2"]
+    nbformat.write(
+        new_notebook(cells=[new_code_cell(text) for text in source], metadata=NOTEBOOK_METADATA),
+        server.folder / "colours.ipynb",
+    )
+    notebook.open(server, "colours.ipynb")
+    notebook.page.wait_for_function(f"({COLOURS})()[0] === 'text/x-c++src'")
+    assert notebook.page.evaluate(COLOURS) == ["text/x-c++src", "text/x-ipython", "text/x-ipython"]
+    editor = notebook.page.locator(".jp-Cell[data-windowed-list-index='0'] .cm-content")
+    # In C++ `//` begins a comment, and has a colour of its own; in Python it divides.
+    comment = editor.locator("span", has_text="// C")
+    expect(comment).to_have_count(1)
+    colour = "element => getComputedStyle(element).color"
+    assert comment.evaluate(colour) != editor.evaluate(colour)
+    for text, expected in (("%%cuda --block 32\nint", "text/x-c++src"), ("x = 2", "text/x-ipython")):
+        notebook.page.evaluate(
+            "text => jupyterapp.shell.currentWidget.content.widgets[2].model.sharedModel.setSource(text)", text
+        )
+        notebook.page.wait_for_function(f"expected => ({COLOURS})()[2] === expected", arg=expected)
     assert notebook.console == []

@@ -177,7 +177,7 @@ def test_durations(seconds, words):
         (("occupancy", "--registers", 999, "--device", "H200"), "registers = 999: a thread on H200 has at most 255"),
         (("occupancy", "--registers", 32, 256, "--device", "T4"), "registers = 256: a thread on T4 has at most 255"),
         (("devices", "--device", "sm_61"), "unknown architecture 'sm_61'"),
-        (("lab", "--notebook", "15.ipynb"), "There are 00-start-here.ipynb, 01-numerics"),
+        (("lab", "--notebook", "15.ipynb"), "There are 0-first-kernel.ipynb, 00-start-here.ipynb, 01-numerics"),
     ],
 )
 def test_wrong_values_are_one_line_and_status_2(capsys, arguments, message):

@@ -79,5 +79,5 @@ def test_each_answer_of_a_prediction_has_its_reason(number):
 
 
 def test_an_unknown_prediction_is_named():
-    with pytest.raises(ValueError, match=r"no prediction '00-x': there are 00-three-reads"):
+    with pytest.raises(ValueError, match=r"no prediction '00-x': there are 0-past-the-end, 00-three-reads"):
         course.prediction("00-x")

@@ -136,3 +136,13 @@ def test_it_says_which_run_it_shows(explorer):
     assert "softmax_warp.cuh, line" in explorer.text.value
     assert "ld.global" in explorer.summary["ptx"]
     assert repr(explorer).startswith("PackExplorer(cols=")
+
+
+def test_a_fault_names_the_pack_and_what_was_changed():
+    explorer = PackExplorer(cols=256, pack=1, offset=3, dtype="float64")
+    explorer.pack = 2
+    assert explorer.summary == {"fault": "misaligned"}
+    assert "Packs of 2 float64 are loads of 16 bytes" in explorer.message.value
+    explorer.pack_buttons.value = 4
+    assert explorer.pack == 2
+    assert "A pack of 4 float64 is more than the 16 bytes" in explorer.message.value

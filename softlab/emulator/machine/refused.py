@@ -24,6 +24,13 @@ def check_known(instruction: Instruction, file: str | None) -> None:
     Raises:
         UnsupportedInstruction: with advice.
     """
+    if instruction.opcode == "call" and instruction.has("recursion"):
+        raise unsupported(
+            instruction,
+            "recursion that is this deep is not known to the emulator, which copies a function into itself",
+            file=file,
+            advice="Recurse less deeply, write it as a loop, or run it on a GPU",
+        )
     operands = [part for operand in instruction.operands for part in _parts(operand)]
     wide = any(isinstance(part, Register) and part.type in REFUSED_TYPES for part in operands)
     if wide or instruction.has(*REFUSED_TYPES):

@@ -15,6 +15,7 @@ from softlab.emulator.memory.clusters import ClusterBarrier, ClusterMemory
 from softlab.emulator.memory.copies import Copies
 from softlab.emulator.memory.elements import Memory
 from softlab.emulator.memory.global_memory import GlobalMemory
+from softlab.emulator.memory.heap import Heap
 from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
@@ -54,6 +55,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
         atomics=Atomics({**spaces, "generic": generic}),
         warps=WarpWide(on_shuffle=heard("shuffle"), on_sync=heard("warp_sync")),
         block_votes=BlockVotes(blocks, threads),
+        heap=Heap(launch.memory, local, faults),
         textures=Textures(launch.memory.handles, faults),
         parameters=launch.parameters,
         special=special,

@@ -96,6 +96,8 @@ class Allocations:
         self._next = ARGUMENT_BASE
         #: Textures and surfaces, by the handle that the kernel gets.
         self.handles: dict[int, Any] = {}
+        #: Bytes that device code holds by malloc.
+        self.heap_bytes = 0
 
     def add(
         self,
@@ -125,6 +127,14 @@ class Allocations:
         self.bases.insert(at, base)
         self.all.insert(at, allocation)
         return base
+
+    def remove(self, base: int, name: str) -> int | None:
+        """Unmap the allocation of that name at an address; returns its bytes, None where there is none."""
+        at = bisect_right(self.bases, base) - 1
+        if at < 0 or self.bases[at] != base or self.all[at].name != name:
+            return None
+        del self.bases[at]
+        return self.all.pop(at).nbytes
 
     def handle(self, image: Any) -> int:
         """The handle of a texture or a surface."""

@@ -174,4 +174,7 @@ def _stop(kind: str, what: str) -> Terminator:
 
 
 TERMINATORS.opcode("trap", ends="trap", has_result=False)(_stop("trap", "the thread executes a trap"))
+TERMINATORS.opcode("call.nothing", ends="trap")(
+    _stop("trap", "the thread calls an address where no function with such parameters is")
+)
 TERMINATORS.opcode("__assertfail", ends="assert")(_stop("assert", "the thread fails an assertion"))

@@ -291,16 +291,33 @@ def _barrier_result(instruction: Instruction, index: int, image: Image) -> Effec
 
 @EFFECTS.opcode("vprintf", has_result=False)
 def _printf(instruction: Instruction, index: int, image: Image) -> Effect:
-    result, text, arguments = operands_of(instruction, 3)
-    if not all(isinstance(o, Symbol) for o in (result, text, arguments)):
-        raise NotImplementedError("vprintf of what is no variable on the stack")
-    sources = tuple((Address(o, 0), "address") for o in (text, arguments, result))  # type: ignore[arg-type]
+    result, text, arguments = _on_stack(instruction, 3)
+    sources = (text, arguments, result)
     return Effect(lambda units: partial(_print, units), InstructionSite(index, instruction), sources)
 
 
 def _print(units: Units, lanes: Lanes, site: InstructionSite, *addresses: Value) -> None:
     for line in printf(units.local, units.global_.allocations, lanes, site, *addresses):
         units.output(line)
+
+
+@EFFECTS.opcode("malloc", has_result=False)
+def _malloc(instruction: Instruction, index: int, image: Image) -> Effect:
+    result, size = _on_stack(instruction, 2)
+    return Effect(lambda units: units.heap.malloc, InstructionSite(index, instruction), (size, result))
+
+
+@EFFECTS.opcode("free", has_result=False)
+def _free(instruction: Instruction, index: int, image: Image) -> Effect:
+    return Effect(lambda units: units.heap.free, InstructionSite(index, instruction), _on_stack(instruction, 1))
+
+
+def _on_stack(instruction: Instruction, count: int) -> tuple[tuple[Operand, str], ...]:
+    """The operands of a call of a function that the machine brings itself: addresses of variables on the stack."""
+    operands = operands_of(instruction, count)
+    if not all(isinstance(o, Symbol) for o in operands):
+        raise NotImplementedError(f"{instruction.opcode} of what is no variable on the stack")
+    return tuple((Address(o, 0), "address") for o in operands)  # type: ignore[arg-type]
 
 
 @EFFECTS.opcode("bar.warp", "barrier.warp", warp_synchronous=True, has_result=False)

@@ -13,6 +13,7 @@ from softlab.emulator.memory.bulk_copies import BulkCopies
 from softlab.emulator.memory.clusters import ClusterBarrier, ClusterMemory
 from softlab.emulator.memory.copies import Copies
 from softlab.emulator.memory.global_memory import GlobalMemory
+from softlab.emulator.memory.heap import Heap
 from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
@@ -43,6 +44,7 @@ class Units:
     atomics: Atomics
     warps: WarpWide
     block_votes: BlockVotes
+    heap: Heap
     textures: Textures
     parameters: bytes
     special: Callable[[Lanes, str], Value]
@@ -63,7 +65,7 @@ class Units:
         """A number that grows with every change in memory."""
         memories = self.global_.writes + self.shared.writes + self.local.writes
         signals = self.cluster_barrier.completions + self.mbarriers.events + self.mbarriers.changes
-        return memories + self.atomics.writes + self.copies.writes + self.textures.writes + signals
+        return memories + self.atomics.writes + self.copies.writes + self.textures.writes + self.heap.changes + signals
 
     def events(self) -> int:
         """A number that grows with everything that lanes may be waiting for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from softlab.emulator.ptx.syntax import (
     Address,
@@ -23,6 +24,7 @@ from softlab.errors import Error, UnsupportedInstruction
 
 #: Where each state space begins in the generic address space. Numbers of our own: no host memory is ever behind them.
 PARAMETER_BASE = 0x0000_4000_0000_0000
+FUNCTION_BASE = 0x0000_4800_0000_0000
 MODULE_BASE = 0x0000_5000_0000_0000
 ARGUMENT_BASE = 0x0000_6000_0000_0000
 SHARED_WINDOW = 0x0000_7000_0000_0000
@@ -37,10 +39,14 @@ ALLOCATION_ALIGN = 512
 #: Unmapped bytes between two arrays, so that running off one is seen.
 GUARD_BYTES = 1 << 24
 #: Device functions that the machine brings itself.
-BUILTINS = ("vprintf", "__assertfail")
+BUILTINS = ("vprintf", "__assertfail", "malloc", "free")
 #: Where dynamic shared memory may begin, so that it holds any type.
 _DYNAMIC_ALIGN = 16
 _MAX_DEPTH = 64
+#: Between the addresses of two functions. Nothing is there.
+_FUNCTION_BYTES = 16
+#: A recursive function is copied into itself so often: as deep as these many copies allow, at most that deep.
+_RECURSIVE_COPIES, _DEEPEST_RECURSION = 512, 128
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ def link(module: Module, entry: str) -> Image:
 
     Raises:
         Error: there is no such kernel in the module, or it needs a symbol that is not there.
-        UnsupportedInstruction: a call that cannot be inlined (recursion, a function pointer).
+        UnsupportedInstruction: a call that cannot be inlined.
     """
     function = module.functions.get(entry)
     if function is None or not function.entry or function.instructions is None:
@@ -124,6 +130,8 @@ class _Layout:
                 self.addresses[variable.name] = base
             base = _align(base + (variable.size or 0) + GUARD_BYTES, ALLOCATION_ALIGN)
         self.spaces.update({v.name: v.space for v in (*shared, *self.in_global)})
+        functions = (f.name for f in module.functions.values() if f.instructions is not None and not f.entry)
+        self.addresses.update({name: FUNCTION_BASE + _FUNCTION_BYTES * k for k, name in enumerate(functions)})
 
     def _lay_out_stack(self, variables: list[Variable]) -> int:
         """Local variables and those for the parameters of calls; returns their bytes."""
@@ -155,6 +163,11 @@ def _layout(variables: Iterable[Variable]) -> tuple[list[tuple[Variable, int]], 
         laid_out.append((variable, offset))
         offset += variable.size or 0
     return laid_out, offset
+
+
+def _target(call: Instruction) -> Operand:
+    """The function that a call names, behind its results."""
+    return call.operands[1] if isinstance(call.operands[0], Vector) and len(call.operands) > 1 else call.operands[0]
 
 
 def _symbols(operand: Operand) -> Iterable[str]:
@@ -193,6 +206,8 @@ class _Inliner:
         self.variables: list[Variable] = []
         self.copies = 0
         self.calls: list[str] = []
+        self._depths: dict[str, int] = {}
+        self._shared: set[str] = set()
 
     def insert(
         self, function: Function, rename: dict[str, str], site: tuple[Frame, ...], end: str | None, depth: int
@@ -204,8 +219,10 @@ class _Inliner:
             self.registers[name + suffix] = kind
         for variable in function.variables:
             own = variable if variable.space == "shared" else replace(variable, name=variable.name + suffix)
-            if own.name not in (v.name for v in self.variables if v.space == "shared"):
+            if own.name not in self._shared:
                 self.variables.append(own)
+            if own.space == "shared":
+                self._shared.add(own.name)
             rename = {**rename, variable.name: own.name}
         rename = {**rename, **{label: label + suffix for label in (*function.labels, *function.tables)}}
         for name, targets in function.tables.items():
@@ -249,19 +266,37 @@ class _Inliner:
         operands = operands[1:] if isinstance(first, Vector) else operands
         target = operands[0]
         arguments = operands[1].elements if len(operands) > 1 and isinstance(operands[1], Vector) else ()
+        if isinstance(target, Register):
+            self._call_through(call, target, results, arguments, depth)
+            return
         if not isinstance(target, Symbol) or target.name not in self.module.functions:
-            raise self._unsupported(call, "calls through a function pointer are not known to the emulator")
+            raise self._unsupported(call, "its target is no function of the PTX")
         callee = self.module.functions[target.name]
         if callee.instructions is None:
             if callee.name not in BUILTINS:
                 raise self._unsupported(call, f"the device function {callee.name} has no body in the PTX")
             self._emit(call, opcode=callee.name, modifiers=(), operands=(*results, *arguments))
             return
-        if callee.name in self.calls or depth > _MAX_DEPTH:
-            raise self._unsupported(call, f"recursion of {callee.name}, which is not known here: write it as a loop")
+        if callee.name in self.calls and self._is_deep(callee, depth):
+            self._emit(call, opcode="call", modifiers=("recursion",), operands=())  # refused where a lane gets there
+            return
+        if depth > _MAX_DEPTH + _DEEPEST_RECURSION:  # before Python's own limit
+            raise self._unsupported(call, f"calls are nested more than {_MAX_DEPTH + _DEEPEST_RECURSION} deep")
         end = f"$end#{self.copies}"
         if call.guard is not None:
             self._emit(call, opcode="bra", modifiers=(), operands=(Symbol(end),), negated=not call.negated)
+        self._insert_call(call, callee, results, arguments, end, depth)
+        self.labels[end] = len(self.instructions)
+
+    def _insert_call(
+        self,
+        call: Instruction,
+        callee: Function,
+        results: tuple[Operand, ...],
+        arguments: tuple[Operand, ...],
+        end: str,
+        depth: int,
+    ) -> None:
         names: dict[str, str] = {}
         for parameters, values in ((callee.results, results), (callee.params, arguments)):
             if len(parameters) != len(values):
@@ -271,7 +306,76 @@ class _Inliner:
                     raise self._unsupported(call, "call operands must be .param variables")
                 names[parameter.name] = value.name
         self.insert(callee, names, call.frames, end, depth + 1)
+
+    def _call_through(
+        self,
+        call: Instruction,
+        target: Register,
+        results: tuple[Operand, ...],
+        arguments: tuple[Operand, ...],
+        depth: int,
+    ) -> None:
+        """A call of a function pointer: each function that it may be, behind a comparison with its address.
+
+        These are the functions whose address is taken somewhere, with as many parameters.
+        """
+        end = f"$end#{self.copies}"
+        if call.guard is not None:
+            self._emit(call, opcode="bra", modifiers=(), operands=(Symbol(end),), negated=not call.negated)
+        plain = replace(call, guard=None, negated=False)
+        for callee in self._targets:
+            if (len(callee.params), len(callee.results)) != (len(arguments), len(results)):
+                continue
+            other = Register(f"%other#{self.copies}", "pred")
+            self.registers[other.name] = "pred"
+            after = f"$other#{self.copies}"
+            self._emit(plain, opcode="setp", modifiers=("ne", "u64"), operands=(other, target, Symbol(callee.name)))
+            self._emit(plain, opcode="bra", modifiers=(), operands=(Symbol(after),), guard=other)
+            if callee.name in self.calls and self._is_deep(callee, depth):
+                self._emit(plain, opcode="call", modifiers=("recursion",), operands=())
+            else:
+                self._insert_call(plain, callee, results, arguments, end, depth)
+                self._emit(plain, opcode="bra", modifiers=(), operands=(Symbol(end),))
+            self.labels[after] = len(self.instructions)
+        self._emit(plain, opcode="call", modifiers=("nothing",), operands=())
         self.labels[end] = len(self.instructions)
+
+    @cached_property
+    def _targets(self) -> list[Function]:
+        """The functions whose address is taken, by an instruction or by the initialiser of a variable."""
+        functions = self.module.functions
+        taken = {r.symbol for v in self.module.variables.values() for r in v.relocations}
+        for function in functions.values():
+            for i in function.instructions or ():
+                if i.opcode != "call":
+                    taken.update(s for operand in i.operands for s in _symbols(operand))
+        return [f for f in functions.values() if f.name in taken and not f.entry and f.instructions is not None]
+
+    def _is_deep(self, callee: Function, depth: int) -> bool:
+        return depth >= _DEEPEST_RECURSION or self.calls.count(callee.name) >= self._deepest(callee)
+
+    def _deepest(self, callee: Function) -> int:
+        """How often a function may stand in itself: its calls of itself multiply at each level."""
+        if callee.name not in self._depths:
+            through = sum(i.opcode == "call" and isinstance(_target(i), Register) for i in callee.instructions or ())
+            again = through * len(self._targets) + self._ways_back(callee.name, callee.name, frozenset())
+            depth, copies = 1, again
+            while copies <= _RECURSIVE_COPIES and depth < _DEEPEST_RECURSION:
+                depth, copies = depth + 1, copies * max(1, again) if again > 1 else 1
+            self._depths[callee.name] = depth
+        return self._depths[callee.name]
+
+    def _ways_back(self, name: str, wanted: str, seen: frozenset[str]) -> int:
+        """Calls in a function, or in those that it calls, that lead to the wanted function."""
+        found = 0
+        for i in self.module.functions[name].instructions or ():
+            target = _target(i) if i.opcode == "call" else None
+            if isinstance(target, Symbol) and target.name in self.module.functions:
+                if target.name == wanted:
+                    found += 1
+                elif target.name not in seen:
+                    found += self._ways_back(target.name, wanted, seen | {name})
+        return found
 
 
 def _renamed(instruction: Instruction, suffix: str, rename: dict[str, str], site: tuple[Frame, ...]) -> Instruction:

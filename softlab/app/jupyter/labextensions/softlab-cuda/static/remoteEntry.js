@@ -1,0 +1,73 @@
+// Colours the cells %%cuda and %%exercise as C++ in JupyterLab.
+//
+// JupyterLab loads an extension as a container of module federation: an object with `init`, which takes the modules
+// that JupyterLab shares, and `get`, which gives the extension's own. It is written by hand here, so that softlab needs
+// no node and no build.
+(() => {
+  const CUDA = /^%%(cuda|exercise)\b/;
+  const CPLUSPLUS = 'text/x-c++src';
+  let scope = {};
+
+  // The module that JupyterLab itself uses.
+  async function shared(name) {
+    const [version] = Object.values(scope[name]);
+    return (await version.get())();
+  }
+
+  // Give a cell the language of its first line, now and whenever its text or the kernel's language changes.
+  function follow(cell) {
+    const { model } = cell;
+    let usual = model.mimeType;
+    const update = () => {
+      if (model.mimeType !== CPLUSPLUS) usual = model.mimeType;
+      const wanted = CUDA.test(model.sharedModel.getSource()) ? CPLUSPLUS : usual;
+      if (model.mimeType !== wanted) model.mimeType = wanted;
+    };
+    // Later, because the editor has to hear of the kernel's language before it hears of this one.
+    model.mimeTypeChanged.connect(() => setTimeout(update));
+    model.sharedModel.changed.connect((_, change) => change.sourceChange && update());
+    // An editor that is made later loads its languages in any order: it is told again once it is there.
+    cell.ready.then(() => {
+      if (model.mimeType === CPLUSPLUS) model.mimeType = usual;
+      else update();
+    });
+  }
+
+  function followNotebook(panel) {
+    const seen = new WeakSet();
+    const all = () => {
+      for (const cell of panel.content.widgets) {
+        if (!seen.has(cell) && cell.model.type === 'code') {
+          seen.add(cell);
+          follow(cell);
+        }
+      }
+    };
+    panel.revealed.then(() => {
+      all();
+      // The notebook makes the widget of a new cell when its model has changed.
+      panel.content.model.cells.changed.connect(() => setTimeout(all));
+    });
+  }
+
+  const container = {
+    init: given => {
+      scope = given;
+    },
+    get: async () => {
+      const { INotebookTracker } = await shared('@jupyterlab/notebook');
+      const plugin = {
+        id: 'softlab-cuda:colours',
+        description: 'Colours the cells %%cuda and %%exercise as C++.',
+        autoStart: true,
+        requires: [INotebookTracker],
+        activate: (app, tracker) => {
+          tracker.forEach(followNotebook);
+          tracker.widgetAdded.connect((_, panel) => followNotebook(panel));
+        }
+      };
+      return () => ({ __esModule: true, default: plugin });
+    }
+  };
+  (window._JUPYTERLAB = window._JUPYTERLAB || {})['softlab-cuda'] = container;
+})();

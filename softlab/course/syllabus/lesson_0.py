@@ -1,0 +1,79 @@
+"""Notebook 0: the first kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from softlab.course.catalogue import Lesson
+from softlab.course.exercises import Number
+from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.predictions import Question
+
+
+def doubles() -> Iterator[LaunchCase]:
+    """Numbers that fill their blocks, and numbers that do not."""
+    random = np.random.default_rng(0)
+    for n, about in ((256, "256 numbers"), (100, "100 numbers"), (1, "1 number")):
+        x = random.standard_normal(n, dtype=np.float32)
+        args = {"x": x, "y": np.full_like(x, np.nan), "n": np.int32(n)}
+        yield LaunchCase(-(-n // 64), 64, args, {"y": 2 * x}, about=about)
+
+
+LESSON = Lesson(
+    number="0",
+    notebook="0-first-kernel.ipynb",
+    title="Your first kernel: threads, warps, blocks and a grid",
+    minutes=10,
+    objectives=(
+        "say what a launch is, and what a thread, a warp, a block and a grid are",
+        "compute which thread works on which number",
+        "write a kernel and run it",
+    ),
+    exercises=(
+        Number(
+            id="0-which-number",
+            answer=lambda: 3 * 64 + 5,
+            slips=(
+                (3 + 5 * 64, "That takes the block for the thread. How many threads stand before block 3?"),
+                (2 * 64 + 5, "The first block has the number 0. So three blocks stand before block 3."),
+                (3 * 32 + 5, "A warp has 32 threads. This block has 64."),
+            ),
+            hint="Before block 3 stand three blocks of 64 threads. Then count on to thread 5.",
+        ),
+        Number(
+            id="0-how-many-blocks",
+            answer=lambda: -(-1000 // 128),
+            slips=(
+                (7, "7 blocks have 896 threads. Some of the 1000 numbers would have no thread."),
+                (7.8125, "A grid has whole blocks. The last one may have threads without a number."),
+                (1000, "So many threads have a number. How many blocks of 128 are that?"),
+            ),
+            hint="Each block brings 128 threads, and each of the 1000 numbers needs one.",
+        ),
+        WriteKernel(
+            id="0-double",
+            kernel="twice",
+            parameters="const float* x, float* y, int n",
+            launches=doubles,
+            hint="Thread i reads x[i] and writes y[i].",
+            because="Each thread finds its number by its place in the grid, and those past the end do nothing.",
+            fault_hints={
+                "global-out-of-bounds": "The last block has more threads than there are numbers: "
+                "what must a thread ask before it touches x[i]?"
+            },
+        ),
+    ),
+    predictions=(
+        Question(
+            id="0-past-the-end",
+            question="100 numbers, blocks of 32 threads. How many threads does the launch need?",
+            answers={
+                "100": "A launch has whole blocks. Three blocks have 96 threads, which is too few.",
+                "96": "Three blocks have 96 threads, and the last four numbers would have none.",
+                "128": "Three blocks have 96 threads, so there are four. 28 threads find no number and end.",
+            },
+        ),
+    ),
+)
