@@ -154,3 +154,19 @@ def test_cuda_cells_are_coloured_as_cplusplus(server, notebook):
         )
         notebook.page.wait_for_function(f"expected => ({COLOURS})()[2] === expected", arg=expected)
     assert notebook.console == []
+
+
+def test_a_word_is_explained_by_hovering_and_by_key(server, notebook):
+    notebook.open(server, "0-first-kernel.ipynb")
+    word = notebook.page.locator(".jp-RenderedMarkdown a.softlab-word", has_text="kernel").first
+    expect(word).to_have_attribute("title", "A function that runs on the GPU, in many threads at once.")
+    after = "element => getComputedStyle(element, '::after').content"
+    assert word.evaluate(after) == "none"
+    previous = notebook.page.locator(".jp-RenderedMarkdown a").first
+    previous.focus()
+    for _ in range(20):  # a key reaches it, without a mouse
+        if word.evaluate("element => element === document.activeElement"):
+            break
+        notebook.page.keyboard.press("Tab")
+    assert "runs on the GPU" in word.evaluate(after)
+    assert notebook.console == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from softlab.course import glossary
 from softlab.course.catalogue import lessons
-from tests.tools import notebooks
+from tests.tools import notebooks, word_links
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -66,3 +67,42 @@ def test_the_word_list_of_the_first_notebook_is_made_from_the_glossary():
     ]
     assert [notebooks.with_word_list(text) for text in lists] == lists
     assert lists[0].count("\n|") == 2 + sum(bool(word.lessons) for word in glossary.words())
+
+
+LESSONS = sorted(notebooks.NOTEBOOKS.glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_words_are_linked_where_they_first_stand_in_a_lesson(path):
+    """`python -m tests.tools.notebooks words` links them; `write` does, too."""
+    notebook = nbformat.read(path, as_version=4)
+    before = [cell.source for cell in notebook.cells]
+    word_links.with_word_links(notebook)
+    assert [cell.source for cell in notebook.cells] == before
+    text = "\n".join(before)
+    titles = re.findall(r'class="softlab-word" href="[^"]+" title="([^"]+)"', text)
+    assert len(titles) == len(set(titles)) >= 5
+
+
+def test_only_prose_is_linked_and_each_word_once():
+    text = "# A warp\n`warp` $warp$ [warp](x) A block has warps, a warp has lanes. ```\nlane\n```"
+    found, left = word_links.linked(text, [glossary.word("warp"), glossary.word("lane")])
+    assert left == []
+    assert found.count("<a ") == 2
+    assert found.startswith("# A warp\n`warp` $warp$ [warp](x) A block has <a class")
+    assert ">warps</a>, a warp has <a class" in found
+    assert ">lanes</a>. ```\nlane\n```" in found
+
+
+def test_linking_twice_changes_nothing_and_follows_the_glossary():
+    cells = [nbformat.v4.new_markdown_cell(text) for text in ("# Title with a warp", "A warp.", "A warp, a lane.")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    word_links.with_word_links(notebook)
+    once = [cell.source for cell in notebook.cells]
+    word_links.with_word_links(notebook)
+    assert [cell.source for cell in notebook.cells] == once
+    assert once[0] == "# Title with a warp"
+    assert once[2].startswith("A warp, a <a ")
+    notebook.cells[1].source = notebook.cells[1].source.replace("32 threads", "33 threads")
+    word_links.with_word_links(notebook)
+    assert [cell.source for cell in notebook.cells] == once

@@ -3,7 +3,7 @@
     python -m tests.tools.notebooks write [paths]   execute and store         (make notebooks)
     python -m tests.tools.notebooks check [paths]   execute and compare       (make check-notebooks)
     python -m tests.tools.notebooks lint [paths]    look only, execute nothing (part of make test)
-    python -m tests.tools.notebooks words           write the course's word list from GLOSSARY.md, execute nothing
+    python -m tests.tools.notebooks words [paths]   write the word list and the links of words, execute nothing
 
 Without paths: every notebook of the course. What would differ from run to run (widget ids, timing, the interpreter's
 version), and the estimated times of %%cuda, which change with the model, are taken out or made constant;
@@ -27,6 +27,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlab.magics import ESTIMATE
+from tests.tools.word_links import WORD_LIST, with_word_links
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 MODEL_ID = "0" * 32
@@ -34,8 +35,6 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 #: The tag of a cell whose output nbval compares. The comment that nbval takes, too, becomes one: learners read cells.
 CHECKED = "nbval-check-output"
 CHECKED_COMMENT = "# NBVAL_CHECK_OUTPUT"
-#: How the Markdown cell with the course's word list begins.
-WORD_LIST = "## Words of this course"
 #: One cell may take this long (a first compilation with CUB takes 3 s); a cell that hangs fails with its text.
 CELL_SECONDS = 300
 #: A notebook is read in a diff. Pictures are redrawn by running it.
@@ -148,7 +147,10 @@ def problems(path: Path) -> list[str]:
 def write(path: Path) -> list[str]:
     """Execute and store. The file stays as it is when a cell raises, and when nothing changed."""
     stored = path.read_text(encoding="utf-8")
-    text = text_of(normalised(executed(normalised(read(stored)), path.parent)))
+    notebook = normalised(executed(normalised(read(stored)), path.parent))
+    if path.parent == NOTEBOOKS:
+        with_word_links(notebook)
+    text = text_of(notebook)
     if text != stored:
         path.write_text(text, encoding="utf-8")
     return problems(path)
@@ -171,12 +173,13 @@ def with_word_list(text: str) -> str:
 
 
 def words(path: Path) -> list[str]:
-    """Write the word list into the notebook that has one."""
+    """Write the links of words, and the word list into the notebook that has one."""
     stored = path.read_text(encoding="utf-8")
     notebook = read(stored)
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and cell.source.startswith(WORD_LIST):
             cell.source = with_word_list(cell.source)
+    with_word_links(notebook)
     if text_of(notebook) != stored:
         path.write_text(text_of(notebook), encoding="utf-8")
     return []

@@ -1,4 +1,4 @@
-// Colours the cells %%cuda and %%exercise as C++ in JupyterLab.
+// Colours the cells %%cuda and %%exercise as C++ in JupyterLab, and shows what a word means when a key reaches it.
 //
 // JupyterLab loads an extension as a container of module federation: an object with `init`, which takes the modules
 // that JupyterLab shares, and `get`, which gives the extension's own. It is written by hand here, so that softlab needs
@@ -6,6 +6,30 @@
 (() => {
   const CUDA = /^%%(cuda|exercise)\b/;
   const CPLUSPLUS = 'text/x-c++src';
+  // Words of the glossary: a browser shows a title to the mouse alone, so the focus shows it here.
+  const WORDS = `
+    .jp-RenderedHTMLCommon a.softlab-word {
+      color: inherit;
+      text-decoration: underline dotted var(--jp-ui-font-color2);
+      text-underline-offset: 3px;
+      cursor: help;
+      position: relative;
+    }
+    .jp-RenderedHTMLCommon a.softlab-word:focus-visible::after {
+      content: attr(title);
+      position: absolute;
+      left: 0;
+      top: 1.6em;
+      z-index: 10;
+      width: max-content;
+      max-width: 280px;
+      padding: 4px 8px;
+      border: 1px solid var(--jp-border-color1);
+      background: var(--jp-layout-color1);
+      color: var(--jp-content-font-color1);
+      font-size: 13px;
+      line-height: 18px;
+    }`;
   let scope = {};
 
   // The module that JupyterLab itself uses.
@@ -62,6 +86,9 @@
         autoStart: true,
         requires: [INotebookTracker],
         activate: (app, tracker) => {
+          const style = document.createElement('style');
+          style.textContent = WORDS;
+          document.head.append(style);
           tracker.forEach(followNotebook);
           tracker.widgetAdded.connect((_, panel) => followNotebook(panel));
         }
