@@ -79,7 +79,7 @@ def variable_name(symbol: str) -> str:
             continue
         start = at + len(number[0])
         name = symbol[start : start + int(number[0])]
-        if not re.fullmatch(r"[A-Za-z_]\w*", name):  # a discriminator, not a length
+        if len(name) < int(number[0]) or not re.fullmatch(r"[A-Za-z_]\w*", name):  # a number, not a length
             at = start
             continue
         found, at = name, start + len(name)

@@ -37,7 +37,8 @@ class VariableStore:
     """The values of a module's variables, by symbol.
 
     The values are one, whatever executor runs: each residence gets what is newer elsewhere before a launch. A variable
-    holds its initialiser until something is written.
+    holds its initialiser until something is written. Where the initialiser has addresses, such as virtual tables, each
+    executor has its own, until the host writes the variable.
     """
 
     def __init__(self, variables: Mapping[str, Variable]) -> None:
@@ -46,6 +47,7 @@ class VariableStore:
         self.pointers: dict[str, list[Pointer]] = {}
         self._changes: dict[str, int] = {}
         self._newest: dict[str, Residence] = {}
+        self._written: set[str] = set()
         self._seen: dict[tuple[int, str], int] = {}
         self._residences: list[Residence] = []
 
@@ -55,6 +57,7 @@ class VariableStore:
             self._touched(symbol)
         self._bytes.clear()
         self.pointers.clear()
+        self._written.clear()
 
     def add(self, variables: Mapping[str, Variable]) -> None:
         """Further variables, of another compilation of the same source."""
@@ -75,7 +78,8 @@ class VariableStore:
     def keep(self, symbol: str, content: np.ndarray) -> None:
         """The emulator has run with these bytes of a variable, which it may have changed in place."""
         self._bytes[symbol] = content
-        self._touched(symbol)
+        if not self.declared[symbol].relocations:
+            self._touched(symbol)
 
     def read(self, symbol: str) -> np.ndarray:
         """A copy of the bytes."""
@@ -88,6 +92,7 @@ class VariableStore:
         if data is None:
             data = self._bytes[symbol] = initial(self.declared[symbol])
         data[offset : offset + len(raw)] = np.frombuffer(raw, np.uint8)
+        self._written.add(symbol)
         kept = [p for p in self.pointers.get(symbol, ()) if not offset <= p[0] < offset + len(raw)]
         self.pointers[symbol] = kept + [(offset + at, array) for at, array in pointers]
         self._touched(symbol)
@@ -99,6 +104,8 @@ class VariableStore:
         number = self._residences.index(residence)
         for symbol in symbols:
             changes = self._changes.get(symbol, 0)
+            if self.declared[symbol].relocations and symbol not in self._written:
+                continue
             if self._seen.get((number, symbol), 0) == changes and not self.pointers.get(symbol):
                 continue
             if self._newest.get(symbol) is residence:
@@ -113,6 +120,8 @@ class VariableStore:
         """A kernel has run there that may have written these variables."""
         number = self._residences.index(residence)
         for symbol in symbols:
+            if self.declared[symbol].relocations:
+                continue
             self._touched(symbol)
             self._newest[symbol] = residence
             self._seen[number, symbol] = self._changes[symbol]

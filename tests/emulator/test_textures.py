@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ extern "C" __global__ void held(Scene scene, float* y) {
 }
 """
 RNG = np.random.default_rng(7)
+#: What an H100 gave for random elements, at coordinates with a weight of each whole step.
+RECORDED = dict(np.load(Path(__file__).parents[1] / "data" / "texture_fetches_h100.npz"))
 
 
 def kernel(name: str) -> softlab.Kernel:
@@ -95,7 +98,35 @@ def test_fetches(filter: str, mode: str, normalized: bool, dimensions: int) -> N
     texture = softlab.Texture(array, filter=filter, address=mode, normalized=normalized)
     kernel(("one", "two", "three")[dimensions - 1]).run(3, 32, (texture, places, y))
     expected = np.array([sample(array, tuple(p[:dimensions]), filter, mode, normalized) for p in places])
-    np.testing.assert_allclose(y, expected * (1001 if dimensions == 2 else 1), rtol=2e-6, atol=2e-6 * 1001)
+    # Beyond one dimension, weights are whole steps of 1/256: each is up to one step from the product.
+    step = 2**-8 * 2**dimensions * np.abs(array).max() if filter == "linear" and dimensions > 1 else 0.0
+    scale = 1001 if dimensions == 2 else 1
+    np.testing.assert_allclose(y, expected * scale, rtol=2e-6, atol=scale * (step + 2e-6))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint8", "int16", "uint16"])
+def test_sums_are_those_of_an_h100(dtype: str) -> None:
+    places = np.zeros((len(RECORDED["places"]), 4), np.float32)
+    places[:, 0] = RECORDED["places"]
+    read = "element" if dtype.startswith("float") else "normalized"
+    found = textures.fetched(textures.kernels()[0], RECORDED[f"texels_{dtype}"], places, np, read=read)
+    expected = RECORDED[f"fetched_{dtype}"]
+    # The GPU's sum has a few bits more than its result. How it rounds them is not known.
+    assert (found == expected).mean() >= {"int8": 0.94, "float32": 0.996, "float16": 0.996}.get(dtype, 1.0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol={"float32": 3e-8, "float16": 5e-4}.get(dtype, 3.1e-5))
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_weights_are_those_of_an_h100(dimensions: int) -> None:
+    """A fetch between elements of which one is 1 and the others are 0 gives the weight of that one."""
+    places = np.zeros((3000, 4), np.float32)
+    places[:, :dimensions] = 0.5 + RECORDED[f"fractions{dimensions}"] / np.float32(256)
+    for corner, weights in enumerate(RECORDED[f"weights{dimensions}"].T):
+        array = np.zeros(2**dimensions, np.float32)
+        array[corner] = 1
+        array = array.reshape((2,) * dimensions)
+        found = textures.fetched(textures.kernels()[dimensions - 1], array, places, np)
+        np.testing.assert_array_equal(found * 256, weights)
 
 
 def test_layers_and_channels() -> None:
@@ -198,7 +229,8 @@ def test_the_comparison_with_a_gpu() -> None:
 def test_textures_and_surfaces_on_a_gpu() -> None:
     cupy = pytest.importorskip("cupy")
     for mode in textures.compared(cupy, 4096):
-        assert mode["far"] <= (0 if mode["filter"] == "point" else 4096 // 8), mode
+        exact = mode["filter"] == "point" or not mode["normalized"]
+        assert mode["equal"] >= 4096 * (0.98 if exact else 0.5), mode
         assert mode["filter"] == "point" or mode["largest_difference"] < 2**-5, mode
     array = RNG.integers(0, 256, (3, 5, 4)).astype(np.uint8)
     to = cupy.zeros_like(cupy.asarray(array))

@@ -43,6 +43,8 @@ class Textures:
         elif texture.filter == "point":
             axes = [_nearest(p, n, mode, texture.normalized) for p, n, mode in _modes(texture, places)]
             found = _point(channels, axes, layer)
+            if texture.read == "normalized":
+                found = np.maximum(found / _largest(texture), -1).astype(np.float32)
         else:
             found = _linear(texture, channels, places, layer)
         return tuple(_as_result(found[..., k], into) for k in range(4))
@@ -58,7 +60,10 @@ class Textures:
         ]
         corners = [(x0, y1), (x1, y1), (x1, y0), (x0, y0)]  # PTX ISA, "tld4": counter-clockwise from the lower left
         channel = "rgba".index(component)
-        return tuple(_as_result(_point(channels, [x, y], None)[..., channel], into) for x, y in corners)
+        found = [_point(channels, [x, y], None)[..., channel] for x, y in corners]
+        if texture.read == "normalized":
+            found = [np.maximum(one / _largest(texture), -1) for one in found]
+        return tuple(_as_result(one, into) for one in found)
 
     def load(self, lanes: Lanes, site: InstructionSite, handle: Value, *coordinates: Value) -> Any:
         """Bytes of a surface from each lane's x (in bytes) on, as ``count`` elements of ``bits`` bits."""
@@ -135,21 +140,23 @@ def _check_geometry(image: Image, geometry: str, site: InstructionSite) -> None:
 
 
 def _texels(texture: Texture, geometry: str, site: InstructionSite) -> np.ndarray:
-    """The texture's elements: (layers, depth, height, width, 4), missing channels filled in."""
+    """The texture's elements: (layers, depth, height, width, 4), missing channels filled in.
+
+    Those that are read as normalized floats are numbers of 16 bits.
+    """
     _check_geometry(texture, geometry, site)
     array = texture.array
     shape = (texture.layers, *(1,) * (3 - len(texture.size)), *texture.size, texture.channels)
     values = array.reshape(shape)
     if texture.read == "normalized":
-        largest = np.float32(np.iinfo(array.dtype).max)
-        values = np.maximum(values.astype(np.float32) / largest, np.float32(-1))
+        values = values * (_largest(texture) / np.iinfo(array.dtype).max)
     elif array.dtype.kind == "f":
         values = values.astype(np.float32, copy=False)
     if texture.channels == 4:
         return values
     full = np.zeros((*values.shape[:-1], 4), values.dtype)
     full[..., : texture.channels] = values
-    full[..., 3] = 1
+    full[..., 3] = _largest(texture) if texture.read == "normalized" else 1
     return full
 
 
@@ -204,10 +211,10 @@ def _nearest(place: np.ndarray, extent: int, mode: str, normalized: bool) -> np.
 def _neighbours(
     place: np.ndarray, extent: int, mode: str, normalized: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(index before, index after, weight of the one after) of a linear fetch."""
+    """(index before, index after, weight of the one after in 1/256) of a linear fetch."""
     at = np.floor((_texel_coordinate(place, extent, mode, normalized) - 0.5) * _WEIGHT + 0.5)
     before = np.floor(at / _WEIGHT)
-    weight = ((at - before * _WEIGHT) / _WEIGHT).astype(np.float32)
+    weight = (at - before * _WEIGHT).astype(np.int64)
     return _bounded(before, extent, mode), _bounded(before + 1, extent, mode), weight
 
 
@@ -223,17 +230,49 @@ def _point(channels: np.ndarray, axes: Sequence[np.ndarray], layer: Value | None
 
 
 def _linear(texture: Texture, channels: np.ndarray, places: list[np.ndarray], layer: Value | None) -> np.ndarray:
+    """The weighted sum of the neighbours, rounded as an H100 rounds it (``tests/hardware/textures.py``)."""
     axes = [_neighbours(p, n, mode, texture.normalized) for p, n, mode in _modes(texture, places)]
-    total: Any = np.float32(0)
-    for corner in range(1 << len(axes)):
-        weight: Any = np.float32(1)
-        index = []
-        for axis, (before, after, fraction) in enumerate(axes):
-            second = corner >> axis & 1
-            index.append(after if second else before)
-            weight = weight * (fraction if second else np.float32(1) - fraction)
-        total = total + np.asarray(weight)[..., None] * _point(channels, index, layer)
-    return total
+    total: Any = 0.0
+    for corner, weight in _weights([fraction for _, _, fraction in axes]).items():
+        index = [after if second else before for (before, after, _), second in zip(axes, corner, strict=True)]
+        total = total + np.asarray(weight)[..., None] * _point(channels, index, layer).astype(np.float64)
+    total = total / _WEIGHT
+    if texture.read == "normalized":
+        largest = _largest(texture)
+        return (np.maximum(np.floor(total + 0.5), -largest) / largest).astype(np.float32)
+    return _rounded(total, np.dtype(texture.dtype_name)).astype(np.float32)
+
+
+def _largest(texture: Texture) -> float:
+    """Integers are brought to 16 bits before they are read as normalized floats; the largest is 1.0."""
+    return float(np.iinfo("uint16" if np.dtype(texture.dtype_name).kind == "u" else "int16").max)
+
+
+def _weights(fractions: Sequence[np.ndarray]) -> dict[tuple[int, ...], np.ndarray]:
+    """(x, y, z), 1 for the neighbour after -> its weight in 1/256. The weights are whole numbers, and their sum is 256.
+
+    An H100 shares the weight out axis by axis: along z, then x, then y. Halves go to the neighbour after along x. Along
+    y they go to the one that is on the same side as along x.
+    """
+    x = fractions[0]
+    if len(fractions) == 1:
+        return {(1,): x, (0,): _WEIGHT - x}
+    y, found = fractions[1], {}
+    for k, along_z in enumerate((_WEIGHT - fractions[2], fractions[2]) if len(fractions) == 3 else (_WEIGHT,)):
+        second = (along_z * x + _WEIGHT // 2) // _WEIGHT
+        for i, along_x in enumerate((along_z - second, second)):
+            last = (along_x * y + _WEIGHT // 2 - 1 + i) // _WEIGHT
+            for j, weight in enumerate((along_x - last, last)):
+                found[(i, j, k)[: len(fractions)]] = weight
+    return found
+
+
+def _rounded(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Values of float64 in a float type: to the nearest one, halves away from zero."""
+    near = values.astype(dtype)
+    other = np.nextafter(near, np.copysign(np.inf, values).astype(dtype))
+    tie = np.abs(other.astype(np.float64) - values) == np.abs(near.astype(np.float64) - values)
+    return np.where(tie & np.isfinite(other), other, near)
 
 
 def _as_result(values: np.ndarray, into: str) -> Value:
