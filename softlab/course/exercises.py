@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from softlab.course.learners import Progress
+from softlab.course.learners import Progress, Record
 from softlab.course.standings import standing
 from softlab.course.verdicts import Verdict
 from softlab.errors import Error
 
 NOT_ANSWERED = "Not answered yet."
+DOES_NOT_COMPILE = "it does not compile."
 #: Kinds of NumPy dtypes that are compared as numbers ("V": bfloat16).
 _NUMBERS = "biufcV"
 #: A typical wrong answer (or a function that computes it), and its hint.
@@ -34,12 +35,14 @@ class Exercise(ABC):
     """Base of the kinds.
 
     id: the number of its notebook and a name, "03-write-the-butterfly"; hint: the reply to a wrong answer that is not
-    a typical one; because: the explanation that follows a right answer.
+    a typical one; because: the explanation that follows a right answer; further: what further wrong answers get
+    besides, one after the other: an explanation, a worked step, a similar exercise with its solution.
     """
 
     id: str
     hint: str
     because: str = ""
+    further: tuple[str, ...] = ()
 
     @abstractmethod
     def judge(self, answer: Any) -> Verdict:
@@ -52,9 +55,19 @@ class Exercise(ABC):
             # No standing: the text of a question must not depend on other answers.
             solved = Progress.load().solved([self.id])
             return replace(verdict, message=f"{verdict.message} (You have solved it before.)") if solved else verdict
+        if verdict.state == "wrong":
+            verdict = replace(verdict, message=f"{verdict.message} {self._further(verdict)}".strip())
         progress = Progress.answered(self.id, right=verdict.right, message=verdict.message)
         # No standing before the first solved exercise: the notebooks store the verdict of an unchanged kernel.
         return replace(verdict, standing=standing(progress, self.id)) if progress.any_solved else verdict
+
+    def _further(self, verdict: Verdict) -> str:
+        """What a wrong answer after other wrong answers gets besides its hint; "" for the first one."""
+        record = Progress.load().records.get(self.id, Record())
+        # The compiler has said what is wrong; once solved, a learner tries other things.
+        if record.solved or not record.attempts or not self.further or DOES_NOT_COMPILE in verdict.message:
+            return ""
+        return self.further[min(record.attempts, len(self.further)) - 1]
 
     def unanswered(self, detail: str = "") -> Verdict:
         """The verdict where there is no answer yet."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from softlab.course.exercises import Exercise, first_difference
+from softlab.course.exercises import DOES_NOT_COMPILE, Exercise, first_difference
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.verdicts import Verdict
 from softlab.errors import CompileError, Error, KernelFault, UnsupportedInstruction
@@ -113,6 +113,4 @@ class WriteKernel(Exercise):
 def _compile_problem(error: CompileError) -> str:
     """The compiler's first error, with its line. Warnings may come before it in the log."""
     found = re.search(rf"^{re.escape(FILE)}\((\d+)\): (?:catastrophic )?error:?\s*(.*)$", error.log, re.MULTILINE)
-    return (
-        f"it does not compile. Line {found.group(1)}: {found.group(2)}." if found else f"it does not compile. {error}"
-    )
+    return f"{DOES_NOT_COMPILE} Line {found.group(1)}: {found.group(2)}." if found else f"{DOES_NOT_COMPILE} {error}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -206,6 +207,24 @@ def test_what_is_solved_stays_solved(stored):
     course.reset()  # nothing to forget is no error
 
 
+def test_further_wrong_answers_get_more_help(stored):
+    """A nudge first; then an explanation, a worked step, and a similar exercise with its solution."""
+    exercise = course.exercise("00-half-the-bytes")
+    said = [exercise.grade(1).message for _ in range(5)]
+    assert said[0].endswith(exercise.hint)
+    assert said[1:] == [f"{said[0]} {exercise.further[k]}" for k in (0, 1, 2, 2)]
+    assert exercise.grade(16_777_216).right
+    assert exercise.grade(1).message == said[0], "who has solved it tries other things"
+
+
+def test_an_error_of_the_compiler_stands_alone(stored):
+    exercise = course.exercise("00-copy")
+    assert not exercise.grade("this is no C(").right
+    broken = exercise.grade('extern "C" __global__ void copy(const float* x, float* y) { y[0] = x[0] }')
+    assert "does not compile" in broken.message
+    assert not any(text in broken.message for text in exercise.further)
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", '{"format": 0}', '{"format": 1, "exercises": {"x": {"colour": 1}}}', '{"format": 1}', "null"],
@@ -328,3 +347,16 @@ def test_verdicts_and_progress_as_html(stored):
     assert "1 of 3 in this notebook" in html
     html = course.progress()._repr_mimebundle_()["text/html"]
     assert html.count("<tr>") == len(course.lessons()) + 1
+
+
+def test_further_help_has_three_levels_and_never_the_answer():
+    found = [exercise for lesson in course.lessons() for exercise in lesson.exercises if exercise.further]
+    assert len(found) >= 13
+    for exercise in found:
+        assert len(exercise.further) == 3, exercise.id
+        assert exercise.further[2].startswith("A similar one"), exercise.id
+        if isinstance(exercise, Number):
+            right = int(exercise.answer())
+            numbers = re.findall(r"(?<![\d.])\d+(?: \d{3})*", " ".join(exercise.further))
+            # Small numbers are steps of the way as well.
+            assert right < 20 or str(right) not in [number.replace(" ", "") for number in numbers], exercise.id

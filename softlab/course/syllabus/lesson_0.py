@@ -40,6 +40,11 @@ LESSON = Lesson(
                 (2 * 64 + 5, "The first block has the number 0. So three blocks stand before block 3."),
                 (3 * 32 + 5, "A warp has 32 threads. This block has 64."),
             ),
+            further=(
+                "The formula is `i = blockIdx.x * blockDim.x + threadIdx.x`. Which of the three numbers is which here?",
+                "`blockIdx.x` is 3 and `blockDim.x` is 64, so 192 threads stand before the block. Add `threadIdx.x`.",
+                "A similar one: thread 7 of block 2, blocks of 32 threads. 2 * 32 + 7 = 71.",
+            ),
             hint="Before block 3 stand three blocks of 64 threads. Then count on to thread 5.",
         ),
         Number(
@@ -50,6 +55,11 @@ LESSON = Lesson(
                 (7.8125, "A grid has whole blocks. The last one may have threads without a number."),
                 (1000, "So many threads have a number. How many blocks of 128 are that?"),
             ),
+            further=(
+                "Divide the numbers by the threads of a block. If a rest is left, one more block takes it.",
+                "1000 / 128 is 7.8: seven blocks are full, and some numbers are left for one more.",
+                "A similar one: 300 numbers in blocks of 64. 300 / 64 is 4.7, so 5 blocks, with 20 idle threads.",
+            ),
             hint="Each block brings 128 threads, and each of the 1000 numbers needs one.",
         ),
         WriteKernel(
@@ -57,6 +67,12 @@ LESSON = Lesson(
             kernel="twice",
             parameters="const float* x, float* y, int n",
             launches=doubles,
+            further=(
+                "A thread first finds its number: count the threads of the blocks before, then its own place.",
+                "Three steps: compute `i`, ask whether `i` is less than `n`, and only then read `x[i]` and write "
+                "`y[i]`.",
+                "A similar one, solved: `int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1;`",
+            ),
             hint="Thread i reads x[i] and writes y[i].",
             because="Each thread finds its number by its place in the grid, and those past the end do nothing.",
             fault_hints={

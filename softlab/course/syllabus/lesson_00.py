@@ -49,6 +49,12 @@ LESSON = Lesson(
                 (2 * ROWS * COLS * 4, "That is the floor in float32. An element of float16 has 2 bytes."),
                 (2 * ROWS * COLS, "So many elements move. How many bytes has each of them?"),
             ),
+            further=(
+                "The floor is two moves of the whole matrix: one read and one write.",
+                "The matrix has 4096 * 1024 elements of 2 bytes: 8 388 608 bytes. How often do they move?",
+                "A similar one: 100 rows of 50 columns in float32. 5000 elements of 4 bytes are 20 000 bytes; "
+                "both ways 40 000.",
+            ),
             hint="An element of float16 has 2 bytes; it is read once and written once.",
         ),
         Number(
@@ -62,6 +68,13 @@ LESSON = Lesson(
                 ),
                 (lambda: longest_halves() + 2, "That one is the first to go elsewhere."),
             ),
+            further=(
+                "A block gets 48 KiB, and the block's reductions take a little of that. The rest is for the row, "
+                "in float32.",
+                "Set the explorer to float16 and move `cols` near 12 288: where does the kernel change?",
+                "A similar one: double is kept as double, 8 bytes each. Its longest row is about half as long as "
+                "that of float32.",
+            ),
             hint="What counts is the size of the element in shared memory, not in the array.",
         ),
         WriteKernel(
@@ -72,6 +85,13 @@ LESSON = Lesson(
             requirements=(
                 at_most("global_load_sectors", 128, "Which elements do lanes 0 and 1 read in the same instruction?"),
                 at_most("global_store_sectors", 128, "Which elements do lanes 0 and 1 write in the same instruction?"),
+            ),
+            further=(
+                "A request is what 32 lanes do in the same instruction, so in the same turn of the loop.",
+                "In turn 0, lane 0 has k = 0 and lane 1 has k = 4: neighbours lie 16 bytes apart. They should "
+                "lie 4 bytes apart.",
+                "A similar one: 64 numbers and 32 threads, two each. Thread t takes t and t + 32, not 2 * t and "
+                "2 * t + 1.",
             ),
             hint="Each of the 256 threads copies four numbers. Which four does thread 0 copy?",
             because="Neighbouring lanes touch neighbouring numbers, so each sector comes once, and whole.",

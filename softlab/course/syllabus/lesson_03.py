@@ -86,6 +86,12 @@ LESSON = Lesson(
                 (18, "Lane 13 has given already what it got in the first step, too."),
                 (496, "That is the sum of all 32. The masks 4, 2 and 1 are still to come."),
             ),
+            further=(
+                "A lane meets the lane whose number differs in one bit: 5 ^ 16 is 21, 5 ^ 8 is 13.",
+                "After mask 16, lane 5 holds 5 + 21 and lane 13 holds 13 + 29. The next step adds these two.",
+                "A similar one: lane 0 after masks 2 and 1. It holds 0 + 2, lane 1 holds 1 + 3, and together "
+                "they are 6.",
+            ),
             hint="With mask 16, lane 5 adds lane 21. With mask 8 it adds what lane 13 holds by then.",
             because="5 + 21 + 13 + 29: the four lanes that differ from 5 in the bits of value 16 and 8 alone.",
         ),
@@ -99,6 +105,13 @@ LESSON = Lesson(
                 (12, "That would be groups of 8: three steps. How many steps do 4 lanes need?"),
                 (20, "That would be groups of 32: five steps. How many steps do 4 lanes need?"),
             ),
+            further=(
+                "A butterfly over n lanes takes log2(n) shuffles. A softmax needs two: one for the maximum, one "
+                "for the sum.",
+                "Four lanes need 2 shuffles for one butterfly. Now count the butterflies: maximum and sum, for "
+                "each of two rows.",
+                "A similar one: 8 lanes, one row at a time. 3 shuffles for the maximum and 3 for the sum: 6.",
+            ),
             hint="Steps for 4 lanes, times maximum and sum, times the rows of a group at once.",
         ),
         Number(
@@ -110,6 +123,11 @@ LESSON = Lesson(
                 (0xFF00, "Those are lanes 8 to 15, the second group."),
                 (0xFF000000, "Those are lanes 24 to 31, the last group."),
                 (16, "A mask has one bit for each lane: bit 16 for lane 16, and so on."),
+            ),
+            further=(
+                "Eight ones in a row are `0xff`. They have to stand at the bits of the group's lanes.",
+                "The first group has bits 0 to 7, the second 8 to 15. So `0xff` moves up by 8 for each group before.",
+                "A similar one: the second group of 4 lanes has lanes 4 to 7. Four ones, moved up by 4: `0xf0`.",
             ),
             hint="Bit l of the mask stands for lane l. The third group has lanes 16 to 23: eight ones, and where?",
         ),
@@ -130,6 +148,13 @@ LESSON = Lesson(
                     lambda launch: 5 * _warps(launch),
                     "After one step a lane knows two numbers, after two steps four. How many steps to 32?",
                 ),
+            ),
+            further=(
+                "Each lane loads its own number `x[i]`. Then the lanes exchange: after a step each knows twice "
+                "as many.",
+                "`v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, 16))` is one of the five steps. The others have "
+                "smaller masks.",
+                "A similar one, a sum of 4 lanes: `v += __shfl_xor_sync(m, v, 2); v += __shfl_xor_sync(m, v, 1);`",
             ),
             hint="Every lane of a warp writes the largest of the warp's 32 numbers.",
             because="Five steps, and nobody has to be told the result: all have it.",

@@ -58,6 +58,12 @@ LESSON = Lesson(
                 (2, "That was the stride of 2, which shares a factor with 32. Does 3?"),
                 (32, "That would be all lanes in one bank. Lane 0 is in bank 0, lane 1 in bank 3."),
             ),
+            further=(
+                "A store takes as many wavefronts as the fullest bank has different words. Word i is in bank i % 32.",
+                "The lanes write words 0, 3, 6, ... 93: banks 0, 3, ... 30, then 33 % 32 = 1. Does any bank come "
+                "twice?",
+                "A similar one: every 6th word. Lanes 0 and 16 write words 0 and 96, both in bank 0: two wavefronts.",
+            ),
             hint="Write down 3 * lane % 32 for a few lanes: does a bank come up twice?",
             because="3 and 32 have no common factor, so 3 * lane % 32 comes by each bank once.",
         ),
@@ -69,6 +75,11 @@ LESSON = Lesson(
                 (2, "That would be packs of 2. Lane l now writes word 4 * l."),
                 (8, "So many banks are in use. How many lanes share each of them?"),
             ),
+            further=(
+                "One store writes word 4 * lane. Word i is in bank i % 32, so only every fourth bank is used.",
+                "Lane 0 is in bank 0. So is each lane whose 4 * lane is a multiple of 32. Count these lanes.",
+                "A similar one: packs of 8. Word 8 * lane is in bank 0 for lanes 0, 4, 8, ... 28: eight lanes.",
+            ),
             hint="Lane l writes word 4 * l. Which lanes share bank 0?",
         ),
         WriteKernel(
@@ -78,6 +89,13 @@ LESSON = Lesson(
             launches=tiles,
             requirements=(
                 no_bank_conflicts("In which bank is tile[row][0], if a row has 32 words? And if it had one more?"),
+            ),
+            further=(
+                "Writing or reading a column touches words that lie a row apart. With 32 words per row all are "
+                "in one bank.",
+                "Give each row of the tile one word more than it needs: then the words of a column lie 33 words apart.",
+                "A similar one: a tile of 16 x 32 words is declared `tile[16][33]`, and the last word of each "
+                "row stays unused.",
             ),
             hint="y[row][column] is x[column][row].",
             because="With rows of an odd number of words, a column comes by every bank.",
