@@ -3,6 +3,7 @@
 // Idea     A block of 512 threads has registers for 24 KiB of a row, at 3 packs per thread, and an SM still holds four
 //          such blocks. While one waits for its loads, another computes and a third writes. So the row needs no shared
 //          memory, and no block needs a pipeline of its own.
+// Idea     Policy "invariant" exchanges a maximum first and then a sum that no order changes (exact_operator.cuh).
 // Idea     One exchange per row (fast_exchange.cuh): one barrier, where softmax_block_smem has four.
 // Traffic  Global memory: each element read once and written once. Shared memory: 8 bytes per warp.
 // Launch   block block_size; any grid: blocks stride over the rows.
@@ -27,10 +28,26 @@ __device__ void fast_block_rows(const T* const (&source)[Operator::inputs], T* t
     const ThreadSlice slice =
         thread_slice<pack_size, unaligned>(source[0], row, rows, cols, threadIdx.x, rank, cluster);
     fragment.load(slice, source);
-    const auto own = Operator::template reduce_group<32>(fragment);
-    fragment.launder_registers(static_cast<unsigned int>(rows >> 63));
-    if (iteration == 0) { blocks.cluster_wait(); }
-    fragment.store(slice, target, typename Operator::Result(own, blocks.exchange(own, iteration)));
+    const auto zero = static_cast<unsigned int>(rows >> 63);
+    if constexpr (Operator::exact) {
+      constexpr int partials = decltype(blocks)::partials;
+      using Statistic = typename Operator::Statistic;
+      const auto own = Operator::template reduce_bound<32>(fragment);
+      fragment.launder_registers(zero);
+      if (iteration == 0) { blocks.cluster_wait(); }
+      const auto bound =
+          Operator::template merge_bounds<partials>(blocks.gather(Statistic::of(own), 2 * iteration));
+      const auto part = Operator::template reduce_total<32>(fragment, bound);
+      fragment.launder_registers(zero);
+      const auto total =
+          Operator::template merge_totals<partials>(blocks.gather(Statistic::of(part), 2 * iteration + 1));
+      fragment.store(slice, target, typename Operator::Result({bound, total}));
+    } else {
+      const auto own = Operator::template reduce_group<32>(fragment);
+      fragment.launder_registers(zero);
+      if (iteration == 0) { blocks.cluster_wait(); }
+      fragment.store(slice, target, typename Operator::Result(own, blocks.exchange(own, iteration)));
+    }
   }
   if (iteration == 0) { blocks.cluster_wait(); }
 }

@@ -39,7 +39,9 @@ template<class Operator, int block_size, int cluster>
 class Exchange {
  public:
   using Statistic = typename Operator::Statistic;
-  using Compute = typename Operator::Compute;
+  using Word = typename Operator::Word;
+  static constexpr int warps = block_size / 32;
+  static constexpr int partials = cluster * warps;
 
   __device__ Exchange() : rank_(blockIdx.x % cluster) {}
 
@@ -63,6 +65,11 @@ class Exchange {
 
   // The statistic of the row. `own` is the partial statistic of this warp.
   __device__ Statistic exchange(const Statistic& own, int iteration) const {
+    return Operator::template merge_partials<partials>(gather(own, iteration));
+  }
+
+  // The partial statistics of all warps that share the row.
+  __device__ const Statistic* gather(const Statistic& own, int iteration) const {
     Statistic* const slots = slots_of(iteration % 2);
     if constexpr (cluster == 1) {
       if (threadIdx.x % 32 == 0) { slots[threadIdx.x / 32] = own; }
@@ -71,12 +78,10 @@ class Exchange {
       send(own, slots + rank_ * warps + threadIdx.x / 32, arrived() + iteration % 2);
       barrier_wait(arrived() + iteration % 2, iteration / 2 % 2);
     }
-    return Operator::template merge_partials<partials>(slots);
+    return slots;
   }
 
  private:
-  static constexpr int warps = block_size / 32;
-  static constexpr int partials = cluster * warps;
   static_assert(cluster <= 32, "each lane sends to at most one block");
   static_assert((partials & (partials - 1)) == 0, "a butterfly merges the partial statistics");
 
@@ -107,15 +112,21 @@ class Exchange {
                  : "memory");
   }
 
+  static __device__ void store_async(unsigned int variable, long long value, unsigned int barrier) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(variable),
+                 "l"(value), "r"(barrier)
+                 : "memory");
+  }
+
   static __device__ void send(const Statistic& own, Statistic* slot, unsigned long long* barrier) {
     if (threadIdx.x == 0) { barrier_arrive(barrier, partials * sizeof(Statistic)); }
     const int block = threadIdx.x % 32;
     if (block < cluster) {
-      constexpr int words = sizeof(Statistic) / sizeof(Compute);
+      constexpr int words = sizeof(Statistic) / sizeof(Word);
 #pragma unroll
       for (int i = 0; i < words; ++i) {
-        store_async(remote_address(reinterpret_cast<Compute*>(slot) + i, block),
-                    reinterpret_cast<const Compute*>(&own)[i], remote_address(barrier, block));
+        store_async(remote_address(reinterpret_cast<Word*>(slot) + i, block),
+                    reinterpret_cast<const Word*>(&own)[i], remote_address(barrier, block));
       }
     }
   }

@@ -89,6 +89,9 @@ struct Forward {
   static constexpr bool keeps_exponential = read_once && which == Algorithm::softmax && sizeof(T) == sizeof(Compute);
 
   using Statistic = MaximumAndSum<Compute>;
+  using Word = Compute;  // what moves between blocks
+  // Whether sums have the same bits in any order (exact_operator.cuh).
+  static constexpr bool exact = false;
   // The same operator for elements that are read a second time.
   using Reread = Forward<T, which, false>;
 
@@ -204,6 +207,8 @@ struct Backward {
   struct Statistic {
     Compute sum;
   };
+  using Word = Compute;
+  static constexpr bool exact = false;
 
   static __device__ T filler() { return static_cast<T>(Compute(0)); }
 

@@ -39,7 +39,7 @@ struct SharedStage {
 #pragma unroll
     for (int j = 0; j < packs; ++j) {
       if (slice.first + j * stride >= slice.stop) { break; }
-      result = fmax(result, largest_of<Compute>(read(j).input[0]));
+      result = fmax(result, largest_of<Compute, false>(read(j).input[0]));
     }
     return result;
   }

@@ -12,6 +12,7 @@
 
 #include "arithmetic.cuh"
 #include "fast_memory.cuh"
+#include "larger.cuh"
 
 constexpr int sector_bytes = 32;
 
@@ -61,29 +62,36 @@ __device__ ThreadSlice thread_slice(
   return slice;
 }
 
-// The largest element of a pack. One instruction compares two halves with two others, without a conversion.
-template<typename Compute, typename T, int pack_size>
+// The largest element of a pack. One instruction compares two halves with two others, without a conversion. With
+// `propagate`, NaN is larger than any number; else any number is larger than NaN.
+template<typename Compute, bool propagate, typename T, int pack_size>
 __device__ Compute largest_of(const Pack<T, pack_size>& pack) {
   Compute largest = static_cast<Compute>(pack.elem[0]);
 #pragma unroll
-  for (int i = 1; i < pack_size; ++i) { largest = fmax(largest, static_cast<Compute>(pack.elem[i])); }
+  for (int i = 1; i < pack_size; ++i) { largest = larger_of<propagate>(largest, static_cast<Compute>(pack.elem[i])); }
   return largest;
 }
-template<typename Pair, int pairs, typename T, int pack_size>
+template<bool propagate, typename Pair, int pairs, typename T, int pack_size>
 __device__ float largest_of_pairs(const Pack<T, pack_size>& pack) {
   const Pair* pair = reinterpret_cast<const Pair*>(&pack);
   Pair largest = pair[0];
 #pragma unroll
-  for (int i = 1; i < pairs; ++i) { largest = __hmax2(largest, pair[i]); }
-  return fmaxf(__low2float(largest), __high2float(largest));
+  for (int i = 1; i < pairs; ++i) {
+    if constexpr (propagate) {
+      largest = __hmax2_nan(largest, pair[i]);
+    } else {
+      largest = __hmax2(largest, pair[i]);
+    }
+  }
+  return larger_of<propagate>(__low2float(largest), __high2float(largest));
 }
-template<typename Compute>
+template<typename Compute, bool propagate>
 __device__ float largest_of(const Pack<__half, 8>& pack) {
-  return largest_of_pairs<__half2, 4>(pack);
+  return largest_of_pairs<propagate, __half2, 4>(pack);
 }
-template<typename Compute>
+template<typename Compute, bool propagate>
 __device__ float largest_of(const Pack<__nv_bfloat16, 8>& pack) {
-  return largest_of_pairs<__nv_bfloat162, 4>(pack);
+  return largest_of_pairs<propagate, __nv_bfloat162, 4>(pack);
 }
 
 __device__ inline void xor_word(unsigned short& word, unsigned int bits) { word ^= bits; }
@@ -149,13 +157,16 @@ struct RowFragment {
     for (int e = 0; e < head_tail_per_thread; ++e) { load_head_tail(slice, source, e); }
   }
 
+  template<bool propagate = false>
   __device__ Compute largest() const {
     Compute result = minus_infinity<Compute>();
 #pragma unroll
-    for (int j = 0; j < packs; ++j) { result = fmax(result, largest_of<Compute>(body[j].input[0])); }
+    for (int j = 0; j < packs; ++j) {
+      result = larger_of<propagate>(result, largest_of<Compute, propagate>(body[j].input[0]));
+    }
 #pragma unroll
     for (int e = 0; e < head_tail_per_thread; ++e) {
-      result = fmax(result, static_cast<Compute>(head_tail[e].input[0].elem[0]));
+      result = larger_of<propagate>(result, static_cast<Compute>(head_tail[e].input[0].elem[0]));
     }
     return result;
   }

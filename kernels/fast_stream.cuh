@@ -13,7 +13,7 @@
 // Source   Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 #pragma once
 
-#include "fast_operator.cuh"
+#include "exact_operator.cuh"
 #include "fast_row.cuh"
 
 template<class Operator, int pack_size, int packs, int block_size, int cluster, bool unaligned, typename T>
@@ -39,18 +39,44 @@ __device__ void fast_stream_rows(
       return slice;
     };
 
-    auto thread = Operator::identity();
-    for (int which = 0; which < chunks; ++which) {
-      fragment.load(slice_of_chunk(which), source);
-      Operator::add(thread, fragment);
-    }
-    const auto warp = Operator::reduce_warp(thread);
-    const auto all = blocks.exchange(warp, iteration);
-    const typename Operator::Result result(all, all);
-    for (int which = chunks - 1; which >= 0; --which) {
-      const ThreadSlice slice = slice_of_chunk(which);
-      if (which != chunks - 1) { fragment.load(slice, source); }
-      fragment.store(slice, target, result);
+    if constexpr (Operator::exact) {
+      // Three passes: the maximum, the sum, the results. Each begins where the one before ended.
+      constexpr int partials = decltype(blocks)::partials;
+      using Statistic = typename Operator::Statistic;
+      auto bound = Operator::no_bound();
+      for (int which = 0; which < chunks; ++which) {
+        fragment.load(slice_of_chunk(which), source);
+        bound = larger_of<true>(bound, Operator::largest_term(fragment));
+      }
+      bound = reduce_lanes<MaxOrNaN, 32>(bound);
+      bound = Operator::template merge_bounds<partials>(blocks.gather(Statistic::of(bound), 2 * iteration));
+      typename Operator::Total total{};
+      for (int which = chunks - 1; which >= 0; --which) {
+        if (which != chunks - 1) { fragment.load(slice_of_chunk(which), source); }
+        total += Operator::total_of(fragment, bound);
+      }
+      total = Operator::template reduce_lanes_of_total<32>(total);
+      total = Operator::template merge_totals<partials>(blocks.gather(Statistic::of(total), 2 * iteration + 1));
+      const typename Operator::Result result({bound, total});
+      for (int which = 0; which < chunks; ++which) {
+        const ThreadSlice slice = slice_of_chunk(which);
+        if (which != 0) { fragment.load(slice, source); }
+        fragment.store(slice, target, result);
+      }
+    } else {
+      auto thread = Operator::identity();
+      for (int which = 0; which < chunks; ++which) {
+        fragment.load(slice_of_chunk(which), source);
+        Operator::add(thread, fragment);
+      }
+      const auto warp = Operator::reduce_warp(thread);
+      const auto all = blocks.exchange(warp, iteration);
+      const typename Operator::Result result(all, all);
+      for (int which = chunks - 1; which >= 0; --which) {
+        const ThreadSlice slice = slice_of_chunk(which);
+        if (which != chunks - 1) { fragment.load(slice, source); }
+        fragment.store(slice, target, result);
+      }
     }
   }
 }

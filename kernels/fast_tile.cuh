@@ -21,6 +21,7 @@
 
 #include "fast_memory.cuh"
 #include "fast_operator.cuh"
+#include "larger.cuh"
 
 // A lane takes several rows at once if they take at most this many registers: then no row waits for the one before.
 constexpr int fast_tile_words = 32;
@@ -33,10 +34,11 @@ struct LaneElements {
 
   Compute elem[inputs][count];
 
+  template<bool propagate = false>
   __device__ Compute largest() const {
     Compute result = elem[0][0];
 #pragma unroll
-    for (int i = 1; i < count; ++i) { result = fmax(result, elem[0][i]); }
+    for (int i = 1; i < count; ++i) { result = larger_of<propagate>(result, elem[0][i]); }
     return result;
   }
   // Calls f for each column with an array of the inputs' values. With `change`, the first input takes what f leaves in

@@ -59,6 +59,7 @@ def problem_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         default="oneflow",
-        help="oneflow: the reference design (default); fast: what the operators take on a GPU",
+        help="oneflow: the reference design (default); fast: what the operators take on a GPU; invariant: the same "
+        "bits for a row in any batch",
     )
     device_option(parser)

@@ -17,7 +17,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=65_536, help="rows (default: 65536)")
     parser.add_argument("--dtype", default="float32", help=f"{', '.join(ELEMENT_TYPES)} (default: float32)")
     parser.add_argument("--op", default="softmax", help=f"{', '.join(OPERATORS)} (default: softmax)")
-    parser.add_argument("--policy", default="oneflow", help="oneflow: the reference design (default); fast")
+    parser.add_argument("--policy", default="oneflow", help="oneflow: the reference design (default); fast; invariant")
     device_option(parser)
     parser.add_argument(
         "--columns",

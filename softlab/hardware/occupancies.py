@@ -230,7 +230,7 @@ def _of_kernel(kernel: Any, threads: int | None, registers: int | None, smem: in
         x, y = program.block
         total = program.static_smem_bytes + program.smem_bytes
         return _occupancy(
-            program.device, x * y, program.registers, total, program.policy == "fast" if opt_in is None else opt_in
+            program.device, x * y, program.registers, total, program.policy != "oneflow" if opt_in is None else opt_in
         )
     if threads is None:
         raise TypeError("a compiled kernel has no block size of its own: give threads=")

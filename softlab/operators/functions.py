@@ -44,7 +44,9 @@ def softmax(
         dtype: x is cast to it first, and the result has it; x may then have an integer type. None: x's own.
         out: an array of x's library, on x's device, of the result's shape and dtype, that takes the result. It may have
             any strides and may overlap x, or be x.
-        policy: "fast", the fastest kernels; "oneflow", the reference design. None: "fast" on a GPU, else "oneflow".
+        policy: "fast", the fastest kernels; "oneflow", the reference design; "invariant", kernels that give a row the
+            same bits wherever it stands: in any batch, at any address, on any GPU and in the emulator. None: "fast" on
+            a GPU, else "oneflow".
         device: plan (and, for NumPy, emulate) for this GPU: a name, an architecture or a ``Device``. None: the GPU
             present, else "H200".
 
@@ -146,7 +148,8 @@ def trace(x: Any, axis: int = -1, *, op: str = "softmax", policy: str = "oneflow
     Arguments:
         x: as for :func:`softmax`, but not on a GPU; for a gradient the tuple (dy, y).
         axis, device: as for :func:`softmax`.
-        policy: "oneflow", which gives the kernels and every bit of the operator on host arrays; or "fast".
+        policy: "oneflow", which gives the kernels and every bit of the operator on host arrays; "fast"; or
+            "invariant".
         op: "softmax", "log_softmax", "softmax_backward" or "log_softmax_backward".
 
     Returns:

@@ -9,11 +9,14 @@ costs less (:mod:`softlab.plans.tiles`), and a few of the shortest go to the ref
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from softlab.errors import PlanError
-from softlab.plans import oneflow, short_rows, tiles
+from softlab.plans import flight, oneflow, short_rows, tiles
 from softlab.plans.fast_cuts import across_grid, cluster, cut_of, grid_shape, pipeline, pipeline_cut, stream
 from softlab.plans.fast_limits import (
     BLOCK_SIZES,
+    CLUSTERS,
     FEW_ROWS,
     FEW_ROWS_PACKS,
     FEW_ROWS_PER_SM,
@@ -28,28 +31,31 @@ from softlab.plans.fast_rows import (
     BLOCK,
     CLUSTER,
     GRID,
-    KERNELS,
+    INVARIANT,
     PIPELINE,
     STREAM,
     TILE,
     WARP,
-    WHICH,
     Row,
     grid_of,
     kernel_of,
+    name_of,
     row_of,
+    take,
 )
-from softlab.plans.instantiations import WARP_SIZE, WarpShape
+from softlab.plans.instantiations import WARP_SIZE, WIDEST_PACK_BYTES, WarpShape
 from softlab.plans.planner import Choice, PlanRequest, StepLog, nothing_to_do
 
 #: The kernels that a caller can ask for.
 FORCED = (TILE, WARP)
 #: The reference's kernel that this policy takes for the shortest rows.
 REFERENCE = "warp"
+#: The longest row whose sum fits the integers of kernels/exact_operator.cuh.
+MOST_EXACT_COLS = 1 << 26
 
 
 def choose(request: PlanRequest, log: StepLog) -> Choice:
-    """Decide; ``log`` records how.
+    """Decide; ``log`` records how. Under the policy "invariant" only kernels that have exact sums are taken.
 
     Raises:
         PlanError: the request insists on a kernel or a block size of the policy "oneflow", or on ``fast_warp`` or
@@ -62,6 +68,8 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
         )
     if nothing_to_do(request, log):
         return Choice("none", 0, (0, 0), 0, None)
+    if request.policy == INVARIANT and request.cols > MOST_EXACT_COLS:
+        raise PlanError(f"policy='invariant' adds at most 2^26 elements exactly; a row has {request.cols}")
     if request.kernel == TILE or (request.kernel is None and _tile_is_cheaper(request, log)):
         return _tile(request, log)
     if request.kernel is None and _reference_is_cheaper(request, log):
@@ -69,7 +77,7 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
     row = row_of(request, log)
     if row.packs <= row.limits.warp:
         rule = "a few lanes of a warp hold the row"
-        log.note(WHICH, WARP, rule, KERNELS, packs=row.packs, most=row.limits.warp)
+        take(request, log, WARP, rule, packs=row.packs, most=row.limits.warp)
         return _warp(request, log, row)
     if request.kernel:
         raise PlanError(
@@ -80,30 +88,31 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
 
 def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
     """The first kernel that holds the row: a block, the whole grid, a cluster, a pipeline. If none does: the stream."""
-    cuts = _cuts(request)
+    cuts, exact = _cuts(request), request.policy == INVARIANT
     few = bool(cuts) and row.packs >= FEW_ROWS_PACKS and request.rows <= FEW_ROWS_PER_SM * request.device.sm_count
     if cuts and row.packs >= FEW_ROWS_PACKS:
         question = "Are there at most half as many rows as SMs?"
         log.note(question, few, "then several SMs share a row", rows=request.rows, sms=request.device.sm_count)
-    alone = _block_size(request, row)
+    alone = _alone(request, row, cuts)
     if alone and not few:
         rule = "the registers of a block hold the row, and an SM holds several such blocks"
-        log.note(WHICH, BLOCK, rule, KERNELS, packs=row.packs)
+        take(request, log, BLOCK, rule, packs=row.packs)
         return _block(request, log, row, alone)
-    if shape := grid_shape(request, row, few):
+    if not exact and (shape := grid_shape(request, row, few)):
         rule = "blocks on all SMs hold the row, with more rows in flight"
-        log.note(WHICH, GRID, rule, KERNELS, packs=row.packs, beyond=row.limits.grid.beyond)
+        take(request, log, GRID, rule, packs=row.packs, beyond=row.limits.grid.beyond)
         return across_grid(request, log, row, shape)
-    if cut := cut_of(row, cuts, FEW_ROWS[row.inputs] if few else row.limits.cuts):
+    if cut := cut_of(row, cuts, FEW_ROWS[row.inputs]) if few else _cluster_cut(request, row, cuts):
         rule = "several SMs work on one row" if few else "the registers of a cluster's blocks hold the row"
-        log.note(WHICH, CLUSTER, rule, KERNELS, packs=row.packs)
+        take(request, log, CLUSTER, rule, packs=row.packs)
         return cluster(request, log, row, cut)
-    if cut := pipeline_cut(request, row, cuts):
+    if not exact and (cut := pipeline_cut(request, row, cuts)):
         rule = f"registers and shared memory of a {'cluster' if cut.cluster > 1 else 'block'} hold the row"
-        log.note(WHICH, PIPELINE, rule, KERNELS, packs=row.packs, most=cut.most)
+        take(request, log, PIPELINE, rule, packs=row.packs, most=cut.most)
         return pipeline(request, log, row, cut)
-    log.note(WHICH, STREAM, "no kernel holds the row: it is read twice", KERNELS, packs=row.packs)
-    return stream(request, log, row, Cut(cuts or 1, 512 if cuts else 1024, STREAM_PACKS))
+    again = "twice" if request.policy != INVARIANT else "three times"
+    take(request, log, STREAM, f"no kernel holds the row: it is read {again}", packs=row.packs)
+    return stream(request, log, row, Cut(cuts or 1, 512 if cuts else 1024, STREAM_PACKS[row.inputs]))
 
 
 def _tile_is_cheaper(request: PlanRequest, log: StepLog) -> bool:
@@ -129,7 +138,7 @@ def _reference_is_cheaper(request: PlanRequest, log: StepLog) -> bool:
     """Whether the reference's warp kernel takes the row."""
     row = row_of(request, StepLog())
     costs = _of_warps(request, row)
-    if REFERENCE not in costs:
+    if REFERENCE not in costs or request.policy == INVARIANT:
         return False
     ours, reference = costs[WARP].most, costs[REFERENCE].most
     cheaper = log.note(
@@ -181,7 +190,7 @@ def _tile(request: PlanRequest, log: StepLog) -> Choice:
     kernel = kernel_of(request, TILE, numbers, shape.odd, more)
     per_block = shape.block_size // WARP_SIZE * shape.rows
     blocks = grid_of(request, log, -(-request.rows // per_block), "one tile per warp")
-    return Choice(TILE, row.pack_size, (shape.block_size, 1), blocks, kernel)
+    return Choice(name_of(request, TILE), row.pack_size, (shape.block_size, 1), blocks, kernel)
 
 
 def _cuts(request: PlanRequest) -> int:
@@ -200,7 +209,7 @@ def _warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
     log.note("How many packs does a lane hold?", packs, "as few as hold the row")
     kernel = kernel_of(request, WARP, (row.pack_size, packs, width, 1), row.unaligned)
     blocks = grid_of(request, log, -(-request.rows // (WARP_BLOCK // width)), "one group of lanes per row")
-    return Choice(WARP, row.pack_size, (WARP_BLOCK, 1), blocks, kernel, warp=shape)
+    return Choice(name_of(request, WARP), row.pack_size, (WARP_BLOCK, 1), blocks, kernel, warp=shape)
 
 
 def _lanes(request: PlanRequest, row: Row) -> WarpShape:
@@ -214,6 +223,16 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
     else:
         fewest = 1 if request.element.itemsize == 8 else 2
     width = next((w for w in GROUP_WIDTHS if w >= fewest and row.packs <= w * _most_packs(row)), GROUP_WIDTHS[-1])
+    row_bytes = request.cols * request.element.itemsize
+    if row_bytes > tiles.MOST_ROW_BYTES:
+        shapes = [(w, -(-row.packs // w)) for w in reversed(GROUP_WIDTHS) if w <= width]
+        candidates = (
+            (flight.of_warps(request.device, w, packs, row_bytes * row.inputs, row.inputs), Cut(1, w, packs))
+            for w, packs in shapes
+            if w == width or packs <= flight.WARP_PACKS
+        )
+        chosen = flight.best(candidates)
+        width = chosen.block_size if chosen else width
     packs = -(-row.packs // width)
     return WarpShape(row.pack_size, packs * row.pack_size, width, 1, row.unaligned or packs * width != row.packs)
 
@@ -223,19 +242,64 @@ def _most_packs(row: Row) -> int:
     return 2 if row.unaligned and row.packs > 1 else row.limits.lane
 
 
-def _block_size(request: PlanRequest, row: Row) -> int | None:
-    """The smallest block that holds the row in a few packs per thread; None where a cluster takes the row."""
-    clusters = request.device.compute_capability >= (9, 0)
-    largest = row.limits.block if clusters else BLOCK_SIZES[-1]
-    most = row.limits.largest if clusters else MOST_PACKS // row.inputs
-    fitting = [size for size in BLOCK_SIZES if size <= largest and row.packs <= size * row.limits.thread]
-    return fitting[0] if fitting else largest if row.packs <= largest * most else None
+def _alone(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
+    """The block that holds the row with enough bytes in flight on an SM; None where a cluster takes the row.
+
+    Without clusters, or with narrow packs, the smallest block that holds the row in a few packs per thread, or the
+    largest there is.
+    """
+    largest = row.limits.block if cuts else BLOCK_SIZES[-1]
+    most = row.limits.largest if cuts else MOST_PACKS // row.inputs
+    if row.packs > largest * most:
+        return None
+    if cuts and _whole_packs(request, row):
+        return flight.best(_with_flight(request, row, _block_cuts(request, row)))
+    sizes = [size for size in BLOCK_SIZES if size <= largest and row.packs <= size * row.limits.thread]
+    return Cut(1, sizes[0] if sizes else largest, MOST_PACKS)
 
 
-def _block(request: PlanRequest, log: StepLog, row: Row, block_size: int) -> Choice:
-    rule = f"the smallest that holds the row in {row.limits.thread} packs per thread, or the largest there is"
+def _whole_packs(request: PlanRequest, row: Row) -> bool:
+    """Whether a pack is as wide as an access can be: only then it is known how many registers it takes."""
+    return row.pack_size * request.element.itemsize == WIDEST_PACK_BYTES
+
+
+def _block_cuts(request: PlanRequest, row: Row) -> Iterator[Cut]:
+    """The blocks that hold the row: first the one that held it in a few packs per thread, then by packs per thread."""
+    most = flight.most_packs(request.element.itemsize, row.inputs)
+    cuts = [Cut(1, size, most) for size in BLOCK_SIZES if size <= row.limits.block and row.packs <= size * most]
+    few = [cut for cut in cuts if cut.taken(row.packs) <= row.limits.thread]
+    yield from few[:1]
+    yield from sorted(cuts, key=lambda cut: cut.taken(row.packs))
+
+
+def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
+    """The cluster that holds the row with enough bytes in flight on an SM.
+
+    First the measured one for rows of about this length, then as few blocks as possible.
+    """
+    if not row.limits.cuts and request.policy != INVARIANT:
+        return None
+    measured = cut_of(row, cuts, row.limits.cuts)
+    if not _whole_packs(request, row):
+        return measured
+    most = flight.most_packs(request.element.itemsize, row.inputs)
+    table = [Cut(c, size, most) for c in CLUSTERS for size in reversed(BLOCK_SIZES) if 128 <= size <= row.limits.block]
+    fitting = [cut for cut in table if cut.cluster <= cuts and row.packs <= cut.most]
+    return flight.best(_with_flight(request, row, [measured, *fitting] if measured else fitting))
+
+
+def _with_flight(request: PlanRequest, row: Row, cuts: Iterable[Cut]) -> Iterator[tuple[float, Cut]]:
+    itemsize = request.element.itemsize
+    row_bytes = request.cols * itemsize * row.inputs
+    for cut in cuts:
+        yield flight.of_block(request.device, cut, row.packs, row_bytes, itemsize, row.inputs, row.unaligned), cut
+
+
+def _block(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
+    block_size = cut.block_size
+    rule = "one that brings enough bytes of rows in flight on an SM, with as few packs per thread as possible"
     log.note("Which block size?", block_size, rule, BLOCK_SIZES, packs=row.packs)
-    packs = log.note("How many packs does a thread hold?", -(-row.packs // block_size), "as few as hold the row")
+    packs = log.note("How many packs does a thread hold?", cut.taken(row.packs), "as few as hold the row")
     kernel = kernel_of(request, BLOCK, (row.pack_size, packs, block_size), row.unaligned)
     blocks = grid_of(request, log, request.rows, "one block per row")
-    return Choice(BLOCK, row.pack_size, (block_size, 1), blocks, kernel)
+    return Choice(name_of(request, BLOCK), row.pack_size, (block_size, 1), blocks, kernel)

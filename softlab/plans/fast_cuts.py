@@ -18,7 +18,7 @@ from softlab.plans.fast_limits import (
     PIPELINE_REGISTER_PACKS,
     Cut,
 )
-from softlab.plans.fast_rows import CLUSTER, GRID, PIPELINE, STREAM, Row, grid_of, kernel_of
+from softlab.plans.fast_rows import CLUSTER, GRID, PIPELINE, STREAM, Row, grid_of, kernel_of, name_of
 from softlab.plans.instantiations import WIDEST_PACK_BYTES
 from softlab.plans.planner import Choice, PlanRequest, StepLog
 
@@ -38,7 +38,7 @@ def cluster(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
     packs = log.note("How many packs does a thread hold?", cut.taken(row.packs), "as few as hold the row")
     kernel = kernel_of(request, CLUSTER, (row.pack_size, packs, cut.block_size, cut.cluster), row.unaligned)
     blocks = grid_of(request, log, request.rows * cut.cluster, "one cluster per row")
-    return Choice(CLUSTER, row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
+    return Choice(name_of(request, CLUSTER), row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
 
 
 def pipeline_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
@@ -165,12 +165,14 @@ def stream(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
     _ask_cut(request, log, cut)
     kernel = kernel_of(request, STREAM, (row.pack_size, cut.packs, cut.block_size, cut.cluster), row.unaligned)
     blocks = grid_of(request, log, request.rows * cut.cluster, "one cluster per row")
-    return Choice(STREAM, row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
+    return Choice(name_of(request, STREAM), row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
 
 
 def _ask_cut(request: PlanRequest, log: StepLog, cut: Cut) -> None:
-    log.note("How many blocks share a row?", cut.cluster, "as measured for rows of this length", (1, 2, 4, 8, 16))
-    log.note("Which block size?", cut.block_size, "as measured for rows of this length", BLOCK_SIZES)
+    log.note(
+        "How many blocks share a row?", cut.cluster, "as few as bring enough bytes in flight on an SM", (1, 2, 4, 8, 16)
+    )
+    log.note("Which block size?", cut.block_size, "the largest that does", BLOCK_SIZES)
 
 
 def clusters_of(device: Device, cluster: int) -> int:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 WARP_BLOCK = 128
 GROUP_WIDTHS = (1, 2, 4, 8, 16, 32)
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
+#: Blocks of a cluster.
+CLUSTERS = (2, 4, 8, 16)
 #: The largest block that takes a row alone where the GPU has clusters: two blocks of 512 beat one of 1024.
 BLOCK_BEFORE_CLUSTERS = 512
 #: The most that a thread's registers keep where there are no clusters.
@@ -31,8 +33,9 @@ PIPELINE_PACKS, PIPELINE_REGISTER_PACKS = 16, 3
 GRID_BLOCK, GRID_MAILBOX_THREADS = 512, 64
 GRID_STATIC_BYTES = 3 * 1024
 MAILBOX_HEADER_WORDS = 16
-#: Packs per thread and pass in the stream kernel.
-STREAM_PACKS = 4
+#: Packs of each input per thread and pass in the stream kernel: an SM has one block of 512 threads if rows are few, and
+#: so 64 KiB in flight.
+STREAM_PACKS = {1: 8, 2: 4}
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ _DOUBLE_PIPELINES = (
 #: (bytes of an element, inputs) -> limits. Gradients have no pipelines: up to 151936 doubles, two reads
 #: were faster.
 LIMITS = {
-    (2, 1): Limits(2, 96, 3, 4, _HALF_CUTS, _PIPELINES, GridLimits(65536, 4, 4)),
+    (2, 1): Limits(2, 96, 3, 4, _HALF_CUTS, _PIPELINES, GridLimits(40960, 4, 4)),
     (4, 1): Limits(2, 96, 3, 3, _FORWARD_CUTS, _PIPELINES, GridLimits(40960, 3, 4)),
     (8, 1): Limits(2, 128, 4, 4, (), _DOUBLE_PIPELINES, GridLimits(65536, 8, 4), block=256, one_register_pack=8),
     (2, 2): Limits(1, 96, 2, 2, _BACKWARD_CUTS, (), GridLimits(40960, 2, 5)),

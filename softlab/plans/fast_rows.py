@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from softlab.errors import PlanError
 from softlab.plans.fast_limits import LIMITS, MOST_BLOCKS, Limits
@@ -12,6 +13,9 @@ from softlab.plans.planner import PlanRequest, StepLog
 TILE, WARP, BLOCK, CLUSTER, GRID, PIPELINE, STREAM = KERNELS = (
     "fast_tile", "fast_warp", "fast_block", "fast_cluster", "fast_grid", "fast_pipeline", "fast_stream",
 )  # fmt: skip
+#: The policy whose sums have the same bits in any order, its kernels, and their file.
+INVARIANT, INVARIANT_FILE = "invariant", "invariant.cuh"
+INVARIANT_KERNELS = tuple(k.replace("fast_", "invariant_") for k in (TILE, WARP, BLOCK, CLUSTER, STREAM))
 #: What every policy asks.
 WHICH = "Which kernel?"
 
@@ -56,6 +60,8 @@ def kernel_of(
 ) -> Instantiation:
     """The kernel with these template arguments: ``numbers``, ``flag``, and ``more`` behind it."""
     operator = request.operator
+    file = INVARIANT_FILE if request.policy == INVARIANT else f"{kernel}.cuh"
+    kernel = name_of(request, kernel)
     template = f"{kernel}_backward" if operator.backward else kernel
     listed = ", ".join(
         (
@@ -66,4 +72,16 @@ def kernel_of(
             *map(str, more),
         )
     )
-    return Instantiation(f"{kernel}.cuh", f"{template}<{listed}>")
+    return Instantiation(file, f"{template}<{listed}>")
+
+
+def name_of(request: PlanRequest, kernel: str) -> str:
+    """A kernel's name under the request's policy: "invariant_block" for "fast_block"."""
+    return kernel.replace("fast_", "invariant_") if request.policy == INVARIANT else kernel
+
+
+def take(request: PlanRequest, log: StepLog, kernel: str, rule: str, **values: Any) -> str:
+    """Note which kernel is taken, and return its name."""
+    kernels = KERNELS if request.policy != INVARIANT else INVARIANT_KERNELS
+    name: str = log.note(WHICH, name_of(request, kernel), rule, kernels, **values)
+    return name

@@ -36,7 +36,8 @@ def plan(
         rows, cols: the shape as the kernels see it: the product of the leading dimensions, and the last one.
         dtype: "float16", "bfloat16", "float32" or "float64", or NumPy's dtype.
         op: "softmax", "log_softmax", "softmax_backward" or "log_softmax_backward".
-        policy: "oneflow", the reference design; "fast", the best for the GPU.
+        policy: "oneflow", the reference design; "fast", the best for the GPU; "invariant", kernels whose results do not
+            depend on how a row is divided.
         device: a name, an architecture or a Device; None for the GPU present, else the H200.
         options: NVRTC options to compile with, such as "-DSOFTLAB_ACCURATE".
         lookup: where registers and static shared memory come from; None for the kernels as compiled.

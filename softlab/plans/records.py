@@ -17,7 +17,7 @@ from softlab.plans.planner import OPERATORS, Lookup, PlanRequest, Step, StepLog,
 from softlab.plans.resources import Resources
 
 #: Policy -> the function that decides by it.
-_CHOOSERS = MappingProxyType({"oneflow": oneflow.choose, "fast": fast.choose})
+_CHOOSERS = MappingProxyType({"oneflow": oneflow.choose, "fast": fast.choose, "invariant": fast.choose})
 POLICIES = tuple(_CHOOSERS)
 
 
@@ -40,6 +40,9 @@ class Plan:
     ``cooperative``, blocks wait for others anywhere in the grid, so that the GPU must hold all of them at once. If
     ``workspace_bytes`` is not 0, the blocks exchange values in that many bytes of global memory. The kernel takes a
     pointer to them after its output.
+
+    The policy "invariant" takes "invariant_tile", "invariant_warp", "invariant_block", "invariant_cluster" and
+    "invariant_stream": those kernels with sums that have the same bits in any order.
     """
 
     rows: int
@@ -105,6 +108,7 @@ class Plan:
         again = {
             "block_uncached": operator.uncached_reads,
             fast.STREAM: 2 * operator.rows_kept,
+            "invariant_stream": 3 * operator.rows_kept,
             **first_rungs.READS,
         }
         reads = again.get(self.kernel, operator.rows_kept)

@@ -1,0 +1,85 @@
+"""Bytes in flight: how much of an SM's registers waits for memory, and how much of it the speed of memory needs.
+
+A kernel that keeps rows in registers asks for a row, waits, computes and writes. While some blocks wait, others write.
+So the bytes of all rows that an SM holds at once decide the speed, whatever the length of a row. In 234 cells of a
+sweep over random lengths (H200, 16- and 32-bit elements) they predict the share of a copy to 2 % in the mean:
+
+    share = x / (1 + x^6)^(1/6)      x = bytes in flight per SM / bytes needed
+
+The blocks of a cluster wait for the slowest of them, so clusters need more, and some SMs are not in any cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from softlab.hardware import occupancies
+from softlab.hardware.devices import Device
+from softlab.plans.fast_cuts import clusters_of
+from softlab.plans.fast_limits import WARP_BLOCK, Cut
+
+#: Bytes per SM at which x is 1: Little's law with the speed of a copy and the latency of a busy memory.
+NEEDED_BYTES = 40 * 1024
+#: The same for groups of lanes: each warp waits, computes and writes for itself.
+NEEDED_BYTES_OF_WARPS = 28 * 1024
+#: A cluster of twice the blocks needs so much more.
+NEEDED_PER_DOUBLING = 0.15
+#: Part of a block that is not in flight, as blocks compute and write: rows of one input, of two.
+IDLE_BLOCKS = {1: 0.25, 2: 0.75}
+#: The x that is enough: 0.97 of what memory gives.
+ENOUGH = 1.3
+#: Registers of a thread of the block and cluster kernels with 1, 2, ... packs of each input, as compiled for sm_90: the
+#: most of all types of an element's size and both operators. (bytes of an element, inputs, unaligned) -> registers.
+REGISTERS = {
+    (2, 1, False): (32, 32, 40, 40, 40, 40, 56, 56, 56, 56),
+    (2, 1, True): (32, 40, 32, 40, 48, 48, 56, 56, 64, 72),
+    (4, 1, False): (32, 32, 32, 40, 40, 48, 56, 56, 56, 64),
+    (4, 1, True): (32, 32, 40, 40, 48, 48, 56, 56, 64, 64),
+    (8, 1, False): (32, 40, 40, 48, 48, 48, 56, 56, 64, 80),
+    (8, 1, True): (40, 48, 48, 56, 48, 56, 56, 80, 80, 72),
+    (2, 2, False): (32, 32, 40, 48, 56, 72),
+    (2, 2, True): (40, 40, 40, 48, 64, 64),
+    (4, 2, False): (32, 32, 40, 48, 56, 64),
+    (4, 2, True): (32, 40, 48, 56, 64, 64),
+    (8, 2, False): (32, 40, 48, 56, 64, 72, 80),
+    (8, 2, True): (40, 48, 56, 56, 64, 80, 88),
+}
+#: The most packs that a lane of the warp kernel keeps.
+WARP_PACKS = 6
+
+
+def most_packs(itemsize: int, inputs: int) -> int:
+    """Packs of each input that :data:`REGISTERS` knows."""
+    return len(REGISTERS[itemsize, inputs, True])
+
+
+def of_block(
+    device: Device, cut: Cut, packs: int, row_bytes: int, itemsize: int, inputs: int, unaligned: bool
+) -> float:
+    """The x of a row of ``packs`` packs and ``row_bytes`` bytes of all inputs, divided by a cut."""
+    registers = REGISTERS[itemsize, inputs, unaligned][cut.taken(packs) - 1]
+    blocks = _blocks_per_sm(device, cut.block_size, registers)
+    used = clusters_of(device, cut.cluster) * cut.cluster / device.sm_count
+    needed = NEEDED_BYTES * (1 + NEEDED_PER_DOUBLING * (cut.cluster.bit_length() - 1))
+    return max(0.0, blocks - IDLE_BLOCKS[inputs]) * row_bytes / cut.cluster * used / needed
+
+
+def of_warps(device: Device, width: int, packs: int, row_bytes: int, inputs: int) -> float:
+    """The x of rows of ``row_bytes`` bytes of all inputs, of which ``width`` lanes keep ``packs`` packs each."""
+    # As compiled for sm_90: 24 or 32 registers and 8 for each pack (of each of two inputs: 16 would spill, 8 do).
+    registers = 8 * (packs + (3 if inputs == 1 else 4))
+    blocks = _blocks_per_sm(device, WARP_BLOCK, registers)
+    return blocks * WARP_BLOCK // width * row_bytes / NEEDED_BYTES_OF_WARPS
+
+
+@lru_cache(maxsize=1024)
+def _blocks_per_sm(device: Device, threads: int, registers: int) -> int:
+    return occupancies.occupancy(device, threads=threads, registers=registers).blocks_per_sm
+
+
+def best(candidates: Iterable[tuple[float, Cut]]) -> Cut | None:
+    """The first candidate that is enough, else the one with the most in flight."""
+    listed = list(candidates)
+    enough = next((cut for x, cut in listed if x >= ENOUGH), None)
+    return enough or max(listed, key=lambda pair: pair[0], default=(0.0, None))[1]
