@@ -143,7 +143,7 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (128, 1 << 20, "float16", "fast_grid<__half, Algorithm::softmax, 8, 4, 28, 4, 512, 66, false>"),
         (220, 151_936, "float64", "fast_grid<double, Algorithm::softmax, 2, 7, 28, 2, 512, 22, false>"),
         (1, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 1, 1, 0, 512, 132, false>"),
-        (64, 1 << 23, "float32", "fast_stream<float, Algorithm::softmax, 4, 4, 512, 16, false>"),
+        (64, 1 << 23, "float32", "fast_stream<float, Algorithm::softmax, 4, 8, 512, 16, false>"),
         (1, 32000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 4, 256, 8, false>"),
     ],
 )
