@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.native import available
+from softlab.emulator.machine.native_turns import NativeTurns
+from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.turns import accumulated, take_turns
 from softlab.instruments.atomics import turns
 
@@ -37,3 +40,35 @@ def test_the_turns_of_a_warp_are_those_of_a_loop_over_its_lanes() -> None:
             expected[warp, lane] = seen.get(at, 0)
             seen[at] = expected[warp, lane] + 1
     assert np.array_equal(turns(address, active), expected)
+
+
+@pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+@pytest.mark.parametrize("dtype", ["u4", "i4", "u8", "i8"])
+@pytest.mark.parametrize("operation", ["add", "min", "max", "and", "or", "xor", "exch", "cas"])
+@pytest.mark.parametrize("cells", [1, 5, 400])
+def test_compiled_turns_are_those_of_numpy(operation: str, dtype: str, cells: int) -> None:
+    random = np.random.default_rng(cells)
+    least, most = (-3, 4) if operation == "cas" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    least = max(least, np.iinfo(dtype).min)
+    memory = random.integers(least, most, cells, dtype=dtype)
+    values = [random.integers(least, most, 300, dtype=dtype) for _ in range(1 + (operation == "cas"))]
+    index, name = random.integers(0, cells, 300), f"{operation}.{'s' if dtype[0] == 'i' else 'u'}{int(dtype[1]) * 8}"
+    compiled = NativeTurns(hot_only=False).find(name, np.dtype(dtype))
+    assert compiled is not None
+    expected, found = memory.copy(), memory.copy()
+    old = take_turns(expected, index, values, atomic_function(name), atomic_table(name))
+    assert compiled(found, index, values).tolist() == old.tolist()
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+def test_turns_are_compiled_when_they_are_hot() -> None:
+    found = NativeTurns(hot_only=True)
+    assert found.find("add.u32", np.dtype("u4")) is None
+    calls = [found.find("add.u32", np.dtype("u4")) is not None for _ in range(3000)]
+    assert calls[-1]
+    assert sorted(calls) == calls
+    every = NativeTurns(hot_only=False)
+    assert every.find("add.f32", np.dtype("f4")) is None
+    assert every.find("add.f16x2", np.dtype("u4")) is None
+    assert every.find("inc.u32", np.dtype("u4")) is None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from softlab.emulator.host import Host
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.launch import Launch
+from softlab.emulator.machine.native_turns import NativeTurns
 from softlab.emulator.machine.observers import listeners
 from softlab.emulator.memory.atomics import Atomics
 from softlab.emulator.memory.block_memory import GenericMemory, LocalMemory, SharedMemory
@@ -39,6 +40,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
     mbarriers = Mbarriers(faults, cluster, blocks, heard("mbarrier"))
     lanes = blocks * threads
     copies = Copies(faults, global_, shared, mbarriers, lanes, on_begin=heard("copy_begins"), on_end=heard("copy_ends"))
+    turns = NativeTurns(hot_only=launch.compiled == "hot").find if launch.compiled != "none" else None
     spaces: dict[str, Memory] = {"global": global_, "shared": shared, "cluster": cluster, "local": local}
     return Units(
         global_=global_,
@@ -52,7 +54,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
         mbarriers=mbarriers,
         copies=copies,
         bulk=BulkCopies(faults, global_, shared, cluster, mbarriers, copies, lanes),
-        atomics=Atomics({**spaces, "generic": generic}),
+        atomics=Atomics({**spaces, "generic": generic}, turns),
         warps=WarpWide(on_shuffle=heard("shuffle"), on_sync=heard("warp_sync")),
         block_votes=BlockVotes(blocks, threads),
         heap=Heap(launch.memory, local, faults),

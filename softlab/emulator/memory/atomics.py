@@ -104,11 +104,19 @@ def atomic_table(operation: str) -> Table | None:
     return _PACKED_TABLES.get(operation) if operation in _PACKED_ADD else _TABLES[operation.partition(".")[0]]
 
 
-class Atomics:
-    """The atomic instructions of one batch; ``spaces`` maps "global", "shared" and "generic" to the memories."""
+#: Finds for an operation and its dtype the compiled form of :func:`take_turns`, called with memory, index and values.
+FindTurns = Callable[[str, np.dtype], "Callable[..., _Array] | None"]
 
-    def __init__(self, spaces: Mapping[str, Memory]) -> None:
+
+class Atomics:
+    """The atomic instructions of one batch; ``spaces`` maps "global", "shared" and "generic" to the memories.
+
+    ``find_turns``: the compiled forms, where there are any.
+    """
+
+    def __init__(self, spaces: Mapping[str, Memory], find_turns: FindTurns | None = None) -> None:
         self._spaces = spaces
+        self._find_turns = find_turns
         self.writes = 0
 
     def fetch(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> Value:
@@ -118,7 +126,13 @@ class Atomics:
         function, table = atomic_function(site.operation), atomic_table(site.operation)
         for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
             view = memory.view(site.dtype)
-            old[which] = before = take_turns(view, index, [v[which] for v in flat], function, table)
+            operands = [v[which] for v in flat]
+            compiled = self._find_turns(site.operation, site.dtype) if self._find_turns is not None else None
+            if compiled is not None and view.flags.c_contiguous:
+                before = compiled(view, index, operands)
+            else:
+                before = take_turns(view, index, operands, function, table)
+            old[which] = before
             self.writes += bool((view[index] != before).any())
         return old.reshape(lanes.extent)
 
