@@ -134,3 +134,38 @@ def test_the_whole_of_cub() -> None:
     x = np.arange(64, dtype=np.int32)
     softlab.Kernel(source, "k").run(1, 64, (x,))
     assert x[0] == 2016
+
+
+DEDUCED = """\
+typedef unsigned int uint;
+template <typename T> __global__ void one(const T* __restrict__ x, T* y, int n) { if (n) *y = *x * 3; }
+template <class T, class U = int> __global__ void two(T* y, U factor) { y[threadIdx.x] *= factor; }
+template <class T> __global__ void both(T* x) { *x = sizeof(T); }
+template <class T> __global__ void inner(T* x) { *x = 1; }
+template <class T, int n> __global__ void number(T* x) { *x = n; }
+template <class S> void host(S* d) { inner<<<1, 1>>>(d); }
+void launch(const float* source, double *first) {
+  float *d_x, *d_y = nullptr;
+  uint factor = 2;
+  int* i;
+  one<<<1, 4>>>(source, d_y, 4);
+  two<<<1, 4>>>(first, factor);
+  both<<<1, 1>>>(d_x);
+  both<<<1, 1>>>(i);
+  number<<<1, 1>>>(i);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "compiled"),
+    [("one", "one<float>"), ("two", "two<double, uint>"), ("both", None), ("inner", None), ("number", None)],
+)
+def test_template_arguments_by_the_types_of_a_launch(tmp_path: Path, name: str, compiled: str | None) -> None:
+    path = tmp_path / "deduced.cu"
+    path.write_text(DEDUCED)
+    if compiled is None:
+        with pytest.raises(ValueError, match="is a template"):
+            softlab.Kernel.from_file(path, name)
+    else:
+        assert softlab.Kernel.from_file(path, name).program.name == compiled

@@ -33,7 +33,8 @@ class LaunchSuggestion:
     """A launch in the host code.
 
     ``kernel`` is what is launched, such as ``"copy<float, 4>"``. ``grid``, ``block`` and ``smem`` are tuples of ints
-    and an int where the file's constants give them, otherwise the source text. ``arguments`` are source text.
+    and an int where the file's constants give them, otherwise the source text. ``arguments`` are source text, and
+    ``types`` the types that the host declares for them, such as "const float*", "" where that is not clear.
     """
 
     kernel: str
@@ -42,6 +43,7 @@ class LaunchSuggestion:
     smem: int | str
     arguments: tuple[str, ...]
     line: int
+    types: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.kernel} with grid={self.grid}, block={self.block}, smem={self.smem}"
@@ -116,7 +118,46 @@ def launches_of(text: bytes) -> Iterator[LaunchSuggestion]:
             local.number(configuration[2]) if len(configuration) > 2 else 0,
             tuple(" ".join(text_of(child).split()) for child in arguments.named_children) if arguments else (),
             call.start_point.row + 1,
+            tuple(_host_type(text_of(child), text_of(scope), names) for child in arguments.named_children)
+            if arguments and scope is not None
+            else (),
         )
+
+
+def _host_type(argument: str, scope: str, unknown: set[str]) -> str:
+    """The type that a function declares for a variable; "" for expressions, and where it has one of these names."""
+    if not re.fullmatch(r"\w+", argument.strip()):
+        return ""
+    name = re.escape(argument.strip())
+    kind = r"(?<![\w.>])((?:const\s+)?(?:unsigned\s+)?[A-Za-z_][\w:]*(?:\s+(?:int|long|char|short))?)(?=[\s*])"
+    declared = kind + r"\s*(\**)\s*"
+    found = re.findall(declared + rf"(?:\w+\s*(?:=[^;,()]*)?,\s*\**\s*)*\b{name}\b\s*[;=,)\[]", scope)
+    types = {f"{kind}{stars}" for kind, stars in found if kind not in ("return", "delete", "new", "else", "case")}
+    one = types.pop() if len(types) == 1 else ""
+    return "" if not one or set(re.findall(r"\w+", one)) & unknown else one
+
+
+def deduced(kernel: KernelDeclaration, launch: LaunchSuggestion) -> str | None:
+    """The template arguments of a launch that leaves them out, ``"<float, int>"``, by the types of its arguments.
+
+    None where a parameter of the template is no type, or where the types do not say it.
+    """
+    found: dict[str, str] = {}
+    for parameter, given in zip(kernel.parameters, launch.types, strict=False):
+        plain = re.sub(r"\b(?:const|volatile|__restrict__|__restrict)\b", " ", parameter)
+        match = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*(\**)\s*\w*\s*", plain)
+        kind = re.sub(r"\bconst\b", " ", given).split("*")[0].strip()
+        fits = match is not None and given and match[2].count("*") == given.count("*")
+        if match and fits and found.setdefault(match[1], kind) != kind:
+            return None
+    arguments = []
+    for parameter in kernel.template:
+        name = re.fullmatch(r"(?:typename|class)\s+(\w+)\s*(?:=.*)?", parameter)
+        if name is None or (name[1] not in found and "=" not in parameter):
+            return None
+        if name[1] in found:
+            arguments.append(found[name[1]])
+    return f"<{', '.join(arguments)}>"
 
 
 def _with_constants(kernel: str, constants: Constants) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from softlab.cuda.compile import Program, compile_program, has_header
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration, decode, read
+from softlab.cuda.launches import deduced
 from softlab.cuda.shims import STANDARD
 from softlab.errors import CompileError
 
@@ -77,7 +78,8 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
         code: the file.
         name: a kernel of it, with template arguments where it has them, as ``"copy<float, 4>"``. Namespaces may be left
             out where one kernel has that name. The template arguments may be left out where the host launches one
-            instantiation alone, or where all of them have defaults. None: the only kernel.
+            instantiation alone, where the types of its arguments say them, or where all of them have defaults. None:
+            the only kernel.
         file: the file's name, for messages.
 
     Raises:
@@ -112,6 +114,10 @@ def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str) ->
     written = {launch for launch in launches if "<" in launch}
     if len(written) == 1:
         return "<" + written.pop().partition("<")[2]
+    bare = (launch for launch in code.launches if _launches(launch.kernel, kernel.name) and "<" not in launch.kernel)
+    types = {found for launch in bare if (found := deduced(kernel, launch))}
+    if len(types) == 1:
+        return types.pop()
     if all("=" in parameter for parameter in kernel.template):
         return "<>"
     parameters = ", ".join(kernel.template)
