@@ -20,7 +20,7 @@ SETTLED_SECONDS = 0.3
 
 CONTROLS = (
     ".widget-slider .noUi-handle",
-    ".widget-dropdown select",
+    ".widget-dropdown select:has(option:nth-child(2))",  # with one option it is a label
     ".widget-toggle-buttons .widget-toggle-button:not(.mod-active)",
     ".widget-radio-box input:not(:checked):not(:disabled)",
     ".widget-checkbox input",

@@ -84,13 +84,14 @@
         id: 'softlab-cuda:colours',
         description: 'Colours the cells %%cuda and %%exercise as C++.',
         autoStart: true,
-        requires: [INotebookTracker],
+        // Voilà loads the extension, too, and has no notebooks to follow.
+        optional: [INotebookTracker],
         activate: (app, tracker) => {
           const style = document.createElement('style');
           style.textContent = WORDS;
           document.head.append(style);
-          tracker.forEach(followNotebook);
-          tracker.widgetAdded.connect((_, panel) => followNotebook(panel));
+          tracker?.forEach(followNotebook);
+          tracker?.widgetAdded.connect((_, panel) => followNotebook(panel));
         }
       };
       return () => ({ __esModule: true, default: plugin });
