@@ -16,6 +16,7 @@ from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.native import Choice
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.machine.prepare import prepare
+from softlab.emulator.ptx.calls import is_vector_atomic
 from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Module
 from softlab.findings import FaultSink
@@ -139,9 +140,15 @@ class EmulatedKernel:
 
     @cached_property
     def _not_counted(self) -> tuple[str, ...]:
-        """What the kernel does that no counter shows."""
+        """What the kernel does that no counter shows, or not as the hardware counts it."""
+        functions = self.module.functions.values()
+        vectors = any(is_vector_atomic(i) for f in functions for i in f.instructions or ())
         fetches = any(i.opcode in ("tex", "tld4", "suld", "sust") for i in self.program.image.instructions)
-        return ("accesses of textures and surfaces are not counted: no request, no sector",) if fetches else ()
+        sentences = {
+            "accesses of textures and surfaces are not counted: no request, no sector": fetches,
+            "an atomic on a vector is counted as one atomic per element": vectors,
+        }
+        return tuple(sentence for sentence, holds in sentences.items() if holds)
 
     def result(self, emulation: Emulation, lane_instructions: int) -> Run:
         """The record of a run that is over."""

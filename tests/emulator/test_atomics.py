@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import softlab
 from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.turns import take_turns
 from softlab.kernel import Kernel
@@ -164,3 +165,21 @@ def test_turns_at_one_cell_cost_no_call_each():
     old = take_turns(memory, np.zeros(2048, int), [np.ones(2048, np.uint32)], one_turn, atomic_table("add.u32"))
     assert old.tolist() == list(range(2048))
     assert memory[0] == 2048
+
+
+def test_atomics_on_vectors() -> None:
+    source = """
+#include <cuda_fp16.h>
+extern "C" __global__ void k(float4* x, float2* y, float2* old, unsigned* h) {
+  atomicAdd(x, make_float4(1, 2, 3, threadIdx.x));
+  if (threadIdx.x % 2) old[threadIdx.x] = atomicAdd(y + 1, make_float2(1, 10));
+  asm volatile("red.global.add.noftz.v2.f16x2 [%0], {%1, %2};" :: "l"(h), "r"(0x3c003c00), "r"(0x40003c00));
+}"""
+    x, y, old = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros((32, 2), np.float32)
+    h = np.zeros(4, np.float16)
+    run = softlab.Kernel(source, "k").run(1, 32, (x, y, old, h.view(np.uint32)))
+    assert x.tolist() == [32, 64, 96, 496]
+    assert y.tolist() == [0, 0, 16, 160]
+    assert sorted(old[1::2, 0]) == list(range(16))
+    assert h.tolist() == [32, 32, 32, 64]
+    assert "an atomic on a vector is counted as one atomic per element" in run.remarks

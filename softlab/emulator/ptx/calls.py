@@ -1,0 +1,282 @@
+"""Calls: each called function's body stands at the call, with names of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+
+from softlab.emulator.ptx.syntax import (
+    DTYPES,
+    Address,
+    Frame,
+    Function,
+    Instruction,
+    Module,
+    Operand,
+    Pair,
+    Register,
+    Symbol,
+    Variable,
+    Vector,
+)
+from softlab.emulator.ptx.unsupported import unsupported
+from softlab.errors import UnsupportedInstruction
+
+#: Device functions that the machine brings itself.
+BUILTINS = ("vprintf", "__assertfail", "malloc", "free")
+_MAX_DEPTH = 64
+#: A recursive function is copied into itself so often: as deep as these many copies allow, at most that deep.
+_RECURSIVE_COPIES, _DEEPEST_RECURSION = 512, 128
+_VECTORS = ("v2", "v4", "v8")
+
+
+def is_vector_atomic(instruction: Instruction) -> bool:
+    """Whether an instruction is an atomic on several elements, ``atom.add.v4.f32``."""
+    return instruction.opcode in ("atom", "red") and instruction.has(*_VECTORS) and bool(instruction.types)
+
+
+def _target(call: Instruction) -> Operand:
+    """The function that a call names, behind its results."""
+    return call.operands[1] if isinstance(call.operands[0], Vector) and len(call.operands) > 1 else call.operands[0]
+
+
+def symbols_of(operand: Operand) -> Iterable[str]:
+    """The names of the symbols in an operand."""
+    if isinstance(operand, Symbol):
+        yield operand.name
+    elif isinstance(operand, Address) and isinstance(operand.base, Symbol):
+        yield operand.base.name
+    elif isinstance(operand, Vector):
+        for element in operand.elements:
+            yield from symbols_of(element)
+
+
+class Inliner:
+    """Puts each called function's body at the call, with names of its own.
+
+    Parameters need no copy: the callee's ``.param`` variables become those that the caller filled.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.instructions: list[Instruction] = []
+        self.registers: dict[str, str] = {}
+        self.labels: dict[str, int] = {}
+        self.tables: dict[str, tuple[str, ...]] = {}
+        self.variables: list[Variable] = []
+        self.copies = 0
+        self.calls: list[str] = []
+        self._depths: dict[str, int] = {}
+        self._shared: set[str] = set()
+
+    def insert(
+        self, function: Function, rename: dict[str, str], site: tuple[Frame, ...], end: str | None, depth: int
+    ) -> None:
+        """Put a function's body at the end, with these names in the place of its own; it returns to ``end``."""
+        suffix = f"#{self.copies}" if depth else ""
+        self.copies += 1
+        self.calls.append(function.name)
+        for name, kind in function.registers.items():
+            self.registers[name + suffix] = kind
+        for variable in function.variables:
+            own = variable if variable.space == "shared" else replace(variable, name=variable.name + suffix)
+            if own.name not in self._shared:
+                self.variables.append(own)
+            if own.space == "shared":
+                self._shared.add(own.name)
+            rename = {**rename, variable.name: own.name}
+        rename = {**rename, **{label: label + suffix for label in (*function.labels, *function.tables)}}
+        for name, targets in function.tables.items():
+            self.tables[name + suffix] = tuple(t + suffix for t in targets)
+        at: dict[int, list[str]] = {}
+        for label, index in function.labels.items():
+            at.setdefault(index, []).append(label + suffix)
+        for index, instruction in enumerate(function.instructions or ()):
+            for label in at.get(index, ()):
+                self.labels[label] = len(self.instructions)
+            own_instruction = _renamed(instruction, suffix, rename, site)
+            if instruction.opcode == "call":
+                self._call(own_instruction, depth)
+            elif instruction.opcode in ("bar", "barrier") and instruction.has("red"):
+                self._block_vote(own_instruction)
+            elif is_vector_atomic(instruction):
+                self._vector_atomic(own_instruction)
+            elif instruction.opcode == "ret" and end is not None:
+                self._emit(own_instruction, opcode="bra", modifiers=(), operands=(Symbol(end),))
+            else:
+                self.instructions.append(own_instruction)
+        for label in at.get(len(function.instructions or ()), ()):
+            self.labels[label] = len(self.instructions)
+        self.calls.pop()
+
+    def _unsupported(self, call: Instruction, why: str) -> UnsupportedInstruction:
+        return unsupported(call, why, file=self.module.file)
+
+    def _emit(self, instruction: Instruction, **changes: object) -> None:
+        self.instructions.append(replace(instruction, **changes))  # type: ignore[arg-type]
+
+    def _block_vote(self, instruction: Instruction) -> None:
+        """``bar.red`` as a barrier to which each thread brings its predicate, and after it the read of the result."""
+        result, *arguments = instruction.operands
+        self._emit(instruction, modifiers=("sync", "red"), operands=tuple(arguments))
+        mode = next((m for m in instruction.modifiers if m in ("popc", "and", "or")), "")
+        self._emit(instruction, opcode="barred", modifiers=(mode,), operands=(result,), text="")
+
+    def _vector_atomic(self, instruction: Instruction) -> None:
+        """One atomic per element: PTX promises no more than that each element is atomic by itself."""
+        *destinations, address, values = instruction.operands
+        if not isinstance(address, Address) or not isinstance(values, Vector):
+            raise self._unsupported(instruction, "a vector of this form is not known")
+        modifiers = tuple(m for m in instruction.modifiers if m not in _VECTORS)
+        size = DTYPES[instruction.types[-1]].itemsize
+        for k, value in enumerate(values.elements):
+            old = [d.elements[k] if isinstance(d, Vector) else d for d in destinations]
+            place = replace(address, offset=address.offset + size * k)
+            self._emit(instruction, modifiers=modifiers, operands=(*old, place, value))
+
+    def _call(self, call: Instruction, depth: int) -> None:
+        operands = list(call.operands)
+        first = operands[0]
+        results = first.elements if isinstance(first, Vector) else ()
+        operands = operands[1:] if isinstance(first, Vector) else operands
+        target = operands[0]
+        arguments = operands[1].elements if len(operands) > 1 and isinstance(operands[1], Vector) else ()
+        if isinstance(target, Register):
+            self._call_through(call, target, results, arguments, depth)
+            return
+        if not isinstance(target, Symbol) or target.name not in self.module.functions:
+            raise self._unsupported(call, "its target is no function of the PTX")
+        callee = self.module.functions[target.name]
+        if callee.instructions is None:
+            if callee.name not in BUILTINS:
+                raise self._unsupported(call, f"the device function {callee.name} has no body in the PTX")
+            self._emit(call, opcode=callee.name, modifiers=(), operands=(*results, *arguments))
+            return
+        if callee.name in self.calls and self._is_deep(callee, depth):
+            self._emit(call, opcode="call", modifiers=("recursion",), operands=())  # refused where a lane gets there
+            return
+        if depth > _MAX_DEPTH + _DEEPEST_RECURSION:  # before Python's own limit
+            raise self._unsupported(call, f"calls are nested more than {_MAX_DEPTH + _DEEPEST_RECURSION} deep")
+        end = f"$end#{self.copies}"
+        if call.guard is not None:
+            self._emit(call, opcode="bra", modifiers=(), operands=(Symbol(end),), negated=not call.negated)
+        self._insert_call(call, callee, results, arguments, end, depth)
+        self.labels[end] = len(self.instructions)
+
+    def _insert_call(
+        self,
+        call: Instruction,
+        callee: Function,
+        results: tuple[Operand, ...],
+        arguments: tuple[Operand, ...],
+        end: str,
+        depth: int,
+    ) -> None:
+        names: dict[str, str] = {}
+        for parameters, values in ((callee.results, results), (callee.params, arguments)):
+            if len(parameters) != len(values):
+                raise unsupported(call, f"{callee.name} has {len(parameters)} such operands, the call {len(values)}")
+            for parameter, value in zip(parameters, values, strict=True):
+                if not isinstance(value, Symbol):
+                    raise self._unsupported(call, "call operands must be .param variables")
+                names[parameter.name] = value.name
+        self.insert(callee, names, call.frames, end, depth + 1)
+
+    def _call_through(
+        self,
+        call: Instruction,
+        target: Register,
+        results: tuple[Operand, ...],
+        arguments: tuple[Operand, ...],
+        depth: int,
+    ) -> None:
+        """A call of a function pointer: each function that it may be, behind a comparison with its address.
+
+        These are the functions whose address is taken somewhere, with as many parameters.
+        """
+        end = f"$end#{self.copies}"
+        if call.guard is not None:
+            self._emit(call, opcode="bra", modifiers=(), operands=(Symbol(end),), negated=not call.negated)
+        plain = replace(call, guard=None, negated=False)
+        for callee in self._targets:
+            if (len(callee.params), len(callee.results)) != (len(arguments), len(results)):
+                continue
+            other = Register(f"%other#{self.copies}", "pred")
+            self.registers[other.name] = "pred"
+            after = f"$other#{self.copies}"
+            self._emit(plain, opcode="setp", modifiers=("ne", "u64"), operands=(other, target, Symbol(callee.name)))
+            self._emit(plain, opcode="bra", modifiers=(), operands=(Symbol(after),), guard=other)
+            if callee.name in self.calls and self._is_deep(callee, depth):
+                self._emit(plain, opcode="call", modifiers=("recursion",), operands=())
+            else:
+                self._insert_call(plain, callee, results, arguments, end, depth)
+                self._emit(plain, opcode="bra", modifiers=(), operands=(Symbol(end),))
+            self.labels[after] = len(self.instructions)
+        self._emit(plain, opcode="call", modifiers=("nothing",), operands=())
+        self.labels[end] = len(self.instructions)
+
+    @cached_property
+    def _targets(self) -> list[Function]:
+        """The functions whose address is taken, by an instruction or by the initialiser of a variable."""
+        functions = self.module.functions
+        taken = {r.symbol for v in self.module.variables.values() for r in v.relocations}
+        for function in functions.values():
+            for i in function.instructions or ():
+                if i.opcode != "call":
+                    taken.update(s for operand in i.operands for s in symbols_of(operand))
+        return [f for f in functions.values() if f.name in taken and not f.entry and f.instructions is not None]
+
+    def _is_deep(self, callee: Function, depth: int) -> bool:
+        return depth >= _DEEPEST_RECURSION or self.calls.count(callee.name) >= self._deepest(callee)
+
+    def _deepest(self, callee: Function) -> int:
+        """How often a function may stand in itself: its calls of itself multiply at each level."""
+        if callee.name not in self._depths:
+            through = sum(i.opcode == "call" and isinstance(_target(i), Register) for i in callee.instructions or ())
+            again = through * len(self._targets) + self._ways_back(callee.name, callee.name, frozenset())
+            depth, copies = 1, again
+            while copies <= _RECURSIVE_COPIES and depth < _DEEPEST_RECURSION:
+                depth, copies = depth + 1, copies * max(1, again) if again > 1 else 1
+            self._depths[callee.name] = depth
+        return self._depths[callee.name]
+
+    def _ways_back(self, name: str, wanted: str, seen: frozenset[str]) -> int:
+        """Calls in a function, or in those that it calls, that lead to the wanted function."""
+        found = 0
+        for i in self.module.functions[name].instructions or ():
+            target = _target(i) if i.opcode == "call" else None
+            if isinstance(target, Symbol) and target.name in self.module.functions:
+                if target.name == wanted:
+                    found += 1
+                elif target.name not in seen:
+                    found += self._ways_back(target.name, wanted, seen | {name})
+        return found
+
+
+def _renamed(instruction: Instruction, suffix: str, rename: dict[str, str], site: tuple[Frame, ...]) -> Instruction:
+    if not suffix and not rename:
+        return instruction
+
+    def register(r: Register) -> Register:
+        return Register(r.name + suffix, r.type)
+
+    def operand(o: Operand) -> Operand:
+        if isinstance(o, Register):
+            return register(o)
+        if isinstance(o, Symbol):
+            return Symbol(rename.get(o.name, o.name))
+        if isinstance(o, Address):
+            return Address(operand(o.base), o.offset)  # type: ignore[arg-type]
+        if isinstance(o, Vector):
+            return Vector(tuple(operand(e) for e in o.elements))
+        if isinstance(o, Pair):
+            return Pair(o.first and register(o.first), o.second and register(o.second))
+        return o
+
+    return replace(
+        instruction,
+        operands=tuple(operand(o) for o in instruction.operands),
+        guard=instruction.guard and register(instruction.guard),
+        frames=instruction.frames + site,
+    )
