@@ -169,3 +169,11 @@ def test_template_arguments_by_the_types_of_a_launch(tmp_path: Path, name: str, 
             softlab.Kernel.from_file(path, name)
     else:
         assert softlab.Kernel.from_file(path, name).program.name == compiled
+
+
+def test_the_drivers_name_of_a_texture(tmp_path: Path) -> None:
+    path = tmp_path / "driver.cu"
+    path.write_text("__global__ void k(float* y, CUtexObject t) { *y = tex1D<float>(t, 1.0f); }\n")
+    y = np.zeros(1, np.float32)
+    softlab.Kernel.from_file(path, "k").run(1, 1, (y, softlab.Texture(np.array([2, 4], np.float32))))
+    assert y[0] == 3

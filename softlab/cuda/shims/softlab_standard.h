@@ -9,6 +9,9 @@ typedef long ssize_t;
 typedef unsigned int uint;
 typedef unsigned short ushort;
 typedef unsigned long ulong;
+// The driver's names for handles, which device code uses as cudaTextureObject_t and the like.
+typedef unsigned long long CUtexObject;
+typedef unsigned long long CUsurfObject;
 
 #ifndef CHAR_BIT
 #define CHAR_BIT 8
