@@ -17,7 +17,8 @@ from softlab.operators import trace_plan
 from softlab.plans import POLICIES, Plan, plan
 from softlab.traces import Trace
 from softlab.views.counters import counters_table
-from softlab.views.plans import plan_steps, plan_summary
+from softlab.views.dispatch import ladder
+from softlab.views.plans import plan_summary
 from softlab.views.tables import code
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
@@ -113,7 +114,8 @@ class PlanExplorer(Explorer):
             if value := getattr(self.plan, name):
                 self.summary[name] = value
         self.launch.value = plan_summary(self.plan)
-        self.steps.value = plan_steps(self.plan)
+        call = f"softlab.{self.op}(x, policy={self.policy!r})    # x: {self.rows} x {self.cols} {self.dtype}"
+        self.steps.value = ladder(call, self.plan.steps, self.plan)
         self.counters = {}
         self.counted.value = ""
 

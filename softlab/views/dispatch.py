@@ -20,6 +20,7 @@ _STYLE = (
     "<style>.softlab-chip{display:inline-block;border-radius:10px;padding:0 9px;margin:1px 4px 1px 0;line-height:20px;"
     "border:1px solid var(--jp-border-color2,#ccc);color:var(--jp-content-font-color2,#666)}"
     f".softlab-chip.softlab-lit{{border-color:currentColor;background:{_TAKEN};color:{ink_on(_TAKEN)};font-weight:600}}"
+    ".softlab-chip.softlab-tried{border-style:dashed}"
     ".softlab-rung{display:flex;align-items:baseline}"
     ".softlab-rung>:first-child{flex:0 0 350px;white-space:nowrap}</style>"
 )
@@ -27,8 +28,12 @@ _TEXT = "font-size:13px;line-height:22px;color:var(--jp-content-font-color1,inhe
 
 
 def ladder(call: str, steps: Sequence[Step], plan: Plan) -> str:
-    """HTML: every step from the Python call to the launch. The tip of an answer says what decided it."""
-    rungs = [_rung(number, step) for number, step in enumerate(steps, 1)]
+    """HTML: every step from the Python call to the launch. The tip of an answer says what decided it.
+
+    An answer that a later step takes back (the same question, another answer) is drawn as tried, not as taken.
+    """
+    last = {step.question: step.answer for step in steps}
+    rungs = [_rung(number, step, step.answer == last[step.question]) for number, step in enumerate(steps, 1)]
     body = "".join(rungs)
     return (
         f'{_STYLE}<div style="{_TEXT}"><div style="font-family:monospace;font-weight:600">{escape(call)}</div>'
@@ -37,10 +42,15 @@ def ladder(call: str, steps: Sequence[Step], plan: Plan) -> str:
     )
 
 
-def _rung(number: int, step: Step) -> str:
+def _rung(number: int, step: Step, stays: bool) -> str:
     answers = _answers(step)
+    taken = (
+        f'<span class="softlab-chip softlab-lit" data-lit="1">\N{CHECK MARK} {escape(shown(step.answer))}</span>'
+        if stays
+        else f'<span class="softlab-chip softlab-tried">{escape(shown(step.answer))}: tried, and it does not fit</span>'
+    )
     chips = "".join(
-        f'<span class="softlab-chip softlab-lit" data-lit="1">\N{CHECK MARK} {escape(shown(answer))}</span>'
+        taken
         if answer == step.answer
         else f'<span class="softlab-chip">{escape(answer if isinstance(answer, str) else shown(answer))}</span>'
         for answer in answers

@@ -1,9 +1,9 @@
-"""A plan as tables: what was decided, and every question that led to it."""
+"""A plan as a table: what was decided. (The questions that led to it: ``dispatch``.)"""
 
 from __future__ import annotations
 
 from softlab.plans import Plan
-from softlab.views.tables import shown, table
+from softlab.views.tables import table
 
 
 def plan_summary(plan: Plan) -> str:
@@ -24,12 +24,3 @@ def plan_summary(plan: Plan) -> str:
         ]
     title = f"{plan.op} of {plan.rows} x {plan.cols} {plan.dtype} on {plan.device.name}"
     return table(["", ""], rows, caption=title)
-
-
-def plan_steps(plan: Plan) -> str:
-    """HTML: the steps in order: question, answer, the values that decided it, the rule."""
-    rows = [
-        (number, step.question, shown(step.answer), shown(step.values), step.rule)
-        for number, step in enumerate(plan.steps, 1)
-    ]
-    return table(["", "question", "answer", "decided by", "rule"], rows, caption="How the plan came about")

@@ -5,6 +5,8 @@ The kernel is real in ``test_real_kernel.py``; here a fake one writes a row as t
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -275,7 +277,7 @@ def test_a_figure_is_shown_without_a_copy_of_plotly(monkeypatch):
     assert set(data) == {"application/vnd.plotly.v1+json", "text/plain"}
     assert data["text/plain"] == "bars"
     assert data["application/vnd.plotly.v1+json"]["data"][0]["type"] == "bar"
-    assert how == {"raw": True}
+    assert how == {"raw": True, "metadata": {}}
 
 
 def test_a_diagram_is_shown_as_a_widget(monkeypatch):
@@ -288,3 +290,14 @@ def test_a_diagram_is_shown_as_a_widget(monkeypatch):
 def test_only_pictures_are_shown():
     with pytest.raises(TypeError, match="cannot show a int"):
         show(3)
+
+
+def test_the_plan_explorer_shows_one_kernel_as_taken():
+    """Shared memory is tried first for a row that does not fit, and the picture says so."""
+    explorer = PlanExplorer(rows=4096, cols=12_273)
+    shown = explorer.steps.value
+    lit = re.findall(r'data-lit="1">\S+ ([^<]+)<', shown)
+    assert [answer for answer in lit if answer.startswith("block_")] == ["block_uncached"]
+    assert "block_smem: tried, and it does not fit" in shown
+    explorer.cols = 1024
+    assert "tried" not in explorer.steps.value.partition("</style>")[2]
