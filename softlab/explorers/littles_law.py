@@ -11,12 +11,14 @@ from traitlets import Dict, Enum, Int, validate
 from softlab.explorers.explorer import Explorer, buttons, named, slider
 from softlab.hardware import atlas
 from softlab.views import tables
-from softlab.views.atlas import littles_law
+from softlab.views.atlas import CURVES, littles_law
 
 BYTES = (4, 8, 16)
 MEMORIES = {"DRAM": "latency.DRAM", "L2": "latency.L2"}
 MOST_WARPS, MOST_LOADS = 64, 16
 DEVICE, SMS, LANES = "H200", 132, 32
+#: The law counts bytes that come. A copy writes as many, so its curve would stand above the law.
+READS = tuple(curve for curve in CURVES if curve[0].endswith(".read"))
 
 
 class LittlesLawExplorer(Explorer):
@@ -82,15 +84,15 @@ class LittlesLawExplorer(Explorer):
             "needed": round(peak / clock * latency / SMS),
         }
         self.message.value = tables.lines(self._sentences(latency, in_flight, inside))
-        self.picture.value = littles_law(self._atlas, sms=SMS, here=in_flight)
+        self.picture.value = littles_law(self._atlas, sms=SMS, here=in_flight, shown=READS)
 
     def _sentences(self, latency: float, in_flight: int, inside: float) -> list[str]:
         found = self.summary
         share = found["recorded"] / found["peak"]
         beyond = "" if inside == in_flight else f" (the recording ends at {tables.shown(round(inside))} bytes)"
         return [
-            f"{self.warps} warps x {self.loads} loads x 32 lanes x {self.bytes} bytes ="
-            f" {tables.shown(in_flight)} bytes on the way per SM.",
+            f"{self.warps} warp{'s' * (self.warps > 1)} x {self.loads} load{'s' * (self.loads > 1)} x 32 lanes x"
+            f" {self.bytes} bytes = {tables.shown(in_flight)} bytes on the way per SM.",
             f"A load from {self.memory} takes {latency:.0f} cycles. Little's law: {tables.shown(found['law'])} GB/s."
             f" Recorded with so many bytes{beyond}: {tables.shown(found['recorded'])} GB/s, {share:.0%} of the most.",
             f"For the most, {tables.shown(found['peak'])} GB/s, the law asks for {tables.shown(found['needed'])} bytes"

@@ -64,13 +64,15 @@ def latency_ladder(atlas: Atlas) -> str:
     return svg.drawing(bottom + 6, parts, title=title)
 
 
-def littles_law(atlas: Atlas, *, sms: int = 132, here: float | None = None) -> str:
+def littles_law(
+    atlas: Atlas, *, sms: int = 132, here: float | None = None, shown: Sequence[tuple[str, str, str]] = CURVES
+) -> str:
     """SVG: bandwidth against the bytes that each SM has in flight, both logarithmic, as recorded.
 
     Dashed, for each curve: what Little's law allows, bytes in flight over the latency of an idle memory, up to the most
-    that was recorded. ``here``: bytes in flight per SM that are marked.
+    that was recorded. ``here``: bytes in flight per SM that are marked. ``shown``: which of :data:`CURVES`.
     """
-    curves = [(key, *atlas.series(key), latency, words) for key, latency, words in CURVES if _has(atlas, key)]
+    curves = [(key, *atlas.series(key), latency, words) for key, latency, words in shown if _has(atlas, key)]
     title = "Bandwidth against bytes in flight"
     if not curves:
         return svg.drawing(20, [svg.text(0, 14, "The atlas has no curve of bandwidths.")], title=title)

@@ -37,7 +37,9 @@ def test_controls():
     explorer.warps_slider.value = 40
     explorer.bytes_buttons.value = 16
     assert explorer.summary["in_flight"] == 40 * 16 * 32
-    assert "40 warps x 1 loads x 32 lanes x 16 bytes" in explorer.message.value
+    assert "40 warps x 1 load x 32 lanes x 16 bytes" in explorer.message.value
+    assert 'data-curve="bandwidth.DRAM.read"' in explorer.picture.value
+    assert "copy" not in explorer.picture.value
     explorer.warps = 900
     assert explorer.warps == 64
     with pytest.raises(TraitError):
