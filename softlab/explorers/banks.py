@@ -14,6 +14,7 @@ from traitlets import Dict, Enum, Int, Unicode, observe, validate
 
 from softlab.errors import Error
 from softlab.explorers.diagrams import GridDiagram
+from softlab.explorers.estimates import launch, softmax_times
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.operators import trace_plan
 from softlab.plans import Plan, forced
@@ -94,7 +95,8 @@ class BankExplorer(Explorer):
         access_line: which line of the kernel, counted from 0; access: which of the accesses that it made.
         lane: the highlighted lane, -1 for none.
         summary: of the line: ``code``, ``instructions``, ``wavefronts``, ``bank_conflicts``; of the access: ``ptx``,
-            ``lanes``, ``bytes`` (per lane); of the whole kernel: ``counters``.
+            ``lanes``, ``bytes`` (per lane); of the whole kernel: ``counters``; ``estimated``: layout -> microseconds of
+            a full matrix by the model, where the table has one.
         note: what was changed to make the problem possible; "" for nothing.
 
     ``trace`` is the run that is drawn.
@@ -122,6 +124,7 @@ class BankExplorer(Explorer):
         self._problem: tuple[int, int, str, str] = (0, 0, "", "")
         self._traced = lru_cache(maxsize=32)(lambda *problem: tracer(smem_plan(*problem), np.zeros((1, problem[0]))))
         self._found: tuple[AccessLine, ...] = ()
+        self._estimated: dict[str, float] = {}
         super().__init__(dtype=dtype)
         self.layout = layout
         self.pack = pack
@@ -138,7 +141,7 @@ class BankExplorer(Explorer):
         self.access_slider = slider(0, 1, "which", "300px")
         self.message = widgets.HTML()
         self.diagram = GridDiagram()
-        self.text = widgets.HTML()
+        self.text, self.times = widgets.HTML(), widgets.HTML()
         for trait, control in (
             ("cols", self.cols_slider),
             ("dtype", self.dtype_menu),
@@ -157,6 +160,7 @@ class BankExplorer(Explorer):
                 self.message,
                 self.diagram,
                 self.text,
+                self.times,
             ]
         )
         self.observe(self._run_again, ("cols", "pack", "layout", "dtype"))
@@ -213,7 +217,13 @@ class BankExplorer(Explorer):
         if list(self.line_menu.options) != labels:
             self.line_menu.options = labels
         self.access_line = min(self.access_line, len(labels) - 1)
+        self.times.value, self._estimated = softmax_times(self._layouts(), self.layout, self.cols)
         self._draw()
+
+    def _layouts(self) -> dict[str, Plan | None]:
+        """The launches whose times are compared."""
+        same = {"kernel": "block_smem", "block_size": BLOCK_SIZE, "cols": self.cols, "dtype": self.dtype}
+        return {layout: launch(**same, pack_size=self.pack, layout=layout) for layout in LAYOUTS}
 
     def _draw_again(self, change: Any) -> None:
         self._draw()
@@ -239,6 +249,7 @@ class BankExplorer(Explorer):
             "lanes": shown["lanes"],
             "bytes": shown["bytes"],
             "counters": dict(self.trace.counters),
+            "estimated": self._estimated,
         }
         self.message.value = tables.lines([*([self.note] if self.note else []), *self._sentences(line, shown)])
         self.diagram.data = bank_card(shared, index)

@@ -11,6 +11,7 @@ import numpy as np
 from traitlets import Dict, Enum, Int, validate
 
 from softlab.bench import consequences, recordings
+from softlab.explorers.estimates import softmax_times
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.hardware import devices, occupancies
 from softlab.plans import Plan, plan
@@ -64,7 +65,8 @@ class BlockSizeExplorer(Explorer):
 
     Traits: ``cols``, ``dtype``, ``op``, ``device``: the problem. ``summary``: kernel, block_size, asked (the block
     sizes in the order of the queries), blocks_per_sm (block size -> blocks per SM; None: it does not fit), recorded
-    (block size -> share of a device copy, where measured), changes (row lengths at which the answer turns).
+    (block size -> share of a device copy, where measured), estimated (block size -> microseconds by the model, where
+    the table has one), changes (row lengths at which the answer turns).
     """
 
     cols = Int(4096).tag(state=True)
@@ -93,7 +95,7 @@ class BlockSizeExplorer(Explorer):
         ):
             self.bind(trait, control)
         # Apart, so that a move of a slider sends only what it changes.
-        self.message, self.queries, self.sizes, self.steps = (widgets.HTML() for _ in range(4))
+        self.message, self.queries, self.sizes, self.times, self.steps = (widgets.HTML() for _ in range(5))
         self.widget = widgets.VBox(
             [
                 widgets.HBox([self.cols_slider, self.dtype_menu]),
@@ -101,6 +103,7 @@ class BlockSizeExplorer(Explorer):
                 self.message,
                 self.queries,
                 self.sizes,
+                self.times,
                 self.steps,
             ]
         )
@@ -115,6 +118,9 @@ class BlockSizeExplorer(Explorer):
         others = [other for other in made.alternatives() if other.kernel == "block_smem"]
         found = {other.block_size: consequences.measured(self._recording, other.plan) for other in others if other.plan}
         recorded = {size: measured for size, measured in found.items() if measured}
+        sizes = {f"blocks of {other.block_size}": other.plan for other in others}
+        chosen = f"blocks of {made.block_size}" if made.kernel == "block_smem" else ""
+        self.times.value, guesses = softmax_times(sizes, chosen, self.cols)
         turns = self._stretches(self.dtype, self.op, self.device, parity=self.cols % 2)
         self.summary = {
             "kernel": made.kernel,
@@ -122,6 +128,7 @@ class BlockSizeExplorer(Explorer):
             "asked": [step.values["block_size"] for step in queries(made)],
             "blocks_per_sm": {o.block_size: o.plan.occupancy.blocks_per_sm if o.plan else None for o in others},
             "recorded": {size: round(measured.of_copy, 3) for size, measured in recorded.items()},
+            "estimated": {int(label.split()[-1]): time for label, time in guesses.items()},
             "changes": [stretch.first for stretch in turns[1:]],
         }
         where = ""

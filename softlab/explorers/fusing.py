@@ -9,6 +9,7 @@ import ipywidgets as widgets
 from traitlets import Bool, Dict, Enum
 
 from softlab.bench.fusing import PARTS, FusionCase, counters
+from softlab.explorers.estimates import fusing_times
 from softlab.explorers.explorer import Explorer, menu, named
 from softlab.views import tables
 from softlab.views.fusing import moved, traffic_bars
@@ -29,8 +30,8 @@ class FusingExplorer(Explorer):
 
     Traits: ``cols``, ``dtype``: the matrix, of as many rows as columns, but 64 at most; ``scale``, ``bias``, ``mask``,
     ``causal``, ``dropout``: what is fused. ``summary``: kernels (how many there are apart), fused and separate (sectors
-    read and written), ratio, instructions (the fused kernel's, over those of softmax alone), load and store (the C++
-    types of the function objects).
+    read and written), ratio, instructions (the fused kernel's, over those of softmax alone), estimated (microseconds of
+    both at a full size, where the table has them), load and store (the C++ types of the function objects).
     """
 
     cols = Enum(COLS, 64).tag(state=True)
@@ -53,13 +54,14 @@ class FusingExplorer(Explorer):
         }
         for part, tick in self.ticks.items():
             self.bind(part, tick)
-        self.message, self.bars, self.types = (widgets.HTML() for _ in range(3))
+        self.message, self.bars, self.times, self.types = (widgets.HTML() for _ in range(4))
         self.widget = widgets.VBox(
             [
                 widgets.HBox([self.cols_menu, self.dtype_menu]),
                 named("fused", widgets.HBox(list(self.ticks.values()))),
                 self.message,
                 self.bars,
+                self.times,
                 self.types,
             ]
         )
@@ -82,12 +84,14 @@ class FusingExplorer(Explorer):
         one, apart = self._counted(problem)
         fused, separate = sum(moved(one)), sum(sum(moved(counted)) for counted in apart.values())
         load, store = functors(problem)
+        self.times.value, guesses = fusing_times(problem)
         self.summary = {
             "kernels": len(apart),
             "fused": fused,
             "separate": separate,
             "ratio": round(separate / fused, 2),
             "instructions": round(one["instructions"] / apart["softmax"]["instructions"], 2),
+            "estimated": guesses,
             "load": load,
             "store": store,
         }

@@ -7,11 +7,14 @@ from typing import Any
 import ipywidgets as widgets
 from traitlets import Dict, Enum, Int, validate
 
+from softlab.explorers.estimates import copy_picture
 from softlab.explorers.explorer import Explorer, menu, slider
 from softlab.hardware import devices, occupancies
 from softlab.views import tables
 from softlab.views.occupancy import block_size_bars, limiter_bars, occupancy_sentences, warp_slots
 
+#: The GPU whose estimates and recording are shown.
+DEVICE = "H200"
 MOST_THREADS = 1024
 MOST_REGISTERS = 255
 #: A step of the slider for shared memory, in bytes.
@@ -106,4 +109,6 @@ class OccupancyExplorer(Explorer):
         better = f" Most threads on an SM: blocks of {best}." if best else ""
         first, *more = occupancy_sentences(held)
         self.message.value = tables.lines([first + better, *more])
-        self.picture.value = limiter_bars(held) + warp_slots(held) + block_size_bars(table, held, best)
+        # The curve is that of an H200: on another GPU so many warps are worth something else.
+        worth = copy_picture(held.warps_per_sm) if self.device == DEVICE and held.warps_per_sm else ""
+        self.picture.value = limiter_bars(held) + warp_slots(held) + block_size_bars(table, held, best) + worth

@@ -13,6 +13,7 @@ from softlab.dtypes import element_type
 from softlab.errors import Error, KernelFault
 from softlab.explorers.banks import PACKS, WIDEST_PACK
 from softlab.explorers.diagrams import GridDiagram
+from softlab.explorers.estimates import launch, softmax_times
 from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.instruments.requests import requests
@@ -92,8 +93,9 @@ class PackExplorer(Explorer):
         access: which of the loads of the row is drawn; lane: the highlighted lane, -1 for none.
         summary: of the whole row: ``requests`` (load instructions, one per warp), ``sectors``, ``least`` (sectors that
             would hold one reading of the row), ``instructions`` (of all kinds); of the drawn load: ``bytes`` (per
-            lane), ``lanes``, ``load_sectors``, ``load_least``, ``ptx``; ``fault``: "", or the kind of the fault that
-            stopped the kernel (and nothing else).
+            lane), ``lanes``, ``load_sectors``, ``load_least``, ``ptx``; ``estimated``: pack -> microseconds of a
+            full matrix by the model, where the table has one; ``fault``: "", or the kind of the fault that stopped the
+            kernel (and nothing else).
         note: what was changed to make the problem possible; "" for nothing.
 
     ``run`` is the run that is drawn, None where the kernel was stopped.
@@ -137,7 +139,7 @@ class PackExplorer(Explorer):
             ("access", self.access_slider),
         ):
             self.bind(trait, control)
-        self.message, self.text, self.diagram = widgets.HTML(), widgets.HTML(), GridDiagram()
+        self.message, self.text, self.times, self.diagram = *(widgets.HTML() for _ in range(3)), GridDiagram()
         self.diagram.observe(lambda change: self.set_trait("lane", change.new), "lane")
         self.widget = widgets.VBox(
             [
@@ -147,6 +149,7 @@ class PackExplorer(Explorer):
                 self.message,
                 self.diagram,
                 self.text,
+                self.times,
             ]
         )
         self.observe(self._run, ("cols", "pack", "dtype", "kernel", "offset"))
@@ -211,11 +214,21 @@ class PackExplorer(Explorer):
         self.access_slider.layout.visibility = "visible"
         self.access_slider.max = max(len(self._loads) - 1, 0)
         self.access = self.access
+        about = "These times are for arrays that begin at an aligned address." if self.offset else ""
+        self.times.value, self._estimated = softmax_times(self._packs(), f"packs of {self.pack}", self.cols, about)
         self._draw()
+
+    def _packs(self) -> dict[str, Plan | None]:
+        """The launches whose times are compared: aligned arrays, all packs that the columns are a multiple of."""
+        block_size = None if self.kernel == "warp" else BLOCK_SIZE
+        same = {"kernel": self.kernel, "block_size": block_size, "cols": self.cols, "dtype": self.dtype}
+        packs = [pack for pack in PACKS if pack <= WIDEST_PACK[self.dtype] and not self.cols % pack]
+        return {f"packs of {pack}": launch(**same, pack_size=pack) for pack in packs}
 
     def _stopped(self, fault: KernelFault) -> None:
         """Nothing to draw: the GPU would report a misaligned address, too."""
         self.summary = {"fault": fault.kind}
+        self.times.value = ""
         self.diagram.data = diagram(f"Stopped at line {fault.line}: {fault.kind}", [])
         self.text.value = ""
         self.access_slider.layout.visibility = "hidden"  # there is no load to choose
@@ -250,6 +263,7 @@ class PackExplorer(Explorer):
             "load_sectors": shown.sectors,
             "load_least": shown.least,
             "ptx": " ".join(texts[shown.instruction].split()) if texts else "",
+            "estimated": {int(label.split()[-1]): time for label, time in self._estimated.items()},
             "fault": "",
         }
         self.message.value = tables.lines([*([self.note] if self.note else []), *self._sentences()])

@@ -70,3 +70,16 @@ def test_columns_stay_on_the_slider():
     assert explorer.cols == 16_384
     explorer.cols = 3
     assert explorer.cols == 256
+
+
+def test_estimates_stand_beside_the_recording():
+    explorer = BlockSizeExplorer(cols=4096)
+    assert set(explorer.summary["estimated"]) == {128, 256, 512, 1024}
+    assert "How long?" in explorer.times.value
+    assert explorer.times.value.count('data-kind="recorded"') == 4
+    assert explorer.times.value.count('data-kind="estimated"') == 4
+    explorer.cols = 4200
+    assert "The nearest row length that there is: estimated for rows of 4\u202f096" in explorer.times.value
+    explorer.dtype = "bfloat16"
+    assert explorer.summary["estimated"] == {}
+    assert "No estimate" in explorer.times.value

@@ -49,3 +49,11 @@ def test_other_problems() -> None:
 
 def test_the_example_has_something_to_see() -> None:
     assert FusingExplorer.example().summary["kernels"] == 3
+
+
+def test_one_kernel_and_several_are_estimated_at_full_size():
+    explorer = FusingExplorer(cols=64, scale=True, mask=True)
+    found = explorer.summary["estimated"]
+    assert found["fused"] < found["separate"]
+    assert "separate: 3 kernels" in explorer.times.value
+    assert "Recorded for rows of 128" in explorer.times.value

@@ -90,3 +90,11 @@ def test_of_a_kernel():
 
 def test_a_short_text_stands_for_the_widget(explorer):
     assert repr(explorer) == "OccupancyExplorer(device='H200', registers=32, smem=0, threads=256)"
+
+
+def test_what_the_warps_are_worth_is_said_of_an_h200_alone():
+    explorer = OccupancyExplorer(threads=256, registers=32)
+    assert "yours: 64" in explorer.picture.value
+    assert "What so many warps are worth" in explorer.picture.value
+    explorer.device = "A100"
+    assert "What so many warps are worth" not in explorer.picture.value

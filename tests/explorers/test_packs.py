@@ -146,3 +146,13 @@ def test_a_fault_names_the_pack_and_what_was_changed():
     explorer.pack_buttons.value = 4
     assert explorer.pack == 2
     assert "A pack of 4 float64 is more than the 16 bytes" in explorer.message.value
+
+
+def test_packs_are_estimated_beside_each_other():
+    explorer = PackExplorer(cols=1024, pack=2)
+    assert set(explorer.summary["estimated"]) == {1, 2, 4}
+    explorer.offset = 2
+    assert "begin at an aligned address" in explorer.times.value
+    explorer.dtype = "float64"
+    assert explorer.summary["estimated"] == {}
+    assert "No estimate" in explorer.times.value

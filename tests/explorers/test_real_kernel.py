@@ -63,3 +63,12 @@ def test_plan_explorer_counts_the_reads_of_each_kernel(cols, kernel, reads):
     counters = explorer.execute()
     assert explorer.summary["kernel"] == kernel
     assert counters["global_load_sectors"] == reads * counters["global_store_sectors"]
+
+
+def test_layouts_are_estimated_beside_each_other():
+    explorer = BankExplorer(cols=1024, pack=2)
+    assert set(explorer.summary["estimated"]) == {"column", "row", "row_scalar"}
+    assert "How long?" in explorer.times.value
+    explorer.dtype = "float64"
+    assert explorer.summary["estimated"] == {}
+    assert "No estimate" in explorer.times.value
