@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import tracemalloc
 import zipfile
@@ -30,6 +31,14 @@ def assert_equal(one: object, other: object) -> None:
             assert_equal(mine, others)
         else:
             assert mine == others, column.name
+
+
+def test_a_run_comes_from_another_process() -> None:
+    trace = softlab.trace(np.ones((2, 64), np.float32))
+    again = pickle.loads(pickle.dumps(trace))
+    assert_equal(again.run, trace.run)
+    assert again.run.launched is None
+    assert trace.run.launched is not None
 
 
 @pytest.mark.parametrize("cols", [100, 2048])  # shuffles only; shared memory, barriers and fused accesses, too

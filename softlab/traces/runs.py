@@ -36,7 +36,7 @@ class Run:
     per thread spilled to memory, static and dynamic shared memory per block in bytes; findings: all that
     ``check="collect"`` found, or the warnings of ``check=True``; remarks: what the counters leave out or cannot know,
     in sentences; launched: program and arguments for ``softlab.estimate``, with weak references to the arrays (None
-    for a run from a file).
+    for a run from a file or from another process).
     """
 
     executor: str
@@ -62,6 +62,10 @@ class Run:
     findings: tuple[Finding, ...] = ()
     remarks: tuple[str, ...] = ()
     launched: Any = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A process pool pickles runs. Weak references are of this process alone.
+        return {**self.__dict__, "launched": None}
 
     def __repr__(self) -> str:
         return "\n".join([f"Run of {self.name or self.file}: {self._shape()}", *self._summary()])

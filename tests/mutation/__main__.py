@@ -1,97 +1,35 @@
 """Do the tests bite? Changes of softlab, one at a time, each with the tests that run the changed line.
 
-    python -m tests.mutation cover               # once: which test runs which line, and how long each test takes
+    python -m tests.mutation cover               # once: which test runs which line; about 8 minutes of CPU time
     python -m tests.mutation run --count 200     # 200 mutants, drawn at random; a mutant takes some seconds
 
-cosmic-ray makes the mutants (``pip install "softlab[mutation]"``). A mutant is killed when a test fails. Each survivor
-is printed with its change. Two kinds are left out, since they change no behaviour: changes of annotations, by rule, and
-those in ``equivalent.json``, each with a reason. The exit status is 1 where fewer than 95 % are killed.
+cosmic-ray makes the mutants (``pip install "softlab[mutation]"``). For each, the tests that run the changed line run:
+first those in the file for its module, then the quick ones. A mutant is killed when one of them fails, or takes far
+more CPU time than without the change. Each survivor is printed with its change. Two kinds are left out, since they
+change no behaviour: changes of annotations, by rule, and those in ``equivalent.json``, each with a reason. The exit
+status is 1 where fewer than 95 % are killed.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import queue
-import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.mutation.covering import GROUPS, Selection, cover
 from tests.mutation.mutants import AREAS, ROOT, Mutant, difference, sample
 from tests.mutation.trees import checkout, passes
 
-#: What ``cover`` leaves for ``run``; git ignores it.
-RECORD = ROOT / ".mutation"
 #: The share of mutants that the tests must kill.
 GOAL = 0.95
-#: Of the tests that run a line: that many at most, the quickest first, and no more than these seconds of them.
-TESTS, SECONDS = 80, 60.0
-
-
-def cover(options: Sequence[str]) -> int:
-    """Run the tests and keep which lines each of them runs; pytest's exit status."""
-    RECORD.mkdir(exist_ok=True)
-    (RECORD / "times.json").unlink(missing_ok=True)
-    report = RECORD / "junit.xml"
-    command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not browser and not gpu",
-        "--cov=softlab", "--cov-context=test", "--cov-report=", f"--junitxml={report}", "-o", "junit_family=xunit1",
-        *(options or ["-n", str(os.cpu_count()), "tests"]),
-    ]  # fmt: skip
-    environment = {**os.environ, "COVERAGE_FILE": str(RECORD / "coverage"), "PYTHONPATH": str(ROOT)}
-    status = subprocess.run(command, cwd=ROOT, env=environment).returncode
-    if status == 0:
-        cases = ElementTree.parse(report).getroot().iter("testcase")
-        times = {f"{case.get('file')}::{_test_name(case)}": float(case.get("time", 0)) for case in cases}
-        (RECORD / "times.json").write_text(json.dumps(times))
-    return status
-
-
-def _test_name(case: ElementTree.Element) -> str:
-    """The part of a test's id after its file: ``TestClass::test_name[case]``."""
-    module = (case.get("file") or "").removesuffix(".py").replace("/", ".")
-    classes = (case.get("classname") or "").removeprefix(module).strip(".")
-    return "::".join(filter(None, [*classes.split("."), case.get("name")]))
-
-
-class Selection:
-    """Which tests run which line, as ``cover`` recorded it."""
-
-    def __init__(self) -> None:
-        from coverage import CoverageData
-
-        if not (RECORD / "times.json").exists():
-            raise SystemExit("No record of what the tests run. First: python -m tests.mutation cover")
-        self.data = CoverageData(str(RECORD / "coverage"))
-        self.data.read()
-        self.times: dict[str, float] = json.loads((RECORD / "times.json").read_text())
-
-    def tests(self, mutant: Mutant) -> list[str]:
-        """The tests for a mutant, the quickest first: those that run its lines, else those that run its module."""
-        contexts = self.data.contexts_by_lineno(str(ROOT / mutant.path))
-        lines = range(mutant.start[0], mutant.end[0] + 1)
-        found = {_test_of(context) for line in lines for context in contexts.get(line, ())} - {""}
-        found = found or {_test_of(context) for listed in contexts.values() for context in listed} - {""}
-        chosen: list[str] = []
-        total = 0.0
-        for test in sorted(found & set(self.times), key=lambda test: (self.times[test], test)):
-            total += self.times[test]
-            if len(chosen) >= TESTS or (chosen and total > SECONDS):
-                break
-            chosen.append(test)
-        return chosen
-
-
-def _test_of(context: str) -> str:
-    """The test's id of a coverage context such as ``tests/test_a.py::test_b|run``."""
-    return context.rpartition("|")[0]
+#: A mutant may take that many CPU seconds, and that many times those that its tests take without the change.
+START, FACTOR = 30.0, 4.0
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -112,7 +50,7 @@ def run(asked: argparse.Namespace) -> int:
             try:
                 target.write_text(code)
                 tests = selection.tests(mutant)
-                return not tests or passes(folder, tests, asked.seconds)
+                return not tests or passes(folder, tests, START + FACTOR * selection.cost(tests))
             finally:
                 target.write_text(before)
                 folders.put(folder)
@@ -137,16 +75,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     covering = commands.add_parser("cover", help="run the tests and record which lines each runs")
-    covering.add_argument("options", nargs="*", help="for pytest, after --: default all tests, on all cores")
+    covering.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; default: all")
     running = commands.add_parser("run", help="judge a sample of mutants")
     running.add_argument("--count", type=int, default=100, help="mutants, drawn evenly from the areas")
     running.add_argument("--seed", type=int, default=0)
     running.add_argument("--area", choices=sorted(AREAS), action="append", help="default: all")
     running.add_argument("--only", default="", help="only modules whose path contains this")
     running.add_argument("--processes", type=int, default=os.cpu_count())
-    running.add_argument("--seconds", type=float, default=300, help="limit per mutant; one that exceeds it is killed")
     asked = parser.parse_args(arguments)
-    return cover(asked.options) if asked.command == "cover" else run(asked)
+    return cover(asked.groups or list(GROUPS)) if asked.command == "cover" else run(asked)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import random
 import tempfile
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+#: What the command keeps between its calls; git ignores it.
+RECORD = ROOT / ".mutation"
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
 
 #: What is mutated: name -> modules.
@@ -47,12 +50,25 @@ def behaviour(code: str) -> str:
     return ast.dump(tree)
 
 
-def mutants(area: str) -> Iterator[Mutant]:
-    """All mutants of an area."""
+def mutants(area: str) -> list[Mutant]:
+    """All mutants of an area. To find them takes a minute, so they are kept until a module changes."""
+    paths = sorted({path for pattern in AREAS[area] for path in ROOT.glob(pattern)})
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in paths)).hexdigest()
+    kept = RECORD / f"{area}.mutants.json"
+    if kept.exists() and (found := json.loads(kept.read_text()))["digest"] == digest:
+        return [Mutant(area, path, operator, number, tuple(start), tuple(end))  # type: ignore[arg-type]
+                for path, operator, number, start, end in found["mutants"]]  # fmt: skip
+    made = list(_mutants(area, paths))
+    RECORD.mkdir(exist_ok=True)
+    plain = [(m.path, m.operator, m.occurrence, m.start, m.end) for m in made]
+    kept.write_text(json.dumps({"digest": digest, "mutants": plain}))
+    return made
+
+
+def _mutants(area: str, paths: Sequence[Path]) -> Iterator[Mutant]:
     from cosmic_ray.commands import init
     from cosmic_ray.work_db import WorkDB, use_db
 
-    paths = sorted({path for pattern in AREAS[area] for path in ROOT.glob(pattern)})
     with tempfile.TemporaryDirectory() as folder, use_db(str(Path(folder) / "session"), WorkDB.Mode.create) as session:
         init(paths, session, {})
         for item in session.work_items:

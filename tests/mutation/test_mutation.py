@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.mutation.mutants import behaviour, difference
+from tests.mutation.covering import GROUPS, Selection
+from tests.mutation.mutants import EQUIVALENT, ROOT, Mutant, behaviour, difference
 from tests.mutation.trees import checkout, passes
 
 MODULE = "def double(x: int) -> int:\n    return x * 2\n"
@@ -47,3 +49,32 @@ def test_a_changed_annotation_is_no_mutant() -> None:
 
 def test_the_changed_line_is_shown() -> None:
     assert difference(MODULE, MODULE.replace("*", "+")) == ("return x * 2", "return x + 2")
+
+
+def test_what_counts_as_equivalent_is_in_the_code() -> None:
+    entries = json.loads(EQUIVALENT.read_text())
+    for entry in entries:
+        lines = [line.strip() for line in (ROOT / entry["path"]).read_text().splitlines()]
+        assert entry["before"] in lines, f"{entry['path']} has no such line any more: {entry['before']}"
+        assert entry["after"] not in lines
+        assert len(entry["reason"]) > 20, entry
+    assert len({(entry["path"], entry["after"]) for entry in entries}) == len(entries)
+
+
+def test_the_folders_of_tests_exist() -> None:
+    paths = [path for group in GROUPS.values() for path in group]
+    assert all((ROOT / path.removeprefix("--ignore=")).exists() for path in paths)
+
+
+def test_tests_that_run_the_line_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"line": "tests/views/test_b.py::line", "own": "tests/plans/test_fast.py::own",
+             "module": "tests/views/test_b.py::module", "folder": "tests/plans/test_c.py::folder",
+             "other": "tests/views/test_c.py::other"}  # fmt: skip
+    selection = Selection.__new__(Selection)
+    monkeypatch.setattr(selection, "times", dict.fromkeys(names.values(), 1.0), raising=False)
+    lines = {3: {"", names["line"], names["own"]}, 9: {names["module"]}}
+    monkeypatch.setattr(Selection, "_tests_by_line", lambda self, path: lines)
+    mutant = Mutant("dispatch", "softlab/plans/fast.py", "operator", 0, (3, 0), (3, 4))
+    assert selection.tests(mutant) == [names[name] for name in ("own", "line", "module", "folder")]
+    selection.times[names["line"]] = 100.0
+    assert selection.tests(mutant) == [names["own"]], "a slow test ends the list"

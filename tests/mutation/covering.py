@@ -1,0 +1,104 @@
+"""Which tests run which line, and how much CPU time each takes. ``cover`` records it, ``Selection`` reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache, cached_property
+from pathlib import PurePath
+
+from tests.mutation.mutants import AREAS, RECORD, ROOT, Mutant
+
+#: Of the tests for a mutant: that many at most, and no more than these CPU seconds of them.
+TESTS, SECONDS = 100, 60.0
+
+#: The tests of the mutated modules. The record of a group stands in files of its own, so that one can be made again.
+#: Left out: notebooks and solutions of exercises, which run whole lessons.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "dispatch": ("tests/plans", "tests/operators", "tests/hardware/test_occupancies.py"),
+    "instruments": ("tests/instruments", "tests/test_findings.py", "tests/hardware/test_counters.py"),
+    "emulator": ("tests/emulator", "tests/test_kernel.py", "tests/test_kernel_arguments.py"),
+    "grading": ("tests/course", "--ignore=tests/course/test_notebooks.py", "--ignore=tests/course/test_solutions.py"),
+    "faults": ("tests/faults",),
+}
+
+
+def cover(groups: Sequence[str]) -> int:
+    """Run the tests of these groups and keep which lines each of them runs; pytest's worst exit status."""
+    RECORD.mkdir(exist_ok=True)
+    traced = sorted({f"--cov={PurePath(pattern).parts[0]}/{PurePath(pattern).parts[1]}"
+                     for patterns in AREAS.values() for pattern in patterns})  # fmt: skip
+    worst = 0
+    for group in groups:
+        times = RECORD / f"{group}.json"
+        times.unlink(missing_ok=True)
+        command = [
+            sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not browser and not gpu",
+            "-p", "tests.mutation.cpu_times", f"--cpu-times={times}",
+            *traced, "--cov-context=test", "--cov-report=", *GROUPS[group],
+        ]  # fmt: skip
+        environment = {**os.environ, "COVERAGE_FILE": str(RECORD / f"{group}.coverage"), "PYTHONPATH": str(ROOT)}
+        worst = max(worst, subprocess.run(command, cwd=ROOT, env=environment).returncode)
+    return worst
+
+
+class Selection:
+    """Which tests run which line, as ``cover`` recorded it."""
+
+    def __init__(self) -> None:
+        self.groups = [group for group in GROUPS if (RECORD / f"{group}.json").exists()]
+        if not self.groups:
+            raise SystemExit("No record of what the tests run. First: python -m tests.mutation cover")
+
+    @cached_property
+    def times(self) -> dict[str, float]:
+        """CPU seconds of each test."""
+        return {
+            test: seconds
+            for group in self.groups
+            for test, seconds in json.loads((RECORD / f"{group}.json").read_text()).items()
+        }
+
+    @cache  # noqa: B019 - there is one Selection per command
+    def _tests_by_line(self, path: str) -> dict[int, set[str]]:
+        from coverage import CoverageData
+
+        found: dict[int, set[str]] = {}
+        for group in self.groups:
+            data = CoverageData(str(RECORD / f"{group}.coverage"))
+            data.read()
+            for line, contexts in data.contexts_by_lineno(str(ROOT / path)).items():
+                # A context is such as tests/test_a.py::test_b|run; a line that runs at import has an empty one.
+                found.setdefault(line, set()).update(context.rpartition("|")[0] for context in contexts)
+        return found
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """The tests for a mutant: those that run its lines, the ones of its module first, then the quick ones.
+
+        Behind them come those that run anything of the module, then those of its package: nobody is seen to run a line
+        that runs at import, in a process that a test starts, or once for all tests because its result is kept.
+        """
+        by_line = self._tests_by_line(mutant.path)
+        lines = range(mutant.start[0], mutant.end[0] + 1)
+        exact = set().union(*(by_line.get(line, ()) for line in lines))
+        module = set().union(*by_line.values())
+        folder = f"tests/{PurePath(mutant.path).parts[1]}/"
+
+        def order(test: str) -> tuple[bool, bool, bool, float, str]:
+            own = PurePath(test.partition("::")[0]).stem.startswith(f"test_{PurePath(mutant.path).stem}")
+            return test not in exact, not own, test not in module, self.times[test], test
+
+        chosen: list[str] = []
+        known = [test for test in self.times if test in module or test.startswith(folder)]
+        for test in sorted(known, key=order):
+            if len(chosen) >= TESTS or (chosen and self.cost([*chosen, test]) > SECONDS):
+                break
+            chosen.append(test)
+        return chosen
+
+    def cost(self, tests: Sequence[str]) -> float:
+        """The CPU seconds that these tests took."""
+        return sum(self.times[test] for test in tests)
