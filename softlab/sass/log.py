@@ -189,7 +189,7 @@ def _wavefronts(pattern: np.ndarray, space: int, width: int, kind: int) -> np.nd
     if space == Space.CONSTANT:
         return _different(np.where(pattern >= 0, pattern // 4, -1))[0]
     if space == Space.GLOBAL and kind in (Kind.ATOMIC, Kind.REDUCTION):
-        return _most(np.where(pattern >= 0, pattern // max(4, width), -1))
+        return _passes(pattern, max(4, width))
     if kind == Kind.ATOMIC:
         return _most(np.where(pattern >= 0, pattern // 4 % _BANKS, -1))
     store = kind == Kind.STORE
@@ -205,6 +205,21 @@ def _most(keys: np.ndarray) -> np.ndarray:
         run = np.where(keys[:, lane] < 0, 0, np.where(keys[:, lane] == keys[:, lane - 1], run + 1, 1))
         np.maximum(most, run, out=most)
     return most
+
+
+def _passes(pattern: np.ndarray, width: int) -> np.ndarray:
+    """Passes of atomics on global memory: for each sector as many as lanes want the same word of it, at most."""
+    keys = np.sort(np.where(pattern >= 0, pattern // width, -1), axis=1)
+    sectors = keys * width // SECTOR_BYTES
+    run = best = (keys[:, 0] >= 0).astype(np.int64)
+    total = np.zeros(len(keys), np.int64)
+    for lane in range(1, keys.shape[1]):
+        valid = keys[:, lane] >= 0
+        run = np.where(valid, np.where(keys[:, lane] == keys[:, lane - 1], run + 1, 1), 0)
+        other = sectors[:, lane] != sectors[:, lane - 1]
+        total += np.where(other, best, 0)
+        best = np.where(other, run, np.maximum(best, run))
+    return total + best
 
 
 def _different(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

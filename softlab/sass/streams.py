@@ -40,9 +40,12 @@ class Accesses:
     asynchronous copy from global to shared memory, has two requests with the same position.
     ``space`` uint8 (m,): codes of :class:`Space`. ``kind`` uint8 (m,): codes of :class:`Kind`.
     ``wavefronts`` int32 (m,): passes through the data stage of shared memory or of L1. For shared memory the bank rule
-    (:mod:`softlab.instruments.banks`) gives them exactly. For other spaces they are the least passes of 128 bytes that
-    move what the lanes ask for. An atomic of shared memory takes a pass per lane of its busiest bank (one that counts
-    lanes, which is a REDUCTION, follows the bank rule); an atomic of global memory has the most lanes on one word.
+    (:mod:`softlab.instruments.banks`) gives them exactly. For loads and stores of other spaces they follow the same
+    rule, as if the addresses were in shared memory: the passes that move the lanes' data through the banks of L1. The
+    lines that a request touches, which L1 looks up one per cycle, are not in them: they follow from ``sectors``.
+    An atomic of shared memory takes a pass per lane of its busiest bank (one that counts lanes, which is a REDUCTION,
+    follows the bank rule). For an atomic of global memory they are the passes in L2: a sector takes as many as there
+    are lanes at its busiest word, and the sectors' passes are summed.
     ``offsets`` int64 (m + 1,): request k touches ``sectors[offsets[k]:offsets[k + 1]]``.
     ``sectors`` int64: the distinct 32-byte sectors of each request, ascending. A sector of global memory is its address
     // 32. That of shared memory is the offset in the block's memory // 32, of local memory the offset in the thread's

@@ -16,8 +16,12 @@ _KEYS = {
     "l2_near": "latency.L2.near",
     "l2_far": "latency.L2.far",
     "dram_latency": "latency.DRAM",
-    "membar_gpu": "latency.MEMBAR.GPU",
+    "membar_gpu": "latency.MEMBAR.GPU.alone.sms.1",
     "membar_cta": "latency.MEMBAR.CTA",
+    "l2_sm_write_bytes": "bandwidth.L2.write.sms.1",
+    "distributed_latency": "latency.DSM.LD",
+    "distributed_bytes": "bandwidth.DSM.LD",
+    "start_all": "start.warm.parameter.132.threads.128",
     "launch_microseconds": "launch.empty",
 }
 #: A time on a pipe this close to a whole number of cycles is that number: the recorder counts a loop's end, too.
@@ -26,12 +30,14 @@ _WHOLE = 0.06
 _LOOP_WITHOUT_BRANCH = 18
 #: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
 _BELOW_PEAK = 0.93
+#: Neighbouring pieces of 512 bytes that lie in different units of L2.
+_UNITS = 8
 
 
 def with_atlas(given: Parameters, atlas: Atlas) -> Parameters:
     """The same figures with an atlas in place of what it has measured."""
     known: dict[str, Any] = {name: atlas[key] for name, key in _KEYS.items() if key in atlas}
-    known |= _memory(atlas) | _control(atlas) | _atomics(atlas)
+    known |= _memory(atlas) | _control(atlas) | _atomics(atlas) | _fences(atlas)
     interval = dict(given.interval) | {name: _whole(value) for name, value in _intervals(atlas).items()}
     latency = dict(given.latency) | _classes(atlas, "latency.")
     latency["LDC"] = atlas.get("latency.LDC.KiB.1", latency.get("LDC", 38.0))
@@ -77,14 +83,35 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
         in_flight, rate = curve
         known["dram_bytes"] = float(rate.max())
         known["loaded"] = _loaded(in_flight, rate, atlas)
-        if copied := _curve(atlas, "bandwidth.DRAM.copy"):
-            # A copy of n bytes reads n and writes n: 2 n / copy = n / read + n * write / read.
-            known["dram_write"] = float(2 * rate.max() / copied[1].max() - 1)
+        if written := _curve(atlas, "bandwidth.DRAM.write"):
+            known["dram_write"] = float(rate.max() / written[1].max())
+            if copied := _curve(atlas, "bandwidth.DRAM.copy"):
+                # A copy of n bytes reads n and writes n: 2 n / copy = n / read + n * (write + turn) / read.
+                known["dram_turn"] = max(0.0, float(2 * rate.max() / copied[1].max() - 1) - known["dram_write"])
+        known |= _sparse(atlas)
     partial, whole = atlas.get("bandwidth.STG.partial.16", 0.0), atlas.get("bandwidth.STG.partial.32", 0.0)
     if partial and whole:
         known["partial_store"] = max(1.0, whole / partial / 2)
     if written := _curve(atlas, "bandwidth.L2.write"):
         known["l2_write_bytes"] = float(written[1].max())
+    if known.get("l2_bytes") and (alone := atlas.get("bandwidth.L2.stride.128", 0.0)):
+        known["l2_line_least"] = max(1.0, known["l2_bytes"] / alone)
+    if known.get("l2_write_bytes") and (alone := atlas.get("bandwidth.L2.write_stride.128", 0.0)):
+        known["l2_line_least_stored"] = max(1.0, known["l2_write_bytes"] / alone)
+    return known
+
+
+def _sparse(atlas: Atlas) -> dict[str, Any]:
+    """What the DRAM takes for sectors without their neighbours. A load brings 64 bytes: of 256 bytes a quarter."""
+    known: dict[str, Any] = {}
+    read = [atlas.get(f"bandwidth.DRAM.stride.{pitch}", 0.0) for pitch in (32, 128, 256)]
+    if not all(read):
+        return known
+    all_, two, one = 256.0, 64 * read[0] / read[1], 32 * read[0] / read[2]
+    known["dram_pieces"] = (0.0, one, two, (two + all_) / 2, all_)
+    written = [atlas.get(f"bandwidth.DRAM.write_stride.{pitch}", 0.0) for pitch in (256, 128, 64, 32)]
+    if all(written):
+        known["dram_sparse_write"] = tuple(read[0] / rate for rate in written)
     return known
 
 
@@ -135,11 +162,31 @@ def _instruction_caches(atlas: Atlas) -> dict[str, Any]:
 
 
 def _atomics(atlas: Atlas) -> dict[str, Any]:
-    """One warp per SM on one address keeps its unit busy with 32 lanes. Warps on lines of their own: 4 sectors each."""
+    """A line of 128 bytes has 4 sectors in one unit. What all of L2 takes says how many units there are."""
     rows = {
         "atomic_lane": ("interval_gpu.RED.ADD.sms.132", 32),
         "atomic_float_lane": ("interval_gpu.RED.ADD.F32.sms.132", 32),
-        "atomic_sector": ("interval_gpu.RED.ADD.apart.132", 4),
+        "atomic_pass": ("interval_gpu.RED.ADD.line.128.sms.132", 4),
+        "atomic_slow_pass": ("interval_gpu.ATOMG.CAS.line.128.sms.132", 4),
+        "atomic_sector": ("interval_gpu.RED.ADD.line.4194304.sms.132", 4),
         "atomic_sm": ("interval_gpu.RED.ADD.apart.1", 4),
+        "atomic_sm_return": ("interval_gpu.ATOMG.ADD.apart.1", 32),
     }
-    return {name: float(atlas[key]) / parts for name, (key, parts) in rows.items() if key in atlas}
+    known: dict[str, Any] = {name: float(atlas[key]) / parts for name, (key, parts) in rows.items() if key in atlas}
+    back, gone = (f"interval_gpu.{name}.line.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD"))
+    if back in atlas and gone in atlas:
+        known["atomic_return"] = max(0.0, atlas[back] - atlas[gone]) / 32
+    if "atomic_pass" in known and "atomic_sector" in known:
+        known["atomic_units"] = _UNITS * max(1, round(known["atomic_pass"] / known["atomic_sector"] / _UNITS))
+    return known
+
+
+def _fences(atlas: Atlas) -> dict[str, Any]:
+    """64 warps of an SM fence one after the other."""
+    known: dict[str, Any] = {}
+    if curve := _curve(atlas, "latency.MEMBAR.GPU.sms"):
+        known["membar_stored"] = tuple((float(n), float(value)) for n, value in zip(*curve, strict=True))
+    for name, key in (("membar_interval", "alone.warps.64"), ("membar_stored_interval", "warps.64")):
+        if f"latency.MEMBAR.GPU.{key}" in atlas:
+            known[name] = float(atlas[f"latency.MEMBAR.GPU.{key}"]) / 64
+    return known

@@ -11,11 +11,11 @@ request that comes: what is issued first goes first.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import OrderedDict
-from math import exp
 
 from softlab.sass.streams import Kind, Space
+from softlab.timing.atomics import AtomicUnits
+from softlab.timing.dram import Dram
 from softlab.timing.parameters import Parameters
 from softlab.timing.sharing import Sharing
 
@@ -23,8 +23,6 @@ _SHARED, _LOCAL, _DISTRIBUTED = int(Space.SHARED), int(Space.LOCAL), int(Space.D
 _LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
     int(k) for k in (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY)
 )
-#: Cycles over which the load of the DRAM is averaged: about the time that a fetch takes.
-_WINDOW = 1000.0
 #: Cycles of work that may wait in front of L2 before stores (twice as many: atomics) stop the load and store unit.
 _BACKLOG = 1500.0
 #: The share of L2 that a launch's own data can fill before something of it is evicted: assumed.
@@ -50,30 +48,26 @@ class Memory:
         self.lsu_busy = 0.0
         self.shared_busy = 0.0
         self.l2_free = 0.0
-        self.dram_free = 0.0
-        self.load, self.load_time = 0.0, 0.0
+        self.dram = Dram(parameters, active_sms)
         self.l2_cycles = _SECTOR / min(parameters.l2_sm_bytes, parameters.l2_bytes / active_sms)
-        self.store_cycles = _SECTOR / min(parameters.l2_sm_bytes, parameters.l2_write_bytes / active_sms)
-        self.dram_rate = min(parameters.l2_sm_bytes, parameters.dram_bytes / active_sms)
+        self.store_cycles = _SECTOR / min(parameters.l2_sm_write_bytes, parameters.l2_write_bytes / active_sms)
         self.l1: OrderedDict[int, float] = OrderedDict()
         self.l1_sectors = max(256, (parameters.l1_capacity - shared_bytes - 4096) // _SECTOR)
         self.l2: OrderedDict[int, float] = OrderedDict()
         self.l2_sectors = int(_EFFECTIVE * parameters.l2_capacity / active_sms / _SECTOR)
         self.common: dict[int, float] = {}
-        self.units: dict[int, float] = {}
+        self.units = AtomicUnits(parameters)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
-        self.dram_bytes = self.dram_busy = self.l2_busy = 0.0
-        self.last_store = 0.0
-        self._shares = [share for share, _ in parameters.loaded]
+        self.l2_busy = self.last_store = 0.0
 
     @property
     def served(self) -> float:
         """Cycles of work of the busiest of DRAM, L2 and the load and store unit."""
-        return max(self.dram_busy / self.dram_rate, self.l2_busy, self.lsu_busy)
+        return max(self.dram.busy / self.dram.rate, self.l2_busy, self.lsu_busy)
 
     def access(
         self, t: float, space: int, kind: int, wavefronts: int, sectors: tuple[int, ...], latency: float, lanes: int,
-        width: int, bypass: bool, owner: int,
+        width: int, bypass: int, owner: int,
     ) -> tuple[float, float, float]:  # fmt: skip
         """One request at cycle t: when the unit takes it, when its sources are read, when its result is there."""
         start = t if t > self.lsu_free else self.lsu_free
@@ -87,9 +81,9 @@ class Memory:
             self.lsu_free = start + 1
             return start, start + 1 + _SOURCES, start + 1 + self.p.l1_latency
         if space == _DISTRIBUTED:
-            cycles = max(1.0, wavefronts)
+            cycles = max(1.0, wavefronts, lanes * width / self.p.distributed_bytes)
             self.lsu_free = start + cycles
-            return start, start + cycles + _SOURCES, start + cycles + self.p.l2_near
+            return start, start + cycles + _SOURCES, start + cycles + self.p.distributed_latency
         atomic = kind in (_ATOMIC, _REDUCTION)
         cycles = self._cycles(1 if atomic else wavefronts, sectors)
         self.lsu_free = start + cycles
@@ -118,7 +112,7 @@ class Memory:
                 lines += 1
         return float(lines if lines > wavefronts else wavefronts)
 
-    def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: bool) -> float:
+    def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: int) -> float:
         done = start + cycles - 1 + self.p.l1_latency
         l1 = self.l1
         missed = []
@@ -148,14 +142,15 @@ class Memory:
         """Loads of sectors that L1 does not have."""
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
-        work = len(sectors) * self.l2_cycles
-        self.l2_free = free = begin + work
-        self.l2_busy += work
-        line, far = -1, 0
+        line, far, lines = -1, 0, 0
         for sector in sectors:
             if sector >> 2 != line:
                 line = sector >> 2
+                lines += 1
                 far |= line * _HASH >> 17
+        work = self._moved(len(sectors), lines) * self.l2_cycles
+        self.l2_free = free = begin + work
+        self.l2_busy += work
         done = free + (p.l2_far if far & 1 else p.l2_near)
         self.l2_requests += len(sectors)
         for sector in sectors:
@@ -170,6 +165,10 @@ class Memory:
             l2.popitem(last=False)
         return done
 
+    def _moved(self, sectors: int, lines: int) -> float:
+        """Sectors that L2 could move in the same time: one alone of a line takes as long as ``l2_line_least``."""
+        return max(float(sectors), lines * self.p.l2_line_least)
+
     def _dram(self, start: float, sector: int) -> float:
         """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
         share, seen = self.sharing.of(sector)
@@ -179,50 +178,24 @@ class Memory:
             held[sector] = start
             self.l2_hits += 1
             return start
-        done = self._fetch(start, 2 * _SECTOR / share)
+        done = self.dram.fetch(start, sector, share, self.sharing.dense(sector))
         held[sector] = held[sector ^ 1] = done
         return done
-
-    def _fetch(self, start: float, size: float) -> float:
-        begin = start if start > self.dram_free else self.dram_free
-        self.dram_free = begin + size / self.dram_rate
-        self.dram_bytes += size
-        self.dram_busy += size
-        passed = start - self.load_time
-        if passed > 0:
-            self.load *= exp(-passed / _WINDOW)
-            self.load_time = start
-        self.load += size
-        busy = self.load / (_WINDOW * self.dram_rate)
-        return self.dram_free + self.p.dram_latency + self._loaded(busy)
-
-    def _loaded(self, busy: float) -> float:
-        table = self.p.loaded
-        at = bisect_right(self._shares, busy)
-        if at == len(table):
-            return table[-1][1]
-        (a, ya), (b, yb) = table[at - 1], table[at]
-        return ya + (yb - ya) * (busy - a) / (b - a)
 
     def _store(self, start: float, sectors: tuple[int, ...], size: int) -> float:
         p = self.p
         begin = start if start > self.l2_free else self.l2_free
         factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
-        work = len(sectors) * self.store_cycles * factor
+        work = max(len(sectors) * factor, len({s >> 2 for s in sectors}) * p.l2_line_least_stored) * self.store_cycles
         self.l2_free = begin + work
         self.l2_busy += work
-        sharing = self.sharing
-        written = _SECTOR * len(sectors) * sharing.store_pairs * sharing.written_back
+        sharing, dram = self.sharing, self.dram
+        written = _SECTOR * len(sectors) * sharing.written_back
         if written:
             # A sector that is not written as a whole is read from DRAM before it is written back.
-            written *= p.dram_write + (1.0 if sharing.filled < _WHOLE else 0.0)
-            begin = start if start > self.dram_free else self.dram_free
-            self.dram_free = begin + written / self.dram_rate
-            self.dram_bytes += _SECTOR * len(sectors) * sharing.store_pairs * sharing.written_back
-            self.load += written
-            self.dram_busy += written
-            if self.dram_free - 2 * _BACKLOG > self.l2_free:
-                self.l2_free = self.dram_free - 2 * _BACKLOG
+            dram.write(start, written, sharing.stored_neighbours, sharing.filled >= _WHOLE)
+            if dram.free - 2 * _BACKLOG > self.l2_free:
+                self.l2_free = dram.free - 2 * _BACKLOG
         done = self.l2_free + p.l2_near
         for sector in sectors:
             self.l2[sector] = done
@@ -232,20 +205,26 @@ class Memory:
         return done
 
     def _atomic(
-        self, start: float, kind: int, sectors: tuple[int, ...], lanes: int, clashes: int, latency: float, rounded: bool
+        self, start: float, kind: int, sectors: tuple[int, ...], lanes: int, passes: int, latency: float, code: int
     ) -> float:  # fmt: skip
-        """Atomics of one instruction in L2: the sectors pass its throughput, and then their units one lane at a time.
+        """Atomics of one instruction in L2: the sectors pass its throughput, and then their units pass by pass.
 
-        A sector whose lanes want different words passes as one lane. Where two lanes want the same word, each counts.
-        clashes: the most lanes on one word. rounded: whether the unit adds floats.
+        passes: of all sectors (:mod:`softlab.timing.atomics`). code: of :data:`softlab.timing.work.ATOMIC_CODES`.
         """
-        p = self.p
+        p, count = self.p, len(sectors)
         begin = start if start > self.l2_free else self.l2_free
-        each = max(p.atomic_sm, p.atomic_sector * self.active)
-        self.l2_free = begin + len(sectors) * each
-        self.l2_busy += len(sectors) * each
-        one = p.atomic_float_lane if rounded else p.atomic_lane
-        passes = lanes / len(sectors) if clashes > 1 else 1.0
+        own, gpu = min(p.atomic_sm * passes, float(lanes)), p.atomic_sector * count
+        if kind == _ATOMIC:
+            own, gpu = max(own, p.atomic_sm_return * lanes), gpu + p.atomic_return * lanes
+        work = max(own, gpu * self.active)
+        self.l2_free = begin + work
+        self.l2_busy += work
+        if count == 1 and passes == lanes:  # all lanes at one word
+            one = p.atomic_float_lane if code == 1 else p.atomic_lane
+        elif code == 2:
+            one = p.atomic_slow_pass
+        else:
+            one = p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
         processed = self.l2_free
         for sector in sectors:
             ready = self.l2.get(sector) or self.common.get(sector)
@@ -254,9 +233,7 @@ class Memory:
                 self.l2_requests += 1
             share, _ = self.sharing.of(sector)
             others = min(self.active, share) if share > 1 else 1.0
-            unit = _unit(sector)
-            free = max(self.units.get(unit, 0.0), begin, ready - p.l2_near)
-            self.units[unit] = free = free + one * passes * others
+            free = self.units.take(max(begin, ready - p.l2_near), sector, passes / count, others, one)
             if free > processed:
                 processed = free
         self.atomics += 1
@@ -278,13 +255,6 @@ class Memory:
             l1.popitem(last=False)
             self.l2_free += self.l2_cycles
         return done
-
-
-def _unit(sector: int) -> int:
-    """The unit of L2 that a sector's atomics go to: four for a line, eight for 4 KiB, 64 in all. The hash of the
-    hardware is not known."""
-    page = (sector >> 7) * _HASH >> 13
-    return sector & 3 | (sector >> 2 & 1) << 2 | (page & 7) << 3
 
 
 def _chance(sector: int) -> float:

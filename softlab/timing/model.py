@@ -160,7 +160,7 @@ def _record(
         stalls=dict(sorted(stalls.items(), key=lambda item: -item[1])),
         use=use,
         occupancy=sample.resident * warps / device.max_warps_per_sm,
-        dram_bytes=float(memory.dram_bytes * scale),
+        dram_bytes=float(memory.dram.moved * scale),
         l1_hit_rate=memory.l1_hits / memory.l1_requests if memory.l1_requests else 0.0,
         l2_hit_rate=memory.l2_hits / memory.l2_requests if memory.l2_requests else 0.0,
         instructions=float(counts.mean()) * launch.blocks if len(counts) else 0.0,
@@ -179,8 +179,8 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     use["shared"] = memory.shared_busy / span
     use["l1"] = (memory.lsu_busy - memory.shared_busy) / span
     use["l2"] = memory.l2_busy / span
-    use["dram"] = memory.dram_busy / memory.dram_rate / span
-    use["atomics"] = max((free for free in memory.units.values()), default=0.0) / span if memory.atomics else 0.0
+    use["dram"] = memory.dram.busy / memory.dram.rate / span
+    use["atomics"] = max(memory.units.free.values(), default=0.0) / span if memory.atomics else 0.0
     return {name: min(1.0, value) for name, value in use.items()}
 
 

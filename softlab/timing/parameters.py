@@ -30,8 +30,7 @@ class Parameters:
 
     ``interval``: class of instruction -> cycles that it takes on the pipe of one scheduler. ``latency``: class ->
     cycles from issue to the issue of an instruction that waits for its scoreboard. ``loaded``: (share of the DRAM's
-    bandwidth, cycles that a load then takes longer), ascending. ``dram_write``: what a stored byte takes of the
-    DRAM's time, in read bytes.
+    bandwidth, cycles that a load then takes longer), ascending.
     ``block_intervals`` and ``block_turnarounds``: (threads per block, cycles), ascending. ``provisional``: name of a
     figure -> source, for those that the atlas does not have.
     """
@@ -47,10 +46,21 @@ class Parameters:
     l2_far: float = 330.0
     dram_latency: float = 660.0
     dram_bytes: float = 2070.0
+    # The DRAM's time in read bytes: of 0 to 4 pieces of 64 bytes in 256 bytes; per stored byte; per stored byte where as
+    # much is read, in addition; per byte of sectors that are stored in part, where 1, 2, 4 and 8 of 8 neighbours are
+    dram_pieces: tuple[float, ...] = (0.0, 64.0, 128.0, 192.0, 256.0)
     dram_write: float = 1.0
+    dram_turn: float = 0.2
+    dram_sparse_write: tuple[float, ...] = (8.0, 6.0, 3.0, 2.0)
     l2_bytes: float = 2900.0
     l2_write_bytes: float = 2400.0
     l2_sm_bytes: float = 64.0
+    l2_sm_write_bytes: float = 32.0
+    # Sectors whose time a line takes in L2 at least: loaded, and stored
+    l2_line_least: float = 2.0
+    l2_line_least_stored: float = 2.0
+    distributed_latency: float = 180.0
+    distributed_bytes: float = 17.0
     partial_store: float = 2.0
     l2_capacity: int = 50 << 20
     l1_capacity: int = 256 << 10
@@ -60,13 +70,19 @@ class Parameters:
     mio_queue: int = 6
     lg_queue: int = 10
     mio_interval: float = 2.0
-    # Atomics of L2. A unit takes a lane for so many cycles, whole numbers and floats; a sector whose lanes want
-    # different words passes as one. ``atomic_sector``: cycles of the whole GPU per sector of a request.
-    # ``atomic_sm``: cycles of one SM per sector. A line of 128 bytes lies in four units, and 4 KiB in eight.
+    # Atomics of L2 (:mod:`softlab.timing.atomics`): cycles of a unit per pass: of one lane, of one lane that adds a float
+    # to the same word as the one before it, of a whole sector, and of a pass that adds doubles or compares; cycles of the
+    # whole GPU per sector of a request, and per lane that gets a value back; cycles of one SM per pass, and per lane that
+    # gets a value back; units.
     atomic_lane: float = 1.0
     atomic_float_lane: float = 1.0
+    atomic_pass: float = 1.0
+    atomic_slow_pass: float = 2.0
     atomic_sector: float = 0.025
+    atomic_return: float = 0.0025
     atomic_sm: float = 1.25
+    atomic_sm_return: float = 0.3
+    atomic_units: int = 80
     # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
@@ -81,12 +97,18 @@ class Parameters:
     icache_second_bytes: int = 128 << 10
     icache_miss: float = 70.0
     constant_miss: float = 70.0
+    # Fences: cycles of one alone, and behind a store, by the number of SMs; cycles between two of an SM, likewise
     membar_gpu: float = 600.0
+    membar_stored: tuple[tuple[float, float], ...] = ((1.0, 600.0),)
+    membar_interval: float = 10.0
+    membar_stored_interval: float = 20.0
     membar_cta: float = 20.0
     # Launches
     block_intervals: tuple[tuple[float, float], ...] = ((1024, 1.18),)
     block_turnarounds: tuple[tuple[float, float], ...] = ((1024, 300.0),)
     launch_microseconds: float = 1.0
+    # Cycles that a launch on all SMs takes longer than an empty one on one SM, before a block has done anything
+    start_all: float = 0.0
     provisional: Mapping[str, str] = field(default_factory=dict)
 
     def block_interval(self, threads: int) -> float:
@@ -168,7 +190,7 @@ _SOURCES = {
     "icache_miss": "assumed", "constant_miss": "assumed", "membar_gpu": "assumed", "block_intervals": "probe",
     "block_turnarounds": "assumed", "launch_microseconds": "assumed", "mio_queue": "assumed", "lg_queue": "assumed",
     "atomic_lane": "assumed", "atomic_float_lane": "assumed", "atomic_sector": "assumed", "atomic_sm": "assumed",
-    "bank_reads": "cores",
+    "bank_reads": "cores", "l2_sm_bytes": "assumed",
 }  # fmt: skip
 #: Bytes per cycle that the DRAM of each device gives while it reads: measured on an H200; the H100's by the ratio of
 #: two device copies.

@@ -12,7 +12,7 @@ from softlab.timing.blocks import BlockClock
 from softlab.timing.code import PER_LINE, CodeCaches
 from softlab.timing.journal import Journal
 from softlab.timing.memory import Memory
-from softlab.timing.parameters import Parameters
+from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.program import Action, Pipe, Row, TimedProgram
 from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION, REASONS
 from softlab.timing.work import BlockWork, Request
@@ -26,7 +26,7 @@ class Warp:
 
     __slots__ = (
         "block", "blocked", "code", "copies", "groups", "index", "next", "position", "ready", "release", "request",
-        "requests", "row", "scheduler", "setters", "stores",
+        "requests", "row", "scheduler", "setters", "stored",
     )  # fmt: skip
 
     def __init__(self, block: Block, scheduler: int, code: list[int], requests: list[Request]):
@@ -35,7 +35,8 @@ class Warp:
         self.release = [0.0] * 6
         self.setters = [0] * 6
         self.groups: list[float] = []
-        self.copies = self.stores = 0.0
+        self.copies = 0.0
+        self.stored = False
         self.index = self.blocked = 0
         self.next = code[0] if code else 0
         self.row: Row = EMPTY
@@ -101,7 +102,7 @@ class Residents:
         self.started = self.warps = 0
         self.code = CodeCaches(parameters, _lines_of(blocks))
         self.constants: dict[int, float] = {}
-        self.barrier_free = 0.0
+        self.barrier_free = self.fence_free = 0.0
         self.journal = journal
 
     # Blocks
@@ -177,6 +178,15 @@ class Residents:
             self.wake(warp, warp.ready)
         self.barrier_free = at + len(waiting) * stagger
 
+    def fenced(self, warp: Warp, t: float) -> float:
+        """When a fence of the whole GPU is done. The SM begins one after the other, and L1 holds nothing behind it."""
+        p = self.p
+        stored, warp.stored = warp.stored, False
+        begin = max(t, self.fence_free)
+        self.fence_free = begin + (p.membar_stored_interval if stored else p.membar_interval)
+        self.memory.l1.clear()
+        return begin + (interpolated(p.membar_stored, self.memory.active) if stored else p.membar_gpu)
+
     # Code and constants
 
     def fetched(self, warp: Warp, before: int, now: float, ready: float) -> float:
@@ -226,7 +236,7 @@ class Residents:
                 warp.copies = max(warp.copies, result)
                 warp.block.copies = max(warp.block.copies, result)
             elif kind == 1 and space != 1:
-                warp.stores = max(warp.stores, result)
+                warp.stored = True
         warp.request = k
         if not found:
             memory.lsu_free = begin + unit

@@ -23,6 +23,8 @@ _SECTOR = 32
 #: Stores of a launch that writes less than this share of L2 stay there until after the kernel; beyond twice as much all
 #: are written back meanwhile.
 _DIRTY_SHARE = 0.5
+#: Sectors of 256 bytes that a sample touches together if blocks share 256 bytes, and the share of an array that is all.
+_TILED, _COVERED = 3.0, 0.9
 #: Arrays that lie closer than this are one region: 2 MiB pages.
 _GAP = 1 << 16
 
@@ -30,26 +32,28 @@ _GAP = 1 << 16
 @dataclass(frozen=True)
 class Region:
     """One array, by sectors: ``first`` to ``last``; ``share``: blocks per sector; ``seen``: the share of a block's
-    sectors that blocks of earlier waves have brought into L2; ``unique``: sectors that the whole grid touches."""
+    sectors that blocks of earlier waves have brought into L2; ``unique``: sectors that the whole grid touches;
+    ``dense``: sectors of 256 bytes that come together."""
 
     first: int
     last: int
     share: float
     seen: float
     unique: float
+    dense: float = 8.0
 
 
 @dataclass(frozen=True)
 class Sharing:
     """The regions in ascending order; ``written_back``: the share of stored bytes that reach DRAM during the kernel;
     ``footprint``: bytes of the lines that the whole grid touches, since L2 keeps a place for a whole line;
-    ``store_pairs``: sectors that DRAM moves per stored sector, which it does in pairs; ``filled``: the share of the
-    stored sectors' bytes that are written."""
+    ``stored_neighbours``: of 8 neighbouring sectors, 256 bytes, how many are stored where one is; ``filled``: the share
+    of the stored sectors' bytes that are written."""
 
     regions: tuple[Region, ...]
     written_back: float
     footprint: float
-    store_pairs: float = 1.0
+    stored_neighbours: float = 8.0
     filled: float = 1.0
 
     @cached_property
@@ -65,6 +69,11 @@ class Sharing:
         if sector > region.last:
             return 1.0, 0.0
         return region.share, region.seen
+
+    def dense(self, sector: int) -> float:
+        """Of 8 neighbouring sectors, 256 bytes, how many blocks all over the GPU bring at about the same time."""
+        at = bisect_right(self._firsts, sector) - 1
+        return self.regions[at].dense if at >= 0 and sector <= self.regions[at].last else 1.0
 
     @classmethod
     def none(cls) -> Sharing:
@@ -99,12 +108,14 @@ def sharing(
         counts = [_within(one, first, last) for one in touched]
         total, distinct = sum(counts), _within(every, first, last)
         if distinct:
-            regions.append(_region(first, last, total, distinct, len(touched), blocks, per_wave, scale))
+            together = _together(every, first, last)
+            regions.append(_region(first, last, total, distinct, len(touched), blocks, per_wave, scale, together))
     regions.sort(key=_first)
     written = scale * sum(map(len, stored)) * _SECTOR * _sparse(stored, 2)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
     footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(touched, 2)
-    return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), footprint, _sparse(stored, 1), filled)
+    neighbours = 8 / max(1.0, _sparse(stored, 3))
+    return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), footprint, neighbours, filled)
 
 
 def _sparse(blocks: Sequence[np.ndarray], shift: int) -> float:
@@ -114,13 +125,23 @@ def _sparse(blocks: Sequence[np.ndarray], shift: int) -> float:
 
 
 def _region(
-    first: int, last: int, total: int, distinct: int, sampled: int, blocks: int, per_wave: int, scale: float
-) -> Region:
+    first: int, last: int, total: int, distinct: int, sampled: int, blocks: int, per_wave: int, scale: float,
+    together: float,
+) -> Region:  # fmt: skip
     share = _blocks_per_sector(distinct / total, sampled / blocks, blocks)
     capacity = max(distinct, last - first + 1)
     share = min(float(blocks), max(1.0, share, total * scale / capacity))
     waves = max(1.0, share / per_wave)
-    return Region(first, last, share, 1 - 1 / waves, max(distinct, total * scale / share))
+    unique = max(distinct, total * scale / share)
+    # Whole lines whose neighbours are touched by somebody: other blocks bring them at about the same time.
+    dense = 8.0 if together >= _TILED and unique >= _COVERED * capacity else together
+    return Region(first, last, share, 1 - 1 / waves, unique, dense)
+
+
+def _together(every: np.ndarray, first: int, last: int) -> float:
+    """Sectors of 256 bytes that the sample touches where it touches one."""
+    low, high = np.searchsorted(every, first, "left"), np.searchsorted(every, last, "right")
+    return float((high - low) / len(np.unique(every[low:high] >> 3)))
 
 
 def _blocks_per_sector(ratio: float, fraction: float, blocks: int) -> float:

@@ -221,9 +221,7 @@ class _Sm(Residents):
                 elif action == _FENCE:
                     pipes[_MIO_PIPE] = t + p.mio_interval
                     device = self.program.details.get(index, (1, 0))[0]
-                    hold = t + p.membar_cta
-                    if device:
-                        hold = max(t + p.membar_gpu, warp.stores + p.membar_gpu / 2)
+                    hold = self.fenced(warp, t) if device else t + p.membar_cta
                     held = MEMBAR
                     if read >= 0:
                         warp.release[read], warp.setters[read] = hold, index

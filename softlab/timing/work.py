@@ -10,14 +10,17 @@ import numpy as np
 from softlab.cuda.disassembly import MachineInstruction
 from softlab.sass.streams import Kind, Space, WarpStream
 
-#: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by; of an atomic: whether it
-#: adds floats)
-Request = tuple[int, int, int, int, tuple[int, ...], int, int, bool]
+#: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by; of an atomic: its code)
+Request = tuple[int, int, int, int, tuple[int, ...], int, int, int]
+#: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
+#: compares; 0 are all others.
+ATOMIC_CODES = (0, 1, 2)
 #: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
 _STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
 
 _ATOMICS = frozenset(("ATOM", "ATOMG", "RED", "REDG"))
-_FLOATS = frozenset(("F32", "F64", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
+_FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
+_SLOW = frozenset(("CAS", "F64"))
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class BlockWork:
 def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> list[BlockWork]:
     """The blocks of the streams, in order of their index."""
     widths = [access_width(one) for one in code]
-    strong = [bool((_FLOATS if one.opcode in _ATOMICS else _STRONG) & set(one.modifiers)) for one in code]
+    strong = [_atomic_code(one) if one.opcode in _ATOMICS else int(bool(_STRONG & set(one.modifiers))) for one in code]
     blocks: dict[int, list[WarpStream]] = {}
     for stream in streams:
         blocks.setdefault(stream.block, []).append(stream)
@@ -61,7 +64,12 @@ def access_width(one: MachineInstruction) -> int:
     return 8 if "64" in one.modifiers else 16 if "128" in one.modifiers else 4
 
 
-def _warp(stream: WarpStream, widths: list[int], strong: list[bool]) -> WarpWork:
+def _atomic_code(one: MachineInstruction) -> int:
+    modifiers = set(one.modifiers)
+    return 2 if modifiers & _SLOW else int(bool(modifiers & _FLOATS))
+
+
+def _warp(stream: WarpStream, widths: list[int], strong: list[int]) -> WarpWork:
     accesses = stream.accesses
     code = stream.instructions.tolist()
     offsets, sectors = accesses.offsets.tolist(), accesses.sectors.tolist()

@@ -1,10 +1,14 @@
 """Hold the timing model to GPUs: predict first, then measure, then compare.
 
-python -m tests.hardware.record_timing predict FILE        # no GPU: commit FILE before the GPU is asked
-python -m tests.hardware.record_timing prepare FOLDER      # NVRTC, no GPU: one file with every cubin
-python -m tests.hardware.record_timing measure FOLDER OUT  # GPU; needs NumPy and CuPy alone: OUT/timing_DEVICE.json
-python -m tests.hardware.record_timing report FILE OUT..   # predictions beside what was measured, by category
-python -m tests.hardware.record_timing collect FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
+python -m tests.hardware.record_timing predict SET FILE        # no GPU: commit FILE before the GPU is asked
+python -m tests.hardware.record_timing prepare SET FOLDER      # NVRTC, no GPU: one file with every cubin
+python -m tests.hardware.record_timing measure SET FOLDER OUT  # GPU; NumPy and CuPy alone: OUT/SET_DEVICE.json
+ncu --csv --page raw --metrics ... python -m tests.hardware.record_timing launch SET FOLDER   # GPU: why warps stall
+python -m tests.hardware.record_timing report SET FILE OUT..   # predictions beside what was measured, by category
+python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
+
+SET: "timing", the development set (``timing_cases``), or "validation" (``validation_cases``), which the model had not
+seen when its times were predicted.
 
 Method of ``measure``: one launch between two CUDA events, median of REPEATS, minus the same for a kernel that does
 nothing. In front of the first event stands a kernel long enough for the host to queue the rest. "cold": it reads more
@@ -13,8 +17,8 @@ than L2 holds. "dirty": it writes as much. "warm": the launch itself runs just b
 
 from __future__ import annotations
 
-import gzip
 import json
+import lzma
 import statistics
 import sys
 import time
@@ -26,7 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.hardware.timing_cases import DRAM, FILE, SOURCE, TimingCase, cases
+from tests.hardware import timing_cases, validation_cases
+from tests.hardware.timing_cases import DRAM, TimingCase
 
 REPEATS = 9
 #: Bytes of the buffer that empties L2, which has 50 to 60 MiB.
@@ -53,26 +58,32 @@ extern "C" __global__ void nothing() {}
 """
 #: Cycles of the kernel in front of a warm launch: 60 us.
 _SPIN = 120_000
+SETS: dict[str, Any] = {"timing": timing_cases, "validation": validation_cases}
 
 
-def predict(path: Path) -> None:
-    """Estimate every case, cold and warm."""
+def _name(chosen: Any) -> str:
+    return next(name for name, one in SETS.items() if one is chosen)
+
+
+def predict(chosen: Any, path: Path, part: str = "1/1") -> None:
+    """Estimate every case, cold and warm. ``part``: "2/3" is the second of three parts."""
     written = {}
-    for case in cases():
+    number, parts = map(int, str(part).split("/"))
+    for case in chosen.cases()[number - 1 :: parts]:
         started = time.perf_counter()
-        written[case.name] = {"category": case.category, **_predicted(case)}
+        written[case.name] = {"category": case.category, **_predicted(chosen, case)}
         print(f"{case.name}: {written[case.name]} in {time.perf_counter() - started:.1f} s", flush=True)
     about = "microseconds without what an empty kernel takes; roofline: the arrays' bytes and the pipes' work at peak"
     record = {"about": about, "cases": written}
     path.write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
 
 
-def _predicted(case: TimingCase) -> dict[str, Any]:
+def _predicted(chosen: Any, case: TimingCase) -> dict[str, Any]:
     import softlab
     from softlab.errors import Error
     from softlab.kernel.estimation import sample_launch
 
-    kernel = softlab.Kernel(SOURCE.read_text(), case.kernel, file=FILE)
+    kernel = softlab.Kernel(chosen.SOURCE.read_text(), case.kernel, file=chosen.FILE)
     arguments = case.make()
     found: dict[str, Any] = {}
     try:
@@ -90,33 +101,33 @@ def _predicted(case: TimingCase) -> dict[str, Any]:
     return found
 
 
-def prepare(folder: Path) -> None:
+def prepare(chosen: Any, folder: Path) -> None:
     """Compile every kernel of the cases, and the helpers."""
     from softlab.cuda.compile import compile_program
 
     folder.mkdir(parents=True, exist_ok=True)
     programs: dict[str, Any] = {}
-    sources = [(case.kernel, SOURCE.read_text()) for case in cases()]
+    sources = [(case.kernel, chosen.SOURCE.read_text()) for case in chosen.cases()]
     sources += [(name, _HELPERS) for name in ("read_all", "write_all", "spin", "nothing")]
     for name, source in sources:
         if name not in programs:
-            program = compile_program(source, name, arch="sm_90", options=(), file=FILE)
+            program = compile_program(source, name, arch="sm_90", options=(), file=chosen.FILE)
             programs[name] = (program.entry, program.cubin.hex(), program.static_smem_bytes)
-    (folder / "programs.json.gz").write_bytes(gzip.compress(json.dumps(programs).encode(), mtime=0))
+    (folder / "programs.json.xz").write_bytes(lzma.compress(json.dumps(programs).encode()))
 
 
-def measure(folder: Path, out: Path) -> None:
+def measure(chosen: Any, folder: Path, out: Path) -> None:
     """Time every case on the current GPU."""
     import cupy
 
-    programs = json.loads(gzip.decompress((folder / "programs.json.gz").read_bytes()))
+    programs = json.loads(lzma.decompress((folder / "programs.json.xz").read_bytes()))
     functions = {name: _function(*program) for name, program in programs.items()}
     timer = _Timer(cupy, functions)
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     measured: dict[str, Any] = {}
     nothing = timer.times(lambda: functions["nothing"]((1, 1, 1), (32, 1, 1), ()))
     started = time.perf_counter()
-    for case in cases():
+    for case in chosen.cases():
         if time.perf_counter() - started > _SECONDS:
             print("out of time at", case.name, flush=True)
             break
@@ -138,7 +149,22 @@ def measure(folder: Path, out: Path) -> None:
         "cases": measured,
     }
     name = "h200" if "H200" in device else "h100" if "H100" in device else "gpu"
-    (out / f"timing_{name}.json").write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
+    (out / f"{_name(chosen)}_{name}.json").write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
+
+
+def launch(chosen: Any, folder: Path) -> None:
+    """Launch every third case once, for a profiler around this process."""
+    import cupy
+
+    programs = json.loads(lzma.decompress((folder / "programs.json.xz").read_bytes()))
+    for case in chosen.cases()[::3]:
+        function = _function(*programs[case.kernel])
+        arguments = [_on_gpu(cupy, a) for a in case.arguments]
+        if case.smem + programs[case.kernel][2] > 48 << 10:
+            cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
+        grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
+        function(grid, block, arguments, case.smem)
+        cupy.cuda.runtime.deviceSynchronize()
 
 
 def _function(entry: str, cubin: str, _: int) -> Any:
@@ -192,19 +218,19 @@ def _spin() -> tuple[Any, ...]:
     return (np.int64(_SPIN),)
 
 
-def report(predictions: Path, *folders: Path) -> None:
+def report(chosen: Any, predictions: Path, *folders: Path) -> None:
     """Errors by category, the worst ten, rank correlation, and the roofline's error."""
     predicted = json.loads(predictions.read_text())["cases"]
-    for path in sorted(p for folder in folders for p in folder.glob("timing_h*.json")):
+    for path in sorted(p for folder in folders for p in folder.glob(f"{_name(chosen)}_h*.json")):
         measured = json.loads(path.read_text())
-        device = path.stem.removeprefix("timing_").upper()
+        device = path.stem.rpartition("_")[2].upper()
         for cache in ("cold", "warm"):
             _print_errors(f"{device}, {cache}", _pairs(predicted, measured["cases"], device, cache))
         for name in sorted(set(predicted) - set(measured["cases"])):
             print("not measured:", name)
 
 
-def collect(predictions: Path, *folders: Path) -> None:
+def collect(chosen: Any, predictions: Path, *folders: Path) -> None:
     """Write the errors by device, state of L2 and bound, for ``Estimate.validated``, and the launches one by one."""
     from softlab.bench.predictions import FILE as LAUNCHES
     from softlab.timing.validation import RECORD
@@ -212,9 +238,9 @@ def collect(predictions: Path, *folders: Path) -> None:
     predicted = json.loads(predictions.read_text())["cases"]
     record: dict[str, Any] = {}
     launches: dict[str, list[Any]] = {}
-    for path in sorted(p for folder in folders for p in folder.glob("timing_h*.json")):
+    for path in sorted(p for folder in folders for p in folder.glob(f"{_name(chosen)}_h*.json")):
         measured = json.loads(path.read_text())
-        device = path.stem.removeprefix("timing_").upper()
+        device = path.stem.rpartition("_")[2].upper()
         for cache in ("cold", "warm"):
             errors: dict[str, list[float]] = {}
             for name, category, p, m, roof in _pairs(predicted, measured["cases"], device, cache):
@@ -268,11 +294,11 @@ def _worst(pairs: Sequence[tuple[str, str, float, float, float]]) -> list[tuple[
 
 
 def main() -> None:
-    """One of the five commands, and its paths."""
-    command, *paths = sys.argv[1:]
+    """One of the six commands, and its paths."""
+    command, chosen, *paths = sys.argv[1:]
     commands: dict[str, Callable[..., None]] = {"predict": predict, "prepare": prepare, "measure": measure}
-    commands |= {"report": report, "collect": collect}
-    commands[command](*map(Path, paths))
+    commands |= {"report": report, "collect": collect, "launch": launch}
+    commands[command](SETS[chosen], *map(Path, paths))
 
 
 if __name__ == "__main__":

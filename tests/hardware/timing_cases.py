@@ -41,7 +41,7 @@ class Array:
 
 @dataclass(frozen=True)
 class TimingCase:
-    """One launch: ``arguments`` are Arrays and pairs (dtype, number)."""
+    """One launch: ``arguments`` are Arrays and pairs (dtype, number). ``series``: launches that differ only in block size."""
 
     name: str
     category: str
@@ -50,6 +50,7 @@ class TimingCase:
     block: tuple[int, ...]
     arguments: tuple[Any, ...]
     smem: int = 0
+    series: str = ""
 
     @property
     def threads(self) -> int:

@@ -1,0 +1,99 @@
+"""DRAM as one SM sees it: its share of the rate, and what reads and writes cost that do not use whole neighbourhoods.
+
+DRAM moves 64 bytes at once, and it is quickest where neighbouring pieces of 64 bytes are wanted together. The rows
+``bandwidth.DRAM.stride.N`` say what a sector costs whose neighbours in 256 bytes are not wanted, and the rows
+``bandwidth.DRAM.write_stride.N`` say the same of stores. All costs are in bytes that could be read in the same time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from math import exp
+
+from softlab.timing.parameters import Parameters
+
+#: Cycles over which the load of the DRAM is averaged: about the time that a fetch takes.
+_WINDOW = 1000.0
+#: Sectors of 256 bytes, and how many of these are remembered as read just now.
+_PIECE, _REMEMBERED = 3, 512
+#: Sectors of 256 bytes from which on all of them count as wanted together.
+_DENSE = 7.5
+
+
+class Dram:
+    """The queue in front of the DRAM: one SM's share of it."""
+
+    def __init__(self, p: Parameters, active: int):
+        self.p = p
+        self.rate = min(p.l2_sm_bytes, p.dram_bytes / active)
+        self.free = 0.0
+        #: Bytes that were moved, and the cost of all of them.
+        self.moved = self.busy = 0.0
+        self.read = self.written = 0.0
+        self._load = self._load_time = 0.0
+        self._shares = [share for share, _ in p.loaded]
+        self._recent: OrderedDict[int, int] = OrderedDict()
+
+    def fetch(self, start: float, sector: int, share: float, dense: float) -> float:
+        """When a pair of sectors is there that ``share`` blocks bring for each other.
+
+        dense: sectors of 256 bytes that are wanted by other blocks at about the same time, 1 to 8.
+        """
+        piece = sector >> _PIECE
+        seen = self._recent.pop(piece, 0) + 1
+        self._recent[piece] = seen
+        if len(self._recent) > _REMEMBERED:
+            self._recent.popitem(last=False)
+        costs = self.p.dram_pieces
+        before = min(seen - 1, len(costs) - 2)
+        cost = (costs[-1] / 4 if dense >= _DENSE else costs[before + 1] - costs[before]) / share
+        self.read += cost
+        self.moved += 64 / share
+        return self._queued(start, cost) + self.p.dram_latency + self._loaded(start, cost)
+
+    def write(self, start: float, nbytes: float, sectors_of_8: float, whole: bool) -> float:
+        """When the DRAM has taken bytes of stored sectors, of which so many of 8 neighbours are stored."""
+        p = self.p
+        self.written += nbytes
+        if whole:
+            each = p.dram_write + p.dram_turn * min(1.0, self.read / self.written)
+            each *= max(1.0, _between(p.dram_sparse_write, sectors_of_8) / p.dram_sparse_write[-1])
+        else:
+            each = _between(p.dram_sparse_write, sectors_of_8)
+        self.moved += nbytes
+        self._count(start, nbytes * each)
+        return self._queued(start, nbytes * each)
+
+    def _queued(self, start: float, cost: float) -> float:
+        begin = start if start > self.free else self.free
+        self.free = begin + cost / self.rate
+        self.busy += cost
+        return self.free
+
+    def _count(self, start: float, cost: float) -> float:
+        passed = start - self._load_time
+        if passed > 0:
+            self._load *= exp(-passed / _WINDOW)
+            self._load_time = start
+        self._load += cost
+        return self._load / (_WINDOW * self.rate)
+
+    def _loaded(self, start: float, cost: float) -> float:
+        """Cycles that a load takes longer, since the DRAM is busy."""
+        busy = self._count(start, cost)
+        table = self.p.loaded
+        at = bisect_right(self._shares, busy)
+        if at == len(table):
+            return table[-1][1]
+        (a, ya), (b, yb) = table[at - 1], table[at]
+        return ya + (yb - ya) * (busy - a) / (b - a)
+
+
+def _between(costs: tuple[float, ...], sectors: float) -> float:
+    """The cost per byte where so many of 8 neighbouring sectors are stored: between those of 1, 2, 4 and 8."""
+    for k, cost in enumerate(costs[1:]):
+        low, high = 1 << k, 2 << k
+        if sectors <= high:
+            return costs[k] + (cost - costs[k]) * max(0.0, (sectors - low) / (high - low))
+    return costs[-1]
