@@ -117,17 +117,31 @@ def prepare(chosen: Any, folder: Path) -> None:
 
 
 def measure(chosen: Any, folder: Path, out: Path) -> None:
-    """Time every case on the current GPU."""
+    """Time every case on the current GPU that OUT does not have yet. A launch that fails ends the process."""
     import cupy
 
     programs = json.loads(lzma.decompress((folder / "programs.json.xz").read_bytes()))
     functions = {name: _function(*program) for name, program in programs.items()}
     timer = _Timer(cupy, functions)
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    measured: dict[str, Any] = {}
     nothing = timer.times(lambda: functions["nothing"]((1, 1, 1), (32, 1, 1), ()))
+    short = "h200" if "H200" in device else "h100" if "H100" in device else "gpu"
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"{_name(chosen)}_{short}.json"
+    record = json.loads(path.read_text()) if path.exists() else {}
+    record |= {
+        "about": f"One launch between CUDA events, median of {REPEATS}, minus an empty kernel; microseconds",
+        "device": device,
+        "date": time.strftime("%Y-%m-%d"),
+        "command": "python -m tests.hardware.record_timing prepare | measure",
+        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "nothing": {name: round(value, 3) for name, value in nothing.items()},
+    }
+    measured, failed = record.setdefault("cases", {}), record.setdefault("failed", {})
     started = time.perf_counter()
     for case in chosen.cases():
+        if case.name in measured or case.name in failed:
+            continue
         if time.perf_counter() - started > _SECONDS:
             print("out of time at", case.name, flush=True)
             break
@@ -136,20 +150,14 @@ def measure(chosen: Any, folder: Path, out: Path) -> None:
         if case.smem + programs[case.kernel][2] > 48 << 10:
             cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
         grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
-        found = timer.times(partial(function, grid, block, arguments, case.smem))
-        measured[case.name] = {name: round(found[name] - nothing[name], 3) for name in found}
-    out.mkdir(parents=True, exist_ok=True)
-    record = {
-        "about": f"One launch between CUDA events, median of {REPEATS}, minus an empty kernel; microseconds",
-        "device": device,
-        "date": time.strftime("%Y-%m-%d"),
-        "command": "python -m tests.hardware.record_timing prepare | measure",
-        "driver": cupy.cuda.runtime.driverGetVersion(),
-        "nothing": {name: round(value, 3) for name, value in nothing.items()},
-        "cases": measured,
-    }
-    name = "h200" if "H200" in device else "h100" if "H100" in device else "gpu"
-    (out / f"{_name(chosen)}_{name}.json").write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
+        try:
+            found = timer.times(partial(function, grid, block, arguments, case.smem))
+            measured[case.name] = {name: round(found[name] - nothing[name], 3) for name in found}
+        except Exception as error:  # this process cannot use the GPU any more: another one goes on behind the launch
+            failed[case.name] = f"{type(error).__name__}: {error}"[:200]
+        path.write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
+        if case.name in failed:
+            raise SystemExit(f"{case.name}: {failed[case.name]}")
 
 
 def launch(chosen: Any, folder: Path) -> None:

@@ -40,7 +40,9 @@ def cases() -> list[TimingCase]:
     """All launches; their names are different."""
     found: list[TimingCase] = []
 
-    def case(category: str, kernel: str, grid: Any, block: Any, *arguments: Any, smem: int = 0, series: str = "") -> None:
+    def case(
+        category: str, kernel: str, grid: Any, block: Any, *arguments: Any, smem: int = 0, series: str = ""
+    ) -> None:
         grid, block = (g if isinstance(g, tuple) else (g,) for g in (grid, block))
         name = f"{kernel}, {'x'.join(map(str, grid))} of {'x'.join(map(str, block))}"
         given = [a[1] for a in arguments if isinstance(a, tuple) and a[0] in ("i4", "u4")]
@@ -144,14 +146,20 @@ def _matrices(case: Any) -> None:
              zeros(rows), i(rows), i(cols))  # fmt: skip
     case("matrix", "small_products", 500, 256, numbers(128000, 5, "f4"), numbers(128000, 6, "f4"), zeros(128000))
     case("matrix", "transpose_naive", (16, 64), (32, 8), numbers(512 * 512, 9, "f4"), zeros(512 * 512), i(512))
-    case("matrix", "transpose_shared", (50, 40), (16, 16), numbers(800 * 640, 9, "f4"), zeros(800 * 640), i(800), i(640))
+    case(
+        "matrix", "transpose_shared", (50, 40), (16, 16), numbers(800 * 640, 9, "f4"), zeros(800 * 640), i(800), i(640)
+    )
 
 
 def _indirect(case: Any) -> None:
     for n, grid in ((1 << 17, 128), (1 << 20, 528)):
         case("gather", "permute", grid, 256, numbers(n, 9, "f4"), Array("ring", "i4", n, 40503), zeros(n), i(n))
-    case("gather", "permute", 264, 256, numbers(1 << 18, 9, "f4"), numbers(1 << 18, 1 << 18), zeros(1 << 18), i(1 << 18))
-    case("gather", "scatter", 264, 256, numbers(1 << 18, 9, "f4"), numbers(1 << 18, 1 << 19), zeros(1 << 19), i(1 << 18))
+    case(
+        "gather", "permute", 264, 256, numbers(1 << 18, 9, "f4"), numbers(1 << 18, 1 << 18), zeros(1 << 18), i(1 << 18)
+    )
+    case(
+        "gather", "scatter", 264, 256, numbers(1 << 18, 9, "f4"), numbers(1 << 18, 1 << 19), zeros(1 << 19), i(1 << 18)
+    )
     case("gather", "embed", 512, 64, numbers(4 * 5000 * 128, 9, "f4"), numbers(512, 5000), zeros(4 * 512 * 128), i(128))
     for kernel, rows, per_row, block in (("spmv_rows", 20000, 12, 128), ("spmv_warps", 6000, 70, 256)):
         n = rows * per_row
@@ -237,13 +245,25 @@ def _streams(case: Any) -> None:
 def _block_sizes(case: Any) -> None:
     for block in SERIES:
         n = 1 << 20
-        case("rows", "layer_norm", 600, block, zeros(600 * 3000), zeros(600 * 3000), i(3000), f(1e-5), series="layer_norm")
+        case(
+            "rows",
+            "layer_norm",
+            600,
+            block,
+            zeros(600 * 3000),
+            zeros(600 * 3000),
+            i(3000),
+            f(1e-5),
+            series="layer_norm",
+        )
         case("sfu", "normal_density", 135168 // block, block, numbers(135168, 9, "f4"), zeros(135168), i(48),
              series="normal_density")  # fmt: skip
         case("atomics", "count_bins_shared", 67584 // block, block, numbers(n, 1 << 30, "u4"), zeros(256, "u4"), i(n),
              i(256), smem=1024, series="count_bins_shared")  # fmt: skip
         case("divergence", "julia", (1024 // 32, 512 * 32 // block), (32, block // 32), zeros(1 << 19, "i4"), i(1024),
              i(80), series="julia")  # fmt: skip
-        case("reduction", "sum_atomic", 135168 // block, block, numbers(n, 9, "f4"), zeros(1), i(n), series="sum_atomic")
+        case(
+            "reduction", "sum_atomic", 135168 // block, block, numbers(n, 9, "f4"), zeros(1), i(n), series="sum_atomic"
+        )
         case("stream", "saxpy", -(-6_000_000 // block), block, i(6_000_000), f(2), zeros(6_000_000), zeros(6_000_000),
              series="saxpy")  # fmt: skip

@@ -44,12 +44,35 @@ def test_code_constants_and_branches_follow_from_loops():
     assert found.branch_taken == 10
 
 
-def test_atomics_take_a_lane_of_the_same_address_and_a_sector_of_others():
-    rows = {"interval_gpu__RED__ADD__sms__132": 48.0, "interval_gpu__RED__ADD__F32__sms__132": 112.0}
-    rows |= {"interval_gpu__RED__ADD__apart__132": 0.1, "interval_gpu__RED__ADD__apart__1": 5.0}
+def test_atomics_follow_from_one_word_one_line_and_all_of_l2():
+    gpu = "interval_gpu__"
+    rows = {f"{gpu}RED__ADD__sms__132": 48.0, f"{gpu}RED__ADD__F32__sms__132": 112.0, f"{gpu}RED__ADD__apart__1": 5.0}
+    rows |= {f"{gpu}RED__ADD__line__128__sms__132": 5.2, f"{gpu}RED__ADD__line__4194304__sms__132": 0.064}
+    rows |= {f"{gpu}ATOMG__ADD__line__262144__sms__132": 0.2, f"{gpu}RED__ADD__line__262144__sms__132": 0.072}
     found = with_atlas(given(), atlas(**rows))
     assert (found.atomic_lane, found.atomic_float_lane) == (1.5, 3.5)
-    assert (found.atomic_sector, found.atomic_sm) == pytest.approx((0.025, 1.25))
+    assert (found.atomic_pass, found.atomic_sector, found.atomic_sm) == pytest.approx((1.3, 0.016, 1.25))
+    assert found.atomic_return == pytest.approx(0.004)
+    assert found.atomic_units == 80
+
+
+def test_sectors_without_neighbours_and_fences_follow_from_their_rows():
+    rows = {f"bandwidth__DRAM__stride__{pitch}": rate for pitch, rate in ((32, 2400.0), (128, 960.0), (256, 640.0))}
+    pitches = ((32, 1000.0), (64, 800.0), (128, 400.0), (256, 240.0))
+    rows |= {f"bandwidth__DRAM__write_stride__{pitch}": rate for pitch, rate in pitches}
+    rows |= {
+        "bandwidth__DRAM__read__8192": 2300.0,
+        "bandwidth__L2__read__8192": 4800.0,
+        "bandwidth__L2__stride__128": 2400.0,
+    }
+    rows |= {"latency__MEMBAR__GPU__sms__1": 420.0, "latency__MEMBAR__GPU__sms__132": 590.0}
+    rows |= {"latency__MEMBAR__GPU__warps__64": 1280.0}
+    found = with_atlas(given(), atlas(**rows))
+    assert found.dram_pieces == pytest.approx((0, 120, 160, 208, 256))
+    assert found.dram_sparse_write == pytest.approx((10, 6, 3, 2.4))
+    assert found.l2_line_least == pytest.approx(2.0)
+    assert found.membar_stored == ((1.0, 420.0), (132.0, 590.0))
+    assert found.membar_stored_interval == 20
 
 
 @pytest.mark.parametrize("device", ["H200", "H100"])
@@ -63,12 +86,13 @@ def test_the_loaded_latency_follows_from_the_bytes_in_flight():
     # 600 cycles when idle, 750 at 80 % of the peak: bytes in flight per SM = rate * cycles / 132.
     curve = {200.0: 600.0, 1600.0: 750.0, 2000.0: 1200.0}
     rows = {f"bandwidth__DRAM__read__{round(rate * t / 132)}": rate for rate, t in curve.items()}
-    rows |= {"bandwidth__DRAM__copy__8192": 1900.0}
+    rows |= {"bandwidth__DRAM__copy__8192": 1800.0, "bandwidth__DRAM__write__8192": 1900.0}
     found = with_atlas(given(), atlas(**rows))
     assert found.dram_bytes == 2000
     assert interpolated(found.loaded, 0.8) == pytest.approx(150, abs=2)
     assert interpolated(found.loaded, 1.0) == pytest.approx(150, abs=2)
-    assert found.dram_write == pytest.approx(2 * 2000 / 1900 - 1)
+    assert found.dram_write == pytest.approx(2000 / 1900)
+    assert found.dram_turn == pytest.approx(2 * 2000 / 1800 - 1 - 2000 / 1900)
 
 
 def test_every_figure_without_an_atlas_has_a_source():

@@ -35,11 +35,11 @@ def test_a_second_block_shows_what_one_block_shares_with_the_others():
     assert witness(choose((1, 1, 1), 132, 8), 1) == ()
 
 
-def test_stores_far_apart_take_whole_lines_of_l2_and_pairs_of_sectors_of_dram():
+def test_stores_far_apart_take_whole_lines_of_l2_and_have_few_neighbours_in_dram():
     near = [np.arange(1000) + 1000 * k for k in range(4)]
     far = [4 * one for one in near]
     dense, sparse = (sharing(one, one, 4, 4, 50 << 20) for one in (near, far))
-    assert (dense.store_pairs, sparse.store_pairs) == (1, 2)
+    assert (dense.stored_neighbours, sparse.stored_neighbours) == (8, 2)
     assert sparse.footprint == pytest.approx(4 * dense.footprint)
 
 

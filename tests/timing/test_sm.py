@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from softlab.timing.dram import Dram
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stalls import REASONS
@@ -93,7 +94,7 @@ def streaming(action: Action, kind, blocks: int = 8, sectors: int = 4):
 def test_a_stream_from_memory_takes_its_bytes_over_the_bandwidth():
     result, memory = streaming(Action.MEMORY, load)
     size = 8 * 16 * 50 * 128
-    assert memory.dram_bytes == size
+    assert memory.dram.moved == size
     assert result.cycles == pytest.approx(size / (BARE.dram_bytes / 132) + BARE.dram_latency, rel=0.02)
     assert state(result, "long_scoreboard") > 0.5 * result.warp_cycles * 0.5
 
@@ -106,7 +107,7 @@ def test_one_block_that_waits_for_each_load_takes_the_latency():
         rows, repeat=20, requests=lambda b, w: [load(2 * k, [64 * k]) for k in range(20)], active=1, warm=1.0
     )
     assert warm.cycles == pytest.approx(20 * BARE.l2_near, rel=0.03)
-    assert memory.dram_bytes == 0
+    assert memory.dram.moved == 0
 
 
 def test_l1_answers_what_it_has():
@@ -119,14 +120,14 @@ def test_l1_answers_what_it_has():
 def test_dram_fetches_64_bytes():
     rows = [row(Pipe.LG, action=Action.MEMORY, write=0)]
     _, memory = run(rows, repeat=10, requests=lambda b, w: [load(k, [64 * k]) for k in range(10)])
-    assert memory.dram_bytes == 10 * 64
+    assert memory.dram.moved == 10 * 64
 
 
 def test_blocks_that_share_data_fetch_it_once():
     whole = Sharing((Region(0, 10**6, 4.0, 0.0, 10**6),), 0.0, 0.0)
     rows = [row(Pipe.LG, action=Action.MEMORY, write=0)]
     _, memory = run(rows, repeat=10, requests=lambda b, w: [load(k, [64 * k]) for k in range(10)], sharing=whole)
-    assert memory.dram_bytes == 10 * 64 / 4
+    assert memory.dram.moved == 10 * 64 / 4
 
 
 def test_stores_of_parts_of_sectors_take_twice_as_long():
@@ -141,25 +142,118 @@ def test_stores_of_parts_of_sectors_take_twice_as_long():
     assert time(2) == pytest.approx(2 * time(4), rel=0.05)
 
 
-def test_atomics_on_one_sector_wait_for_each_other():
-    def time(same: bool, lanes: int = 1, clashes: int = 1, floats: bool = False) -> float:
-        rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
-        spread = 0 if same else 1
-        _, memory = run(
-            rows, warps=8, repeat=50, active=1, warm=1.0,
-            parameters=replace(BARE, atomic_lane=40.0, atomic_float_lane=100.0),
-            requests=lambda b, w: [
-                (k, 0, 3, clashes, (spread * 67 * (100 * w + k),), lanes, 4, floats) for k in range(50)
-            ],
-        )  # fmt: skip
-        return memory.last_store
+def atomics(places, *, lanes: int = 1, passes: int = 1, code: int = 0, kind: int = 3, active: int = 1) -> float:
+    """Cycles until 8 warps have done 50 atomics each; ``places``: (warp, turn) -> sectors."""
+    figures = replace(
+        BARE, atomic_lane=40.0, atomic_float_lane=100.0, atomic_pass=30.0, atomic_slow_pass=70.0, atomic_units=8,
+    )  # fmt: skip
+    _, memory = run(
+        [row(Pipe.LG, action=Action.MEMORY, read=0)], warps=8, repeat=50, active=active, warm=1.0, parameters=figures,
+        requests=lambda b, w: [(k, 0, kind, passes, tuple(places(w, k)), lanes, 4, code) for k in range(50)],
+    )  # fmt: skip
+    return memory.last_store
 
-    assert time(True) >= 8 * 50 * 40
-    assert time(False) < time(True) / 10
-    # Lanes that want different words of a sector pass as one; lanes that want the same word do not.
-    assert time(True, lanes=8) == time(True)
-    assert time(True, lanes=8, clashes=2) == pytest.approx(8 * time(True), rel=0.05)
-    assert time(True, floats=True) == pytest.approx(2.5 * time(True), rel=0.05)
+
+def test_atomics_on_one_word_wait_for_each_other():
+    one = atomics(lambda w, k: [0])
+    assert one == pytest.approx(8 * 50 * 40, rel=0.03)
+    assert atomics(lambda w, k: [0], lanes=8, passes=8) == pytest.approx(8 * one, rel=0.03)
+    assert atomics(lambda w, k: [0], code=1) == pytest.approx(2.5 * one, rel=0.03)
+
+
+def test_lanes_at_different_words_of_a_sector_pass_together():
+    one = atomics(lambda w, k: [0])
+    assert atomics(lambda w, k: [0], lanes=8) == pytest.approx(0.75 * one, rel=0.03)
+    assert atomics(lambda w, k: [0], lanes=8, code=2) == pytest.approx(70 / 40 * one, rel=0.03)
+
+
+def test_a_line_is_in_one_unit_of_l2_and_512_bytes_are():
+    line = atomics(lambda w, k: [0, 1, 2, 3], lanes=32, passes=4)
+    assert line == pytest.approx(4 * 8 * 50 * 30, rel=0.03)
+    near = atomics(lambda w, k: [4 * (w % 4) + n for n in range(4)], lanes=32, passes=4)
+    assert near == pytest.approx(line, rel=0.03)
+    apart = atomics(lambda w, k: [16 * w + n for n in range(4)], lanes=32, passes=4)
+    assert apart == pytest.approx(line / 8, rel=0.05)
+
+
+def test_values_that_come_back_take_time_of_the_sm():
+    def time(kind: int) -> float:
+        return atomics(lambda w, k: [67 * 64 * (50 * w + k) + n for n in range(4)], lanes=32, passes=4, kind=kind)
+
+    assert time(2) > 1.5 * time(3)
+
+
+def test_a_sector_alone_takes_l2_as_long_as_two():
+    def time(sectors: list[int]) -> float:
+        figures = replace(BARE, l2_bytes=132.0, l2_line_least=2.0)
+        rows = [row(Pipe.LG, action=Action.MEMORY, write=0)]
+        result, memory = run(
+            rows, warps=8, repeat=40, parameters=figures, warm=1.0,
+            requests=lambda b, w: [load(k, [s + 4 * (40 * w + k) for s in sectors]) for k in range(40)],
+        )  # fmt: skip
+        return memory.l2_busy
+
+    assert time([0]) == pytest.approx(time([0, 1]))
+    assert time([0, 1, 2, 3]) == pytest.approx(2 * time([0, 2]))
+
+
+def test_sectors_of_dram_without_their_neighbours_take_longer():
+    figures = replace(BARE, dram_pieces=(0.0, 120.0, 160.0, 210.0, 256.0))
+
+    def time(step: int, dense: float = 1.0) -> float:
+        sharing = Sharing((Region(0, 10**6, 1.0, 0.0, 10**6, dense),), 0.0, 0.0)
+        rows = [row(Pipe.LG, action=Action.MEMORY, write=0)]
+        _, memory = run(
+            rows, repeat=40, parameters=figures, sharing=sharing,
+            requests=lambda b, w: [load(k, [step * k]) for k in range(40)],
+        )  # fmt: skip
+        return memory.dram.busy
+
+    assert time(8) == pytest.approx(40 * 120)
+    assert time(4) == pytest.approx(20 * 160)
+    assert time(2) == pytest.approx(10 * 256)
+    assert time(8, dense=8.0) == pytest.approx(40 * 64)
+
+
+def test_reads_among_the_writes_make_the_dram_slower():
+    dram = Dram(replace(BARE, dram_write=1.0, dram_turn=0.25), 132)
+    dram.write(0.0, 1000.0, 8.0, True)
+    alone = dram.busy
+    dram.read = dram.written = 1000.0
+    dram.write(0.0, 1000.0, 8.0, True)
+    assert dram.busy - alone == pytest.approx(1.125 * alone)
+
+
+def test_sectors_stored_in_part_without_their_neighbours_take_the_dram_longer():
+    def cost(together: float) -> float:
+        dram = Dram(replace(BARE, dram_sparse_write=(9.0, 7.0, 3.0, 2.0)), 132)
+        dram.write(0.0, 100.0, together, False)
+        return dram.busy / 100
+
+    assert [cost(n) for n in (1, 2, 4, 8)] == [9.0, 7.0, 3.0, 2.0]
+    assert cost(3) == 5.0
+
+
+def test_fences_of_an_sm_begin_one_after_the_other():
+    figures = replace(
+        BARE, membar_gpu=300.0, membar_stored=((1.0, 400.0), (132.0, 600.0)), membar_interval=50.0,
+        membar_stored_interval=80.0,
+    )  # fmt: skip
+    fence = row(Pipe.LG, action=Action.FENCE)
+
+    def time(warps: int, active: int, stored: bool) -> float:
+        rows = [row(Pipe.LG, action=Action.MEMORY), fence] if stored else [fence]
+        requests = (lambda b, w: [store(2 * k, [64 * w]) for k in range(10)]) if stored else None
+        result, _ = run(
+            rows, warps=warps, repeat=10, parameters=figures, active=active, requests=requests, details={1: (1, 0)},
+        )  # fmt: skip
+        return result.cycles / 10
+
+    figures_of_cta = run([fence], repeat=10, parameters=figures, details={0: (0, 0)})[0].cycles
+    assert figures_of_cta < 400
+    assert time(1, 1, True) == pytest.approx(400, rel=0.03)
+    assert time(1, 132, True) == pytest.approx(600, rel=0.03)
+    assert time(16, 132, True) == pytest.approx(16 * 80, rel=0.06)
 
 
 def test_waves_of_blocks_follow_each_other():

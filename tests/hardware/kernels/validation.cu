@@ -464,7 +464,7 @@ __global__ void keep_positive(const int* in, int* out, int* count, int n) {
   int lane = threadIdx.x & 31, at = 0;
   if (lane == 0) at = atomicAdd(count, __popc(votes));
   at = __shfl_sync(0xffffffff, at, 0);
-  if (keep) out[at + __popc(votes & ((1u << lane) - 1))] = in[i];
+  if (keep) out[(at + __popc(votes & ((1u << lane) - 1))) & (n - 1)] = in[i];  // the count goes on from launch to launch
 }
 __global__ void highest_of_groups(const int* in, int* best, int n, int groups) {
   for (int i = THREAD; i < n; i += STRIDE) atomicMax(&best[i % groups], in[i]);
