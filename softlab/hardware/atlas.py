@@ -54,8 +54,10 @@ Global memory
         Cycles of one load while the other warps keep N bytes in flight per SM.
     ``loaded_bandwidth.L2.N``, ``loaded_bandwidth.DRAM.N``
         Bytes per cycle of the GPU that those others move.
-    ``bandwidth.DRAM.stride.N``
-        Bytes of sectors per cycle where each request reads one sector of every N bytes.
+    ``bandwidth.DRAM.stride.N``, ``bandwidth.L2.stride.N``, ``....write_stride.N``
+        Bytes of sectors per cycle where each request reads, or stores a part of, one sector of every N bytes.
+    ``bandwidth.L2.read.sms.N``, ``bandwidth.DRAM.read.sms.N``, ``bandwidth.L2.write.sms.N``
+        Bytes per cycle of N SMs together.
     ``bandwidth.STG.partial.N``
         Stored bytes per cycle of the whole GPU where each store writes N bytes of each 32-byte sector, in L2.
     ``latency.ATOMG.ADD``, ``latency.ATOMG.CAS``, ``latency.ATOMG.EXCH``
@@ -63,6 +65,13 @@ Global memory
     ``interval_gpu.ATOMG.ADD.lanes.N``, ``.warps.N``, ``.sms.N``; ``interval_gpu.RED.ADD.lanes.N``, ``.warps.N``,
     ``.sms.N``
         Cycles per warp instruction on one address: N lanes of one warp, N warps of one SM, one warp of each of N SMs.
+    ``interval_gpu.RED.ADD.random.N.sms.M``, ``interval_gpu.RED.ADD.line.N.sms.M``
+        Each lane at a random word of N bytes; 32 neighbouring words from a random place of N bytes on. M SMs, 8 warps
+        each. Also for RED.ADD.F32, RED.MAX, RED.ADD.64, RED.ADD.F64, RED.ADD.F16x2, ATOMG.ADD and ATOMG.CAS.
+    ``interval_sm.ATOMS.ADD.random.N`` (N words; also ATOMS.POPC.INC, ATOMS.MAX, ATOMS.CAST.SPIN, LDS)
+        Atomics of shared memory at random words.
+    ``latency.MEMBAR.GPU.sms.N``, ``.warps.N``, ``.one_sm.warps.N``, and each with ``.alone``
+        A store and a fence (``alone``: a fence) of one warp of N SMs, N warps of each SM, and N warps of one SM.
     ``latency.MEMBAR.GPU``, ``latency.MEMBAR.CTA``
         A fence behind a store.
     ``latency.LDGSTS``, ``latency.UBLKCP.N`` (bulk copy of N bytes with its mbarrier), ``bandwidth.UBLKCP.N``
@@ -72,16 +81,20 @@ Control
     ``latency.BAR.SYNC.N``: a barrier of N warps that all arrive at once. ``latency.SYNCS.PHASE`` (arrive and wait),
     ``latency.SYNCS.TRYWAIT``: an mbarrier. ``latency.NANOSLEEP.0``, ``latency.CLUSTER.BARRIER.N`` (with its fence),
     ``latency.CLUSTER.BARRIER.relaxed.4``.
+    ``latency.BAR.SYNC.blocks.B.warps.N``: one of N warps, in B blocks of an SM at the same time.
     ``cost.BRA.taken``, ``cost.BRA.not_taken``, ``cost.BRA.divergent``, ``cost.CALL_RET``, ``cost.loop``
         Cycles that one branch adds, with the instructions that its note names.
     ``icache.cold``, ``icache.cold.DRAM``, ``icache.warm``, and each with ``.all_sms``: cycles per 128 bytes of code
-    that runs for the first time, issue in it. ``icache.loop.N``: cycles per instruction of a loop of N bytes.
+    that runs for the first time, issue in it. ``icache.again.cold.N``, ``.warm.N``: of N bytes that the launch before
+        executed, too. ``icache.loop.N``: cycles per instruction of a loop of N bytes.
 
 Clusters
     ``latency.DSM.LD``, ``latency.DSM.ST``, ``latency.DSM.ATOM``, ``bandwidth.DSM.LD``, ``.ST`` (bytes per cycle of
     one SM).
 
 Launches
+    ``start.cold.WHAT.blocks.N``, ``start.warm...``, ``start.cold.parameter.N.threads.M``, ``start.cold.store...``
+        How a launch begins: cycles of its first loads, and of launches that do nearly nothing beyond an empty one.
     ``launch.empty``, ``launch.small.N`` (N blocks; both microseconds per launch in a queue of launches),
     ``launch.block_interval`` (GPU-wide cycles per block that starts), ``launch.block_turnaround`` (cycles from the
     end of a block to the start of the next in its slot), both also with ``.threads.N``; ``launch.cold_TLB.N``,

@@ -2,8 +2,9 @@
 
 What follows from the rows ``interval_gpu.RED.*.random.N`` and ``.line.N`` of the atlas, N bytes:
 
-- A unit takes a sector of a request in passes. A pass has at most one lane per word. Its cost is the same for one lane
-  and for eight: random lanes in 32, in 128 and in 1024 bytes take equally long per pass. Whole lines take a little less.
+- A unit takes a sector of a request in passes. A pass has at most one lane per word. Its cost is the same for one
+  lane and for eight: random lanes in 32, in 128 and in 1024 bytes take equally long per pass. Whole lines take a little
+  less.
 - 512 bytes lie in one unit: lines in 128 bytes and in 1024 bytes differ by a factor of 2.
 - More bytes lie in more units, up to about 80. Which one is not known. The rows say how evenly they are used.
 - Passes of one word in a row wait for each other. This is longer for floats.

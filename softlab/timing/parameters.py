@@ -46,8 +46,8 @@ class Parameters:
     l2_far: float = 330.0
     dram_latency: float = 660.0
     dram_bytes: float = 2070.0
-    # The DRAM's time in read bytes: of 0 to 4 pieces of 64 bytes in 256 bytes; per stored byte; per stored byte where as
-    # much is read, in addition; per byte of sectors that are stored in part, where 1, 2, 4 and 8 of 8 neighbours are
+    # The DRAM's time in read bytes: of 0 to 4 pieces of 64 bytes in 256 bytes; per stored byte; in addition, where as
+    # much is read; per byte of sectors that are stored in part, where 1, 2, 4 and 8 of 8 neighbours are stored
     dram_pieces: tuple[float, ...] = (0.0, 64.0, 128.0, 192.0, 256.0)
     dram_write: float = 1.0
     dram_turn: float = 0.2
@@ -70,10 +70,10 @@ class Parameters:
     mio_queue: int = 6
     lg_queue: int = 10
     mio_interval: float = 2.0
-    # Atomics of L2 (:mod:`softlab.timing.atomics`): cycles of a unit per pass: of one lane, of one lane that adds a float
-    # to the same word as the one before it, of a whole sector, and of a pass that adds doubles or compares; cycles of the
-    # whole GPU per sector of a request, and per lane that gets a value back; cycles of one SM per pass, and per lane that
-    # gets a value back; units.
+    # Atomics of L2 (:mod:`softlab.timing.atomics`). Cycles of a unit per pass: of one lane; of one lane that adds a
+    # float to the same word as the one before it; of a whole sector; of one that adds doubles or compares. Cycles of
+    # the whole GPU per sector of a request, and per lane that gets a value back. Cycles of one SM per pass, and per
+    # lane that gets a value back. Units.
     atomic_lane: float = 1.0
     atomic_float_lane: float = 1.0
     atomic_pass: float = 1.0

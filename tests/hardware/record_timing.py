@@ -67,6 +67,8 @@ def _name(chosen: Any) -> str:
 
 def predict(chosen: Any, path: Path, part: str = "1/1") -> None:
     """Estimate every case, cold and warm. ``part``: "2/3" is the second of three parts."""
+    from softlab.timing.validation import MODEL
+
     written = {}
     number, parts = map(int, str(part).split("/"))
     for case in chosen.cases()[number - 1 :: parts]:
@@ -74,7 +76,7 @@ def predict(chosen: Any, path: Path, part: str = "1/1") -> None:
         written[case.name] = {"category": case.category, **_predicted(chosen, case)}
         print(f"{case.name}: {written[case.name]} in {time.perf_counter() - started:.1f} s", flush=True)
     about = "microseconds without what an empty kernel takes; roofline: the arrays' bytes and the pipes' work at peak"
-    record = {"about": about, "cases": written}
+    record = {"about": about, "model": MODEL, "cases": written}
     path.write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
 
 
@@ -243,7 +245,8 @@ def collect(chosen: Any, predictions: Path, *folders: Path) -> None:
     from softlab.bench.predictions import FILE as LAUNCHES
     from softlab.timing.validation import RECORD
 
-    predicted = json.loads(predictions.read_text())["cases"]
+    made = json.loads(predictions.read_text())
+    predicted = made["cases"]
     record: dict[str, Any] = {}
     launches: dict[str, list[Any]] = {}
     for path in sorted(p for folder in folders for p in folder.glob(f"{_name(chosen)}_h*.json")):
@@ -256,7 +259,7 @@ def collect(chosen: Any, predictions: Path, *folders: Path) -> None:
                 errors.setdefault(bound, []).append(round(p / m - 1, 4))
                 row = [name, category, bound, p, round(m, 4), roof]
                 launches.setdefault(f"{device}.{cache}", []).append(row)
-            record[f"{device}.{cache}"] = {"date": measured["date"], "errors": errors}
+            record[f"{device}.{cache}"] = {"date": measured["date"], "model": made["model"], "errors": errors}
     RECORD.parent.mkdir(exist_ok=True)
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
     rows_of = {key: ",\n".join(map(json.dumps, rows)) for key, rows in launches.items()}

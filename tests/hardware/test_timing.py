@@ -8,26 +8,45 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.hardware import timing_cases, validation_cases
 from tests.hardware.record_timing import _pairs, _print_errors, _worst
-from tests.hardware.timing_cases import DRAM, Array, cases
+from tests.hardware.timing_cases import Array
 
-PREDICTED = Path(__file__).parent.parent / "data" / "timing_predicted.json"
+DATA = Path(__file__).parent.parent / "data"
+SETS = {"timing": timing_cases, "validation": validation_cases}
 
 
-def test_the_set_has_launches_of_many_kinds():
-    found = cases()
+@pytest.mark.parametrize("chosen", SETS.values(), ids=SETS)
+def test_the_set_has_launches_of_many_kinds(chosen):
+    found = chosen.cases()
     assert len(found) >= 120
     assert len({case.name for case in found}) == len(found)
-    assert sum(case.category not in DRAM for case in found) >= 2 / 3 * len(found)
+    assert sum(case.category not in chosen.DRAM for case in found) >= 2 / 3 * len(found)
     assert len({case.category for case in found}) >= 12
 
 
-def test_every_launch_has_a_prediction():
-    predicted = json.loads(PREDICTED.read_text())["cases"]
-    assert set(predicted) == {case.name for case in cases()}
+@pytest.mark.parametrize("name", SETS)
+def test_every_launch_has_a_prediction(name):
+    predicted = json.loads((DATA / f"{name}_predicted.json").read_text())["cases"]
+    assert set(predicted) == {case.name for case in SETS[name].cases()}
     for name, case in predicted.items():
         assert case["H200.cold"] > 0, name
         assert case["H200.warm"] > 0, name
+
+
+def test_no_kernel_of_the_validation_set_is_one_of_the_development_set():
+    known = {case.kernel.partition("<")[0] for case in timing_cases.cases()}
+    assert not known & {case.kernel.partition("<")[0] for case in validation_cases.cases()}
+
+
+def test_a_series_differs_only_in_its_block_size():
+    series = validation_cases.series()
+    assert len(series) >= 5
+    by_name = {case.name: case for case in validation_cases.cases()}
+    for names in series.values():
+        found = [by_name[name] for name in names]
+        assert len({case.block for case in found}) == len(validation_cases.SERIES)
+        assert len({(case.kernel, case.arguments, case.smem) for case in found}) == 1
 
 
 def test_a_ring_leads_through_the_whole_table():

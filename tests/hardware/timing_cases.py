@@ -41,7 +41,10 @@ class Array:
 
 @dataclass(frozen=True)
 class TimingCase:
-    """One launch: ``arguments`` are Arrays and pairs (dtype, number). ``series``: launches that differ only in block size."""
+    """One launch: ``arguments`` are Arrays and pairs (dtype, number).
+
+    ``series``: the name of the launches that differ from this one only in their block size.
+    """
 
     name: str
     category: str

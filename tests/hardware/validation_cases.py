@@ -51,8 +51,9 @@ def cases() -> list[TimingCase]:
             name += f", {[a.size for a in arguments if isinstance(a, Array)]}"
         found.append(TimingCase(name, category, kernel, grid, block, arguments, smem, series))
 
-    for part in (_chains, _arithmetic, _shared, _reductions, _matrices, _indirect, _atomics, _control, _images, _streams,
-                 _block_sizes):  # fmt: skip
+    for part in (_chains, _arithmetic, _shared, _reductions, _matrices, _indirect, _atomics, _control):
+        part(case)
+    for part in (_images, _streams, _block_sizes):
         part(case)
     return found
 
@@ -142,8 +143,8 @@ def _matrices(case: Any) -> None:
     case("matrix", "gemm_naive", (10, 20), (32, 8), numbers(160 * 200, 5, "f4"), numbers(200 * 320, 5, "f4"),
          zeros(160 * 320), i(160), i(320), i(200))  # fmt: skip
     for rows, cols, block in ((1000, 1000, 128), (264, 4096, 256)):
-        case("matrix", "gemv_warp", -(-rows * 32 // block), block, numbers(rows * cols, 5, "f4"), numbers(cols, 5, "f4"),
-             zeros(rows), i(rows), i(cols))  # fmt: skip
+        case("matrix", "gemv_warp", -(-rows * 32 // block), block, numbers(rows * cols, 5, "f4"),
+             numbers(cols, 5, "f4"), zeros(rows), i(rows), i(cols))  # fmt: skip
     case("matrix", "small_products", 500, 256, numbers(128000, 5, "f4"), numbers(128000, 6, "f4"), zeros(128000))
     case("matrix", "transpose_naive", (16, 64), (32, 8), numbers(512 * 512, 9, "f4"), zeros(512 * 512), i(512))
     case(

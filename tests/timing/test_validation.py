@@ -7,6 +7,7 @@ import json
 from softlab.hardware.devices import resolve
 from softlab.timing import validation
 from softlab.timing.parameters import Parameters
+from tests.hardware import timing_cases
 from tests.hardware.record_timing import collect
 
 
@@ -24,13 +25,16 @@ def test_collected_errors_are_what_an_estimate_says(tmp_path, monkeypatch):
     predicted = {f"launch {n}": {"category": "tiny", "bound": "launch", "roofline": 1.0} for n in range(1, 8)}
     for n, case in enumerate(predicted.values(), 1):
         case |= {f"H200.{cache}": 1.2 * n for cache in ("cold", "warm")}
-    (tmp_path / "predicted.json").write_text(json.dumps({"cases": predicted}))
+    (tmp_path / "predicted.json").write_text(json.dumps({"model": validation.MODEL, "cases": predicted}))
     measured = {f"launch {n}": {"cold": n, "warm": n} for n in range(1, 8)}
     (tmp_path / "timing_h200.json").write_text(json.dumps({"date": "2026-11-22", "cases": measured}))
-    collect(tmp_path / "predicted.json", tmp_path)
+    collect(timing_cases, tmp_path / "predicted.json", tmp_path)
     validation._record.cache_clear()
     text = validation.validated(resolve("H200"), "launch", "warm", Parameters("H200"))
     h100 = validation.validated(resolve("H100"), "launch", "warm", Parameters("H100"))
     validation._record.cache_clear()
     assert "off by 20% in the median" in text
+    assert "earlier version" not in text
+    older = validation.sentence({"date": "", "model": 0, "errors": {"launch": [0.2] * 7}}, "H200", "launch", "warm")
+    assert "by an earlier version of the model" in older
     assert h100.startswith("not validated")
