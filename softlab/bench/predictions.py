@@ -1,6 +1,6 @@
 """The timing model held to GPUs, launch by launch: what it predicted before anybody measured, and what was measured.
 
-The launches are kernels of a few lines, each about one mechanism of the GPU (``tests/hardware/timing_cases.py``).
+The launches are kernels as people write them, which the model had not seen (``tests/hardware/validation_cases.py``).
 ``python -m tests.hardware.record_timing collect`` writes them; its docstring says how the others were made. Times are
 those of the kernel, without what an empty kernel takes.
 """
@@ -26,6 +26,11 @@ _EXPLANATIONS = {
     "scatter": "Stores that fill sectors in part. When L2 has to read the rest from DRAM is not known.",
     "long_": "Code that fits in no instruction cache comes from L2, and how fast it comes was not measured yet.",
     "count_one": "All lanes add to one address, and how the unit merges them is not known.",
+    "add_doubles": "Adding doubles is slow at one line. The model takes it to be slow at all of them.",
+    "count_bins_shared": "Blocks that add their bins to the same lines at the end do so while others still count.",
+    "many_passes": "Half of the blocks have nothing to do, and such a block was simulated.",
+    "julia": "The slowest SM decides. The model simulates a middling one.",
+    "wide_poly": "How fast code that runs once comes is not known well enough.",
     "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
     "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",
     "cache": "L2 has two halves, and a hash that is not known decides which line lies where.",

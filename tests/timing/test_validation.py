@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from softlab.bench import predictions
 from softlab.hardware.devices import resolve
 from softlab.timing import validation
 from softlab.timing.parameters import Parameters
@@ -22,6 +23,7 @@ def test_the_sentence_is_about_launches_with_the_same_bound():
 
 def test_collected_errors_are_what_an_estimate_says(tmp_path, monkeypatch):
     monkeypatch.setattr(validation, "RECORD", tmp_path / "data" / "validated.json")
+    monkeypatch.setattr(predictions, "FILE", tmp_path / "data" / "launches.json")
     predicted = {f"launch {n}": {"category": "tiny", "bound": "launch", "roofline": 1.0} for n in range(1, 8)}
     for n, case in enumerate(predicted.values(), 1):
         case |= {f"H200.{cache}": 1.2 * n for cache in ("cold", "warm")}
