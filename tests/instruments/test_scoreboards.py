@@ -227,7 +227,7 @@ def test_a_flip_that_takes_a_needed_cover_away_is_reported():
 
 
 @pytest.mark.slow
-def test_a_thousand_flips():
+def test_flips_in_many_kernels():
     made = [f for program in gallery(ARCH, most=40) for f in disassemble(program).functions]
-    reported, harmless = judge_flips(made, 1000, seed=14)
+    reported, harmless = judge_flips(made, 400, seed=14)
     assert reported > 3 * harmless

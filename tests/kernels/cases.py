@@ -5,6 +5,7 @@ The same cases run in the emulator and, marked ``gpu``, on a GPU.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from softlab import plans
 from softlab.cuda.compile import Program, compile_program, kernel_sources
-from softlab.dtypes import element_type
+from softlab.dtypes import ELEMENT_TYPES, element_type
 from softlab.errors import PlanError
 from softlab.kernel import Kernel
 from softlab.plans import Plan
@@ -64,6 +65,16 @@ def variants() -> list[Variant]:
     uncached = [Variant("block_uncached", dtype, op) for dtype in (*DTYPES, "float64") for op in OPS]
     accurate = [Variant("warp", "float32", op, options=("-DSOFTLAB_ACCURATE",)) for op in OPS]
     return [*warp, *smem, *uncached, *accurate]
+
+
+def dealt(lengths: Sequence[int], dtype: str, op: str, further: int = 0) -> tuple[int, ...]:
+    """Half of the lengths: the first, the last, and every second pair of neighbours, an odd and an even number.
+
+    Types and operators take turns, so that each length still meets every type and every operator.
+    """
+    turn = list(ELEMENT_TYPES).index(dtype) + op.startswith("log_") + further
+    last = len(lengths) - 1
+    return tuple(n for k, n in enumerate(lengths) if k in (0, last) or (k // 2 + turn) % 2 == 0)
 
 
 def rows_for(cols: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 from softlab import plans
 from softlab.dtypes import ELEMENT_TYPES, element_type
 from softlab.plans import Plan
-from tests.kernels.cases import kernel_of, matrix, program_of, special_rows
+from tests.kernels.cases import dealt, kernel_of, matrix, program_of, special_rows
 from tests.kernels.test_fast import BACKWARD, FORWARD, assert_forward, launched
 from tests.kernels.test_gradients import Variant, special_inputs
 from tests.reference import assert_gradient, assert_within, reference
@@ -33,7 +33,7 @@ def ran(plan: Plan, *inputs: np.ndarray, grid: int = 0, out: np.ndarray | None =
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
 @pytest.mark.parametrize("op", FORWARD)
 def test_rows_with_special_values(op: str, dtype: str) -> None:
-    for cols in (*COLS, LONG_COLS[dtype]):
+    for cols in dealt((*COLS, LONG_COLS[dtype]), dtype, op):
         x = special_rows(cols, dtype)
         got = ran(tile(*x.shape, dtype, op), x)
         assert_forward(got, x, op, f"{dtype} {op}, special rows of {cols}")
@@ -43,7 +43,7 @@ def test_rows_with_special_values(op: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("op", BACKWARD)
 def test_gradients_with_special_values(op: str, dtype: str) -> None:
-    for cols in (*COLS, LONG_COLS[dtype]):
+    for cols in dealt((*COLS, LONG_COLS[dtype]), dtype, op):
         dy, y = special_inputs(cols, Variant("warp", dtype, op))
         assert_gradient(ran(tile(*dy.shape, dtype, op), dy, y), dy, y, op, what=f"{dtype} {op}, special rows of {cols}")
 

@@ -12,6 +12,7 @@ from softlab.plans import Plan, short_rows
 from softlab.plans.planner import OPERATORS
 from softlab.plans.resources import Resources
 from softlab.plans.short_rows import Problem
+from tests.kernels.cases import dealt
 
 EVERY = [(op, dtype) for op in OPERATORS for dtype in ELEMENT_TYPES]
 SINGLE = [(op, dtype) for op, dtype in EVERY if dtype != "float64"]
@@ -106,7 +107,7 @@ def test_memory_bounds_both_kernels_alike() -> None:
 def test_issue_is_what_the_emulator_counts(op: str, dtype: str) -> None:
     """A unit of the cost is about 25 PTX instructions of a warp, half of that where a lane has a row of its own."""
     rows, draw = 256, np.random.default_rng(3)
-    for cols in (1, 3, 5, 6, 12, 17, 20):
+    for cols in dealt((1, 3, 5, 6, 12, 17, 20), dtype, op):
         given = [
             draw.standard_normal((rows, cols)).astype(element_type(dtype).numpy) for _ in range(op.count("_back") + 1)
         ]
