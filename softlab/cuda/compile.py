@@ -19,13 +19,14 @@ from types import MappingProxyType
 from typing import Any
 
 from softlab.cuda.cache import read_record, write_record
+from softlab.cuda.logs import assembler_report, kernels_of, rejection
 from softlab.cuda.shims import shim_headers
 from softlab.errors import CompileError
 
 #: Raise when the meaning of a cached entry changes.
 _CACHE_FORMAT = 4
 _ARCHITECTURE = re.compile(r"sm_\d+[af]?")
-_KERNEL = re.compile(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(")
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -233,7 +234,7 @@ def compile_program(
         return _compile(source, name, arch, options, file, version, headers)
     if program := _read_cache(entry_of(name)):
         return program
-    for other in dict.fromkeys(_KERNEL.findall(source)) if name.isidentifier() else ():
+    for other in kernels_of(source) if name.isidentifier() else ():
         compiled = _read_cache(entry_of(other)) if other != name else None
         if compiled is not None and (program := compiled.sibling(name)):
             return program
@@ -353,7 +354,8 @@ def _compiled(
             for name in names:
                 nvrtc.getLoweredName(handle, name)
         except nvrtc.NVRTCError as error:
-            raise _rejected(source, name, file, nvrtc.getProgramLog(handle), error) from None
+            sources = {file: source, **kernel_sources()}
+            raise rejection(name, file, sources, nvrtc.getProgramLog(handle), error) from None
         yield handle, nvrtc.getProgramLog(handle)
     finally:
         nvrtc.destroyProgram(handle)
@@ -367,50 +369,3 @@ def _whole_elf(cubin: bytes) -> bytes:
     headers_at = int.from_bytes(cubin[32:40], "little")
     size, count = int.from_bytes(cubin[54:56], "little"), int.from_bytes(cubin[56:58], "little")
     return cubin.ljust(headers_at + size * count, b"\0")
-
-
-def _rejected(source: str, name: str, file: str, log: str, error: Exception) -> CompileError:
-    """The log, and beneath it each source line that it speaks of, with its number and neighbours."""
-    log = log.strip("\0 \n")
-    if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
-        listed = ", ".join(dict.fromkeys(_KERNEL.findall(source))) or "no kernel at all"
-        return CompileError(
-            f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
-            f"instantiation of a template such as 'copy<float, 4>'. NVRTC says:\n{log}",
-            log=log,
-        )
-    shown = [_excerpt(text, where, log) for where, text in {file: source, **kernel_sources()}.items()]
-    message = f"NVRTC cannot compile kernel {name!r} of {file}:\n{log or error}"
-    return CompileError("\n\n".join([message, *filter(None, shown)]), log=log)
-
-
-def _excerpt(source: str, file: str, log: str) -> str:
-    """The numbered lines of a source that the log speaks of ("k.cu(3): error", "at line 3 of k.cu"), or ""."""
-    where = re.escape(file)
-    wanted = {int(a or b) for a, b in re.findall(rf"\b{where}\((\d+)\)|at line (\d+) of {where}", log)}
-    lines = source.splitlines()
-    shown = sorted({k for n in wanted for k in (n - 1, n, n + 1) if 1 <= k <= len(lines)})
-    numbered = [f"{'>' if n in wanted else ' '}{n:5d} | {lines[n - 1]}" for n in shown]
-    return "\n".join([f"{file}:", *numbered]) if numbered else ""
-
-
-_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
-
-
-def assembler_report(log: str, entry: str) -> dict[str, int]:
-    """The assembler's report on one entry function in ``--ptxas-options=-v`` form."""
-    section = log.partition(f"Compiling entry function '{entry}'")[2].partition("Compiling entry function")[0]
-
-    def number(pattern: str) -> int | None:
-        found = re.search(pattern, section)
-        return int(found.group(1)) if found else None
-
-    registers = number(r"Used (\d+) registers")
-    if registers is None:
-        raise CompileError(f"the assembler gave no resource report for {entry}:\n{log}", log=log)
-    return {
-        "registers": registers,
-        "static_smem_bytes": number(r"(\d+) bytes smem") or 0,
-        "local_bytes": number(r"(\d+) bytes stack frame") or 0,
-        "spill_bytes": (number(r"(\d+) bytes spill stores") or 0) + (number(r"(\d+) bytes spill loads") or 0),
-    }

@@ -7,7 +7,8 @@ from pathlib import PurePath
 from typing import Any
 
 from softlab.cuda.assembler import assemble
-from softlab.cuda.compile import Program, assembler_report
+from softlab.cuda.compile import Program
+from softlab.cuda.logs import assembler_report
 from softlab.errors import CompileError, Error
 from softlab.kernel.mangled_names import qualified_name
 

@@ -1,0 +1,62 @@
+"""What NVRTC's log says: the assembler's report on a kernel, and why a source is rejected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from softlab.errors import CompileError
+
+_KERNEL = re.compile(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(")
+
+
+def kernels_of(source: str) -> list[str]:
+    """The names of the ``__global__`` functions in a source, each once."""
+    return list(dict.fromkeys(_KERNEL.findall(source)))
+
+
+def rejection(name: str, file: str, sources: Mapping[str, str], log: str, error: Exception) -> CompileError:
+    """The log, and beneath it each source line that it speaks of, with its number and neighbours.
+
+    ``sources``: the texts by file name; ``file`` is the one with the kernel ``name``.
+    """
+    log = log.strip("\0 \n")
+    if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
+        listed = ", ".join(kernels_of(sources[file])) or "no kernel at all"
+        return CompileError(
+            f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
+            f"instantiation of a template such as 'copy<float, 4>'. NVRTC says:\n{log}",
+            log=log,
+        )
+    shown = [_excerpt(text, where, log) for where, text in sources.items()]
+    message = f"NVRTC cannot compile kernel {name!r} of {file}:\n{log or error}"
+    return CompileError("\n\n".join([message, *filter(None, shown)]), log=log)
+
+
+def _excerpt(source: str, file: str, log: str) -> str:
+    """The numbered lines of a source that the log speaks of ("k.cu(3): error", "at line 3 of k.cu"), or ""."""
+    where = re.escape(file)
+    wanted = {int(a or b) for a, b in re.findall(rf"\b{where}\((\d+)\)|at line (\d+) of {where}", log)}
+    lines = source.splitlines()
+    shown = sorted({k for n in wanted for k in (n - 1, n, n + 1) if 1 <= k <= len(lines)})
+    numbered = [f"{'>' if n in wanted else ' '}{n:5d} | {lines[n - 1]}" for n in shown]
+    return "\n".join([f"{file}:", *numbered]) if numbered else ""
+
+
+def assembler_report(log: str, entry: str) -> dict[str, int]:
+    """The assembler's report on one entry function in ``--ptxas-options=-v`` form."""
+    section = log.partition(f"Compiling entry function '{entry}'")[2].partition("Compiling entry function")[0]
+
+    def number(pattern: str) -> int | None:
+        found = re.search(pattern, section)
+        return int(found.group(1)) if found else None
+
+    registers = number(r"Used (\d+) registers")
+    if registers is None:
+        raise CompileError(f"the assembler gave no resource report for {entry}:\n{log}", log=log)
+    return {
+        "registers": registers,
+        "static_smem_bytes": number(r"(\d+) bytes smem") or 0,
+        "local_bytes": number(r"(\d+) bytes stack frame") or 0,
+        "spill_bytes": (number(r"(\d+) bytes spill stores") or 0) + (number(r"(\d+) bytes spill loads") or 0),
+    }
