@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 
 import softlab
 from softlab import course
+from tests.conftest import SLOW
 from tests.tools import notebooks
 from tests.tools.constraints import canonical
 
@@ -288,3 +289,10 @@ def test_extras_are_those_of_the_readme():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = set(re.findall(r"softlab\[([\w,]+)\]", (ROOT / "README.md").read_text()))
     assert {extra for group in named for extra in group.split(",")} <= set(extras)
+
+
+@pytest.mark.parametrize("start", SLOW)
+def test_what_make_check_leaves_out_is_there(start: str) -> None:
+    path, _, name = start.partition("::")
+    assert (ROOT / path).exists()
+    assert not name or f"def {name.rpartition('::')[2]}" in (ROOT / path).read_text()
