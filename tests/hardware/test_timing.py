@@ -49,6 +49,16 @@ def test_a_series_differs_only_in_its_block_size():
         assert len({(case.kernel, case.arguments, case.smem) for case in found}) == 1
 
 
+def test_the_first_stall_reason_is_that_of_nsight_compute():
+    """Of the launches that were profiled; the predictions are those made before."""
+    predicted = json.loads((DATA / "validation_predicted.json").read_text())["cases"]
+    measured = json.loads((DATA / "validation_stalls_h100.json").read_text())["cases"]
+    first = {name: next(iter(shares)) for name, shares in measured.items()}
+    same = [predicted[name]["stall"] == reason for name, reason in first.items()]
+    assert len(same) >= 50
+    assert sum(same) >= 0.85 * len(same)
+
+
 def test_a_ring_leads_through_the_whole_table():
     ring = Array("ring", "i4", 1 << 12, 65).make()
     at, seen = 0, set()
