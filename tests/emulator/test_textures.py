@@ -229,8 +229,9 @@ def test_the_comparison_with_a_gpu() -> None:
 def test_textures_and_surfaces_on_a_gpu() -> None:
     cupy = pytest.importorskip("cupy")
     for mode in textures.compared(cupy, 4096):
-        exact = mode["filter"] == "point" or not mode["normalized"]
-        assert mode["equal"] >= 4096 * (0.98 if exact else 0.5), mode
+        # tests/data/textures_h100.json: in three dimensions with clamped edges some weights differ by a step.
+        least = 0.999 if mode["filter"] == "point" else 0.95 if mode["dimensions"] < 3 else 0.8
+        assert mode["equal"] >= 4096 * least, mode
         assert mode["filter"] == "point" or mode["largest_difference"] < 2**-5, mode
     array = RNG.integers(0, 256, (3, 5, 4)).astype(np.uint8)
     to = cupy.zeros_like(cupy.asarray(array))
