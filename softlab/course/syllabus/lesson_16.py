@@ -114,10 +114,7 @@ LESSON = Lesson(
         ),
         MultipleChoice(
             id="16-trust-it-least",
-            answers=(
-                "alu", "atomics", "barrier", "blocks", "cache", "code", "divergence", "fma", "fp64", "latency",
-                "occupancy", "sfu", "shared", "stream", "tail", "tiny",
-            ),
+            answers=tuple(sorted(categories())),
             right=least_trusted,
             hint="Look at the last row of the picture: the categories are in the order of their median errors.",
         ),
