@@ -174,38 +174,6 @@ struct Pipeline {
   }
 };
 
-// One element of a row's head and tail in each lane. A load takes longer than the SMs need for a row, so a mailbox warp
-// loads those of `edges_ahead` rows ahead.
-constexpr int edges_ahead = 8;
-
-template<class Operator, int pack_size>
-struct EdgeElement {
-  using T = typename Operator::Element;
-  using Compute = typename Operator::Compute;
-  InputPacks<Operator, 1> element;
-
-  __device__ void load(const ThreadSlice& slice, const T* const (&source)[Operator::inputs]) {
-    const int which = slice.first_head_tail;
-    element.fill();
-    element.load_if(which < slice.head_tail, source, slice.template head_tail_offset<pack_size>(which));
-  }
-  template<class Result>
-  __device__ void store(const ThreadSlice& slice, T* target, Result result) {
-    const int which = slice.first_head_tail;
-    element.template visit<true>([&](Compute* values) { values[0] = result(values); });
-    store_if(which < slice.head_tail, target + slice.template head_tail_offset<pack_size>(which),
-             element.input[0].word);
-  }
-  template<bool propagate = false>
-  __device__ Compute largest() const {
-    return static_cast<Compute>(element.input[0].elem[0]);
-  }
-  template<bool change, class Function>
-  __device__ void visit(Function f) {
-    element.template visit<change>(f);
-  }
-};
-
 // The whole kernel: first the setup, then the loop of the compute warps, then the two mailbox warps.
 template<
     class Operator, int pack_size, int packs, int stages, int rows_in_flight, int block_size, int blocks_per_row,
@@ -310,19 +278,15 @@ __device__ void fast_grid_rows(
   }
 
   using Reread = typename Operator::Reread;
-  constexpr int ahead = unaligned ? edges_ahead : 1;
-  EdgeElement<Reread, pack_size> edges[ahead];
+  using HeadAndTail = RowFragment<Reread, pack_size, 1, 32, unaligned>;
   const int lane = threadIdx.x % 32;
   const bool publishes = threadIdx.x < block_size + 32;
   const GroupMailbox mailbox(workspace + static_cast<long long>(group) * GroupMailbox::workspace_words);
-  if constexpr (unaligned) {
-    static_assert(body_alignment<T, pack_size> - 1 + pack_size - 1 <= 32, "a lane has one element at most");
-#pragma unroll
-    for (int a = 0; a < ahead; ++a) {
-      edges[a].element.fill();
-      if (rank == 0) { edges[a].load(slice_of(a, lane), source); }
-    }
-  }
+  const auto head_and_tail_of = [&](int iteration) {
+    ThreadSlice slice = slice_of(iteration, lane);
+    slice.stop = 0;  // no pack of the body
+    return slice;
+  };
   __shared__ unsigned int rows_before;
   if (publishes) { rows_before = mailbox.rows_before(); }
   asm volatile("bar.sync 1, 64;" ::: "memory");  // both mailbox warps, and no other: invariant 7
@@ -330,47 +294,41 @@ __device__ void fast_grid_rows(
 
   // Publish: this block's partial of each row goes to the mailbox; in block 0 that of head and tail, too.
   if (publishes) {
-    for (int first = 0; first < iterations; first += ahead) {
-#pragma unroll
-      for (int a = 0; a < ahead; ++a) {
-        const int iteration = first + a;
-        if (iteration >= iterations) { break; }
-        barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);  // invariants 4 and 6
-        if constexpr (unaligned) {
-          if (rank == 0) {
-            const Statistic statistic = Reread::template reduce_group<32>(edges[a]);
-            if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, blocks_per_row, statistic); }
-            edges[a].load(slice_of(iteration + ahead, lane), source);
-          }
-        }
-        const Statistic statistic =
-            Operator::template merge_partials<power_of_two_from(warps)>(warp_partials[iteration % slots]);
-        if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, rank, statistic); }
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+      HeadAndTail head_and_tail;
+      if constexpr (unaligned) {
+        if (rank == 0) { head_and_tail.load(head_and_tail_of(iteration), source); }
       }
+      barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);  // invariants 4 and 6
+      if constexpr (unaligned) {
+        if (rank == 0) {
+          const Statistic statistic = Reread::template reduce_group<32>(head_and_tail);
+          if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, blocks_per_row, statistic); }
+        }
+      }
+      const Statistic statistic =
+          Operator::template merge_partials<power_of_two_from(warps)>(warp_partials[iteration % slots]);
+      if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, rank, statistic); }
     }
     return;
   }
   // Poll: all partials of each row become the row's statistic. Block 0 writes head and tail, too.
-  for (int first = 0; first < iterations; first += ahead) {
-#pragma unroll
-    for (int a = 0; a < ahead; ++a) {
-      const int iteration = first + a;
-      if (iteration >= iterations) { break; }
-      barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);  // invariant 4
-      Statistic statistic[(partials + 31) / 32];
-      mailbox.poll(iteration, first_tag + iteration, lane, statistic, Operator::identity());
-      const Statistic row = Operator::merge_lane_partials(statistic);
-      if (lane == 0) {
-        row_statistic[iteration % slots] = row;
-        barrier_arrive(&row_ready[iteration % slots]);
-      }
-      __syncwarp();
-      if constexpr (unaligned) {
-        if (rank == 0) {
-          edges[a].store(slice_of(iteration, lane), target, typename Reread::Result(row, row));
-          edges[a].load(slice_of(iteration + ahead, lane), source);
-        }
-      }
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    HeadAndTail head_and_tail;
+    if constexpr (unaligned) {
+      if (rank == 0) { head_and_tail.load(head_and_tail_of(iteration), source); }
+    }
+    barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);  // invariant 4
+    Statistic statistic[(partials + 31) / 32];
+    mailbox.poll(iteration, first_tag + iteration, lane, statistic, Operator::identity());
+    const Statistic row = Operator::merge_lane_partials(statistic);
+    if (lane == 0) {
+      row_statistic[iteration % slots] = row;
+      barrier_arrive(&row_ready[iteration % slots]);
+    }
+    __syncwarp();
+    if constexpr (unaligned) {
+      if (rank == 0) { head_and_tail.store(head_and_tail_of(iteration), target, typename Reread::Result(row, row)); }
     }
   }
   if (rank == 0 && lane == 0 && iterations > 0) { mailbox.set_rows_before(rows_before + iterations); }

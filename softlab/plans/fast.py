@@ -112,7 +112,9 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
         return pipeline(request, log, row, cut)
     again = "twice" if request.policy != INVARIANT else "three times"
     take(request, log, STREAM, f"no kernel holds the row: it is read {again}", packs=row.packs)
-    return stream(request, log, row, Cut(cuts or 1, 512 if cuts else 1024, STREAM_PACKS[row.inputs]))
+    return stream(
+        request, log, row, Cut(cuts or 1, 512 if cuts else 1024, STREAM_PACKS[request.element.itemsize, row.inputs])
+    )
 
 
 def _tile_is_cheaper(request: PlanRequest, log: StepLog) -> bool:

@@ -40,7 +40,7 @@ def write(folder: Path, cells: Iterable[Cell], seed: int) -> None:
     numbers = {key: number for number, key in enumerate(kernels)}
     jobs = [job_of(made, label, numbers[made.file, made.name], torch) for made, label, torch in planned]
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "programs.json.xz").write_bytes(lzma.compress(json.dumps(programs).encode(), preset=9))
+    (folder / "programs.json.xz").write_bytes(lzma.compress(json.dumps(programs).encode(), preset=6))
     about = {"nvrtc": nvrtc_version(), "sources": sources_digest(), "seed": seed, "jobs": [asdict(job) for job in jobs]}
     (folder / "plan.json").write_text(json.dumps(about))
     size = sum((folder / name).stat().st_size for name in ("programs.json.xz", "plan.json"))

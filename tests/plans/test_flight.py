@@ -1,0 +1,61 @@
+"""Bytes in flight: the registers are the compiler's, and the plan takes what brings enough."""
+
+from __future__ import annotations
+
+import pytest
+
+from softlab import plans
+from softlab.cuda.compile import compile_reports, kernel_sources
+from softlab.hardware.devices import Device
+from softlab.plans import flight
+from softlab.plans.fast_limits import Cut
+from softlab.plans.resources import Resources
+
+H200 = Device.named("H200")
+
+
+def made(cols: int, dtype: str, op: str = "softmax") -> plans.Plan:
+    return plans.plan(
+        40_000, cols, dtype, op=op, policy="fast", device="H200", lookup=lambda *_: Resources(64, 0, 0, 0, "")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "packs"),
+    [
+        ("fast_block<__nv_bfloat16, Algorithm::softmax, 8, 4, 128, true>", (2, 1, True), 4),
+        ("fast_block<float, Algorithm::log_softmax, 4, 3, 128, false>", (4, 1, False), 3),
+        ("fast_block_backward<__nv_bfloat16, Algorithm::softmax, 8, 2, 128, true>", (2, 2, True), 2),
+        ("fast_block<double, Algorithm::log_softmax, 2, 8, 128, true>", (8, 1, True), 8),
+    ],
+)
+def test_the_most_registers_are_as_compiled(name: str, key: tuple[int, int, bool], packs: int) -> None:
+    report = compile_reports(kernel_sources()["fast_block.cuh"], [name], arch="sm_90", file="fast_block.cuh")[name]
+    assert report["spill_bytes"] == 0
+    assert flight.REGISTERS[key][packs - 1] == -(-report["registers"] // 8) * 8
+
+
+def test_more_blocks_on_an_sm_are_more_in_flight() -> None:
+    """772 packs of 16-bit elements: 256 threads with 4 packs each bring more than 512 with 2."""
+    row = {"packs": 772, "row_bytes": 12366, "itemsize": 2, "inputs": 1, "unaligned": True}
+    small, large = (flight.of_block(H200, Cut(1, size, 4), **row) for size in (256, 512))
+    assert small > flight.ENOUGH > large
+    assert made(6183, "bfloat16").name == "fast_block<__nv_bfloat16, Algorithm::softmax, 8, 4, 256, true>"
+
+
+def test_clusters_need_more() -> None:
+    row = {"packs": 4096, "row_bytes": 65536, "itemsize": 2, "inputs": 1, "unaligned": False}
+    assert flight.of_block(H200, Cut(4, 256, 4), **row) < flight.of_block(H200, Cut(2, 512, 4), **row)
+
+
+def test_fewer_lanes_take_longer_rows_if_more_is_in_flight() -> None:
+    """35 packs: 32 lanes with two packs each would leave half of them empty."""
+    assert made(284, "bfloat16").name == "fast_warp<__nv_bfloat16, Algorithm::softmax, 8, 3, 16, 1, true>"
+    assert made(512, "float16").name == "fast_warp<__half, Algorithm::softmax, 8, 2, 32, 1, false>"
+
+
+def test_the_first_candidate_that_is_enough_is_taken() -> None:
+    first, second, third = (Cut(1, size, 4) for size in (64, 128, 256))
+    assert flight.best([(0.5, first), (1.4, second), (9.0, third)]) == second
+    assert flight.best([(0.5, first), (0.9, second)]) == second
+    assert flight.best([]) is None
