@@ -26,6 +26,7 @@ _EXPORTS = {
     "Kernel": "kernel",
     "Texture": "cuda.textures",
     "Surface": "cuda.textures",
+    "kernel_folder": "cuda.compile",
     "kernel_sources": "cuda.compile",
     "Run": "traces",
     "Trace": "traces",

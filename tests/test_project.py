@@ -144,8 +144,8 @@ def test_notebook_is_in_its_stored_form(path):
 
 #: What a lesson may import from, besides the standard library and what it shows: each lists its names in ``__all__``.
 OFFERED = (
-    "softlab", "softlab.bench", "softlab.course", "softlab.explorers", "softlab.instruments", "softlab.plans.sweeps",
-    "softlab.views",
+    "softlab", "softlab.bench", "softlab.course", "softlab.explorers", "softlab.hardware", "softlab.instruments",
+    "softlab.plans.sweeps", "softlab.views",
 )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """Recorded results, and what they show of the kernels and of the claims about them.
 
 Lessons use these modules: ``recordings`` (read a recording), ``claims`` (the claims and their verdicts), ``caches``,
-``fusing`` and ``ladder`` (one recording each), ``live`` (measure here); and the names in ``_EXPORTS``. What needs a GPU
-to run is in ``softlab.bench.record``: ``live`` and the recorders.
+``fusing`` and ``ladder`` (one recording each), ``claims_seen`` and ``predictions`` (the timing model beside
+recordings), ``live`` (measure here); and the names in ``_EXPORTS``. What needs a GPU to run is in
+``softlab.bench.record``: ``live`` and the recorders.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import importlib
 from typing import Any
 
 #: Name -> module.
-_MODULES = {name: name for name in ("caches", "claims", "fusing", "ladder", "recordings")} | {"live": "record.live"}
+_MODULES = {
+    name: name for name in ("caches", "claims", "claims_seen", "fusing", "ladder", "predictions", "recordings")
+} | {"live": "record.live"}
 #: Name -> module of this package.
 _EXPORTS = {"LAYOUT_COLS": "cases", "PACK_COLS": "cases", "rows_of": "cases", "select": "recordings"}
 

@@ -15,7 +15,10 @@ _EXPORTS = {
     "counter_bars": "counters",
     "counters_table": "counters",
     "error_chart": "numerics",
+    "error_strips": "predictions",
+    "estimate_sentences": "estimates",
     "grouped_bars": "bandwidth",
+    "latency_ladder": "atlas",
     "reduction_diagram": "reduction",
     "request_table": "requests",
     "sector_card": "sectors",
@@ -23,6 +26,8 @@ _EXPORTS = {
     "table": "tables",
     "timeline_chart": "timeline",
     "traffic_points": "bandwidth",
+    "what_if_bars": "what_if",
+    "what_if_sentences": "what_if",
 }
 
 __all__ = list(_EXPORTS)
