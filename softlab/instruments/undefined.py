@@ -143,7 +143,8 @@ class Undefined(Observer):
         """Each lane gets what its source lane has."""
         if self._todo:
             self._advance(site.index, until=True)
-            self._told[site.index, "source"] = source
+            whole = lanes.put(np.int64(0), lanes.collect(source.astype(np.int64)), False)
+            self._told[site.index, "source"] = np.broadcast_to(whole, (lanes.blocks, lanes.threads))
 
     def done(self) -> None:
         """The last block is over."""
@@ -207,7 +208,7 @@ class Undefined(Observer):
         if source is None:
             return [None] * count
         rows = known[0].reshape(known[0].shape[0], -1, WARP)
-        taken = np.take_along_axis(rows, np.broadcast_to(source, rows.shape).astype(np.int64), axis=2)
+        taken = np.take_along_axis(rows, source.reshape(rows.shape), axis=2)
         return [taken.reshape(known[0].shape), *[None] * (count - 1)]
 
     def _loaded(self, step: _Step) -> list[np.ndarray | None]:

@@ -277,7 +277,9 @@ class TestLaunches:
         with pytest.raises(Error, match=r"error 720.*grid \(5, 1, 1\).*the GPU must hold all blocks at once"):
             launch(7, (0, 0))
         cuda.refuses = 0
-        assert launch(7, (whole(1).ctypes.data, whole(1).ctypes.data)) is None
+        x, y = whole(1), np.zeros(1, np.float32)
+        assert launch(7, (x.ctypes.data, y.ctypes.data)) is None
+        assert y[0] == 2 * x[0]
         plain = gpu.launcher(program, (5, 1, 1), (32, 1, 1), 0, 3, (1, 1), 0)
         cuda.refuses = 1
         with pytest.raises(Error, match="error 1") as caught:

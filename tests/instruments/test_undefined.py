@@ -140,3 +140,22 @@ def test_good_kernels_without_optimisation(name):
 )
 def test_variables_of_a_line_that_are_declared_without_a_value(lines, found):
     assert unset_variables_of_line(lines, 2) == found
+
+
+def test_some_blocks_shuffle():
+    """A part of the blocks of one step shuffles a register that may have no value."""
+    source = r"""
+extern "C" __global__ void some(const int* x, int* y, int n) {
+  int v;
+  if (threadIdx.x < n) v = x[threadIdx.x];
+  if (blockIdx.x % 3) return;
+  const int w = __shfl_xor_sync(~0u, v, (blockIdx.x & 1) + 1);
+  y[blockIdx.x * 32 + threadIdx.x] = w;
+}"""
+    kernel = Kernel(source, "some")
+    x, y = np.arange(32, dtype=np.int32), np.zeros((9, 32), np.int32)
+    kernel.run(9, 32, (x, y, 32))
+    assert (y[[0, 3, 6]] == [x ^ 1, x ^ 2, x ^ 1]).all()
+    assert not y[[1, 2, 4, 5, 7, 8]].any()
+    found = kernel.run(9, 32, (x, y, 31), check="collect").findings
+    assert [(finding.kind, finding.count) for finding in found] == [("uninitialized-local", 3)]  # reads of lane 31
