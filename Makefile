@@ -78,7 +78,7 @@ test-quick: $(TEST_STAMP) ## pytest, without the slow tests
 
 .PHONY: test-code
 test-code: $(TEST_STAMP) ## pytest, also the slow tests, without GPU and browser
-	$(call stage,code,$(IN_VENV) -m pytest -q -n auto --durations=10 -m "not gpu and not browser" $(PYTEST))
+	$(call stage,code,$(IN_VENV) -m pytest -q -n auto --durations=60 -m "not gpu and not browser" $(PYTEST))
 
 .PHONY: test-both-ways
 test-both-ways: $(TEST_STAMP) ## the emulator's tests with blocks of code in NumPy, then with all of them compiled

@@ -48,6 +48,7 @@ def _at(case: Case, line: int | None, other: int | None) -> bool:
 
 def _raised(case: Case, kernel: Kernel, options: dict) -> bool:
     """Whether check=True raises what it must: the fault, or nothing for a warning and a good kernel."""
+    kernel.reset()  # variables keep what a launch leaves, such as a count of blocks
     try:
         kernel.run(case.grid, case.block, case.arguments(), case.smem, check=True, **options)
     except KernelFault as fault:

@@ -76,7 +76,7 @@ LIMIT = 150
 class LaunchSelection:
     """The launches of one process, or of all."""
 
-    policies: tuple[str, ...] = ("oneflow", "fast")
+    policies: tuple[str, ...] = ("oneflow", "fast", "invariant")
     ops: tuple[str, ...] = tuple(OPERATORS)
     dtypes: tuple[str, ...] = tuple(ELEMENT_TYPES)
     longest: int = max(LONGEST.values())

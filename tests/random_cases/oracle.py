@@ -159,6 +159,13 @@ def _of_fast_stream(plan: Plan) -> Evaluation:
     return _fast(_of_parts(plan), passes + 3)
 
 
+def _of_integers(plan: Plan) -> Evaluation:
+    """Each term is rounded to a multiple of 2^-36 (double: 2^-75) of the largest one, the integers are added without an
+    error, and their sum is rounded twice on its way to a float: as so many additions."""
+    per_addition = 2 ** (76 - 53) if plan.dtype == "float64" else 2 ** (37 - 24)
+    return _fast(2 + -(-plan.cols // per_addition), 1)
+
+
 def _fast(additions: int, factors: int) -> Evaluation:
     return Evaluation(additions, factors, flushed=True, reciprocal=True)
 
@@ -195,5 +202,10 @@ _EVALUATIONS: Mapping[str, Callable[[Plan], Evaluation]] = MappingProxyType(
         "fast_grid": _of_fast_grid,
         "fast_pipeline": _of_fast_blocks,
         "fast_stream": _of_fast_stream,
+        "invariant_tile": _of_integers,
+        "invariant_warp": _of_integers,
+        "invariant_block": _of_integers,
+        "invariant_cluster": _of_integers,
+        "invariant_stream": _of_integers,
     }
 )
