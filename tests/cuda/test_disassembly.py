@@ -139,6 +139,13 @@ def test_ptx_alone_starts_no_nvdisasm(monkeypatch):
         disassemble(program)
 
 
+@pytest.fixture
+def nothing_begun(monkeypatch):
+    """No run of nvdisasm goes on in the background: one of an earlier test may."""
+    monkeypatch.setattr(disassembly, "_BEGUN", disassembly._Begun())
+
+
+@pytest.mark.usefixtures("nothing_begun")
 def test_nvdisasm_runs_while_the_caller_goes_on(monkeypatch, tmp_path, program):
     expected = disassemble(program)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -160,6 +167,7 @@ def test_nvdisasm_runs_while_the_caller_goes_on(monkeypatch, tmp_path, program):
     assert ran[0].startswith("nvdisasm")
 
 
+@pytest.mark.usefixtures("nothing_begun")
 def test_a_background_run_that_fails_says_so_when_it_is_asked_for(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     program = replace(compile_program(SOURCE, "reverse", cache=False), cubin=b"no cubin at all")
@@ -168,6 +176,7 @@ def test_a_background_run_that_fails_says_so_when_it_is_asked_for(monkeypatch, t
         disassemble(program)
 
 
+@pytest.mark.usefixtures("nothing_begun")
 def test_a_forked_process_does_not_wait_for_its_parents_thread(monkeypatch, tmp_path, program):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     begin_disassembly(program)
