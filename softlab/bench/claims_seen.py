@@ -2,9 +2,9 @@
 
     python -m softlab.bench.claims_seen        estimate the launches again (some minutes, no GPU)
 
-Each claim is broken into cases of two launches: one is at least so many times as fast as the other, or reads less from
-DRAM. The recording says for each case whether that is true, and so does the model. It sees a claim as far as the two
-agree, whether the claim holds or not. The estimates are a table, as in :mod:`softlab.bench.estimated`.
+Each claim is split into cases of two launches: the ratio of their times is at least the claimed one, or one reads less
+from DRAM. The recording says for each case whether that is true, and so does the model. It sees a claim as far as the
+two agree, whether the claim holds or not. The estimates are a table, as in :mod:`softlab.bench.estimated`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _EXPLANATIONS = {
     "add_doubles": "Adding doubles is slow at one line. The model takes it to be slow at all of them.",
     "count_bins_shared": "Blocks that add their bins to the same lines at the end do so while others still count.",
     "many_passes": "Half of the blocks have nothing to do, and such a block was simulated.",
-    "julia": "The slowest SM decides. The model simulates a middling one.",
+    "julia": "The slowest SM decides. The model simulates an average one.",
     "wide_poly": "How fast code that runs once comes is not known well enough.",
     "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
     "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",

@@ -135,18 +135,25 @@ def microseconds(launches: Sequence[Callable[[], Any]], graph: bool) -> float:
             torch.cuda.synchronize()
             spans.append((time.perf_counter() - start) * 1e6)
         return statistics.median(spans) / len(launches) / WITHOUT_GRAPH_TIMES
+    return statistics.median(replayed(launches, REPEATS))
+
+
+def replayed(launches: Sequence[Callable[[], Any]], replays: int) -> list[float]:
+    """Microseconds of one launch in each replay of a CUDA graph of all launches, after one replay."""
+    import torch
+
     recorded = torch.cuda.CUDAGraph()
     with torch.cuda.graph(recorded):
         for launch in launches:
             launch()
     recorded.replay()
-    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(REPEATS)]
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(replays)]
     for start, stop in events:
         start.record()
         recorded.replay()
         stop.record()
     torch.cuda.synchronize()
-    return statistics.median(1000 * start.elapsed_time(stop) for start, stop in events) / len(launches)
+    return [1000 * start.elapsed_time(stop) / len(launches) for start, stop in events]
 
 
 def measured(work: Workload, name: str, buffers: Buffers, truth: Any) -> float:

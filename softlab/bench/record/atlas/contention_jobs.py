@@ -57,7 +57,7 @@ def _atomic(kernel: str, spread: str, nbytes: int, sms: int, warps: int = 8) -> 
     key = f"interval_gpu.{ATOMICS[kernel]}.{spread}.{nbytes}.sms.{sms}" + (f".warps.{warps}" if warps != 8 else "")
     how = {"p0": nbytes, "p1": 1, "mode": int(spread == "line"), "sms": sms, "warps": warps}
     note = "each lane at a random element" if spread == "random" else "32 neighbours from a random place on"
-    return Job((key,), "atomics", "cycles", "per_instruction", (kernel,), how, note=f"{note} of so many bytes")
+    return Job((key,), "atomics", "cycles", "per_instruction", (kernel,), how, note=f"{note} of that number of bytes")
 
 
 def _global_atomics() -> Iterator[Job]:
@@ -90,7 +90,7 @@ def _shared_atomics() -> Iterator[Job]:
                 key = f"interval_sm.{name}.random.{words}" + (".warps.1" if warps == 1 else "")
                 how = {"rounds": _ROUNDS, "p0": words, "p1": 3, "warps": warps, "per": 4 * warps}
                 yield Job((key,), "shared memory", "cycles", "rounds_of_warps", (kernel,), how,
-                          note="each lane at a random word of so many")  # fmt: skip
+                          note="each lane at a random word of that number")  # fmt: skip
         if kernel != "lds_random":
             how = {"rounds": _ROUNDS, "p0": 4096, "p1": 3, "warps": 32, "per": 128, "mode": 1}
             yield Job((f"interval_sm.{name}.line.4096",), "shared memory", "cycles", "rounds_of_warps", (kernel,), how)

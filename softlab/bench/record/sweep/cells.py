@@ -19,7 +19,7 @@ LENGTHS, LONGEST = 440, 1 << 24
 SEED = 18
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 FORWARD, BACKWARD = ("softmax", "log_softmax"), ("softmax_backward", "log_softmax_backward")
-#: One of so many cells is measured with PyTorch, too.
+#: PyTorch is measured, too, in one cell of this number.
 TORCH_SHARE = 3
 
 

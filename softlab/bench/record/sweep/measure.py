@@ -30,7 +30,7 @@ from softlab.cuda.compile import Program
 BUFFERS, LAUNCHES, REPLAYS = 3, 3, 7
 #: PyTorch is slow on long rows, and its figure needs no percent: a graph takes at most this long in microseconds.
 TORCH_REPLAYS, TORCH_MICROSECONDS = 3, 20_000
-#: Jobs that have not begun after so many seconds fail.
+#: Seconds after which jobs that have not begun fail.
 MOST_SECONDS = 90
 #: Elements at each end of a result that are compared.
 COMPARED_ELEMENTS = 1 << 19
@@ -71,24 +71,6 @@ class Memory:
         return [buffers[turn % BUFFERS][: work.rows * work.cols].view(work.rows, work.cols) for buffers in sets]
 
 
-def replayed(launches: Sequence[Callable[[], Any]], replays: int = REPLAYS) -> list[float]:
-    """Microseconds of one launch in each replay of a CUDA graph of all launches, after one replay."""
-    import torch
-
-    recorded = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recorded):
-        for launch in launches:
-            launch()
-    recorded.replay()
-    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(replays)]
-    for start, stop in events:
-        start.record()
-        recorded.replay()
-        stop.record()
-    torch.cuda.synchronize()
-    return [1000 * start.elapsed_time(stop) / len(launches) for start, stop in events]
-
-
 def timed(job: Job, program: Program, memory: Memory) -> list[float]:
     """Microseconds of a job's launch in each replay.
 
@@ -113,7 +95,7 @@ def timed(job: Job, program: Program, memory: Memory) -> list[float]:
     launches[0]()
     torch.cuda.synchronize()
     check(work, job.label, inputs, output)
-    return replayed(launches)
+    return fast.replayed(launches, REPLAYS)
 
 
 def check(work: Workload, name: str, inputs: Sequence[Any], output: Any) -> None:
@@ -144,7 +126,7 @@ def torch_time(work: Workload, memory: Memory) -> list[float]:
     launches[0]()
     torch.cuda.synchronize()
     once = 1e6 * (time.perf_counter() - began)
-    return [once] if once > TORCH_MICROSECONDS else replayed(launches, TORCH_REPLAYS)
+    return [once] if once > TORCH_MICROSECONDS else fast.replayed(launches, TORCH_REPLAYS)
 
 
 def ceilings(memory: Memory) -> dict[str, float]:
@@ -161,7 +143,10 @@ def ceilings(memory: Memory) -> dict[str, float]:
         a, b, c = memory.views(sum_of_two, turn)
         spans["sum"].append(partial(torch.add, a, b, out=c))
     moved = {"copy": work.nbytes, "sum": sum_of_two.nbytes}
-    return {name: moved[name] / statistics.median(replayed(launches)) / 1e3 for name, launches in spans.items()}
+    return {
+        name: moved[name] / statistics.median(fast.replayed(launches, REPLAYS)) / 1e3
+        for name, launches in spans.items()
+    }
 
 
 def measure(folder: Path, out: Path) -> None:
