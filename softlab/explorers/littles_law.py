@@ -1,4 +1,4 @@
-"""Explorer of Little's law: how many bytes the warps of an SM must have on the way to keep a memory busy."""
+"""Explorer of Little's law: how many bytes the warps of an SM must have in flight to keep a memory busy."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ LESSON = Lesson(
     objectives=(
         "read the control code of a machine instruction: stall count, scoreboards, wait mask",
         "say how many cycles a result takes, from an ALU to DRAM",
-        "work out by Little's law how many bytes an SM must have on the way",
+        "use Little's law to compute how many bytes an SM must have in flight",
         "ask the timing model which wait goes away without its cause",
     ),
     predictions=(
