@@ -36,6 +36,7 @@ from softlab.traces import Buffer, Run
 if TYPE_CHECKING:
     from softlab.cuda.gpu import OwnModule
     from softlab.hardware.devices import Device
+    from softlab.instruments.recording import Recording
     from softlab.kernel.emulation import EmulatedKernel
     from softlab.timing.estimates import Estimate
     from softlab.timing.what_if import WhatIf
@@ -350,6 +351,48 @@ class Kernel:
         from softlab.timing.what_if import CHANGES
 
         return sample_launch(self, grid, block, args, smem, device, None, tuple(CHANGES)).what_if(device, cache)
+
+    def steps(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Any] = (),
+        *,
+        smem: int = 0,
+        of: int = 0,
+        warp: int = 0,
+        limit: int | None = None,
+        cooperative: bool = False,
+    ) -> Recording:
+        """Run the kernel in the emulator and record each PTX instruction of one warp. The arrays stay as they are.
+
+        >>> record = kernel.steps(1, 64, (x, y, 64), warp=1)
+        >>> record.at(12).values  # the bits of all registers after 12 steps, (registers, 32) uint64
+
+        Arguments:
+            grid, block, args, smem, cooperative: as for :meth:`run`.
+            of, warp: the linear index of the block, and the number of the warp in it.
+            limit: steps that are recorded at most (200 000 by default); ``truncated`` of the record says so where the
+                warp makes more.
+
+        Raises:
+            TypeError, ValueError: as for :meth:`run`; or the launch has no such block or warp. A fault of the kernel is
+                not raised: the record ends there, and its ``fault`` says what it was.
+        """
+        from softlab.instruments.recording import MOST_STEPS, record
+
+        shape = LaunchShape.of(grid, block, smem)
+        check_launch(self.program, shape)
+        if cooperative:
+            check_cooperative(self.program, shape)
+        return record(
+            *(self.program, shape.grid, shape.block, checked_arguments(self.program, args, self.layouts), shape.smem),
+            of=of,
+            warp=warp,
+            limit=MOST_STEPS if limit is None else limit,
+            cooperative=cooperative,
+            variables=self.variables,
+        )
 
     @cached_property
     def cluster(self) -> tuple[int, int, int]:

@@ -84,8 +84,12 @@ class EmulatedProgram:
         """
         found = self._compiled[index]
         if found is None:
-            found = self._compiled[index] = _Writer(self, self.blocks[index]).compile()
+            found = self._compiled[index] = self.writer(self.blocks[index]).compile()
         return found
+
+    def writer(self, block: Block) -> BlockWriter:
+        """What writes the code of a block."""
+        return BlockWriter(self, block)
 
     def loop(self, index: int) -> Loop | None:
         """The loop that a compiled block is by itself; None for most blocks."""
@@ -146,7 +150,7 @@ class _Step(NamedTuple):
     load: Site | None = None
 
 
-class _Writer:
+class BlockWriter:
     """Writes the source of one block."""
 
     def __init__(self, program: EmulatedProgram, block: Block) -> None:
@@ -163,6 +167,7 @@ class _Writer:
         self.count = 0
 
     def compile(self) -> CompiledBlock:
+        """The code of the block."""
         block = self.block
         arguments = []
         for name in block.reads:

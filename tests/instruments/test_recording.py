@@ -1,0 +1,290 @@
+"""The record of a warp's steps: against the emulator's own registers, a walk, and kernels whose data flow is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from softlab import Kernel
+from softlab.emulator.machine import machine
+from softlab.emulator.machine.observers import Observer
+from softlab.emulator.machine.prepare import prepare
+from softlab.instruments import recording as module
+from softlab.instruments.recording import Recording
+from softlab.instruments.value_origins import Source, memory_source, origin, register_source
+from softlab.kernel.emulation import EmulatedKernel
+
+#: The sum of a block by shuffles and shared memory, with a branch, a loop and lanes that leave early.
+SOURCE = """
+__device__ float scale = 2.0f;
+extern "C" __global__ void block_sum(const float* x, float* y, int n) {
+  __shared__ float part[2];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float v = i < n ? x[i] : 0.f;
+  for (int d = 16; d; d /= 2) v += __shfl_xor_sync(0xffffffff, v, d);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+  __syncthreads();
+  float w = part[0] + part[1];
+  #pragma unroll 1
+  for (int k = 0; k < threadIdx.x % 3; ++k) w = w * scale + k;
+  y[i] = w;
+}
+extern "C" __global__ void touch(int* out, const int* indices, int n) {
+  __shared__ int count[4];
+  __shared__ int4 packs[32];
+  if (threadIdx.x < 4) count[threadIdx.x] = 100;
+  int stack[8];
+  for (int k = 0; k < 8; ++k) stack[k] = k + threadIdx.x;
+  __syncthreads();
+  int before = atomicAdd(&count[threadIdx.x % 4], 1);
+  stack[indices[threadIdx.x]] = before;
+  packs[threadIdx.x] = make_int4(1, 2, before, 4);
+  __syncthreads();
+  out[threadIdx.x] = packs[31 - threadIdx.x].z + stack[indices[threadIdx.x] ^ n];
+}
+extern "C" __global__ void wrong(float* y) { float v = y[threadIdx.x] + 1; y[threadIdx.x + 1000000] = v; }
+extern "C" __global__ void forever(volatile int* y) { while (*y < 1000) *y = *y + 1; }
+"""
+
+
+def kernel(name: str) -> Kernel:
+    return Kernel(SOURCE, name)
+
+
+@pytest.fixture(scope="module")
+def sums() -> tuple[Recording, np.ndarray]:
+    """Warp 1 of block 1 of two, and the input."""
+    x = np.random.default_rng(3).random(128, dtype=np.float32)
+    return kernel("block_sum").steps(2, 64, (x, np.zeros(128, np.float32), 120), of=1, warp=1), x
+
+
+def shown(record: Recording, name: str, position: int) -> np.ndarray:
+    """A register in its own type."""
+    number = record.registers.index(name)
+    kind = record.types[number]
+    bits = record.at(position).values[number]
+    return bits.astype(bool) if kind.kind == "b" else bits.astype(f"u{kind.itemsize}").view(kind)
+
+
+def step_of(record: Recording, text: str, number: int = -1) -> int:
+    """A step whose instruction begins so."""
+    return [step for step in range(len(record)) if record.text(step).startswith(text)][number]
+
+
+class _Registers(Observer):
+    """Keeps the registers of some lanes at each basic block, as the machine has them."""
+
+    def __init__(self, block: int, warp: int) -> None:
+        self.block_number, self.warp, self.seen = block, warp, []
+        self.machine = None
+
+    def block(self, block, lanes) -> None:
+        mask = lanes.mask[self.block_number, self.warp * 32 : self.warp * 32 + 32]
+        if mask.any():
+            values = {}
+            for name in block.reads:
+                value = np.broadcast_to(
+                    self.machine.registers[self.machine.batch.program.registers[name]], lanes.mask.shape
+                )
+                raw = np.ascontiguousarray(value[self.block_number, self.warp * 32 : self.warp * 32 + 32])
+                values[name] = raw if raw.dtype == bool else raw.view(f"u{raw.itemsize}")
+            self.seen.append((block.start, block.stop, mask.copy(), values))
+
+
+def test_the_registers_are_those_of_the_emulator(sums, monkeypatch):
+    record, x = sums
+    watcher, begin = _Registers(1, 1), machine._Run.__init__
+
+    def watched(run, batch) -> None:
+        begin(run, batch)
+        watcher.machine = run
+
+    monkeypatch.setattr(machine._Run, "__init__", watched)
+    plain = EmulatedKernel(record.program).program
+    launch, _ = prepare(
+        plain,
+        (2, 1, 1),
+        (64, 1, 1),
+        [x, np.zeros(128, np.float32), np.int32(120)],
+        observers=[watcher],
+        compiled="none",
+    )
+    machine.run(launch)
+    position, compared = 0, 0
+    for start, stop, mask, values in watcher.seen:
+        assert record.steps["instruction"][position] == start
+        assert record.steps["active"][position] == np.packbits(mask, bitorder="little").view("<u4")[0]
+        state = record.at(position)
+        for name, value in values.items():
+            number = record.registers.index(name)
+            np.testing.assert_array_equal(state.values[number][mask], value[mask])
+            compared += int(mask.sum())
+        position += stop - start
+    assert position == len(record) > 70
+    assert compared > 1000
+
+
+def test_a_jump_gives_what_a_walk_gives_in_either_direction(sums):
+    record, _ = sums
+    values = np.zeros((len(record.registers), 32), np.uint64)
+    known, walked, row = np.zeros(len(record.registers), np.uint32), [], 0
+    for position in range(len(record) + 1):
+        while row < len(record.writes["step"]) and record.writes["step"][row] < position:
+            register, lanes = record.writes["register"][row], record.writes["lanes"][row]
+            wrote = (lanes >> np.arange(32, dtype=np.uint32) & 1).astype(bool)
+            values[register][wrote] = record.writes["values"][row][wrote]
+            known[register] |= lanes
+            row += 1
+        walked.append((values.copy(), known.copy()))
+    jumps = [*range(len(record), -1, -1), *np.random.default_rng(0).integers(0, len(record), 20)]
+    for position in jumps:
+        state = record.at(int(position))
+        written = (walked[position][1][:, None] >> np.arange(32, dtype=np.uint32) & 1).astype(bool)
+        np.testing.assert_array_equal(state.known, walked[position][1])
+        np.testing.assert_array_equal(state.values[written], walked[position][0][written])
+
+
+def test_shuffles_accesses_and_results_are_those_of_a_run(sums):
+    record, x = sums
+    y = np.zeros(128, np.float32)
+    run = kernel("block_sum").run(2, 64, (x, y, 120), blocks=(1,))
+    mine = run.shuffles.warp == 1
+    exchanges = [step for step in range(len(record)) if record.text(step).startswith("shfl")]
+    for number, step in enumerate(exchanges):
+        given = run.shuffles.given[mine][number]
+        taken = record.image.instructions[record.steps["instruction"][step]].operands
+        received = shown(record, taken[0].first.name, step + 1)
+        np.testing.assert_array_equal(shown(record, taken[1].name, step).view(np.uint32), given.view(np.uint32))
+        np.testing.assert_array_equal(received.view(np.uint32), run.shuffles.received[mine][number].view(np.uint32))
+        np.testing.assert_array_equal(record.shuffles["source"][number], run.shuffles.source[mine][number])
+    assert len(exchanges) == 5
+    stored = step_of(record, "st.global")
+    name = record.image.instructions[record.steps["instruction"][stored]].operands[1].name
+    np.testing.assert_array_equal(shown(record, name, stored), y[96:])
+    loads = (record.accesses["space"] == 1) & ~record.accesses["store"]
+    base = next(array.base for array in record.mapped if array.index == 0)
+    first = int(np.flatnonzero(loads)[0])
+    assert (record.accesses["address"][first][:24] - base).tolist() == [4 * (96 + lane) for lane in range(24)]
+    assert record.accesses["lanes"][first] == (1 << 24) - 1  # n = 120
+
+
+def leaves(record: Recording, source: Source) -> set[str]:
+    """All that a value depends on in the end, without guards and addresses."""
+    found, left, seen = set(), [source], set()
+    while left:
+        one = left.pop()
+        if (key := (one.kind, one.name, one.lane, one.position)) in seen:
+            continue
+        seen.add(key)
+        whence = origin(record, one)
+        inputs = [i for i in whence.inputs if not i.role]
+        left += inputs
+        if not inputs:
+            found.add(one.name if whence.thread is None else f"thread {whence.thread}")
+    return found
+
+
+def test_a_sum_comes_from_all_numbers_that_were_added(sums):
+    record, x = sums
+    store = step_of(record, "st.shared")
+    value = record.image.instructions[record.steps["instruction"][store]].operands[1].name
+    source = register_source(record, value, 0, store)
+    assert np.uint32(source.bits).view(np.float32) == pytest.approx(x[96:120].sum(), rel=1e-6)
+    assert leaves(record, source) - {"0"} == {f"x[{i}]" for i in range(96, 120)}
+    inputs = origin(record, register_source(record, loaded(record), 5, store)).inputs
+    x5 = next(i for i in inputs if not i.role)
+    assert (x5.kind, x5.name, np.uint32(x5.bits).view(np.float32)) == ("global", "x[101]", x[101])
+    assert "as it was before the launch" in origin(record, x5).note
+
+
+def loaded(record: Recording) -> str:
+    """The register into which x is loaded."""
+    step = step_of(record, "ld.global", 0)
+    return record.image.instructions[record.steps["instruction"][step]].operands[0].name
+
+
+def test_a_value_of_shared_memory_leads_to_the_store_in_this_warp_or_in_another(sums):
+    record, _ = sums
+    own, other = (memory_source(record, "shared", address, 4, 7, len(record)) for address in (4, 0))
+    assert (own.name, other.name) == ("part[1]", "part[0]")
+    mine, theirs = origin(record, own), origin(record, other)
+    assert record.text(mine.step).startswith("st.shared")
+    assert (mine.lane, mine.inputs[0].bits) == (0, own.bits)
+    assert (theirs.step, theirs.thread) == (None, 0)
+    assert "lane 0 of warp 0" in theirs.note
+    there = kernel("block_sum").steps(2, 64, (np.zeros(128, np.float32), np.zeros(128, np.float32), 120), of=1, warp=0)
+    assert there.text(there.position_at(theirs.tick)).startswith("st.shared")
+    before = origin(record, replace(own, position=mine.step))
+    assert "Nobody has written it" in before.note
+
+
+def test_a_loop_asks_each_lane_for_its_own_turns(sums):
+    record, _ = sums
+    end = len(record)
+    store = step_of(record, "st.global")
+    name = record.image.instructions[record.steps["instruction"][store]].operands[1].name
+    lanes = {lane: origin(record, register_source(record, name, lane, store)).step for lane in (2, 3, 4)}
+    # Threads 34, 35, 36 of the block take 1, 2 and 0 turns: lane 4 has its value from before the loop.
+    assert lanes[4] < lanes[2] < lanes[3] < end
+    assert (record.steps["executed"] < 2**32 - 1).any()
+
+
+def test_registers_have_the_names_that_the_source_gives_and_floats_are_shown_as_such(sums):
+    record, _ = sums
+    names = set(record.names.values())
+    assert {"x", "y", "n", "threadIdx.x", "blockIdx.x", "blockDim.x"} <= names
+    taken = record.image.instructions[record.steps["instruction"][step_of(record, "shfl")]].operands
+    assert record.types[record.registers.index(taken[1].name)] == np.float32  # moved as raw bits
+
+
+def test_atomics_packs_and_the_stack_of_a_thread():
+    indices = np.arange(32, dtype=np.int32) % 8
+    out = np.zeros(32, np.int32)
+    record = kernel("touch").steps(1, 32, (out, indices, 0))
+    assert not out.any()
+    assert not record.fault
+    assert not record.truncated
+    shared = record.shared(len(record))
+    assert shared.data[:16].view(np.int32).tolist() == [108] * 4
+    assert (shared.store[:16] >= 0).all()
+    packs = shared.data[16:].view(np.int32).reshape(32, 4)
+    assert packs[:, 3].tolist() == [4] * 32
+    third = memory_source(record, "shared", 16 + 16 * 5 + 8, 4, 0, len(record))
+    whence = origin(record, third)
+    assert (whence.lane, whence.inputs[0].bits, third.bits) == (5, int(packs[5, 2]), int(packs[5, 2]))
+    atomic = origin(record, whence.inputs[0])
+    assert record.text(atomic.step).startswith("atom.shared")
+    assert atomic.inputs[0].name == "count[1]"
+    assert "atomic" in origin(record, memory_source(record, "shared", 0, 4, 0, len(record))).note
+    load = step_of(record, "ld.local")
+    value = record.image.instructions[record.steps["instruction"][load]].operands[0].name
+    stack = origin(record, register_source(record, value, 3, len(record))).inputs[0]
+    assert stack.kind == "local"
+    whence = origin(record, stack)
+    assert record.text(whence.step).startswith("st.local")
+    assert whence.inputs[0].bits == stack.bits
+
+
+def test_shared_memory_is_the_same_with_many_keyframes_and_with_one(monkeypatch):
+    record = kernel("touch").steps(1, 32, (np.zeros(32, np.int32), np.arange(32, dtype=np.int32) % 8, 0))
+    one = [record.shared(position) for position in range(0, len(record) + 1, 5)]
+    monkeypatch.setattr(module, "_KEYFRAME_BYTES", 1)
+    many = replace(record)
+    assert len(many._keyframes) > 1
+    for state in one:
+        again = many.shared(state.position)
+        np.testing.assert_array_equal(again.data, state.data)
+        np.testing.assert_array_equal(again.store, state.store)
+
+
+def test_a_limit_and_a_fault_end_the_record_and_are_said():
+    record = kernel("forever").steps(1, 1, (np.zeros(1, np.int32),), limit=50)
+    assert len(record) == 50
+    assert record.truncated == "the record has 50 steps, as many as were asked for, and the warp does more"
+    faulty = kernel("wrong").steps(1, 4, (np.zeros(4, np.float32),))
+    assert faulty.fault.startswith("global-out-of-bounds: the thread writes 4 bytes")
+    assert faulty.text(len(faulty) - 1).startswith("add")
+    with pytest.raises(ValueError, match="has the warps 0 to 1"):
+        kernel("block_sum").steps(1, 64, (np.zeros(64, np.float32), np.zeros(64, np.float32), 64), warp=2)
