@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
 import ipywidgets as widgets
 from traitlets import HasTraits
+
+from softlab.explorers.stills import still_of, with_still
 
 _NAME_WIDTH = "62px"
 
@@ -94,7 +97,12 @@ class Explorer(HasTraits):
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         if data is not None:
             data["text/plain"] = repr(self)
-        return bundle
+        return with_still(bundle, self.still())
+
+    def still(self) -> str:
+        """What it shows now as one SVG, for pages that run no widgets."""
+        words = " ".join(re.findall("[A-Z][a-z]*", type(self).__name__)).capitalize()
+        return still_of(self.widget, words, self.state)
 
     def __repr__(self) -> str:
         state = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.trait_names(state=True))

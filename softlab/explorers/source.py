@@ -15,10 +15,11 @@ from softlab.explorers.explorer import Explorer, menu
 from softlab.instruments.listing import Listing, listing
 from softlab.kernel import Kernel
 from softlab.traces import Run
-from softlab.views import tables
+from softlab.views import still_diagrams, tables
 from softlab.views.control_codes import control_words
 from softlab.views.counters import MEANING
 from softlab.views.source import source_data
+from softlab.views.stills import Part
 
 _STATIC = Path(__file__).parent / "static"
 
@@ -34,6 +35,10 @@ class SourcePanes(anywidget.AnyWidget):
     ).tag(sync=True)
     counter = Unicode("instructions").tag(sync=True)
     line = Int(0).tag(sync=True)
+
+    def still_parts(self) -> tuple[Part, ...]:
+        """The panes as they stand, for :mod:`softlab.explorers.stills`."""
+        return still_diagrams.source(self.data, self.counter, self.line)
 
 
 class SourceExplorer(Explorer):

@@ -23,6 +23,7 @@ from softlab.plans import forced
 from softlab.timing.estimates import Estimate
 from softlab.views import tables
 from softlab.views.sm_timeline import cycles_sentence, sm_timeline, states_at, states_table
+from softlab.views.stills import changing
 from softlab.views.warps import Window, step_table, waiting_sentence, warps_picture
 
 AXES = ("order", "cycles")
@@ -263,9 +264,9 @@ class TimelineExplorer(Explorer):
         source = self._watch(self.kernel, self.block_size).subject.kernel.program.source
         title = f"{self.kernel}: one block of {self.block_size} threads on an SM of an {found.device}, estimated"
         window = Window.around(self.step, math.ceil(line.cycles), self.zoom)
-        self.message.value = tables.lines([cycles_sentence(found)])
+        self.message.value = changing(tables.lines([cycles_sentence(found)]))
         self.picture.value = sm_timeline(line, window=window, clock=self.step, source=source, title=title)
-        self.activities.value = states_table(doings, self.step, source)
+        self.activities.value = changing(states_table(doings, self.step, source))
 
     def _draw_order(self) -> None:
         watched = self._watch(self.kernel, self.block_size)

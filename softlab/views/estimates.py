@@ -138,7 +138,7 @@ def stall_bars(found: Estimate, source: str) -> str:
         share = sum(one.share for one in hidden)
         parts.append(svg.text(40, y + 15, f"and {len(hidden)} more lines with {share:.1%} of the cycles", size=11))
         y += _ROW
-    return svg.drawing(y + 4, parts, title=f"What each line of {found.kernel} waits for")
+    return svg.drawing(y + 4, parts, title=f"What each line of {found.kernel} waits for", estimated=True)
 
 
 def _end(one: LineTime) -> str:

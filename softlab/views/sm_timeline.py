@@ -88,7 +88,7 @@ def sm_timeline(
         words = f"The record ends at cycle {timeline.cycles:.0f}; the simulation went on."
         parts.append(svg.text(_LEFT, bottom + 12, words, fill=svg.FAINT, size=11))
         bottom += 18
-    return svg.drawing(bottom + 4, parts, title=heading)
+    return svg.drawing(bottom + 4, parts, title=heading, estimated=True)
 
 
 def states_at(timeline: SmTimeline, clock: float) -> list[Stretch]:

@@ -18,15 +18,18 @@ INK = "var(--jp-content-font-color1, #222)"
 FAINT = "var(--jp-content-font-color2, #666)"
 RULE = "var(--jp-border-color2, #ccc)"
 PAGE = "var(--jp-layout-color0, #fff)"
+#: Attribute of a drawing of estimates. The model changes, so a still picture leaves such drawings out.
+ESTIMATED = "data-estimated"
 #: The band of a store, beside a load in the same colour.
 BAND = "rgba(0,0,0,0.6)"
 Anchor = Literal["start", "middle", "end"]
 
 
-def drawing(height: float, parts: Iterable[str], *, title: str) -> str:
-    """The whole picture, ``WIDTH`` wide, with its title for screen readers."""
+def drawing(height: float, parts: Iterable[str], *, title: str, estimated: bool = False) -> str:
+    """The whole picture, ``WIDTH`` wide, with its title for screen readers. estimated: it shows estimates."""
+    mark = f' {ESTIMATED}="1"' if estimated else ""
     return (
-        f'<svg viewBox="0 0 {WIDTH} {height:g}" style="display:block;width:100%;max-width:{WIDTH}px;height:auto" '
+        f'<svg{mark} viewBox="0 0 {WIDTH} {height:g}" style="display:block;width:100%;max-width:{WIDTH}px;height:auto" '
         f'role="img" aria-label="{escape(title, quote=True)}" font-family="{escape(FONT, quote=True)}" font-size="12">'
         f"{''.join(parts)}</svg>"
     )

@@ -49,7 +49,7 @@ def time_bars(rows: Iterable[TimeRow], *, title: str, notes: Sequence[str] = ())
     for note in notes:
         parts.append(svg.text(0, y + 12, note, fill=svg.FAINT, size=11))
         y += 16
-    return svg.drawing(y + 4, parts, title=title)
+    return svg.drawing(y + 4, parts, title=title, estimated=True)
 
 
 def _why(row: TimeRow) -> str:
@@ -120,4 +120,4 @@ def copy_curves(
     for note in notes:
         parts.append(svg.text(0, bottom + 10, note, fill=svg.FAINT, size=11))
         bottom += 16
-    return svg.drawing(bottom + 4, parts, title=title)
+    return svg.drawing(bottom + 4, parts, title=title, estimated=True)

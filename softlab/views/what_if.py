@@ -31,7 +31,7 @@ def what_if_bars(found: WhatIf) -> str:
         parts.append(svg.text(x, y + 11, duration(one.microseconds), bold=True))
         parts.append(svg.text(x, y + 24, _end(found, name, one), fill=svg.FAINT, size=11))
         y += _ROW
-    return svg.drawing(y + 2, parts, title=title)
+    return svg.drawing(y + 2, parts, title=title, estimated=True)
 
 
 def _bar(name: str, one: Estimate, y: float, scale: float) -> list[str]:

@@ -63,6 +63,20 @@ def test_links_lead_to_files(number):
 
 
 @pytest.mark.parametrize("number", LESSONS)
+def test_each_explorer_is_stored_with_a_picture_of_its_own_state(number):
+    """GitHub runs no widgets: it shows the picture beside them. Each control stands where the cell says."""
+    shown = [output.data for cell in cells(LESSONS[number]) for output in cell.get("outputs", ()) if "data" in output]
+    explorers = [data for data in shown if re.match(r"(\w+Explorer|Prediction)\(", data.get("text/plain", ""))]
+    assert explorers, "it has an explorer or a question"
+    for data in explorers:
+        state = re.findall(r"(\w+)=(\w+|'[^']*')", data["text/plain"])
+        words = set(", ".join(re.findall(r">([^<]*)</text>", data["image/svg+xml"])).split(", "))
+        said = {"True": "yes", "False": "no"}
+        named = {f"{name} {said.get(value, value.strip(chr(39)))}" for name, value in state if value != "''"}
+        assert named <= words, data["text/plain"]
+
+
+@pytest.mark.parametrize("number", LESSONS)
 def test_the_predictions_are_in_the_notebook_in_their_order(number):
     source = "\n".join(cell.source for cell in cells(LESSONS[number]) if cell.cell_type == "code")
     asked = re.findall(r'(\w+) = course\.prediction\("([^"]+)"\)', source)
