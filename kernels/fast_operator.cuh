@@ -9,7 +9,7 @@
 //          partial statistics merge by sum = sum_a exp(max_a - max) + sum_b exp(max_b - max). So a block has one
 //          barrier per row, not four. The cost of a row beyond its traffic is one exchange for any number of threads,
 //          blocks or passes that share it.
-// Idea     float and double keep exp(x - max of the warp) in place of x, so the last step is one product. 16-bit
+// Idea     float and double replace x by exp(x - max of the warp), so the last step is one product. 16-bit
 //          elements stay 16 bits wide, and their exponential is computed twice. This needs half the registers, and the
 //          special function unit has the time.
 // Edges    A partial row that is -inf throughout has the sum 0, not NaN: its maximum is replaced by 0. If all partial

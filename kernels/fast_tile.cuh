@@ -56,7 +56,7 @@ struct LaneElements {
   }
 };
 
-// `slabs`: a tile is so many times 32 rows; a power of two.
+// A tile has 32 * `slabs` rows; `slabs` is a power of two.
 template<class Operator, typename T, int pack_size, int vector_size, int vectors, bool odd, int width, int slabs>
 struct Tile {
   static constexpr int inputs = Operator::inputs;

@@ -26,13 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("cuda12", "lab", "test")
 TEXT_KINDS = {".py", ".md", ".cuh", ".cu", ".toml", ".txt", ".yml", ".json", ".ipynb", ".js", ".css", ".csv", ""}
 DOCUMENTS = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "GLOSSARY.md",
-    "kernels/README.md",
-    "docs/speed.md",
-    "docs/teaching.md",
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "GLOSSARY.md", "kernels/README.md", "kernels/FAST.md"),
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
 )
 
 
@@ -84,6 +79,29 @@ def test_files_are_small():
 def test_top_level_folders():
     folders = {path.relative_to(ROOT).parts[0] for path in files() if len(path.relative_to(ROOT).parts) > 1}
     assert folders <= {"softlab", "kernels", "notebooks", "tests", "docs", ".ci"}
+
+
+#: Names with one meaning each: one class or type has the name, and nothing else does.
+ONE_MEANING = ("Request", "Program", "Launch", "Launcher", "Cell", "Turn", "Step", "Place", "RowFragment", "ArrayInfo")
+
+
+def definitions(source: str) -> list[str]:
+    """The classes of a module, and the types that it gives a name at its top level."""
+    tree = ast.parse(source)
+    aliases = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
+    classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    return classes + [target.id for target in aliases if isinstance(target, ast.Name)]
+
+
+def test_one_meaning_per_name():
+    found = [(name, path) for path, text in texts() if path.startswith("softlab/") and path.endswith(".py")
+             for name in definitions(text) if name in ONE_MEANING]  # fmt: skip
+    places = {name: [path for other, path in found if other == name] for name in ONE_MEANING}
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_a_second_meaning_is_found():
+    assert definitions("class Step:\n    class Turn: ...\nCell = tuple[int, str]\n") == ["Step", "Turn", "Cell"]
 
 
 # Versions -------------------------------------------------------------------------------------------------------------

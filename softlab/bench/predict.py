@@ -25,7 +25,7 @@ _LAUNCHES, _FITS = 48, 30 << 20
 
 
 @dataclass(frozen=True)
-class Cell:
+class RecordedCell:
     """One recorded timing: its ``group`` in the report, its plan, ``microseconds`` as measured, and whether the buffers
     of all launches of a replay fit in L2 together ("warm") or are far larger ("cold").
     """
@@ -40,7 +40,7 @@ class Cell:
 class Prediction:
     """A cell beside its estimate in microseconds; ``bound`` by the estimate."""
 
-    cell: Cell
+    cell: RecordedCell
     microseconds: float
     bound: str
 
@@ -52,7 +52,7 @@ class Prediction:
 
 def cells(
     left_out: Counter[str] | None = None, wanted: Callable[[str, str, str, int], bool] = lambda *_: True
-) -> Iterator[Cell]:
+) -> Iterator[RecordedCell]:
     """The recorded softmax cells of both policies, and of the claims' forced kernels.
 
     ``wanted(group, op, dtype, cols)`` says which ones. No others are planned: a plan may have to compile its kernel.
@@ -69,10 +69,10 @@ def cells(
         choices = {"kernel": kernel, "pack_size": pack}
         choices |= {"block_size": size} if kernel != "warp" else {}
         choices |= {"layout": layout} if layout else {}
-        yield Cell("claims", forced(count, cols, dtype, device="H200", **choices), took)
+        yield RecordedCell("claims", forced(count, cols, dtype, device="H200", **choices), took)
 
 
-def _of_policies(out: Counter[str], wanted: Callable[[str, str, str, int], bool]) -> Iterator[Cell]:
+def _of_policies(out: Counter[str], wanted: Callable[[str, str, str, int], bool]) -> Iterator[RecordedCell]:
     recording = load("fast_h200")
     for table in ("forward", "gradients", "few"):
         rows = select(recording.tables[table], peer=["fast", "oneflow"])
@@ -89,14 +89,14 @@ def _of_policies(out: Counter[str], wanted: Callable[[str, str, str, int], bool]
                 out[f"{peer} {table}: the buffers of a replay fit in L2 in part"] += 1
             else:
                 warm = table == "few" and size <= _FITS
-                yield Cell(f"{peer} {table}", made, took, "warm" if warm else "cold")
+                yield RecordedCell(f"{peer} {table}", made, took, "warm" if warm else "cold")
 
 
 def _rows(table: dict[str, np.ndarray], *names: str) -> Iterator[tuple]:
     yield from zip(*(table[name].tolist() for name in names), strict=True)
 
 
-def predictions(chosen: Sequence[Cell], left_out: Counter[str]) -> Iterator[Prediction]:
+def predictions(chosen: Sequence[RecordedCell], left_out: Counter[str]) -> Iterator[Prediction]:
     """The estimates of cells; those that the model refuses are counted with its words."""
     for cell in chosen:
         try:

@@ -137,11 +137,11 @@ def merged(mine: list[_Cell], theirs: list[_Cell], base: Mapping[str, str]) -> t
             if digest(cell) != before:
                 kept.append(cell["id"])
     # What softlab does not have stays behind the cells that it stands behind: the learner's own, and changed ones.
-    for place, cell in enumerate(mine):
+    for position, cell in enumerate(mine):
         name = cell.get("id", "")
         if name in wanted or (name in base and digest(cell) == base[name]):
             continue
-        earlier = mine[:place]
+        earlier = mine[:position]
         ids = {other["id"] for other in earlier if "id" in other}
         behind = [
             k for k, other in enumerate(found) if other.get("id") in ids or any(other is mine_ for mine_ in earlier)

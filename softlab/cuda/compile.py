@@ -200,7 +200,7 @@ def compile_program(
     """Compile one kernel of a CUDA C++ source.
 
     The compiler compiles all kernels of the source that are no templates. So the disk cache has the other ones, too,
-    and only a further instantiation of a template is compiled anew.
+    and only a further instantiation of a template is compiled.
 
     Arguments:
         source: CUDA C++. It may include the shipped headers by name (``#include "pack.cuh"``), CUB, and CUDA's own.
@@ -254,7 +254,7 @@ def _toolkit_identity() -> list[str]:
 
 
 def _read_cache(path: Path) -> Program | None:
-    """The program at the path, or None: an entry that is damaged or changed is compiled and written anew."""
+    """The program at the path, or None: an entry that is damaged or changed is compiled and written again."""
     record = read_record(path)
     if record is None:
         return None

@@ -110,7 +110,7 @@ def decode(encoding: int, arch: str) -> ControlCode | None:
 
 
 def encode(encoding: int, code: ControlCode, arch: str) -> int:
-    """The 128-bit instruction with this control code in place of its own; all other bits stay.
+    """The 128-bit instruction with this control code instead of its own; all other bits stay.
 
     Raises:
         ValueError: the layout of the architecture is not confirmed, or the encoding has more than 128 bits.

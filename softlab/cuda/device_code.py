@@ -194,7 +194,7 @@ def _readable(file: _File) -> bytes:
 
 
 def _closing(text: bytes, start: int) -> int:
-    """The place after the parenthesis that closes the one at ``start``; -1 where none does."""
+    """The index after the parenthesis that closes the one at ``start``; -1 where none does."""
     depth = 0
     for match in re.finditer(rb"[()]", text[start:]):
         depth += 1 if match.group() == b"(" else -1
@@ -331,7 +331,7 @@ def _device_text(file: _File) -> str:
 
 
 def _conditionals(text: bytes) -> Iterator[tuple[int, int]]:
-    """The places of ``#if``, ``#else``, ``#endif`` and the like. All of them stay: then none lacks its partner."""
+    """The indices of ``#if``, ``#else``, ``#endif`` and the like. All of them stay: then none lacks its partner."""
     for match in _CONDITIONAL.finditer(text):
         if match.group(1) is not None:
             yield match.span(1)

@@ -78,7 +78,7 @@ class MachineInstruction:
 
     @property
     def width(self) -> int:
-        """Bytes a lane that a load or store moves; 0 for other instructions."""
+        """Bytes per lane that a load or store moves; 0 for other instructions."""
         if not self.space:
             return 0
         return next((_WIDTHS[m] for m in self.modifiers if m in _WIDTHS), 4)
@@ -95,10 +95,10 @@ class MachineInstruction:
 
     @property
     def _address(self) -> tuple[str, int]:
-        place = next((found for o in self.operands if (found := _ADDRESS.search(o))), None)
-        if place is None:
+        address = next((found for o in self.operands if (found := _ADDRESS.search(o))), None)
+        if address is None:
             return "", 0
-        parts = place.group(1).split("+")
+        parts = address.group(1).split("+")
         numbers = [part for part in parts if _NUMBER.fullmatch(part)]
         return "+".join(part for part in parts if part not in numbers), sum(int(n, 0) for n in numbers)
 

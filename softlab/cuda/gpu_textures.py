@@ -18,7 +18,7 @@ _LAYERED, _STORE = 1, 2
 
 @contextmanager
 def bound(args: Sequence[Any], linear: bool = False) -> Iterator[list[Any]]:
-    """The arguments with a handle in the place of each texture and surface, which hold copies of their arrays.
+    """The arguments with a handle for each texture and surface, which hold copies of their arrays.
 
     What a kernel stores to a surface is copied back at the end.
 

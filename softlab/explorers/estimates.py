@@ -110,7 +110,7 @@ def copy_picture(warps: int) -> str:
         f"Estimated: blocks of 128 threads, one access per thread, {_MIB} MiB; {estimated.stamp()}.",
         f"Recorded: a copy with as many bytes in flight, on {recorded.device}, {recorded.date}.",
     ]
-    title = f"What so many warps are worth: a copy on an {estimated.DEVICE}"
+    title = f"How the number of warps changes the time: a copy on an {estimated.DEVICE}"
     return copy_curves(curves, points, warps, title=title, notes=notes)
 
 

@@ -111,7 +111,7 @@ class LaunchExplorer(Explorer):
     def _say(self) -> None:
         i, works = self.thread, self.thread < self.numbers
         blocks, threads = self.found
-        # A thread without a number has written nothing: its place in the grid is all there is to say.
+        # A thread without a number has written nothing: its position in the grid is all there is to say.
         block, thread = (int(blocks[i]), int(threads[i])) if works else divmod(i, self.block)
         self.summary = {
             "grid": self.grid,

@@ -94,7 +94,8 @@ class LittlesLawExplorer(Explorer):
             f"{self.warps} warp{'s' * (self.warps > 1)} x {self.loads} load{'s' * (self.loads > 1)} x 32 lanes x"
             f" {self.bytes} bytes = {tables.shown(in_flight)} bytes on the way per SM.",
             f"A load from {self.memory} takes {latency:.0f} cycles. Little's law: {tables.shown(found['law'])} GB/s."
-            f" Recorded with so many bytes{beyond}: {tables.shown(found['recorded'])} GB/s, {share:.0%} of the most.",
+            f" Recorded with these bytes on the way{beyond}: {tables.shown(found['recorded'])} GB/s,"
+            f" {share:.0%} of the most.",
             f"For the most, {tables.shown(found['peak'])} GB/s, the law asks for {tables.shown(found['needed'])} bytes"
             " per SM.",
         ]

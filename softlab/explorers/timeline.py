@@ -211,13 +211,13 @@ class TimelineExplorer(Explorer):
 
     @observe("axis")
     def _other_axis(self, change: Any) -> None:
-        """The same place on the other axis."""
+        """The same position on the other axis."""
         if not hasattr(self, "widget"):
             return
         before, self.message.value = max(self._length(change.old), 1), "Estimating ..."
-        place, length = self.step / before, self._length()
+        part, length = self.step / before, self._length()
         self.step_slider.max = max(length - 1, self.step, 1)
-        self.step = round(place * length)
+        self.step = round(part * length)
         self.step_slider.max = max(length - 1, 1)
         self._draw()
 

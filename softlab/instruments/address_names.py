@@ -69,7 +69,7 @@ class AddressNames:
         symbol = self.element(variable, address, itemsize)
         ends = ((v, shared_bytes if v.end is None else v.end) for v in self.table.shared_variables)
         hit = next((v for v, its_end in ends if v.start <= address < its_end), None)
-        there = "" if hit is None else f". In its place is {self.element(hit, address, itemsize)}"
+        there = "" if hit is None else f". Instead there is {self.element(hit, address, itemsize)}"
         where = "before the beginning" if address < variable.start else "beyond the end"
         others = [variable_name(v.symbol) for v in variables if v is not variable]
         also = f" (the pointer may also be one to {' or '.join(others)})" if others else ""

@@ -87,13 +87,15 @@ def turns(address: np.ndarray, active: np.ndarray) -> np.ndarray:
     if ((address == one) | ~active).all():
         return np.where(active, active.cumsum(axis=1) - 1, -1)
     # Sort the lanes of each warp by address; a lane's turn is its distance from the first one with this address.
-    place = np.arange(address.shape[1])
-    key = np.where(active, address.astype(np.int64), _NO_ADDRESS) << _LANE_BITS | place
+    position = np.arange(address.shape[1])
+    key = np.where(active, address.astype(np.int64), _NO_ADDRESS) << _LANE_BITS | position
     key.sort(axis=1)
     new = np.ones(key.shape, bool)
     new[:, 1:] = key[:, 1:] >> _LANE_BITS != key[:, :-1] >> _LANE_BITS
     turn = np.empty(key.shape, np.int64)
-    np.put_along_axis(turn, key & (WARP - 1), place - np.maximum.accumulate(np.where(new, place, 0), axis=1), axis=1)
+    np.put_along_axis(
+        turn, key & (WARP - 1), position - np.maximum.accumulate(np.where(new, position, 0), axis=1), axis=1
+    )
     return np.where(active, turn, -1)
 
 

@@ -47,7 +47,7 @@ class ExecutionCounter:
         return not blocks.isdisjoint(self._watched)
 
     def edges(self, warps: Mapping[tuple[int, int], int]) -> None:
-        """So many warps have gone from one block of the PTX to another."""
+        """These numbers of warps have gone from one block of the PTX to another."""
         for edge in warps.keys() & self._edges.keys():
             self._edges[edge] += warps[edge]
 

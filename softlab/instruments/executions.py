@@ -21,7 +21,7 @@ All other counts follow from these, because what goes into a block comes out of 
 A predicated instruction counts for the whole warp, as ``smsp__inst_executed`` counts it.
 
 Evidence (``tests/hardware``): Nsight Compute's ``smsp__inst_executed`` on an H200. Of 198 launches 178 are equal and 2
-differ by 0.01 and 0.7 %. The other 18 repeat a compare-and-swap: other warps decide how often, in every run anew.
+differ by 0.01 and 0.7 %. The other 18 repeat a compare-and-swap: how often depends on other warps and on the run.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from softlab.emulator.ptx.syntax import Register, Vector
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.barrier_bypass import BarrierBypasses
-from softlab.instruments.barrier_places import Meeting, meetings, second_arrival, uneven
+from softlab.instruments.barrier_meetings import Meeting, meetings, second_arrival, uneven
 from softlab.instruments.shadow import ATOMIC, Shadow
 from softlab.instruments.shadow_patterns import AccessPattern, AccessPatterns
 from softlab.instruments.source_names import shared_symbol

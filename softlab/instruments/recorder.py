@@ -295,7 +295,7 @@ class Recorder(Observer):
         if warps is None:
             return
         if isinstance(lanes, Box) and isinstance(address, np.ndarray) and len(address) == 1:
-            # A value never changes in place, so it can be spread over the warps at the end.
+            # The array of a value never changes, so it can be spread over the warps at the end.
             log.add(_Event(site, self._step, warps, (_BroadcastAddresses(lanes, address),)))
             return
         if not isinstance(address, np.ndarray):

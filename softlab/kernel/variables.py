@@ -17,7 +17,7 @@ from softlab.kernel.mangled_names import qualified_name
 
 
 class Residence(Protocol):
-    """A place outside the host where variables are: a module on a GPU."""
+    """Memory outside the host that holds variables: a module on a GPU."""
 
     def read(self, symbol: str, nbytes: int) -> bytes:
         """The bytes of a variable there."""
@@ -26,7 +26,7 @@ class Residence(Protocol):
         """Give a variable there these bytes."""
 
     def address(self, array: Any) -> int:
-        """The address of an array that this place can use.
+        """The address of an array that this memory's device can use.
 
         Raises:
             TypeError: it is an array of the host.

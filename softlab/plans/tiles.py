@@ -33,8 +33,7 @@ FILLING_WARPS = 4
 INSTRUCTIONS_PER_UNIT = 21
 #: Instructions of a tile beside its rows, and of a pack: its copy to shared memory, then from there to global memory.
 TILE_INSTRUCTIONS, PACK_INSTRUCTIONS = 70, 2
-#: The part of its lanes that a row of whole packs must fill, or memory waits for them, if it has more than so many
-#: lanes.
+#: A row of whole packs on more than MOST_FULL_LANES lanes must fill this part of them, or memory waits for them.
 ENOUGH_FILL, MOST_FULL_LANES = 0.8, 8
 #: Units of time between a warp's first load and its last store that no other warp hides: per tile, and per element of a
 #: row. Measured with few rows of 16-bit elements, 1 to 61 columns.

@@ -129,7 +129,7 @@ class Access:
             if part.row is None:
                 return self.machine.setup.memory.load(part.address, self.width)
             memory = self.block_memory(part.space)
-            return memory.view(self.width)[memory.place(part.row, part.address, self.width)]
+            return memory.view(self.width)[memory.item_index(part.row, part.address, self.width)]
 
     def store(self, part: Part, items: np.ndarray) -> None:
         """Write the items of a part's lanes."""
@@ -138,7 +138,7 @@ class Access:
                 self.machine.setup.memory.store(part.address, self.width, items)
                 return
             memory = self.block_memory(part.space)
-            memory.view(self.width)[memory.place(part.row, part.address, self.width)] = items
+            memory.view(self.width)[memory.item_index(part.row, part.address, self.width)] = items
 
     def cells(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | slice]]:
         """(memory as items, index of each lane's item, which of the part's lanes)."""
@@ -147,7 +147,7 @@ class Access:
                 yield from self.machine.setup.memory.cells(part.address, self.width)
                 return
             memory = self.block_memory(part.space)
-            yield memory.view(self.width), memory.place(part.row, part.address, self.width), slice(None)
+            yield memory.view(self.width), memory.item_index(part.row, part.address, self.width), slice(None)
 
 
 class _named:

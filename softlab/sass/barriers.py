@@ -26,14 +26,14 @@ class Host(Protocol):
         """A set of lanes; warps without a lane are left out."""
 
 
-def _by_pc(machine: Host, warps: np.ndarray, masks: np.ndarray, places: np.ndarray) -> None:
+def _by_pc(machine: Host, warps: np.ndarray, masks: np.ndarray, pcs: np.ndarray) -> None:
     """Lanes go on behind the instruction at which each waits: lanes at one instruction together.
 
-    ``places``: (k, 32), the instruction of each lane.
+    ``pcs``: (k, 32), the instruction of each lane.
     """
-    for place in np.unique(places[(masks[:, None] & _BIT) != 0]):
-        here = np.where(places == place, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & masks
-        machine.push(int(place) + 1, machine.lanes(warps, here))
+    for at in np.unique(pcs[(masks[:, None] & _BIT) != 0]):
+        here = np.where(pcs == at, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & masks
+        machine.push(int(at) + 1, machine.lanes(warps, here))
 
 
 class Convergence:
@@ -43,14 +43,14 @@ class Convergence:
         self._machine = machine
         self._expected: dict[int, np.ndarray] = {}  # (warps, 32) uint32
         self._blocked: dict[int, np.ndarray] = {}  # (warps,) uint32: lanes that wait at BSYNC
-        self._place: dict[int, np.ndarray] = {}  # (warps, 32): where each lane waits
+        self._waiting_at: dict[int, np.ndarray] = {}  # (warps, 32): where each lane waits
 
     def _of(self, barrier: int) -> np.ndarray:
         if barrier not in self._expected:
             warps = len(self._machine.live)
             self._expected[barrier] = np.zeros((warps, WARP), np.uint32)
             self._blocked[barrier] = np.zeros(warps, np.uint32)
-            self._place[barrier] = np.zeros((warps, WARP), np.int64)
+            self._waiting_at[barrier] = np.zeros((warps, WARP), np.int64)
         return self._expected[barrier]
 
     @property
@@ -99,9 +99,9 @@ class Convergence:
                 return
             lanes = machine.lanes(lanes.warps[~outside], lanes.masks[~outside])
         self._blocked[barrier][lanes.warps] |= lanes.masks
-        place = self._place[barrier]
-        rows = place[lanes.warps]
-        place[lanes.warps] = np.where(lanes.active, pc, rows)
+        waiting_at = self._waiting_at[barrier]
+        rows = waiting_at[lanes.warps]
+        waiting_at[lanes.warps] = np.where(lanes.active, pc, rows)
         self.check(lanes.warps, barrier)
 
     def check(self, warps: np.ndarray, barrier: int | None = None) -> None:
@@ -119,8 +119,8 @@ class Convergence:
                     return
                 gone, masks = some[done], here[done]
                 blocked[gone] &= ~masks
-                place = self._place[number][gone]
-                site = place[np.arange(len(gone)), first_lane(masks)]
+                waiting_at = self._waiting_at[number][gone]
+                site = waiting_at[np.arange(len(gone)), first_lane(masks)]
                 for pc in np.unique(site):
                     at = site == pc
                     self._machine.push(int(pc) + 1, self._machine.lanes(gone[at], masks[at]))
@@ -138,7 +138,7 @@ class Convergence:
                 here = int(blocked[warp]) & team
                 if here and here == team & int(self._machine.live[warp]):
                     blocked[warp] = np.uint32(int(blocked[warp]) & ~here)
-                    site = int(self._place[number][warp, lane])
+                    site = int(self._waiting_at[number][warp, lane])
                     self._machine.push(site + 1, self._machine.lanes(np.array([warp]), np.array([here], np.uint32)))
                 left &= ~(here | 1 << lane)
 
@@ -151,7 +151,7 @@ class WarpSync:
         warps = len(machine.live)
         self._blocked = np.zeros(warps, np.uint32)
         self._mask = np.zeros((warps, WARP), np.uint32)
-        self._place = np.zeros((warps, WARP), np.int64)
+        self._waiting_at = np.zeros((warps, WARP), np.int64)
         #: The path from which each lane came to WARPSYNC.COLLECTIVE.
         self._path = np.zeros((warps, WARP), np.int64)
         self._paths = 0
@@ -173,7 +173,7 @@ class WarpSync:
             return
         self._blocked[lanes.warps] |= lanes.masks
         self._mask[lanes.warps] = np.where(lanes.active, masks, self._mask[lanes.warps])
-        self._place[lanes.warps] = np.where(lanes.active, pc, self._place[lanes.warps])
+        self._waiting_at[lanes.warps] = np.where(lanes.active, pc, self._waiting_at[lanes.warps])
         self.check(lanes.warps)
 
     def check(self, warps: np.ndarray) -> None:
@@ -187,7 +187,7 @@ class WarpSync:
         masks = np.where(ready, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)
         if masks.any():
             self._blocked[some] &= ~masks
-            _by_pc(self._machine, some, masks, self._place[some])
+            _by_pc(self._machine, some, masks, self._waiting_at[some])
 
     def end_collective(self, pc: int, lanes: Lanes) -> None:
         """ENDCOLLECTIVE: the lanes go on at ``pc`` in the paths from which they came."""

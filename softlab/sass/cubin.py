@@ -63,8 +63,8 @@ class Cubin:
         for section in self.sections:
             if section.kind == _SYMBOLS:
                 names = self.sections[section.link].data
-                for name, _, _, place, value, size in _SYMBOL.iter_unpack(section.data):
-                    yield Symbol(_text(names, name), place, value, size)
+                for name, _, _, section_index, value, size in _SYMBOL.iter_unpack(section.data):
+                    yield Symbol(_text(names, name), section_index, value, size)
 
     def section(self, name: str) -> Section | None:
         """The section of this name."""

@@ -49,7 +49,7 @@ class Operand:
 class Instruction:
     """One machine instruction.
 
-    ``index``: its place in the code of all functions (address // 16 in the kernel itself). ``opcode`` ("IMAD") and
+    ``index``: its index in the code of all functions (address // 16 in the kernel itself). ``opcode`` ("IMAD") and
     ``modifiers`` ("WIDE", "U32"); ``operands``, destinations first; ``guard`` the predicate of ``@!P0`` or None;
     ``targets``: the indices that a branch names; ``control``: its control code; ``machine``: the record that it comes
     from, with its text and its lines.

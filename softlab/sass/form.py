@@ -1,6 +1,6 @@
-"""What an opcode's function gets: readers of the operands and places of the results, for one instruction.
+"""What an opcode's function gets: readers of the operands and destinations, for one instruction.
 
-Registers of one set of lanes are a list: R0 to R254, RZ, UR0 to UR62, URZ, P0 to P6, PT, UP0 to UP6, UPT, and a place
+Registers of one set of lanes are a list: R0 to R254, RZ, UR0 to UR62, URZ, P0 to P6, PT, UP0 to UP6, UPT, and a slot
 that takes what nobody reads. A reader is a function of that list that gives a value: a NumPy scalar where all lanes
 share it, else an array (:mod:`softlab.sass.lanes`). Registers hold uint32, predicates bool.
 """
@@ -66,7 +66,7 @@ def split(value: Value) -> tuple[Value, Value]:
 
 
 class Form:
-    """One instruction of one launch. ``reads`` and ``writes`` grow with each reader and place that is asked for."""
+    """One instruction of one launch. ``reads`` and ``writes`` grow with each reader and destination asked for."""
 
     def __init__(self, instruction: Instruction, constants: Constants, pairs: Pairs) -> None:
         self.instruction = instruction
@@ -94,9 +94,9 @@ class Form:
         if other:
             raise NotImplementedError(f"the modifier {other[0]}")
 
-    # Places of results
+    # Destinations
 
-    def place(self, number: int) -> int:
+    def destination(self, number: int) -> int:
         """The index of the register that operand ``number`` names, which is written."""
         operand = self.operands[number]
         if operand.kind not in _FIRST:
@@ -107,9 +107,9 @@ class Form:
         self.writes.add(index)
         return index
 
-    def place64(self, number: int) -> Callable[[list, Value], None]:
+    def destination64(self, number: int) -> Callable[[list, Value], None]:
         """A function of (registers, uint64 or float64) that writes the pair."""
-        low = self.place(number)
+        low = self.destination(number)
         if low == SINK:
             return lambda r, value: None
         high, pairs = low + 1, self._pairs
@@ -122,9 +122,9 @@ class Form:
 
         return put
 
-    def place_many(self, number: int, count: int) -> tuple[int, ...]:
+    def destinations(self, number: int, count: int) -> tuple[int, ...]:
         """The indices of ``count`` neighbouring registers."""
-        first = self.place(number)
+        first = self.destination(number)
         if first == SINK:
             return (SINK,) * count
         self.writes.update(range(first, first + count))

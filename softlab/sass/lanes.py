@@ -73,7 +73,7 @@ class Lanes:
 
     @cached_property
     def row(self) -> np.ndarray:
-        """(k, 1) or (lanes,): the warp's place in the set."""
+        """(k, 1) or (lanes,): the warp's index in the set."""
         return np.arange(self.count)[:, None] if self.whole else self._places[0]
 
     @cached_property

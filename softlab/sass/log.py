@@ -19,9 +19,9 @@ _MOST_ADDRESSES = 8 << 20
 #: What a wavefront moves at most.
 _BANKS = 32
 _WAVEFRONT_BYTES = 128
-#: The banks repeat after so many bytes, and so does the pattern of an access.
+#: The banks repeat after this number of bytes, and so does the pattern of an access.
 _LINE = 128
-#: Addresses of one request are told apart within so many bytes, so that they fit the bank rule's keys.
+#: Addresses of one request are told apart within this number of bytes, so that they fit the bank rule's keys.
 _NEAR = 1 << 38
 #: Factors of a hash of 32 numbers.
 _FACTORS = np.random.default_rng(1).integers(1 << 62, size=WARP) | 1
@@ -116,7 +116,7 @@ class Log:
             np.repeat(self._length, counts).astype(np.int64),
         )
         order = np.argsort(warp, kind="stable")
-        where = np.empty(len(warp), np.int64)  # entry -> its place in the order of warps
+        where = np.empty(len(warp), np.int64)  # entry -> its rank in the order of warps
         where[order] = np.arange(len(warp))
         ends = np.cumsum(length[order])
         begins = ends - length[order]
@@ -148,9 +148,9 @@ class Log:
         )
         sectors = np.concatenate([part[6] for part in self._counted])
         firsts = np.cumsum(count) - count
-        place = begins[where[entry]] + offset
-        order = np.argsort(place, kind="stable")
-        place, owner, count = place[order], warp[entry[order]], count[order]
+        position = begins[where[entry]] + offset
+        order = np.argsort(position, kind="stable")
+        position, owner, count = position[order], warp[entry[order]], count[order]
         ends = np.cumsum(count)
         gather = np.repeat(firsts[order] - (ends - count), count) + np.arange(int(ends[-1]))
         sectors = sectors[gather]
@@ -161,7 +161,7 @@ class Log:
             a, b = cut[w], cut[w + 1]
             found.append(
                 Accesses(
-                    (place[a:b] - limits[w]).astype(np.int32),
+                    (position[a:b] - limits[w]).astype(np.int32),
                     space[order[a:b]],
                     kind[order[a:b]],
                     wavefronts[order[a:b]].astype(np.int32),

@@ -23,7 +23,7 @@ from softlab.sass.log import Log
 from softlab.sass.memory import BlockMemory
 from softlab.sass.setup import Setup
 
-#: After so many runs in a row of the lowest instruction the others get a turn, since the lowest may wait for them.
+#: After this number of runs of the lowest instruction the others get a turn, since the lowest may wait for them.
 _TURNS = 256
 
 
@@ -36,7 +36,7 @@ class Run:
 
     start: int
     length: int
-    steps: list[registry.Step] = field(default_factory=list)
+    steps: list[registry.Action] = field(default_factory=list)
     reads: tuple[int, ...] = ()
     writes: frozenset[int] = frozenset()
     ready: Callable[[list], np.ndarray] | None = None
@@ -137,7 +137,7 @@ class Machine:
                 pc = min(self._waiting) if turns % _TURNS or len(self._waiting) == 1 else self._next()
                 self._execute(pc)
                 if self.issued > self.setup.budget:
-                    raise self._endless()
+                    raise self._infinite_loop()
 
     def _waits(self) -> bool:
         if not self.live.any():
@@ -157,7 +157,7 @@ class Machine:
         later = [pc for pc in self._waiting if pc > self.pc]
         return min(later) if later else min(self._waiting)
 
-    def _endless(self) -> KernelFault:
+    def _infinite_loop(self) -> KernelFault:
         instruction = self.code.instructions[self.pc]
         return KernelFault(
             "infinite-loop",
@@ -268,7 +268,7 @@ class Machine:
     def _compile(self, pc: int) -> Run:
         reads: set[int] = set()
         writes: set[int] = set()
-        steps: list[registry.Step] = []
+        steps: list[registry.Action] = []
         index = pc
         ready = None
         instructions = self.code.instructions
@@ -298,7 +298,7 @@ class Machine:
                 break
         return Run(pc, index - pc, steps, tuple(sorted(reads - {SINK})), frozenset(writes - {SINK}), ready)
 
-    def _waiting_step(self, form: Form) -> registry.Step | None:
+    def _waiting_step(self, form: Form) -> registry.Action | None:
         """The step of an instruction that waits for an event; None for others."""
         found = registry.find_gate(form.instruction.opcode)
         try:
@@ -306,13 +306,13 @@ class Machine:
         except NotImplementedError:
             return None  # refused where it is executed
 
-    def _fall_to(self, index: int) -> registry.Step:
+    def _fall_to(self, index: int) -> registry.Action:
         def step(r: list) -> None:
             self.push(index, self.now)
 
         return step
 
-    def _step(self, instruction: Instruction, form: Form, offset: int) -> tuple[registry.Step, bool]:
+    def _step(self, instruction: Instruction, form: Form, offset: int) -> tuple[registry.Action, bool]:
         opcode = registry.find(instruction.opcode)
         if opcode is None:
             return _raising(instruction.unsupported()), True
@@ -328,14 +328,14 @@ class Machine:
         except NotImplementedError as error:
             return _raising(instruction.unsupported(str(error))), True
 
-    def _at(self, step: registry.Step, offset: int) -> registry.Step:
+    def _at(self, step: registry.Action, offset: int) -> registry.Action:
         def at(r: list) -> None:
             self.offset = offset
             step(r)
 
         return at
 
-    def _noted(self, step: registry.Step, guard: Callable, offset: int) -> registry.Step:
+    def _noted(self, step: registry.Action, guard: Callable, offset: int) -> registry.Action:
         """A step that does its guard itself."""
 
         def noted(r: list) -> None:
@@ -345,7 +345,7 @@ class Machine:
 
         return noted
 
-    def _guarded(self, step: registry.Step, form: Form, offset: int) -> registry.Step:
+    def _guarded(self, step: registry.Action, form: Form, offset: int) -> registry.Action:
         """A pure step whose results are kept where the guard does not hold."""
         guard = form.guard
         assert guard is not None
@@ -373,7 +373,7 @@ class Machine:
         return guarded
 
 
-def _raising(error: UnsupportedInstruction) -> registry.Step:
+def _raising(error: UnsupportedInstruction) -> registry.Action:
     def step(r: list) -> None:
         raise error
 

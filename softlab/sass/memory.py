@@ -108,7 +108,7 @@ class GlobalMemory:
         return out
 
     def store(self, address: np.ndarray, width: int, items: np.ndarray) -> None:
-        """Write the items. Of lanes that write to one place the last one wins."""
+        """Write the items. Of lanes that write to one address the last one wins."""
         item = ITEMS[width]
         for array, where, offset in self._pieces(address, width):
             array.allocation.check_writeable()
@@ -182,7 +182,7 @@ class BlockMemory:
         self.data = np.zeros(rows * self.nbytes, np.uint8)
         self._kind = kind
 
-    def place(self, row: np.ndarray, offset: np.ndarray, width: int) -> np.ndarray:
+    def item_index(self, row: np.ndarray, offset: np.ndarray, width: int) -> np.ndarray:
         """The index of each lane's item. row: of the lane, offset: in bytes, both int64 of one shape."""
         if int(offset.min()) < 0 or int(offset.max()) > self._limit - width:
             raise Outside(self._kind, np.asarray((offset < 0) | (offset > self._limit - width)))

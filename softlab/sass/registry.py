@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from softlab.errors import Error
 
 #: What executes an instruction: it gets the list of registers of the lanes that execute it.
-Step = Callable[[list], None]
+Action = Callable[[list], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class Setup:
 
     @cached_property
     def row_of_block(self) -> np.ndarray:
-        """(warps,) int64: the place of each warp's block among the interpreted ones."""
+        """(warps,) int64: the index of each warp's block among the interpreted ones."""
         return np.repeat(np.arange(self.blocks), self.warps_per_block)
 
     @cached_property
@@ -102,7 +102,7 @@ class Setup:
 
     @cached_property
     def row_of_rank(self) -> np.ndarray:
-        """(clusters, blocks per cluster) int64: the place of each block among the interpreted ones."""
+        """(clusters, blocks per cluster) int64: the index of each block among the interpreted ones."""
         rows = np.zeros((self.clusters, self.blocks_per_cluster), np.int64)
         rows[self._cluster_numbers, self.rank] = np.arange(self.blocks)
         return rows

@@ -15,7 +15,7 @@ from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.program import Action, Pipe, Row, TimedProgram
 from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION, REASONS
-from softlab.timing.work import BlockWork, Request
+from softlab.timing.work import BlockWork, MemoryRequest
 
 _COPY, _MBARRIER, _CONSTANT = int(Kind.ASYNC_COPY), int(Action.MBARRIER), int(Pipe.CONSTANT)
 EMPTY: Row = (0, 0, 0.0, 0, (), -1, -1, 0.0, 0, 0, 0, 0, -1)
@@ -29,7 +29,7 @@ class Warp:
         "requests", "row", "scheduler", "setters", "stored",
     )  # fmt: skip
 
-    def __init__(self, block: Block, scheduler: int, code: list[int], requests: list[Request]):
+    def __init__(self, block: Block, scheduler: int, code: list[int], requests: list[MemoryRequest]):
         self.block, self.scheduler, self.code, self.requests = block, scheduler, code, requests
         self.position = self.request = 0
         self.release = [0.0] * 6

@@ -11,7 +11,7 @@ from softlab.cuda.disassembly import MachineInstruction
 from softlab.sass.streams import Kind, Space, WarpStream
 
 #: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by; of an atomic: its code)
-Request = tuple[int, int, int, int, tuple[int, ...], int, int, int]
+MemoryRequest = tuple[int, int, int, int, tuple[int, ...], int, int, int]
 #: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
 #: compares; 0 are all others.
 ATOMIC_CODES = (0, 1, 2)
@@ -28,7 +28,7 @@ class WarpWork:
     """The instructions of one warp by index, and its requests in order."""
 
     code: list[int]
-    requests: list[Request]
+    requests: list[MemoryRequest]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _warp(stream: WarpStream, widths: list[int], strong: list[int]) -> WarpWork:
     code = stream.instructions.tolist()
     offsets, sectors = accesses.offsets.tolist(), accesses.sectors.tolist()
     lanes = np.bitwise_count(stream.active[accesses.position]).tolist()
-    requests: list[Request] = []
+    requests: list[MemoryRequest] = []
     columns = (
         accesses.position.tolist(),
         accesses.space.tolist(),

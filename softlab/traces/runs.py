@@ -101,7 +101,7 @@ class Run:
         shown = without_repetitions(self.findings)
         rest, again = len(shown) - _MOST_FINDINGS, len(self.findings) - len(shown)
         more = [f"{rest} more"] * (rest > 0)
-        more += [f"{again} warning{'' if again == 1 else 's'} at the places of errors"] * (again > 0)
+        more += [f"{again} warning{'' if again == 1 else 's'} on the lines of errors"] * (again > 0)
         return [
             f"  {found_words(shown)}:",
             *(f"    {headline(finding)}" for finding in shown[:_MOST_FINDINGS]),

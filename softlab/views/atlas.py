@@ -32,7 +32,7 @@ CURVES = (
 _LEFT, _RIGHT, _BAR, _PITCH = 190, 120, 18, 26
 _WIDE = svg.WIDTH - _LEFT - _RIGHT
 _TALL = 260
-#: A value -> its place in pixels.
+#: A value -> its position in pixels.
 _Scale = Callable[[float], float]
 
 

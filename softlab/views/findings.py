@@ -83,7 +83,7 @@ def _ordered(findings: Sequence[Finding], file: str) -> list[Finding]:
 def _rest(findings: Sequence[Finding], listed: Sequence[Finding]) -> list[str]:
     """What is not listed."""
     more, again = len(listed) - MOST_FINDINGS, len(findings) - len(listed)
-    warnings = f"{again} warning{'' if again == 1 else 's'} at the places of errors"
+    warnings = f"{again} warning{'' if again == 1 else 's'} on the lines of errors"
     return [f"and {more} more in run.findings"] * (more > 0) + [f"{warnings}: see run.findings"] * (again > 0)
 
 

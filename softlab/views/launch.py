@@ -23,9 +23,9 @@ def launch_diagram(blocks: np.ndarray, threads: np.ndarray, *, grid: int, block:
     for i in range(grid * block):
         works = i < len(blocks)
         home, thread = (int(blocks[i]), int(threads[i])) if works else divmod(i, block)
-        place = f"thread {thread} of block {home}"
+        who = f"thread {thread} of block {home}"
         role: Role = "idle" if not works else ("served-odd" if home % 2 else "served")
-        tip = f"{place} works on number {i}" if works else f"{place} has no number: i = {i} is not less than n"
+        tip = f"{who} works on number {i}" if works else f"{who} has no number: i = {i} is not less than n"
         row = (home * block + thread) // WARP_SIZE
         cells.append(Cell(row, thread % WARP_SIZE, 1, str(i) if works else "", role, (i,), tip))
     warps = block // WARP_SIZE

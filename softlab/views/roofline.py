@@ -57,8 +57,8 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
     peak = axes.peak
     rates = {"DRAM": p.dram_bytes * p.clock_mhz / 1e3, "L2": p.l2_bytes * p.clock_mhz / 1e3}  # GB/s
     points = {label: _point(one, axes) for label, one in estimates.items()}
-    places = [x for x, _ in points.values() if x] + [peak / rate for rate in rates.values()]
-    low, high = min(places) / 8, max(places) * 8
+    intensities = [x for x, _ in points.values() if x] + [peak / rate for rate in rates.values()]
+    low, high = min(intensities) / 8, max(intensities) * 8
     figure = go.Figure(
         [
             *(_roof(kind, rate, peak, low) for kind, rate in rates.items()),
@@ -116,7 +116,7 @@ def _point(found: Estimate, axes: _Axes) -> tuple[float | None, float | None]:
 
 
 def _roof(kind: str, rate: float, peak: float, low: float) -> go.Scatter:
-    """A slope of so many GB/s, from the left edge up to the flat roof."""
+    """A slope of ``rate`` GB/s, from the left edge up to the flat roof."""
     label, ridge = f"{kind}: {rate / 1e3:.1f} TB/s", peak / rate
     colour, dash = (ROLES["global"], "solid") if kind == "DRAM" else (SKY, "dash")
     xs = np.geomspace(min(low, ridge), ridge, 40)

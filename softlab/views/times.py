@@ -105,7 +105,7 @@ def copy_curves(
         parts.append(svg.text(_EDGE + _WIDE + 8, y(values[-1]) + 4, words, size=11))
     for at, speed in zip(recorded[0], recorded[1], strict=True):
         if at <= most:
-            tip = f"recorded: {speed:.0f} GB/s with so many bytes in flight"
+            tip = f"recorded: {speed:.0f} GB/s with these bytes in flight"
             parts.append(svg.box(x(at) - 4, y(speed) - 4, 8, 8, ORANGE, tip, point=f"{at:g}"))
     parts += [
         svg.box(_EDGE + _WIDE + 8, 36 + _TALL - 22, 8, 8, ORANGE),

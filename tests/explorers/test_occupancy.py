@@ -95,6 +95,6 @@ def test_a_short_text_stands_for_the_widget(explorer):
 def test_what_the_warps_are_worth_is_said_of_an_h200_alone():
     explorer = OccupancyExplorer(threads=256, registers=32)
     assert "yours: 64" in explorer.picture.value
-    assert "What so many warps are worth" in explorer.picture.value
+    assert "How the number of warps changes the time" in explorer.picture.value
     explorer.device = "A100"
-    assert "What so many warps are worth" not in explorer.picture.value
+    assert "How the number of warps changes the time" not in explorer.picture.value

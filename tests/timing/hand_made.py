@@ -8,7 +8,7 @@ from softlab.timing.parameters import Parameters
 from softlab.timing.program import Action, Pipe, Row, TimedProgram
 from softlab.timing.sharing import Sharing
 from softlab.timing.sm import SmRun, simulate
-from softlab.timing.work import BlockWork, Request, WarpWork
+from softlab.timing.work import BlockWork, MemoryRequest, WarpWork
 
 #: Nothing but the SM itself: code and constants are there, blocks start at once.
 BARE = Parameters(
@@ -48,13 +48,13 @@ def run(
     return simulate(program, made, parameters, memory, clock), memory
 
 
-def load(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> Request:
+def load(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> MemoryRequest:
     return (position, 0, 0, max(1, len(sectors) // 4), tuple(sectors), lanes, width, False)
 
 
-def store(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> Request:
+def store(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> MemoryRequest:
     return (position, 0, 1, max(1, len(sectors) // 4), tuple(sectors), lanes, width, False)
 
 
-def shared(position: int, wavefronts: int) -> Request:
+def shared(position: int, wavefronts: int) -> MemoryRequest:
     return (position, 1, 0, wavefronts, (), 32, 4, False)

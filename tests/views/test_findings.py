@@ -90,7 +90,7 @@ def test_findings_are_in_the_order_of_the_source() -> None:
 def test_a_warning_at_the_place_of_an_error_is_not_listed_again() -> None:
     text = findings_text((finding(2, severity="warning"), finding(2), finding(3)), SOURCE, "k.cu")
     assert re.findall(r"^  (\w+): race", text, re.M) == ["error", "error"]
-    assert "1 warning at the places of errors: see run.findings" in text
+    assert "1 warning on the lines of errors: see run.findings" in text
 
 
 def test_two_accesses_of_one_line() -> None:
@@ -157,4 +157,4 @@ def test_warnings_at_the_places_of_errors_are_counted_apart() -> None:
     many = tuple(finding(number, severity=severity, other_line=3, other_file="k.cu") for number, severity in places)
     run = Run("emulator", (1, 1, 1), (32, 1, 1), "sm_90", "k.cu", "x", findings=many)
     assert "  5 errors were found:" in repr(run)
-    assert "    and 2 more, and 5 warnings at the places of errors in run.findings" in repr(run)
+    assert "    and 2 more, and 5 warnings on the lines of errors in run.findings" in repr(run)

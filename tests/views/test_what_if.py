@@ -36,8 +36,8 @@ def test_the_wait_that_goes_away_is_named():
     first, second, third = what_if_sentences(FOUND)
     assert first == "As it is: 10.0 us, bound by the wavefronts of shared memory."
     assert second.endswith(
-        "2.5 times as fast. What goes away is mostly the wait for a place in the queue of shared memory, shuffles and "
-        "special functions (mio_throttle)."
+        "2.5 times as fast. What goes away is mostly the wait for a free entry in the queue of shared memory, shuffles "
+        "and special functions (mio_throttle)."
     )
     assert third.endswith("no change that the model can tell.")
 

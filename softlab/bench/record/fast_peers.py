@@ -16,8 +16,8 @@ from typing import Any
 
 from softlab.bench.record import peers
 
-Launch = Callable[[], Any]
-Peer = Callable[[str, Sequence[Any], Any], Launch]
+Call = Callable[[], Any]
+Peer = Callable[[str, Sequence[Any], Any], Call]
 
 #: Peers that work on a stream of their own or allocate memory again: they are timed without a CUDA graph.
 WITHOUT_GRAPH = ("cudnn", "jax", "cupy")
@@ -47,7 +47,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def copy(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def copy(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """The ceiling: as many streams of as many bytes, with next to no arithmetic."""
     import torch
 
@@ -56,24 +56,24 @@ def copy(op: str, inputs: Sequence[Any], output: Any) -> Launch:
     return lambda: torch.add(*inputs, out=output)
 
 
-def fast(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def fast(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """softlab's own, through the public operators."""
     return _softlab(op, inputs, output, "fast")
 
 
-def oneflow(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def oneflow(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """The reference design."""
     return _softlab(op, inputs, output, "oneflow")
 
 
-def _softlab(op: str, inputs: Sequence[Any], output: Any, policy: str) -> Launch:
+def _softlab(op: str, inputs: Sequence[Any], output: Any, policy: str) -> Call:
     import softlab
 
     operator = getattr(softlab, op)
     return lambda: operator(*inputs, out=output, policy=policy)
 
 
-def torch_eager(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def torch_eager(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """PyTorch as it comes."""
     import torch
 
@@ -86,7 +86,7 @@ def torch_eager(op: str, inputs: Sequence[Any], output: Any) -> Launch:
     return lambda: function(*inputs, -1, out=output)
 
 
-def torch_compiled(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def torch_compiled(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """PyTorch's own compiler, Inductor, for this very shape."""
     if op != "softmax":
         raise Refused(op)
@@ -104,7 +104,7 @@ def _inductor(op: str, shape: tuple[int, ...], dtype: Any) -> Callable[[Any], An
     return torch.compile(lambda x: function(x, -1), dynamic=False)
 
 
-def triton_rows(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def triton_rows(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """One program per row, the whole row at once: Triton's textbook kernel."""
     if op != "softmax" or output.shape[-1] > _TRITON_COLS:
         raise Refused(op)
@@ -113,7 +113,7 @@ def triton_rows(op: str, inputs: Sequence[Any], output: Any) -> Launch:
     return triton_softmax.launch(inputs[0], output)
 
 
-def liger(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def liger(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """Liger's kernel, in Triton."""
     from liger_kernel.ops import softmax as module
 
@@ -122,7 +122,7 @@ def liger(op: str, inputs: Sequence[Any], output: Any) -> Launch:
     return lambda: module._softmax_forward(inputs[0])
 
 
-def quack(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def quack(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """QuACK's kernel, in CuTe DSL; rows are a multiple of 16 bytes."""
     module = importlib.import_module("quack.softmax")  # the package's own name `softmax` is a function
     name = {"softmax": "_softmax_fwd", "softmax_backward": "_softmax_backward"}.get(op)
@@ -132,7 +132,7 @@ def quack(op: str, inputs: Sequence[Any], output: Any) -> Launch:
     return lambda: function(*inputs, output)
 
 
-def cudnn(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def cudnn(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """cudnnSoftmaxForward."""
     import cupy
     import torch
@@ -149,7 +149,7 @@ def _cudnn() -> Any:
     return peers.found()[0].get("cudnn")
 
 
-def jax_compiled(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def jax_compiled(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """JAX, compiled by XLA."""
     if op != "softmax":
         raise Refused(op)
@@ -167,7 +167,7 @@ def _jitted() -> Callable[[Any], Any]:
     return jax.jit(partial(jax.nn.softmax, axis=-1))
 
 
-def cupy_special(op: str, inputs: Sequence[Any], output: Any) -> Launch:
+def cupy_special(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """CuPy's copy of SciPy's functions."""
     import cupy
     from cupyx.scipy import special

@@ -42,7 +42,8 @@ METHOD = (
     "device copies of as many elements, before and after."
 )
 TABLE_KEYS = {"times": ("dtype", "parts", "way"), "copies": ("dtype",)}
-Launch = Callable[[int], Any]
+#: A launch that is timed; its argument counts the launches, for other buffers each time.
+NumberedCall = Callable[[int], Any]
 
 
 def problems(elements: int = ELEMENTS, device: Any = None) -> list[FusionCase]:
@@ -82,7 +83,7 @@ class FusionBuffers:
         self.results = [cupy.full_like(self.xs[0], np.nan) for _ in range(3)]
         self.operands = {name: cupy.asarray(array) for name, array in problem.operands.items()}
 
-    def fused(self) -> Launch:
+    def fused(self) -> NumberedCall:
         """Queues the one kernel."""
         plan = self.problem.fused_plan()
         program, grid, block = program_of(plan), (plan.grid, 1, 1), (*plan.block, 1)
@@ -90,7 +91,7 @@ class FusionBuffers:
         ready = [fusing.arguments(self.problem, x, y, dropped, self.operands) for x in self.xs]
         return lambda iteration: gpu.launch(program, grid, block, ready[iteration % 2], plan.smem_bytes)
 
-    def separate(self) -> Launch:
+    def separate(self) -> NumberedCall:
         """Queues the kernels one after the other; between them they use two buffers alternately."""
         problem, queues = self.problem, []
         for x in self.xs:
@@ -114,7 +115,7 @@ class FusionBuffers:
 
         return launch
 
-    def check(self, fused: Launch, separate: Launch) -> None:
+    def check(self, fused: NumberedCall, separate: NumberedCall) -> None:
         """Both on the same input.
 
         Raises:

@@ -54,7 +54,8 @@ METHOD = (
     "each kind of data."
 )
 TABLE_KEYS = {"sizes": ("buffers", "clock"), "ways": ("rows", "way"), "turns": ("start",), "contents": ("data",)}
-Launch = Callable[[int], Any]
+#: A launch that is timed; its argument counts the launches, for other buffers each time.
+NumberedCall = Callable[[int], Any]
 
 
 class KernelBuffers:
@@ -68,7 +69,7 @@ class KernelBuffers:
         self.source = cupy.asarray(np.resize(piece, LARGEST // ITEM_BYTES))
         self.target = cupy.empty_like(self.source)
 
-    def launch(self, nbytes: int, buffers: int = 1) -> Launch:
+    def launch(self, nbytes: int, buffers: int = 1) -> NumberedCall:
         """Launches the planned kernel on ``nbytes`` of input: on ``buffers`` parts of the memory in turn."""
         rows = nbytes // (COLS * ITEM_BYTES)
         made = plan(rows, COLS)
@@ -111,7 +112,7 @@ def buffers_of(nbytes: int) -> int:
     return max(1, ROTATED_BYTES // nbytes)
 
 
-def graph_of(bench: KernelBuffers, launch: Launch, count: int) -> Launch:
+def graph_of(bench: KernelBuffers, launch: NumberedCall, count: int) -> NumberedCall:
     """``count`` launches as one CUDA graph, recorded from the current stream; launches the whole graph."""
     launch(0)  # loads the kernel, which cannot be done while a graph is recorded
     stream = bench.cupy.cuda.get_current_stream()
@@ -204,7 +205,7 @@ def contents(bench: KernelBuffers) -> recordings.Table:
 _QUERY = ("nvidia-smi", "--query-gpu=clocks.sm,clocks.mem,power.draw", "--format=csv,noheader,nounits")
 
 
-def on_host(bench: KernelBuffers, launch: Launch, wait: bool, iteration: int) -> float:
+def on_host(bench: KernelBuffers, launch: NumberedCall, wait: bool, iteration: int) -> float:
     """Microseconds on the host's clock, with or without waiting for the GPU; it is idle before and after."""
     stream = bench.cupy.cuda.get_current_stream()
     start = time.perf_counter()
@@ -216,7 +217,7 @@ def on_host(bench: KernelBuffers, launch: Launch, wait: bool, iteration: int) ->
     return taken * 1e6
 
 
-def on_gpu(bench: KernelBuffers, launch: Launch, count: int, iteration: int) -> float:
+def on_gpu(bench: KernelBuffers, launch: NumberedCall, count: int, iteration: int) -> float:
     """Microseconds per launch between two CUDA events around ``count``; the GPU is idle before and after."""
     start, stop = bench.cupy.cuda.Event(), bench.cupy.cuda.Event()
     start.record()

@@ -6,8 +6,8 @@ import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Launch = Callable[[], Any]
-Peer = Callable[[Any, Any], Launch]
+Call = Callable[[], Any]
+Peer = Callable[[Any, Any], Call]
 
 # cudnn_ops.h
 _TENSOR_NCHW = 0
@@ -34,7 +34,7 @@ def found() -> tuple[Mapping[str, Peer], Mapping[str, str]]:
     return peers | {"cudnn": _CuDNN(library)}, versions
 
 
-def _torch_softmax(source: Any, target: Any) -> Launch:
+def _torch_softmax(source: Any, target: Any) -> Call:
     import torch
 
     x, y = torch.from_dlpack(source), torch.from_dlpack(target)
@@ -59,7 +59,7 @@ class _CuDNN:
         if status := getattr(self._library, name)(*arguments):
             raise RuntimeError(f"{name} answers with status {status}")
 
-    def __call__(self, source: Any, target: Any) -> Launch:
+    def __call__(self, source: Any, target: Any) -> Call:
         rows, cols = source.shape
         shape = ctypes.c_void_p()
         self._call("cudnnSetStream", self._handle, ctypes.c_void_p(_stream()))

@@ -53,7 +53,7 @@ LESSON = Lesson(
             slips=(
                 (7, "7 blocks have 896 threads. Some of the 1000 numbers would have no thread."),
                 (7.8125, "A grid has whole blocks. The last one may have threads without a number."),
-                (1000, "So many threads have a number. How many blocks of 128 are that?"),
+                (1000, "1000 threads have a number. How many blocks of 128 threads is that?"),
             ),
             further=(
                 "Divide the numbers by the threads of a block. If a rest is left, one more block takes it.",
@@ -68,13 +68,13 @@ LESSON = Lesson(
             parameters="const float* x, float* y, int n",
             launches=doubles,
             further=(
-                "A thread first finds its number: count the threads of the blocks before, then its own place.",
+                "A thread first finds its number: the threads of all blocks before, plus its index in the block.",
                 "Three steps: compute `i`, ask whether `i` is less than `n`, and only then read `x[i]` and write "
                 "`y[i]`.",
                 "A similar one, solved: `int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1;`",
             ),
             hint="Thread i reads x[i] and writes y[i].",
-            because="Each thread finds its number by its place in the grid, and those past the end do nothing.",
+            because="Each thread finds its number by its position in the grid, and those past the end do nothing.",
             fault_hints={
                 "global-out-of-bounds": "The last block has more threads than there are numbers: "
                 "what must a thread ask before it touches x[i]?"

@@ -44,10 +44,10 @@ LESSON = Lesson(
             slips=(
                 (
                     ROWS * COLS * 2,
-                    "Each element is read once and written once: that is the way there, without the way back.",
+                    "That counts the read alone. Each element is read once and written once.",
                 ),
                 (2 * ROWS * COLS * 4, "That is the floor in float32. An element of float16 has 2 bytes."),
-                (2 * ROWS * COLS, "So many elements move. How many bytes has each of them?"),
+                (2 * ROWS * COLS, "That is the number of elements that move. How many bytes has each of them?"),
             ),
             further=(
                 "The floor is two moves of the whole matrix: one read and one write.",
@@ -61,10 +61,10 @@ LESSON = Lesson(
             id="00-where-shared-memory-ends",
             answer=longest_halves,
             slips=(
-                (24_576, "48 KiB are so many elements of 2 bytes. But in which type is the row kept?"),
+                (24_576, "48 KiB hold 24 576 elements of 2 bytes. But in which type is the row kept?"),
                 (
                     12_288,
-                    "48 KiB are so many elements of 4 bytes. The block's reductions want some of the 48 KiB, too.",
+                    "48 KiB hold 12 288 elements of 4 bytes. But the block's reductions need some of the 48 KiB, too.",
                 ),
                 (lambda: longest_halves() + 2, "That one is the first to go elsewhere."),
             ),

@@ -100,7 +100,7 @@ LESSON = Lesson(
     title="The numbers of a softmax, and three kernels",
     minutes=40,
     objectives=(
-        "say where the formula of softmax fails in float16 and in float32, and why taking the maximum away mends it",
+        "say where the formula of softmax fails in float16 and in float32, and why subtracting the maximum repairs it",
         "tell why the kernels add in float32, why the order of a sum shows in its last digits, and what a fast "
         "exponential costs",
         "explain the three kernels by two questions: who owns the row, and where is it kept?",
@@ -114,7 +114,7 @@ LESSON = Lesson(
                 (12, "e^12 is 162 755. The largest float16 is 65 504."),
                 (88, "That is the answer for float32."),
                 (16, "2^16 is just beyond float16. But e is larger than 2."),
-                (10, "e^10 is 22 026: there is room for one more."),
+                (10, "e^10 is 22 026: one more still fits."),
             ),
             hint="The largest float16 is 65 504. Which is the last power of e below it?",
         ),
@@ -125,11 +125,11 @@ LESSON = Lesson(
                 (2048, "That is where float16 stops, with 11 bits. A bfloat16 has 8."),
                 (128, "At 128 neighbours are 1 apart: the next one is 129."),
                 (512, "At 256 neighbours are 2 apart already."),
-                (257, "257 has no place in bfloat16: after 256 comes 258."),
+                (257, "bfloat16 cannot hold 257: the next number after 256 is 258."),
                 (65504, "It stops long before it overflows."),
             ),
             hint="A number stays as it is when the next larger one is 2 away, and the half of that rounds down.",
-            because="A bfloat16 has 8 bits: 256 + 1 has no place of its own, and rounds back to 256.",
+            because="A bfloat16 has 8 bits: it cannot hold 256 + 1, which rounds back to 256.",
         ),
         Number(
             id="01-sectors-of-the-uncached",
@@ -149,7 +149,10 @@ LESSON = Lesson(
             slips=(
                 (naive, "The exponentials overflow: take the maximum away first."),
                 (of_softmax, "A share too small for float32 becomes 0, and log(0) is -inf. Take the logarithm apart."),
-                (no_maximum, "The exponentials still overflow. Take the maximum away, inside the sum and outside."),
+                (
+                    no_maximum,
+                    "The exponentials still overflow. Subtract the maximum, inside the sum and in the numerator.",
+                ),
             ),
             hint="log(e^a / s) is a - log(s), with a = x - maximum.",
             because="No number was divided, and none had to be small.",

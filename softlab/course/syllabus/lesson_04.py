@@ -73,7 +73,7 @@ LESSON = Lesson(
             slips=(
                 (1, "One wavefront serves one word of each bank. Lanes 0 and 8 write words 0 and 32."),
                 (2, "That would be packs of 2. Lane l now writes word 4 * l."),
-                (8, "So many banks are in use. How many lanes share each of them?"),
+                (8, "That is the number of banks in use. How many lanes share each of them?"),
             ),
             further=(
                 "One store writes word 4 * lane. Word i is in bank i % 32, so only every fourth bank is used.",

@@ -80,10 +80,10 @@ LESSON = Lesson(
             id="06-how-many-blocks",
             answer=most_blocks,
             slips=(
-                (lambda: 4 * most_blocks(), "So many rows of 131 072 bytes. A float32 has 4 bytes."),
+                (lambda: 4 * most_blocks(), "That would be right for rows of 131 072 bytes. A float32 has 4 bytes."),
                 (
                     lambda: int((Device.named("H200").l2_bytes or 0) // (COLS * 4)),
-                    "So many fill L2 to the brim. Where does the recorded curve begin to rise?",
+                    "These rows fill the whole L2. Where does the recorded curve begin to rise?",
                 ),
                 (lambda: 20 * 10**6 // (COLS * 4), "A MiB has 2**20 bytes."),
             ),
@@ -95,12 +95,12 @@ LESSON = Lesson(
             slips=(
                 (
                     lambda: len(fastest_blocks()),
-                    "At so many they read the least. At 12 288 columns they were not the fastest: see above.",
+                    "There they read the least. At 12 288 columns they were not the fastest: see above.",
                 ),
                 (lambda: len(fastest_blocks()) - 1, "12 288 columns are not the only exception. Ask for every length."),
                 (
                     lambda: len(fastest_blocks()) - fastest_blocks().count(1024),
-                    "At so many lengths another size is the fastest.",
+                    "That counts the lengths where another size is the fastest.",
                 ),
             ),
             hint="For each `cols`, take the point with the least `microseconds`, and look at its `block_size`.",
@@ -112,12 +112,12 @@ LESSON = Lesson(
             slips=(
                 (
                     3000,
-                    "So many if every pass goes the same way. Which lines are in the cache when the first pass ends?",
+                    "Right if all passes go in one direction. Which lines are in the cache when the first pass ends?",
                 ),
-                (1000, "So many if the cache had room for all of them. It has room for 800."),
+                (1000, "That is right if the cache holds all of them. It holds 800."),
                 (1200, "That is the first and the second pass. What is in the cache when the third begins?"),
                 (2000, "Which 800 lines are in the cache when the second pass begins: the first, or the last?"),
-                (400, "So many miss the second and the third pass. And the first?"),
+                (400, "The second and the third pass miss 400. And the first?"),
             ),
             hint="After the first pass the cache holds the last 800 lines, and the second pass begins with just those.",
             because="1400 where the straight walk has 3000: a cache likes a walk that turns round.",

@@ -56,7 +56,7 @@ LESSON = Lesson(
                     "Nearly: the 1024 bytes and yours are handed out together, in units of 128 bytes.",
                 ),
                 (49_152, "So much may one block take without asking. Five of them are 240 KiB."),
-                (28_160, "That leaves room for eight."),
+                (28_160, "With that, eight fit."),
                 (lambda: most_smem() + 1, "One byte less: shared memory is handed out in units of 128 bytes."),
             ),
             hint="A fifth of an SM's 233 472 bytes, in units of 128; and the driver takes 1024 of them.",
@@ -66,7 +66,7 @@ LESSON = Lesson(
             answer=most_registers,
             slips=(
                 (255, "That is the most a thread can name. But 768 threads share 65 536 registers."),
-                (64, "So many it is for 1024 threads. Here are fewer, so each may have more."),
+                (64, "That is right for 1024 threads. Here there are fewer, so each may have more."),
                 (85, "65 536 divided by 768. But registers are handed out to a warp, in units of 256."),
                 (84, "Registers are handed out to a warp, in units of 256: what does a warp of yours get?"),
             ),

@@ -87,8 +87,8 @@ LESSON = Lesson(
             answer=lambda: plan(30_000, 12, device="H200").grid,
             slips=(
                 (1875, "A group takes two rows at a time, not one."),
-                (3750, "Groups of 32 lanes would make so many. How many packs of 2 has a row of 12?"),
-                (469, "Six packs do not fit into 4 lanes, a pack each."),
+                (3750, "Groups of 32 lanes would make 3750. How many packs of 2 does a row of 12 have?"),
+                (469, "Six packs do not fit into 4 lanes with one pack per lane."),
                 (937, "These have 29 984 rows. Who takes the rest?"),
                 (30_000, "A block has more than one group of lanes, and each takes more than one row."),
             ),

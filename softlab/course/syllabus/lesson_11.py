@@ -87,7 +87,7 @@ LESSON = Lesson(
                 (lambda: len(claims.planned(recording(), "float32")), "That is all the recorded row lengths."),
                 (
                     lambda: len(claims.planned(recording(), "float32")) - cudnn_wins(),
-                    "At so many the planned kernel is the faster one.",
+                    "That counts the lengths where the planned kernel is the faster one.",
                 ),
             ),
             hint="Put both into one list by row length, and count.",
@@ -109,7 +109,7 @@ LESSON = Lesson(
             hint="claims.pack_speeds(recording, 'float16') gives the speeds by pack, at each of PACK_COLS.",
             slips=(
                 (0, "At some row lengths packs of 8 are a good deal faster: look at the last picture."),
-                (10, "At so many they are faster. By 15 % and more?"),
+                (10, "At 10 lengths they are faster. By 15 % and more?"),
             ),
         ),
         WriteFunction(

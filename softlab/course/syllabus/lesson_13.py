@@ -46,7 +46,7 @@ LESSON = Lesson(
     minutes=30,
     objectives=(
         "write a CUDA kernel in a cell, run it without a GPU, and read its counters line by line",
-        "find an access out of bounds and a race from their reports, and mend them",
+        "find an access out of bounds and a race from their reports, and repair them",
         "let the lanes of a warp and the warps of a block work together",
     ),
     exercises=(
@@ -63,7 +63,7 @@ LESSON = Lesson(
             kernel="turn",
             parameters="const float* x, float* t",
             launches=turns,
-            hint="Within its block, number k goes to place 255 - k.",
+            hint="Within its block, number k goes to index 255 - k.",
             fault_hints={"race": "What must the one thread have done before the other goes on?"},
         ),
         WriteKernel(
@@ -83,7 +83,7 @@ LESSON = Lesson(
             id="13-every-eighth",
             question="How many sectors does a warp's load of every eighth number touch?",
             answers={
-                "4 sectors": "So many would neighbours need: 128 bytes. Here the 32 numbers lie 32 bytes apart.",
+                "4 sectors": "32 neighbours need 4 sectors: 128 bytes. Here the 32 numbers lie 32 bytes apart.",
                 "8 sectors": "8 numbers of 4 bytes fill a sector, so every eighth number lies in a sector of its own.",
                 "32 sectors": "Eight numbers of 4 bytes are 32 bytes: each lane's number lies in a sector of its own.",
             },

@@ -187,7 +187,7 @@ LESSON = Lesson(
                 ),
             ),
             hint="y[blockIdx.x] is the maximum of the whole row, in each of its four blocks.",
-            because="Four values went between the SMs, in place of three more readings of the row.",
+            because="Four values went between the SMs, instead of three more readings of the row.",
             fault_hints={
                 "race": "All blocks must have written before one reads: cluster.sync().",
                 "uninitialized-shared": "All blocks must have written before one reads: cluster.sync().",
@@ -200,7 +200,7 @@ LESSON = Lesson(
             question="How often must a kernel read such a row?",
             answers={
                 "three times": (
-                    "The reference's kernel does. But the threads of several blocks together have room to keep the row."
+                    "The reference's kernel does. But the threads of several blocks together can keep the row."
                 ),
                 "twice: maximum and sum can be found together": (
                     "That saves one read. But a row that is kept somewhere need not be read again at all."

@@ -53,12 +53,12 @@ def bytes_on_the_way() -> float:
 
 
 def warps(size: int = 16) -> int:
-    """Warps per SM with one load of so many bytes per lane."""
+    """Warps per SM with one load of ``size`` bytes per lane."""
     return math.ceil(bytes_on_the_way() / (LANES * size))
 
 
 def loads(held: int = 32, size: int = 4) -> int:
-    """Loads per thread, of so many bytes, with so many warps."""
+    """Loads per thread, of ``size`` bytes each, with ``held`` warps per SM."""
     return math.ceil(bytes_on_the_way() / (held * LANES * size))
 
 

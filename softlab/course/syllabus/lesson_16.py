@@ -123,7 +123,7 @@ LESSON = Lesson(
             answer=too_short,
             slips=(
                 (lambda: len(missed()), "That is all of them, too short and too long."),
-                (lambda: len(missed()) - too_short(), "So many were predicted too long."),
+                (lambda: len(missed()) - too_short(), "That is the number of those predicted too long."),
                 (
                     lambda: sum(one.error < 0 for one in predictions.launches()),
                     "That counts the small errors, too.",

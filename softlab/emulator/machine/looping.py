@@ -17,7 +17,7 @@ from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.code import CompiledBlock
 from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction, Operation, Turns
 
-#: Turns of one call at most: an interrupt of the user, and the search for endless loops, come in between.
+#: Turns of one call at most: an interrupt of the user, and the search for infinite loops, come in between.
 _MOST_TURNS = 4096
 #: Lanes up to which turns run lane by lane. With more, a vector of lanes per turn is faster than a lane with its turns.
 _MOST_LANES = 1024

@@ -81,7 +81,7 @@ class Observer:
         """A basic block is about to run for these lanes."""
 
     def takes_loop(self, loop: LoopCode) -> bool:
-        """Whether :meth:`loop` may tell of this loop, in place of events for each of its steps.
+        """Whether :meth:`loop` may tell of this loop, instead of events for each of its steps.
 
         So it is for an observer that hears of neither blocks, edges nor global accesses.
         """
@@ -149,10 +149,10 @@ class Observer:
         ``instructions`` are the indices of the instructions at which they arrived: one, unless the code is divergent.
         """
 
-    def meet(self, barrier: int, places: Sequence[tuple[int, int | None, Lanes]]) -> None:
-        """Lanes pass the barrier of this number from several places, in the order of their arrival.
+    def meet(self, barrier: int, arrivals: Sequence[tuple[int, int | None, Lanes]]) -> None:
+        """Lanes pass the barrier of this number from several instructions, in the order of their arrival.
 
-        Each place is (index of the instruction, thread count or None for all of the block, lanes).
+        Each arrival is (index of the instruction, thread count or None for all of the block, lanes).
         """
 
     def cluster_access(

@@ -36,7 +36,7 @@ _MOST_BLOCKS, _MOST_INDEX, _WIDEST = 64, (1 << 15) - 1, 8
 _STEP, _LOAD, _COMPILE, _COMPILE_OPCODE, _START = 3e-5, 3e-5, 5e-2, 3e-3, 1e-1
 
 
-class Program(Protocol):
+class RegionProgram(Protocol):
     """What a region asks of the kernel's program."""
 
     @property
@@ -78,7 +78,7 @@ class RegionCode:
 class Region:
     """The blocks ``first`` to ``last``: a loop whose lanes leave it to later blocks only."""
 
-    def __init__(self, program: Program, instructions: Sequence[Instruction], first: int, last: int) -> None:
+    def __init__(self, program: RegionProgram, instructions: Sequence[Instruction], first: int, last: int) -> None:
         self._program = program
         self.first = first
         self.last = last
@@ -137,7 +137,7 @@ class Region:
         return RegionCode(function, registers, dtypes, written, deciding, loop, np.array(owners, np.int64))
 
 
-def regions_of(program: Program, instructions: Sequence[Instruction]) -> dict[int, Region]:
+def regions_of(program: RegionProgram, instructions: Sequence[Instruction]) -> dict[int, Region]:
     """Block -> the region that it is in. Of nested loops the outermost that can be one counts."""
     blocks = program.blocks
     able = [_able(block, instructions) for block in blocks]

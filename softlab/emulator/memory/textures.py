@@ -37,16 +37,16 @@ class Textures:
         texture = self._one(handle, site, Texture)
         channels, size = _texels(texture, geometry, site), texture.size
         layer, rest = _split(texture, geometry, coordinates)
-        places = [np.asarray(c) for c in rest[: len(size)]]
+        per_axis = [np.asarray(c) for c in rest[: len(size)]]
         if kind == "s32":
-            found = _point(channels, [_border(p.astype(np.int64), n) for p, n in _by_axis(places, size)], layer)
+            found = _point(channels, [_border(p.astype(np.int64), n) for p, n in _by_axis(per_axis, size)], layer)
         elif texture.filter == "point":
-            axes = [_nearest(p, n, mode, texture.normalized) for p, n, mode in _modes(texture, places)]
+            axes = [_nearest(p, n, mode, texture.normalized) for p, n, mode in _modes(texture, per_axis)]
             found = _point(channels, axes, layer)
             if texture.read == "normalized":
                 found = np.maximum(found / _largest(texture), -1).astype(np.float32)
         else:
-            found = _linear(texture, channels, places, layer)
+            found = _linear(texture, channels, per_axis, layer)
         return tuple(_as_result(found[..., k], into) for k in range(4))
 
     def gather(self, lanes: Lanes, site: InstructionSite, handle: Value, *coordinates: Value) -> tuple[Value, ...]:
@@ -99,18 +99,18 @@ class Textures:
         layer, rest = _split(surface, geometry, coordinates)
         _check_geometry(surface, geometry, site)
         extents = [surface.size[-1] * surface.array.dtype.itemsize * surface.channels, *surface.size[-2::-1]]
-        places = [np.asarray(c).view(np.int32).astype(np.int64) for c in rest[: len(extents)]]
+        at = [np.asarray(c).view(np.int32).astype(np.int64) for c in rest[: len(extents)]]
         bounds = [extent - (width - 1 if axis == 0 else 0) for axis, extent in enumerate(extents)]
         inside = np.asarray(True)
-        for place, bound in zip(places, bounds, strict=True):
-            inside = inside & (place >= 0) & (place < bound)
+        for coordinate, bound in zip(at, bounds, strict=True):
+            inside = inside & (coordinate >= 0) & (coordinate < bound)
         if outside == "trap" and not inside.all():
             sentence = f"the surface access is outside of the surface of {tuple(surface.size)} elements"
             raise self._faults.fault("global-out-of-bounds", sentence, site.instruction, lanes, ~inside)
-        places = [np.clip(place, 0, bound - 1) for place, bound in zip(places, bounds, strict=True)]
+        at = [np.clip(coordinate, 0, bound - 1) for coordinate, bound in zip(at, bounds, strict=True)]
         index, step = np.asarray(0), 1
-        for place, extent in zip(places, extents, strict=True):
-            index, step = index + place * step, step * extent
+        for coordinate, extent in zip(at, extents, strict=True):
+            index, step = index + coordinate * step, step * extent
         if layer is not None:
             index = index + np.clip(np.asarray(layer).astype(np.int64), 0, surface.layers - 1) * step
         index, inside = np.broadcast_arrays(index, inside if outside == "zero" else np.asarray(True))
@@ -167,13 +167,13 @@ def _split(image: Image, geometry: str, coordinates: Sequence[Value]) -> tuple[V
     return None, coordinates
 
 
-def _by_axis(places: Sequence[np.ndarray], size: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
-    return list(zip(places, size[::-1], strict=True))
+def _by_axis(coordinates: Sequence[np.ndarray], size: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
+    return list(zip(coordinates, size[::-1], strict=True))
 
 
-def _modes(texture: Texture, places: Sequence[np.ndarray]) -> list[tuple[np.ndarray, int, str]]:
+def _modes(texture: Texture, coordinates: Sequence[np.ndarray]) -> list[tuple[np.ndarray, int, str]]:
     """(coordinates, extent, address mode) of each axis, x first."""
-    return list(zip(places, texture.size[::-1], texture.addresses, strict=True))
+    return list(zip(coordinates, texture.size[::-1], texture.addresses, strict=True))
 
 
 def _border(index: np.ndarray, extent: int) -> np.ndarray:
@@ -181,9 +181,9 @@ def _border(index: np.ndarray, extent: int) -> np.ndarray:
     return np.where((index >= 0) & (index < extent), index, -1)
 
 
-def _texel_coordinate(place: np.ndarray, extent: int, mode: str, normalized: bool) -> np.ndarray:
+def _texel_coordinate(coordinate: np.ndarray, extent: int, mode: str, normalized: bool) -> np.ndarray:
     """The coordinate in elements, float64; the address modes of normalized coordinates are done."""
-    x = np.nan_to_num(np.asarray(place, np.float64), nan=0.0, posinf=1e30, neginf=-1e30)
+    x = np.nan_to_num(np.asarray(coordinate, np.float64), nan=0.0, posinf=1e30, neginf=-1e30)
     if not normalized:
         return x
     if mode == "wrap":
@@ -204,15 +204,15 @@ def _bounded(index: np.ndarray, extent: int, mode: str) -> np.ndarray:
     return np.clip(index, 0, extent - 1)
 
 
-def _nearest(place: np.ndarray, extent: int, mode: str, normalized: bool) -> np.ndarray:
-    return _bounded(np.floor(_texel_coordinate(place, extent, mode, normalized)), extent, mode)
+def _nearest(coordinate: np.ndarray, extent: int, mode: str, normalized: bool) -> np.ndarray:
+    return _bounded(np.floor(_texel_coordinate(coordinate, extent, mode, normalized)), extent, mode)
 
 
 def _neighbours(
-    place: np.ndarray, extent: int, mode: str, normalized: bool
+    coordinate: np.ndarray, extent: int, mode: str, normalized: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(index before, index after, weight of the one after in 1/256) of a linear fetch."""
-    at = np.floor((_texel_coordinate(place, extent, mode, normalized) - 0.5) * _WEIGHT + 0.5)
+    at = np.floor((_texel_coordinate(coordinate, extent, mode, normalized) - 0.5) * _WEIGHT + 0.5)
     before = np.floor(at / _WEIGHT)
     weight = (at - before * _WEIGHT).astype(np.int64)
     return _bounded(before, extent, mode), _bounded(before + 1, extent, mode), weight
@@ -220,18 +220,18 @@ def _neighbours(
 
 def _point(channels: np.ndarray, axes: Sequence[np.ndarray], layer: Value | None) -> np.ndarray:
     """The elements at these indices (x, y, z), 0 where one of them is -1: (..., 4)."""
-    places = list(np.broadcast_arrays(*axes, *(() if layer is None else (layer,))))
+    indices = list(np.broadcast_arrays(*axes, *(() if layer is None else (layer,))))
     which: Any = 0
     if layer is not None:
-        which = np.clip(places.pop().astype(np.int64), 0, len(channels) - 1)
-    z, y, x = [*[np.zeros_like(places[0])] * (3 - len(places)), *places[::-1]]
+        which = np.clip(indices.pop().astype(np.int64), 0, len(channels) - 1)
+    z, y, x = [*[np.zeros_like(indices[0])] * (3 - len(indices)), *indices[::-1]]
     inside = (x >= 0) & (y >= 0) & (z >= 0)
     return np.where(np.asarray(inside)[..., None], channels[which, z, y, x], channels.dtype.type(0))
 
 
-def _linear(texture: Texture, channels: np.ndarray, places: list[np.ndarray], layer: Value | None) -> np.ndarray:
+def _linear(texture: Texture, channels: np.ndarray, coordinates: list[np.ndarray], layer: Value | None) -> np.ndarray:
     """The weighted sum of the neighbours, rounded as an H100 rounds it (``tests/hardware/textures.py``)."""
-    axes = [_neighbours(p, n, mode, texture.normalized) for p, n, mode in _modes(texture, places)]
+    axes = [_neighbours(p, n, mode, texture.normalized) for p, n, mode in _modes(texture, coordinates)]
     total: Any = 0.0
     for corner, weight in _weights([fraction for _, _, fraction in axes]).items():
         index = [after if second else before for (before, after, _), second in zip(axes, corner, strict=True)]

@@ -14,7 +14,7 @@ _BITS = {"b8": "8", "b16": "16", "b32": "32", "b64": "64"}
 _OUTSIDE = ("trap", "clamp", "zero")
 
 
-def _place(operand: Operand) -> tuple[Operand, tuple[Operand, ...]]:
+def _address(operand: Operand) -> tuple[Operand, tuple[Operand, ...]]:
     """(handle, coordinates) of ``[handle, {x, y}]``."""
     if not isinstance(operand, Vector) or not isinstance(operand.elements[0], Address):
         raise NotImplementedError("a texture that is no object")
@@ -35,8 +35,8 @@ def _tex(instruction: Instruction, index: int, image: Image) -> Effect:
     if {*rest} - {geometry, "v4", "base", "level", "grad"} or (kind == "s32" and geometry != "1d"):
         raise NotImplementedError("this kind of fetch")
     # A level of detail or gradients choose a mip level, and there is one.
-    result, place, *_ = counted(instruction.operands, 2, 4)
-    handle, coordinates = _place(place)
+    result, address, *_ = counted(instruction.operands, 2, 4)
+    handle, coordinates = _address(address)
     types = ["u32" if geometry.startswith("a") and axis == 0 else kind for axis in range(len(coordinates))]
     return Effect(
         lambda units: units.textures.fetch,
@@ -53,8 +53,8 @@ def _tld4(instruction: Instruction, index: int, image: Image) -> Effect:
     into = rest[-2] if len(rest) > 1 else ""
     if component not in ("r", "g", "b", "a") or rest[:2] != ["2d", "v4"] or into not in _RESULTS or rest[-1] != "f32":
         raise NotImplementedError("this kind of gather")
-    result, place = counted(instruction.operands, 2)
-    handle, coordinates = _place(place)
+    result, address = counted(instruction.operands, 2)
+    handle, coordinates = _address(address)
     return Effect(
         lambda units: units.textures.gather,
         InstructionSite(index, instruction, f"{component} {into}"),
@@ -78,8 +78,8 @@ def _surface(instruction: Instruction) -> tuple[str, str, int]:
 @EFFECTS.opcode("suld")
 def _suld(instruction: Instruction, index: int, image: Image) -> Effect:
     mode, kind, count = _surface(instruction)
-    result, place = counted(instruction.operands, 2)
-    handle, coordinates = _place(place)
+    result, address = counted(instruction.operands, 2)
+    handle, coordinates = _address(address)
     return Effect(
         lambda units: units.textures.load,
         InstructionSite(index, instruction, mode),
@@ -92,8 +92,8 @@ def _suld(instruction: Instruction, index: int, image: Image) -> Effect:
 @EFFECTS.opcode("sust", has_result=False)
 def _sust(instruction: Instruction, index: int, image: Image) -> Effect:
     mode, kind, count = _surface(instruction)
-    place, value = counted(instruction.operands, 2)
-    handle, coordinates = _place(place)
+    address, value = counted(instruction.operands, 2)
+    handle, coordinates = _address(address)
     values = value.elements if isinstance(value, Vector) else (value,)
     types = [(c, "u32") for c in coordinates] + [(v, f"u{_BITS[kind]}") for v in counted(values, count)]
     return Effect(

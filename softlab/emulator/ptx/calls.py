@@ -73,7 +73,7 @@ class Inliner:
     def insert(
         self, function: Function, rename: dict[str, str], site: tuple[Frame, ...], end: str | None, depth: int
     ) -> None:
-        """Put a function's body at the end, with these names in the place of its own; it returns to ``end``."""
+        """Put a function's body at the end, with these names instead of its own; it returns to ``end``."""
         suffix = f"#{self.copies}" if depth else ""
         self.copies += 1
         self.calls.append(function.name)
@@ -132,8 +132,8 @@ class Inliner:
         size = DTYPES[instruction.types[-1]].itemsize
         for k, value in enumerate(values.elements):
             old = [d.elements[k] if isinstance(d, Vector) else d for d in destinations]
-            place = replace(address, offset=address.offset + size * k)
-            self._emit(instruction, modifiers=modifiers, operands=(*old, place, value))
+            element = replace(address, offset=address.offset + size * k)
+            self._emit(instruction, modifiers=modifiers, operands=(*old, element, value))
 
     def _call(self, call: Instruction, depth: int) -> None:
         operands = list(call.operands)

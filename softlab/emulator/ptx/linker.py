@@ -109,10 +109,10 @@ class _Layout:
         self.static_shared = self._lay_out_shared(sorted(shared, key=lambda v: declared.get(v.name, len(declared))))
         self.local_bytes = self._lay_out_stack(variables)
         self.in_global = [v for v in variables if v.space in ("global", "const")]
-        # The place of a variable is the same for all kernels of the module.
-        places = {v.name: v for v in (*module.variables.values(), *self.in_global) if v.space in ("global", "const")}
+        # The address of a variable is the same for all kernels of the module.
+        addressed = {v.name: v for v in (*module.variables.values(), *self.in_global) if v.space in ("global", "const")}
         used, base = {v.name for v in self.in_global}, MODULE_BASE
-        for variable in places.values():
+        for variable in addressed.values():
             if variable.name in used:
                 self.addresses[variable.name] = base
             base = _align(base + (variable.size or 0) + GUARD_BYTES, ALLOCATION_ALIGN)

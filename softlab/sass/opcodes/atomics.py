@@ -14,7 +14,7 @@ from softlab.emulator.memory.turns import take_turns
 from softlab.sass.access import Access, keep
 from softlab.sass.form import SINK, Form
 from softlab.sass.machine import Machine
-from softlab.sass.registry import Step, effect
+from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind
 
 _OPERATIONS = {
@@ -66,7 +66,7 @@ def _values(form: Form, first: int, count: int, dtype: np.dtype, machine: Machin
 
 
 @effect("RED", "REDG", "REDS")
-def _reduction(form: Form, machine: Machine) -> Step:
+def _reduction(form: Form, machine: Machine) -> Action:
     dtype, function, name = _meaning(form)
     number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
     access = Access(form, machine, number, Kind.REDUCTION, dtype.itemsize)
@@ -91,11 +91,11 @@ def _reduction(form: Form, machine: Machine) -> Step:
 
 
 @effect("ATOM", "ATOMG", "ATOMS")
-def _atomic(form: Form, machine: Machine) -> Step:
+def _atomic(form: Form, machine: Machine) -> Action:
     number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
     first = next(k for k, o in enumerate(form.operands) if o.kind == "R")
     # The predicate of an atomic on a generic address: whether it is done. In shared memory the code does it itself.
-    flag = form.place(0) if form.operands[0].kind == "P" else SINK
+    flag = form.destination(0) if form.operands[0].kind == "P" else SINK
     if flag != SINK and form.instruction.opcode != "ATOM":
         raise NotImplementedError("an atomic with a predicate as its result")
     if flag != SINK:
@@ -108,8 +108,8 @@ def _atomic(form: Form, machine: Machine) -> Step:
     values = _values(form, number + 1, 2 if swaps else 1, dtype, machine)
     success = form.has("CAST")
     words = dtype.itemsize // 4
-    places = form.place_many(first, words)
-    form.reads.update(p for p in places if p != SINK)
+    destinations = form.destinations(first, words)
+    form.reads.update(p for p in destinations if p != SINK)
 
     def step(r: list) -> None:
         active = access.active(r)
@@ -133,29 +133,29 @@ def _atomic(form: Form, machine: Machine) -> Step:
             old[part.active] = found
             if success:  # one where the swap was made, of as many bits as the values
                 done[part.active] = found == operands[0]
-        if places[0] != SINK:
-            _write(machine, r, places, done if success else old, active)
+        if destinations[0] != SINK:
+            _write(machine, r, destinations, done if success else old, active)
 
     return step
 
 
-def _write(machine: Machine, r: list, places: Sequence[int], result: np.ndarray, active: np.ndarray) -> None:
+def _write(machine: Machine, r: list, destinations: Sequence[int], result: np.ndarray, active: np.ndarray) -> None:
     """The active lanes' results, of one word or two, into their registers."""
     words = result.view(np.uint32)
-    for k, place in enumerate(places):
-        out = keep(machine, r[place], active)
-        out[active] = words[:, k :: len(places)][active]
-        r[place] = machine.now.collect(out)
+    for k, destination in enumerate(destinations):
+        out = keep(machine, r[destination], active)
+        out[active] = words[:, k :: len(destinations)][active]
+        r[destination] = machine.now.collect(out)
 
 
-def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Step:
+def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Action:
     """ATOMS.POPC.INC: each lane adds one; lanes that meet are counted in one pass."""
     if not form.has("INC"):
         raise NotImplementedError("this operation")
     access = Access(form, machine, number, Kind.REDUCTION, 4)  # no lane waits for another one's sum
-    place = form.place(first)
-    if place != SINK:
-        form.reads.add(place)
+    destination = form.destination(first)
+    if destination != SINK:
+        form.reads.add(destination)
 
     def step(r: list) -> None:
         active = access.active(r)
@@ -168,9 +168,9 @@ def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Step:
             for memory, index, which in access.cells(part):
                 found[which] = take_turns(memory, index, [ones[which]], np.add, atomic_table("add.u32"))
             old[part.active] = found
-        if place != SINK:
-            out = keep(machine, r[place], active)
+        if destination != SINK:
+            out = keep(machine, r[destination], active)
             out[active] = old[active]
-            r[place] = machine.now.collect(out)
+            r[destination] = machine.now.collect(out)
 
     return step

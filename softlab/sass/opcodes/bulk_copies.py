@@ -12,7 +12,7 @@ from softlab.sass.form import Form
 from softlab.sass.lanes import first_lane
 from softlab.sass.machine import Machine
 from softlab.sass.opcodes.mbarriers import update
-from softlab.sass.registry import Step, effect
+from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind, Space
 
 _OFFSET = (1 << RANK_SHIFT) - 1
@@ -21,7 +21,7 @@ _UNIT = 16
 
 
 @effect("UBLKCP")
-def _bulk_copy(form: Form, machine: Machine) -> Step:
+def _bulk_copy(form: Form, machine: Machine) -> Action:
     """UBLKCP.TO.FROM [to], [from], size / 16; S is shared memory and G global memory.
 
     The register behind a target in shared memory has the address of the mbarrier on which the bytes count.
@@ -44,11 +44,11 @@ def _bulk_copy(form: Form, machine: Machine) -> Step:
         for row in np.flatnonzero(masks).tolist():
             lane = int(first_lane(masks[row : row + 1])[0])
             nbytes = _UNIT * int(now.spread(size(r))[row, lane])
-            places = [int(now.spread(read(r))[row, lane]) for read in (to, source)]
+            addresses = [int(now.spread(read(r))[row, lane]) for read in (to, source)]
             block = int(machine.setup.row_of_block[now.warps[row]])
-            data = _bytes(form, machine, row, places[1], nbytes, from_shared, block, store=False).copy()
-            target = _row(machine, row, places[0], block) if to_shared else block
-            _bytes(form, machine, row, places[0], nbytes, to_shared, target, store=True)[...] = data
+            data = _bytes(form, machine, row, addresses[1], nbytes, from_shared, block, store=False).copy()
+            target = _row(machine, row, addresses[0], block) if to_shared else block
+            _bytes(form, machine, row, addresses[0], nbytes, to_shared, target, store=True)[...] = data
             if barrier is not None:
                 at = int(now.spread(barrier(r))[row, lane])
                 update(machine, _row(machine, row, at, block), at & _OFFSET, 0, 0, nbytes)
@@ -67,7 +67,7 @@ def _address(form: Form, number: int, shared: bool) -> Callable[[list], np.ndarr
 
 
 def _row(machine: Machine, row: int, address: int, block: int) -> int:
-    """The place of the block whose shared memory an address is of."""
+    """The index of the block whose shared memory an address is of."""
     setup = machine.setup
     if setup.blocks_per_cluster == 1:
         return block

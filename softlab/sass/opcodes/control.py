@@ -8,7 +8,7 @@ from softlab.sass.decode import INSTRUCTION_BYTES, TRUE
 from softlab.sass.form import S64, U64, Form, Reader
 from softlab.sass.lanes import Value, first_lane, pack
 from softlab.sass.machine import Machine
-from softlab.sass.registry import Step, effect, end
+from softlab.sass.registry import Action, effect, end
 
 
 def _condition(form: Form) -> Reader:
@@ -31,7 +31,7 @@ def _target(form: Form) -> int:
 
 
 @end("BRA", "JMP")
-def _branch(form: Form, machine: Machine) -> Step:
+def _branch(form: Form, machine: Machine) -> Action:
     target, behind = _target(form), form.instruction.index + 1
     if form.has("DIV"):
         return _branch_if_divergent(form, machine, target, behind)
@@ -47,7 +47,7 @@ def _branch(form: Form, machine: Machine) -> Step:
     return lambda r: machine.branch(taken(r), target, behind)
 
 
-def _branch_if_divergent(form: Form, machine: Machine, target: int, behind: int) -> Step:
+def _branch_if_divergent(form: Form, machine: Machine, target: int, behind: int) -> Action:
     """BRA.DIV: where lanes that the mask names are not on this path."""
     mask = next(form.bits(k) for k, o in enumerate(form.operands) if o.kind in ("R", "UR"))
     guard = form.guard
@@ -64,7 +64,7 @@ def _branch_if_divergent(form: Form, machine: Machine, target: int, behind: int)
     return step
 
 
-def _to_addresses(form: Form, machine: Machine, address: Reader, base: int) -> Step:
+def _to_addresses(form: Form, machine: Machine, address: Reader, base: int) -> Action:
     """The lanes go to the instruction at their address, in bytes from ``base`` on.
 
     Where lanes of a warp have several, the instruction is issued again for each: those with the address of the lowest
@@ -86,12 +86,12 @@ def _to_addresses(form: Form, machine: Machine, address: Reader, base: int) -> S
         if not isinstance(targets, np.ndarray) and guard is None:
             machine.push(int(targets), now)
             return
-        places = now.spread(targets)
+        addresses = now.spread(targets)
         masks = now.masks if guard is None else now.truth(guard(r))
         some = masks != 0
-        warps, masks, places = now.warps[some], masks[some], places[some]
-        first = places[np.arange(len(warps)), first_lane(masks)]
-        going = pack(places == first[:, None]) & masks
+        warps, masks, addresses = now.warps[some], masks[some], addresses[some]
+        first = addresses[np.arange(len(warps)), first_lane(masks)]
+        going = pack(addresses == first[:, None]) & masks
         for target in np.unique(first):
             machine.push(int(target), machine.lanes(warps[first == target], going[first == target]))
         if (going != masks).any():
@@ -101,7 +101,7 @@ def _to_addresses(form: Form, machine: Machine, address: Reader, base: int) -> S
 
 
 @end("BRX", "BRXU")
-def _branch_by_register(form: Form, machine: Machine) -> Step:
+def _branch_by_register(form: Form, machine: Machine) -> Action:
     """To its own end + an offset + a register pair."""
     if form.operands[0].kind not in ("R", "UR"):
         raise NotImplementedError("BRX with a predicate")
@@ -111,7 +111,7 @@ def _branch_by_register(form: Form, machine: Machine) -> Step:
 
 
 @end("CALL")
-def _call(form: Form, machine: Machine) -> Step:
+def _call(form: Form, machine: Machine) -> Action:
     target = next((machine.code.starts[o.name] for o in form.operands if o.name in machine.code.starts), None)
     if target is None:
         target = _target(form)
@@ -122,7 +122,7 @@ def _call(form: Form, machine: Machine) -> Step:
 
 
 @end("RET")
-def _return(form: Form, machine: Machine) -> Step:
+def _return(form: Form, machine: Machine) -> Action:
     """To an address in the function that it names."""
     label = next((o.name for o in form.operands if o.kind == "label"), "")
     if not form.has("REL") or label not in machine.code.starts:
@@ -131,7 +131,7 @@ def _return(form: Form, machine: Machine) -> Step:
 
 
 @end("EXIT")
-def _exit(form: Form, machine: Machine) -> Step:
+def _exit(form: Form, machine: Machine) -> Action:
     ends, behind = _condition(form), form.instruction.index + 1
 
     def step(r: list) -> None:
@@ -152,7 +152,7 @@ def _barrier(form: Form) -> int:
 
 
 @effect("BSSY")
-def _begin(form: Form, machine: Machine) -> Step:
+def _begin(form: Form, machine: Machine) -> Action:
     barrier = _barrier(form)
     if form.guard is not None:
         raise NotImplementedError("BSSY with a guard")
@@ -160,7 +160,7 @@ def _begin(form: Form, machine: Machine) -> Step:
 
 
 @end("BSYNC")
-def _meet(form: Form, machine: Machine) -> Step:
+def _meet(form: Form, machine: Machine) -> Action:
     barrier, pc, arrives = _barrier(form), form.instruction.index, _condition(form)
 
     def step(r: list) -> None:
@@ -174,7 +174,7 @@ def _meet(form: Form, machine: Machine) -> Step:
 
 
 @effect("BREAK")
-def _leave(form: Form, machine: Machine) -> Step:
+def _leave(form: Form, machine: Machine) -> Action:
     barrier, leaves = _barrier(form), _condition(form)
 
     def step(r: list) -> None:
@@ -186,16 +186,16 @@ def _leave(form: Form, machine: Machine) -> Step:
 
 
 @effect("BMOV")
-def _move_barrier(form: Form, machine: Machine) -> Step:
+def _move_barrier(form: Form, machine: Machine) -> Action:
     """A convergence barrier to a register or back: code that calls a function saves it so."""
     to, source = form.operands[0], form.operands[1]
     if form.guard is not None:
         raise NotImplementedError("BMOV with a guard")
     if source.kind == "B" and to.kind == "R":
-        place, barrier = form.place(0), source.index
+        destination, barrier = form.destination(0), source.index
 
         def save(r: list) -> None:
-            r[place] = machine.convergence.read(barrier, machine.now)
+            r[destination] = machine.convergence.read(barrier, machine.now)
 
         return save
     if to.kind == "B" and source.kind == "R":

@@ -12,7 +12,7 @@ from softlab.emulator.opcodes.formats import float_conversion, relu
 from softlab.sass.form import F64, U32, U64, Form, Reader
 from softlab.sass.lanes import Value
 from softlab.sass.opcodes.floats import mode_of
-from softlab.sass.registry import Step, pure
+from softlab.sass.registry import Action, pure
 
 _ROUNDING = {"TRUNC": "rzi", "FLOOR": "rmi", "CEIL": "rpi"}
 _WHOLE: dict[str, Callable] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
@@ -55,27 +55,27 @@ def _reader(form: Form, number: int, kind: str) -> Reader:
 
 def _writer(form: Form, kind: str) -> Callable[[list, Value], None]:
     if kind.endswith("64"):
-        return form.place64(0)
-    place = form.place(0)
+        return form.destination64(0)
+    destination = form.destination(0)
     if kind.endswith("32"):
 
         def whole(r: list, value: Value) -> None:
-            r[place] = value.view(U32)
+            r[destination] = value.view(U32)
 
         return whole
     signed = kind[0] == "S"
 
     def narrow(r: list, value: Value) -> None:
         if signed:
-            r[place] = value.astype(np.int32).view(U32)
+            r[destination] = value.astype(np.int32).view(U32)
         else:
-            r[place] = value.view(np.dtype(f"u{value.dtype.itemsize}")).astype(U32)
+            r[destination] = value.view(np.dtype(f"u{value.dtype.itemsize}")).astype(U32)
 
     return narrow
 
 
 @pure("F2I", "UF2I")
-def _to_integer(form: Form) -> Step:
+def _to_integer(form: Form) -> Action:
     """Out of range it gives the nearest; of NaN what the PTX conversion gives."""
     form.only(*_INTEGERS, *_FLOATS, *_ROUNDING, "FTZ", "NTZ")
     result, source = _types(form, _INTEGERS, _FLOATS, ("S32", "F32"))
@@ -88,7 +88,7 @@ def _to_integer(form: Form) -> Step:
 
 
 @pure("I2F", "I2FP", "UI2F", "UI2FP")
-def _to_float(form: Form) -> Step:
+def _to_float(form: Form) -> Action:
     form.only(*_INTEGERS, *_FLOATS, "RM", "RP", "RZ", "RN")
     result, source = _types(form, _FLOATS, _INTEGERS, ("F32", "S32"))
     convert = integer_to_float(result.lower(), source.lower(), mode_of(form))
@@ -97,7 +97,7 @@ def _to_float(form: Form) -> Step:
 
 
 @pure("F2F")
-def _between_floats(form: Form) -> Step:
+def _between_floats(form: Form) -> Action:
     form.only(*_FLOATS, "FTZ", "RM", "RP", "RZ")
     named = [m for m in form.modifiers if m in _FLOATS]
     if len(named) != 2:
@@ -119,7 +119,7 @@ def _between_floats(form: Form) -> Step:
 
 
 @pure("FRND")
-def _round(form: Form) -> Step:
+def _round(form: Form) -> Action:
     """To a whole number of the same format."""
     form.only(*_FLOATS, *_ROUNDING, "FTZ")
     kind = next((m for m in form.modifiers if m in _FLOATS), "F32")
@@ -137,7 +137,7 @@ def _round(form: Form) -> Step:
 
 
 @pure("F2FP")
-def _pack(form: Form) -> Step:
+def _pack(form: Form) -> Action:
     """Two float32 to two of 16 bits: the first one to the upper half."""
     form.only("BF16", "F16", "F32", "PACK_AB", "RELU", "RZ")
     if not form.has("PACK_AB"):
@@ -146,17 +146,17 @@ def _pack(form: Form) -> Step:
     convert = float_conversion(kind, "f32", mode_of(form))
     if form.has("RELU"):
         convert = relu(convert)
-    place, a, b = form.place(0), form.f32(1), form.f32(2)
+    destination, a, b = form.destination(0), form.f32(1), form.f32(2)
 
     def step(r: list) -> None:
         high, low = (convert(value(r)).view(np.uint16).astype(U32) for value in (a, b))
-        r[place] = high << U32(16) | low
+        r[destination] = high << U32(16) | low
 
     return step
 
 
 @pure("I2I", "I2IP")
-def _between_integers(form: Form) -> Step:
+def _between_integers(form: Form) -> Action:
     raise NotImplementedError("saturating conversions of integers")
 
 

@@ -11,7 +11,7 @@ from softlab.emulator.opcodes.rounding import add_f32, fused_f32, mul_f32
 from softlab.sass.form import F32, U32, Form, Reader
 from softlab.sass.lanes import Value
 from softlab.sass.opcodes.integer import combined, set_predicates
-from softlab.sass.registry import Step, pure
+from softlab.sass.registry import Action, pure
 
 #: Rounding modes, as the machine code has them, and as the emulator names them.
 MODES = {"RM": "rm", "RP": "rp", "RZ": "rz"}
@@ -35,26 +35,26 @@ _BINARY = {"FADD": (add_f32, None), "FMUL": (mul_f32, np.multiply)}
 
 
 @pure("FADD", "FMUL")
-def _add_or_multiply(form: Form) -> Step:
+def _add_or_multiply(form: Form) -> Action:
     form.only("FTZ", "SAT", *MODES)
     by_mode, wide = _BINARY[form.instruction.opcode]
     function = finished(form, by_mode(mode_of(form)), wide)
-    place, a, b = form.place(0), form.f32(1), form.f32(2)
+    destination, a, b = form.destination(0), form.f32(1), form.f32(2)
 
     def step(r: list) -> None:
-        r[place] = function(a(r), b(r)).view(U32)
+        r[destination] = function(a(r), b(r)).view(U32)
 
     return step
 
 
 @pure("FFMA")
-def _fused(form: Form) -> Step:
+def _fused(form: Form) -> Action:
     form.only("FTZ", "SAT", *MODES)
     function = finished(form, fused_f32(mode_of(form)), lambda a, b, c: a * b + c)
-    place, a, b, c = form.place(0), form.f32(1), form.f32(2), form.f32(3)
+    destination, a, b, c = form.destination(0), form.f32(1), form.f32(2), form.f32(3)
 
     def step(r: list) -> None:
-        r[place] = function(a(r), b(r), c(r)).view(U32)
+        r[destination] = function(a(r), b(r), c(r)).view(U32)
 
     return step
 
@@ -72,15 +72,15 @@ def choose(predicate: Reader, low: Callable, high: Callable) -> Callable[..., Va
 
 
 @pure("FMNMX")
-def _extreme(form: Form) -> Step:
+def _extreme(form: Form) -> Action:
     form.only("FTZ", "NAN")
     nan = form.has("NAN")
     chosen = choose(form.predicate(3), extreme("min", "f32", nan), extreme("max", "f32", nan))
-    place, a, b = form.place(0), form.f32(1), form.f32(2)
+    destination, a, b = form.destination(0), form.f32(1), form.f32(2)
     ready = flush if form.has("FTZ") else (lambda value: value)
 
     def step(r: list) -> None:
-        r[place] = canonical(chosen(r, ready(a(r)), ready(b(r)))).view(U32)
+        r[destination] = canonical(chosen(r, ready(a(r)), ready(b(r)))).view(U32)
 
     return step
 
@@ -105,10 +105,10 @@ COMPARE: dict[str, Callable] = {
 
 
 @pure("FSETP")
-def _compare(form: Form) -> Step:
+def _compare(form: Form) -> Action:
     form.only(*COMPARE, "FTZ", "AND", "OR", "XOR")
     compare = COMPARE[form.one_of(*COMPARE)]
-    yes, no = form.place(0), form.place(1)
+    yes, no = form.destination(0), form.destination(1)
     join = combined(form, 4)
     a, b = form.f32(2), form.f32(3)
     if form.has("FTZ"):
@@ -117,22 +117,22 @@ def _compare(form: Form) -> Step:
 
 
 @pure("FSET")
-def _compare_to_register(form: Form) -> Step:
+def _compare_to_register(form: Form) -> Action:
     form.only(*COMPARE, "FTZ", "AND", "OR", "XOR", "BF")
     compare = COMPARE[form.one_of(*COMPARE)]
-    place, join = form.place(0), combined(form, 3)
+    destination, join = form.destination(0), combined(form, 3)
     a, b = form.f32(1), form.f32(2)
     true = U32(0x3F800000) if form.has("BF") else U32(0xFFFFFFFF)
     ready = flush if form.has("FTZ") else (lambda value: value)
 
     def step(r: list) -> None:
-        r[place] = np.multiply(join(r, compare(ready(a(r)), ready(b(r)))), true)
+        r[destination] = np.multiply(join(r, compare(ready(a(r)), ready(b(r)))), true)
 
     return step
 
 
 @pure("FSWZADD")
-def _swizzled(form: Form) -> Step:
+def _swizzled(form: Form) -> Action:
     raise NotImplementedError("an addition across lanes of a quad")
 
 

@@ -13,7 +13,7 @@ from softlab.sass.form import F32, F64, U32, Form
 from softlab.sass.lanes import Value
 from softlab.sass.opcodes.floats import COMPARE, choose
 from softlab.sass.opcodes.integer import combined
-from softlab.sass.registry import Step, pure
+from softlab.sass.registry import Action, pure
 
 _U16 = np.uint16
 _ALLOWED = ("MMA", "BF16_V2", "F32", "FTZ", "SAT", "RELU")
@@ -95,10 +95,10 @@ _FUNCTIONS: dict[str, Callable] = {
 
 
 @pure("HADD2", "HMUL2", "HFMA2")
-def _arithmetic(form: Form) -> Step:
+def _arithmetic(form: Form) -> Action:
     form.only(*_ALLOWED)
     function = _FUNCTIONS[form.instruction.opcode]
-    place = form.place(0)
+    destination = form.destination(0)
     sources: list[Halves] = []
     number = 1
     while number < len(form.operands):
@@ -110,7 +110,7 @@ def _arithmetic(form: Form) -> Step:
 
         def wide(r: list) -> None:
             value = function(*(source(r)[0] for source in sources))
-            r[place] = np.asarray(value, F32).view(U32)[()]
+            r[destination] = np.asarray(value, F32).view(U32)[()]
 
         return wide
     if all(o.kind in ("float", "integer") or o.index == 255 for o in form.operands[1:]):
@@ -119,26 +119,26 @@ def _arithmetic(form: Form) -> Step:
             fixed = _pack(form)(*(function(*halves) for halves in zip(*constants, strict=True)))
 
         def move(r: list) -> None:
-            r[place] = fixed
+            r[destination] = fixed
 
         return move
     pack = _pack(form)
 
     def step(r: list) -> None:
         halves = [source(r) for source in sources]
-        r[place] = pack(function(*(h[0] for h in halves)), function(*(h[1] for h in halves)))
+        r[destination] = pack(function(*(h[0] for h in halves)), function(*(h[1] for h in halves)))
 
     return step
 
 
 @pure("HMNMX2", "VHMNMX")
-def _extreme(form: Form) -> Step:
+def _extreme(form: Form) -> Action:
     """The smaller or larger of two, or of three."""
     form.only("BF16_V2", "NAN", "FTZ", "XORSIGN")
     if form.has("XORSIGN"):
         raise NotImplementedError(".XORSIGN")
     nan = form.has("NAN")
-    place, pack = form.place(0), _pack(form)
+    destination, pack = form.destination(0), _pack(form)
     sources = [_halves(form, k)[0] for k in range(1, len(form.operands) - 1)]
     chosen = choose(form.predicate(len(form.operands) - 1), extreme("min", "f32", nan), extreme("max", "f32", nan))
 
@@ -147,17 +147,17 @@ def _extreme(form: Form) -> Step:
         for source in sources[1:]:
             other = source(r)
             low, high = chosen(r, low, other[0]), chosen(r, high, other[1])
-        r[place] = pack(low, high)
+        r[destination] = pack(low, high)
 
     return step
 
 
 @pure("HSETP2")
-def _compare(form: Form) -> Step:
+def _compare(form: Form) -> Action:
     """The comparison of the lower halves and of the upper ones; .H_AND: both must hold."""
     form.only(*COMPARE, "BF16_V2", "FTZ", "AND", "OR", "XOR", "H_AND")
     compare = COMPARE[form.one_of(*COMPARE)]
-    low_place, high_place = form.place(0), form.place(1)
+    low_place, high_place = form.destination(0), form.destination(1)
     join = combined(form, len(form.operands) - 1)
     a, number = _halves(form, 2)
     b, _ = _halves(form, number)
@@ -175,10 +175,10 @@ def _compare(form: Form) -> Step:
 
 
 @pure("HSET2")
-def _compare_to_register(form: Form) -> Step:
+def _compare_to_register(form: Form) -> Action:
     form.only(*COMPARE, "BF16_V2", "FTZ", "AND", "OR", "XOR", "BF")
     compare = COMPARE[form.one_of(*COMPARE)]
-    place, join = form.place(0), combined(form, len(form.operands) - 1)
+    destination, join = form.destination(0), combined(form, len(form.operands) - 1)
     a, number = _halves(form, 1)
     b, _ = _halves(form, number)
     one = {"f16": 0x3C00, "bf16": 0x3F80}[_kind(form)] if form.has("BF") else 0xFFFF
@@ -186,6 +186,6 @@ def _compare_to_register(form: Form) -> Step:
     def step(r: list) -> None:
         (a_low, a_high), (b_low, b_high) = a(r), b(r)
         low, high = join(r, compare(a_low, b_low)), join(r, compare(a_high, b_high))
-        r[place] = np.multiply(low, U32(one)) | np.multiply(high, U32(one << 16))
+        r[destination] = np.multiply(low, U32(one)) | np.multiply(high, U32(one << 16))
 
     return step

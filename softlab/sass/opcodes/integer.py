@@ -12,7 +12,7 @@ import numpy as np
 
 from softlab.sass.form import S32, S64, U32, U64, Form, Reader
 from softlab.sass.lanes import Value
-from softlab.sass.registry import Step, pure
+from softlab.sass.registry import Action, pure
 
 _HALF = U64(32)
 _LOW = U64(0xFFFFFFFF)
@@ -32,7 +32,7 @@ def _sum(readers: list[Reader]) -> Reader:
 
 
 @pure("IADD3", "UIADD3")
-def _add3(form: Form) -> Step:
+def _add3(form: Form) -> Action:
     """a + b + c, with carries in (.X) and out.
 
     Without .X a negated operand is its complement plus one, so that the carry of a - b says that nothing is borrowed.
@@ -46,12 +46,12 @@ def _add3(form: Form) -> Step:
     extended = form.has("X")
     form.only("X")
     numbers = [1 + carries + k for k in range(3)]
-    out = [form.place(1 + k) for k in range(carries)]
-    place = form.place(0)
+    out = [form.destination(1 + k) for k in range(carries)]
+    destination = form.destination(0)
     taken = [k for k in numbers if not form.is_zero(k)]
     into = [form.predicate(k) for k in range(numbers[-1] + 1, len(operands))] if extended else []
     if not carries:
-        return _sum_without_carry_out(place, _sum([form.u32(k) for k in taken]), into)
+        return _sum_without_carry_out(destination, _sum([form.u32(k) for k in taken]), into)
     ones = U64(sum(operands[k].negated for k in taken)) if not extended else U64(0)
     parts = [_complement(form, k) for k in taken]
 
@@ -61,7 +61,7 @@ def _add3(form: Form) -> Step:
             total = part(r) + total
         for carry in into:
             total = total + np.multiply(carry(r), U64(1))
-        r[place] = total.astype(U32)
+        r[destination] = total.astype(U32)
         high = total >> _HALF
         for k, where in enumerate(out):
             r[where] = high > U64(k)
@@ -69,11 +69,11 @@ def _add3(form: Form) -> Step:
     return step
 
 
-def _add3_of_pairs(form: Form) -> Step:
+def _add3_of_pairs(form: Form) -> Action:
     form.only("64")
     if any(o.kind in ("P", "UP") for o in form.operands):
         raise NotImplementedError("a carry of 64 bits")
-    put = form.place64(0)
+    put = form.destination64(0)
     a, b, c = (_signed_pair(form, k) for k in (1, 2, 3))
     return lambda r: put(r, a(r) + b(r) + c(r))
 
@@ -86,11 +86,11 @@ def _complement(form: Form, number: int) -> Reader:
     return read
 
 
-def _sum_without_carry_out(place: int, add: Reader, into: list[Reader]) -> Step:
+def _sum_without_carry_out(destination: int, add: Reader, into: list[Reader]) -> Action:
     if not into:
 
         def simple(r: list) -> None:
-            r[place] = add(r)
+            r[destination] = add(r)
 
         return simple
 
@@ -98,18 +98,18 @@ def _sum_without_carry_out(place: int, add: Reader, into: list[Reader]) -> Step:
         value = add(r)
         for carry in into:
             value = value + np.multiply(carry(r), U32(1))
-        r[place] = value
+        r[destination] = value
 
     return with_carry
 
 
 @pure("VIADD", "UVIADD")
-def _add(form: Form) -> Step:
+def _add(form: Form) -> Action:
     form.only()
-    place, a, b = form.place(0), form.u32(1), form.u32(2)
+    destination, a, b = form.destination(0), form.u32(1), form.u32(2)
 
     def step(r: list) -> None:
-        r[place] = a(r) + b(r)
+        r[destination] = a(r) + b(r)
 
     return step
 
@@ -140,17 +140,17 @@ def _signed_pair(form: Form, number: int) -> Reader:
 
 
 @pure("IMAD", "UIMAD")
-def _multiply_add(form: Form) -> Step:
+def _multiply_add(form: Form) -> Action:
     form.only("WIDE", "HI", "X", "MOV", "SHL", "IADD", "U32")
     carries = 1 if form.operands[1].kind in ("P", "UP") else 0
-    out = form.place(1) if carries else None
+    out = form.destination(1) if carries else None
     first = 1 + carries
     carry = form.predicate(first + 3) if form.has("X") else None
     if form.has("WIDE", "HI"):
         return _wide(form, first, out, carry)
     if out is not None:
         raise NotImplementedError("a carry out of 32 bits")
-    place = form.place(0)
+    destination = form.destination(0)
     terms: list[Reader] = []
     if not form.is_zero(first) and not form.is_zero(first + 1):
         a, b = form.u32(first), form.u32(first + 1)
@@ -165,17 +165,17 @@ def _multiply_add(form: Form) -> Step:
     if carry is not None:
 
         def extended(r: list) -> None:
-            r[place] = add(r) + np.multiply(carry(r), U32(1))
+            r[destination] = add(r) + np.multiply(carry(r), U32(1))
 
         return extended
 
     def step(r: list) -> None:
-        r[place] = add(r)
+        r[destination] = add(r)
 
     return step
 
 
-def _wide(form: Form, first: int, out: int | None, carry: Reader | None) -> Step:
+def _wide(form: Form, first: int, out: int | None, carry: Reader | None) -> Action:
     product = _product(form, first, not form.has("U32"))
     addend = None if form.is_zero(first + 2) else _signed_pair(form, first + 2)
 
@@ -184,7 +184,7 @@ def _wide(form: Form, first: int, out: int | None, carry: Reader | None) -> Step
         return value if addend is None else value + addend(r)
 
     if form.has("HI"):
-        high = form.place(0)
+        high = form.destination(0)
 
         def upper(r: list) -> None:
             value = total(r)
@@ -193,7 +193,7 @@ def _wide(form: Form, first: int, out: int | None, carry: Reader | None) -> Step
             r[high] = (value >> _HALF).astype(U32)
 
         return upper
-    put = form.place64(0)
+    put = form.destination64(0)
     if out is None and carry is None:
         return lambda r: put(r, total(r))
 
@@ -213,12 +213,12 @@ def _wide(form: Form, first: int, out: int | None, carry: Reader | None) -> Step
 
 
 @pure("LEA", "ULEA")
-def _shift_add(form: Form) -> Step:
+def _shift_add(form: Form) -> Action:
     """(a << s) + b; with .HI the upper half of the shifted pair (or of a with its sign: .SX32) + b."""
     form.only("HI", "X", "SX32")
     carries = 1 if form.operands[1].kind in ("P", "UP") else 0
-    out = form.place(1) if carries else None
-    place = form.place(0)
+    out = form.destination(1) if carries else None
+    destination = form.destination(0)
     a = 1 + carries
     high, sign = form.has("HI"), form.has("SX32")
     amount_at = a + (3 if high and not sign else 2)
@@ -232,12 +232,12 @@ def _shift_add(form: Form) -> Step:
         if carry is None:
 
             def simple(r: list) -> None:
-                r[place] = add(r)
+                r[destination] = add(r)
 
             return simple
 
         def with_carry(r: list) -> None:
-            r[place] = add(r) + np.multiply(carry(r), U32(1))
+            r[destination] = add(r) + np.multiply(carry(r), U32(1))
 
         return with_carry
     b = _complement(form, a + 1)
@@ -247,7 +247,7 @@ def _shift_add(form: Form) -> Step:
         total = shifted(r) + one + b(r)
         if carry is not None:
             total = total + np.multiply(carry(r), U64(1))
-        r[place] = total.astype(U32)
+        r[destination] = total.astype(U32)
         r[out] = (total >> _HALF) != 0
 
     return step
@@ -294,10 +294,10 @@ def combined(form: Form, number: int) -> Callable[[list, Value], Value]:
 
 
 @pure("ISETP", "UISETP")
-def _compare(form: Form) -> Step:
+def _compare(form: Form) -> Action:
     name = form.one_of(*_COMPARE, "T", "F")
     form.only(*_COMPARE, "U32", "EX", "AND", "OR", "XOR")
-    yes, no = form.place(0), form.place(1)
+    yes, no = form.destination(0), form.destination(1)
     join = combined(form, 4)
     signed = not form.has("U32")
     a, b = (form.s32(2), form.s32(3)) if signed else (form.u32(2), form.u32(3))
@@ -325,7 +325,7 @@ def _compare(form: Form) -> Step:
     return set_predicates(yes, no, found, join)
 
 
-def set_predicates(yes: int, no: int, found: Reader, join: Callable[[list, Value], Value]) -> Step:
+def set_predicates(yes: int, no: int, found: Reader, join: Callable[[list, Value], Value]) -> Action:
     """Write a comparison's result and, where it is wanted, that of its opposite."""
     from softlab.sass.form import SINK
 
@@ -356,66 +356,66 @@ def _choose(smaller: Reader, low: Callable, high: Callable) -> Callable[[list, V
 
 
 @pure("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX")
-def _extreme(form: Form) -> Step:
+def _extreme(form: Form) -> Action:
     form.only("U32", "RELU", "S32")
     if form.has("RELU"):
         raise NotImplementedError(".RELU")
-    place = form.place(0)
+    destination = form.destination(0)
     a, b = (form.u32(1), form.u32(2)) if form.has("U32") else (form.s32(1), form.s32(2))
     choose = _choose(form.predicate(3), np.minimum, np.maximum)
 
     def step(r: list) -> None:
-        r[place] = choose(r, a(r), b(r)).view(U32)
+        r[destination] = choose(r, a(r), b(r)).view(U32)
 
     return step
 
 
 @pure("VIADDMNMX")
-def _add_extreme(form: Form) -> Step:
+def _add_extreme(form: Form) -> Action:
     form.only("U32", "RELU", "S32")
     relu = form.has("RELU")
-    place, a, b = form.place(0), form.u32(1), form.u32(2)
+    destination, a, b = form.destination(0), form.u32(1), form.u32(2)
     kind = U32 if form.has("U32") else S32
     c = form.u32(3)
     choose = _choose(form.predicate(4), np.minimum, np.maximum)
 
     def step(r: list) -> None:
         value = choose(r, (a(r) + b(r)).view(kind), c(r).view(kind))
-        r[place] = (np.maximum(value, kind(0)) if relu else value).view(U32)
+        r[destination] = (np.maximum(value, kind(0)) if relu else value).view(U32)
 
     return step
 
 
 @pure("VIMNMX3")
-def _extreme_of_three(form: Form) -> Step:
+def _extreme_of_three(form: Form) -> Action:
     form.only("U32", "S32")
-    place = form.place(0)
+    destination = form.destination(0)
     kind = U32 if form.has("U32") else S32
     a, b, c = (form.u32(k) for k in (1, 2, 3))
     choose = _choose(form.predicate(4), np.minimum, np.maximum)
 
     def step(r: list) -> None:
-        r[place] = choose(r, choose(r, a(r).view(kind), b(r).view(kind)), c(r).view(kind)).view(U32)
+        r[destination] = choose(r, choose(r, a(r).view(kind), b(r).view(kind)), c(r).view(kind)).view(U32)
 
     return step
 
 
 @pure("IABS", "UIABS")
-def _absolute(form: Form) -> Step:
+def _absolute(form: Form) -> Action:
     form.only()
-    place, a = form.place(0), form.s32(1)
+    destination, a = form.destination(0), form.s32(1)
 
     def step(r: list) -> None:
-        r[place] = np.abs(a(r)).view(U32)
+        r[destination] = np.abs(a(r)).view(U32)
 
     return step
 
 
 @pure("IDP")
-def _dot_product(form: Form) -> Step:
+def _dot_product(form: Form) -> Action:
     """Four products of bytes (.4A), or two of 16 bits with bytes (.2A), and a sum."""
     form.only("4A", "2A", "U8", "S8", "LO", "HI", "U16", "S16")
-    place = form.place(0)
+    destination = form.destination(0)
     types = [m for m in form.modifiers if m in ("U8", "S8", "U16", "S16")]
     a, b, c = form.u32(1), form.u32(2), form.u32(3)
     if form.has("4A"):
@@ -428,7 +428,7 @@ def _dot_product(form: Form) -> Step:
                 shift = U32(8 * k)
                 parts = [(v >> shift).astype(kind).astype(S32) for v, kind in zip((x, y), kinds, strict=True)]
                 total = total + parts[0] * parts[1]
-            r[place] = total.view(U32)
+            r[destination] = total.view(U32)
 
         return step
     raise NotImplementedError("products of 16 bits")

@@ -15,7 +15,7 @@ from softlab.sass.access import RANK_SHIFT, Access
 from softlab.sass.form import SINK, U32, Form, split
 from softlab.sass.machine import Machine
 from softlab.sass.memory import ITEMS
-from softlab.sass.registry import Step, effect, gate
+from softlab.sass.registry import Action, effect, gate
 from softlab.sass.streams import Kind, Space
 
 _COUNT_BITS, _BYTES_BITS = 20, 22
@@ -34,8 +34,8 @@ def update(
     ``dropped``: arrivals that the next phases do not wait for.
     """
     memory = machine.shared.view(8)
-    place = machine.shared.place(np.array([row]), np.array([offset]), 8)[0]
-    before = int(memory[place])
+    index = machine.shared.item_index(np.array([row]), np.array([offset]), 8)[0]
+    before = int(memory[index])
     count, reload = before >> _COUNT & _ARRIVALS, before >> _RELOAD & _ARRIVALS
     reload = reload + dropped & _ARRIVALS
     left = (before >> _BYTES & _MOST_BYTES) + expected - arrived_bytes & _MOST_BYTES
@@ -45,12 +45,12 @@ def update(
     count += arrivals
     if (count > _ARRIVALS or waits_for_bytes) and left == 0:
         count, phase = reload, phase ^ 1
-    memory[place] = phase << _PHASE | reload << _RELOAD | left << _BYTES | (count & _ARRIVALS) << _COUNT | before & 1
+    memory[index] = phase << _PHASE | reload << _RELOAD | left << _BYTES | (count & _ARRIVALS) << _COUNT | before & 1
     return before
 
 
 @effect("SYNCS")
-def _synchronise(form: Form, machine: Machine) -> Step:
+def _synchronise(form: Form, machine: Machine) -> Action:
     if form.has("EXCH"):
         return _exchange(form, machine)
     if form.has("ARRIVE"):
@@ -58,7 +58,7 @@ def _synchronise(form: Form, machine: Machine) -> Step:
     raise NotImplementedError("this operation on an mbarrier")
 
 
-def _exchange(form: Form, machine: Machine) -> Step:
+def _exchange(form: Form, machine: Machine) -> Action:
     """A warp stores 64 bits: how an mbarrier is made, and how it is ended."""
     access = Access(form, machine, 1, Kind.ATOMIC, 8)
     access.space = Space.SHARED
@@ -73,12 +73,12 @@ def _exchange(form: Form, machine: Machine) -> Step:
             items = machine.now.spread(value(r).astype(np.uint64))
             access.store(part, items[part.active])
 
-    if form.place(0) != SINK:
+    if form.destination(0) != SINK:
         raise NotImplementedError("an exchange with a result")
     return step
 
 
-def _arrive(form: Form, machine: Machine) -> Step:
+def _arrive(form: Form, machine: Machine) -> Action:
     # RED: without a result. OPTOUT: the next phases do not wait for these arrivals. TX: bytes that have come.
     form.only("ARRIVE", "TRANS64", "RED", "OPTOUT", *(m for m in form.modifiers if _FORM.fullmatch(m)))
     found = next((f for m in form.modifiers if (f := _FORM.fullmatch(m))), None)
@@ -86,9 +86,9 @@ def _arrive(form: Form, machine: Machine) -> Step:
     access = Access(form, machine, 1, Kind.ATOMIC, 8)
     access.space = Space.SHARED
     operand, drops = form.u32(2), form.has("OPTOUT")
-    put = None if form.place(0) == SINK else form.place64(0)
+    put = None if form.destination(0) == SINK else form.destination64(0)
     if put is not None:
-        low = form.place(0)
+        low = form.destination(0)
         form.reads.update((low, low + 1))
 
     def step(r: list) -> None:
@@ -113,14 +113,14 @@ def _arrive(form: Form, machine: Machine) -> Step:
                 )
         if put is not None:
             halves = split(before)
-            for place, half in zip((low, low + 1), halves, strict=True):
-                r[place] = machine.now.collect(np.where(active, half, machine.now.spread(r[place])))
+            for register, half in zip((low, low + 1), halves, strict=True):
+                r[register] = machine.now.collect(np.where(active, half, machine.now.spread(r[register])))
 
     return step
 
 
 @effect("ARRIVES")
-def _arrive_behind_copies(form: Form, machine: Machine) -> Step:
+def _arrive_behind_copies(form: Form, machine: Machine) -> Action:
     """ARRIVES.LDGSTSBAR: once the copies of each lane have come, which is at once here. TRANSCNT: as a byte."""
     form.only("LDGSTSBAR", "64", "TRANSCNT", "ARVCNT")
     access = Access(form, machine, 0, Kind.ATOMIC, 8)
@@ -140,7 +140,7 @@ def _arrive_behind_copies(form: Form, machine: Machine) -> Step:
 
 
 @gate("SYNCS")
-def _phase(form: Form, machine: Machine) -> Step | None:
+def _phase(form: Form, machine: Machine) -> Action | None:
     """PHASECHK: whether the phase whose parity bit 31 of the operand has is over.
 
     With TRYWAIT hardware lets the warp sleep until it is. So it is executed once, when the phase is over.
@@ -150,9 +150,9 @@ def _phase(form: Form, machine: Machine) -> Step | None:
     form.only("PHASECHK", "TRANS64", "TRYWAIT")
     access = Access(form, machine, 1, Kind.LOAD, 8)
     access.space = Space.SHARED
-    place, parity = form.place(0), form.u32(2)
+    destination, parity = form.destination(0), form.u32(2)
     waits = form.has("TRYWAIT")
-    form.reads.add(place)
+    form.reads.add(destination)
 
     def over(r: list) -> np.ndarray:
         now = machine.now
@@ -170,15 +170,15 @@ def _phase(form: Form, machine: Machine) -> Step | None:
         ready = over(r)
         active = access.active(r)
         if active is not None:
-            old = machine.now.spread(r[place])
-            r[place] = machine.now.collect(np.where(active, ready, old))
+            old = machine.now.spread(r[destination])
+            r[destination] = machine.now.collect(np.where(active, ready, old))
 
     step.ready = (lambda r: machine.quiet(lambda: over(r))) if waits else None  # type: ignore[attr-defined]
     return step
 
 
 @effect("STAS")
-def _store_and_count(form: Form, machine: Machine) -> Step:
+def _store_and_count(form: Form, machine: Machine) -> Action:
     """A store to shared memory of the cluster; its bytes count on an mbarrier of that block."""
     base = form.operands[0].base
     if base is None or form.operands[0].uniform is not None:
@@ -201,7 +201,7 @@ def _store_and_count(form: Form, machine: Machine) -> Step:
         machine.log.request(machine.offset, Space.DISTRIBUTED_SHARED, Kind.STORE, width, at & _OFFSET, active)
         values = np.stack([now.spread(read(r))[active] for read in readers], axis=1)
         items = np.ascontiguousarray(values).view(ITEMS[width])[:, 0]
-        machine.shared.view(width)[machine.shared.place(rows, at[active] & _OFFSET, width)] = items
+        machine.shared.view(width)[machine.shared.item_index(rows, at[active] & _OFFSET, width)] = items
         for row, where in zip(rows, count_at[active] & _OFFSET, strict=True):
             update(machine, int(row), int(where), 0, 0, width)
 

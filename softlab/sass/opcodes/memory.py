@@ -8,25 +8,25 @@ from softlab.sass.access import Access, keep, width_of
 from softlab.sass.form import Form
 from softlab.sass.machine import Machine
 from softlab.sass.memory import ITEMS
-from softlab.sass.registry import Step, effect, pure
+from softlab.sass.registry import Action, effect, pure
 from softlab.sass.streams import Kind, Space
 
 _SIGNED = {"S8": np.int8, "S16": np.int16}
 
 
 @effect("LDG", "LDS", "LDL", "LD")
-def _load(form: Form, machine: Machine) -> Step:
+def _load(form: Form, machine: Machine) -> Action:
     if form.has("256", "U128"):
         raise NotImplementedError("a load of more than 16 bytes per lane")
     # LDG may have a predicate in front of the address that turns lanes off, and one in front of the result.
     number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
     first = next(k for k, o in enumerate(form.operands) if o.kind == "R")
-    if form.operands[0].kind == "P" and form.place(0) < 336:
+    if form.operands[0].kind == "P" and form.destination(0) < 336:
         raise NotImplementedError("a load with a predicate as its result")
     access = Access(form, machine, number, Kind.LOAD)
     width = access.width
-    places = form.place_many(first, max(1, width // 4))
-    form.reads.update(p for p in places)  # lanes that do not load keep what they have
+    destinations = form.destinations(first, max(1, width // 4))
+    form.reads.update(p for p in destinations)  # lanes that do not load keep what they have
     signed = next((_SIGNED[m] for m in form.modifiers if m in _SIGNED), None)
 
     def step(r: list) -> None:
@@ -42,13 +42,13 @@ def _load(form: Form, machine: Machine) -> Step:
                 items[part.active[active]] = found
         if found is not None and len(found) == len(items):
             items = found
-        for place, column in zip(places, _columns(items, width, signed), strict=True):
+        for destination, column in zip(destinations, _columns(items, width, signed), strict=True):
             if len(column) == active.size:
-                r[place] = now.collect(column.reshape(active.shape))
+                r[destination] = now.collect(column.reshape(active.shape))
             else:
-                out = keep(machine, r[place], active)
+                out = keep(machine, r[destination], active)
                 out[active] = column
-                r[place] = now.collect(out)
+                r[destination] = now.collect(out)
 
     return step
 
@@ -62,7 +62,7 @@ def _columns(items: np.ndarray, width: int, signed: type | None) -> list[np.ndar
 
 
 @effect("STG", "STS", "STL", "ST")
-def _store(form: Form, machine: Machine) -> Step:
+def _store(form: Form, machine: Machine) -> Action:
     number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
     access = Access(form, machine, number, Kind.STORE)
     width = access.width
@@ -95,7 +95,7 @@ def _store(form: Form, machine: Machine) -> Step:
 
 
 @effect("LDGSTS")
-def _copy(form: Form, machine: Machine) -> Step:
+def _copy(form: Form, machine: Machine) -> Action:
     """From global to shared memory. It is done at once: the code waits for it before it reads."""
     numbers = [k for k, o in enumerate(form.operands) if o.kind == "address"]
     to = Access(form, machine, numbers[0], Kind.ASYNC_COPY)
@@ -128,19 +128,19 @@ def _copy(form: Form, machine: Machine) -> Step:
 
 
 def _clear_tails(items: np.ndarray, reads: np.ndarray, cut: np.ndarray) -> None:
-    """Zeros in place of the last bytes of each lane: as many as were cut off its source address."""
+    """Zeros instead of the last bytes of each lane: as many as were cut off its source address."""
     width = items.dtype.itemsize
     data = items.view(np.uint8).reshape(*items.shape, width)
     data[reads[:, :, None] & (np.arange(width) >= width - cut[:, :, None])] = 0
 
 
 @pure("ULDC")
-def _uniform_constant(form: Form) -> Step:
+def _uniform_constant(form: Form) -> Action:
     return _constant_load(form)
 
 
 @effect("LDC")
-def _constant(form: Form, machine: Machine) -> Step:
+def _constant(form: Form, machine: Machine) -> Action:
     operand = form.operands[1]
     guard = form.guard
     inner = _constant_load(form)
@@ -172,23 +172,23 @@ def _constant(form: Form, machine: Machine) -> Step:
     return step
 
 
-def _constant_load(form: Form) -> Step:
+def _constant_load(form: Form) -> Action:
     width = width_of(form)
     read = form.constant_reader(form.operands[1], width)
     if width == 8:
-        put = form.place64(0)
+        put = form.destination64(0)
         return lambda r: put(r, read(r))
-    place = form.place(0)
+    destination = form.destination(0)
     signed = next((_SIGNED[m] for m in form.modifiers if m in _SIGNED), None)
     if width == 4:
 
         def whole(r: list) -> None:
-            r[place] = read(r)
+            r[destination] = read(r)
 
         return whole
 
     def step(r: list) -> None:
         value = read(r)
-        r[place] = value.view(signed).astype(np.int32).view(np.uint32) if signed else value.astype(np.uint32)
+        r[destination] = value.view(signed).astype(np.int32).view(np.uint32) if signed else value.astype(np.uint32)
 
     return step

@@ -7,73 +7,73 @@ import numpy as np
 from softlab.sass.form import PREDICATE, U32, U64, Form
 from softlab.sass.lanes import WARP, first_lane
 from softlab.sass.machine import Machine
-from softlab.sass.registry import Step, effect, pure
+from softlab.sass.registry import Action, effect, pure
 
 
 @pure("MOV", "UMOV")
-def _move(form: Form) -> Step:
+def _move(form: Form) -> Action:
     form.only()
     if len(form.operands) > 2 and form.constant(2) != 0xF:
         raise NotImplementedError("a move of some bytes")
-    place, a = form.place(0), form.u32(1)
+    destination, a = form.destination(0), form.u32(1)
 
     def step(r: list) -> None:
-        r[place] = a(r)
+        r[destination] = a(r)
 
     return step
 
 
 @pure("SEL", "USEL")
-def _select(form: Form) -> Step:
+def _select(form: Form) -> Action:
     form.only()
-    place, a, b, p = form.place(0), form.u32(1), form.u32(2), form.predicate(3)
+    destination, a, b, p = form.destination(0), form.u32(1), form.u32(2), form.predicate(3)
 
     def step(r: list) -> None:
         which = p(r)
         if isinstance(which, np.ndarray):
-            r[place] = np.where(which, a(r), b(r))
+            r[destination] = np.where(which, a(r), b(r))
         else:
-            r[place] = a(r) if which else b(r)
+            r[destination] = a(r) if which else b(r)
 
     return step
 
 
 @pure("FSEL")
-def _select_float(form: Form) -> Step:
+def _select_float(form: Form) -> Action:
     form.only("FTZ")
-    place, a, b, p = form.place(0), form.f32(1), form.f32(2), form.predicate(3)
+    destination, a, b, p = form.destination(0), form.f32(1), form.f32(2), form.predicate(3)
 
     def step(r: list) -> None:
         which = p(r)
         if isinstance(which, np.ndarray):
-            r[place] = np.where(which, a(r).view(U32), b(r).view(U32))
+            r[destination] = np.where(which, a(r).view(U32), b(r).view(U32))
         else:
-            r[place] = (a(r) if which else b(r)).view(U32)
+            r[destination] = (a(r) if which else b(r)).view(U32)
 
     return step
 
 
 @effect("R2UR")
-def _to_uniform(form: Form, machine: Machine) -> Step:
+def _to_uniform(form: Form, machine: Machine) -> Action:
     """The value of the first lane that executes it, for the whole warp."""
     number = 1 if form.operands[0].kind == "UR" else 2
     if number == 2:
         raise NotImplementedError("R2UR with a predicate as its result")
-    place, a, guard = form.place(0), form.u32(number), form.guard
-    form.reads.add(place)
+    destination, a, guard = form.destination(0), form.u32(number), form.guard
+    form.reads.add(destination)
 
     def step(r: list) -> None:
         now = machine.now
         value = a(r)
         masks = now.masks if guard is None else now.truth(guard(r))
         if not isinstance(value, np.ndarray) and (masks == now.masks).all():
-            r[place] = value
+            r[destination] = value
             return
         some = masks != 0
         rows = now.spread(value)
         found = rows[np.arange(now.count), first_lane(np.where(some, masks, U32(1)))]
-        old = now.spread(r[place])[np.arange(now.count), first_lane(now.masks)]
-        r[place] = now.collect(np.where(some, found, old)[:, None])
+        old = now.spread(r[destination])[np.arange(now.count), first_lane(now.masks)]
+        r[destination] = now.collect(np.where(some, found, old)[:, None])
 
     return step
 
@@ -134,12 +134,12 @@ _CLOCKS = ("SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI", "
 
 
 @effect("S2R", "S2UR", "CS2R")
-def _read_special(form: Form, machine: Machine) -> Step:
+def _read_special(form: Form, machine: Machine) -> Action:
     name = form.operands[1].name
     guard = form.guard
     wide = form.instruction.opcode == "CS2R" and not form.has("32")
-    put = form.place64(0) if wide else None
-    place = form.place(0)
+    put = form.destination64(0) if wide else None
+    destination = form.destination(0)
     writes = tuple(sorted(form.writes))
     if guard is not None:
         form.reads.update(writes)
@@ -153,7 +153,7 @@ def _read_special(form: Form, machine: Machine) -> Step:
         if put is not None:
             put(r, found.astype(U64))
         else:
-            r[place] = found
+            r[destination] = found
         if guard is not None:
             g = guard(r)
             for k, old in zip(writes, before, strict=True):
@@ -163,10 +163,10 @@ def _read_special(form: Form, machine: Machine) -> Step:
 
 
 @pure("P2R")
-def _from_predicates(form: Form) -> Step:
+def _from_predicates(form: Form) -> Action:
     """The predicates that the mask names, in the bits of a register (.B1: of its second byte, and so on)."""
     form.only("B0", "B1", "B2", "B3")
-    place, a = form.place(0), form.u32(2)
+    destination, a = form.destination(0), form.u32(2)
     mask = form.constant(3)
     if mask is None or form.operands[1].kind != "PR":
         raise NotImplementedError("P2R of this form")
@@ -181,13 +181,13 @@ def _from_predicates(form: Form) -> Step:
             value = value | np.multiply(r[PREDICATE + k], U32(1 << k + shift))
         if mask & 0x80:  # PT
             value = value | U32(0x80 << shift)
-        r[place] = value
+        r[destination] = value
 
     return step
 
 
 @pure("R2P")
-def _to_predicates(form: Form) -> Step:
+def _to_predicates(form: Form) -> Action:
     form.only("B0", "B1", "B2", "B3")
     number = next(k for k, o in enumerate(form.operands) if o.kind == "R")
     mask = form.constant(number + 1)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from softlab.sass.form import Form
-from softlab.sass.registry import Step, pure
+from softlab.sass.registry import Action, pure
 
 
 @pure(
     "NOP", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "FENCE",
     "PREEXIT", "ACQBULK", "UTMACMDFLUSH", "UTMACCTL", "BPT", "PMTRIG", "UBLKPF", "USETMAXREG", "UCGABAR_SET",
 )  # fmt: skip
-def _nothing(form: Form) -> Step:
+def _nothing(form: Form) -> Action:
     """No value depends on it: memory is consistent at all times here."""
     if form.instruction.opcode == "BPT":
         raise NotImplementedError("a trap")

@@ -9,28 +9,28 @@ import numpy as np
 from softlab.emulator.opcodes.bits import bit_length, permute_bytes
 from softlab.sass.form import S32, S64, SINK, U32, U64, Form, Reader, join
 from softlab.sass.lanes import Value
-from softlab.sass.registry import Step, pure
+from softlab.sass.registry import Action, pure
 
 _HALF = U64(32)
 _NONE = U32(0xFFFFFFFF)
 
 
-def _shift_right(place: int, value: Reader, amount: Reader, signed: bool) -> Step:
+def _shift_right(destination: int, value: Reader, amount: Reader, signed: bool) -> Action:
     if signed:
 
         def arithmetic(r: list) -> None:
-            r[place] = (value(r).view(S32) >> np.minimum(amount(r), U32(31)).view(S32)).view(U32)
+            r[destination] = (value(r).view(S32) >> np.minimum(amount(r), U32(31)).view(S32)).view(U32)
 
         return arithmetic
 
     def logical(r: list) -> None:
-        r[place] = value(r) >> amount(r)
+        r[destination] = value(r) >> amount(r)
 
     return logical
 
 
 @pure("SHF", "USHF")
-def _funnel_shift(form: Form) -> Step:
+def _funnel_shift(form: Form) -> Action:
     """The pair (c:a) shifted by b, right (.R) or left (.L); its upper half with .HI, else its lower one.
 
     The type says how far it can be shifted (32 or 64, or modulo that with .W) and whether zeros or signs come in.
@@ -39,14 +39,14 @@ def _funnel_shift(form: Form) -> Step:
     kind = form.one_of("U32", "S32", "U64", "S64")
     right, high, signed = form.has("R"), form.has("HI"), kind[0] == "S"
     most = 64 if kind.endswith("64") else 32
-    place, amount = form.place(0), _amount(form, 2, most)
+    destination, amount = form.destination(0), _amount(form, 2, most)
     low, upper = form.u32(1), form.u32(3)
     if kind.endswith("32") and form.is_zero(1) and right and high:
-        return _shift_right(place, upper, amount, signed)
+        return _shift_right(destination, upper, amount, signed)
     if kind.endswith("32") and not right and not high:
 
         def left(r: list) -> None:
-            r[place] = low(r) << amount(r)
+            r[destination] = low(r) << amount(r)
 
         return left
 
@@ -59,7 +59,7 @@ def _funnel_shift(form: Form) -> Step:
             both = (both.view(S64) >> np.minimum(by, U64(63)).view(S64)).view(U64)
         else:
             both = both >> by
-        r[place] = (both >> _HALF if high else both).astype(U32)
+        r[destination] = (both >> _HALF if high else both).astype(U32)
 
     return step
 
@@ -131,12 +131,12 @@ def logic(table: int, none: Value, all_: Value) -> Callable[[Value, Value, Value
 
 
 @pure("LOP3", "ULOP3")
-def _logic_of_three(form: Form) -> Step:
+def _logic_of_three(form: Form) -> Action:
     form.only("LUT", "PAND")
     tests = form.operands[0].kind in ("P", "UP")
-    out = form.place(0) if tests else SINK
+    out = form.destination(0) if tests else SINK
     first = 1 if tests else 0
-    place = form.place(first)
+    destination = form.destination(first)
     table = form.constant(first + 4)
     if table is None:
         raise NotImplementedError("a table in a register")
@@ -148,7 +148,7 @@ def _logic_of_three(form: Form) -> Step:
     if out == SINK:
 
         def step(r: list) -> None:
-            r[place] = function(a(r), b(r), c(r))
+            r[destination] = function(a(r), b(r), c(r))
 
         return step
     other = form.predicate(first + 5)
@@ -157,7 +157,7 @@ def _logic_of_three(form: Form) -> Step:
     def test(r: list) -> None:
         value = function(a(r), b(r), c(r))
         more = other(r)
-        r[place] = value
+        r[destination] = value
         r[out] = both(value != 0, more)
 
     return test
@@ -169,9 +169,9 @@ def _without(table: int, weight: int) -> int:
 
 
 @pure("PLOP3", "UPLOP3")
-def _predicate_logic(form: Form) -> Step:
+def _predicate_logic(form: Form) -> Action:
     form.only("LUT")
-    yes, no = form.place(0), form.place(1)
+    yes, no = form.destination(0), form.destination(1)
     a, b, c = (form.predicate(k) for k in (2, 3, 4))
     tables = [form.constant(5), form.constant(6)]
     if None in tables:
@@ -186,15 +186,15 @@ def _predicate_logic(form: Form) -> Step:
 
 
 @pure("PRMT", "UPRMT")
-def _permute(form: Form) -> Step:
+def _permute(form: Form) -> Action:
     form.only()
-    place, a, b = form.place(0), form.u32(1), form.u32(3)
+    destination, a, b = form.destination(0), form.u32(1), form.u32(3)
     selector = form.constant(2)
     if selector is not None:
         permute = permute_bytes(tuple(selector >> 4 * k & 15 for k in range(4)))
 
         def step(r: list) -> None:
-            r[place] = permute(a(r), b(r))
+            r[destination] = permute(a(r), b(r))
 
         return step
     chosen = form.u32(2)
@@ -207,30 +207,30 @@ def _permute(form: Form) -> Step:
             byte = (both >> ((nibble & U32(7)) << U32(3)).astype(U64)).astype(U32) & U32(0xFF)
             sign = np.where(nibble & U32(8), (byte >> U32(7)) * U32(0xFF), byte)[()].astype(U32)
             result = result | (sign << U32(8 * k))
-        r[place] = result
+        r[destination] = result
 
     return by_register
 
 
 @pure("BREV", "UBREV")
-def _reverse(form: Form) -> Step:
+def _reverse(form: Form) -> Action:
     form.only()
-    place, a = form.place(0), form.u32(1)
+    destination, a = form.destination(0), form.u32(1)
 
     def step(r: list) -> None:
         value = a(r)
         for mask, shift in ((0x55555555, 1), (0x33333333, 2), (0x0F0F0F0F, 4), (0x00FF00FF, 8)):
             value = (value >> U32(shift) & U32(mask)) | (value & U32(mask)) << U32(shift)
-        r[place] = value >> U32(16) | value << U32(16)
+        r[destination] = value >> U32(16) | value << U32(16)
 
     return step
 
 
 @pure("FLO", "UFLO")
-def _find_leading_one(form: Form) -> Step:
+def _find_leading_one(form: Form) -> Action:
     """The highest bit that is 1 (of a signed number: that is not its sign); with .SH its distance from the top."""
     form.only("U32", "S32", "SH")
-    place, a = form.place(0), form.u32(1)
+    destination, a = form.destination(0), form.u32(1)
     signed, distance = not form.has("U32"), form.has("SH")
 
     def step(r: list) -> None:
@@ -238,27 +238,27 @@ def _find_leading_one(form: Form) -> Step:
         if signed:
             value = value ^ (value.view(S32) >> S32(31)).view(U32)
         position = bit_length(value) - U32(1)
-        r[place] = np.where(value == 0, _NONE, U32(31) - position)[()] if distance else position
+        r[destination] = np.where(value == 0, _NONE, U32(31) - position)[()] if distance else position
 
     return step
 
 
 @pure("POPC", "UPOPC")
-def _count(form: Form) -> Step:
+def _count(form: Form) -> Action:
     form.only()
-    place, a = form.place(0), form.u32(1)
+    destination, a = form.destination(0), form.u32(1)
 
     def step(r: list) -> None:
-        r[place] = np.bitwise_count(a(r)).astype(U32)
+        r[destination] = np.bitwise_count(a(r)).astype(U32)
 
     return step
 
 
 @pure("SGXT", "USGXT")
-def _extend(form: Form) -> Step:
+def _extend(form: Form) -> Action:
     """The lowest b bits, with their sign or (.U32) with zeros."""
     form.only("U32", "W")
-    place, a, b = form.place(0), form.u32(1), form.u32(2)
+    destination, a, b = form.destination(0), form.u32(1), form.u32(2)
     unsigned, wraps = form.has("U32"), form.has("W")
 
     def step(r: list) -> None:
@@ -267,23 +267,23 @@ def _extend(form: Form) -> Step:
         value = a(r) << up
         down = np.minimum(up, U32(31))
         result = value >> up if unsigned else (value.view(S32) >> down.view(S32)).view(U32)
-        r[place] = np.where(bits == 0, U32(0), result)[()].astype(U32)
+        r[destination] = np.where(bits == 0, U32(0), result)[()].astype(U32)
 
     return step
 
 
 @pure("BMSK", "UBMSK")
-def _mask(form: Form) -> Step:
+def _mask(form: Form) -> Action:
     """b bits from bit a on."""
     form.only("C", "W")
-    place, a, b = form.place(0), form.u32(1), form.u32(2)
+    destination, a, b = form.destination(0), form.u32(1), form.u32(2)
     clamps = not form.has("W")
 
     def step(r: list) -> None:
         first, bits = a(r), b(r)
         if not clamps:
             first, bits = first & U32(31), bits & U32(31)
-        r[place] = ((U64(1) << np.minimum(bits, U32(32)).astype(U64)) - U64(1)).astype(U32) << np.minimum(
+        r[destination] = ((U64(1) << np.minimum(bits, U32(32)).astype(U64)) - U64(1)).astype(U32) << np.minimum(
             first, U32(32)
         )
 

@@ -12,7 +12,7 @@ from softlab.emulator.opcodes.special_functions import exp2_flushed, ordinary_re
 from softlab.emulator.ptx.linker import SHARED_WINDOW, WINDOW_BYTES
 from softlab.sass.form import F32, F64, S32, U32, U64, Form
 from softlab.sass.lanes import Value
-from softlab.sass.registry import Step, pure
+from softlab.sass.registry import Action, pure
 
 _EXPONENT = np.int32(0x7F800000)
 _LARGE = np.int32(253 << 23)
@@ -68,51 +68,51 @@ _UPPER: dict[str, Callable[[Value], Value]] = {
 
 
 @pure("MUFU")
-def _special_function(form: Form) -> Step:
+def _special_function(form: Form) -> Action:
     form.only(*_FUNCTIONS, *_UPPER)
     name = form.one_of(*_FUNCTIONS, *_UPPER)
-    place = form.place(0)
+    destination = form.destination(0)
     if name in _UPPER:
         function, high = _UPPER[name], form.f32(1)
 
         def upper(r: list) -> None:
             both = high(r).view(U32).astype(U64) << U64(32)
-            r[place] = (function(both.view(F64)).view(U64) >> U64(32)).astype(U32)
+            r[destination] = (function(both.view(F64)).view(U64) >> U64(32)).astype(U32)
 
         return upper
     plain, a = _FUNCTIONS[name], form.f32(1)
 
     def step(r: list) -> None:
-        r[place] = canonical(plain(a(r))).view(U32)
+        r[destination] = canonical(plain(a(r))).view(U32)
 
     return step
 
 
 @pure("QSPC")
-def _query_space(form: Form) -> Step:
+def _query_space(form: Form) -> Action:
     """Whether a generic address is one of shared memory."""
     form.only("E", "S")
     if not form.has("S"):
         raise NotImplementedError("the question for another space")
-    place = form.place(0)
+    destination = form.destination(0)
     address, offset = form.address(2)
 
     def step(r: list) -> None:
         at = address(r) + U64(offset)
-        r[place] = (at >= U64(SHARED_WINDOW)) & (at < U64(SHARED_WINDOW + WINDOW_BYTES))
+        r[destination] = (at >= U64(SHARED_WINDOW)) & (at < U64(SHARED_WINDOW + WINDOW_BYTES))
 
     return step
 
 
 @pure("FCHK")
-def _division_check(form: Form) -> Step:
+def _division_check(form: Form) -> Action:
     """Whether the plain steps of a / b may go wrong: zeros, subnormals, infinities, NaN, far exponents."""
     form.only("DIVIDE")
-    place, a, b = form.place(0), form.f32(1), form.f32(2)
+    destination, a, b = form.destination(0), form.f32(1), form.f32(2)
 
     def step(r: list) -> None:
         x, y = (((value(r).view(U32) >> U32(23)) & U32(0xFF)).astype(S32) for value in (a, b))
         difference = x - y
-        r[place] = (y < 1) | (y >= 253) | (x < 1 + 23) | (x >= 255) | (difference >= 126) | (difference <= -126)
+        r[destination] = (y < 1) | (y >= 253) | (x < 1 + 23) | (x >= 255) | (difference >= 126) | (difference <= -126)
 
     return step

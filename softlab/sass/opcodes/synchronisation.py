@@ -7,11 +7,11 @@ import numpy as np
 from softlab.sass.form import U32, Form
 from softlab.sass.lanes import first_lane
 from softlab.sass.machine import Machine
-from softlab.sass.registry import Step, effect, end
+from softlab.sass.registry import Action, effect, end
 
 
 @end("WARPSYNC")
-def _warp_sync(form: Form, machine: Machine) -> Step:
+def _warp_sync(form: Form, machine: Machine) -> Action:
     form.only("ALL", "COLLECTIVE", "EXCLUSIVE")
     pc = form.instruction.index
     everyone = U32(0xFFFFFFFF)
@@ -31,13 +31,13 @@ def _warp_sync(form: Form, machine: Machine) -> Step:
 
 
 @end("ENDCOLLECTIVE")
-def _end_collective(form: Form, machine: Machine) -> Step:
+def _end_collective(form: Form, machine: Machine) -> Action:
     behind = form.instruction.index + 1
     return lambda r: machine.warp_sync.end_collective(behind, machine.now)
 
 
 @end("BAR")
-def _barrier(form: Form, machine: Machine) -> Step:
+def _barrier(form: Form, machine: Machine) -> Action:
     pc = form.instruction.index
     form.only("SYNC", "DEFER_BLOCKING", "ARV", "RED", "POPC", "AND", "OR")
     number = form.bits(0)
@@ -86,12 +86,12 @@ def _threads(form: Form) -> tuple[int, bool]:
 
 
 @effect("B2R")
-def _barrier_result(form: Form, machine: Machine) -> Step:
+def _barrier_result(form: Form, machine: Machine) -> Action:
     """What BAR.RED of the last barrier gave: the number of lanes, or whether all or any said yes."""
     if not form.has("RESULT"):
         raise NotImplementedError("the state of a barrier")
-    place = form.place(0)
-    predicate = form.place(1) if len(form.operands) > 1 else None
+    destination = form.destination(0)
+    predicate = form.destination(1) if len(form.operands) > 1 else None
     if form.guard is not None:
         raise NotImplementedError("B2R with a guard")
     operation = _operation_before(form, machine)
@@ -99,7 +99,7 @@ def _barrier_result(form: Form, machine: Machine) -> Step:
     def step(r: list) -> None:
         now = machine.now
         count, everyone = (part.copy() for part in machine.barriers.result)
-        r[place] = now.take(count.astype(np.uint32)[:, None])
+        r[destination] = now.take(count.astype(np.uint32)[:, None])
         if predicate is not None:
             r[predicate] = now.take((everyone if operation == "AND" else count != 0)[:, None])
 
@@ -116,11 +116,11 @@ def _operation_before(form: Form, machine: Machine) -> str:
 
 
 @effect("UCGABAR_ARV")
-def _arrive_in_cluster(form: Form, machine: Machine) -> Step:
+def _arrive_in_cluster(form: Form, machine: Machine) -> Action:
     return lambda r: machine.cluster.arrive(machine.now)
 
 
 @end("UCGABAR_WAIT")
-def _wait_in_cluster(form: Form, machine: Machine) -> Step:
+def _wait_in_cluster(form: Form, machine: Machine) -> Action:
     pc = form.instruction.index
     return lambda r: machine.cluster.wait(pc, machine.now)

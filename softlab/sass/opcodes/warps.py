@@ -7,7 +7,7 @@ import numpy as np
 from softlab.sass.form import SINK, U32, Form, Reader
 from softlab.sass.lanes import WARP, pack, unpack
 from softlab.sass.machine import Machine
-from softlab.sass.registry import Step, effect
+from softlab.sass.registry import Action, effect
 
 _LANE = np.arange(WARP)
 
@@ -22,38 +22,38 @@ def _masks(form: Form, machine: Machine):
     return masks
 
 
-def _write(form: Form, machine: Machine, place: int):
+def _write(form: Form, machine: Machine, destination: int):
     """A function that writes a value of (k, 32) or (k, 1) where the guard holds."""
     guard = form.guard
-    if guard is not None and place != SINK:
-        form.reads.add(place)
+    if guard is not None and destination != SINK:
+        form.reads.add(destination)
 
     def write(r: list, value: np.ndarray) -> None:
         found = machine.now.collect(value)
         if guard is not None:
             g = guard(r)
             if isinstance(g, np.ndarray):
-                found = np.where(g, found, r[place])
+                found = np.where(g, found, r[destination])
             elif not g:
                 return
-        r[place] = found
+        r[destination] = found
 
     return write
 
 
 @effect("SHFL")
-def _shuffle(form: Form, machine: Machine) -> Step:
+def _shuffle(form: Form, machine: Machine) -> Action:
     """A lane reads another one's register; out of its group of lanes it reads its own, and the predicate is false.
 
     The last operand: the farthest lane in bits 0 to 4, and in bits 8 to 12 those of the lane that stay. A lane that
     does not execute the instruction has no value to give: what PTX leaves open is the register's old value here.
     """
     mode = form.one_of("IDX", "UP", "DOWN", "BFLY")
-    inside = form.place(0)
-    place = form.place(1)
+    inside = form.destination(0)
+    destination = form.destination(1)
     a, b, c = form.u32(2), form.u32(3), form.u32(4)
     masks = _masks(form, machine)
-    write, write_inside = _write(form, machine, place), _write(form, machine, inside)
+    write, write_inside = _write(form, machine, destination), _write(form, machine, inside)
 
     def step(r: list) -> None:
         now = machine.now
@@ -77,13 +77,13 @@ def _shuffle(form: Form, machine: Machine) -> Step:
 
 
 @effect("VOTE", "VOTEU")
-def _vote(form: Form, machine: Machine) -> Step:
+def _vote(form: Form, machine: Machine) -> Action:
     """Which lanes have a predicate (into a register), and whether all, any, or all alike (.EQ) have it."""
     mode = form.one_of("ANY", "ALL", "EQ")
     operands = form.operands
-    ballot = form.place(0) if operands[0].kind in ("R", "UR") else SINK
+    ballot = form.destination(0) if operands[0].kind in ("R", "UR") else SINK
     number = 1 if operands[0].kind in ("R", "UR") else 0
-    flag = form.place(number)
+    flag = form.destination(number)
     source: Reader = form.predicate(number + 1)
     masks = _masks(form, machine)
     write, write_flag = _write(form, machine, ballot), _write(form, machine, flag)
@@ -103,15 +103,15 @@ def _vote(form: Form, machine: Machine) -> Step:
 
 
 @effect("MATCH")
-def _match(form: Form, machine: Machine) -> Step:
+def _match(form: Form, machine: Machine) -> Action:
     """The lanes that hold the same value; .ALL: all lanes or none, with a predicate."""
     mode = form.one_of("ANY", "ALL")
-    predicate = form.place(0) if form.operands[0].kind == "P" else SINK
+    predicate = form.destination(0) if form.operands[0].kind == "P" else SINK
     number = 1 if form.operands[0].kind == "P" else 0
-    place = form.place(number)
+    destination = form.destination(number)
     read = form.u64(number + 1) if form.has("U64") else form.u32(number + 1)
     masks = _masks(form, machine)
-    write, write_flag = _write(form, machine, place), _write(form, machine, predicate)
+    write, write_flag = _write(form, machine, destination), _write(form, machine, predicate)
 
     def step(r: list) -> None:
         now = machine.now
@@ -130,13 +130,13 @@ def _match(form: Form, machine: Machine) -> Step:
 
 
 @effect("REDUX", "CREDUX")
-def _reduce(form: Form, machine: Machine) -> Step:
+def _reduce(form: Form, machine: Machine) -> Action:
     """One value of all lanes that execute it, in a uniform register."""
     name = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="SUM")
     signed = form.has("S32")
-    place, a = form.place(0), form.u32(1)
+    destination, a = form.destination(0), form.u32(1)
     masks = _masks(form, machine)
-    form.reads.add(place)
+    form.reads.add(destination)
     kind = np.int32 if signed else np.uint32
     neutral = {
         "SUM": 0, "OR": 0, "XOR": 0, "AND": 0xFFFFFFFF,
@@ -151,24 +151,24 @@ def _reduce(form: Form, machine: Machine) -> Step:
         now = machine.now
         active = unpack(masks(r))
         value = np.where(active, now.spread(a(r)), U32(neutral)).view(kind)
-        r[place] = now.collect(function.reduce(value, axis=1, dtype=kind).view(U32)[:, None])
+        r[destination] = now.collect(function.reduce(value, axis=1, dtype=kind).view(U32)[:, None])
 
     return step
 
 
 @effect("ELECT")
-def _elect(form: Form, machine: Machine) -> Step:
+def _elect(form: Form, machine: Machine) -> Action:
     """The lowest lane of the warp that executes it."""
-    flag = form.place(0)
-    place = form.place(1) if len(form.operands) > 1 and form.operands[1].kind in ("R", "UR") else SINK
+    flag = form.destination(0)
+    destination = form.destination(1) if len(form.operands) > 1 and form.operands[1].kind in ("R", "UR") else SINK
     masks = _masks(form, machine)
-    write_flag, write = _write(form, machine, flag), _write(form, machine, place)
+    write_flag, write = _write(form, machine, flag), _write(form, machine, destination)
 
     def step(r: list) -> None:
         lanes = masks(r)
         lowest = lanes & (~lanes + U32(1))
         write_flag(r, unpack(lowest))
-        if place != SINK:
+        if destination != SINK:
             write(r, np.bitwise_count(lowest - U32(1)).astype(U32)[:, None])
 
     return step

@@ -37,7 +37,7 @@ def test_each_length_has_an_operator_and_a_gradient() -> None:
 
 def test_what_is_prepared_is_what_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     work = [Workload("sweep", op, "float32", 1000, 700) for op in ("softmax", "softmax_backward")]
-    prepare.write(tmp_path, [cells.Cell(one, "fast", True) for one in work], 7)
+    prepare.write(tmp_path, [cells.SweepCell(one, "fast", True) for one in work], 7)
     about, jobs, programs = prepare.read(tmp_path)
     assert (about["seed"], about["sources"]) == (7, sources_digest())
     assert [job.work for job in jobs] == work

@@ -25,7 +25,7 @@ ANSWERS = (
     Answers(
         "06-how-many-blocks",
         right=(40,),
-        wrong=((160, "4 bytes"), (120, "to the brim"), (38, "2**20"), (132, "one row at a time")),
+        wrong=((160, "4 bytes"), (120, "fill the whole L2"), (38, "2**20"), (132, "one row at a time")),
     ),
     Answers(
         "06-bigger-and-faster",

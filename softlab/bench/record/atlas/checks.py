@@ -109,9 +109,9 @@ def in_flight(body: Sequence[MachineInstruction], pattern: str) -> None:
     Raises:
         CheckError: an instruction does.
     """
-    places = [k for k, i in enumerate(body) if re.fullmatch(pattern, full_name(i))]
+    loads = [k for k, i in enumerate(body) if re.fullmatch(pattern, full_name(i))]
     pending: set[int] = set()
-    for i in body[places[0] : places[-1]]:
+    for i in body[loads[0] : loads[-1]]:
         if i.control is None:
             raise CheckError(f"no control code of {i.text}")
         if pending & set(i.control.waits):

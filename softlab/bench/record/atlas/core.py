@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from softlab.bench.record.atlas.templates import STREAMS, Step
+from softlab.bench.record.atlas.templates import STREAMS, PtxStep
 
 
 @dataclass(frozen=True)
@@ -21,34 +21,34 @@ class Class:
 
     family: str
     wanted: tuple[str, ...]
-    chain: Step | None
-    stream: Step | None = None
+    chain: PtxStep | None
+    stream: PtxStep | None = None
     streams: int = STREAMS
     less: tuple[str, ...] = ()
     stream_wanted: tuple[str, ...] = ()
     other: str = ""
-    second: Step | None = None
+    second: PtxStep | None = None
     same_pipe: tuple[str, ...] = ()
 
 
 def _one(
     family: str, wanted: str, ptx: str, kind: str = "r", operand: str = "", streams: int = STREAMS, other: str = ""
 ) -> Class:
-    step = Step(ptx, kind, operand)
+    step = PtxStep(ptx, kind, operand)
     # A changed chain would keep the stall counts of the other instruction.
     return Class(family, (wanted,), None if other else step, step, streams, other=other)
 
 
 def _mixed_chain(wanted: str, ptx: str) -> Class:
     """A chain as the compiler writes it: the wanted instruction and HFMA2.MMA in turn. A row is about both together."""
-    return Class("fp16", (wanted, r"HFMA2\.MMA"), Step(ptx))
+    return Class("fp16", (wanted, r"HFMA2\.MMA"), PtxStep(ptx))
 
 
 def _pair(
     family: str, wanted: tuple[str, ...], ptx: str, kind: str = "r", operand: str = "", less: tuple[str, ...] = (),
     streams: int = STREAMS,
 ) -> Class:  # fmt: skip
-    step = Step(ptx, kind, operand)
+    step = PtxStep(ptx, kind, operand)
     return Class(family, wanted, step, step, streams, less)
 
 
@@ -184,7 +184,7 @@ CLASSES: dict[str, Class] = {
 
 def _mix(first: str, second: str) -> Class:
     steps = [_AS_WORDS[name] for name in (first, second)]
-    return Class("mixed", (steps[0][0], steps[1][0]), None, Step(steps[0][1]), second=Step(steps[1][1]))
+    return Class("mixed", (steps[0][0], steps[1][0]), None, PtxStep(steps[0][1]), second=PtxStep(steps[1][1]))
 
 
 def _float(ptx: str) -> str:

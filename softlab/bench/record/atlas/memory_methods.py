@@ -62,9 +62,9 @@ def near_and_far(bench: Bench, kernels: Sequence[str], parameters: Parameters) -
     spent = bench.words(count, BASE).astype(float)
     low, high = np.percentile(spent, [5, 95])
     far = spent > (low + high) / 2
-    places = np.random.default_rng(3).permutation(count)
+    order = np.random.default_rng(3).permutation(count)
     found = []
-    for chosen in (places[~far[places]], places[far[places]], places):
+    for chosen in (order[~far[order]], order[far[order]], order):
         offsets = chosen.astype(np.uint64) * np.uint64(pitch)
         found.append(_per_link(bench, "chase_cg", offsets, min(len(offsets), 1024)))
     clock = float(np.median(spent)) - found[2]

@@ -7,7 +7,7 @@ the streams depend on their loads, and the pattern of the lanes stays as it bega
 from __future__ import annotations
 
 from softlab.bench.record.atlas.core import Class
-from softlab.bench.record.atlas.templates import Step
+from softlab.bench.record.atlas.templates import PtxStep
 
 #: Words of dynamic shared memory that hold their own address.
 SHARED_WORDS = 12288
@@ -38,35 +38,37 @@ _LOW = ".reg .u32 l, h, t; mov.b64 {l, h}, {x};"
 
 
 def _shared(wanted: str, ptx: str, *more: str) -> Class:
-    step = Step(ptx, prelude=_SHARED, start=_LANES, memory=True)
+    step = PtxStep(ptx, prelude=_SHARED, start=_LANES, memory=True)
     return Class("shared memory", (wanted, *more), step, step)
 
 
 def _stored(wanted: str, ptx: str) -> Class:
-    return Class("shared memory", (wanted,), None, Step(ptx, prelude=_SHARED, start=_LANES, memory=True))
+    return Class("shared memory", (wanted,), None, PtxStep(ptx, prelude=_SHARED, start=_LANES, memory=True))
 
 
 def _shared_atomic(wanted: tuple[str, ...], ptx: str) -> Class:
-    step = Step(ptx, prelude=_SHARED, place=f"r({_WORDS})", memory=True)
+    step = PtxStep(ptx, prelude=_SHARED, address=f"r({_WORDS})", memory=True)
     return Class("shared memory", wanted, step, step)
 
 
 def _global(wanted: str, ptx: str, *more: str, chain: bool = True, moves: tuple[str, ...] = ()) -> Class:
-    step = Step(ptx, "l", "r", _GLOBAL, "(u64)place", memory=True)
+    step = PtxStep(ptx, "l", "r", _GLOBAL, "(u64)place", memory=True)
     return Class(
         "global memory", (wanted, *more, *moves), step if chain else None, step, 4, stream_wanted=(wanted, *more)
     )
 
 
 def _global_atomic(wanted: tuple[str, ...], ptx: str, chain: bool = True) -> Class:
-    step = Step(ptx, prelude=_GLOBAL_WORDS, place="l(place)", memory=True)
+    step = PtxStep(ptx, prelude=_GLOBAL_WORDS, address="l(place)", memory=True)
     return Class("global memory", wanted, step if chain else None, step, 4)
 
 
 def _copied(nbytes: int) -> Class:
     prelude = "extern __shared__ __align__(128) u32 smem[];\n" + _GLOBAL
     ptx = f"cp.async.ca.shared.global [{{m}}], [{{x}}], {nbytes}; cp.async.wait_all;"
-    step = Step(ptx, "l", "r", prelude, "(u64)place", memory=True, place="r(smem_address(smem) + threadIdx.x * 16)")
+    step = PtxStep(
+        ptx, "l", "r", prelude, "(u64)place", memory=True, address="r(smem_address(smem) + threadIdx.x * 16)"
+    )
     return Class("asynchronous copies", (r"LDGSTS.*", "LDGDEPBAR", r"DEPBAR\.LE"), step, step, 4)
 
 
@@ -103,7 +105,7 @@ MEMORY_CLASSES: dict[str, Class] = {
     "RED.ADD.F32": _global_atomic(
         (r"REDG\.E\.ADD\.F32.*",), ".reg .f32 f; mov.b32 f, {a}; red.global.add.f32 [{m}], f;", chain=False
     ),
-    "BAR.SYNC": Class("control", (r"BAR\.SYNC.*",), Step("bar.sync 0;", memory=True)),
+    "BAR.SYNC": Class("control", (r"BAR\.SYNC.*",), PtxStep("bar.sync 0;", memory=True)),
     "MEMBAR.GPU": _global(
         r"STG\.E", "st.global.u32 [{x}], {a}; membar.gl;", r"MEMBAR\.SC\.GPU", "ERRBAR", "CGAERRBAR", r"CCTL\.IVALL"
     ),

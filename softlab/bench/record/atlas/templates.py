@@ -25,13 +25,13 @@ _SIGNATURE = "(u32* out, const char* in, char* memory, u32 rounds, u32 mode, u32
 
 
 @dataclass(frozen=True)
-class Step:
+class PtxStep:
     """One step of inline PTX.
 
     In ``ptx``, ``{x}`` is the value that the next step needs, of the asm constraint ``kind``; ``{a}`` to ``{c}`` are
     loaded values of ``operand`` (that of ``kind`` where it is empty) that the compiler does not know; ``{n}`` is the
     number of the step. ``prelude`` is C++ before the clock. ``start`` is C++ for the first ``x`` of stream ``i``;
-    without one it is loaded. ``uniform`` makes all of them parameters, the same in all threads. ``place``
+    without one it is loaded. ``uniform`` makes all of them parameters, the same in all threads. ``address``
     is C++ for an address that stays, ``{m}``: "l(...)" a pointer, "r(...)" an address of shared memory.
     """
 
@@ -43,7 +43,7 @@ class Step:
     memory: bool = False
     attributes: str = ""
     uniform: bool = False
-    place: str = ""
+    address: str = ""
 
     def text(self, variable: str, number: int) -> str:
         """The asm statement of one step."""
@@ -54,7 +54,7 @@ class Step:
         ptx = ptx.replace("{n}", str(number))
         clobber = ' : "memory"' if self.memory else ""
         inputs = ", ".join(f'"{operand}"({name})' for name in "abc")
-        inputs += f', "{self.place[0]}"{self.place[1:]}' if self.place else ""
+        inputs += f', "{self.address[0]}"{self.address[1:]}' if self.address else ""
         return f'asm volatile("{{ {ptx} }}" : "+{self.kind}"({variable}) : {inputs}{clobber});\n'
 
     def _declared(self, variables: list[str]) -> str:
@@ -72,19 +72,19 @@ class Step:
         return "".join(lines)
 
 
-def _kernel(step: Step, body: str) -> str:
+def _kernel(step: PtxStep, body: str) -> str:
     bounds = step.attributes or "__launch_bounds__(1024)"
     return f'{_HEAD}extern "C" __global__ void {bounds} k{_SIGNATURE} {{\n{body}}}\n'
 
 
-def _sunk(step: Step, variables: list[str]) -> str:
+def _sunk(step: PtxStep, variables: list[str]) -> str:
     kind = _TYPES[step.kind]
     return "".join(
         f"(({kind}*)(out + {SINK}))[threadIdx.x + {1024 * i}] = {name};\n" for i, name in enumerate(variables)
     )
 
 
-def chain(step: Step) -> str:
+def chain(step: PtxStep) -> str:
     """A chain: each step needs the one before it. ``out[4 * warp]`` gets the cycles of the short and the long part.
 
     Their difference is the time of ``CHAIN_STEPS[2] - CHAIN_STEPS[1]`` steps, without the cost of the clock.
@@ -98,7 +98,7 @@ def chain(step: Step) -> str:
     return _kernel(step, body)
 
 
-def stream(step: Step, streams: int = STREAMS, second: Step | None = None) -> str:
+def stream(step: PtxStep, streams: int = STREAMS, second: PtxStep | None = None) -> str:
     """Independent streams of steps, every other one of the second step.
 
     ``mode`` 0 runs the short body ``rounds`` times, ``mode`` 1 the long one.
@@ -122,6 +122,6 @@ def stream(step: Step, streams: int = STREAMS, second: Step | None = None) -> st
     return _kernel(step, body + _sunk(step, names))
 
 
-def _kept(step: Step, names: list[str]) -> str:
+def _kept(step: PtxStep, names: list[str]) -> str:
     """Wait for the streams' last results before the clock is read."""
     return "".join(f'asm volatile("" : "+{step.kind}"({name}));\n' for name in names)

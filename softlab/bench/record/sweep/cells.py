@@ -24,7 +24,7 @@ TORCH_SHARE = 3
 
 
 @dataclass(frozen=True)
-class Cell:
+class SweepCell:
     """A problem, the policy that plans it, and whether PyTorch is measured on it, too."""
 
     work: Workload

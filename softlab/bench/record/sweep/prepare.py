@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from softlab.bench.record.sweep.cells import SEED, Cell, Job, job_of, workloads
+from softlab.bench.record.sweep.cells import SEED, Job, SweepCell, job_of, workloads
 from softlab.cuda.compile import nvrtc_version, sources_digest
 from softlab.operators.executors import program_of
 from softlab.plans import Plan, plan
@@ -25,11 +25,11 @@ DEVICE = "H200"
 
 def prepare(folder: Path, seed: int = SEED) -> None:
     """Write ``plan.json`` (the jobs) and ``programs.json.xz`` (the machine code) into a folder."""
-    cells = [Cell(work, policy, torch) for work, torch in workloads(seed) for policy in POLICIES]
+    cells = [SweepCell(work, policy, torch) for work, torch in workloads(seed) for policy in POLICIES]
     write(folder, cells, seed)
 
 
-def write(folder: Path, cells: Iterable[Cell], seed: int) -> None:
+def write(folder: Path, cells: Iterable[SweepCell], seed: int) -> None:
     """Plan and compile the cells, in several processes, and write the folder."""
     cells = list(cells)
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -47,7 +47,7 @@ def write(folder: Path, cells: Iterable[Cell], seed: int) -> None:
     print(f"{len(jobs)} jobs, {len(programs)} kernels, {size >> 10} KiB")
 
 
-def _plan(cell: Cell) -> Plan:
+def _plan(cell: SweepCell) -> Plan:
     """A cell's plan; planning compiles its kernel."""
     work = cell.work
     return plan(work.rows, work.cols, work.dtype, op=work.op, policy=cell.policy, device=DEVICE)

@@ -18,7 +18,7 @@ from softlab.emulator.ptx.syntax import Instruction
 from softlab.errors import KernelFault
 
 #: (index of the instruction, thread count or None for all of the block, lanes).
-Place = tuple[int, int | None, Lanes]
+Arrival = tuple[int, int | None, Lanes]
 #: Lanes, a mask of (blocks, threads) bool, at an instruction.
 Waiting = tuple[Instruction, np.ndarray]
 
@@ -70,19 +70,19 @@ def uneven(batch: Any, meeting: Meeting) -> KernelFault:
     return _fault(batch, _UNEVEN, meeting.first, meeting.other)
 
 
-def meetings(batch: Any, barrier: int, places: Sequence[Place]) -> Iterator[Meeting]:
-    """What is wrong where lanes pass ``barrier`` from these places."""
-    for first, later in combinations(places, 2):
+def meetings(batch: Any, barrier: int, arrivals: Sequence[Arrival]) -> Iterator[Meeting]:
+    """What is wrong where lanes pass ``barrier`` with these arrivals."""
+    for first, later in combinations(arrivals, 2):
         rows = np.asarray(first[2].mask.any(axis=1) & later[2].mask.any(axis=1))
-        if rows.any():  # else they are places of different blocks
-            yield from _of_two_places(batch, barrier, _in_rows(first, rows), _in_rows(later, rows))
+        if rows.any():  # else they are of different blocks
+            yield from _of_two(batch, barrier, _in_rows(first, rows), _in_rows(later, rows))
 
 
-def _in_rows(place: Place, rows: np.ndarray) -> Place:
-    return place[0], place[1], lanes_of(place[2].mask & rows[:, None])
+def _in_rows(arrival: Arrival, rows: np.ndarray) -> Arrival:
+    return arrival[0], arrival[1], lanes_of(arrival[2].mask & rows[:, None])
 
 
-def _of_two_places(batch: Any, barrier: int, first: Place, later: Place) -> Iterator[Meeting]:
+def _of_two(batch: Any, barrier: int, first: Arrival, later: Arrival) -> Iterator[Meeting]:
     """What is wrong in the blocks whose lanes come from both of these places."""
     one, other = (batch.program.image.instructions[index] for index, _, _ in (first, later))
     counts = [count or batch.threads for _, count, _ in (first, later)]
