@@ -216,31 +216,39 @@ def compile_program(
             it, the architecture is unknown to this NVRTC, or NVRTC is missing.
         ValueError: a NUL character in the source, a name or an option; the compiler would stop reading there.
     """
-    options = tuple(options)
-    _check_text("source", source)
-    for what, text in (("name", name), ("file", file), *(("option", option) for option in options)):
-        _check_text(what, text)
+    options, headers = tuple(options), dict(headers or {})
+    _check_texts(source=source, name=name, file=file, options=options)
     arch = _architecture(arch)
     version = nvrtc_version()
-    headers = dict(headers or {})
-    texts = [_digest(included("\n".join([source, *headers.values()]))), _shims_digest(), headers]
-    shared = [arch, options, file, version, _toolkit_identity(), *texts]
-
-    def entry_of(kernel: str) -> Path:
-        key = hashlib.sha256(json.dumps([_CACHE_FORMAT, source, kernel, *shared]).encode()).hexdigest()
-        return cache_folder() / "programs" / f"{key}.json"
-
     if not cache:
         return _compile(source, name, arch, options, file, version, headers)
-    if program := _read_cache(entry_of(name)):
+    shared = [arch, options, file, version, _toolkit_identity(), *_headers_identity(source, headers)]
+    if (program := _cached(source, name, shared)) is None:
+        program = _compile(source, name, arch, options, file, version, headers)
+        _write_cache(_cache_entry(source, name, shared), program)
+    return program
+
+
+def _cache_entry(source: str, kernel: str, shared: Sequence[Any]) -> Path:
+    """The cache's file for a kernel. ``shared``: what decides the result besides the source and the kernel."""
+    key = hashlib.sha256(json.dumps([_CACHE_FORMAT, source, kernel, *shared]).encode()).hexdigest()
+    return cache_folder() / "programs" / f"{key}.json"
+
+
+def _cached(source: str, name: str, shared: Sequence[Any]) -> Program | None:
+    """The kernel from the cache: its own entry, or that of another kernel that was compiled with it."""
+    if program := _read_cache(_cache_entry(source, name, shared)):
         return program
     for other in kernels_of(source) if name.isidentifier() else ():
-        compiled = _read_cache(entry_of(other)) if other != name else None
+        compiled = _read_cache(_cache_entry(source, other, shared)) if other != name else None
         if compiled is not None and (program := compiled.sibling(name)):
             return program
-    program = _compile(source, name, arch, options, file, version, headers)
-    _write_cache(entry_of(name), program)
-    return program
+    return None
+
+
+def _headers_identity(source: str, headers: Mapping[str, str]) -> list[Any]:
+    """What the source includes: softlab's headers and shims as digests, further headers as they are."""
+    return [_digest(included("\n".join([source, *headers.values()]))), _shims_digest(), headers]
 
 
 @lru_cache(maxsize=1)
@@ -268,6 +276,12 @@ def _read_cache(path: Path) -> Program | None:
 
 def _write_cache(path: Path, program: Program) -> None:
     write_record(path, {**asdict(program), "cubin": program.cubin.hex()})
+
+
+def _check_texts(*, source: str, name: str, file: str, options: Sequence[str]) -> None:
+    _check_text("source", source)
+    for what, text in (("name", name), ("file", file), *(("option", option) for option in options)):
+        _check_text(what, text)
 
 
 def _check_text(what: str, text: str) -> None:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from softlab.cuda.compile import Program, compile_program
 from softlab.cuda.disassembly import begin_disassembly
-from softlab.cuda.structs import Struct, arrays_of
-from softlab.cuda.textures import Image
+from softlab.cuda.structs import arrays_of
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.files import compile_file, sibling_of
@@ -28,13 +24,13 @@ from softlab.kernel.limits import (
     instruction_budget,
     recorded_blocks,
 )
+from softlab.kernel.on_gpu import GpuKernel, is_on_gpu
 from softlab.kernel.progress import ProgressBar
-from softlab.kernel.records import Launched, program_fields
+from softlab.kernel.records import Launched
 from softlab.kernel.variables import Variables, VariableStore
-from softlab.traces import Buffer, Run
+from softlab.traces import Run
 
 if TYPE_CHECKING:
-    from softlab.cuda.gpu import OwnModule
     from softlab.hardware.devices import Device
     from softlab.instruments.recording import Recording
     from softlab.kernel.emulation import EmulatedKernel
@@ -270,9 +266,9 @@ class Kernel:
         shape = LaunchShape.of(grid, block, smem)
         check_launch(self.program, shape)
         args = checked_arguments(self.program, args, self.layouts)
-        if any(_on_gpu(array) for argument in args for array in arrays_of(argument)):
+        if any(is_on_gpu(array) for argument in args for array in arrays_of(argument)):
             launched = Launched.of(self.program, self.variables, args)
-            return replace(self._launch(shape, args, cooperative), launched=launched)
+            return replace(self._gpu.launch(shape, args, cooperative), launched=launched)
         if cooperative:
             check_cooperative(self.program, shape)
         from softlab.emulator.machine import machine
@@ -409,78 +405,9 @@ class Kernel:
 
         return EmulatedKernel(self.program)
 
-    # The GPU
-
-    def _launch(self, shape: LaunchShape, args: tuple[Any, ...], cooperative: bool) -> Run:
-        import cupy
-
-        from softlab.cuda import exchange, gpu, gpu_textures
-
-        given = [array for argument in args for array in arrays_of(argument)]
-        if any(isinstance(array, np.ndarray) for array in given):
-            raise TypeError(
-                "args mix arrays on a GPU and NumPy arrays: move all of them to one side (cupy.asarray, x.get())"
-            )
-        with exchange.on_stream_of(next(array for array in given if _on_gpu(array))):
-            arrays = tuple(self._for_driver(i, a) for i, a in enumerate(args))
-            with self._variables_on_gpu() as module, gpu_textures.bound(arrays, self._fetches_by_index) as bound:
-                gpu.launch(
-                    *(self.program, shape.grid, shape.block, bound, shape.smem),
-                    cooperative=cooperative,
-                    module=module,
-                )
-            cupy.cuda.get_current_stream().synchronize()
-        return Run(
-            executor="gpu",
-            grid=shape.grid,
-            block=shape.block,
-            smem_bytes=shape.smem,
-            **program_fields(self.program),
-            buffers=tuple(
-                Buffer(i, a.data.ptr, a.nbytes, a.dtype.name)
-                for i, a in enumerate(arrays)
-                if hasattr(a, "data") and not isinstance(a, np.generic)
-            ),
-        )
-
-    @contextmanager
-    def _variables_on_gpu(self) -> Iterator[OwnModule | None]:
-        """The module on the current GPU whose variables hold what they hold now; None for a kernel without any."""
-        image = self._emulated.program.image
-        if not image.variables:
-            yield None
-            return
-        from softlab.cuda.gpu import OwnModule
-
-        module = OwnModule.current(self._modules, self.program)
-        self.variables.send(module, [v.name for v in image.variables])
-        yield module
-        self.variables.launched(module, [v.name for v in image.variables if v.space != "const"])
-
     @cached_property
-    def _fetches_by_index(self) -> bool:
-        """Whether it reads textures of one dimension by ``tex1Dfetch``."""
-        code = self._emulated.program.image.instructions
-        return any(i.opcode == "tex" and i.has("1d") and i.modifiers[-1] == "s32" for i in code)
-
-    @cached_property
-    def _modules(self) -> dict[int, OwnModule]:
-        return {}
-
-    def _for_driver(self, number: int, value: Any) -> Any:
-        """An argument as the driver takes it; a Python number as the parameter's type."""
-        from softlab.cuda import exchange
-        from softlab.emulator.machine.arguments import scalar_for_driver
-
-        if isinstance(value, Image):
-            return value.with_array(exchange.as_cupy)
-        if isinstance(value, Struct):
-            return value.with_arrays(
-                lambda one: one.with_array(exchange.as_cupy) if isinstance(one, Image) else exchange.as_cupy(one)
-            )
-        if _on_gpu(value):
-            return exchange.as_cupy(value)
-        return scalar_for_driver(self._emulated.program.image, number, value)
+    def _gpu(self) -> GpuKernel:
+        return GpuKernel(self.program, self._emulated.program.image, self.variables)
 
 
 def _check_options(options: Sequence[str]) -> None:
@@ -493,11 +420,3 @@ def _check_options(options: Sequence[str]) -> None:
                 f"options has {option!r}: give the architecture as arch='sm_80', so that the run, its counters and "
                 "its limits are those of that architecture"
             )
-
-
-def _on_gpu(argument: Any) -> bool:
-    if isinstance(argument, np.ndarray | np.generic | int | float | bytes):
-        return False
-    from softlab.cuda import exchange
-
-    return exchange.is_cuda_array(argument)

@@ -94,6 +94,8 @@ class _Compiled:
 
 @lru_cache(maxsize=32)
 def _compiled(program: Program) -> _Compiled:
+    if not program.arch.startswith(ARCHITECTURE):
+        raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
     image = link(parse(program.ptx, file=program.file), program.entry)
     return _Compiled(image, decode(disassemble(program)), Cubin(program.cubin))
 
@@ -127,35 +129,43 @@ def interpret(
         TypeError, ValueError: arguments that do not fit the parameters, or blocks that are not in the grid.
     """
     program = kernel.program
-    if not program.arch.startswith(ARCHITECTURE):
-        raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
-    shape, threads = _three(grid), _three(block)
     compiled = _compiled(program)
     memory = Allocations()
     values = _Unchanged(variables) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
-    setup = Setup(
-        shape,
-        threads,
-        compiled.image.cluster or (1, 1, 1),
-        _interpreted(blocks, shape, compiled.image.cluster or (1, 1, 1)),
-        _constants(program, compiled, shape, threads, parameters, memory),
+    setup = _setup(program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
+    machine = Machine(compiled.code, setup)
+    machine.run()
+    arrays = {m.index: (m, args[m.index]) for m in mapped if isinstance(args[m.index], np.ndarray)}
+    interpreted = tuple(int(b) for b in setup.interpreted)
+    return Interpretation(compiled.code.instructions, machine.log.streams(), interpreted, setup.memory, arrays)
+
+
+def _setup(
+    program: Program,
+    grid: Index3,
+    block: Index3,
+    smem: int,
+    blocks: Sequence[int] | None,
+    budget: int,
+    parameters: bytes,
+    memory: Allocations,
+) -> Setup:
+    """The launch as the machine takes it: its shape, constants and memory."""
+    compiled = _compiled(program)
+    cluster = compiled.image.cluster or (1, 1, 1)
+    return Setup(
+        grid,
+        block,
+        cluster,
+        _interpreted(blocks, grid, cluster),
+        _constants(program, compiled, grid, block, parameters, memory),
         GlobalMemory(memory),
         RESERVED_SHARED + -(-compiled.image.static_shared_bytes // 16) * 16 + smem,
         smem,
         _stack(program),
         Device.named(program.arch).sm_count,
         budget,
-    )
-    machine = Machine(compiled.code, setup)
-    machine.run()
-    arrays = {m.index: (m, args[m.index]) for m in mapped if isinstance(args[m.index], np.ndarray)}
-    return Interpretation(
-        compiled.code.instructions,
-        machine.log.streams(),
-        tuple(int(b) for b in setup.interpreted),
-        setup.memory,
-        arrays,
     )
 
 

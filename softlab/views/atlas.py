@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from softlab.hardware.atlas import Atlas
 from softlab.views import svg
@@ -90,11 +91,7 @@ def littles_law(
     parts += _axes(low, high, least, top_value, x, y)
     for number, (key, at, values, latency, words) in enumerate(curves):
         colour = SERIES[number % len(SERIES)]
-        points = " ".join(f"{x(a):.1f},{y(v):.1f}" for a, v in zip(at, values, strict=True))
-        parts.append(
-            f'<g data-curve="{key}"><title>{words}: at most {values.max():.4g} bytes per cycle</title>'
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/></g>'
-        )
+        parts.append(_curve(key, words, at, values, colour, x, y))
         parts.append(svg.text(_LEFT + _WIDE + 8, y(float(values[-1])) + 4 + 14 * (number == 2), words))
         if latency in atlas:
             parts.append(_law(atlas[latency], sms, float(values.max()), (low, high), colour, key, least, x, y))
@@ -130,6 +127,15 @@ def _axes(low: float, high: float, least: float, most: float, x: _Scale, y: _Sca
         parts.append(svg.text(_LEFT - 8, y(value) + 4, f"{value:g}", anchor="end"))
     words = "bytes in flight per SM"
     return [*parts, svg.text(_LEFT + _WIDE, 40 + _TALL + 32, words, anchor="end", fill=svg.FAINT, size=11)]
+
+
+def _curve(key: str, words: str, at: Any, values: Any, colour: str, x: _Scale, y: _Scale) -> str:
+    """A recorded curve with its highest value as its title."""
+    points = " ".join(f"{x(a):.1f},{y(v):.1f}" for a, v in zip(at, values, strict=True))
+    return (
+        f'<g data-curve="{key}"><title>{words}: at most {values.max():.4g} bytes per cycle</title>'
+        f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/></g>'
+    )
 
 
 def _law(

@@ -48,10 +48,7 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
     Raises:
         ValueError: no estimates, or several devices.
     """
-    devices = {one.device for one in estimates.values()}
-    if len(devices) != 1:
-        raise ValueError(f"a roofline is that of one device, got estimates for {sorted(devices) or 'none'}")
-    (name,) = devices
+    name = _only_device(estimates)
     p = parameters(Device.named(name))
     axes = _axes(estimates, p.clock_mhz * 1e6 * p.sm_count / 1e9)
     peak = axes.peak
@@ -73,14 +70,10 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
             legend={"y": 1.0, "yanchor": "bottom", "x": 0},
         ),
     )  # fmt: skip
-    # One entry of the legend per line, between title and chart: in one line they would wrap where the page is narrow.
-    above = 45 + 20 * len(figure.data)
-    figure.update_layout(margin={"t": above, "b": 100}, height=430 + above)
-    figure.update_layout(title={"yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 12}})
+    _legend_above(figure)
     speeds = [y for _, y in points.values() if y]
-    bottom = min([*speeds, peak]) / 8
     figure.update_xaxes(**_log_axis(low, high))
-    figure.update_yaxes(**_log_axis(bottom, peak * 4))
+    figure.update_yaxes(**_log_axis(min([*speeds, peak]) / 8, peak * 4))
     return stamped(figure, f"Points: estimates with a {_caches(estimates)} L2 cache. Roofs: the model's figures.")
 
 
@@ -91,6 +84,20 @@ def _axes(estimates: Mapping[str, Estimate], per_second: float) -> _Axes:
         return _Axes("FP32 operations", "GFLOP/s", peak, f"FP32: {peak / 1e3:.1f} TFLOP/s")
     peak = _SCHEDULERS * per_second
     return _Axes("warp instructions", "1e9 warp instructions/s", peak, f"issue: {peak:.0f}e9 warp instructions/s")
+
+
+def _only_device(estimates: Mapping[str, Estimate]) -> str:
+    devices = {one.device for one in estimates.values()}
+    if len(devices) != 1:
+        raise ValueError(f"a roofline is that of one device, got estimates for {sorted(devices) or 'none'}")
+    return devices.pop()
+
+
+def _legend_above(figure: go.Figure) -> None:
+    """Put one entry of the legend per line, between title and chart: in one line they would wrap on a narrow page."""
+    above = 45 + 20 * len(figure.data)
+    figure.update_layout(margin={"t": above, "b": 100}, height=430 + above)
+    figure.update_layout(title={"yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 12}})
 
 
 def _log_axis(low: float, high: float) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from softlab.views import svg
@@ -12,6 +12,8 @@ from softlab.views.style import BLUE, GREEN, ORANGE
 
 _LEFT, _RIGHT, _ROW, _TOP = 150, 310, 32, 44
 _WIDE, _TALL, _EDGE = svg.WIDTH - 260, 150, 60
+#: A value -> its position in pixels.
+_Scale = Callable[[float], float]
 #: A curve over warps per SM: (warps, values).
 Curve = tuple[Sequence[float], Sequence[float]]
 
@@ -70,6 +72,32 @@ def _bar(row: TimeRow, kind: str, time: float | None, y: float, scale: float, co
     ]  # fmt: skip
 
 
+def _copy_axes(top: float, most: float, x: _Scale, y: _Scale) -> list[str]:
+    """The grid of the curves: TB/s up to ``top`` GB/s, and every 8 warps up to ``most``."""
+    parts = []
+    for value in range(math.floor(top / 1000) + 1):
+        parts.append(svg.line(_EDGE, y(1000 * value), _EDGE + _WIDE, y(1000 * value)))
+        parts.append(svg.text(_EDGE - 6, y(1000 * value) + 4, f"{value} TB/s", anchor="end", fill=svg.FAINT, size=11))
+    for tick in range(0, int(most) + 1, 8):
+        parts.append(svg.text(x(tick), 34 + _TALL + 16, tick, anchor="middle", fill=svg.FAINT, size=11))
+    words = "warps that an SM holds"
+    return [*parts, svg.text(_EDGE + _WIDE, 34 + _TALL + 31, words, anchor="end", fill=svg.FAINT, size=11)]
+
+
+def _recorded_points(recorded: Curve, most: float, x: _Scale, y: _Scale) -> list[str]:
+    """What a GPU was measured to do, up to ``most`` warps, with an entry of the legend."""
+    parts = []
+    for at, speed in zip(recorded[0], recorded[1], strict=True):
+        if at <= most:
+            tip = f"recorded: {speed:.0f} GB/s with these bytes in flight"
+            parts.append(svg.box(x(at) - 4, y(speed) - 4, 8, 8, ORANGE, tip, point=f"{at:g}"))
+    return [
+        *parts,
+        svg.box(_EDGE + _WIDE + 8, 36 + _TALL - 22, 8, 8, ORANGE),
+        svg.text(_EDGE + _WIDE + 22, 36 + _TALL - 14, "recorded, 16 bytes per thread", size=11),
+    ]
+
+
 def copy_curves(
     estimated: Mapping[str, Curve], recorded: Curve, warps: int, *, title: str, notes: Sequence[str]
 ) -> str:
@@ -88,14 +116,7 @@ def copy_curves(
     def y(value: float) -> float:
         return 34 + _TALL * (1 - value / top)
 
-    parts = [svg.text(0, 14, title, bold=True, size=13)]
-    for value in range(math.floor(top / 1000) + 1):
-        parts.append(svg.line(_EDGE, y(1000 * value), _EDGE + _WIDE, y(1000 * value)))
-        parts.append(svg.text(_EDGE - 6, y(1000 * value) + 4, f"{value} TB/s", anchor="end", fill=svg.FAINT, size=11))
-    for tick in range(0, int(most) + 1, 8):
-        parts.append(svg.text(x(tick), 34 + _TALL + 16, tick, anchor="middle", fill=svg.FAINT, size=11))
-    words = "warps that an SM holds"
-    parts.append(svg.text(_EDGE + _WIDE, 34 + _TALL + 31, words, anchor="end", fill=svg.FAINT, size=11))
+    parts = [svg.text(0, 14, title, bold=True, size=13), *_copy_axes(top, most, x, y)]
     for colour, (words, (ats, values)) in zip((BLUE, GREEN), estimated.items(), strict=False):
         points = " ".join(f"{x(a):.1f},{y(v):.1f}" for a, v in zip(ats, values, strict=True))
         parts.append(
@@ -103,14 +124,7 @@ def copy_curves(
             f'stroke="{colour}" stroke-width="2.5"/></g>'
         )
         parts.append(svg.text(_EDGE + _WIDE + 8, y(values[-1]) + 4, words, size=11))
-    for at, speed in zip(recorded[0], recorded[1], strict=True):
-        if at <= most:
-            tip = f"recorded: {speed:.0f} GB/s with these bytes in flight"
-            parts.append(svg.box(x(at) - 4, y(speed) - 4, 8, 8, ORANGE, tip, point=f"{at:g}"))
-    parts += [
-        svg.box(_EDGE + _WIDE + 8, 36 + _TALL - 22, 8, 8, ORANGE),
-        svg.text(_EDGE + _WIDE + 22, 36 + _TALL - 14, "recorded, 16 bytes per thread", size=11),
-    ]
+    parts += _recorded_points(recorded, most, x, y)
     here = x(min(warps, most))
     parts += [
         svg.line(here, 28, here, 34 + _TALL, stroke=svg.INK, width=2),

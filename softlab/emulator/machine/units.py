@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from softlab.emulator.host import Host
 from softlab.emulator.lanes import Lanes, Value
@@ -28,10 +29,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
     """The units of a batch of ``blocks`` blocks; ``special(lanes, name)`` reads a special register."""
     faults = host.faults
     threads, size = launch.lanes, launch.blocks_per_cluster
-
-    def heard(event: str) -> Callable | None:
-        return listeners(launch.observers, event)
-
+    heard = partial(listeners, launch.observers)
     global_ = GlobalMemory(launch.memory, faults, heard("global_access"))
     shared = SharedMemory(blocks, launch.shared_bytes, faults, heard("shared_access"))
     local = LocalMemory(blocks, threads, launch.program.image.local_bytes, faults, heard("local_access"))

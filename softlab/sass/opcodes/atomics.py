@@ -11,7 +11,7 @@ import numpy as np
 
 from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.turns import take_turns
-from softlab.sass.access import Access, keep
+from softlab.sass.access import Access, Part, keep
 from softlab.sass.form import SINK, Form
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect
@@ -94,12 +94,7 @@ def _reduction(form: Form, machine: Machine) -> Action:
 def _atomic(form: Form, machine: Machine) -> Action:
     number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
     first = next(k for k, o in enumerate(form.operands) if o.kind == "R")
-    # The predicate of an atomic on a generic address: whether it is done. In shared memory the code does it itself.
-    flag = form.destination(0) if form.operands[0].kind == "P" else SINK
-    if flag != SINK and form.instruction.opcode != "ATOM":
-        raise NotImplementedError("an atomic with a predicate as its result")
-    if flag != SINK:
-        form.reads.add(flag)
+    flag = _done_flag(form)
     if form.has("POPC"):
         return _count_lanes(form, machine, number, first)
     dtype, function, name = _meaning(form)
@@ -118,12 +113,8 @@ def _atomic(form: Form, machine: Machine) -> Action:
         old = np.zeros(active.shape, dtype)
         done = np.zeros(active.shape, np.dtype(f"u{dtype.itemsize}"))
         for part in access.parts(r, active):
-            if flag != SINK:
-                before = machine.now.spread(r[flag])
-                outside = part.row is None
-                r[flag] = machine.now.collect(np.where(part.active, outside, before))
-                if not outside:
-                    continue
+            if flag != SINK and not _done_here(machine, r, flag, part):
+                continue
             operands = values(r, part.active)
             found = np.zeros(len(part.address), dtype)
             for memory, index, which in access.cells(part):
@@ -137,6 +128,26 @@ def _atomic(form: Form, machine: Machine) -> Action:
             _write(machine, r, destinations, done if success else old, active)
 
     return step
+
+
+def _done_flag(form: Form) -> int:
+    """The predicate that an atomic on a generic address writes: whether it is done. SINK where it has none."""
+    flag = form.destination(0) if form.operands[0].kind == "P" else SINK
+    if flag != SINK:
+        if form.instruction.opcode != "ATOM":
+            raise NotImplementedError("an atomic with a predicate as its result")
+        form.reads.add(flag)
+    return flag
+
+
+def _done_here(machine: Machine, r: list, flag: int, part: Part) -> bool:
+    """Whether an atomic on a generic address does this part; the predicate ``flag`` gets the answer.
+
+    It does global memory. For shared memory the code behind it repeats a compare-and-swap.
+    """
+    is_global = part.row is None
+    r[flag] = machine.now.collect(np.where(part.active, is_global, machine.now.spread(r[flag])))
+    return is_global
 
 
 def _write(machine: Machine, r: list, destinations: Sequence[int], result: np.ndarray, active: np.ndarray) -> None:

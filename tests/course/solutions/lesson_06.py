@@ -36,8 +36,8 @@ ANSWERS = (
         "06-there-and-back",
         right=(1400,),
         wrong=(
-            (3000, "the same way"),
-            (1000, "room for 800"),
+            (3000, "in one direction"),
+            (1000, "It holds 800"),
             (1200, "third"),
             (2000, "the last"),
             (400, "the first"),
