@@ -26,7 +26,15 @@ ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("cuda12", "lab", "test")
 TEXT_KINDS = {".py", ".md", ".cuh", ".cu", ".toml", ".txt", ".yml", ".json", ".ipynb", ".js", ".css", ".csv", ""}
 DOCUMENTS = (
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "GLOSSARY.md", "kernels/README.md", "kernels/FAST.md"),
+    *(
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "GLOSSARY.md",
+        "kernels/README.md",
+        "kernels/FAST.md",
+        "kernels/LADDER.md",
+    ),
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
 )
 

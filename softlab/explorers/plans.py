@@ -38,6 +38,8 @@ class PlanExplorer(Explorer):
     >>> explorer.execute()["barriers"] > 0
     True
 
+    ``most_cols``: where the slider of ``cols`` ends.
+
     Traits: ``rows``, ``cols``, ``dtype``, ``op``, ``policy``, ``device``: the problem; ``summary``: kernel, pack_size,
     block, grid, smem_bytes, registers, and ``cluster``, ``cooperative``, ``workspace_bytes`` where the plan has them;
     ``counters`` of the last :meth:`execute`, {} once the problem changes.
@@ -61,16 +63,17 @@ class PlanExplorer(Explorer):
         op: str = "softmax",
         policy: str = "oneflow",
         device: str = "H200",
+        most_cols: int = SLIDER_COLS,
         tracer: Callable[[Plan, np.ndarray], Trace] = trace_plan,
     ) -> None:
-        self._tracer = tracer
+        self._tracer, self._most_cols = tracer, most_cols
         super().__init__(rows=rows, cols=cols, dtype=dtype, op=op, policy=policy, device=device)
         self._build()
         self._decide()
 
     def _build(self) -> None:
         self.rows_slider = slider(1, SLIDER_ROWS, "rows")
-        self.cols_slider = slider(1, SLIDER_COLS, "cols")
+        self.cols_slider = slider(1, self._most_cols, "cols")
         self.dtype_menu = menu(DTYPES, "dtype")
         self.op_buttons = buttons(("softmax", "log_softmax"), "which operator")
         self.policy_buttons = buttons(POLICIES, "whose dispatch: the reference design's, or the fastest")

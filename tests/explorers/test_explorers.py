@@ -164,6 +164,13 @@ def test_plan_explorer_follows_its_controls():
     assert explorer.plan.steps[0].question in explorer.steps.value
 
 
+def test_the_slider_of_row_lengths_ends_where_the_cell_says():
+    explorer = PlanExplorer(cols=65_536, policy="fast", most_cols=1 << 20)
+    explorer.cols_slider.value = 1_000_003
+    assert (explorer.cols, explorer.cols_slider.max) == (1_000_003, 1 << 20)
+    assert PlanExplorer().cols_slider.max == 16_384
+
+
 def test_plan_explorer_takes_more_than_its_sliders_show():
     explorer = PlanExplorer(rows=100_000, cols=50_257, tracer=Tracer())
     assert explorer.rows_slider.value == 100_000

@@ -95,12 +95,12 @@ LESSON = Lesson(
     number="14",
     notebook="14-the-ladder-to-the-speed-of-light.ipynb",
     title="The ladder to the speed of light",
-    minutes=60,
+    minutes=45,
     objectives=(
         "say for each rung of the ladder what it saves, and show it by the counters of a run",
-        "merge partial maxima and sums, and say why one exchange a row is enough",
+        "merge partial maxima and sums, and say why one exchange per row is enough",
         "read who writes to whom in a cluster, and write such an exchange",
-        "hold a prediction against a measurement, and say so where it failed",
+        "hold a prediction against a measurement, and say where it failed",
     ),
     exercises=(
         Number(
@@ -108,23 +108,23 @@ LESSON = Lesson(
             answer=lambda: 524_288 * 2 // 16,
             slips=(
                 (524_288 * 2, "That is the whole row. Sixteen blocks share it."),
-                (524_288 // 16, "Those are numbers. A float16 has 2 bytes."),
+                (524_288 // 16, "That counts numbers, not bytes. A float16 has 2 bytes."),
                 (524_288 * 4 // 16, "A float16 has 2 bytes."),
-                (64, "In bytes, please."),
+                (64, "That is in KiB. The question asks for bytes."),
             ),
-            hint="The bytes of the row over the blocks that share it.",
-            because="64 KiB: a quarter of the registers that an SM has.",
+            hint="Divide the bytes of the row by the blocks that share it.",
+            because="That is 64 KiB: a quarter of the registers that an SM has.",
         ),
         Number(
             id="14-packs-a-thread",
             answer=packs_per_thread,
             slips=(
-                (lambda: packs_per_thread(pack_size=1), "Those are numbers. A pack of 16 bytes has several."),
-                (lambda: packs_per_thread(cluster=1), "That would be one block alone. There are four."),
+                (lambda: packs_per_thread(pack_size=1), "That counts numbers. A pack of 16 bytes has several."),
+                (lambda: packs_per_thread(cluster=1), "That is for one block alone. There are four."),
                 (lambda: packs_per_thread(pack_size=4), "A number of float16 has 2 bytes: how many fill 16?"),
             ),
-            hint="Numbers of the row, over numbers of a pack, over threads of the whole cluster.",
-            because="64 bytes, and 16 registers to hold them, since they stay packed.",
+            hint="Divide the numbers of the row by the numbers per pack, and then by the threads of the whole cluster.",
+            because="That is 64 bytes. They take 16 registers, since they stay packed.",
         ),
         Number(
             id="14-who-writes-to-me",
@@ -150,8 +150,8 @@ LESSON = Lesson(
                 (upside_down, "A sum relative to a smaller maximum is scaled *down* to a greater one."),
             ),
             hint="Scale each sum by e^(its own maximum - the greater maximum). And -inf - -inf is NaN: what is the sum "
-            "of a part that is -inf throughout?",
-            because="It does not matter in which order parts are merged: that is why warps and blocks may do it.",
+            "of a part that is all -inf?",
+            because="The order of the merges does not matter. That is why warps and blocks may merge.",
         ),
         WriteKernel(
             id="14-pairs-of-a-warp",
@@ -187,7 +187,7 @@ LESSON = Lesson(
                 ),
             ),
             hint="y[blockIdx.x] is the maximum of the whole row, in each of its four blocks.",
-            because="Four values went between the SMs, instead of three more readings of the row.",
+            because="Four values went between the SMs. That replaced three more reads of the row.",
             fault_hints={
                 "race": "All blocks must have written before one reads: cluster.sync().",
                 "uninitialized-shared": "All blocks must have written before one reads: cluster.sync().",
@@ -200,10 +200,10 @@ LESSON = Lesson(
             question="How often must a kernel read such a row?",
             answers={
                 "three times": (
-                    "The reference's kernel does. But the threads of several blocks together can keep the row."
+                    "The reference's kernel does that. But several blocks together have room to keep the row."
                 ),
                 "twice: maximum and sum can be found together": (
-                    "That saves one read. But a row that is kept somewhere need not be read again at all."
+                    "That saves one read. But nobody has to read a row again that is kept somewhere."
                 ),
                 "once": "Blocks of a cluster share the row: together their registers and shared memory hold it.",
             },
