@@ -16,6 +16,7 @@ _EXPORTS = {
     "trace_plan": "operators",
     "estimate": "operators",
     "what_if": "operators",
+    "compare": "workbench",
     "plan": "plans",
     "forced": "plans",
     "Plan": "plans",

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import argparse
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softlab.cli.launches import FileLaunch, file_launch, launch_options
+from softlab.cli.launches import asked_launch, launch_options
 from softlab.cli.output import print_json, print_table, print_text
+from softlab.cli.pages import check_page_name, write_page
 from softlab.cli.registry import command, json_option
 from softlab.errors import KernelFault
 
 if TYPE_CHECKING:
     from softlab.timing.what_if import WhatIf
+    from softlab.workbench.launches import FileLaunch
 
-#: The page follows the reader's light or dark system; the names are those that the pictures ask for.
-_PAGE = """
-:root { --jp-content-font-color1: #222; --jp-content-font-color2: #666; --jp-border-color2: #ccc }
-@media (prefers-color-scheme: dark) {
-  :root { --jp-content-font-color1: #e6e6e6; --jp-content-font-color2: #a0a0a0; --jp-border-color2: #444 }
-}
-body { max-width: 900px; margin: 16px; font-family: sans-serif; color: var(--jp-content-font-color1) }
-@media (prefers-color-scheme: dark) { body { background: #111 } }
-"""
 #: Stall reasons that the table of the whole launch has.
 _STALLS = 6
 
@@ -55,11 +47,11 @@ def _estimate(options: argparse.Namespace) -> int:
     from softlab.timing.parameters import parameters
     from softlab.timing.what_if import CHANGES, WhatIf
 
-    if options.picture and Path(options.picture).suffix != ".html":
-        raise ValueError(f"--picture {options.picture}: a name that ends in .html")
+    if options.picture:
+        check_page_name("--picture", options.picture)
     device = resolve(options.device)
     parameters(device)  # refuses a GPU without figures, before anything is compiled
-    launch = file_launch(options, device.arch)
+    launch = asked_launch(options, device.arch)
     try:
         changes = tuple(CHANGES) if options.what_if or options.picture else ()
         sampled = sample_launch(
@@ -90,14 +82,8 @@ def _draw(what_if: WhatIf, launch: FileLaunch, file: str) -> None:
     pictures = [stall_bars(found, source), what_if_bars(what_if)]
     if found.timeline is not None:
         pictures.insert(1, sm_timeline(found.timeline, source=source))
-    try:
-        Path(file).write_text(
-            f'<!doctype html><meta charset="utf-8"><title>{escape(found.kernel)}</title><style>{_PAGE}</style>'
-            f"<p>{words}</p>{''.join(f'<p>{picture}</p>' for picture in pictures)}{chart}",
-            encoding="utf-8",
-        )
-    except OSError as error:
-        raise ValueError(f"--picture {file} cannot be written: {error.strerror or error}") from None
+    body = f"<p>{words}</p>{''.join(f'<p>{picture}</p>' for picture in pictures)}{chart}"
+    write_page("--picture", file, found.kernel, body)
 
 
 def _record(what_if: WhatIf, launch: FileLaunch, file: str) -> dict[str, Any]:

@@ -1,65 +1,22 @@
-"""A launch of a kernel in a .cu file, as the command line describes it: ``softlab estimate`` and ``softlab run``."""
+"""The options of commands that launch a kernel of a .cu file."""
 
 from __future__ import annotations
 
 import argparse
-import ast
-import operator
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from keyword import iskeyword
-from math import prod
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion
-    from softlab.kernel import Kernel
-    from softlab.kernel.c_types import CType
-
-#: Functions that make an array, and the names of what they take before the dtype.
-MAKERS = {
-    "random": ("shape",), "zeros": ("shape",), "ones": ("shape",), "arange": ("length",), "full": ("shape", "value"),
-}  # fmt: skip
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.LShift: operator.lshift,
-}  # fmt: skip
-_MOST_BITS = 64
-#: A GPU holds larger arrays; this machine may not.
-_MOST_BYTES = 8 << 30
-#: Integers that ``random`` draws are below this: every integer type holds them.
-_BELOW = 100
-
-
-@dataclass(frozen=True)
-class FileLaunch:
-    """A launch: the kernel, its ``grid``, ``block`` and ``smem`` (bytes), and its arguments with the parameters'
-    ``names``. ``said``: sentences on what was taken from the file.
-    """
-
-    kernel: Kernel
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    smem: int
-    names: tuple[str, ...]
-    args: tuple[Any, ...]
-    said: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a kernel: its ``name``, its declaration as ``text``, and its type, None where it is not known."""
-
-    name: str
-    text: str
-    declared: CType | None
+    from softlab.workbench.launches import FileLaunch, LaunchRequest
 
 
 def launch_options(parser: argparse.ArgumentParser) -> None:
     """The file, and how its kernel is launched."""
     parser.add_argument("file", help="a .cu file; its host code is left out")
+    shape_options(parser)
+
+
+def shape_options(parser: argparse.ArgumentParser) -> None:
+    """How a kernel is launched."""
     parser.add_argument("--kernel", metavar="NAME", help="the kernel, such as 'copy<float, 4>' (default: the only one)")
     sizes = "a number, or up to three as x,y,z (default: the launch in the file, where its numbers are known)"
     parser.add_argument("--grid", metavar="N", help=f"blocks: {sizes}")
@@ -77,252 +34,23 @@ def launch_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def file_launch(options: argparse.Namespace, arch: str) -> FileLaunch:
-    """The launch that the options describe, with the kernel compiled for ``arch``.
+def asked_request(options: argparse.Namespace, file: str = "") -> LaunchRequest:
+    """The launch that the options describe, of the kernel in ``file`` (default: the option's)."""
+    from softlab.workbench.launches import LaunchRequest
+
+    return LaunchRequest(
+        file or options.file, options.kernel, options.grid, options.block, options.smem, options.args or "",
+        tuple(options.option),
+    )  # fmt: skip
+
+
+def asked_launch(options: argparse.Namespace, arch: str, file: str = "") -> FileLaunch:
+    """The same, read and compiled for ``arch``.
 
     Raises:
         ValueError: an option is wrong or missing; the message says what the file has.
         CompileError: the kernel does not compile.
     """
-    from softlab.kernel import Kernel
-    from softlab.kernel.files import kernel_name, read_file
+    from softlab.workbench.launches import file_launch
 
-    path = Path(options.file)
-    try:
-        code = read_file(path, options.kernel)
-        kernel = Kernel.from_file(path, options.kernel, arch=arch, options=options.option)
-    except OSError as error:
-        raise ValueError(f"{options.file} cannot be read: {error.strerror or error}") from None
-    name = kernel_name(code, options.kernel, path.name).partition("<")[0]
-    parameters = _parameters(kernel, [one for one in code.kernels if one.name == name])
-    launches = [one for one in code.launches if _plain(one.kernel) == _plain(name)]
-    grid, block, smem, said = _shape(options, launches)
-    args = arguments(options.args or "", parameters, kernel.program.name)
-    return FileLaunch(kernel, grid, block, smem, tuple(one.name for one in parameters), args, said)
-
-
-def _plain(kernel: str) -> str:
-    return kernel.partition("<")[0].split("::")[-1].strip()
-
-
-# The shape
-
-
-def _shape(
-    options: argparse.Namespace, launches: Sequence[LaunchSuggestion]
-) -> tuple[tuple[int, ...], tuple[int, ...], int, tuple[str, ...]]:
-    given = {name: sizes(f"--{name}", text) for name in ("grid", "block") if (text := getattr(options, name))}
-    asked = [name for name in ("grid", "block") if name not in given]
-    smem = options.smem
-    said: list[str] = []
-    for name in asked:
-        found: dict[tuple[int, ...], LaunchSuggestion] = {}
-        for one in launches:
-            if isinstance(value := getattr(one, name), tuple):
-                found.setdefault(value, one)
-        if len(found) != 1:
-            listed = "".join(f"\n  {one}" for one in launches) or "\n  none"
-            why = "does not say" if not found else "says several things about"
-            raise ValueError(
-                f"the host code of {options.file} {why} which {name} the kernel has: give --{name}.\n"
-                f"Its launches of this kernel:{listed}"
-            )
-        ((size, launch),) = found.items()
-        given[name] = size
-        said.append(f"--{name} {','.join(map(str, size))} is that of the launch in line {launch.line} of the file.")
-    if smem is None and asked:
-        known = {one.smem for one in launches if isinstance(one.smem, int)}
-        smem = known.pop() if len(known) == 1 else 0
-        if smem:
-            said.append(f"--smem {smem} is that of the launch in the file.")
-        elif len(known) > 1 or any(isinstance(one.smem, str) for one in launches):
-            said.append("The file does not say how much dynamic shared memory the kernel has: --smem 0 is taken.")
-    return given["grid"], given["block"], smem or 0, tuple(said)
-
-
-def sizes(option: str, text: str) -> tuple[int, ...]:
-    """ "64" or "8,8,2" as one to three integers above 0."""
-    found = re.split(r"\s*[,x]\s*|\s+", text.strip(" ()"))
-    if not 1 <= len(found) <= 3 or not all(re.fullmatch(r"[0-9]{1,10}", word) and int(word) for word in found):
-        raise ValueError(f"{option} {text}: one to three whole numbers above 0, as in {option} 64 or {option} 8,8")
-    return tuple(map(int, found))
-
-
-# The arguments
-
-
-def _parameters(kernel: Kernel, declarations: Sequence[KernelDeclaration]) -> tuple[Parameter, ...]:
-    from softlab.kernel.c_types import declared_types
-
-    types = declared_types(kernel.program)
-    texts = declarations[0].parameters if declarations else ()
-    if texts == ("void",):
-        texts = ()
-    count = len(texts) if types is None else len(types)
-    if len(texts) != count:  # a kernel that a macro makes: types from its mangled name, no names
-        texts = tuple(one.text if one else "" for one in types or ())
-        return tuple(Parameter(f"arg{n}", f"{text} arg{n}", (types or ())[n]) for n, text in enumerate(texts))
-    return tuple(
-        Parameter(_name(text) or f"arg{n}", text, types[n] if types is not None else None)
-        for n, text in enumerate(texts)
-    )
-
-
-def _name(declaration: str) -> str:
-    found = re.search(r"[\s*&](\w+)\s*(?:\[[^\]]*\]\s*)*$", declaration.partition("=")[0])
-    return found[1] if found else ""
-
-
-def arguments(text: str, parameters: Sequence[Parameter], kernel: str) -> tuple[Any, ...]:
-    """The values of ``--args``, one for each parameter in its order. Nothing of the text is executed.
-
-    Raises:
-        ValueError: a value is missing, unknown, given twice or cannot be read.
-    """
-    given = _given(text, parameters, kernel)
-    if missing := [one.name for one in parameters if one.name not in given]:
-        raise ValueError(f"--args has no value for {', '.join(missing)}.\n{_help(parameters, kernel)}")
-    return tuple(_value(given[one.name], one) for one in parameters)
-
-
-def _help(parameters: Sequence[Parameter], kernel: str) -> str:
-    if not parameters:
-        return f"{kernel} has no parameters"
-    listed = "".join(f"\n  {one.text}" for one in parameters)
-    shown = ", ".join(f"{one.name}={_example(one)}" for one in parameters)
-    return f'Parameters of {kernel}:{listed}\nFor example: --args "{shown}"'
-
-
-def _example(parameter: Parameter) -> str:
-    from softlab.kernel.arguments import default_dtype
-
-    declared = parameter.declared
-    if declared is None or declared.pointers:
-        if declared is not None and default_dtype(declared) is None:
-            return "zeros(4096, float32)"
-        return "random(4096)" if re.search(r"\bconst\b", parameter.text) else "zeros(4096)"
-    return "1.0" if declared.element in ("float", "double", "__half", "__nv_bfloat16") else "4096"
-
-
-def _given(text: str, parameters: Sequence[Parameter], kernel: str) -> Mapping[str, ast.expr]:
-    """Parameter -> its value, not read yet. Values without a name are for the first parameters."""
-    names = [one.name for one in parameters]
-    # A parameter may be called as a word of Python, such as `in`.
-    renamed = {f"{name}_of_the_kernel": name for name in names if iskeyword(name)}
-    readable = text
-    for other, name in renamed.items():
-        readable = re.sub(rf"(^|,)(\s*){name}(\s*=(?!=))", rf"\1\2{other}\3", readable)
-    try:
-        call = ast.parse(f"f({readable}\n)", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        words = error.msg if isinstance(error, SyntaxError) else str(error) or "too deeply nested"
-        raise ValueError(f"--args {text}: {words}.\n{_help(parameters, kernel)}") from None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "f":
-        raise ValueError(f"--args {text}: this is no list of values.\n{_help(parameters, kernel)}")
-    if len(call.args) > len(names):
-        raise ValueError(f"--args {text}: more values than parameters.\n{_help(parameters, kernel)}")
-    given = dict(zip(names, call.args, strict=False))
-    for keyword in call.keywords:
-        asked = renamed.get(keyword.arg or "", keyword.arg or "")
-        if asked not in names:
-            raise ValueError(f"--args: the kernel has no parameter {asked!r}.\n{_help(parameters, kernel)}")
-        if asked in given:
-            raise ValueError(f"--args has two values for {asked}")
-        given[asked] = keyword.value
-    return given
-
-
-def _value(node: ast.expr, parameter: Parameter) -> Any:
-    if isinstance(node, ast.Call):
-        return _array(node, parameter)
-    if isinstance(node, ast.Constant) and node.value is None:
-        return None
-    return _number(node, parameter.name)
-
-
-def _number(node: ast.expr, name: str) -> int | float:
-    """A number, or a sum, difference, product, quotient or shift of numbers, such as 1 << 20."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(node.operand, name)
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        left, right = _number(node.left, name), _number(node.right, name)
-        shift = isinstance(node.op, ast.LShift)
-        fits = not shift or (isinstance(left, int) and isinstance(right, int) and 0 <= right <= _MOST_BITS)
-        if fits and (right or not isinstance(node.op, ast.FloorDiv)):
-            return _OPERATORS[type(node.op)](left, right)
-    raise ValueError(
-        f"--args {name}={ast.unparse(node)}: give a number, None for a null pointer, or an array by "
-        f"{', '.join(MAKERS)}, such as {name}=random(4096)"
-    )
-
-
-def _array(node: ast.Call, parameter: Parameter) -> Any:
-    import numpy as np
-
-    maker = node.func.id if isinstance(node.func, ast.Name) else ""
-    takes = (*MAKERS.get(maker, ()), "dtype")
-    written = f"--args {parameter.name}={ast.unparse(node)}"
-    if maker not in MAKERS or node.keywords or not len(takes) - 1 <= len(node.args) <= len(takes):
-        forms = ", ".join(f"{name}({', '.join(needs)}[, dtype])" for name, needs in MAKERS.items())
-        raise ValueError(f"{written}: arrays are made by {forms}")
-    dtype = _dtype(node.args[-1] if len(node.args) == len(takes) else None, parameter, written)
-    shape = _sizes_of(node.args[0], parameter.name, written)
-    if prod(shape) * dtype.itemsize > _MOST_BYTES:
-        raise ValueError(f"{written}: an array has at most {_MOST_BYTES >> 30} GiB here")
-    if maker == "arange" and len(shape) > 1:
-        raise ValueError(f"{written}: arange takes one length")
-    value = _number(node.args[1], parameter.name) if maker == "full" else int(maker == "ones")
-    if dtype.kind in "iu" and not (isinstance(value, int) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max):
-        raise ValueError(f"{written}: {value} is no {dtype.name}")
-    try:
-        if maker == "random":
-            return _random(shape, dtype)
-        return np.arange(shape[0]).astype(dtype) if maker == "arange" else np.full(shape, value, dtype)
-    except MemoryError:
-        raise ValueError(f"{written}: this machine has not enough memory for the array") from None
-
-
-def _sizes_of(node: ast.expr, name: str, written: str) -> tuple[int, ...]:
-    found = [_number(one, name) for one in (node.elts if isinstance(node, ast.Tuple) else [node])]
-    if not found or not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in found):
-        raise ValueError(f"{written}: a shape is a whole number above 0, or several as (64, 128)")
-    return tuple(int(one) for one in found)
-
-
-def _dtype(node: ast.expr | None, parameter: Parameter, written: str) -> Any:
-    from softlab.dtypes import ELEMENT_TYPES
-    from softlab.kernel.arguments import default_dtype
-
-    names = [*ELEMENT_TYPES, "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
-    if node is None:
-        found = default_dtype(parameter.declared) if parameter.declared else None
-        if found is None:
-            raise ValueError(
-                f"{written}: the parameter is {parameter.text}, which does not say its dtype. Add one of "
-                f"{', '.join(names)}, as in {parameter.name}=random(4096, float32)"
-            )
-        return found
-    name = node.id if isinstance(node, ast.Name) else node.value if isinstance(node, ast.Constant) else ""
-    if name not in names:
-        raise ValueError(f"{written}: the dtype is one of {', '.join(names)}")
-    return _named_dtype(str(name))
-
-
-def _named_dtype(name: str) -> Any:
-    import numpy as np
-
-    from softlab.dtypes import ELEMENT_TYPES
-
-    return ELEMENT_TYPES[name].numpy if name in ELEMENT_TYPES else np.dtype(name)
-
-
-def _random(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Standard normal numbers, integers from 0 to 99, or booleans; the same ones each time."""
-    import numpy as np
-
-    drawn = np.random.default_rng(0)
-    if dtype.kind in "iub":
-        return drawn.integers(0, 2 if dtype.kind == "b" else _BELOW, shape).astype(dtype)
-    return drawn.standard_normal(shape, np.float64 if dtype == np.float64 else np.float32).astype(dtype)
+    return file_launch(asked_request(options, file), arch)

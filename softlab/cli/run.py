@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from softlab.cli.launches import FileLaunch, file_launch, launch_options
+from softlab.cli.launches import asked_launch, launch_options
 from softlab.cli.output import print_json, print_table, print_text
 from softlab.cli.registry import command, json_option
+
+if TYPE_CHECKING:
+    from softlab.workbench.launches import FileLaunch
 
 #: The exit status of a run that found an error in the kernel.
 FOUND = 1
@@ -31,10 +34,11 @@ def _run(options: argparse.Namespace) -> int:
     from softlab.hardware.devices import resolve
     from softlab.views.findings import findings_text
     from softlab.views.reports import array_argument
+    from softlab.workbench.launches import recorded
 
-    launch = file_launch(options, resolve(options.device).arch)
+    launch = asked_launch(options, resolve(options.device).arch)
     before = [value.copy() if hasattr(value, "copy") else None for value in launch.args]
-    run = launch.kernel.run(launch.grid, launch.block, launch.args, launch.smem, check="collect")
+    run = recorded(launch, check="collect")
     arrays = [
         array_argument(name, old, new)
         for name, old, new in zip(launch.names, before, launch.args, strict=True)

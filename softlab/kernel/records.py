@@ -24,13 +24,13 @@ def program_fields(program: Program) -> dict[str, Any]:
 class Launched:
     """The launch of a run, for an estimate of its time: the program and the arguments.
 
-    Numbers are kept. Of an array there is a weak reference alone, so that a run keeps no array alive but those
-    that lie in a struct.
+    ``kept``: the arguments. Numbers are kept. Of an array there is a weak reference alone, so that a run keeps no array
+    alive but those that lie in a struct.
     """
 
     program: Program
     variables: VariableStore
-    _arguments: tuple[Any, ...]
+    kept: tuple[Any, ...]
 
     @classmethod
     def of(cls, program: Program, variables: VariableStore, args: Sequence[Any]) -> Launched:
@@ -43,7 +43,7 @@ class Launched:
         Raises:
             Error: an array is gone.
         """
-        return [_strong(number, kept) for number, kept in enumerate(self._arguments)]
+        return [_strong(number, kept) for number, kept in enumerate(self.kept)]
 
 
 def _weak(argument: Any) -> Any:

@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from softlab.cli.launches import Parameter, arguments, sizes
 from softlab.kernel.c_types import CType
+from softlab.workbench.launches import Parameter, arguments, sizes
 
 
 def parameters(*texts: str) -> list[Parameter]:

@@ -1,0 +1,9 @@
+"""The workbench: what each line of a kernel moves, what to change, two runs side by side, and a check for CI."""
+
+from __future__ import annotations
+
+from softlab.workbench.advice import Advice, advice
+from softlab.workbench.comparison import Comparison, compare
+from softlab.workbench.figures import AccessFigures, access_figures
+
+__all__ = ["AccessFigures", "Advice", "Comparison", "access_figures", "advice", "compare"]
