@@ -138,10 +138,7 @@ def instruction_budget(given: Any) -> int:
     Raises:
         TypeError: no integer. ValueError: less than 1.
     """
-    budget = _count("budget", given)
-    if not budget:
-        raise ValueError("budget = 0: a kernel issues at least 1 instruction")
-    return budget
+    return _count("budget", given, least=1)
 
 
 def _check_bounds(program: Program, shape: LaunchShape) -> None:
@@ -193,16 +190,20 @@ def _occupancy_of(arch: str, threads: int, registers: int, smem: int) -> Occupan
     return occupancy(arch, threads=threads, registers=registers, smem=smem)
 
 
-def _count(name: str, value: Any) -> int:
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, not {value!r}") from None
-    if number < 0:
-        raise ValueError(f"{name} = {_shown(number)}: it must be 0 or more")
+def _count(name: str, value: Any, least: int = 0) -> int:
+    number = _integer(name, value)
+    if number < least:
+        raise ValueError(f"{name} = {_shown(number)}: it must be {least} or more")
     if number.bit_length() > _MOST_BITS:
         raise ValueError(f"{name} is {_shown(number)}: it must have {_MOST_BITS} bits at most")
     return number
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
 
 
 def _shown(number: int) -> str:
@@ -215,8 +216,8 @@ def _three(name: str, value: int | Sequence[int], limits: Index3) -> Index3:
     values = tuple(value) if isinstance(value, tuple | list) else (value,)
     if not 1 <= len(values) <= 3:
         raise ValueError(f"{name} {value!r} has {len(values)} sizes: give an int, or up to three")
-    sizes = [_count(name, size) for size in values] + [1] * (3 - len(values))
+    sizes = [_integer(name, size) for size in values] + [1] * (3 - len(values))
     for axis, size, limit in zip("xyz", sizes, limits, strict=True):
         if not 1 <= size <= limit:
-            raise ValueError(f"{name}.{axis} is {size}: it must be from 1 to {limit}")
+            raise ValueError(f"{name}.{axis} is {_shown(size)}: it must be from 1 to {limit}")
     return sizes[0], sizes[1], sizes[2]

@@ -300,6 +300,24 @@ def test_from_one_blocks_shared_memory_to_anothers():
     assert (y == 100 * (1 - np.arange(4)[:, None] % 2) + np.arange(64)).all()
 
 
+def test_what_a_misaligned_bulk_copy_says():
+    """An address is that in its array, or in the block's shared memory."""
+    body = """(const char* x, int to, int from, int nbytes) {
+      __shared__ alignas(128) char filled[256]; __shared__ alignas(16) char s[256];
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+        :: "r"(address_of(filled + to)), "l"(x + from), "r"(nbytes), "r"(address_of(s)) : "memory"); }"""
+    copies, x = kernel(body), np.zeros(512, np.uint8)
+    for to, start, nbytes, words, address, argument in (
+        (24, 32, 64, "goes to byte 24", 24, None),
+        (32, 40, 64, "comes from byte 40", 40, 0),
+        (32, 48, 72, "has a size of 72 bytes", 72, None),
+    ):
+        with pytest.raises(KernelFault, match=words) as caught:
+            copies.run(1, 1, (x, to, start, nbytes))
+        fault = caught.value
+        assert (fault.kind, fault.address, fault.argument) == ("misaligned", address, argument)
+
+
 # What else fast kernels say
 
 

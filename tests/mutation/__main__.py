@@ -24,7 +24,7 @@ from pathlib import Path
 
 from tests.mutation.covering import GROUPS, Selection, cover
 from tests.mutation.mutants import AREAS, ROOT, Mutant, difference, sample
-from tests.mutation.trees import checkout, passes
+from tests.mutation.trees import Tree, checkout
 
 #: The share of mutants that the tests must kill.
 GOAL = 0.95
@@ -37,32 +37,46 @@ def run(asked: argparse.Namespace) -> int:
     start, score = time.perf_counter(), Counter[tuple[str, bool]]()
     selection = Selection()
     drawn = sample(asked.area or sorted(AREAS), asked.count, asked.seed, asked.only)
+    killers: set[str] = set()
     with tempfile.TemporaryDirectory(prefix="softlab-mutation-") as parent:
-        folders: queue.SimpleQueue[Path] = queue.SimpleQueue()
-        for number in range(asked.processes):
-            folders.put(checkout(ROOT, Path(parent) / str(number)))
+        trees = [Tree(checkout(ROOT, Path(parent) / str(number))) for number in range(asked.processes)]
+        free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
+        for tree in trees:
+            free.put(tree)
 
-        def judge(pair: tuple[Mutant, str]) -> bool:
-            """Whether the mutant survives."""
-            (mutant, code), folder = pair, folders.get()
-            target = folder / mutant.path
+        def judge(pair: tuple[Mutant, str]) -> str | None:
+            """The test that kills the mutant, or None."""
+            (mutant, code), tree = pair, free.get()
+            target = tree.folder / mutant.path
             before = target.read_text()
             try:
                 target.write_text(code)
                 tests = selection.tests(mutant)
-                return not tests or passes(folder, tests, START + FACTOR * selection.cost(tests))
+                return tree.failure(tests, START + FACTOR * selection.cost(tests)) if tests else None
             finally:
                 target.write_text(before)
-                folders.put(folder)
+                free.put(tree)
 
         with ThreadPoolExecutor(asked.processes) as pool:
-            for (mutant, code), alive in zip(drawn, pool.map(judge, drawn), strict=True):
-                score[mutant.area, not alive] += 1
-                if alive:
-                    before, after = difference((ROOT / mutant.path).read_text(), code)
+            for (mutant, code), killer in zip(drawn, pool.map(judge, drawn), strict=True):
+                score[mutant.area, killer is not None] += 1
+                before, after = difference((ROOT / mutant.path).read_text(), code)
+                where = f"{mutant.path}:{mutant.start[0]} {mutant.operator}"
+                if killer is None:
                     tests = len(selection.tests(mutant))
-                    where = f"{mutant.path}:{mutant.start[0]}"
-                    print(f"SURVIVED {tests} tests: {where} {mutant.operator}\n  - {before}\n  + {after}", flush=True)
+                    print(f"SURVIVED {tests} tests: {where}\n  - {before}\n  + {after}", flush=True)
+                else:
+                    killers.add(killer)
+                    if asked.verbose:
+                        print(f"killed {where} by {killer}\n  + {after}", flush=True)
+        # A test that fails without a change, too, has killed nothing.
+        proof = sorted(killer for killer in killers if "::" in killer)
+        unsound = trees[0].failure(proof, START + FACTOR * selection.cost(proof)) if proof else None
+        for tree in trees:
+            tree.close()
+    if unsound is not None:
+        print(f"Nothing is shown: without a change, {unsound} fails")
+        return 2
     for area in sorted({area for area, _ in score}):
         print(f"{area:12} {score[area, True]:4} of {score[area, True] + score[area, False]:4} killed")
     killed = sum(times for (_, dead), times in score.items() if dead)
@@ -81,6 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
     running.add_argument("--seed", type=int, default=0)
     running.add_argument("--area", choices=sorted(AREAS), action="append", help="default: all")
     running.add_argument("--only", default="", help="only modules whose path contains this")
+    running.add_argument("--verbose", action="store_true", help="print the mutants that are killed, too")
     running.add_argument("--processes", type=int, default=os.cpu_count())
     asked = parser.parse_args(arguments)
     return cover(asked.groups or list(GROUPS)) if asked.command == "cover" else run(asked)

@@ -20,7 +20,8 @@ EQUIVALENT = Path(__file__).with_name("equivalent.json")
 AREAS: dict[str, tuple[str, ...]] = {
     "instruments": ("softlab/instruments/*.py",),
     "emulator": ("softlab/emulator/**/*.py",),
-    "dispatch": ("softlab/plans/*.py", "softlab/hardware/occupancies.py", "softlab/operators/rows.py"),
+    "dispatch": ("softlab/plans/*.py", "softlab/hardware/occupancies.py"),
+    "operators": ("softlab/operators/*.py",),
     "grading": ("softlab/course/*.py",),
 }
 
@@ -51,18 +52,25 @@ def behaviour(code: str) -> str:
 
 
 def mutants(area: str) -> list[Mutant]:
-    """All mutants of an area. To find them takes a minute, so they are kept until a module changes."""
-    paths = sorted({path for pattern in AREAS[area] for path in ROOT.glob(pattern)})
-    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in paths)).hexdigest()
+    """All mutants of an area. To find them takes a minute, so those of a module are kept until it changes."""
     kept = RECORD / f"{area}.mutants.json"
-    if kept.exists() and (found := json.loads(kept.read_text()))["digest"] == digest:
-        return [Mutant(area, path, operator, number, tuple(start), tuple(end))  # type: ignore[arg-type]
-                for path, operator, number, start, end in found["mutants"]]  # fmt: skip
-    made = list(_mutants(area, paths))
+    before = json.loads(kept.read_text()) if kept.exists() else {}
+    found = {}
+    for path in sorted({path for pattern in AREAS[area] for path in ROOT.glob(pattern)}):
+        name, digest = path.relative_to(ROOT).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()
+        known = before.get(name)
+        if known is None or known["digest"] != digest:
+            known = {"digest": digest, "mutants": [
+                (m.operator, m.occurrence, m.start, m.end) for m in _mutants(area, [path])
+            ]}  # fmt: skip
+        found[name] = known
     RECORD.mkdir(exist_ok=True)
-    plain = [(m.path, m.operator, m.occurrence, m.start, m.end) for m in made]
-    kept.write_text(json.dumps({"digest": digest, "mutants": plain}))
-    return made
+    kept.write_text(json.dumps(found))
+    return [
+        Mutant(area, path, operator, number, tuple(start), tuple(end))
+        for path, module in found.items()
+        for operator, number, start, end in module["mutants"]
+    ]
 
 
 def _mutants(area: str, paths: Sequence[Path]) -> Iterator[Mutant]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.mutation.covering import GROUPS, Selection
 from tests.mutation.mutants import EQUIVALENT, ROOT, Mutant, behaviour, difference
-from tests.mutation.trees import checkout, passes
+from tests.mutation.trees import Tree, checkout
 
 MODULE = "def double(x: int) -> int:\n    return x * 2\n"
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path: Path) -> Iterator[Tree]:
     """A checkout with one module and two tests: one bites, one does not."""
     root = tmp_path / "root"
     root.mkdir()
@@ -28,18 +29,25 @@ def tree(tmp_path: Path) -> Path:
     )
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     subprocess.run(["git", "add", "."], cwd=root, check=True)
-    return checkout(root, tmp_path / "copy")
+    copy = Tree(checkout(root, tmp_path / "copy"))
+    yield copy
+    copy.close()
 
 
-def test_a_test_that_bites_kills(tree: Path) -> None:
+def test_a_test_that_bites_kills(tree: Tree) -> None:
     bites, sleeps = "test_module.py::test_bites", "test_module.py::test_sleeps"
-    assert passes(tree, [bites, sleeps], 60)
-    (tree / "module.py").write_text(MODULE.replace("*", "+"))  # the same size: only the contents tell
-    assert not passes(tree, [bites], 60)
-    (tree / "module.py").write_text(MODULE.replace("2", "5"))
-    assert passes(tree, [sleeps], 60)
-    assert not passes(tree, [sleeps, bites], 60)
-    assert not passes(tree, [sleeps], 0.01), "a mutant that hangs is killed"
+    assert tree.failure([bites, sleeps], 60) is None
+    (tree.folder / "module.py").write_text(MODULE.replace("*", "+"))  # the same size: only the contents tell
+    assert tree.failure([bites], 60) == bites
+    (tree.folder / "module.py").write_text(MODULE.replace("2", "5"))
+    assert tree.failure([sleeps], 60) is None
+    assert tree.failure([sleeps, bites], 60) == bites
+    (tree.folder / "module.py").write_text("no module\n")
+    assert tree.failure([sleeps], 60) not in (None, bites), "a mutant that cannot be imported is killed"
+    (tree.folder / "module.py").write_text("while True:\n    pass\n")
+    assert tree.failure([sleeps], 1) == "too long", "a mutant that hangs is killed"
+    (tree.folder / "module.py").write_text(MODULE)
+    assert tree.failure([bites], 60) is None, "the process goes on after a mutant that hangs"
 
 
 def test_a_changed_annotation_is_no_mutant() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from tests.mutation.warm import RAISED
 
 
 def checkout(root: Path, folder: Path) -> Path:
@@ -23,17 +26,35 @@ def checkout(root: Path, folder: Path) -> Path:
     return folder
 
 
-def passes(folder: Path, tests: Sequence[str], seconds: float) -> bool:
-    """Whether these tests pass in that copy, within this CPU time.
+class Tree:
+    """A copy of the checkout, with a process in it that runs tests."""
 
-    A process that waits takes none, so the wall clock ends it after ten times as long.
-    """
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    limit = max(1, round(seconds))
-    command = ["sh", "-c", f'ulimit -t {limit}; exec "$@"', "sh", *command]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    try:
-        return subprocess.run(command, cwd=folder, env=environment, timeout=10 * seconds, **quiet).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        warm = Path(__file__).with_name("warm.py")
+        environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        self._process = subprocess.Popen([sys.executable, "-P", str(warm)], cwd=folder, env=environment, **pipes)
+
+    def failure(self, tests: Sequence[str], seconds: float) -> str | None:
+        """The first of these tests that fails in this copy; None if all pass.
+
+        Beyond this CPU time, and where the tests cannot be imported, the answer says so in words.
+        """
+        request = {"tests": list(tests), "seconds": max(1, round(seconds))}
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"the process that runs the tests ended, status {self._process.wait()}")
+        status, failed = json.loads(answer)
+        if status == RAISED:
+            raise RuntimeError(f"pytest cannot run {tests[0]} and the others here")
+        if not status:
+            return None
+        return failed or ("too long" if status < 0 else f"status {status}")
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()

@@ -58,6 +58,8 @@ def test_a_long_sweep_shows_a_bar(capsys, monkeypatch):
     over = [{"k": k} for k in range(100)]
     sweeps.sweep(_double, over, chunk=10)
     assert "100/100" in capsys.readouterr().err
+    sweeps.plan_columns(range(1, 11), device="H200", lookup=figures)
+    assert "10/10" in capsys.readouterr().err
     sweeps.sweep(_double, over, progress=False)
     assert capsys.readouterr().err == ""
 

@@ -80,7 +80,7 @@ class LoopDetector:
         if index == self._index and (found := self._repeats_state(lanes, schedule, writes)) is not Repetition.NONE:
             self._index = -1
             self._span = _NEXT_LOOK
-            self._look = self._step + self._span
+            self._look = self._step + _NEXT_LOOK
             return found
         if self._step >= self._look:
             self._span *= 2

@@ -1,0 +1,25 @@
+"""The plans of all policies are those recorded, over 50 000 problems."""
+
+from __future__ import annotations
+
+import json
+
+from tests.plans.recorded import COLS, GROUP, RECORD, STRIDE, columns, digests
+
+
+def test_no_plan_has_changed() -> None:
+    recorded, now = json.loads(RECORD.read_text()), digests()
+    assert list(now) == list(recorded)
+    changed = {}
+    for number, key in enumerate(now):
+        pairs = enumerate(zip(now[key].split(), recorded[key].split(), strict=True))
+        found = [columns(number)[at * GROUP : (at + 1) * GROUP] for at, (new, old) in pairs if new != old]
+        changed.update({key: found} if found else {})
+    assert not changed, (
+        f"plans of {len(changed)} lists have changed, at these columns: {dict(list(changed.items())[:5])}. "
+        "`python -m tests.plans.recorded show KEY` prints one; without arguments it records them all anew."
+    )
+
+
+def test_every_length_is_planned() -> None:
+    assert {cols for number in range(STRIDE) for cols in columns(number)} == set(COLS)
