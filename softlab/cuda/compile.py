@@ -20,6 +20,7 @@ from typing import Any
 
 from softlab.cuda.cache import read_record, write_record
 from softlab.cuda.logs import assembler_report, kernels_of, rejection
+from softlab.cuda.precompiled import stored_headers, were_no_use
 from softlab.cuda.shims import shim_headers
 from softlab.errors import CompileError
 
@@ -356,15 +357,30 @@ def _compiled(
         raise CompileError(f"NVRTC {nvrtc_version()} does not compile for {arch}; it knows {', '.join(known)}.")
     headers = {**shim_headers(), **kernel_sources(), **further}
     headers.pop(file, None)
-    handle = nvrtc.createProgram(source, file, [t.encode() for t in headers.values()], [h.encode() for h in headers])
+    version = nvrtc.getVersion()
+    # Beside a driver NVRTC takes machine code from the driver's cache, and then the assembler reports nothing.
+    uncached = ("--no-cache",) if version >= (12, 9) else ()
+    flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *_include_options(), *uncached, *options)
+
+    def program() -> Any:
+        texts = [text.encode() for text in headers.values()]
+        made = nvrtc.createProgram(source, file, texts, [header.encode() for header in headers])
+        for expression in names:
+            nvrtc.addNameExpression(made, expression)
+        return made
+
+    handle, name = program(), names[-1]
     try:
-        for name in names:
-            nvrtc.addNameExpression(handle, name)
-        flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *_include_options())
-        # Beside a driver NVRTC takes machine code from the driver's cache, and then the assembler reports nothing.
-        flags += ("--no-cache",) if nvrtc.getVersion() >= (12, 9) else ()
         try:
-            nvrtc.compileProgram(handle, (*flags, *options))
+            with stored_headers(source, file, headers, flags, version) as stored:
+                try:
+                    nvrtc.compileProgram(handle, (*flags, *stored))
+                except nvrtc.NVRTCError:
+                    if not were_no_use(nvrtc.getProgramLog(handle)):
+                        raise
+                    nvrtc.destroyProgram(handle)
+                    handle = program()
+                    nvrtc.compileProgram(handle, flags)
             for name in names:
                 nvrtc.getLoweredName(handle, name)
         except nvrtc.NVRTCError as error:

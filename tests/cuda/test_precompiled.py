@@ -1,0 +1,147 @@
+"""Stored headers: what is stored, that it serves only what it fits, and that the code is the same."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from softlab.cuda import compile as compiler
+from softlab.cuda import precompiled
+from softlab.cuda.compile import Program, compile_program, kernel_sources
+from softlab.cuda.precompiled import begins_with_large_headers, first_directives, stored_headers
+from softlab.errors import CompileError
+
+GROUPS = """#include <cooperative_groups.h>
+extern "C" __global__ void sum(int* x) {{
+  cooperative_groups::this_thread_block().sync();
+  x[threadIdx.x] += {};
+}}
+"""
+SMALL = """#include "value.h"
+extern "C" __global__ void add(int* x) { x[0] += VALUE; }
+"""
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Nothing is stored before; temporary files go here."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    kept: OrderedDict[str, int | None] = OrderedDict()
+    monkeypatch.setattr(precompiled, "_kept", lambda process: kept)
+    yield tmp_path
+    for file in kept.values():
+        if file is not None:
+            os.close(file)
+
+
+@pytest.fixture
+def uses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the compiler did with stored headers, one word per compilation: create, use or none."""
+    words: list[str] = []
+    original = compiler._nvrtc()
+
+    class Nvrtc:
+        def __getattr__(self, name):
+            return getattr(original, name)
+
+        def compileProgram(self, handle, flags):
+            words.extend(re.findall(r"--(\w+)-pch=", " ".join(flags)) or ["none"])
+            original.compileProgram(handle, flags)
+
+    monkeypatch.setattr(compiler, "_nvrtc", Nvrtc)
+    return words
+
+
+def test_the_first_directives():
+    source = '// #include <a>\n/* #include\n<b> */\n#pragma once\n\n#define A \\\n  1\n#include "c"\nint x;\n#if A'
+    assert first_directives(source).split("\n") == ["#pragma once", "#define A    1", '#include "c"']
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("#include <cooperative_groups/reduce.h>", True),
+        ("#include <cub/cub.cuh>", True),
+        ("#include <cuda/barrier>", True),
+        ('#include "one.h"', True),
+        ("#include <cuda_fp16.h>\n#include <cuda/std/cstdint>", False),
+        ("int x;\n#include <cub/cub.cuh>", False),
+        ('#include "circle.h"', False),
+        (kernel_sources()["softmax_block_smem.cuh"], True),
+        (kernel_sources()["fast_grid.cuh"], False),
+    ],
+)
+def test_large_headers(source, expected):
+    headers = {"one.h": '#include "two.h"', "two.h": "#include <cuda/atomic>", "circle.h": '#include "circle.h"'}
+    assert begins_with_large_headers(source, {**kernel_sources(), **headers}) is expected
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch):
+    """A function that compiles a source whose header counts as large here."""
+    monkeypatch.setattr(precompiled, "_LARGE", re.compile("value.h"))
+
+    def small_(value="1", options=()) -> Program:
+        headers = {"value.h": f"#define VALUE {value}"}
+        return compile_program(SMALL, "add", headers=headers, options=options, cache=False)
+
+    return small_
+
+
+def test_later_compilations_start_from_stored_headers(uses, monkeypatch, temporary):
+    """Also after a source that was rejected. The code is that of a compilation without them."""
+    with pytest.raises(CompileError, match='expected a ";"'):
+        compile_program(GROUPS.format("2 }"), "sum", cache=False)
+    stored = compile_program(GROUPS.format(2), "sum", cache=False)
+    assert uses == ["create", "use"]
+    assert list(temporary.iterdir()) == [], "the file has no name any more"
+    monkeypatch.setattr(precompiled, "_SINCE", (99, 0))
+    plain = compile_program(GROUPS.format(2), "sum", cache=False)
+    assert uses[2:] == ["none"]
+    # Names of internal symbols end with a number of the compilation.
+    first, second = (re.sub(r"_INTERNAL_\w{50}", "", program.ptx) for program in (stored, plain))
+    assert first == second
+    assert stored.registers == plain.registers
+
+
+def test_another_text_of_a_header_and_other_options_are_stored_anew(uses, small):
+    assert "1;" in small().ptx
+    assert "10;" in small(value="10").ptx
+    small(options=("-DOTHER",))
+    small()
+    assert uses == ["create", "create", "create", "use"]
+
+
+def test_a_damaged_file_is_compiled_without(uses, small):
+    small()
+    (stored,) = precompiled._kept(os.getpid()).values()
+    os.truncate(f"/proc/self/fd/{stored}", 100_000)
+    assert small().entry == "add"
+    assert uses == ["create", "use", "none"]
+
+
+def test_a_full_disk_stores_nothing(uses, small, monkeypatch):
+    monkeypatch.setattr(precompiled, "_LEAST_FREE", 2**80)
+    assert [small().entry, small().entry] == ["add", "add"]
+    assert uses == ["none", "none"]
+
+
+def test_the_least_recently_used_are_closed(monkeypatch):
+    monkeypatch.setattr(precompiled, "_KEPT", 2)
+
+    def offered(number):
+        with stored_headers(f"#include <cub/cub.cuh>\n#define A {number}", "a.cu", {}, [], (12, 9)) as (_, option):
+            word, _, path = option.partition("=")
+            if word == "--create-pch":
+                Path(path).write_text(str(number))
+            return word, Path(path).read_text()
+
+    assert [offered(k)[0] for k in (1, 2, 1, 3)] == ["--create-pch", "--create-pch", "--use-pch", "--create-pch"]
+    assert [os.pread(file, 9, 0) for file in precompiled._kept(os.getpid()).values()] == [b"1", b"3"]
+    assert offered(1) == ("--use-pch", "1")
+    assert offered(2) == ("--create-pch", "2")
