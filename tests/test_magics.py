@@ -409,3 +409,18 @@ def test_the_estimate_sees_the_arrays_as_the_run_saw_them(shell, names):
     second = estimated(shell, "--block 1 --args left", source)
     first, second = (float(text.split()[1]) for text in (first, second))
     assert first > 10 * second
+
+
+def test_a_cell_beside_an_earlier_one(shell, names):
+    from IPython.core.error import UsageError as ShellUsageError
+
+    launch = "--grid 4 --block 32 --args x,y,n --no-estimate"
+    displayed(shell, f"{launch} --out before")
+    _, shown = displayed(shell, f"{launch} --compare before", COPY.replace("= x[i]", "= x[n - 1 - i]"))
+    text = shown["text/plain"]
+    assert text.startswith("Comparison of copy:")
+    assert "Argument 1 differs in 100 of 100 elements, by up to 99 at (0,)." in text
+    assert "global_load_sectors: 13, then 16" in text  # the last warp's four elements, and rows that begin elsewhere
+    assert "What changed" in shown["text/html"]
+    with pytest.raises(ShellUsageError, match="nothing is no run"):
+        displayed(shell, f"{launch} --compare nothing")

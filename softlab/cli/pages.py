@@ -7,12 +7,14 @@ from pathlib import Path
 
 #: The page follows the reader's light or dark system; the names are those that the pictures ask for.
 _STYLE = """
-:root { --jp-content-font-color1: #222; --jp-content-font-color2: #666; --jp-border-color2: #ccc }
+:root { --jp-content-font-color1: #222; --jp-content-font-color2: #666; --jp-border-color2: #ccc;
+  --jp-content-font-color0: #000; --jp-layout-color1: #fff; --page: #fff }
 @media (prefers-color-scheme: dark) {
-  :root { --jp-content-font-color1: #e6e6e6; --jp-content-font-color2: #a0a0a0; --jp-border-color2: #444 }
+  :root { --jp-content-font-color1: #e6e6e6; --jp-content-font-color2: #a0a0a0; --jp-border-color2: #444;
+    --jp-content-font-color0: #fff; --jp-layout-color1: #1c1c1c; --page: #111 }
 }
-body { max-width: 1200px; margin: 16px; font-family: sans-serif; color: var(--jp-content-font-color1) }
-@media (prefers-color-scheme: dark) { body { background: #111 } }
+body { max-width: 1200px; margin: 16px; font-family: sans-serif; color: var(--jp-content-font-color1);
+  background: var(--page) }
 """
 
 
@@ -37,7 +39,16 @@ def write_page(option: str, file: str, title: str, body: str) -> None:
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{_STYLE}</style><body>{body}</body></html>"
     )
+    write_file(option, file, page)
+
+
+def write_file(option: str, file: str, text: str) -> None:
+    """Write a text.
+
+    Raises:
+        ValueError: the file cannot be written.
+    """
     try:
-        Path(file).write_text(page, encoding="utf-8")
+        Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise ValueError(f"{option} {file} cannot be written: {error.strerror or error}") from None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 from typing import TYPE_CHECKING, Any
 
 from softlab.cli.launches import asked_launch, launch_options
 from softlab.cli.output import print_json, print_table, print_text
+from softlab.cli.pages import write_file, write_page
 from softlab.cli.registry import command, json_option
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ _VALUES = 8
 def _arguments(parser: argparse.ArgumentParser) -> None:
     launch_options(parser)
     parser.add_argument("--device", default="H200", help="the GPU or architecture to compile for (default: H200)")
+    parser.add_argument(
+        "--report", metavar="OUT",
+        help="write OUT.html, a page with what each line moves and waits for and what to change, or OUT.json",
+    )  # fmt: skip
     json_option(parser)
     parser.epilog = (
         'Example: softlab run my.cu --grid 16 --block 256 --args "x=random(4096), y=zeros(4096), n=4096". '
@@ -36,15 +42,19 @@ def _run(options: argparse.Namespace) -> int:
     from softlab.views.reports import array_argument
     from softlab.workbench.launches import recorded
 
+    if options.report and not options.report.endswith((".html", ".json")):
+        raise ValueError(f"--report {options.report}: a name that ends in .html or .json")
     launch = asked_launch(options, resolve(options.device).arch)
-    before = [value.copy() if hasattr(value, "copy") else None for value in launch.args]
+    before = [value.copy() if hasattr(value, "copy") else value for value in launch.args]
     run = recorded(launch, check="collect")
     arrays = [
         array_argument(name, old, new)
         for name, old, new in zip(launch.names, before, launch.args, strict=True)
-        if old is not None
+        if hasattr(old, "dtype")
     ]
     status = FOUND if any(finding.severity == "error" for finding in run.findings) else 0
+    if options.report:
+        _write_report(options, launch, run, before, arrays)
     if options.json:
         print_json(_record(run, launch, arrays, options.file))
         return status
@@ -57,6 +67,19 @@ def _run(options: argparse.Namespace) -> int:
     for remark in run.remarks:
         print_text(remark)
     return status
+
+
+def _write_report(options: argparse.Namespace, launch: FileLaunch, run: Any, before: Any, arrays: Any) -> None:
+    from softlab.hardware.devices import resolve
+    from softlab.views.report_page import report_page
+    from softlab.workbench.report import launch_report, report_record
+
+    report = launch_report(launch, run, resolve(options.device), before)
+    if options.report.endswith(".html"):
+        write_page("--report", options.report, f"{run.name} in {options.file}", report_page(report, arrays))
+    else:
+        record = {**_record(run, launch, arrays, options.file), **report_record(report)}
+        write_file("--report", options.report, json.dumps(record, indent=2))
 
 
 def _record(run: Any, launch: FileLaunch, arrays: Any, file: str) -> dict[str, Any]:

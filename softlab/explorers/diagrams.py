@@ -10,14 +10,15 @@ from traitlets import Dict, Int, List
 
 from softlab.explorers.stills import still_of, with_still
 from softlab.views import still_diagrams
+from softlab.views.diagrams import STATIC as SHARED
 from softlab.views.stills import Part
 
 _STATIC = Path(__file__).parent / "static"
 
 
-def _module(name: str) -> str:
+def _module(file: Path) -> str:
     """The JavaScript of a widget: what all share, then its own. One text, since a page takes a widget as one module."""
-    return "\n".join((_STATIC / file).read_text(encoding="utf-8") for file in ("svg.js", name))
+    return "\n".join(path.read_text(encoding="utf-8") for path in (SHARED / "svg.js", file))
 
 
 class _Diagram(anywidget.AnyWidget):
@@ -33,8 +34,8 @@ class _Diagram(anywidget.AnyWidget):
 class GridDiagram(_Diagram):
     """``data`` is a diagram (see ``softlab.views.diagrams``); ``lane`` the highlighted lane, -1 for none."""
 
-    _esm = _module("grid.js")
-    _css = _STATIC / "grid.css"
+    _esm = _module(SHARED / "grid.js")
+    _css = SHARED / "grid.css"
 
     data = Dict({"title": "", "legend": [], "panels": []}).tag(sync=True)
     lane = Int(-1).tag(sync=True)
@@ -51,7 +52,7 @@ class ButterflyDiagram(_Diagram):
     """``data`` is a diagram of ``softlab.views.reduction``; ``step`` how many shuffles have been made; ``cell`` the one
     that is highlighted, as [level, lane], [-1, -1] for none."""
 
-    _esm = _module("butterfly.js")
+    _esm = _module(_STATIC / "butterfly.js")
     _css = _STATIC / "butterfly.css"
 
     data = Dict({"title": "", "bands": [], "levels": [], "steps": [], "fills": {}, "inks": {}}).tag(sync=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from softlab.kernel import Kernel
 from softlab.magics.command import UsageError, argument_parser, only_kernel, read_command
+from softlab.magics.comparing import comparison, earlier_run, keep_results
 from softlab.magics.estimating import estimate_card
 from softlab.magics.execution import command_of, execute
 from softlab.traces import Run
@@ -41,11 +42,16 @@ def _cuda(ipython: Any, line: str, cell: str) -> None:
         return
     try:
         command = read_command(line, cell, ipython.user_ns)
-        report, run, kernel, before = execute(command)
+        earlier = earlier_run(command.compare, ipython.user_ns) if command.compare else None
+        report, run, kernel, before, after = execute(command)
     except (UsageError, ValueError, TypeError) as error:
         raise ShellUsageError(str(error)) from None
     ipython.user_ns[command.out] = run
     display(report)
+    if run is not None:
+        keep_results(run, after)
+    if earlier is not None and run is not None:
+        display(comparison(earlier, run))
     if command.code and kernel is not None and run is not None:
         display(_listing_html(kernel, run), raw=True)
     if command.estimate and kernel is not None and run is not None:

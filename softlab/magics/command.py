@@ -32,7 +32,7 @@ class CudaCommand:
     """A ``%%cuda`` line, read: the kernel's ``source``, ``file`` and ``name``, and how to launch it.
 
     args: (expression, value) of each argument. budget: as for :meth:`softlab.Kernel.run`. estimate: whether the report
-    ends with the estimated time.
+    ends with the estimated time. compare: the name of an earlier run to compare with, "" for none.
     """
 
     source: str
@@ -50,6 +50,7 @@ class CudaCommand:
     code: bool
     budget: int = INSTRUCTION_BUDGET
     estimate: bool = True
+    compare: str = ""
 
 
 class _LineParser(argparse.ArgumentParser):
@@ -86,6 +87,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--out", default="run", help="the name that the run gets in the notebook (default: run; None after a fault)")
     add("--code", action="store_true", help="also show the PTX and the machine code of each line")
     add("--no-estimate", dest="estimate", action="store_false", help="do not estimate the time of the launch on a GPU")
+    add("--compare", metavar="RUN", help="show what changed since RUN, a run that an earlier cell named with --out")
     add("--help", action="store_true", help="show this text")
     return parser
 
@@ -124,6 +126,7 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
         code=given.code,
         budget=instruction_budget(budget),
         estimate=given.estimate,
+        compare=given.compare or "",
     )
 
 

@@ -44,12 +44,13 @@ def _sizes(given: int | tuple[int, ...]) -> tuple[int, ...]:
 
 class Executed(NamedTuple):
     """What came of a command: ``run`` and ``kernel`` are None after an error. ``before`` has a copy of each array
-    argument as it was before the launch, None for other arguments."""
+    argument as it was before the launch, None for other arguments; ``after`` as it is now."""
 
     report: Report
     run: Run | None
     kernel: Kernel | None
     before: tuple[np.ndarray | None, ...]
+    after: tuple[np.ndarray | None, ...]
 
 
 def execute(command: CudaCommand) -> Executed:
@@ -66,13 +67,13 @@ def execute(command: CudaCommand) -> Executed:
         run = kernel.run(command.grid, command.block, values, command.smem, check=command.check, budget=command.budget)
     except Error as error:
         failure = error
-    after = [None if kernel is None else _on_host(value) for _, value in command.args]
+    after = tuple(None if kernel is None else _on_host(value) for _, value in command.args)
     arrays = tuple(
         array_argument(text, old, new)
         for (text, _), old, new in zip(command.args, before, after, strict=True)
         if old is not None and new is not None
     )
-    return Executed(_report(command, kernel, run, failure, arrays), run, kernel, before)
+    return Executed(_report(command, kernel, run, failure, arrays), run, kernel, before, after)
 
 
 def _on_host(value: Any) -> np.ndarray | None:

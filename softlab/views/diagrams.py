@@ -1,4 +1,4 @@
-"""The plain data of a grid diagram: panels of rows and columns with cells in them, drawn as SVG by ``explorers``.
+"""The plain data of a grid diagram: panels of rows and columns with cells in them, drawn as SVG by ``static/grid.js``.
 
 A diagram is a dict of JSON values: ``title``; ``legend`` [{role, fill, text}]; ``panels`` [{title, columns,
 columnTitle, columnLabels, bands [{columns, text}], rows [{label, mark}], cells}]. A cell: row, column, span (columns),
@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from softlab.views.style import ROLES, Role, ink_on
+
+#: The JavaScript and the style sheet that draw it.
+STATIC = Path(__file__).parent / "static"
 
 
 @dataclass(frozen=True)

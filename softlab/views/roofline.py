@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from softlab.hardware.devices import Device
 from softlab.timing.estimates import Estimate
-from softlab.timing.parameters import parameters
+from softlab.views.roofs import Axes, axes_and_rates, only_device, point_of
 from softlab.views.style import INK, ROLES, SERIES, SKY, layout, stamped
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
-#: FP32 lanes of an SM and schedulers of an SM (CUDA C++ Programming Guide, "Arithmetic Instructions", 9.0).
-_FP32_LANES, _SCHEDULERS = 128, 4
 _FEW_DECADES = 4
-
-
-@dataclass(frozen=True)
-class _Axes:
-    """What a roofline counts: the name of one operation, of 1e9 of them per second, and the roof over all."""
-
-    work: str
-    speed: str
-    peak: float
-    roof: str
-
-    def of(self, found: Estimate) -> float:
-        """How many the launch does."""
-        return found.fp32_operations if self.work == "FP32 operations" else found.instructions
 
 
 def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
@@ -48,12 +30,10 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
     Raises:
         ValueError: no estimates, or several devices.
     """
-    name = _only_device(estimates)
-    p = parameters(Device.named(name))
-    axes = _axes(estimates, p.clock_mhz * 1e6 * p.sm_count / 1e9)
+    name = only_device(estimates)
+    axes, rates = axes_and_rates(estimates)
     peak = axes.peak
-    rates = {"DRAM": p.dram_bytes * p.clock_mhz / 1e3, "L2": p.l2_bytes * p.clock_mhz / 1e3}  # GB/s
-    points = {label: _point(one, axes) for label, one in estimates.items()}
+    points = {label: point_of(one, axes) for label, one in estimates.items()}
     intensities = [x for x, _ in points.values() if x] + [peak / rate for rate in rates.values()]
     low, high = min(intensities) / 8, max(intensities) * 8
     figure = go.Figure(
@@ -77,22 +57,6 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
     return stamped(figure, f"Points: estimates with a {_caches(estimates)} L2 cache. Roofs: the model's figures.")
 
 
-def _axes(estimates: Mapping[str, Estimate], per_second: float) -> _Axes:
-    """What the launches are counted in; ``per_second``: 1e9 cycles per second of all SMs together."""
-    if all(one.fp32_operations for one in estimates.values()):
-        peak = 2 * _FP32_LANES * per_second
-        return _Axes("FP32 operations", "GFLOP/s", peak, f"FP32: {peak / 1e3:.1f} TFLOP/s")
-    peak = _SCHEDULERS * per_second
-    return _Axes("warp instructions", "1e9 warp instructions/s", peak, f"issue: {peak:.0f}e9 warp instructions/s")
-
-
-def _only_device(estimates: Mapping[str, Estimate]) -> str:
-    devices = {one.device for one in estimates.values()}
-    if len(devices) != 1:
-        raise ValueError(f"a roofline is that of one device, got estimates for {sorted(devices) or 'none'}")
-    return devices.pop()
-
-
 def _legend_above(figure: go.Figure) -> None:
     """Put one entry of the legend per line, between title and chart: in one line they would wrap on a narrow page."""
     above = 45 + 20 * len(figure.data)
@@ -112,14 +76,6 @@ def _log_axis(low: float, high: float) -> dict[str, Any]:
 
 def _caches(estimates: Mapping[str, Estimate]) -> str:
     return " or ".join(sorted({one.cache for one in estimates.values()}))
-
-
-def _point(found: Estimate, axes: _Axes) -> tuple[float | None, float | None]:
-    """(operations per byte, 1e9 operations per second); None where there are no bytes, or no operations."""
-    work = axes.of(found)
-    if not work:
-        return None, None
-    return (work / found.dram_bytes if found.dram_bytes else None), work / found.microseconds / 1e3
 
 
 def _roof(kind: str, rate: float, peak: float, low: float) -> go.Scatter:
@@ -142,7 +98,7 @@ def _flat(label: str, y: float, low: float, high: float, dash: str, colour: str)
 
 
 def _mark(
-    label: str, found: Estimate, point: Sequence[float | None], span: tuple[float, float], axes: _Axes, k: int
+    label: str, found: Estimate, point: Sequence[float | None], span: tuple[float, float], axes: Axes, k: int
 ) -> go.Scatter:
     """A kernel's point; a dotted line at its speed where it moves no bytes of DRAM."""
     x, y = point

@@ -1,6 +1,7 @@
 """Still pictures of the diagrams that widgets draw: grids of lanes, butterflies, panes of source.
 
-They draw the same data as the JavaScript in ``softlab/explorers/static``, with its measures.
+They draw the same data as the JavaScript in ``softlab/views/static`` and ``softlab/explorers/static``, with its
+measures.
 """
 
 from __future__ import annotations
