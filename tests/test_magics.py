@@ -323,6 +323,17 @@ def test_collect_and_no_check_are_two_things(shell):
     assert read_command("--args x --collect", COPY, {"x": 1}).check == "collect"
 
 
+def test_the_stepper_follows_the_report_also_after_a_fault(shell, names):
+    report, stepper = displayed(shell, "--grid 4 --block 32 --args x,y,n --step")
+    assert "copy ran" in report["text/plain"]
+    assert stepper["text/plain"].startswith("StepperExplorer(block=0, kernel='copy', shared_row=0, step=0")
+    report, stepper = displayed(shell, "--block 32 --args x,y,n --step", COPY.replace("y[i]", "y[i + 99]"))
+    assert "global-out-of-bounds" in report["text/plain"]
+    assert stepper["text/plain"].startswith("StepperExplorer(")
+    _, sentence = displayed(shell, "--grid 4 --block 32 --args x,x[4:],96 --step")
+    assert sentence["text/plain"] == "No stepper: two arguments share memory, and it works on copies."
+
+
 def estimated(shell, line: str, cell: str = COPY) -> str:
     """The text of the estimate that ends the report; "" without one."""
     return "".join(one["text/plain"] for one in displayed(shell, line, cell, estimates=True))

@@ -16,6 +16,7 @@ from softlab.explorers.plans import PlanExplorer
 from softlab.explorers.questions import Prediction
 from softlab.explorers.shuffles import ShuffleExplorer
 from softlab.explorers.source import SourceExplorer
+from softlab.explorers.stepper import StepperExplorer
 from softlab.explorers.timeline import TimelineExplorer
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Prediction",
     "ShuffleExplorer",
     "SourceExplorer",
+    "StepperExplorer",
     "TimelineExplorer",
     "example_row",
     "show",

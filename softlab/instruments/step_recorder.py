@@ -1,4 +1,4 @@
-"""Records what one warp does, instruction by instruction: the observer behind :mod:`softlab.instruments.recording`."""
+"""Records what one warp does, instruction by instruction: the observer of :mod:`softlab.instruments.step_record`."""
 
 from __future__ import annotations
 

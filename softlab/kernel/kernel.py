@@ -32,7 +32,7 @@ from softlab.traces import Run
 
 if TYPE_CHECKING:
     from softlab.hardware.devices import Device
-    from softlab.instruments.recording import Recording
+    from softlab.instruments.step_record import StepRecord
     from softlab.kernel.emulation import EmulatedKernel
     from softlab.timing.estimates import Estimate
     from softlab.timing.what_if import WhatIf
@@ -359,7 +359,7 @@ class Kernel:
         warp: int = 0,
         limit: int | None = None,
         cooperative: bool = False,
-    ) -> Recording:
+    ) -> StepRecord:
         """Run the kernel in the emulator and record each PTX instruction of one warp. The arrays stay as they are.
 
         >>> record = kernel.steps(1, 64, (x, y, 64), warp=1)
@@ -375,7 +375,7 @@ class Kernel:
             TypeError, ValueError: as for :meth:`run`; or the launch has no such block or warp. A fault of the kernel is
                 not raised: the record ends there, and its ``fault`` says what it was.
         """
-        from softlab.instruments.recording import MOST_STEPS, record
+        from softlab.instruments.step_record import MOST_STEPS, record
 
         shape = LaunchShape.of(grid, block, smem)
         check_launch(self.program, shape)

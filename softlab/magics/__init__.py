@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from softlab.kernel import Kernel
-from softlab.magics.command import UsageError, argument_parser, only_kernel, read_command
+from softlab.magics.command import CudaCommand, UsageError, argument_parser, only_kernel, read_command
 from softlab.magics.comparing import comparison, earlier_run, keep_results
-from softlab.magics.estimating import estimate_card
+from softlab.magics.estimating import EstimateCard, estimate_card
 from softlab.magics.execution import command_of, execute
 from softlab.traces import Run
 from softlab.views.estimates import ESTIMATE
@@ -54,8 +58,25 @@ def _cuda(ipython: Any, line: str, cell: str) -> None:
         display(comparison(earlier, run))
     if command.code and kernel is not None and run is not None:
         display(_listing_html(kernel, run), raw=True)
+    if command.step and kernel is not None:
+        display(_stepper(command, kernel, before))
     if command.estimate and kernel is not None and run is not None:
         display(estimate_card(command, kernel, run, before), metadata={ESTIMATE: True})
+
+
+def _stepper(command: CudaCommand, kernel: Kernel, before: Sequence[Any]) -> Any:
+    """The stepper of a launch, also of one that ended with a fault; or a sentence that says why there is none."""
+    from softlab.errors import Error
+    from softlab.explorers import StepperExplorer
+
+    args = [value if old is None else old for (_, value), old in zip(command.args, before, strict=True)]
+    arrays = [value for (_, value), old in zip(command.args, before, strict=True) if isinstance(value, np.ndarray)]
+    if any(np.may_share_memory(a, b) for a, b in combinations(arrays, 2)):
+        return EstimateCard(("No stepper: two arguments share memory, and it works on copies.",))
+    try:
+        return StepperExplorer.of(kernel, command.grid, command.block, args, command.smem)
+    except Error as error:
+        return EstimateCard((f"No stepper: {str(error).partition(chr(10))[0].rstrip('.')}.",))
 
 
 def _exercise(ipython: Any, line: str, cell: str) -> None:

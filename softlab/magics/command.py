@@ -32,7 +32,8 @@ class CudaCommand:
     """A ``%%cuda`` line, read: the kernel's ``source``, ``file`` and ``name``, and how to launch it.
 
     args: (expression, value) of each argument. budget: as for :meth:`softlab.Kernel.run`. estimate: whether the report
-    ends with the estimated time. compare: the name of an earlier run to compare with, "" for none.
+    ends with the estimated time. compare: the name of an earlier run to compare with, "" for none. step: whether the
+    stepper follows it.
     """
 
     source: str
@@ -51,6 +52,7 @@ class CudaCommand:
     budget: int = INSTRUCTION_BUDGET
     estimate: bool = True
     compare: str = ""
+    step: bool = False
 
 
 class _LineParser(argparse.ArgumentParser):
@@ -86,6 +88,8 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--file", help="take the source from this file instead of the cell")
     add("--out", default="run", help="the name that the run gets in the notebook (default: run; None after a fault)")
     add("--code", action="store_true", help="also show the PTX and the machine code of each line")
+    add("--step", action="store_true", help="also show the launch instruction by instruction, forwards and backwards: "
+        "the registers of a warp, shared memory, and where each value comes from")  # fmt: skip
     add("--no-estimate", dest="estimate", action="store_false", help="do not estimate the time of the launch on a GPU")
     add("--compare", metavar="RUN", help="show what changed since RUN, a run that an earlier cell named with --out")
     add("--help", action="store_true", help="show this text")
@@ -127,6 +131,7 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
         budget=instruction_budget(budget),
         estimate=given.estimate,
         compare=given.compare or "",
+        step=given.step,
     )
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from softlab.explorers.diagrams import ButterflyDiagram, GridDiagram
 from softlab.explorers.source import SourcePanes
+from softlab.explorers.stepper import StepperPanes
 
 SOFTLAB = Path(__file__).resolve().parents[2] / "softlab"
-WIDGETS = (GridDiagram, ButterflyDiagram, SourcePanes)
+WIDGETS = (GridDiagram, ButterflyDiagram, SourcePanes, StepperPanes)
 
 
 @pytest.mark.parametrize("widget", WIDGETS)

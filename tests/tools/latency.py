@@ -47,6 +47,15 @@ class Move:
     most: float = 100.0
 
 
+#: A record of 100 000 steps, which the stepper goes through from its middle.
+_LONG_RUN = """
+import numpy, softlab
+loop = softlab.Kernel('extern "C" __global__ void loop(float* y, int n) {'
+    ' __shared__ float part[1024]; float v = y[0]; _Pragma("unroll 1")'
+    ' for (int i = 0; i < n; ++i) { part[threadIdx.x] = v; v = v * 0.5f + __shfl_xor_sync(~0u, v, 1); }'
+    ' y[threadIdx.x] = v + part[31 - threadIdx.x]; }', "loop")
+StepperExplorer.of(loop, 1, 32, (numpy.ones(32, numpy.float32), 20_000), step=50_000, limit=100_000)"""
+
 #: Explorers whose first slider is not the control to move, or that run their kernel again at each step.
 MOVED = {
     "Bank": Move("BankExplorer(cols=4000, pack=2)", most=150.0),
@@ -56,6 +65,7 @@ MOVED = {
     "Occupancy": Move("OccupancyExplorer(threads=250, registers=40, smem=8192)"),
     "Pack": Move("PackExplorer(cols=700, pack=2)", most=150.0),
     "Shuffle": Move(turn=4),
+    "Stepper": Move(_LONG_RUN),
     "Source": Move(control=".softlab-code", keys=("ArrowUp", "ArrowDown"), turn=4),
 }
 

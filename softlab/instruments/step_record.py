@@ -22,15 +22,17 @@ from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.machine.faults import Index3, source_line
+from softlab.emulator.machine.flow import uses_and_definitions
 from softlab.emulator.machine.machine import run
 from softlab.emulator.machine.prepare import VariableValues, prepare
 from softlab.emulator.machine.stepping import SteppedProgram, written
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.syntax import DTYPES
 from softlab.errors import KernelFault
 from softlab.instruments.address_names import AddressNames
 from softlab.instruments.register_names import shown_types, source_names
-from softlab.instruments.source_names import Parameter, parameters
+from softlab.instruments.source_names import Parameter, parameters, shared_symbol
 from softlab.instruments.step_recorder import SPACES, RecordFull, StepRecorder
 
 #: Steps that a record has at most, unless asked otherwise: about 90 MB.
@@ -57,7 +59,7 @@ class RegisterState:
 class SharedState:
     """The shared memory of the block as the warp sees it after ``position`` steps.
 
-    data: (bytes,) uint8; store: (bytes,) int64, the row of ``Recording.stores`` that wrote each byte, -1 for none.
+    data: (bytes,) uint8; store: (bytes,) int64, the row of ``StepRecord.stores`` that wrote each byte, -1 for none.
     """
 
     position: int
@@ -66,7 +68,7 @@ class SharedState:
 
 
 @dataclass(frozen=True)
-class Recording:
+class StepRecord:
     """What one warp of a run did. Steps count from 0; a position is a number of steps that have been made.
 
     block, warp: linear index of the block in the grid, and of the warp in the block; grid, threads: of the launch.
@@ -149,6 +151,28 @@ class Recording:
         self._apply(start, stop, data, store)
         return SharedState(position, data, store)
 
+    def shared_name(self, address: int, width: int) -> str:
+        """An address in shared memory as the source names it."""
+        key = address, width
+        if key not in self._shared_names:
+            self._shared_names[key] = shared_symbol(self.image, address, width) or f"byte {address}"
+        return self._shared_names[key]
+
+    def stored_type(self, row: int) -> np.dtype:
+        """How to read the bytes of a store: by its own type, else by that of the register that it stores.
+
+        Float where neither is known: of asynchronous copies, and of bytes that nobody has written (``row`` -1).
+        """
+        instruction = self.image.instructions[int(self.stores["instruction"][row])] if row >= 0 else None
+        if instruction is None or not instruction.types or instruction.opcode in ("cp", "stmatrix"):
+            return np.dtype(np.float32)
+        kind = DTYPES[instruction.types[-1]]
+        if instruction.types[-1][0] != "b":
+            return kind
+        uses = uses_and_definitions(instruction)[0]
+        shown = (self.types[self.registers.index(name)] for name in reversed(uses))
+        return next((one for one in shown if one.itemsize == kind.itemsize), kind)
+
     def position_at(self, tick: int) -> int:
         """The steps that this warp has made when the block's clock shows ``tick``."""
         return int(np.searchsorted(self.steps["tick"], tick))
@@ -211,6 +235,10 @@ class Recording:
         store[address] = np.repeat(rows, width)
 
     @cached_property
+    def _shared_names(self) -> dict[tuple[int, int], str]:
+        return {}
+
+    @cached_property
     def addresses(self) -> AddressNames:
         """The names of addresses."""
         return AddressNames(self.image, self.program.source, self.program.file, self.parameters)
@@ -249,7 +277,7 @@ def record(
     cooperative: bool = False,
     variables: VariableValues | None = None,
     budget: int = INSTRUCTION_BUDGET,
-) -> Recording:
+) -> StepRecord:
     """Run a kernel in the emulator and record each step of one warp. The arrays and variables stay as they are.
 
     :meth:`softlab.Kernel.steps` is the same for a kernel, with its checks of the arguments.
@@ -293,7 +321,7 @@ def record(
             recorder.end()
             fault = str(error)
     named, types = parameters(program.source, program.name), shown_types(stepped.image)
-    return Recording(
+    return StepRecord(
         program, of, warp, grid, threads, launch.shared_bytes, truncated, fault, tuple(recorder.notes), stepped.image,
         lines=tuple(source_line(i.frames, program.file) or 0 for i in instructions),
         registers=tuple(numbers),

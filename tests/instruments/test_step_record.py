@@ -11,8 +11,8 @@ from softlab import Kernel
 from softlab.emulator.machine import machine
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.machine.prepare import prepare
-from softlab.instruments import recording as module
-from softlab.instruments.recording import Recording
+from softlab.instruments import step_record as module
+from softlab.instruments.step_record import StepRecord
 from softlab.instruments.value_origins import Source, memory_source, origin, register_source
 from softlab.kernel.emulation import EmulatedKernel
 
@@ -54,13 +54,13 @@ def kernel(name: str) -> Kernel:
 
 
 @pytest.fixture(scope="module")
-def sums() -> tuple[Recording, np.ndarray]:
+def sums() -> tuple[StepRecord, np.ndarray]:
     """Warp 1 of block 1 of two, and the input."""
     x = np.random.default_rng(3).random(128, dtype=np.float32)
     return kernel("block_sum").steps(2, 64, (x, np.zeros(128, np.float32), 120), of=1, warp=1), x
 
 
-def shown(record: Recording, name: str, position: int) -> np.ndarray:
+def shown(record: StepRecord, name: str, position: int) -> np.ndarray:
     """A register in its own type."""
     number = record.registers.index(name)
     kind = record.types[number]
@@ -68,7 +68,7 @@ def shown(record: Recording, name: str, position: int) -> np.ndarray:
     return bits.astype(bool) if kind.kind == "b" else bits.astype(f"u{kind.itemsize}").view(kind)
 
 
-def step_of(record: Recording, text: str, number: int = -1) -> int:
+def step_of(record: StepRecord, text: str, number: int = -1) -> int:
     """A step whose instruction begins so."""
     return [step for step in range(len(record)) if record.text(step).startswith(text)][number]
 
@@ -170,7 +170,7 @@ def test_shuffles_accesses_and_results_are_those_of_a_run(sums):
     assert record.accesses["lanes"][first] == (1 << 24) - 1  # n = 120
 
 
-def leaves(record: Recording, source: Source) -> set[str]:
+def leaves(record: StepRecord, source: Source) -> set[str]:
     """All that a value depends on in the end, without guards and addresses."""
     found, left, seen = set(), [source], set()
     while left:
@@ -199,7 +199,7 @@ def test_a_sum_comes_from_all_numbers_that_were_added(sums):
     assert "as it was before the launch" in origin(record, x5).note
 
 
-def loaded(record: Recording) -> str:
+def loaded(record: StepRecord) -> str:
     """The register into which x is loaded."""
     step = step_of(record, "ld.global", 0)
     return record.image.instructions[record.steps["instruction"][step]].operands[0].name
