@@ -21,8 +21,10 @@ from softlab.workbench.figures import AccessFigures, access_figures
 _RATIO, _SHARE = 1.2, 0.02
 #: How often a block loads each sector before it is told to keep it, and the share of all loaded sectors.
 _RELOADS, _RELOAD_SHARE = 4.0, 0.1
-#: Turns per atomic of a warp, lanes of 32 that work, and warps of those that an SM holds.
-_TURNS, _LANES, _OCCUPANCY = 4.0, 24.0, 0.25
+#: Passes per atomic of a warp from which a rule speaks. 32 neighbouring elements take up to 8 sectors of global memory.
+_SHARED_PASSES, _SECTORS = 4.0, 9.0
+#: Lanes of 32 that work, and share of the warps that an SM holds, below which a rule speaks.
+_LANES, _OCCUPANCY = 24.0, 0.25
 _BANK_ROW = BANKS * BANK_BYTES
 
 
@@ -172,8 +174,8 @@ def _contended_atomics(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator
             ("global_reduction", "requests", "sectors"),
         ):
             count, taken = counters[f"{space}_{requests}"], counters[f"{space}_{turns}"]
-            if count and taken / count >= _TURNS:
-                memory = "shared" if space.startswith("shared") else "global"
+            memory = "shared" if space.startswith("shared") else "global"
+            if count and taken / count >= (_SHARED_PASSES if memory == "shared" else _SECTORS):
                 yield Advice(
                     "contended-atomics", line,
                     f"an atomic of a warp on {memory} memory takes {taken / count:.3g} {turns}. Where lanes meet at "

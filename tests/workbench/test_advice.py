@@ -91,9 +91,10 @@ def test_fields_of_a_struct_want_arrays_of_their_own() -> None:
 
 
 def test_atomics_that_meet() -> None:
-    one_bin = run("counts", 1, integers=np.arange(1 << 12))
+    side_by_side = run("counts", 1 << 12, integers=np.arange(1 << 12))
+    assert side_by_side.counters["global_reduction_sectors"] == 4 * side_by_side.counters["global_reduction_requests"]
+    assert "contended-atomics" not in rules(side_by_side)
     assert "contended-atomics" in rules(run("counts", 32 * 64, integers=np.arange(1 << 12) * 64))
-    assert one_bin.counters["global_reduction_requests"]
 
 
 def test_a_small_block_has_idle_lanes() -> None:
