@@ -4,8 +4,7 @@ A cubin of NVRTC's ``-lineinfo`` holds two line tables: one to the CUDA source, 
 (section ``.nv_debug_line_sass``). So each machine instruction knows the one PTX line it was made from. That makes a
 comparison of PTX and machine code exact, where it would otherwise be a guess by offsets and widths.
 
-SASS, the text that ``nvdisasm`` prints, is described in NVIDIA's *CUDA Binary Utilities*. What an access moves is
-read from its mnemonic: ``LDS.64``, ``STS.U16``, ``LDG.E.128`` (4 bytes per lane where no width is named).
+SASS, the text that ``nvdisasm`` prints, is described in NVIDIA's *CUDA Binary Utilities*.
 """
 
 from __future__ import annotations
@@ -18,14 +17,13 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from softlab.cuda import control_codes
 from softlab.cuda.cache import read_text, write_text
 from softlab.cuda.compile import Program, cache_folder
-from softlab.cuda.control_codes import ControlCode
+from softlab.cuda.machine_instructions import Disassembly, MachineFunction, MachineInstruction
 from softlab.errors import Error
 
 #: Raise when the options of nvdisasm change.
@@ -39,111 +37,6 @@ _SECONDS = 60
 
 class DisassemblyError(Error):
     """``nvdisasm`` is missing or refuses a cubin; the message says how to install it, or what it said."""
-
-
-@dataclass(frozen=True, slots=True)
-class MachineInstruction:
-    """One SASS instruction.
-
-    ``address`` in its function, in bytes; ``text`` as printed, guard included; ``opcode`` the first word ("LDS") and
-    ``modifiers`` what follows it ("64"); ``guard`` the predicate register of ``@P0`` ("" for none) and ``negated`` for
-    ``@!P0``; ``operands`` as printed; ``targets`` the addresses that a branch names; ``ptx_line`` the line of the PTX
-    it was made from, from 1 (0: not known); ``frames`` its lines in the source, innermost call first, as (file, line);
-    ``encoding`` its 128 bits (None: not printed); ``control`` its control code, None if the encoding is not known or
-    the architecture's layout is not confirmed (:mod:`softlab.cuda.control_codes`).
-    """
-
-    address: int
-    text: str
-    opcode: str
-    modifiers: tuple[str, ...]
-    guard: str
-    negated: bool
-    operands: tuple[str, ...]
-    targets: tuple[int, ...]
-    ptx_line: int
-    frames: tuple[tuple[str, int], ...]
-    encoding: int | None = None
-    control: ControlCode | None = None
-
-    @property
-    def space(self) -> str:
-        """ "shared", "global", "local", "generic" or "constant" for a load or store, else ""."""
-        return _ACCESSES.get(self.opcode, ("", False))[0]
-
-    @property
-    def store(self) -> bool:
-        """Whether it is a store."""
-        return _ACCESSES.get(self.opcode, ("", False))[1]
-
-    @property
-    def width(self) -> int:
-        """Bytes per lane that a load or store moves; 0 for other instructions."""
-        if not self.space:
-            return 0
-        return next((_WIDTHS[m] for m in self.modifiers if m in _WIDTHS), 4)
-
-    @property
-    def base(self) -> str:
-        """The registers of its address as printed ("R4", "R2.64", "UR5"), "" where there is none."""
-        return self._address[0]
-
-    @property
-    def offset(self) -> int:
-        """The constant that is added to them, in bytes."""
-        return self._address[1]
-
-    @property
-    def _address(self) -> tuple[str, int]:
-        address = next((found for o in self.operands if (found := _ADDRESS.search(o))), None)
-        if address is None:
-            return "", 0
-        parts = address.group(1).split("+")
-        numbers = [part for part in parts if _NUMBER.fullmatch(part)]
-        return "+".join(part for part in parts if part not in numbers), sum(int(n, 0) for n in numbers)
-
-
-@dataclass(frozen=True, slots=True)
-class MachineFunction:
-    """A kernel or device function of the cubin, with its instructions in order of address."""
-
-    name: str
-    instructions: tuple[MachineInstruction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Disassembly:
-    """The machine code of a program: every function of its cubin; ``entry`` is the kernel's name among them."""
-
-    arch: str
-    entry: str
-    functions: tuple[MachineFunction, ...]
-
-    @property
-    def kernel(self) -> MachineFunction:
-        """The kernel itself."""
-        return next(f for f in self.functions if f.name == self.entry)
-
-
-#: Opcode -> (space, whether it stores).
-_ACCESSES = {
-    "LDS": ("shared", False),
-    "STS": ("shared", True),
-    "LDSM": ("shared", False),
-    "STSM": ("shared", True),
-    "LDG": ("global", False),
-    "STG": ("global", True),
-    "LDL": ("local", False),
-    "STL": ("local", True),
-    "LD": ("generic", False),
-    "ST": ("generic", True),
-    "LDC": ("constant", False),
-    "LDCU": ("constant", False),
-    "ULDC": ("constant", False),
-}
-_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
-_ADDRESS = re.compile(r"\[([^\[\]]*)\]$")
-_NUMBER = re.compile(r"-?0x[0-9a-f]+|-?\d+")
 
 
 def find_nvdisasm() -> Path | None:
@@ -179,11 +72,6 @@ def _tool() -> tuple[Path, str] | None:
         return None
     state = path.stat()
     return path, f"{state.st_size} {state.st_mtime_ns}"
-
-
-def disassembler_found() -> bool:
-    """Whether :func:`disassemble` has what it needs."""
-    return _tool() is not None
 
 
 def disassemble(program: Program, *, cache: bool = True) -> Disassembly:

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from itertools import takewhile
 
-from softlab.cuda.disassembly import MachineInstruction
+from softlab.cuda.machine_instructions import MachineInstruction
 
 
 def opcodes(names: str) -> tuple[str, ...]:

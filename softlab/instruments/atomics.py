@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.cuda.disassembly import Disassembly, MachineInstruction
+from softlab.cuda.machine_instructions import Disassembly, MachineInstruction
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.instruments.banks import BANK_BYTES, BANKS, WARP, wavefronts_and_conflicts

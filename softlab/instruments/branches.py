@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from softlab.cuda.disassembly import MachineInstruction
+from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.emulator.machine.flow import Block
 from softlab.emulator.ptx.linker import Image
 from softlab.instruments.control import ControlGraph

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.cuda.disassembly import Disassembly, MachineInstruction
+from softlab.cuda.machine_instructions import Disassembly, MachineInstruction
 from softlab.emulator.machine.flow import Block
 from softlab.emulator.ptx.linker import Image
 from softlab.instruments.branches import PtxBranches

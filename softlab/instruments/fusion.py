@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from softlab.cuda.disassembly import MachineInstruction
+from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.emulator.machine.flow import Block, uses_and_definitions
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Address, Instruction, Operand, Register, Symbol

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from softlab.cuda.disassembly import MachineFunction, MachineInstruction
+from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.emulator.machine.flow import Block
 from softlab.emulator.ptx.linker import Image
 from softlab.instruments.control import ControlGraph

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from softlab.cuda.compile import Program
-from softlab.cuda.disassembly import Disassembly, DisassemblyError, MachineInstruction, disassemble
+from softlab.cuda.disassembly import DisassemblyError, disassemble
+from softlab.cuda.machine_instructions import Disassembly, MachineInstruction
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
 from softlab.instruments.scoreboards import waits

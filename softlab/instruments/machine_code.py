@@ -45,7 +45,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from softlab.cuda.disassembly import Disassembly, MachineInstruction
+from softlab.cuda.machine_instructions import Disassembly, MachineInstruction
 from softlab.emulator.lanes import Value
 from softlab.emulator.machine.flow import Block
 from softlab.emulator.ptx.linker import Image

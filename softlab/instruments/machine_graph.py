@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from softlab.cuda.disassembly import MachineFunction, MachineInstruction
+from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.instruments.control import ControlGraph
 
 #: SASS opcodes after which control does not go to the next instruction, and those that leave the function. BREAK is

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from softlab.cuda.disassembly import MachineInstruction
+from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.cuda.registers import opcodes
 
 _JUMPS = frozenset(opcodes("BRA JMP BRX BRXU JMX JMXU WARPSYNC"))

@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from softlab.cuda.control_codes import SCOREBOARDS, ControlCode
-from softlab.cuda.disassembly import MachineFunction, MachineInstruction
+from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.cuda.registers import Registers, opcodes, registers
 from softlab.instruments.machine_paths import MachinePaths
 

@@ -41,14 +41,18 @@ from softlab.traces import Accesses, Buffer, Run, Shuffles
 class EmulationOptions:
     """How to run: the keywords of :meth:`softlab.Kernel.run` that concern the emulator."""
 
-    check: bool
-    collect: bool
+    check: bool | str
     record: bool
     blocks: Sequence[int]
     budget: int
     warp_order: Sequence[int] | None
     cooperative: bool
     compiled: Choice | None
+
+    @property
+    def collect(self) -> bool:
+        """Whether faults are collected, and none is raised."""
+        return self.check == "collect"
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ class EmulatedKernel:
             shape.smem,
             file=file,
             sm_count=Device.named(self._compiled.arch).sm_count,
-            check=options.check,
+            check=bool(options.check),
             budget=options.budget,
             warp_order=warp_order(options.warp_order, shape.block),
             cooperative=options.cooperative,

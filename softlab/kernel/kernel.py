@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -25,6 +24,7 @@ from softlab.kernel.limits import (
     recorded_blocks,
 )
 from softlab.kernel.on_gpu import GpuKernel, is_on_gpu
+from softlab.kernel.options import check_choice, check_options
 from softlab.kernel.progress import ProgressBar
 from softlab.kernel.records import Launched
 from softlab.kernel.variables import Variables, VariableStore
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from softlab.kernel.emulation import EmulatedKernel
     from softlab.timing.estimates import Estimate
     from softlab.timing.what_if import WhatIf
-
-
-#: Options that name an architecture (NVRTC, "Supported Compile Options").
-_ARCHITECTURE_OPTION = re.compile(r"(-arch|--gpu-architecture|-gencode|--generate-code)([ =].*)?")
 
 
 class Kernel:
@@ -75,7 +71,7 @@ class Kernel:
         options: Sequence[str] = (),
         file: str = "kernel.cu",
     ) -> None:
-        _check_options(options)
+        check_options(options)
         self.program = compile_program(source, name, arch=arch, options=options, file=file)
         begin_disassembly(self.program)
 
@@ -105,7 +101,7 @@ class Kernel:
                 host code.
             OSError: the file cannot be read.
         """
-        _check_options(options)
+        check_options(options)
         kernel = cls.from_program(compile_file(path, name, arch=arch, options=options))
         begin_disassembly(kernel.program)
         return kernel
@@ -259,10 +255,8 @@ class Kernel:
             TypeError, ValueError: arguments that do not fit the parameters, or a launch over the device's limits.
             Error: a cooperative launch of more blocks than the GPU holds at once.
         """
-        if compiled not in (None, "none", "hot", "all"):
-            raise ValueError(f'compiled = {compiled!r}: it must be "none", "hot" or "all"')
-        if check not in (True, False, "collect"):
-            raise ValueError(f'check = {check!r}: it must be True, False or "collect"')
+        check_choice("compiled", compiled, (None, "none", "hot", "all"))
+        check_choice("check", check, (True, False, "collect"))
         shape = LaunchShape.of(grid, block, smem)
         check_launch(self.program, shape)
         args = checked_arguments(self.program, args, self.layouts)
@@ -274,17 +268,8 @@ class Kernel:
         from softlab.emulator.machine import machine
         from softlab.kernel.emulation import EmulationOptions
 
-        recorded = recorded_blocks(blocks, shape.grid)
-        options = EmulationOptions(
-            bool(check),
-            check == "collect",
-            record,
-            recorded,
-            instruction_budget(budget),
-            warp_order,
-            cooperative,
-            compiled,
-        )
+        recorded, most = recorded_blocks(blocks, shape.grid), instruction_budget(budget)
+        options = EmulationOptions(check, record, recorded, most, warp_order, cooperative, compiled)
         emulation = self._emulated.prepare(shape, args, options, self.variables)
         with ProgressBar(emulation.launch.blocks) as progress:
             lane_instructions = machine.run(emulation.launch, progress)
@@ -408,15 +393,3 @@ class Kernel:
     @cached_property
     def _gpu(self) -> GpuKernel:
         return GpuKernel(self.program, self._emulated.program.image, self.variables)
-
-
-def _check_options(options: Sequence[str]) -> None:
-    """Refuse what the compiler would take in another sense than the caller."""
-    if isinstance(options, str):
-        raise TypeError(f"options is the string {options!r}: give a sequence of options, such as [{options!r}]")
-    for option in options:
-        if _ARCHITECTURE_OPTION.fullmatch(option):
-            raise ValueError(
-                f"options has {option!r}: give the architecture as arch='sm_80', so that the run, its counters and "
-                "its limits are those of that architecture"
-            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -191,6 +191,3 @@ def keep(machine: Machine, old: Value, active: np.ndarray, dtype: np.dtype | typ
     if active.all():
         return np.empty(active.shape, dtype)
     return np.array(now.spread(old))
-
-
-Loader = Callable[[list], None]

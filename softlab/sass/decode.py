@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softlab.cuda.control_codes import ControlCode
-from softlab.cuda.disassembly import Disassembly, MachineFunction, MachineInstruction
+from softlab.cuda.machine_instructions import Disassembly, MachineFunction, MachineInstruction
 from softlab.errors import UnsupportedInstruction
 
 #: Bytes of an instruction.

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.compile import Program
-from softlab.cuda.disassembly import MachineFunction, disassemble
+from softlab.cuda.disassembly import disassemble
+from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
 from softlab.hardware.occupancies import occupancy
 from softlab.sass.streams import WarpStream

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from softlab.cuda.disassembly import MachineFunction, MachineInstruction
+from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.errors import Error
 from softlab.timing.parameters import Parameters
 

@@ -12,7 +12,7 @@ from html import escape
 
 import numpy as np
 
-from softlab.cuda.disassembly import MachineInstruction
+from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.hardware.devices import Device
 from softlab.sass.streams import Kind, Space, WarpStream
 from softlab.timing.estimates import Estimate

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.cuda.disassembly import MachineInstruction
+from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.sass.streams import Kind, Space, WarpStream
 
 #: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by; of an atomic: its code)

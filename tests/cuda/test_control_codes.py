@@ -14,7 +14,7 @@ from tests.instruments.machine_programs import RARE, fast, few, gallery
 
 #: The bits of the control code in an encoding.
 FIELDS = ((1 << 21) - 1) << 105
-needs_nvdisasm = pytest.mark.skipif(not disassembly.disassembler_found(), reason="needs nvdisasm")
+needs_nvdisasm = pytest.mark.skipif(not disassembly.find_nvdisasm(), reason="needs nvdisasm")
 
 
 def check(program) -> int:

@@ -11,7 +11,7 @@ from softlab.cuda import disassembly
 from softlab.cuda.compile import compile_program
 from softlab.cuda.disassembly import DisassemblyError, begin_disassembly, disassemble, parse_disassembly
 
-pytestmark = pytest.mark.skipif(not disassembly.disassembler_found(), reason="needs nvdisasm")
+pytestmark = pytest.mark.skipif(not disassembly.find_nvdisasm(), reason="needs nvdisasm")
 
 SOURCE = r"""
 __device__ inline float doubled(float value) {

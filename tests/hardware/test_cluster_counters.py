@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from softlab.cuda.disassembly import disassembler_found
+from softlab.cuda.disassembly import find_nvdisasm
 from softlab.kernel import Kernel
 from tests.hardware.cluster_cases import RECORDING, ClusterCase, cluster_cases
 
@@ -30,7 +30,7 @@ METRICS = {
 #: Where the machine code does what cannot be told from it: a float addition there is a loop of a load and a
 #: compare-and-swap.
 NOT_COMPARED = {"add words": {"dshared_load_requests", "dshared_load_sectors"}}
-needs_nvdisasm = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+needs_nvdisasm = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import dataclasses
 
 import pytest
 
-from softlab.cuda.disassembly import disassembler_found
+from softlab.cuda.disassembly import find_nvdisasm
 from softlab.kernel import Kernel
 from tests.hardware.cases import CounterCase, all_cases
 from tests.hardware.compare import COMPARED, emulate
@@ -33,7 +33,7 @@ _SOFTMAX = (
 )
 _GALLERY = [name for name in CASES if "softmax" not in name and "layout" not in name]
 RUN = {name: CASES[name] for name in (*_GALLERY, *_SOFTMAX)}
-needs_nvdisasm = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+needs_nvdisasm = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from softlab.cuda.disassembly import disassembler_found
+from softlab.cuda.disassembly import find_nvdisasm
 from tests.hardware.cases import CounterCase
 from tests.hardware.compare import emulate
 from tests.hardware.machine_cases import machine_cases
@@ -31,7 +31,7 @@ _WITHIN = {
     "continue and break 40": 0.0002,
     "calls 7": 0.008,
 }
-needs_nvdisasm = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+needs_nvdisasm = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.cuda.disassembly import disassembler_found
+from softlab.cuda.disassembly import find_nvdisasm
 from softlab.instruments.control import ControlGraph
 from softlab.instruments.listing import listing
 from softlab.kernel import Kernel
 
-needs_nvdisasm = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm")
+needs_nvdisasm = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm")
 
 
 def run(body: str, *, block: int = 64, parameters: str = "", arguments: tuple = (), elements: int = 1024):

@@ -10,13 +10,14 @@ import pytest
 from softlab.cuda import disassembly
 from softlab.cuda.compile import compile_program
 from softlab.cuda.control_codes import CONFIRMED, ControlCode, decode
-from softlab.cuda.disassembly import MachineFunction, disassemble, parse_disassembly
+from softlab.cuda.disassembly import disassemble, parse_disassembly
+from softlab.cuda.machine_instructions import MachineFunction
 from softlab.instruments import scoreboards
 from softlab.instruments.machine_paths import MachinePaths
 from softlab.instruments.scoreboards import coverage
 from tests.instruments.machine_programs import fast, few, gallery
 
-pytestmark = pytest.mark.skipif(not disassembly.disassembler_found(), reason="needs nvdisasm")
+pytestmark = pytest.mark.skipif(not disassembly.find_nvdisasm(), reason="needs nvdisasm")
 
 ARCH = "sm_90"
 PLAIN = ControlCode(1, True, None, None, 0, 0)

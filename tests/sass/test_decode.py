@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from softlab.cuda.disassembly import disassemble, disassembler_found
+from softlab.cuda.disassembly import disassemble, find_nvdisasm
 from softlab.errors import Error
 from softlab.kernel import Kernel
 from softlab.sass import registry
@@ -19,7 +19,7 @@ extern "C" __global__ void some(const float* x, double* y, int n, float f) {
 }"""
 
 
-@pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+@pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 def test_operands_of_a_kernel():
     code = decode(disassemble(Kernel(SOURCE, "some").program)).instructions
     assert [i.index for i in code] == list(range(len(code)))
@@ -41,7 +41,7 @@ def test_operands_of_a_kernel():
     assert load.control is not None
 
 
-@pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+@pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 def test_a_branch_names_the_instruction_it_leads_to():
     source = 'extern "C" __global__ void loop(int* x, int n) { while (n > 0) { n -= x[n]; x[0] += n; } }'
     code = decode(disassemble(Kernel(source, "loop").program)).instructions

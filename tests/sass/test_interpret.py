@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.cuda.disassembly import disassembler_found
+from softlab.cuda.disassembly import find_nvdisasm
 from softlab.errors import KernelFault, UnsupportedInstruction
 from softlab.kernel import Kernel
 from softlab.sass import Kind, Space, interpret
@@ -15,7 +15,7 @@ from tests.hardware.record import recording
 from tests.hardware.record_machine import recording as recording_of_machine
 from tests.sass.recorded import held_to_both
 
-pytestmark = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
 MACHINE_CASES = {case.name: case for case in machine_cases()}
 CASES = {case.name: case for case in all_cases()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from softlab.cuda.disassembly import disassembler_found
+from softlab.cuda.disassembly import find_nvdisasm
 from tests.hardware.machine_cases import machine_cases
 from tests.hardware.record_machine import recording
 from tests.hardware.test_machine_counters import EXACT
@@ -12,7 +12,7 @@ from tests.sass.recorded import held_to_both
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)"),
+    pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)"),
 ]
 CASES = {case.name: case for case in machine_cases()}
 #: One instruction more than the H200 counted, for a reason that is not known.

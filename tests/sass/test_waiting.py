@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.cuda.disassembly import disassembler_found
+from softlab.cuda.disassembly import find_nvdisasm
 from softlab.kernel import Kernel
 from softlab.sass import Kind, Space, interpret
 
-pytestmark = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
+pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
 
 def outputs(source: str, name: str, grid: int, block: int, *args: np.ndarray) -> list[np.ndarray]:

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from softlab.cuda.control_codes import ControlCode
-from softlab.cuda.disassembly import MachineInstruction
+from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.instruments.listing import Listing, MachineLine, PtxLine, SourceLine
 from softlab.traces import COUNTERS
 from softlab.views.control_codes import control_words

@@ -26,11 +26,6 @@ def least_trusted() -> str:
     return max(categories().values(), key=lambda found: found.median).what
 
 
-def most_trusted() -> str:
-    """The category with the smallest median error."""
-    return min(categories().values(), key=lambda found: found.median).what
-
-
 def missed() -> list[float]:
     """The errors above 20 %, with their signs."""
     return [one.error for one in predictions.launches() if abs(one.error) > NEAR]

@@ -82,7 +82,6 @@ class Body:
         self.labels: dict[str, int] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
         self.used_bytes: int | None = None
-        self.scopes: list[Scope] = [self.scope]
 
     def parse(self, name: str, entry: bool, params: tuple[Variable, ...], results: tuple[Variable, ...]) -> Function:
         """The function."""

@@ -3,6 +3,7 @@
 from softlab.sass.opcodes import (  # noqa: F401 - importing registers
     atomics,
     bulk_copies,
+    comparisons,
     control,
     conversions,
     doubles,

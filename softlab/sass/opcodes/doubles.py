@@ -7,8 +7,8 @@ import numpy as np
 from softlab.emulator.opcodes.floats import extreme
 from softlab.emulator.opcodes.rounding import add_f64, fma_f64, fused_f64, mul_f64
 from softlab.sass.form import Form
+from softlab.sass.opcodes.comparisons import combined, set_predicates
 from softlab.sass.opcodes.floats import COMPARE, MODES, choose, mode_of
-from softlab.sass.opcodes.integer import combined, set_predicates
 from softlab.sass.registry import Action, pure
 
 

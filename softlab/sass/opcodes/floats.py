@@ -10,7 +10,7 @@ from softlab.emulator.opcodes.floats import canonical, extreme, flush, flushing,
 from softlab.emulator.opcodes.rounding import add_f32, fused_f32, mul_f32
 from softlab.sass.form import F32, U32, Form, Reader
 from softlab.sass.lanes import Value
-from softlab.sass.opcodes.integer import combined, set_predicates
+from softlab.sass.opcodes.comparisons import combined, set_predicates
 from softlab.sass.registry import Action, pure
 
 #: Rounding modes, as the machine code has them, and as the emulator names them.

@@ -11,8 +11,8 @@ from softlab.emulator.opcodes.formats import NARROW, WIDEN, nudged, relu
 from softlab.emulator.opcodes.halves import flush_f16
 from softlab.sass.form import F32, F64, U32, Form
 from softlab.sass.lanes import Value
+from softlab.sass.opcodes.comparisons import combined
 from softlab.sass.opcodes.floats import COMPARE, choose
-from softlab.sass.opcodes.integer import combined
 from softlab.sass.registry import Action, pure
 
 _U16 = np.uint16

@@ -21,12 +21,12 @@ from softlab.bench.record.atlas.prepare import all_jobs, built, section_offset
 from softlab.bench.record.atlas.records import COMMON, Job, Source
 from softlab.bench.record.atlas.templates import Step, chain, stream
 from softlab.cuda.compile import compile_program
-from softlab.cuda.disassembly import disassemble, disassembler_found
+from softlab.cuda.disassembly import disassemble, find_nvdisasm
 from softlab.hardware import atlas
 
 FAKE = Path(__file__).parent / "fake_cupy"
 ROOT = Path(__file__).parents[3]
-needs_disassembler = pytest.mark.skipif(not disassembler_found(), reason="needs nvdisasm")
+needs_disassembler = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm")
 SAMPLE = ("chain.IMAD", "stream.HFMA2", "stream.FFMA.banks.3.reuse", "chain.ATOMS.ADD", "read_4", "dsm_chase")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from softlab.bench.record.atlas.templates import CHAIN_STEPS
-from softlab.cuda.disassembly import MachineInstruction
+from softlab.cuda.machine_instructions import MachineInstruction
 
 #: Instructions besides the measured ones that a part may have: 3 % of it.
 OTHERS = 4

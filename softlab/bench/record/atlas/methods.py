@@ -146,7 +146,6 @@ class Bench:
 
 
 Parameters = dict[str, Any]
-Method = Callable[[Bench, Sequence[str], Parameters], list[float]]
 
 
 def _how(parameters: Parameters, *names: str) -> Parameters:

@@ -13,7 +13,8 @@ from dataclasses import replace
 from softlab.bench.record.atlas.checks import CheckError, full_name
 from softlab.cuda import control_codes
 from softlab.cuda.compile import Program
-from softlab.cuda.disassembly import MachineInstruction, disassemble
+from softlab.cuda.disassembly import disassemble
+from softlab.cuda.machine_instructions import MachineInstruction
 
 #: The number of the register that is always 0.
 _RZ = 255

@@ -18,7 +18,8 @@ from softlab.bench.record.atlas.checks import CheckError
 from softlab.bench.record.atlas.jobs import jobs, sources
 from softlab.bench.record.atlas.records import COMMON, Job, Source
 from softlab.cuda.compile import Program, compile_program, nvrtc_version
-from softlab.cuda.disassembly import MachineInstruction, disassemble
+from softlab.cuda.disassembly import disassemble
+from softlab.cuda.machine_instructions import MachineInstruction
 
 #: Registers of a thread beyond which an SM holds less than 64 warps.
 MOST_REGISTERS = 32
