@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from softlab.cli import swept
 from softlab.cli.output import print_json, print_table, print_text, width
 from softlab.cli.registry import command
 from softlab.errors import Error
@@ -35,7 +36,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = "To measure everything, in some minutes: python -m softlab.bench.record.fast OUT.json"
     parser.add_argument(
-        "recording", nargs="?", help="a name (fast_h200, or claims_h200: the reference design), or a .json file"
+        "recording",
+        nargs="?",
+        help="a name (fast_h200; claims_h200: the reference design; sweep_h200: random lengths), or a file",
     )
     parser.add_argument("--recorded", action="store_true", help=f"show {SHIPPED}, even on a machine with a GPU")
     parser.add_argument("--op", default="", metavar="A,B", help="softmax, log_softmax, or either with _backward")
@@ -80,6 +83,8 @@ def _bench(options: argparse.Namespace) -> int:
         recording = recordings.opened(options.recording or SHIPPED)
     if "timings" in recording.tables:
         return _claims(recording, options, asked)
+    if "ceiling" in recording.tables and "share" in recording.tables.get("cells", ()):
+        return swept.show(recording, options)
     selection = _selection(asked)
     cells = standings.comparisons(recording, selection)
     if not cells:
