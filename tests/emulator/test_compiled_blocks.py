@@ -15,6 +15,7 @@ from softlab.emulator.machine.native import available, compiled_blocks, compilin
 from softlab.errors import Error
 from softlab.kernel import Kernel
 from softlab.traces import Run
+from tests.emulator.opcodes.cases import lower
 
 needs_llvm = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 
@@ -67,6 +68,14 @@ extern "C" __global__ void divergent(const int* x, int* y) {
   y[i] = steps + (int)__popcll(value);
 }
 """
+QUOTIENTS = """
+extern "C" __global__ void quotients(const float* x, float* y) {
+  int i = threadIdx.x + blockIdx.x * blockDim.x;
+  float by = x[blockIdx.x], sum = 0.0f;
+  for (int k = 0; k < 3; ++k) sum += __fdividef(exp2f(x[i + k]), by) + __fdividef(x[i], by);
+  y[i] = sum;
+}
+"""
 
 
 def results(source: str, name: str, grid: Any, block: Any, args: list, how: str, **options: Any) -> tuple[Run, list]:
@@ -97,6 +106,7 @@ CASES = {
     "many lanes": (ALU, "alu", 40, 64, [RANDOM.random(2560, "f4"), RANDOM.integers(0, 2**32, 2560, "u4"), 50]),
     "tiled": (TILED, "tiled", (3, 3), (16, 16), [*(RANDOM.random((48, 48), "f4") for _ in range(3)), 48]),
     "vectors": (VECTORS, "vectors", 1, 96, [RANDOM.standard_normal(4 * 500).astype("f4") for _ in range(2)] + [500]),
+    "quotients": (QUOTIENTS, "quotients", 3, 64, [RANDOM.standard_normal(200).astype("f4"), np.zeros(192, "f4")]),
     "divergent": (DIVERGENT, "divergent", 1, 128, [np.arange(1, 129, dtype="i4"), np.zeros(128, "i4")]),
 }
 
@@ -111,6 +121,19 @@ def test_a_run_is_the_same_with_compiled_blocks(case: str) -> None:
         if isinstance(one, np.ndarray):
             np.testing.assert_array_equal(one.view("u4"), two.view("u4"))
     assert_same(compiled, run)
+
+
+def test_quotients_with_one_divisor_share_its_reciprocal() -> None:
+    program = Kernel(QUOTIENTS, "quotients")._emulated.program
+    first = lower("div.approx.f32 d, a, b").shared.first.function
+    made = {
+        block.index: sum(program.block(block.index).code.variables.namespace.get(o.expression.split("(")[0]) is first
+                         for o in program.block(block.index).code.operations)
+        for block in program.blocks
+    }  # fmt: skip
+    divisions = sum(i.opcode == "div" for i in program.image.instructions)
+    assert divisions >= 4
+    assert sum(made.values()) == sum(map(bool, made.values())) < divisions
 
 
 @needs_llvm

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from softlab.emulator.machine.fusing import Heat, Variables, fused, heat_of
-from softlab.emulator.machine.native import Operation
+from softlab.emulator.machine.operations import Operation
 from softlab.emulator.opcodes.control_flow import Terminator
 from softlab.emulator.opcodes.units import Units
 from softlab.emulator.ptx.blocks import Block

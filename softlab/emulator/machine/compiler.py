@@ -10,7 +10,7 @@ what carries out each effect. Registers are typed as PTX types them; a 32-bit re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,13 +25,13 @@ from softlab.emulator.machine.fusing import Variables
 from softlab.emulator.machine.loop_facts import LoopFacts
 from softlab.emulator.machine.looping import Loop, loop_of
 from softlab.emulator.machine.lowering import flatten, guarded, immediate, lowered
-from softlab.emulator.machine.native import Operation
+from softlab.emulator.machine.operations import Operation
 from softlab.emulator.machine.regions import Region, regions_of
 from softlab.emulator.opcodes.control_flow import terminator_of
 from softlab.emulator.opcodes.effects import Effect
 from softlab.emulator.opcodes.emitter import NativeForm, choose, invert, reinterpret, resize
 from softlab.emulator.opcodes.forms import select
-from softlab.emulator.opcodes.registry import OPCODES, Semantics
+from softlab.emulator.opcodes.registry import OPCODES, Semantics, SharedPart
 from softlab.emulator.opcodes.units import Units
 from softlab.emulator.ptx.blocks import Block
 from softlab.emulator.ptx.linker import Image, link
@@ -148,6 +148,7 @@ class _Step(NamedTuple):
     native: NativeForm | None = None
     direct: bool = False
     load: Site | None = None
+    weight: int = 1
 
 
 class BlockWriter:
@@ -164,6 +165,7 @@ class BlockWriter:
         self.bindings: dict[Callable[[Units], Any], str] = {}
         self.known: dict[tuple[type, Any, str], str] = {}
         self.values: dict[str, dict[np.dtype, str]] = {}
+        self.first_parts: dict[tuple[Callable, str], str] = {}
         self.count = 0
 
     def compile(self) -> CompiledBlock:
@@ -378,9 +380,24 @@ class BlockWriter:
         if len(sources) != len(semantics.sources):
             raise NotImplementedError(f"{len(sources)} sources where {len(semantics.sources)} are known")
         values = [self.read(o, kind) for o, kind in zip(sources, semantics.sources, strict=True)]
+        if semantics.shared is not None:
+            values.append(self._first_part(semantics.shared, values))
+            semantics = semantics.shared.rest
+        self._assign(destinations, semantics.results, self._step(semantics, values), self._guard(instruction))
+
+    def _step(self, semantics: Semantics, values: Sequence[str]) -> _Step:
         call = f"{self.constant(semantics.function, 'f')}({', '.join(values)})"
-        steps = _Step(call, tuple(values), semantics.native, isinstance(semantics.function, np.ufunc))
-        self._assign(destinations, semantics.results, steps, self._guard(instruction))
+        direct = isinstance(semantics.function, np.ufunc)
+        return _Step(call, tuple(values), semantics.native, direct, weight=semantics.weight)
+
+    def _first_part(self, part: SharedPart, values: Sequence[str]) -> str:
+        """The variable that holds the first part of an opcode, made once for each source."""
+        source = values[part.source]
+        key = part.first.function, source
+        if key not in self.first_parts:
+            variable = self.first_parts[key] = self._new(DTYPES[part.first.results[0]])
+            self.operations.append(Operation((variable,), *self._step(part.first, [source])))
+        return self.first_parts[key]
 
     def _assign(self, destinations: list[Operand], results: tuple[str, ...], step: _Step, guard: str | None) -> None:
         if len(destinations) != len(results):

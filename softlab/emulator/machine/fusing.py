@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction, Operation, started
+from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction, started
+from softlab.emulator.machine.operations import Operation
 
 #: Seconds of one opcode in NumPy, and of one lane in it: a mean of integer opcodes, one call each, and fma with six.
 _CALL, _LANE = 4e-6, 2e-9
@@ -52,9 +53,9 @@ class Heat:
 def heat_of(operations: Sequence[Operation]) -> Heat | None:
     """What running a block costs; None where too little of it can be compiled."""
     native = [operation.native is not None for operation in operations]
-    count = sum(native)
-    if count <= _TOO_SHORT:
+    if sum(native) <= _TOO_SHORT:
         return None
+    count = sum(operation.weight for operation in operations if operation.native is not None)
     runs = 1 + sum(a and not b for a, b in pairwise(native))
     compiling = runs * _COMPILE_RUN + count * _COMPILE_OPCODE
     return Heat(count * _CALL / compiling, count * _LANE / compiling, _START / compiling)
@@ -214,8 +215,7 @@ class Fused:
             for part in _pieces(group, needed, variables):
                 if not part.results:
                     continue
-                kind = _joined([*(kinds[s] for s in part.sources), *(kinds[r] for r in part.results)])
-                function = _native(part, variables, [s for s in part.sources if _moves(kinds[s], kind)])
+                function = _native(part, variables, [s for s in part.sources if any(kinds[s])])
                 self._natives.append(function)
                 if part.sources == piece.sources and part.results == piece.results:
                     return function.ufunc
@@ -241,14 +241,6 @@ def _joined(kinds: Iterable[_Kind]) -> _Kind:
     for kind in kinds:
         found = tuple(a or b for a, b in zip(found, kind, strict=True)) if found and kind else found or kind
     return found
-
-
-def _moves(source: _Kind, whole: _Kind) -> bool:
-    """Whether a source changes along the last dimension that the loop runs over."""
-    if not source:
-        return False
-    last = max((number for number, many in enumerate(whole) if many), default=0)
-    return source[last]
 
 
 def _inlined(groups: list[list[Operation]], kinds: dict[str, _Kind], piece: _Piece) -> list[list[Operation]]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.code import CompiledBlock
-from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction, Operation, Turns
+from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction
+from softlab.emulator.machine.operations import Operation, Turns
 
 #: Turns of one call at most: an interrupt of the user, and the search for infinite loops, come in between.
 _MOST_TURNS = 4096

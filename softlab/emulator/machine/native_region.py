@@ -16,8 +16,10 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.code import Code
-from softlab.emulator.machine.native import Operation, compiled_function, constant, memory_type
+from softlab.emulator.machine.native import compiled_function
+from softlab.emulator.machine.native_loop import constant, memory_type
 from softlab.emulator.machine.native_region_parts import Parts, Turns, Word, slot
+from softlab.emulator.machine.operations import Operation
 from softlab.emulator.opcodes.emitter import Emitter
 
 

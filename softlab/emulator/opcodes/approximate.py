@@ -9,14 +9,27 @@ bound.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import FLOATS, canonical, finish, flush
-from softlab.emulator.opcodes.forms import Form, binary, pure, unary
-from softlab.emulator.opcodes.registry import Semantics
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
+from softlab.emulator.opcodes.floats import FLOATS, canonical, finish, finish_native, flush
+from softlab.emulator.opcodes.forms import Form, binary, pure, ternary, unary
+from softlab.emulator.opcodes.registry import Semantics, SharedPart
 from softlab.emulator.opcodes.rounding import MODES, cut_f32, div_f32, div_f64, sqrt_f32, sqrt_f64
-from softlab.emulator.opcodes.special_functions import exp2, exp2_flushed, reciprocal
+from softlab.emulator.opcodes.special_functions import (
+    exp2,
+    exp2_flushed,
+    native_exp2,
+    native_exp2_flushed,
+    native_reciprocal,
+    native_scale,
+    native_scaled_reciprocal,
+    reciprocal,
+    scale_of,
+    scaled_reciprocal,
+)
 
 _ONE = {"f32": np.float32(1), "f64": np.float64(1)}
 _DIV = {"f32": div_f32, "f64": div_f64}
@@ -25,25 +38,27 @@ _LEAST_NORMAL = np.float32(2.0**-126)
 # A reciprocal beyond this is of a divisor that is 0 or subnormal; one below 1 / this is subnormal, and 0 on hardware.
 _LARGE = np.float32(2.0**126)
 _UP, _DOWN = np.float32(2.0**24), np.float32(0.25)
+#: An interpolation of the special function unit takes about as long as this many opcodes, in NumPy and to compile.
+_INTERPOLATION = 10
 
 
-def _divide_approximately(scales: bool) -> Callable:
-    """As the hardware does it: a times the reciprocal of b.
+def _quotient(scales: bool) -> Callable:
+    """``(a, b, inverse) -> a / b`` as the hardware does it; ``inverse`` is :func:`scaled_reciprocal` of b.
 
     ``scales``: whether it scales a large divisor first (``.full``). Where not (``.approx``), a divisor beyond 2**126
     has a reciprocal of 0: the quotient is 0, and NaN for an infinite dividend.
     """
 
-    def divide(a, b):
-        inverse = reciprocal(b)
-        size = np.abs(inverse)
-        if size.max() <= _LARGE and size.min() >= _LEAST_NORMAL:  # NaN fails
+    def divide(a, b, inverse):
+        scale = scale_of(b)
+        if scale is None:
             return np.multiply(a, inverse)
-        ordinary = (size <= _LARGE) & (size >= _LEAST_NORMAL)
-        # A subnormal divisor, or one with a subnormal reciprocal, is scaled by a power of two; the dividend, too.
-        scale = np.where(size > _LARGE, _UP, _DOWN)
-        scaled = np.multiply(a * scale, reciprocal(b * scale))
-        result = np.where(ordinary, np.multiply(a, inverse), scaled)
+        whole = inverse * scale
+        size = np.abs(whole)
+        ordinary = (size <= _LARGE) & (size >= _LEAST_NORMAL)  # NaN fails
+        # Where the reciprocal is not, the dividend is scaled as the divisor is.
+        scaled = np.multiply(a * np.where(size > _LARGE, _UP, _DOWN), inverse)
+        result = np.where(ordinary, np.multiply(a, whole), scaled)
         if scales:
             return result[()]
         zero = np.multiply(a, np.copysign(np.float32(0), b))
@@ -52,15 +67,49 @@ def _divide_approximately(scales: bool) -> Callable:
     return divide
 
 
+def _native_quotient(scales: bool) -> NativeForm:
+    """The compiled form of :func:`_quotient`."""
+
+    def divide(e: Emitter, a: Native, b: Native, inverse: Native) -> Native:
+        least, largest = b.type(float(_LEAST_NORMAL)), b.type(float(_LARGE))
+        whole = e.fmul(inverse, native_scale(e, b))
+        size = e.magnitude(whole)
+        ordinary = e.and_(e.fcmp_ordered("<=", size, largest), e.fcmp_ordered(">=", size, least))
+        scale = e.select(e.fcmp_ordered(">", size, largest), b.type(float(_UP)), b.type(float(_DOWN)))
+        result = e.fmul(e.select(ordinary, a, e.fmul(a, scale)), e.select(ordinary, whole, inverse))
+        if scales:
+            return result
+        zero = e.fmul(a, e.as_float(e.and_(e.bits(b), e.integer(32)(0x80000000))))
+        return e.select(e.fcmp_ordered(">", e.magnitude(b), largest), zero, result)
+
+    return divide
+
+
+def _divide_approximately(form: Form) -> Semantics:
+    """A reciprocal and a quotient. Instructions with one divisor share its reciprocal; with .ftz each makes its own."""
+    scales = form.one_of("approx", "full") == "full"
+    quotient, native_quotient = _quotient(scales), _native_quotient(scales)
+
+    def native(e: Emitter, a: Native, b: Native) -> Native:
+        return native_quotient(e, a, b, native_scaled_reciprocal(e, b))
+
+    whole = finish(form, lambda a, b: quotient(a, b, scaled_reciprocal(b)), np.divide)
+    semantics = replace(binary(whole, "f32", native=finish_native(form, native, _native_divide)), weight=_INTERPOLATION)
+    if {"ftz", "sat"}.intersection(form.instruction.modifiers):
+        return semantics
+    first = unary(scaled_reciprocal, "f32", native=native_scaled_reciprocal)
+    rest = ternary(finish(form, quotient), "f32", native=finish_native(form, native_quotient))
+    return replace(semantics, shared=SharedPart(1, replace(first, weight=_INTERPOLATION), rest))
+
+
 @pure("div", types=FLOATS)
 def _div(form: Form) -> Semantics:
     name = form.one_type()
-    mode = form.one_of("approx", "full", *MODES)
-    if mode in MODES:
-        return binary(finish(form, _DIV[name](mode), np.divide), name)
-    if name != "f32":
-        raise NotImplementedError(f"div.{mode} is for f32")
-    return binary(finish(form, _divide_approximately(mode == "full"), np.divide), name)
+    if name == "f32" and {"approx", "full"}.intersection(form.instruction.modifiers):
+        return _divide_approximately(form)
+    mode = form.one_of(*MODES)
+    native = finish_native(form, _native_divide, _native_divide) if mode == "rn" else None
+    return binary(finish(form, _DIV[name](mode), np.divide), name, native=native)
 
 
 @pure("rcp", types=FLOATS)
@@ -70,11 +119,21 @@ def _rcp(form: Form) -> Semantics:
     mode = form.one_of("approx", *MODES)
     if mode in MODES:
         divide = _DIV[name](mode)
-        return unary(finish(form, lambda a: divide(one, a), np.reciprocal), name)
+        native = finish_native(form, _native_inverse, _native_inverse) if mode == "rn" else None
+        return unary(finish(form, lambda a: divide(one, a), np.reciprocal), name, native=native)
     if name == "f64":
         form.one_of("ftz")
         return unary(upper_word(np.reciprocal), name)
-    return unary(finish(form, reciprocal), name)
+    semantics = unary(finish(form, reciprocal), name, native=finish_native(form, native_reciprocal))
+    return replace(semantics, weight=_INTERPOLATION)
+
+
+def _native_divide(e: Emitter, a: Native, b: Native) -> Native:
+    return e.fdiv(a, b)
+
+
+def _native_inverse(e: Emitter, a: Native) -> Native:
+    return e.fdiv(a.type(1.0), a)
 
 
 def upper_word(function: Callable) -> Callable:
@@ -124,8 +183,10 @@ def _rsqrt(form: Form) -> Semantics:
 @pure("ex2", types=("f32",))
 def _ex2(form: Form) -> Semantics:
     form.one_of("approx")
-    function = exp2_flushed if form.flag("ftz") else exp2
-    return unary(lambda a: canonical(function(a)), form.one_type())
+    flushed = form.flag("ftz")
+    function, native = (exp2_flushed, native_exp2_flushed) if flushed else (exp2, native_exp2)
+    semantics = unary(lambda a: canonical(function(a)), form.one_type(), native=lambda e, a: e.canonical(native(e, a)))
+    return replace(semantics, weight=_INTERPOLATION)
 
 
 # Measured on an H200: the logarithm is this much too high, before it is cut.

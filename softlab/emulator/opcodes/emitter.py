@@ -81,6 +81,17 @@ class Emitter:
         compare = self._builder.icmp_signed if signed else self._builder.icmp_unsigned
         return compare(_COMPARISONS[order], a, b)
 
+    def look_up(self, name: str, table: np.ndarray, index: Native) -> Native:
+        """The element of a table of integers at an index; one module has one table of that name."""
+        module, size = self._builder.module, self.integer(64)
+        found = module.globals.get(name)
+        if found is None:
+            kind = self._ir.ArrayType(self.integer(8 * table.itemsize), len(table))
+            found = self._ir.GlobalVariable(module, kind, name)
+            found.linkage, found.global_constant = "internal", True
+            found.initializer = self._ir.Constant(kind, table.tolist())
+        return self._builder.load(self._builder.gep(found, [size(0), self._builder.zext(index, size)]))
+
     def is_nan(self, value: Native) -> Native:
         """Whether a float is NaN."""
         return self._builder.fcmp_unordered("uno", value, value)

@@ -74,6 +74,7 @@ def flushing(function: Callable, wide: Callable | None) -> Callable:
         if wide is None:
             return result
         below = np.abs(wide(*(source.astype(np.float64) for source in sources))) < _LEAST_NORMAL
+        below &= np.abs(result) <= _LEAST_NORMAL
         return select(below, np.copysign(np.float32(0), result), result)
 
     return apply
@@ -109,7 +110,9 @@ def finish_native(form: Form, native: NativeForm, wide: NativeForm | None = None
             result = e.flush(result)
             if wide is not None:
                 size = e.magnitude(wide(e, *(e.fpext(source, e.double()) for source in sources)))
-                below = e.fcmp_ordered("<", size, size.type(float(_LEAST_NORMAL)))
+                least = float(_LEAST_NORMAL)
+                below = e.fcmp_ordered("<", size, size.type(least))
+                below = e.and_(below, e.fcmp_ordered("<=", e.magnitude(result), result.type(least)))
                 bits = e.bits(result)
                 zero = e.as_float(e.and_(bits, bits.type(0x80000000)))
                 result = e.select(below, zero, result)

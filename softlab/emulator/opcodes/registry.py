@@ -33,7 +33,8 @@ class Semantics:
     A predicate written ``!%p`` is inverted by the machine before the call.
     ``carry_in``: the last source, of type pred, is CC.CF and no operand; ``carry_out``: the last result is.
     ``native`` is the compiled form (:mod:`softlab.emulator.opcodes.emitter`): the same bits for every lane. An opcode
-    without one is called in hot blocks, too.
+    without one is called in hot blocks, too. ``weight``: it costs as much as that many opcodes of one NumPy call, to
+    run and to compile. ``shared`` gives the same in two steps.
     """
 
     function: Callable
@@ -42,6 +43,20 @@ class Semantics:
     carry_in: bool = False
     carry_out: bool = False
     native: NativeForm | None = None
+    weight: int = 1
+    shared: SharedPart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPart:
+    """A pure opcode in two steps: ``first`` computes from one source what ``rest`` takes after all sources.
+
+    Instructions of a block with the same source share what ``first`` gives.
+    """
+
+    source: int
+    first: Semantics
+    rest: Semantics
 
 
 Lowering = Callable[[Instruction], Semantics]

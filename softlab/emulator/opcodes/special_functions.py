@@ -19,6 +19,8 @@ from importlib.resources import files
 
 import numpy as np
 
+from softlab.emulator.opcodes.emitter import Emitter, Native
+
 #: Bits of a float32 behind the point of its mantissa.
 _MANTISSA = 23
 _MANTISSA_MASK = (1 << _MANTISSA) - 1
@@ -56,6 +58,7 @@ class _Interpolation:
         self._shift = _MANTISSA - segment_bits
         self._mask = (1 << (_MANTISSA - segment_bits)) - 1
         self._align = _DISTANCE_BITS - (_MANTISSA - segment_bits)
+        self._name = name
         self._square = _square()
 
     def __call__(self, mantissa: np.ndarray) -> np.ndarray:
@@ -70,6 +73,36 @@ class _Interpolation:
         total += square
         total >>= _DISTANCE_BITS
         return total
+
+    def native(self, e: Emitter, mantissa: Native) -> Native:
+        """The compiled form: a mantissa (int32) -> a 24-bit result (int32)."""
+        word = mantissa.type
+        segment = e.lshr(mantissa, word(self._shift))
+        distance = e.shl(e.and_(mantissa, word(self._mask)), word(self._align))
+        square = e.shl(
+            _native_square(e, e.lshr(distance, word(_DISTANCE_BITS - _SQUARE_BITS))),
+            word(_DISTANCE_BITS - _SQUARE_BITS),
+        )
+        total = e.look_up(f"{self._name}_0", self._c0, segment)
+        for number, coefficients, power in ((1, self._c1, distance), (2, self._c2, square)):
+            factor = e.resized(e.look_up(f"{self._name}_{number}", coefficients.astype(np.int32), segment), 64, True)
+            total = e.add(total, e.mul(factor, e.resized(power, 64, False)))
+        return e.resized(e.lshr(total, total.type(_DISTANCE_BITS)), 32, False)
+
+
+def _native_square(e: Emitter, distance: Native) -> Native:
+    """The compiled form of :func:`_square`, without a table: (int32) in units of 2**-15.
+
+    Bit i meets the bits below it. Of those the unit keeps the ones whose product with it weighs at least 2**-15.
+    """
+    word, total = distance.type, distance.type(0)
+    for i in range(1, _SQUARE_BITS // 2 + 1):
+        place = _SQUARE_BITS - i
+        below = e.lshr(e.and_(distance, word((1 << place) - 1)), word(i - 1))
+        products = e.add(below, word(1 << (place - i)))
+        is_set = e.trunc(e.lshr(distance, word(place)), e.integer(1))
+        total = e.add(total, e.select(is_set, products, word(0)))
+    return total
 
 
 @lru_cache(maxsize=2)
@@ -125,7 +158,40 @@ def exp2(x: np.ndarray) -> np.ndarray:
     return np.where(low, result * result, result)[()]
 
 
-_EXPONENT = np.int32(0x7F800000)
+def native_exp2_flushed(e: Emitter, x: Native) -> Native:
+    """The compiled form of :func:`exp2_flushed`; a NaN stays."""
+    word, size = e.integer(32), e.magnitude(x)
+    near = e.fcmp_ordered("<", size, size.type(float(_FARTHEST)))
+    scaled = e.fmul(e.select(near, size, size.type(float(_FARTHEST))), size.type(float(_POINT)))
+    bits = e.bits(x)
+    fixed = e.xor(e.fptosi(scaled, word), e.ashr(bits, word(31)))
+    mantissa = e.and_(fixed, word(_MANTISSA_MASK))
+    exponent = e.ashr(fixed, word(_MANTISSA))
+    found = _interpolation("ex2").native(e, mantissa)
+    bias = e.shl(e.add(exponent, word(126)), word(_MANTISSA))
+    result = e.add(found, bias)
+    # A whole negative power, or one that rounds to a fixed-point 0: exact, one exponent up.
+    ones = e.icmp_signed("==", mantissa, word(_MANTISSA_MASK))
+    negative = e.icmp_signed("<", bits, word(0))
+    tiny = e.fcmp_ordered("<", scaled, size.type(1.0))
+    whole = e.fcmp_ordered("==", e.intrinsic("trunc", x), x)
+    exact = e.shl(e.add(exponent, word(128)), word(_MANTISSA))
+    result = e.select(e.and_(e.and_(ones, negative), e.or_(tiny, whole)), exact, result)
+    result = e.select(e.icmp_signed("<", exponent, word(-126)), word(0), result)
+    result = e.select(e.fcmp_ordered("==", x, x.type(-126.0)), word(1 << _MANTISSA), result)
+    result = e.select(e.icmp_signed(">", exponent, word(127)), word(_INFINITY), result)
+    return e.select(e.is_nan(x), x, e.as_float(result))
+
+
+def native_exp2(e: Emitter, x: Native) -> Native:
+    """The compiled form of :func:`exp2`; a NaN stays."""
+    low = e.fcmp_ordered("<", x, x.type(-126.0))
+    result = native_exp2_flushed(e, e.select(low, e.fmul(x, x.type(0.5)), x))
+    return e.select(low, e.fmul(result, result), result)
+
+
+_INFINITY = 0x7F800000
+_EXPONENT = np.int32(_INFINITY)
 _SIGN = np.int32(-0x80000000)
 #: Exponents from here on have a subnormal reciprocal.
 _LARGE = np.int32(253 << _MANTISSA)
@@ -137,14 +203,28 @@ def reciprocal(x: np.ndarray) -> np.ndarray:
 
     A divisor that is subnormal, or has a subnormal reciprocal, is scaled by a power of two first, and the result after.
     """
-    x = np.asarray(x)
-    exponent = x.view(np.int32) & _EXPONENT
-    result = ordinary_reciprocal(x, exponent)
+    scale = scale_of(x)
+    result = scaled_reciprocal(x)
+    return result if scale is None else (result * scale)[()]
+
+
+def scale_of(x: np.ndarray) -> np.ndarray | None:
+    """The power of two by which a divisor is scaled; None where it is 1 for all."""
+    exponent = np.asarray(x).view(np.int32) & _EXPONENT
     if exponent.min() > 0 and exponent.max() < _LARGE:
+        return None
+    return np.where(exponent == 0, _UP, np.where(exponent < _LARGE, np.float32(1), _DOWN))
+
+
+def scaled_reciprocal(x: np.ndarray) -> np.ndarray:
+    """:func:`reciprocal` divided by :func:`scale_of`; 0, infinity and NaN give their reciprocals."""
+    x = np.asarray(x)
+    scale = scale_of(x)
+    scaled = x if scale is None else x * scale
+    exponent = scaled.view(np.int32) & _EXPONENT
+    result = ordinary_reciprocal(scaled, exponent)
+    if scale is None:
         return result
-    scale = np.where(exponent == 0, _UP, np.where(exponent < _LARGE, np.float32(1), _DOWN))
-    scaled = x * scale
-    result = ordinary_reciprocal(scaled, scaled.view(np.int32) & _EXPONENT) * scale
     return np.where((x == 0) | (exponent == _EXPONENT), np.reciprocal(x), result)[()]
 
 
@@ -155,3 +235,28 @@ def ordinary_reciprocal(x: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     found = _interpolation("rcp")((bits & np.int32(_MANTISSA_MASK)).astype(np.int64))
     found += (_LARGE - exponent) - _WHOLE
     return (found.astype(np.int32) | (bits & _SIGN)).view(np.float32)
+
+
+def native_scale(e: Emitter, x: Native) -> Native:
+    """The compiled form of :func:`scale_of`."""
+    exponent = e.and_(e.bits(x), e.integer(32)(_INFINITY))
+    subnormal = e.icmp_signed("==", exponent, exponent.type(0))
+    large = e.icmp_signed(">=", exponent, exponent.type(int(_LARGE)))
+    return e.select(subnormal, x.type(float(_UP)), e.select(large, x.type(float(_DOWN)), x.type(1.0)))
+
+
+def native_scaled_reciprocal(e: Emitter, x: Native) -> Native:
+    """The compiled form of :func:`scaled_reciprocal`."""
+    word = e.integer(32)
+    bits = e.bits(e.fmul(x, native_scale(e, x)))
+    exponent = e.and_(bits, word(_INFINITY))
+    found = _interpolation("rcp").native(e, e.and_(bits, word(_MANTISSA_MASK)))
+    found = e.add(found, e.sub(word(int(_LARGE) - int(_WHOLE)), exponent))
+    ordinary = e.as_float(e.or_(found, e.and_(bits, word(int(_SIGN)))))
+    special = e.or_(e.fcmp_ordered("==", x, x.type(0.0)), e.icmp_signed("==", exponent, word(_INFINITY)))
+    return e.select(special, e.fdiv(x.type(1.0), x), ordinary)
+
+
+def native_reciprocal(e: Emitter, x: Native) -> Native:
+    """The compiled form of :func:`reciprocal`."""
+    return e.fmul(native_scaled_reciprocal(e, x), native_scale(e, x))

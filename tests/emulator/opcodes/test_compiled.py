@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.fusing import Variables, fused
-from softlab.emulator.machine.native import Operation, available
+from softlab.emulator.machine.native import available
+from softlab.emulator.machine.operations import Operation
 from softlab.emulator.opcodes.registry import Semantics
 from softlab.emulator.ptx.syntax import DTYPES
 from tests.emulator.opcodes.cases import bits, lower
@@ -22,6 +23,8 @@ COMMON = {
     "d, a": ["neg.s32", "abs.s32", "not.b32", "neg.f32", "abs.f32", "cvt.s64.s32", "cvt.u32.u64", "cvt.rn.f32.s32"],
     "d, a, b": ["add.s32", "sub.s32", "mul.lo.s32", "mul.wide.s32", "mul.hi.u32", "min.s32", "and.b32", "or.b32"],
     "d, b, a": ["shl.b32", "shr.s32", "add.rn.f32", "sub.f32", "mul.rn.f32", "add.ftz.f32", "add.sat.f32", "min.f32"],
+    "c, a, b": ["div.approx.f32", "div.full.f32", "div.approx.ftz.f32", "div.rn.f32"],
+    "c, a": ["ex2.approx.f32", "ex2.approx.ftz.f32", "rcp.approx.f32", "rcp.approx.ftz.f32", "rcp.rn.f32"],
     "p, a, b": ["setp.lt.s32", "setp.ge.u32", "setp.eq.b32", "setp.lt.f32", "setp.neu.f32"],
     "d, a, b, c": ["mad.lo.s32", "shf.l.wrap.b32", "selp.b32", "fma.rn.f32", "fma.rn.ftz.f32"],
 }
@@ -81,3 +84,22 @@ def test_the_bits_are_those_of_the_numpy_form(opcode: str) -> None:
                     lane = np.unravel_index(int(np.argmax(wrong)), np.shape(wrong))
                     inputs = [hex(int(np.broadcast_to(bits(g), np.shape(wrong))[lane])) for g in given]
                     pytest.fail(f"{text}: {inputs}: compiled {bits(got)[lane]:#x}, NumPy {bits(want)[lane]:#x}")
+
+
+@pytest.mark.parametrize("form", ["div.approx.f32", "div.full.f32"])
+def test_a_quotient_in_two_steps_is_the_same(form: str) -> None:
+    """Divisors around 2**-126 and 2**126, where a reciprocal is scaled."""
+    semantics = lower(f"{form} d, a, b")
+    part = semantics.shared
+    assert part is not None
+    a, b = sources_for(semantics, LANES, seed=5)
+    exponents = np.array([0, 1, 127, 252, 253, 254, 255], np.uint32).repeat(LANES // 7 + 1)[:LANES]
+    b = (bits(b) & np.uint32(0x807FFFFF) | exponents << 23).view(np.float32)
+    for divisor in (b, np.resize(b[exponents == 127], LANES)):
+        (want,) = emulated(semantics, [a, divisor])
+        with np.errstate(all="ignore"):
+            for first, rest in (
+                (part.first.function, part.rest.function),
+                (lambda x: compiled(part.first)(x)[0], lambda *x: compiled(part.rest)(*x)[0]),
+            ):
+                assert np.array_equal(bits(rest(a, divisor, first(divisor))), bits(want))
