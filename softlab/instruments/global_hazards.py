@@ -18,6 +18,7 @@ from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.memory.allocations import Allocation
 from softlab.emulator.memory.copies import Copy
+from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.findings import FaultSink
@@ -34,7 +35,7 @@ from softlab.instruments.global_shadow import (
     time_of,
 )
 from softlab.instruments.happens_before import HappensBefore
-from softlab.instruments.pointers import analyse, narrowest
+from softlab.instruments.pointers import PointerFlow, narrowest
 from softlab.instruments.source_names import Parameter
 
 #: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones do, too. Accesses
@@ -85,23 +86,16 @@ class GlobalHazards(Observer):
 
     def _analyse(self, batch: Batch) -> None:
         """Which instructions need no look, and how wide a cell is."""
-        image = batch.program.image
         memory = batch.memory
 
         def array_at(address: int) -> int | None:
             found = memory.nearest(address)
             return found.base if found is not None and found.base <= address <= found.end else None
 
-        self._skipped = analyse(image, array_at, batch.parameters).quiet
-        self._granule_shift = narrowest(image).bit_length() - 1
-        self._volatile_stores = any(i.opcode == "st" and i.has("volatile") for i in image.instructions)
-        self._strong_accesses = any(i.opcode in ("ld", "st") and _is_strong(i) for i in image.instructions)
-        fences = any(i.opcode in ("membar", "fence") or i.has(*_RELEASE) for i in image.instructions)
-        self._strong_shared = frozenset(
-            index
-            for index, i in enumerate(image.instructions)
-            if (fences or self._strong_accesses) and (_is_strong(i) or i.opcode in ATOMICS)
-        )
+        program = batch.program
+        self._skipped = program.fact(PointerFlow).analyse(array_at, batch.parameters).quiet
+        self._granule_shift = program.fact(narrowest).bit_length() - 1
+        self._volatile_stores, self._strong_accesses, self._strong_shared = program.fact(_strong_accesses)
 
     # Accesses
 
@@ -300,6 +294,17 @@ class GlobalHazards(Observer):
         """These lanes pass it."""
         for order in self._orders:
             order.pass_cluster(self._lane_numbers(lanes), self._batch.geometry.blocks_per_cluster)
+
+
+def _strong_accesses(image: Image) -> tuple[bool, bool, frozenset[int]]:
+    """Whether a kernel has volatile stores, and strong loads or stores; which instructions synchronise."""
+    instructions = image.instructions
+    volatile = any(i.opcode == "st" and i.has("volatile") for i in instructions)
+    strong = any(i.opcode in ("ld", "st") and _is_strong(i) for i in instructions)
+    fences = any(i.opcode in ("membar", "fence") or i.has(*_RELEASE) for i in instructions)
+    if not (fences or strong):
+        return volatile, strong, frozenset()
+    return volatile, strong, frozenset(n for n, i in enumerate(instructions) if _is_strong(i) or i.opcode in ATOMICS)
 
 
 def _is_strong(instruction: Instruction) -> bool:

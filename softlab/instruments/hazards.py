@@ -20,6 +20,7 @@ from softlab.emulator.machine.flow import Block, is_warp_synchronous, uses_and_d
 from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.elements import join_elements
+from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.places import place_of
 from softlab.emulator.ptx.syntax import Register, Vector
 from softlab.emulator.sites import InstructionSite, Site
@@ -29,6 +30,7 @@ from softlab.instruments.barrier_meetings import Meeting, meetings, second_arriv
 from softlab.instruments.shadow import ATOMIC, Shadow
 from softlab.instruments.shadow_patterns import AccessPattern, AccessPatterns
 from softlab.instruments.source_names import shared_symbol
+from softlab.instruments.warp_syncs import names_all
 
 _READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
 _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last barrier"
@@ -84,13 +86,13 @@ class Hazards(Observer):
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
         self.watched = batch
-        self._shadow = self._shadow_class(batch.shared.nbytes, batch.blocks, batch.threads, _granule(batch))
+        self._shadow = self._shadow_class(
+            batch.shared.nbytes, batch.blocks, batch.threads, batch.program.fact(_granule)
+        )
         self._bypasses = BarrierBypasses(batch.program)
         self._meeting = None
-        instructions = batch.program.image.instructions
-        self._fences = any(i.opcode in ("membar", "fence") and not i.has("proxy") for i in instructions)
-        if not self._used:
-            self._used = frozenset(name for i in instructions for name in uses_and_definitions(i)[0])
+        self._fences = batch.program.fact(_has_fences)
+        self._used = batch.program.fact(_used_registers)
 
     # Shared memory
 
@@ -332,6 +334,11 @@ class Hazards(Observer):
         """Lanes of a warp that synchronise see what each other wrote before. Each lane's mask must name the lane."""
         self._members = members
         self._bypasses.resume(lanes, site.index)
+        if not names_all(members):
+            self._check_named(site, lanes, members)
+        self.shadow.warp_sync(lanes, members)
+
+    def _check_named(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
         lane = np.asarray(lanes.column_index % WARP, np.uint32)
         unnamed = (members >> lane & np.uint32(1)) == 0
         if unnamed.any():
@@ -341,12 +348,13 @@ class Hazards(Observer):
                 "lanes that come here",
                 site.instruction, lanes, unnamed, None,
             ), unnamed)  # fmt: skip
-        self.shadow.warp_sync(lanes, members)
 
     def shuffle(
         self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
     ) -> None:
         """The source lane must take part, and the reader's mask must name it (``warp_sync`` was told the mask)."""
+        if lanes.full and names_all(self._members):
+            return
         active = np.broadcast_to(lanes.warp_mask, np.broadcast_shapes(lanes.warp_mask.shape, source.shape))
         source_active = np.take_along_axis(active, np.broadcast_to(source, active.shape).astype(np.int64), axis=2)
         named = lanes.spread(self._members) >> source.astype(np.uint32) & np.uint32(1) == 1
@@ -413,10 +421,18 @@ class Hazards(Observer):
         return self.watched.faults.fault(kind, sentence, instruction, lanes, lanes.take(mask), None)
 
 
-def _granule(batch: Any) -> int:
+def _has_fences(image: Image) -> bool:
+    return any(i.opcode in ("membar", "fence") and not i.has("proxy") for i in image.instructions)
+
+
+def _used_registers(image: Image) -> frozenset[str]:
+    return frozenset(name for i in image.instructions for name in uses_and_definitions(i)[0])
+
+
+def _granule(image: Image) -> int:
     """Bytes per watched word: 1 if the kernel may access less than 4 bytes of shared memory at once, else 4."""
     narrow = {"b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16"}
-    for instruction in batch.program.image.instructions:
+    for instruction in image.instructions:
         if instruction.opcode in ("ld", "st", "atom", "red") and instruction.modifiers[-1] in narrow:
             elsewhere = instruction.has("global", "const", "local", "param")
             if not elsewhere and not instruction.has("v2", "v4", "v8"):

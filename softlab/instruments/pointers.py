@@ -34,30 +34,6 @@ class PointerAnalysis:
     quiet: frozenset[int]
 
 
-def analyse(image: Image, array_at: Callable[[int], int | None], parameters: bytes) -> PointerAnalysis:
-    """The analysis for one launch.
-
-    Arguments:
-        array_at: a number for the array or variable that has this address; None if there is none.
-        parameters: the bytes of the launch's parameters.
-    """
-    found = _Reaching(image, array_at, parameters)
-    accesses = {
-        index: found.address_of(instruction)
-        for index, instruction in enumerate(image.instructions)
-        if _may_access_global(instruction)
-    }
-    written: set[int] = set()
-    for index, arrays in accesses.items():
-        if _writes_global(image.instructions[index]):
-            written |= arrays or {_ANY}
-    if _ANY in written:
-        return PointerAnalysis(frozenset())
-    return PointerAnalysis(
-        frozenset(i for i, arrays in accesses.items() if arrays and _ANY not in arrays and not arrays & written)
-    )
-
-
 def narrowest(image: Image) -> int:
     """Bytes of the narrowest access to global memory, by a global or a generic address; at most 16."""
     widths = [16]
@@ -87,71 +63,126 @@ def _writes_global(instruction: Instruction) -> bool:
     return instruction.opcode in _STORES
 
 
-class _Reaching:
-    """The arrays that reach each register."""
+@dataclass(frozen=True)
+class _Brought:
+    """What an instruction or an address brings in: pointers by their value, by their offset in the parameters, any."""
 
-    def __init__(self, image: Image, array_at: Callable[[int], int | None], parameters: bytes) -> None:
+    addresses: tuple[int, ...] = ()
+    offsets: tuple[int, ...] = ()
+    any_array: bool = False
+
+    def arrays(self, array_at: Callable[[int], int | None], parameters: bytes) -> frozenset[int]:
+        """The arrays that these point to in one launch."""
+        given = (int.from_bytes(parameters[offset : offset + 8], "little") for offset in self.offsets)
+        found = {array_at(address) for address in (*self.addresses, *given)}
+        found.discard(None)
+        return frozenset((*found, _ANY) if self.any_array else found)  # type: ignore[arg-type]
+
+
+_NOTHING = _Brought()
+
+
+@dataclass(frozen=True)
+class _Access:
+    """An access to global memory: the register or the symbol of its address."""
+
+    index: int
+    writes: bool
+    register: str | None
+    symbol: _Brought
+
+
+class PointerFlow:
+    """How pointers reach the accesses of a kernel. It is the same for all launches; :meth:`analyse` is for one."""
+
+    def __init__(self, image: Image) -> None:
         self._image = image
-        self._array_at = array_at
-        self._parameters = parameters
-        self._arrays: dict[str, frozenset[int]] = {}
-        steps = [(self._sources(i), *self._registers(i), i.opcode in _ARITHMETIC) for i in image.instructions]
+        self._brought = [self._sources(i) for i in image.instructions]
+        self._moves = [(*self._registers(i), i.opcode in _ARITHMETIC) for i in image.instructions]
+        self._accesses = [self._access(n, i) for n, i in enumerate(image.instructions) if _may_access_global(i)]
+        self._last: tuple[object, PointerAnalysis] | None = None
+
+    def analyse(self, array_at: Callable[[int], int | None], parameters: bytes) -> PointerAnalysis:
+        """The analysis for one launch; one like the launch before costs little.
+
+        Arguments:
+            array_at: a number for the array or variable that has this address; None if there is none.
+            parameters: the bytes of the launch's parameters.
+        """
+        known: dict[_Brought, frozenset[int]] = {_NOTHING: frozenset()}
+        for brought in (*self._brought, *(access.symbol for access in self._accesses)):
+            if brought not in known:
+                known[brought] = brought.arrays(array_at, parameters)
+        if self._last is None or self._last[0] != known:
+            self._last = known, self._analysis(known)
+        return self._last[1]
+
+    def _analysis(self, known: dict[_Brought, frozenset[int]]) -> PointerAnalysis:
+        reaching = self._fixed_point([known[brought] for brought in self._brought])
+        accesses = {
+            access.index: reaching.get(access.register, frozenset()) if access.register else known[access.symbol]
+            for access in self._accesses
+        }
+        written: set[int] = set()
+        for access in self._accesses:
+            if access.writes:
+                written |= accesses[access.index] or {_ANY}
+        if _ANY in written:
+            return PointerAnalysis(frozenset())
+        return PointerAnalysis(
+            frozenset(i for i, arrays in accesses.items() if arrays and _ANY not in arrays and not arrays & written)
+        )
+
+    def _fixed_point(self, starts: list[frozenset[int]]) -> dict[str, frozenset[int]]:
+        """The arrays that reach each register; ``starts``: those that each instruction brings in."""
+        arrays: dict[str, frozenset[int]] = {}
+        nothing: frozenset[int] = frozenset()
         changed = True
         while changed:
             changed = False
-            for start, uses, definitions, arithmetic in steps:
-                reaching = start
-                for name in uses:
-                    reaching = reaching | self._arrays.get(name, frozenset())
+            for start, (uses, definitions, arithmetic) in zip(starts, self._moves, strict=True):
+                reaching = start.union(*(arrays.get(name, nothing) for name in uses))
                 if arithmetic and len(reaching) > 1:  # a pointer plus a loaded integer
                     reaching = reaching - {_ANY}
                 for name in definitions:
-                    before = self._arrays.get(name, frozenset())
+                    before = arrays.get(name, nothing)
                     if not reaching <= before:
-                        self._arrays[name] = before | reaching
+                        arrays[name] = before | reaching
                         changed = True
+        return arrays
 
-    def address_of(self, instruction: Instruction) -> frozenset[int]:
-        """The arrays that reach the global address of an access."""
+    def _access(self, index: int, instruction: Instruction) -> _Access:
+        """The access of an instruction to global memory."""
+        writes = _writes_global(instruction)
         addresses = [operand for operand in instruction.operands if isinstance(operand, Address)]
         if not addresses:
-            return frozenset()
-        from_global = instruction.opcode == "cp" and not _writes_global(instruction) and len(addresses) > 1
-        return self._of(addresses[from_global].base)
+            return _Access(index, writes, None, _NOTHING)
+        from_global = instruction.opcode == "cp" and not writes and len(addresses) > 1
+        base = addresses[from_global].base
+        if isinstance(base, Register):
+            return _Access(index, writes, base.name, _NOTHING)
+        return _Access(index, writes, None, self._of(base))
 
-    def _of(self, operand: Operand) -> frozenset[int]:
-        if isinstance(operand, Register):
-            return self._arrays.get(operand.name, frozenset())
+    def _of(self, operand: Operand) -> _Brought:
         if isinstance(operand, Symbol) and self._image.spaces.get(operand.name) in ("global", "const"):
-            return self._array(self._image.addresses[operand.name])
-        return frozenset()
+            return _Brought(addresses=(self._image.addresses[operand.name],))
+        return _NOTHING
 
-    def _array(self, address: int) -> frozenset[int]:
-        number = self._array_at(address)
-        return frozenset() if number is None else frozenset((number,))
-
-    def _sources(self, instruction: Instruction) -> frozenset[int]:
-        """The arrays that an instruction brings in: by symbols, parameters, and pointers in memory."""
-        found: frozenset[int] = frozenset()
+    def _sources(self, instruction: Instruction) -> _Brought:
+        """What an instruction brings in: by symbols, parameters, and pointers in memory."""
         if instruction.opcode not in _LOADS:
-            for operand in instruction.operands:
-                parts = operand.elements if isinstance(operand, Vector) else (operand,)
-                for part in parts:
-                    found |= self._of(part if isinstance(part, Symbol) else None)
-            return found
+            parts = (p for o in instruction.operands for p in (o.elements if isinstance(o, Vector) else (o,)))
+            return _Brought(tuple(a for part in parts for a in self._of(part).addresses))
         if instruction.modifiers[-1] not in _POINTER_TYPES:
-            return found
+            return _NOTHING
         address = next((o for o in instruction.operands if isinstance(o, Address)), None)
         if address is None or not isinstance(address.base, Symbol):
-            return frozenset((_ANY,))
+            return _Brought(any_array=True)
         if self._image.spaces.get(address.base.name) != "kernel-param":
-            return frozenset((_ANY,))
+            return _Brought(any_array=True)
         offset = self._image.addresses[address.base.name] - _parameter_base(self._image) + address.offset
         count = next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4")), 1)
-        for i in range(count):
-            raw = self._parameters[offset + 8 * i : offset + 8 * i + 8]
-            found |= self._array(int.from_bytes(raw, "little"))
-        return found
+        return _Brought(offsets=tuple(offset + 8 * i for i in range(count)))
 
     @staticmethod
     def _registers(instruction: Instruction) -> tuple[list[str], list[str]]:

@@ -11,6 +11,11 @@ _FULL = 0xFFFFFFFF
 _MOST_GROUPINGS = 32
 
 
+def names_all(members: Value) -> bool:
+    """Whether a mask that all lanes share names the whole warp."""
+    return not isinstance(members, np.ndarray) and int(members) == _FULL
+
+
 class WarpSyncs:
     """The last time of each grouping of the lanes of a batch, or of one block that stands for all.
 
@@ -35,9 +40,9 @@ class WarpSyncs:
     @staticmethod
     def grouping(lanes: Lanes, members: Value) -> np.ndarray | None:
         """The grouping of a warp-synchronous instruction. None if each warp has one group."""
+        if names_all(members):
+            return None
         if not isinstance(members, np.ndarray):
-            if int(members) == _FULL:
-                return None
             masks = np.where(lanes.warp_mask, np.uint32(members), np.uint32(0))
         else:
             if (members == _FULL).all():

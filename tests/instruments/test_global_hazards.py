@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from softlab.errors import KernelFault
@@ -35,3 +36,15 @@ def test_a_planted_race_is_found(planted: GlobalRace) -> None:
     for index, size in ((fault.thread, block), (fault.other_thread, block), (fault.block, grid)):
         assert index is not None
         assert 0 <= index[0] < size
+
+
+def test_each_launch_has_its_own_arrays() -> None:
+    """Reading a neighbour is a race where input and output are one array, and nowhere else."""
+    source = """extern "C" __global__ void shifted(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x + 1]; }"""
+    kernel = Kernel(source, "shifted")
+    x, y = np.zeros(65, np.float32), np.zeros(65, np.float32)
+    for _ in range(2):
+        kernel.run(1, 64, (x, y), record=False)
+        with pytest.raises(KernelFault) as caught:
+            kernel.run(1, 64, (x, x), record=False)
+        assert caught.value.kind == "race"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -54,6 +54,8 @@ from softlab.errors import Error
 _CARRY = Register("CC.CF", "pred")
 _WIDE_SPECIALS = {"clock64": "u64", "globaltimer": "u64", "gridid": "u64", "is_explicit_cluster": "pred"}
 
+_Fact = TypeVar("_Fact")
+
 
 class EmulatedProgram:
     """A kernel as compiled blocks. Blocks are compiled when they first run.
@@ -75,6 +77,14 @@ class EmulatedProgram:
         self.heat = [0.0] * len(self.blocks)
         self._compiled: list[CompiledBlock | None] = [None] * len(self.blocks)
         self._loops: dict[int, Loop | None] = {}
+        self._facts: dict[Callable[[Image], Any], Any] = {}
+
+    def fact(self, of: Callable[[Image], _Fact]) -> _Fact:
+        """What this function says of the image. It is asked once for all launches."""
+        if of not in self._facts:
+            self._facts[of] = of(self.image)
+        found: _Fact = self._facts[of]
+        return found
 
     def block(self, index: int) -> CompiledBlock:
         """The compiled block.
