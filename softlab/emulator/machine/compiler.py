@@ -393,9 +393,9 @@ class BlockWriter:
         if semantics.shared is not None:
             values.append(self._first_part(semantics.shared, values))
             semantics = semantics.shared.rest
-        self._assign(destinations, semantics.results, self._step(semantics, values), self._guard(instruction))
+        self._assign(destinations, semantics.results, self._step_of(semantics, values), self._guard(instruction))
 
-    def _step(self, semantics: Semantics, values: Sequence[str]) -> _Step:
+    def _step_of(self, semantics: Semantics, values: Sequence[str]) -> _Step:
         call = f"{self.constant(semantics.function, 'f')}({', '.join(values)})"
         direct = isinstance(semantics.function, np.ufunc)
         return _Step(call, tuple(values), semantics.native, direct, weight=semantics.weight)
@@ -406,7 +406,7 @@ class BlockWriter:
         key = part.first.function, source
         if key not in self.first_parts:
             variable = self.first_parts[key] = self._new(DTYPES[part.first.results[0]])
-            self.operations.append(Operation((variable,), *self._step(part.first, [source])))
+            self.operations.append(Operation((variable,), *self._step_of(part.first, [source])))
         return self.first_parts[key]
 
     def _assign(self, destinations: list[Operand], results: tuple[str, ...], step: _Step, guard: str | None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.compiler import BlockWriter, EmulatedProgram
 from softlab.emulator.machine.flow import uses_and_definitions
-from softlab.emulator.machine.native import Operation
+from softlab.emulator.machine.operations import Operation
 from softlab.emulator.opcodes.units import Units
 from softlab.emulator.ptx.blocks import Block
 from softlab.emulator.ptx.syntax import Instruction, Module
