@@ -14,12 +14,16 @@ LAB_OPTIONS ?=
 EXPLORE_OPTIONS ?=
 # auto: browser tests are skipped, with a reason, where there is no Chromium. required: they fail there.
 BROWSER ?= auto
+# no: of the tests whose cases are products (the mark `further`), only the sample. `.ci/run` takes it.
+FURTHER ?= yes
 # What runs both ways.
 EMULATOR_TESTS := tests/emulator tests/instruments tests/faults tests/kernels tests/test_kernel.py
 # Further options for pytest, e.g. PYTEST="-k banks -x".
 PYTEST ?=
 
 IN_VENV := $(VENV)/bin/python
+# Where tests/conftest.py keeps compiled kernels. The notebooks' tests take what is there.
+COMPILED := $(CURDIR)/.pytest_cache/d/softlab
 NOTEBOOKS := notebooks
 # A stamp says that the packages are installed, so that a second make does not ask pip.
 LAB_STAMP := $(VENV)/.softlab-lab
@@ -74,11 +78,16 @@ test-types: $(TEST_STAMP) ## mypy
 
 .PHONY: test-quick
 test-quick: $(TEST_STAMP) ## pytest, without the slow tests
-	$(call stage,quick tests,$(IN_VENV) -m pytest -q -n auto -m "not slow and not gpu and not browser" $(PYTEST))
+	$(call stage,quick tests,$(IN_VENV) -m pytest -q -n auto -m "not slow and not further and not gpu and not browser" $(PYTEST))
 
 .PHONY: test-code
 test-code: $(TEST_STAMP) ## pytest, also the slow tests, without GPU and browser
-	$(call stage,code,$(IN_VENV) -m pytest -q -n auto --durations=60 -m "not gpu and not browser" $(PYTEST))
+	$(call stage,code,$(IN_VENV) -m pytest -q -n auto --dist worksteal --durations=60 \
+	  -m "not gpu and not browser$(if $(filter no,$(FURTHER)), and not further)" $(PYTEST))
+
+.PHONY: test-further
+test-further: $(TEST_STAMP) ## of `make test`, what .ci/run leaves out: further cases of tests that it runs on a sample
+	$(call stage,further cases,$(IN_VENV) -m pytest -q -n auto --dist worksteal -m "further and not gpu" $(PYTEST))
 
 .PHONY: test-both-ways
 test-both-ways: $(TEST_STAMP) ## the emulator's tests with blocks of code in NumPy, then with all of them compiled
@@ -88,7 +97,7 @@ test-both-ways: $(TEST_STAMP) ## the emulator's tests with blocks of code in Num
 .PHONY: test-notebooks
 test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
 	$(call stage,notebooks,state=$$(mktemp -d) && trap 'rm -rf $$state' EXIT && $(IN_VENV) -m tests.tools.notebooks lint \
-	  && XDG_STATE_HOME=$$state $(IN_VENV) -m pytest -q -n auto --dist loadfile -p no:cacheprovider \
+	  && XDG_STATE_HOME=$$state XDG_CACHE_HOME=$(COMPILED) $(IN_VENV) -m pytest -q -n auto --dist loadfile -p no:cacheprovider \
 	  -p nbval.plugin --nbval-lax --nbval-current-env $(NOTEBOOKS))
 
 .PHONY: test-browser

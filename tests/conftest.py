@@ -22,7 +22,6 @@ settings.load_profile("repeatable")
 #: What `make check` leaves out: tests that run the emulator over many shapes, compile many kernels or start servers.
 #: Beginnings of test ids. A single slow test elsewhere gets the mark `slow` itself.
 SLOW = (
-    "tests/bench/record/test_atlas.py::test_a_sample_of_the_machine_code",
     "tests/bench/record/test_atlas.py::test_each_method_measures",
     "tests/bench/record/test_atlas.py::test_the_machine_code",
     "tests/bench/record/test_claims.py::test_the_cases_cover_the_dispatch",

@@ -20,7 +20,6 @@ from softlab.cuda.structs import Struct
 from softlab.dtypes import element_type
 from softlab.kernel import Kernel
 from softlab.operators.functors import BroadcastLayout
-from tests.kernels.conftest import precompiled_headers  # noqa: F401 - used by being here
 from tests.kernels.philox import KNOWN_ANSWERS, kept, philox, words
 from tests.reference import Reference, assert_within, gradient_reference, reference
 

@@ -12,9 +12,7 @@ import datetime
 import json
 import multiprocessing
 import os
-import shutil
 import sys
-import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -125,38 +123,24 @@ def _judged(performed: Any, executor: CaseExecutor) -> Outcome:
         return Outcome(performed.prepared.case, f"{type(error).__name__}: {error}")
 
 
-def parse_headers_once(headers: str) -> None:
-    """This process parses CUB once, and keeps what it made of it in a folder of its own within ``headers``.
-
-    Only the names of variables that no kernel uses differ in what it then compiles.
-    """
-    folder = tempfile.mkdtemp(dir=headers)
-    options = (*compiler._include_options(), "-pch", f"-pch-dir={folder}")
-    compiler._include_options = lambda: options
-
-
 def outcomes(drawing: Drawing, count: int, processes: int, seconds: float = np.inf) -> Iterator[Outcome]:
     """Run the first cases, in any order, until their number or the time is reached."""
     started = time.monotonic()
-    headers = tempfile.mkdtemp()
     context = multiprocessing.get_context("spawn")  # a process with a GPU context cannot be forked
-    try:
-        with context.Pool(processes, parse_headers_once, (headers,)) as pool:
-            ranges = [(drawing, range(first, min(first + 500, count))) for first in range(0, count, 500)]
-            groups: dict[tuple, list[int]] = defaultdict(list)
-            for key, number in chain.from_iterable(pool.map(_group, ranges)):
-                groups[key].append(number)
-            portions = [
-                (drawing, numbers[start : start + PORTION])
-                for numbers in sorted(groups.values(), key=len, reverse=True)
-                for start in range(0, len(numbers), PORTION)
-            ]
-            for portion in pool.imap_unordered(_portion, portions):
-                yield from portion
-                if time.monotonic() - started > seconds:
-                    return
-    finally:
-        shutil.rmtree(headers)
+    with context.Pool(processes) as pool:
+        ranges = [(drawing, range(first, min(first + 500, count))) for first in range(0, count, 500)]
+        groups: dict[tuple, list[int]] = defaultdict(list)
+        for key, number in chain.from_iterable(pool.map(_group, ranges)):
+            groups[key].append(number)
+        portions = [
+            (drawing, numbers[start : start + PORTION])
+            for numbers in sorted(groups.values(), key=len, reverse=True)
+            for start in range(0, len(numbers), PORTION)
+        ]
+        for portion in pool.imap_unordered(_portion, portions):
+            yield from portion
+            if time.monotonic() - started > seconds:
+                return
 
 
 def summary(done: Iterable[Outcome]) -> dict[str, Any]:

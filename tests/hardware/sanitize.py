@@ -15,7 +15,6 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +34,7 @@ from softlab.dtypes import ELEMENT_TYPES
 from softlab.operators import executors
 from softlab.plans.instantiations import WIDEST_PACK_BYTES
 from softlab.plans.planner import OPERATORS
-from tests.hardware.random_cases import Gpu, about, parse_headers_once
+from tests.hardware.random_cases import Gpu, about
 from tests.random_cases import oracle
 from tests.random_cases.bounds import Arithmetic, compare
 from tests.random_cases.cases import BACKWARD, Case
@@ -281,9 +280,7 @@ def recorded(selection: LaunchSelection, tools: Sequence[str]) -> dict[str, Any]
     ]
     singles = [replace(part, ops=(op,)) for part, op in product(each, selection.ops)]
     with ThreadPoolExecutor(len(tools) * (len(each) + 1)) as pool:
-        with tempfile.TemporaryDirectory() as headers:
-            compiling = [*watched, "--headers", headers]
-            before = list(pool.map(lambda part: process([*compiling, *part.options()]), singles))
+        before = list(pool.map(lambda part: process([*watched, *part.options()]), singles))
         under = {
             (tool, part.policies[0], part.dtypes[0]): pool.submit(
                 watching, tool, ["--watched", *replace(part, longest=LONGEST[tool]).options()]
@@ -321,15 +318,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(f"--{name}", nargs="+", default=list(getattr(every, name)))
     parser.add_argument("--longest", type=int, default=every.longest, help="columns of a row at most")
     parser.add_argument("--watched", action="store_true", help="only run the launches, in this process")
-    parser.add_argument("--headers", help="with --watched: parse the headers once, into this folder")
     parser.add_argument("--control", choices=CONTROLS, help="only run that tool's control, in this process")
     given = parser.parse_args(arguments)
     selection = LaunchSelection(tuple(given.policies), tuple(given.ops), tuple(given.dtypes), given.longest)
     if given.control:
         control(given.control)
         return 0
-    if given.headers:
-        parse_headers_once(given.headers)
     if given.watched:
         return watched(selection)
     record = recorded(selection, given.tools)

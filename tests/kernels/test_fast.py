@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from tests.kernels.cases import dealt, kernel_of, matrix, program, program_of, s
 from tests.kernels.test_gradients import Variant as GradientVariant
 from tests.kernels.test_gradients import special_inputs
 from tests.reference import assert_gradient, assert_within, reference
+from tests.sampled import in_sample, sampled
 
 FORWARD = ("softmax", "log_softmax")
 BACKWARD = ("softmax_backward", "log_softmax_backward")
@@ -108,10 +110,33 @@ def lengths(small: Small, pack_size: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(c for c in (1, 7, 3 * pack_size, most // 2 + 3, most - 1, most) if c <= most))
 
 
-@every_kernel
-@pytest.mark.parametrize("op", FORWARD)
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES)
+def in_turns(small: Small, op: str, dtype: str) -> bool:
+    """One operator for each type. Both, and both halves of the lengths (``dealt``), meet each kernel."""
+    number, turn = list(ELEMENT_TYPES).index(dtype), op in (FORWARD[1], BACKWARD[1])
+    return (SMALL.index(small) + number // 2) % 2 == turn
+
+
+FORWARD_CASES = sampled(product(SMALL, FORWARD, ELEMENT_TYPES), in_turns)
+BACKWARD_CASES = sampled(product(SMALL, BACKWARD, ("float16", "float32", "float64")), in_turns)
+
+
+@pytest.mark.parametrize("cases", [FORWARD_CASES, BACKWARD_CASES])
+def test_the_sample_covers_every_kernel_type_and_operator(cases: list[Any]) -> None:
+    """Each kernel with each type, each operator and each of its lengths; each type with each operator."""
+    every, kept = [case.values for case in cases], in_sample(cases)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        assert {(case[one], case[other]) for case in kept} == {(case[one], case[other]) for case in every}
+
+    def met(chosen: list[tuple[Any, ...]]) -> set[tuple[str, int]]:
+        positions = range(6)  # of a length; the lengths themselves follow from the type
+        return {(str(small), k) for small, op, dtype in chosen for k in dealt(positions, dtype, op)}
+
+    assert met(kept) == met(every)
+
+
+@pytest.mark.parametrize(("small", "op", "dtype"), FORWARD_CASES, ids=str)
 def test_rows_with_special_values(small: Small, op: str, dtype: str) -> None:
+    """`.ci/run` runs half of the cases (``in_turns``), `make test` all of them."""
     for cols in dealt(lengths(small, 16 // element_type(dtype).itemsize), dtype, op):
         x = special_rows(cols, dtype)
         got = ran(small, op, (x,))
@@ -119,10 +144,9 @@ def test_rows_with_special_values(small: Small, op: str, dtype: str) -> None:
         assert np.all(got[np.isneginf(x) & ~np.isnan(got)] == (0 if op == "softmax" else -np.inf))
 
 
-@every_kernel
-@pytest.mark.parametrize("op", BACKWARD)
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize(("small", "op", "dtype"), BACKWARD_CASES, ids=str)
 def test_gradients_with_special_values(small: Small, op: str, dtype: str) -> None:
+    """`.ci/run` runs half of the cases (``in_turns``), `make test` all of them."""
     for cols in dealt(lengths(small, 16 // element_type(dtype).itemsize), dtype, op):
         dy, y = special_inputs(cols, GradientVariant("warp", dtype, op))
         assert_gradient(ran(small, op, (dy, y)), dy, y, op, what=f"{small}, {dtype} {op}, special rows of {cols}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ from softlab.dtypes import ELEMENT_TYPES, element_type
 from softlab.kernel import Kernel
 from tests.kernels.cases import matrix, program, special_rows
 from tests.reference import assert_within, reference
+from tests.sampled import sampled
+
+T = TypeVar("T")
 
 ARCH = "sm_90"
 #: (rows, cols): odd and even lengths, both sides of a warp and of the longest block, one row and more than one block.
@@ -95,18 +99,28 @@ def shapes(rung: FirstRung) -> list[tuple[int, int]]:
     return [shape for shape in SHAPES + LONG_SHAPES if rung.takes(shape[1])]
 
 
+#: `.ci/run` runs each second case of a type, so that each case meets two types; `make test` runs the other half, too.
+every_half = pytest.mark.parametrize("half", sampled((0, 1), lambda half: half == 0))
+
+
+def of_half(cases: Sequence[T], dtype: str, half: int) -> Sequence[T]:
+    return cases[(list(ELEMENT_TYPES).index(dtype) + half) % 2 :: 2]
+
+
 @every_rung
+@every_half
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
-def test_every_shape(rung: FirstRung, dtype: str) -> None:
-    for rows, cols in shapes(rung):
+def test_every_shape(rung: FirstRung, dtype: str, half: int) -> None:
+    for rows, cols in of_half(shapes(rung), dtype, half):
         x = matrix(rows, cols, dtype)
         assert_softmax(emulated(rung, x), x, rung, f"{rung.kernel}, {rows} x {cols} {dtype}")
 
 
 @every_rung
+@every_half
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
-def test_special_values(rung: FirstRung, dtype: str) -> None:
-    for cols in SPECIAL_COLS:
+def test_special_values(rung: FirstRung, dtype: str, half: int) -> None:
+    for cols in of_half(SPECIAL_COLS, dtype, half):
         x = special_rows(cols, dtype)
         y = emulated(rung, x)
         assert_softmax(y, x, rung, f"{rung.kernel}, special rows of {cols} {dtype}")

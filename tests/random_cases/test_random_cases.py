@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 
 import softlab
 from softlab import fused
-from tests.kernels.conftest import precompiled_headers  # noqa: F401  CUB is parsed once for what is not in the cache
 from tests.random_cases import fusions, layouts, values
 from tests.random_cases.__main__ import main
 from tests.random_cases.cases import (
@@ -31,15 +31,33 @@ from tests.random_cases.cases import (
 )
 from tests.random_cases.check import Emulator, run
 from tests.random_cases.prepare import Placed, prepare
+from tests.sampled import in_sample, sampled
 
 #: Cases of this seed run in each test run: other cases each time would make a run either green or red by chance.
 SEED, COUNT, PORTIONS = 2026, 400, 8
 MOST = 6_000
 
 
-@pytest.mark.parametrize("portion", range(PORTIONS))
+EVERY_PORTION = sampled(range(PORTIONS), lambda portion: portion < 2)
+
+
+@pytest.mark.parametrize("portion", EVERY_PORTION)
 def test_cases_in_the_emulator(portion: int) -> None:
+    """`.ci/run` runs 100 cases, `make test` all 400."""
     check(portion, Emulator())
+
+
+def test_the_sample_covers_every_class() -> None:
+    """Each operator with each type, each kind of values, memory, `out` and fusion, each policy."""
+    portions = [portion for (portion,) in in_sample(EVERY_PORTION)]
+    cases = [drawn(SEED, k, most=MOST) for portion in portions for k in range(portion, COUNT, PORTIONS)]
+    assert {(case.op, case.result) for case in cases} == set(product((*FORWARD, *BACKWARD), DTYPES))
+    assert {case.out for case in cases} == set(OUTS)
+    assert {kind for case in cases for kind in case.kinds} == set(values.KINDS)
+    assert {kind for case in cases for kind in case.memory} == set(layouts.KINDS)
+    assert {case.policy for case in cases} >= {"oneflow", "fast"}
+    parts = {part for case in cases if case.fusion for part in case.fusion.name.split("+")}
+    assert parts == {"scale", "bias", "mask", "causal", "dropout"}
 
 
 @pytest.mark.gpu

@@ -7,22 +7,25 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections import defaultdict
 from dataclasses import asdict
+from functools import lru_cache
+from itertools import chain as chained
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from softlab.bench.record.atlas import checks, collect, measure, patching
+from softlab.bench.record.atlas import checks, collect, jobs, measure, patching, prepare
 from softlab.bench.record.atlas.checks import CheckError
 from softlab.bench.record.atlas.core import CLASSES
-from softlab.bench.record.atlas.jobs import sources
-from softlab.bench.record.atlas.prepare import all_jobs, built, section_offset
+from softlab.bench.record.atlas.prepare import built, section_offset
 from softlab.bench.record.atlas.records import COMMON, Job, Source
-from softlab.bench.record.atlas.templates import Step, chain, stream
+from softlab.bench.record.atlas.templates import PtxStep, chain, stream
 from softlab.cuda.compile import compile_program
 from softlab.cuda.disassembly import disassemble, find_nvdisasm
 from softlab.hardware import atlas
+from tests.sampled import sampled
 
 FAKE = Path(__file__).parent / "fake_cupy"
 ROOT = Path(__file__).parents[3]
@@ -30,28 +33,39 @@ needs_disassembler = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdis
 SAMPLE = ("chain.IMAD", "stream.HFMA2", "stream.FFMA.banks.3.reuse", "chain.ATOMS.ADD", "read_4", "dsm_chase")
 
 
+sources = lru_cache(maxsize=1)(jobs.sources)
+all_jobs = lru_cache(maxsize=1)(prepare.all_jobs)
+
+
 def _job(key: str) -> Job:
     return next(job for job in all_jobs() if key in job.keys)
 
 
-@pytest.mark.parametrize("name", sorted({name for job in all_jobs() for name in job.kernels} | set(COMMON)))
+def _every_kernel() -> list[Any]:
+    """All kernels. In the sample: the first kernel of each method, and of each form of source every fifth one."""
+    forms = defaultdict(list)
+    for name in sorted({name for job in all_jobs() for name in job.kernels} | set(COMMON)):
+        forms[sources()[name].form, sources()[name].kind].append(name)
+    methods = {job.method: job.kernels[0] for job in reversed(all_jobs()) if job.kernels}
+    kept = {*COMMON, *SAMPLE, *methods.values(), *(name for names in forms.values() for name in names[::5])}
+    return sampled(sorted(chained.from_iterable(forms.values())), lambda name: name in kept)
+
+
+@pytest.mark.parametrize("name", _every_kernel())
 def test_the_machine_code_has_what_is_measured(name: str) -> None:
-    """Each kernel that a row uses: the measured instructions are there, and as many as there must be."""
+    """Each kernel that a row uses: the measured instructions are there, and as many as there must be.
+
+    `.ci/run` looks at a sample, `make test` at all. Who prepares a recording has all of them checked, too.
+    """
     _, facts = built(name, sources()[name])
     assert facts["count"] > 0
     assert facts["sass"]
 
 
 @needs_disassembler
-@pytest.mark.parametrize("name", SAMPLE)
-def test_a_sample_of_the_machine_code(name: str) -> None:
-    test_the_machine_code_has_what_is_measured(name)
-
-
-@needs_disassembler
 def test_steps_that_the_compiler_removes_are_found() -> None:
     """The largest of two numbers, again and again, is one instruction."""
-    step = Step("max.u32 {x}, {x}, {a};")
+    step = PtxStep("max.u32 {x}, {x}, {a};")
     for form, text in (("chain", chain(step)), ("stream", stream(step))):
         with pytest.raises(CheckError, match=r"gone: .*VIMNMX|1 instructions"):
             built("gone", Source(text, form=form, wanted=(r"VIMNMX\.U32",)))
