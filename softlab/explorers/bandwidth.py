@@ -9,7 +9,7 @@ from traitlets import Dict, Int, Tuple, Unicode, validate
 
 from softlab.bench import curves, recordings
 from softlab.bench.cases import DTYPES, rows_of
-from softlab.explorers.explorer import Explorer, buttons, named
+from softlab.explorers.explorer import Explorer, buttons, named, side_by_side
 from softlab.hardware.devices import Device
 from softlab.plans import plan
 from softlab.views import tables
@@ -36,6 +36,7 @@ class BandwidthExplorer(Explorer):
         copy's), ``fastest`` (label of a softmax), ``copied`` (GB/s of the copy).
     """
 
+    lesson = "10"
     dtype = Unicode("float32").tag(state=True)
     cols = Int(4096).tag(state=True)
     shown = Tuple(default_value=SHOWN).tag(state=True)
@@ -79,8 +80,8 @@ class BandwidthExplorer(Explorer):
         self.picture, self.numbers = widgets.HTML(), widgets.HTML()
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.cols_slider, named("dtype", self.dtype_buttons)]),
-                widgets.HBox([*self.switches.values()]),
+                side_by_side([self.cols_slider, named("dtype", self.dtype_buttons)]),
+                side_by_side([*self.switches.values()]),
                 self.picture,
                 self.numbers,
             ]

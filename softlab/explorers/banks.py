@@ -15,7 +15,7 @@ from traitlets import Dict, Enum, Int, Unicode, observe, validate
 from softlab.errors import Error
 from softlab.explorers.diagrams import GridDiagram
 from softlab.explorers.estimates import launch, softmax_times
-from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.explorers.explorer import Explorer, buttons, menu, named, side_by_side, slider, steady
 from softlab.operators import trace_plan
 from softlab.plans import Plan, forced
 from softlab.traces import Trace
@@ -102,6 +102,7 @@ class BankExplorer(Explorer):
     ``trace`` is the run that is drawn.
     """
 
+    lesson = "04"
     cols = Int(1024).tag(state=True)
     pack = Int(2).tag(state=True)
     layout = Enum(LAYOUTS, "column").tag(state=True)
@@ -154,13 +155,13 @@ class BankExplorer(Explorer):
         self.diagram.observe(lambda change: self.set_trait("lane", change.new), "lane")
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.cols_slider, self.dtype_menu]),
-                widgets.HBox([named("pack", self.pack_buttons), named("layout", self.layout_buttons)]),
-                widgets.HBox([self.line_menu, self.access_slider]),
+                side_by_side([self.cols_slider, self.dtype_menu]),
+                side_by_side([named("pack", self.pack_buttons), named("layout", self.layout_buttons)]),
+                side_by_side([self.line_menu, self.access_slider]),
                 self.message,
                 self.diagram,
                 self.text,
-                self.times,
+                steady(self.times, 10),
             ]
         )
         self.observe(self._run_again, ("cols", "pack", "layout", "dtype"))

@@ -12,7 +12,7 @@ from traitlets import Dict, Enum, Int, validate
 
 from softlab.bench import consequences, recordings
 from softlab.explorers.estimates import softmax_times
-from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.explorers.explorer import Explorer, buttons, menu, named, side_by_side, slider, steady
 from softlab.hardware import devices, occupancies
 from softlab.plans import Plan, plan
 from softlab.plans.planner import OPERATORS
@@ -69,6 +69,7 @@ class BlockSizeExplorer(Explorer):
     the table has one), changes (row lengths at which the answer turns).
     """
 
+    lesson = "08"
     cols = Int(4096).tag(state=True)
     dtype = Enum(DTYPES, "float32").tag(state=True)
     op = Enum(FORWARD, "softmax").tag(state=True)
@@ -98,12 +99,12 @@ class BlockSizeExplorer(Explorer):
         self.message, self.queries, self.sizes, self.times, self.steps = (widgets.HTML() for _ in range(5))
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.cols_slider, self.dtype_menu]),
-                widgets.HBox([named("op", self.op_buttons), self.device_menu]),
+                side_by_side([self.cols_slider, self.dtype_menu]),
+                side_by_side([named("op", self.op_buttons), self.device_menu]),
                 self.message,
-                self.queries,
-                self.sizes,
-                self.times,
+                steady(self.queries, 9),
+                steady(self.sizes, 8),
+                steady(self.times, 11),
                 self.steps,
             ]
         )

@@ -11,7 +11,7 @@ from softlab.bench import caches, recordings
 from softlab.bench.caches import Reread
 from softlab.bench.cases import rows_of
 from softlab.bench.record.cache import BLOCK_SIZES, COLS, DTYPE, FEW_GRIDS
-from softlab.explorers.explorer import Explorer, buttons, named
+from softlab.explorers.explorer import Explorer, buttons, named, side_by_side, steady
 from softlab.plans import Plan, forced
 from softlab.views import tables
 from softlab.views.caches import Point, cache_picture
@@ -34,6 +34,7 @@ class CacheExplorer(Explorer):
     inputs, microseconds, of_copy, dram_gb_per_second).
     """
 
+    lesson = "06"
     cols = Int(16_384).tag(state=True)
     block_size = Enum(BLOCK_SIZES, 1024).tag(state=True)
     blocks = Int(ALL).tag(state=True)
@@ -59,10 +60,10 @@ class CacheExplorer(Explorer):
         self.message, self.picture = widgets.HTML(), widgets.HTML()
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.cols_slider, named("threads", self.size_buttons)]),
+                side_by_side([self.cols_slider, named("threads", self.size_buttons)]),
                 self.blocks_slider,
                 self.picture,
-                self.message,
+                steady(self.message, 2),
             ]
         )
         self.observe(lambda change: self._draw(), ("cols", "block_size", "blocks"))

@@ -9,7 +9,7 @@ from traitlets import Dict, Enum, Int, Unicode, validate
 
 from softlab.bench import consequences, recordings
 from softlab.errors import PlanError
-from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.explorers.explorer import Explorer, buttons, menu, named, side_by_side, slider, steady
 from softlab.hardware import devices
 from softlab.plans import Plan, forced, plan
 from softlab.plans.instantiations import BLOCK_SIZES
@@ -43,6 +43,7 @@ class DispatchExplorer(Explorer):
     recorded (share of a device copy, or None), note; ``note``: why your choices cannot be had, "" where they can.
     """
 
+    lesson = "09"
     rows = Int(4096).tag(state=True)
     cols = Int(8192).tag(state=True)
     axis = Enum(AXES, "last").tag(state=True)
@@ -85,14 +86,14 @@ class DispatchExplorer(Explorer):
             self.bind(trait, control)
         # Apart, so that a move of a slider sends only what it changes.
         self.message, self.ladder, self.facts, self.others = (widgets.HTML() for _ in range(4))
-        own = widgets.HTML("<b>Your own choice:</b>")
+        own = widgets.HTML("<b>Your own choice:</b>", layout={"flex": "0 0 auto"})
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.rows_slider, self.dtype_menu]),
-                widgets.HBox([self.cols_slider, self.device_menu]),
-                widgets.HBox([named("axis", self.axis_buttons), named("op", self.op_buttons)]),
-                widgets.HBox([own, self.kernel_menu, self.pack_menu, self.block_menu]),
-                self.message,
+                side_by_side([self.rows_slider, self.dtype_menu]),
+                side_by_side([self.cols_slider, self.device_menu]),
+                side_by_side([named("axis", self.axis_buttons), named("op", self.op_buttons)]),
+                side_by_side([own, self.kernel_menu, self.pack_menu, self.block_menu]),
+                steady(self.message, 1),
                 self.ladder,
                 self.facts,
                 self.others,

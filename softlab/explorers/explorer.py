@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import ipywidgets as widgets
 from traitlets import HasTraits
@@ -20,6 +21,8 @@ class Explorer(HasTraits):
     """
 
     widget: widgets.Widget
+    #: The number of the lesson that introduces it: the order of the tabs of ``softlab explore``.
+    lesson: ClassVar[str] = ""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     _bound: list[str]
     _twin: Explorer | None
@@ -112,6 +115,17 @@ class Explorer(HasTraits):
 def buttons(options: Any, tip: str) -> widgets.ToggleButtons:
     """A switch of a few values; :func:`named` puts its name before it."""
     return widgets.ToggleButtons(options=options, tooltip=tip, style={"button_width": "auto"}, layout={"width": "auto"})
+
+
+def side_by_side(controls: Sequence[widgets.Widget]) -> widgets.HBox:
+    """Controls side by side. On a narrow page some of them go to the next line."""
+    return widgets.HBox(controls, layout={"flex_flow": "row wrap"})
+
+
+def steady(text: widgets.HTML, lines: int) -> widgets.HTML:
+    """The text with space for so many lines, so that what stands below stays where it is while a slider moves."""
+    text.layout.min_height = f"{20 * lines}px"
+    return text
 
 
 def named(name: str, control: widgets.Widget) -> widgets.HBox:

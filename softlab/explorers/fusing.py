@@ -10,7 +10,7 @@ from traitlets import Bool, Dict, Enum
 
 from softlab.bench.fusing import PARTS, FusionCase, counters
 from softlab.explorers.estimates import fusing_times
-from softlab.explorers.explorer import Explorer, menu, named
+from softlab.explorers.explorer import Explorer, menu, named, side_by_side
 from softlab.views import tables
 from softlab.views.fusing import moved, traffic_bars
 
@@ -34,6 +34,7 @@ class FusingExplorer(Explorer):
     both at a full size, where the table has them), load and store (the C++ types of the function objects).
     """
 
+    lesson = "12"
     cols = Enum(COLS, 64).tag(state=True)
     dtype = Enum(DTYPES, "float32").tag(state=True)
     scale = Bool(False).tag(state=True)
@@ -57,8 +58,8 @@ class FusingExplorer(Explorer):
         self.message, self.bars, self.times, self.types = (widgets.HTML() for _ in range(4))
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.cols_menu, self.dtype_menu]),
-                named("fused", widgets.HBox(list(self.ticks.values()))),
+                side_by_side([self.cols_menu, self.dtype_menu]),
+                named("fused", side_by_side(list(self.ticks.values()))),
                 self.message,
                 self.bars,
                 self.times,

@@ -13,14 +13,17 @@ from softlab.explorers.explorer import Explorer
 
 
 def catalogue() -> dict[str, type[Explorer]]:
-    """Title -> class of every explorer that ``softlab.explorers`` offers: "Block size" -> ``BlockSizeExplorer``."""
-    found = {}
+    """Title -> class of every explorer that ``softlab.explorers`` offers: "Block size" -> ``BlockSizeExplorer``.
+
+    They come in the order of the lessons that introduce them. One that no lesson introduces comes last.
+    """
+    found: dict[str, type[Explorer]] = {}
     for name in explorers.__all__:
         offered = getattr(explorers, name)
         if inspect.isclass(offered) and issubclass(offered, Explorer) and name.endswith("Explorer"):
             words = re.findall("[A-Z][a-z]*", name.removesuffix("Explorer"))
             found[" ".join(words).capitalize()] = offered
-    return found
+    return dict(sorted(found.items(), key=lambda item: (not item[1].lesson, item[1].lesson, item[0])))
 
 
 class Gallery:
@@ -46,7 +49,7 @@ class Gallery:
             page, cls = self._pages[index], self.catalogue[title]
             page.children = [widgets.HTML("Loading …")]
             self.opened[title] = cls.example()
-            page.children = [widgets.HTML(f"<p>{escape(_purpose(cls))}</p>"), self.opened[title].widget]
+            page.children = [widgets.HTML(f"<p>{_purpose(cls)}</p>"), self.opened[title].widget]
         self.widget.selected_index = index
         return self.opened[title]
 
@@ -57,5 +60,5 @@ class Gallery:
 
 
 def _purpose(cls: type[Explorer]) -> str:
-    """The first sentence of its docstring."""
-    return (inspect.getdoc(cls) or "").partition("\n")[0]
+    """The first sentence of its docstring as HTML: what stands in double backquotes there is code."""
+    return re.sub("``(.+?)``", r"<code>\1</code>", escape((inspect.getdoc(cls) or "").partition("\n")[0]))

@@ -10,7 +10,7 @@ import numpy as np
 from traitlets import Dict, Enum, Int, observe, validate
 
 from softlab.explorers.diagrams import GridDiagram
-from softlab.explorers.explorer import Explorer, buttons, named, slider
+from softlab.explorers.explorer import Explorer, buttons, named, side_by_side, slider
 from softlab.kernel import Kernel
 from softlab.views import tables
 from softlab.views.launch import launch_diagram
@@ -44,6 +44,7 @@ class LaunchExplorer(Explorer):
     highlighted thread i, blockIdx, threadIdx, warp (of its block), lane, works (whether it has a number).
     """
 
+    lesson = "0"
     numbers = Int(100).tag(state=True)
     block = Enum(BLOCKS, 32).tag(state=True)
     thread = Int(40).tag(state=True)
@@ -65,7 +66,7 @@ class LaunchExplorer(Explorer):
             self.bind(trait, control)
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.numbers_slider, named("block", self.block_buttons)]),
+                side_by_side([self.numbers_slider, named("block", self.block_buttons)]),
                 self.thread_slider,
                 self.message,
                 self.diagram,

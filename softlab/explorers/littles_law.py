@@ -8,7 +8,7 @@ import ipywidgets as widgets
 import numpy as np
 from traitlets import Dict, Enum, Int, validate
 
-from softlab.explorers.explorer import Explorer, buttons, named, slider
+from softlab.explorers.explorer import Explorer, buttons, named, side_by_side, slider
 from softlab.hardware import atlas
 from softlab.views import tables
 from softlab.views.atlas import CURVES, littles_law
@@ -33,6 +33,7 @@ class LittlesLawExplorer(Explorer):
     many bytes in flight, between the recorded points), peak (GB/s), needed (bytes per SM for the peak, by the law).
     """
 
+    lesson = "15"
     warps = Int(16).tag(state=True)
     loads = Int(1).tag(state=True)
     bytes = Enum(BYTES, 4).tag(state=True)
@@ -56,8 +57,8 @@ class LittlesLawExplorer(Explorer):
         self.message, self.picture = widgets.HTML(), widgets.HTML()
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.warps_slider, self.loads_slider]),
-                widgets.HBox([named("bytes", self.bytes_buttons), named("memory", self.memory_buttons)]),
+                side_by_side([self.warps_slider, self.loads_slider]),
+                side_by_side([named("bytes", self.bytes_buttons), named("memory", self.memory_buttons)]),
                 self.message,
                 self.picture,
             ]

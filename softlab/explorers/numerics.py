@@ -11,7 +11,7 @@ from traitlets import Bool, Dict, Enum, Int, validate
 
 from softlab.dtypes import element_type
 from softlab.errors import Error
-from softlab.explorers.explorer import Explorer, buttons, named, slider
+from softlab.explorers.explorer import Explorer, buttons, named, side_by_side, slider
 from softlab.kernel import Kernel
 from softlab.plans.instantiations import WARP_SIZE
 from softlab.views import tables
@@ -80,6 +80,7 @@ class NumericsExplorer(Explorer):
     float64, None if one is NaN).
     """
 
+    lesson = "01"
     shift = Int(0).tag(state=True)
     dtype = Enum(tuple(FORMATS), "float32").tag(state=True)
     subtract = Bool(False).tag(state=True)
@@ -99,7 +100,7 @@ class NumericsExplorer(Explorer):
             self.bind(trait, control)
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.shift_slider, named("dtype", self.dtype_buttons)]),
+                side_by_side([self.shift_slider, named("dtype", self.dtype_buttons)]),
                 named("of", self.subtract_buttons),
                 self.message,
                 self.picture,

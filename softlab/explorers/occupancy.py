@@ -8,7 +8,7 @@ import ipywidgets as widgets
 from traitlets import Dict, Enum, Int, validate
 
 from softlab.explorers.estimates import copy_picture
-from softlab.explorers.explorer import Explorer, menu, slider
+from softlab.explorers.explorer import Explorer, menu, side_by_side, slider, steady
 from softlab.hardware import devices, occupancies
 from softlab.views import tables
 from softlab.views.occupancy import block_size_bars, limiter_bars, occupancy_sentences, warp_slots
@@ -36,6 +36,7 @@ class OccupancyExplorer(Explorer):
     fits), reason.
     """
 
+    lesson = "07"
     device = Enum(devices.names(), "H200").tag(state=True)
     threads = Int(256).tag(state=True)
     registers = Int(32).tag(state=True)
@@ -74,9 +75,9 @@ class OccupancyExplorer(Explorer):
         self.message, self.picture = widgets.HTML(), widgets.HTML()
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.threads_slider, self.device_menu]),
-                widgets.HBox([self.registers_slider, self.smem_slider]),
-                self.message,
+                side_by_side([self.threads_slider, self.device_menu]),
+                side_by_side([self.registers_slider, self.smem_slider]),
+                steady(self.message, 3),
                 self.picture,
             ]
         )

@@ -14,7 +14,7 @@ from softlab.errors import Error, KernelFault
 from softlab.explorers.banks import PACKS, WIDEST_PACK
 from softlab.explorers.diagrams import GridDiagram
 from softlab.explorers.estimates import launch, softmax_times
-from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.explorers.explorer import Explorer, buttons, menu, named, side_by_side, slider, steady
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.instruments.requests import requests
 from softlab.operators.executors import emulate
@@ -101,6 +101,7 @@ class PackExplorer(Explorer):
     ``run`` is the run that is drawn, None where the kernel was stopped.
     """
 
+    lesson = "02"
     cols = Int(1024).tag(state=True)
     pack = Int(2).tag(state=True)
     dtype = Enum(tuple(WIDEST_PACK), "float32").tag(state=True)
@@ -143,13 +144,13 @@ class PackExplorer(Explorer):
         self.diagram.observe(lambda change: self.set_trait("lane", change.new), "lane")
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.cols_slider, self.dtype_menu]),
-                widgets.HBox([named("pack", self.pack_buttons), named("kernel", self.kernel_buttons)]),
-                widgets.HBox([self.access_slider, self.offset_slider]),
-                self.message,
+                side_by_side([self.cols_slider, self.dtype_menu]),
+                side_by_side([named("pack", self.pack_buttons), named("kernel", self.kernel_buttons)]),
+                side_by_side([self.access_slider, self.offset_slider]),
+                steady(self.message, 5),
                 self.diagram,
                 self.text,
-                self.times,
+                steady(self.times, 10),
             ]
         )
         self.observe(self._run, ("cols", "pack", "dtype", "kernel", "offset"))

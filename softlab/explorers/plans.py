@@ -11,7 +11,7 @@ from traitlets import Dict, Enum, Int, validate
 
 from softlab.bench.ladder import first_rows
 from softlab.errors import Error
-from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.explorers.explorer import Explorer, buttons, menu, named, side_by_side, slider, steady
 from softlab.hardware import devices
 from softlab.operators import trace_plan
 from softlab.plans import POLICIES, Plan, plan
@@ -45,6 +45,7 @@ class PlanExplorer(Explorer):
     ``counters`` of the last :meth:`execute`, {} once the problem changes.
     """
 
+    lesson = "00"
     rows = Int(4096).tag(state=True)
     cols = Int(1024).tag(state=True)
     dtype = Enum(DTYPES, "float32").tag(state=True)
@@ -94,11 +95,11 @@ class PlanExplorer(Explorer):
         self.observe(lambda change: self._decide(), ("rows", "cols", "dtype", "op", "policy", "device"))
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.rows_slider, self.dtype_menu]),
-                widgets.HBox([self.cols_slider, self.device_menu]),
-                widgets.HBox([named("op", self.op_buttons), named("policy", self.policy_buttons), self.run_button]),
+                side_by_side([self.rows_slider, self.dtype_menu]),
+                side_by_side([self.cols_slider, self.device_menu]),
+                side_by_side([named("op", self.op_buttons), named("policy", self.policy_buttons), self.run_button]),
                 self.launch,
-                self.steps,
+                steady(self.steps, 14),
                 self.counted,
             ]
         )

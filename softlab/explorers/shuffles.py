@@ -12,7 +12,7 @@ from traitlets import Dict, Enum, Int, validate
 
 from softlab.errors import Error
 from softlab.explorers.diagrams import ButterflyDiagram
-from softlab.explorers.explorer import Explorer, buttons, named, slider
+from softlab.explorers.explorer import Explorer, buttons, named, side_by_side, slider
 from softlab.instruments.shuffles import ShuffleStep, held_values, reductions, shuffle_steps
 from softlab.operators import trace_plan
 from softlab.plans import Plan, forced
@@ -70,6 +70,7 @@ class ShuffleExplorer(Explorer):
     ``trace`` is the run that is drawn.
     """
 
+    lesson = "03"
     width = Enum(GROUP_WIDTHS, 32).tag(state=True)
     rows_per_access = Enum((1, 2), 1).tag(state=True)
     op = Enum(OPS, "max").tag(state=True)
@@ -115,9 +116,9 @@ class ShuffleExplorer(Explorer):
         self.which = named("row", self.row_buttons)
         self.widget = widgets.VBox(
             [
-                widgets.HBox([named("lanes", self.width_buttons), named("rows", self.rows_buttons)]),
-                widgets.HBox([named("op", self.op_buttons), self.which]),
-                widgets.HBox([self.step_slider, self.play]),
+                side_by_side([named("lanes", self.width_buttons), named("rows", self.rows_buttons)]),
+                side_by_side([named("op", self.op_buttons), self.which]),
+                side_by_side([self.step_slider, self.play]),
                 self.message,
                 self.diagram,
                 self.text,

@@ -53,6 +53,7 @@ class SourceExplorer(Explorer):
     none; ``summary``: line, code, count (of the counter), ptx, sass (texts), control (the control codes in words).
     """
 
+    lesson = "13"
     counter = Unicode("instructions").tag(state=True)
     line = Int(0).tag(state=True)
     summary = Dict()

@@ -14,14 +14,14 @@ from traitlets import Dict, Enum, Int, Unicode, observe, validate
 
 from softlab.cuda.compile import kernel_folder
 from softlab.errors import Error
-from softlab.explorers.explorer import Explorer, buttons, menu, named, slider
+from softlab.explorers.explorer import Explorer, buttons, menu, named, side_by_side, slider, steady
 from softlab.instruments.snapshots import IssueLog, barrier_waits
 from softlab.instruments.timeline import Segment, Timeline, timeline
 from softlab.kernel import Kernel
 from softlab.operators.executors import program_of
 from softlab.plans import forced
 from softlab.timing.estimates import Estimate
-from softlab.views import tables
+from softlab.views import svg, tables
 from softlab.views.sm_timeline import cycles_sentence, sm_timeline, states_at, states_table
 from softlab.views.stills import changing
 from softlab.views.warps import Window, step_table, waiting_sentence, warps_picture
@@ -120,6 +120,7 @@ class TimelineExplorer(Explorer):
     ``timeline`` is the record that is drawn.
     """
 
+    lesson = "05"
     kernel = Unicode().tag(state=True)
     block_size = Int(256).tag(state=True)
     axis = Enum(AXES, "order")
@@ -160,7 +161,9 @@ class TimelineExplorer(Explorer):
         self.kernel_menu = menu(list(self._subjects), "kernel", "300px")
         self.size_buttons = buttons(self._block_sizes, "threads of the block")
         self.axis_buttons = buttons(AXES, "the order of the emulator, or the cycles of the timing model")
-        self.step_slider = slider(0, 1, "step", "560px")
+        # Its track lies above the axis that it moves along.
+        self.step_slider = slider(0, 1, "step", f"{svg.WIDTH}px")
+        self.step_slider.style.description_width, self.step_slider.layout.max_width = "56px", "100%"
         self.zoom_slider = widgets.SelectionSlider(options=ZOOMS, description="zoom", layout={"width": "260px"})
         self.zoom_slider.style.description_width = "44px"
         for trait, control in (
@@ -174,12 +177,12 @@ class TimelineExplorer(Explorer):
         self.message, self.picture, self.activities = (widgets.HTML() for _ in range(3))
         self.widget = widgets.VBox(
             [
-                widgets.HBox([self.kernel_menu, named("threads", self.size_buttons)]),
-                widgets.HBox([named("axis", self.axis_buttons)]),
-                widgets.HBox([self.step_slider, self.zoom_slider]),
+                side_by_side([self.kernel_menu, named("threads", self.size_buttons)]),
+                side_by_side([named("axis", self.axis_buttons), self.zoom_slider]),
+                self.step_slider,
                 self.message,
                 self.picture,
-                self.activities,
+                steady(self.activities, 5),
             ]
         )
         self.observe(lambda change: self._draw(), ("step", "zoom"))

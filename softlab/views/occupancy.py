@@ -99,9 +99,11 @@ def block_size_bars(table: Mapping[str, Any], held: Occupancy, best: int) -> str
     """SVG: the occupancy of every block size with the same registers and shared memory.
 
     ``table``: of :func:`softlab.hardware.occupancies.table` over threads; ``best``: the block size with the most
-    threads on an SM, 0 where none fits.
+    threads on an SM, 0 where none fits. Sizes that have as many carry a mark.
     """
     sizes, fractions = table["threads"].tolist(), table["fraction"].tolist()
+    most = max(fractions, default=0)
+    ties = {size for size, fraction in zip(sizes, fractions, strict=True) if fraction == most > 0 and size != best}
     top, tall, step = 30, 96, (svg.WIDTH - 60) / len(sizes)
     parts = [svg.text(0, 14, "The same kernel in blocks of every size", bold=True, size=13)]
     for share in (0, 0.5, 1):
@@ -128,8 +130,13 @@ def block_size_bars(table: Mapping[str, Any], held: Occupancy, best: int) -> str
             parts.append(svg.text(x + step / 2, top + tall + 28, "yours", anchor="middle", bold=True))
         if size == best:
             parts.append(svg.text(x + step / 2, top - 4, "best", anchor="middle", bold=True))
+        elif size in ties:
+            parts.append(svg.text(x + step / 2, top - 4, "=", anchor="middle", bold=True))
         if size % 128 == 0:
             parts.append(svg.text(x + step / 2, top + tall + 14, size, anchor="middle", fill=svg.FAINT, size=11))
+    if ties:
+        words = "= as many warps as the best"
+        parts.append(svg.text(svg.WIDTH, 14, words, anchor="end", fill=svg.FAINT, size=11))
     parts.append(svg.text(svg.WIDTH, top + tall + 28, "threads per block", anchor="end", fill=svg.FAINT, size=11))
     return svg.drawing(top + tall + 34, parts, title=f"occupancy by block size, yours {held.threads}, best {best}")
 

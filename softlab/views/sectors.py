@@ -55,7 +55,10 @@ def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()
         column_labels=[str(CELL_BYTES * column) for column in range(_PER_LINE)],
         bands=[(_PER_SECTOR, f"sector {number}") for number in range(_PER_LINE // _PER_SECTOR)],
     )
-    legend: list[tuple[Role, str]] = [("served", "a sector"), ("served-odd", "the next one")]
+    legend: list[tuple[Role, str]] = [
+        ("served", "lanes in sectors 0, 2, 4, ..."),
+        ("served-odd", "lanes in sectors 1, 3, 5, ..."),
+    ]
     if any(cell.role == "idle" for cell in cells):
         legend.append(("idle", "moved with its sector, and no lane wants it"))
     title = f"Warp {int(one.warp[0])}: a {verb} of {width} bytes per lane touches {sectors} sectors (least {least})"

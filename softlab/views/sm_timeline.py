@@ -19,7 +19,8 @@ from softlab.views.tables import shown, table
 from softlab.views.warps import Window, axis_step
 
 _LEFT, _TOP = 70, 34
-_WIDE = svg.WIDTH - _LEFT - 4
+#: Pixels of the axis, as in :mod:`softlab.views.warps`.
+_WIDE = 778 - _LEFT
 #: Pixels of all rows together, and of one at most.
 _TALL, _ROW = 400, 26
 #: With more pieces than this, those of a group are one shape, without a tip for each.
@@ -214,19 +215,19 @@ def _names(count: int, row: float, reused: bool) -> list[str]:
 
 
 def _axis(window: Window, bottom: float) -> list[str]:
-    parts = [svg.line(_LEFT, bottom + 2, svg.WIDTH - 4, bottom + 2)]
+    parts = [svg.line(_LEFT, bottom + 2, _LEFT + _WIDE, bottom + 2)]
     step = axis_step((window.last - window.first) / 8)
     at = math.ceil(window.first / step) * step
     while at <= window.last:
         x = window.x(at)
-        anchor: svg.Anchor = "end" if x > svg.WIDTH - 20 else "middle"
+        anchor: svg.Anchor = "end" if x > _LEFT + _WIDE else "middle"
         parts += [
             svg.line(x, bottom + 2, x, bottom + 6),
             svg.text(x, bottom + 17, f"{at:.10g}", anchor=anchor, fill=svg.FAINT, size=10),
         ]
         at += step
     words = "cycles of the SM since the start of the launch, estimated"
-    return [*parts, svg.text(svg.WIDTH - 4, bottom + 30, words, anchor="end", fill=svg.FAINT, size=11)]
+    return [*parts, svg.text(_LEFT + _WIDE, bottom + 30, words, anchor="end", fill=svg.FAINT, size=11)]
 
 
 def _legend(timeline: SmTimeline, y: float) -> tuple[list[str], float]:

@@ -14,7 +14,9 @@ from softlab.views.diagrams import ranges
 from softlab.views.style import ROLES, RULE
 from softlab.views.tables import shown, table
 
-_LEFT, _TOP, _LEGEND = 70, 50, 30
+_TOP, _LEGEND = 50, 30
+#: Pixels: the axis of steps, as long as the track of a slider of the same width.
+_LEFT, _END = 70, 778
 #: Pixels of all warps together, and of one at most.
 _TALL, _ROW = 380, 26
 #: With more pieces than this in sight they are drawn by kind, each kind as one shape, without a tip for each piece.
@@ -60,7 +62,7 @@ class Window:
     def x(self, clock: float) -> float:
         """Pixels from the left."""
         inside = min(max(clock, self.first), self.last)
-        return _LEFT + (inside - self.first) / (self.last - self.first) * (svg.WIDTH - _LEFT - 4)
+        return _LEFT + (inside - self.first) / (self.last - self.first) * (_END - _LEFT)
 
 
 def warps_picture(timeline: Timeline, pieces: Sequence[Segment], window: Window, clock: int, *, title: str) -> str:
@@ -130,7 +132,7 @@ def _rows(warps: int, row: float) -> list[str]:
 
 
 def _axis(window: Window, bottom: float) -> list[str]:
-    parts = [svg.line(_LEFT, bottom + 2, svg.WIDTH - 4, bottom + 2)]
+    parts = [svg.line(_LEFT, bottom + 2, _END, bottom + 2)]
     step = axis_step((window.last - window.first) / 8)
     clock = math.ceil(window.first / step) * step
     while clock <= window.last:
@@ -141,7 +143,7 @@ def _axis(window: Window, bottom: float) -> list[str]:
         ]
         clock += step
     words = "instructions that a warp has issued or waited for (order, not time)"
-    return [*parts, svg.text(svg.WIDTH - 4, bottom + 30, words, anchor="end", fill=svg.FAINT, size=11)]
+    return [*parts, svg.text(_END, bottom + 30, words, anchor="end", fill=svg.FAINT, size=11)]
 
 
 def axis_step(least: float) -> float:
@@ -250,7 +252,7 @@ def _barriers(passes: Sequence[BarrierPass], window: Window, bottom: float) -> l
 
 
 def _anchor(x: float) -> svg.Anchor:
-    return "start" if x < _LEFT + 40 else "end" if x > svg.WIDTH - 60 else "middle"
+    return "start" if x < _LEFT + 40 else "end" if x > _END else "middle"
 
 
 def _legend(kinds: set[str], y: float) -> list[str]:

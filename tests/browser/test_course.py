@@ -77,8 +77,11 @@ def test_an_exercise_is_answered(server, notebook):
 
 
 def test_the_file_browser_shows_the_lessons_and_what_they_link_to(server, notebook):
-    """No solutions, tests or files of git are within reach."""
+    """No solutions, tests or files of git are within reach, and the names are shown whole."""
     notebook.open(server, "00-start-here.ipynb")
+    cut = """() => [...document.querySelectorAll('.jp-DirListing-itemText')]
+        .filter(name => name.scrollWidth > name.clientWidth).map(name => name.innerText)"""
+    notebook.page.wait_for_function(f"() => ({cut})().length === 0", timeout=10_000)
     listed = notebook.page.evaluate(
         """async () => (await jupyterapp.serviceManager.contents.get('')).content.map(entry => entry.name)"""
     )

@@ -33,6 +33,24 @@ def test_the_app_wants_its_token(app_server):
     assert app_server.status("/", app_server.token) == 200
 
 
+def test_the_page_follows_the_readers_system_and_its_tabs_fit(browser, app_server):
+    """Dark where the system is dark; the tabs are all on a page of 900 pixels, in the order of the lessons."""
+    shades = {}
+    for scheme in ("light", "dark"):
+        context = browser.new_context(viewport={"width": 900, "height": 800}, color_scheme=scheme)
+        page = context.new_page()
+        page.goto(f"{app_server.url}/?token={app_server.token}")
+        tabs = page.locator(".widget-tab > .lm-TabBar .lm-TabBar-tab")
+        tabs.first.wait_for(timeout=60_000)
+        shade = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        shades[scheme] = int(shade.removeprefix("rgb(").partition(",")[0])
+        boxes = [tab.bounding_box() for tab in tabs.all()]
+        assert all(box["x"] >= 0 and box["x"] + box["width"] <= 900 for box in boxes)
+        assert tabs.all_inner_texts() == list(catalogue())
+        context.close()
+    assert shades["dark"] < 64 < 192 < shades["light"]
+
+
 def test_every_explorer(app):
     tabs = app.page.locator(".widget-tab > .lm-TabBar .lm-TabBar-tab")
     assert tabs.all_inner_texts() == list(catalogue())

@@ -164,6 +164,15 @@ def test_plan_explorer_follows_its_controls():
     assert explorer.plan.steps[0].question in explorer.steps.value
 
 
+def test_what_stands_below_a_text_does_not_move_with_it():
+    """The questions of a plan are more for one kernel than for another: they have space for all."""
+    explorer = PlanExplorer(cols=1024)
+    assert explorer.steps.layout.min_height == "280px"
+    assert explorer.widget.children[0].layout.flex_flow == "row wrap", (
+        "on a narrow page a control goes to the next line"
+    )
+
+
 def test_the_slider_of_row_lengths_ends_where_the_cell_says():
     explorer = PlanExplorer(cols=65_536, policy="fast", most_cols=1 << 20)
     explorer.cols_slider.value = 1_000_003

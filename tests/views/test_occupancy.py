@@ -57,6 +57,16 @@ def test_bars_of_every_block_size():
     assert {"yours", "best"} <= set(words(drawn))
 
 
+def test_block_sizes_that_tie_with_the_best_are_marked():
+    """32 registers: 64, 128, 256, 512 and 1024 threads fill an SM, and so does no other size."""
+    held = occupancy("H200", threads=256, registers=32)
+    drawn = block_size_bars(table("H200", registers=32, smem=0), held, 1024)
+    full = [bar["size"] for bar in marks(drawn, size=None) if float(bar["height"]) == 96]
+    assert full == ["64", "128", "256", "512", "1024"]
+    assert words(drawn).count("=") == len(full) - 1
+    assert "= as many warps as the best" in words(drawn)
+
+
 def test_sentences_say_what_limits_and_what_is_lost():
     first, *more = occupancy_sentences(occupancy("H200", threads=250, registers=33, smem=100))
     assert first == (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -42,11 +44,14 @@ def test_a_warp_takes_the_row_of_one_that_has_ended():
 def test_pieces_are_as_long_as_their_cycles():
     found = {(one["slot"], one["group"]): one for one in marks(sm_timeline(THREE, source=SOURCE), slot=None)}
     wide = {key: float(one["width"]) for key, one in found.items()}
-    assert wide["0", "L1, L2, DRAM"] == pytest.approx(0.3 * 786, abs=2)
-    assert wide["1", "barrier"] == pytest.approx(0.8 * 786, abs=2)
-    assert float(found["0", "shared memory, shuffles, special functions"]["x"]) == pytest.approx(70 + 0.7 * 786, abs=2)
+    assert wide["0", "L1, L2, DRAM"] == pytest.approx(0.3 * 708, abs=2)
+    assert wide["1", "barrier"] == pytest.approx(0.8 * 708, abs=2)
+    assert float(found["0", "shared memory, shuffles, special functions"]["x"]) == pytest.approx(70 + 0.7 * 708, abs=2)
     tip = found["0", "L1, L2, DRAM"]["tip"]
-    assert tip.startswith("warp 0 of block 4, about cycles 101 to 401: mostly long_scoreboard: L1, L2 or DRAM")
+    first, last = map(int, re.search(r"about cycles (\d+) to (\d+)", tip).groups())
+    assert (first, last) == pytest.approx((100, 400), abs=2), "to a pixel"
+    assert tip.startswith("warp 0 of block 4, ")
+    assert ": mostly long_scoreboard: L1, L2 or DRAM" in tip
     assert tip.endswith("line 3 (y[0] = v;)")
 
 

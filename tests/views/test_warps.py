@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from softlab.instruments.snapshots import BarrierWaits, IssueLog
-from softlab.views import svg, warps
+from softlab.views import warps
 from softlab.views.warps import Window, step_table, waiting_sentence, warps_picture
 from tests.views.test_timeline import hand_made
 
@@ -39,7 +39,7 @@ def test_each_piece_is_a_mark_with_its_sentence():
     # 8 steps side by side: the same instruction, two steps later, is a quarter of the picture further right.
     wide = (span(loads[2])[0] - span(loads[1])[0]) * 4
     assert span(loads[0])[1] == pytest.approx(wide / 8, abs=0.6)
-    assert wide == pytest.approx(svg.WIDTH - 74, abs=1)
+    assert wide == pytest.approx(708, abs=1)
 
 
 def test_waiting_is_a_mark_of_its_own_and_barriers_are_named():
@@ -56,7 +56,7 @@ def test_zoom_shows_the_part_around_the_step():
     root = drawn(clock=7, zoom=4)  # steps 6 to 8
     assert [g.get("data-warp") for g in groups(root, "global store")] == ["0"]
     assert groups(root, "shared store") == []
-    assert span(groups(root, "global store")[0])[0] == pytest.approx(70 + (svg.WIDTH - 74) / 2, abs=1)
+    assert span(groups(root, "global store")[0])[0] == pytest.approx(70 + 708 / 2, abs=1)
 
 
 @pytest.mark.parametrize(("clock", "zoom", "first"), [(0, 4, 0), (4, 4, 3), (7, 4, 6), (5, 1, 0)])

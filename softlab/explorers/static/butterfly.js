@@ -184,6 +184,7 @@ function render({ model, el }) {
     svg = draw(drawn);
     svg.querySelector(".softlab-cell")?.setAttribute("tabindex", 0);
     el.replaceChildren(svg, note);
+    keepSpace(el);
     shown = model.get("step");
     reveal(shown);
     mark();

@@ -115,6 +115,7 @@ function render({ model, el }) {
     svg = draw(model.get("data"));
     svg.querySelector(".softlab-cell:not([data-lanes=''])")?.setAttribute("tabindex", 0);
     el.replaceChildren(svg, note);
+    keepSpace(el);
     mark();
   };
   el.classList.add("softlab-diagram");

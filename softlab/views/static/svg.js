@@ -41,3 +41,11 @@ function onKeys(el, changes, move, leave) {
     move(change);
   });
 }
+
+// A picture that has become smaller keeps its space, so that what stands below does not jump while a slider moves.
+function keepSpace(el) {
+  requestAnimationFrame(() => {
+    const svg = el.querySelector("svg"), tall = svg ? svg.getBoundingClientRect().height : 0;
+    el.style.minHeight = `${Math.max(parseFloat(el.style.minHeight) || 0, tall)}px`;
+  });
+}

@@ -30,6 +30,12 @@
       font-size: 13px;
       line-height: 18px;
     }`;
+  // The file browser shows the lessons' names whole, where the page has room for that.
+  const NAMES = `
+    .jp-DirListing-itemText { font-size: 12px; }
+    @media (min-width: 1200px) {
+      #jp-left-stack { min-width: 310px !important; }
+    }`;
   let scope = {};
 
   // The module that JupyterLab itself uses.
@@ -88,8 +94,10 @@
         optional: [INotebookTracker],
         activate: (app, tracker) => {
           const style = document.createElement('style');
-          style.textContent = WORDS;
+          style.textContent = WORDS + NAMES;
           document.head.append(style);
+          // The panels have been measured without the style: measure those around the file browser again.
+          app.restored?.then(() => [...(app.shell.widgets?.('left') ?? [])][0]?.parent?.fit());
           tracker?.forEach(followNotebook);
           tracker?.widgetAdded.connect((_, panel) => followNotebook(panel));
         }
