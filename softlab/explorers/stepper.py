@@ -117,6 +117,7 @@ class StepperExplorer(Explorer):
     ``record`` is the record that is shown.
     """
 
+    lesson = "03"
     kernel = Unicode().tag(state=True)
     block = Int(0).tag(state=True)
     warp = Int(0).tag(state=True)
