@@ -12,6 +12,7 @@ import pytest
 from softlab import KernelFault
 from softlab.emulator.machine import fusing, native
 from softlab.emulator.machine.native import available, compiled_blocks, compiling
+from softlab.emulator.machine.operations import Operation
 from softlab.errors import Error
 from softlab.kernel import Kernel
 from softlab.traces import Run
@@ -190,6 +191,35 @@ def test_a_block_is_compiled_when_it_is_hot() -> None:
     assert 0 < heat < 1
     kernel.run(1, 32, (x, y, 20_000), compiled="hot")
     assert max(kernel._emulated.program.heat) >= 1
+
+
+@needs_llvm
+def test_shapes_that_come_seldom_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hot block meets its shapes one after the other: the first is compiled, the second when it is hot as well."""
+    made: list[tuple[int, ...]] = []
+    original = fusing.Fused._make
+    monkeypatch.setattr(fusing.Fused, "_make", lambda self, kinds: made.append(len(made)) or original(self, kinds))
+    operations = lower("fma.rn.f32 d, a, b, c"), lower("ex2.approx.f32 d, a")
+    steps = [Operation(("r",), "fma(a, b, c)", ("a", "b", "c"), operations[0].native),
+             Operation(("s",), "ex2(r)", ("r",), operations[1].native, weight=10)]  # fmt: skip
+    namespace = {"fma": operations[0].function, "ex2": operations[1].function}
+    dtypes = dict.fromkeys("abcrs", np.dtype(np.float32))
+    found = {}
+    for patient in (True, False):
+        (line,) = fusing.fused(steps, ["s"], fusing.Variables(dtypes, {}, namespace), patient=patient)
+        function = namespace[line.split("= ")[1].split("(")[0]]
+        a, b, c = (RANDOM.random((4, 32), np.float32) for _ in range(3))
+        made.clear()
+        found[patient] = [function(a, b, c)]
+        assert len(made) == 1
+        for _ in range(3):
+            found[patient].append(function(a[:1], b[:, :1], c[0, 0]))
+        assert len(made) == (1 if patient else 2)
+        np.testing.assert_array_equal(found[patient][1], namespace["ex2"](namespace["fma"](a[:1], b[:, :1], c[0, 0])))
+        while patient and len(made) == 1 and len(found[patient]) < 5000:
+            found[patient].append(function(a[:1], b[:, :1], c[0, 0]))
+        assert len(made) == 2
+        assert all(np.array_equal(value, found[patient][1]) for value in found[patient][1:])
 
 
 def test_the_choice_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

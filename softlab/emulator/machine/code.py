@@ -67,8 +67,16 @@ class CompiledBlock:
     @cached_property
     def fused(self) -> Bind:
         """The function with runs of pure opcodes as compiled calls."""
+        return self._fused(patient=False)
+
+    @cached_property
+    def fused_when_hot(self) -> Bind:
+        """The same; for shapes that come seldom, NumPy computes instead."""
+        return self._fused(patient=True)
+
+    def _fused(self, *, patient: bool) -> Bind:
         code = self.code
-        return code.bind(fused(code.operations, (*code.results, *code.decided), code.variables))[0]
+        return code.bind(fused(code.operations, (*code.results, *code.decided), code.variables, patient=patient))[0]
 
     @cached_property
     def heat(self) -> Heat | None:

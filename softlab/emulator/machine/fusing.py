@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -52,9 +54,13 @@ class Heat:
 
 def heat_of(operations: Sequence[Operation]) -> Heat | None:
     """What running a block costs; None where too little of it can be compiled."""
-    native = [operation.native is not None for operation in operations]
-    if sum(native) <= _TOO_SHORT:
+    if sum(operation.native is not None for operation in operations) <= _TOO_SHORT:
         return None
+    return _heat(operations)
+
+
+def _heat(operations: Sequence[Operation]) -> Heat:
+    native = [operation.native is not None for operation in operations]
     count = sum(operation.weight for operation in operations if operation.native is not None)
     runs = 1 + sum(a and not b for a, b in pairwise(native))
     compiling = runs * _COMPILE_RUN + count * _COMPILE_OPCODE
@@ -74,13 +80,16 @@ class Variables:
     namespace: dict[str, Any]
 
 
-def fused(operations: Sequence[Operation], needed: Iterable[str], variables: Variables) -> list[str]:
+def fused(
+    operations: Sequence[Operation], needed: Iterable[str], variables: Variables, *, patient: bool = False
+) -> list[str]:
     """The lines of a block, each run of its pure opcodes as one call.
 
     Arguments:
         operations: the block's, in order.
         needed: the variables that are read after them.
         variables: what is known of them; functions and constants that the lines need are added.
+        patient: for shapes of another kind than the first, a run is compiled when it is hot for these.
     """
     needed = set(needed)
     operations = _without_known(operations, variables)
@@ -95,7 +104,7 @@ def fused(operations: Sequence[Operation], needed: Iterable[str], variables: Var
         inside = set(map(id, run))
         outside = {s for o in operations if id(o) not in inside for s in o.sources}
         for piece in _pieces(run, needed | outside, variables):
-            lines.append(piece.line(variables))
+            lines.append(piece.line(variables, patient))
 
     for operation in operations:
         if operation.native is not None:
@@ -144,12 +153,12 @@ class _Piece:
     sources: tuple[str, ...]
     results: tuple[str, ...]
 
-    def line(self, variables: Variables) -> str:
+    def line(self, variables: Variables, patient: bool) -> str:
         """The call."""
         if len(self.operations) <= _TOO_SHORT and all(operation.direct for operation in self.operations):
             return "; ".join(operation.line for operation in self.operations)
         name = f"fused{len(variables.namespace)}"
-        variables.namespace[name] = Fused(self, variables)
+        variables.namespace[name] = Fused(self, variables, patient)
         return f"{', '.join(self.results)} = {name}({', '.join(self.sources)})"
 
 
@@ -172,11 +181,17 @@ def _pieces(run: Sequence[Operation], needed: set[str], variables: Variables) ->
 
 
 class Fused:
-    """A run of operations as a function of its sources, compiled for the shapes that come."""
+    """A run of operations as a function of its sources, compiled for the shapes that come.
 
-    def __init__(self, piece: _Piece, variables: Variables) -> None:
+    A grid's last batch has fewer blocks than the others, and branches make small sets of lanes. A ``patient`` one takes
+    NumPy for such shapes until they have cost as much as compiling does.
+    """
+
+    def __init__(self, piece: _Piece, variables: Variables, patient: bool) -> None:
         self._piece = piece
         self._variables = variables
+        self._heat = _heat(piece.operations) if patient else None
+        self._warming: dict[tuple[_Kind, ...], float] = {}
         self._by_shape: dict[tuple[tuple[int, ...], ...], Any] = {}
         self._by_kind: dict[tuple[_Kind, ...], Any] = {}
         self._natives: list[NativeFunction] = []  # NumPy only points to what they hold
@@ -192,11 +207,28 @@ class Fused:
     def _find(self, shapes: tuple[tuple[int, ...], ...]) -> Any:
         kinds = tuple(map(_kind, shapes))
         if kinds not in self._by_kind:
+            if self._by_kind and self._heat is not None and not self._is_hot(kinds, shapes):
+                return self._in_numpy
             self._by_kind[kinds] = self._make(dict(zip(self._piece.sources, kinds, strict=True)))
         if len(self._by_shape) >= _MOST_SHAPES:
             self._by_shape.clear()
         self._by_shape[shapes] = self._by_kind[kinds]
         return self._by_kind[kinds]
+
+    def _is_hot(self, kinds: tuple[_Kind, ...], shapes: tuple[tuple[int, ...], ...]) -> bool:
+        assert self._heat is not None
+        lanes = max(map(prod, shapes))
+        heat = self._warming[kinds] = self._warming.get(kinds, 0) + self._heat.of(lanes)
+        return heat >= 1
+
+    @cached_property
+    def _in_numpy(self) -> Any:
+        piece = self._piece
+        lines = [f"    {operation.line}" for operation in piece.operations]
+        source = [f"def run({', '.join(piece.sources)}):", *lines, f"    return {', '.join(piece.results)}"]
+        namespace = dict(self._variables.namespace)
+        exec(compile("\n".join(source), "<a run of opcodes in NumPy>", "exec"), namespace)
+        return namespace["run"]
 
     def _make(self, kinds: dict[str, _Kind]) -> Any:
         """One function after another, from what the fewest lanes share to what is each lane's own."""

@@ -146,7 +146,8 @@ class RunningBatch:
         return bound
 
     def _bind_fused(self, index: int, code: CompiledBlock) -> BoundBlock:
-        bound = self.bound[index] = code, code.fused(self.units)
+        bind = code.fused if self.launch.compiled == "all" else code.fused_when_hot
+        bound = self.bound[index] = code, bind(self.units)
         loop = self.program.loop(index)
         if loop is not None:
             self.loops[index] = loop

@@ -119,15 +119,15 @@ _WHOLE = np.int32(1 << _MANTISSA)
 def exp2_flushed(x: np.ndarray) -> np.ndarray:
     """``ex2.approx.ftz.f32``: 2**x, subnormal results are 0. x: float32, any shape."""
     x = np.asarray(x)
+    lowest, highest = x.min(), x.max()
     size = np.minimum(np.abs(x), _FARTHEST)  # NaN stays, and is put back below
-    fixed = (size * _POINT).astype(np.int64)
+    fixed = (size * _POINT).astype(np.int32)
     fixed ^= x.view(np.int32) >> 31
-    mantissa = fixed & _MANTISSA_MASK
+    mantissa = fixed & np.int32(_MANTISSA_MASK)
     exponent = fixed >> _MANTISSA
-    bits = _interpolation("ex2")(mantissa)
-    bits += (exponent + 126) << _MANTISSA  # the result's own leading bit is the 127th
-    result = bits.astype(np.int32).view(np.float32)
-    lowest, highest = exponent.min(), exponent.max()
+    bits = _interpolation("ex2")(mantissa.astype(np.int64)).astype(np.int32)
+    bits += (exponent + np.int32(126)) << _MANTISSA  # the result's own leading bit is the 127th
+    result = bits.view(np.float32)
     # The bits of a whole negative number are all ones, too: those results are exact.
     ones = mantissa == _MANTISSA_MASK
     if ones.any():
@@ -135,12 +135,12 @@ def exp2_flushed(x: np.ndarray) -> np.ndarray:
         result = np.where(whole, np.exp2(x), result)
         near = ones & (x <= 0) & (np.abs(x) * _POINT < 1)  # rounds to a fixed-point 0, whose power is 1
         result = np.where(near, np.float32(1), result)
-    if lowest < -126:
+    if not lowest > -126:  # or NaN
         result = np.where(exponent < -126, np.float32(0), result)
         result = np.where(x == -126, _LEAST_NORMAL, result)
-    if highest > 127:
+    if not highest < 128:
         result = np.where(exponent > 127, np.float32(np.inf), result)
-    if np.isnan(size.max()):
+    if np.isnan(highest):
         result = np.where(np.isnan(x), x, result)
     return result[()]
 
