@@ -360,3 +360,23 @@ def test_further_help_has_three_levels_and_never_the_answer():
             numbers = re.findall(r"(?<![\d.])\d+(?: \d{3})*", " ".join(exercise.further))
             # Small numbers are steps of the way as well.
             assert right < 20 or str(right) not in [number.replace(" ", "") for number in numbers], exercise.id
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "same"),
+    [
+        ("warp", "warp", True), ("warp", "block", False), (7, "7", False), (True, True, True), (1, True, False),
+        (True, 1, False), (None, False, False), (None, None, True), (1.0, 1, True), (Fraction(1, 2), 0.5, True),
+        ("1", 1, False), (1.001, 1, False),
+    ],
+)  # fmt: skip
+def test_a_value_has_the_type_that_is_expected(value: object, expected: object, same: bool) -> None:
+    """A truth value is no number, and no number is a text."""
+    wanted = "" if same else f"f() is {value!r} and should be {expected!r}"
+    assert first_difference("f()", value, expected, 1e-6) == wanted
+
+
+def test_a_list_and_its_first_wrong_element() -> None:
+    assert first_difference("f()", [1, 2, 3], (1, 2, 3)) == ""
+    assert first_difference("f()", [1, 5, 7], [1, 2, 3]) == "f()[1] is 5 and should be 2 (2 of 3 are wrong)"
+    assert first_difference("f()", [1, 2], [1, 2, 3]) == "f() has the shape (2,) and should have (3,)"

@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from softlab import course
 from softlab.course import grading
+from softlab.course.learners import Record
 from tests.course.answers import kernel
 from tests.tools.notebooks import NOTEBOOKS
 
@@ -268,3 +269,16 @@ def test_checkpoints_are_no_submissions(tmp_path):
     hand_in(tmp_path, "a.ipynb")
     hand_in(tmp_path / ".ipynb_checkpoints", "a-checkpoint.ipynb")
     assert [path.name for path in grading.notebooks(tmp_path)] == ["a.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("present", "unchanged", "attempts", "solved", "state"),
+    [
+        (False, False, 3, "2026-01-01", "missing"), (True, False, 3, "2026-01-01", "right"),
+        (True, True, 1, "2026-01-01", "right"), (True, False, 2, "", "wrong"), (True, True, 2, "", "not answered"),
+        (True, False, 0, "", "not answered"), (False, True, 0, "", "missing"),
+    ],
+)  # fmt: skip
+def test_the_state_of_an_exercise(present: bool, unchanged: bool, attempts: int, solved: str, state: str) -> None:
+    """A cell that is gone is missing, a right answer counts, and a shipped cell as it was is no answer."""
+    assert grading._state(Record(attempts, solved), present, unchanged) == state

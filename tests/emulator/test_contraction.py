@@ -90,3 +90,34 @@ def test_halves(kind: str, expression: str, oracle) -> None:
     Kernel(source, "k").run(1, 32, (np.concatenate([a, b, c]), y))
     a, b, c = (v.astype(np.float64) for v in (a, b, c))  # exact: a product of halves has 22 bits
     assert y.tolist() == oracle(a, b, c).astype(dtype).tolist()
+
+
+#: The product takes %f1 before it changes; what is subtracted from it is 1 less than it, but for the rounding.
+CHANGED = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 y, .param .f32 a, .param .f32 b, .param .f32 c)
+{
+  .reg .f32 %f<6>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [y];
+  ld.param.f32 %f1, [a];
+  ld.param.f32 %f2, [b];
+  ld.param.f32 %f3, [c];
+  mul.f32 %f4, %f1, %f2;
+  mov.f32 %f1, 0f00000000;
+  sub.f32 %f5, %f4, %f3;
+  st.global.f32 [%rd1], %f5;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize("between", ["mov.f32 %f1, 0f00000000;", ""])
+def test_a_factor_that_changes_before_the_subtraction(between: str) -> None:
+    """The one instruction would stand where the subtraction is, and multiply what the register has then."""
+    a, b = np.float32(1 + 2**-23), np.float32(1 - 2**-23)
+    y = np.zeros(1, np.float32)
+    text = CHANGED.replace("mov.f32 %f1, 0f00000000;", between)
+    Kernel.from_ptx(text, "k").run(1, 1, (y, a, b, np.float32(1)), record=False)
+    assert y[0] == (0 if between else -(2.0**-46))

@@ -255,3 +255,24 @@ def test_blocks_that_take_different_branches_do_not_meet() -> None:
     assert [f for f in run.findings if f.kind == "barrier-divergence"] == []
     assert y[:32].tolist() == [3] * 32
     assert y[64:96].tolist() == [7] * 32
+
+
+def test_more_warps_than_the_barrier_counts() -> None:
+    """Three of four warps pass, one of which came alone before the others. The fourth begins the next turn."""
+    body = """__shared__ volatile int second; int t = threadIdx.x; second = 0; __syncthreads();
+      if (t < 32) {
+        asm volatile("bar.sync 1, 96;" ::: "memory");
+        y[t] = second;
+      } else {
+        asm volatile("bar.sync 2, 96;" ::: "memory");
+        asm volatile("bar.sync 1, 96;" ::: "memory");
+        y[t] = second;
+      }
+      if (t < 64) {
+        asm volatile("bar.sync 3, 64;" ::: "memory");
+        second = 1;
+        asm volatile("bar.arrive 1, 96;" ::: "memory");
+      }"""
+    y = np.zeros(128, np.int32)
+    launch(body, 128, np.zeros(1, np.int32), y, check=False)
+    assert y.reshape(4, 32).min(axis=1).tolist() == y.reshape(4, 32).max(axis=1).tolist() == [0, 0, 0, 1]

@@ -7,7 +7,9 @@ import pytest
 
 from softlab.cuda.structs import Struct
 from softlab.errors import KernelFault
+from softlab.instruments.address_names import _nearest
 from softlab.instruments.source_names import declared_sizes, local_arrays_of_line
+from softlab.instruments.variables import Variable
 from softlab.kernel import Kernel
 
 _TILE = """extern "C" __global__ void k(float* y, int shift) {
@@ -114,3 +116,36 @@ def test_an_access_out_of_an_argument_names_the_element() -> None:
     arrays = np.zeros(8, np.float64), Struct(np.zeros(2, np.float32), np.int32(2))
     findings = Kernel(source, "k").run(1, 1, arrays, check="collect").findings
     assert [(f.argument, f.address, f.symbol) for f in findings] == [(0, -8, "x[-1]"), (1, 8, None)]
+
+
+_LOCAL = """extern "C" __global__ void k(float* y, int n, int at) {
+  float kept[32];
+  for (int i = 0; i < n; ++i) kept[i] = i;
+  y[threadIdx.x] = kept[at];
+}"""
+
+
+@pytest.mark.parametrize(("at", "where"), [(33, "beyond the end"), (-1, "before the beginning")])
+def test_an_element_of_a_local_array(at, where):
+    with pytest.raises(KernelFault, match=rf"reads kept\[{at}\], {where} of the array") as caught:
+        Kernel(_LOCAL, "k").run(1, 32, (np.zeros(32, np.float32), 32, at))
+    assert (caught.value.symbol, caught.value.address) == (f"kept[{at}]", 4 * at)
+
+
+def test_a_local_array_gives_no_name_to_shared_memory():
+    """It has the same addresses, and a name that comes later."""
+    source = """extern "C" __global__ void k(int* y, int n) {
+  __shared__ int s[64];
+  int kept[20];
+  for (int i = 0; i < n; ++i) kept[i] = i;
+  s[threadIdx.x] = kept[n / 2];
+  y[threadIdx.x] = s[threadIdx.x ^ 32];
+}"""
+    run = Kernel(source, "k").run(1, 64, (np.zeros(64, np.int32), 20), check="collect")
+    assert [(f.kind, f.symbol) for f in run.findings] == [("race", "s[32]")]
+
+
+def test_the_nearest_array():
+    arrays = (Variable("first", 0, 16), Variable("second", 16, 32), Variable("third", 64, 80))
+    near = {-4: "first", 32: "second", 44: "second", 56: "third", 84: "third"}
+    assert {address: _nearest(arrays, address).symbol for address in near} == near

@@ -39,13 +39,18 @@ class Mutant:
 
 
 def behaviour(code: str) -> str:
-    """The code without annotations and positions: two texts that share it do the same."""
+    """The code without annotations and positions: two texts that share it do the same.
+
+    Also without strict= of zip(), which only asserts that the lengths are equal.
+    """
     tree = ast.parse(code)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
         elif isinstance(node, ast.arg):
             node.annotation = None
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip":
+            node.keywords = [given for given in node.keywords if given.arg != "strict"]
         elif isinstance(node, ast.AnnAssign):
             node.annotation = ast.Constant(None)
     return ast.dump(tree)

@@ -53,6 +53,7 @@ def test_a_test_that_bites_kills(tree: Tree) -> None:
 def test_a_changed_annotation_is_no_mutant() -> None:
     assert behaviour(MODULE) == behaviour(MODULE.replace("-> int", "-> float"))
     assert behaviour(MODULE) != behaviour(MODULE.replace("*", "+"))
+    assert behaviour("zip(a, b, strict=True)") == behaviour("zip(a, b, strict=False)") != behaviour("zip(a)")
 
 
 def test_the_changed_line_is_shown() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import softlab
+from softlab.cuda.exchange import ArrayInfo
 from softlab.operators import arrays
 from tests.fake_cuda import FakeCuda
 from tests.reference import assert_gradient, assert_softmax
@@ -189,3 +190,29 @@ class TestSubclassesOfNumPy:
     def test_a_scale_beyond_every_float(self) -> None:
         with pytest.raises(ValueError, match="scale is an integer beyond the largest float64"):
             softlab.fused.softmax(self.X, scale=10**400)
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_out_with_a_negative_bit(negative: bool) -> None:
+    """As PyTorch has it: the memory of such a tensor holds the negated values."""
+
+    class Tensor:
+        requires_grad = False
+        __dlpack_device__ = None
+
+        def detach(self) -> Tensor:
+            return self
+
+        def resolve_neg(self) -> Tensor:
+            return Tensor() if negative else self
+
+        def data_ptr(self) -> int:
+            return id(self)
+
+    x, out = Tensor(), Tensor()
+    info = ArrayInfo("torch.Tensor", "torch", "torch", False, None)
+    if not negative:
+        arrays.check_out_library(out, info, x, info, "softmax")
+        return
+    with pytest.raises(TypeError, match="negative bit"):
+        arrays.check_out_library(out, info, x, info, "softmax")

@@ -23,3 +23,23 @@ def test_a_gpu_records_nothing() -> None:
     plan = softlab.plan(3, 64, device="H200")
     with pytest.raises(ValueError, match="a launch on a GPU records nothing: run NumPy arrays in the emulator"):
         executors.gpu_launch(plan, (), record=True)
+
+
+def test_a_workspace_has_the_bytes_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It follows the output, and it is zero."""
+    taken: dict[str, tuple] = {}
+
+    class Kernel:
+        def run(self, grid: int, block: tuple[int, int], args: tuple, **how: object) -> None:
+            taken.update(args=args, launch=(grid, block, how["smem"], how["cooperative"], how["check"]))
+
+    plan = softlab.plan(2, 3_000_000, "float32", policy="fast", device="H200")
+    monkeypatch.setattr(executors, "_kernel", lambda program: Kernel())
+    monkeypatch.setattr(executors, "program_of", lambda plan: None)
+    x, y = np.zeros(1, np.float32), np.zeros(1, np.float32)
+    executors.emulate(plan, executors.arguments(plan, (x,), y))
+    first, second, workspace, rows, cols = taken["args"]
+    assert (first is x, second is y, int(rows), int(cols)) == (True, True, 2, 3_000_000)
+    assert 0 < workspace.nbytes == plan.workspace_bytes
+    assert not workspace.any()
+    assert taken["launch"] == (plan.grid, plan.block, plan.smem_bytes, True, False)

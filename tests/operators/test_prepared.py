@@ -229,6 +229,62 @@ class TestWhenTheGeneralPathIsTaken:
         assert run(cuda.array(normal(2, 3)).view(UserCupyArray)) is None
 
 
+def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path asks a tensor for little, so that a stand-in can have it. Each tensor that needs more is left alone."""
+
+    class Tensor:
+        requires_grad, dtype = False, np.float32
+
+        def __init__(self, pointer: int, shape: tuple[int, ...] = (4, 8), gpu: int = 0, **flags: bool) -> None:
+            self.pointer, self.shape, self.gpu, self.flags = pointer, shape, gpu, flags
+            self.requires_grad = flags.get("grad", False)
+
+        def is_contiguous(self) -> bool:
+            return not self.flags.get("strided", False)
+
+        def is_neg(self) -> bool:
+            return self.flags.get("negative", False)
+
+        def get_device(self) -> int:
+            return self.gpu
+
+        def data_ptr(self) -> int:
+            return self.pointer
+
+    launched: list[tuple[int, list[int]]] = []
+    asked: list[tuple] = []
+
+    class Ready:
+        nbytes = 128
+
+        def launch(self, stream: int, pointers: list[int]) -> None:
+            launched.append((stream, list(pointers)))
+
+    monkeypatch.setattr(prepared, "_prepare", lambda *problem: asked.append(problem) or Ready())
+    new = Tensor(9 * 1024)
+    path = prepared._torch_fast_path(Tensor, lambda gpu: 7 + gpu, lambda: 0, lambda like: new)
+    x, y, out = Tensor(1024), Tensor(2056), Tensor(4096)
+    assert path("softmax", (x,), -1, None, "fast", None) is new
+    assert path("softmax_backward", (x, y), 1, None, None, None) is new
+    assert path("softmax", (x,), -1, out, None, None) is out
+    assert path("softmax", (x,), -1, x, None, None) is x, "in place"
+    assert path("softmax", (x,), -1, Tensor(1024 + 128), None, None), "right behind x"
+    assert launched == [(7, [1024, 9216]), (7, [1024, 2056, 9216]), (7, [1024, 4096]), (7, [1024, 1024]),
+                        (7, [1024, 1152])]  # fmt: skip
+    assert [problem[4] for problem in asked] == [0, 8, 0, 0, 0], "bytes beyond a multiple of 16"
+    general = [
+        Tensor(2048, shape=(8, 4)), Tensor(2048, shape=(4, 9)), Tensor(2048, strided=True), Tensor(2048, grad=True),
+        Tensor(2048, negative=True), Tensor(2048, gpu=1), np.zeros((4, 8), np.float32),
+    ]  # fmt: skip
+    for other in general:
+        assert path("softmax_backward", (x, other), -1, None, None, None) is None
+        assert path("softmax", (x,), -1, other, None, None) is None
+    for shifted in (1024 + 127, 1024 - 127):
+        assert path("softmax", (x,), -1, Tensor(shifted), None, None) is None
+    assert path("softmax", (Tensor(1024, gpu=1),), -1, None, None, None) is None, "not the current GPU"
+    assert len(launched) == 5
+
+
 def test_threads_do_not_share_arguments(cuda: FakeCuda) -> None:
     """Within the driver another thread runs, and may launch the same kernel."""
     cuda.pause = 0.002

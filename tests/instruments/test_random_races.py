@@ -1,0 +1,141 @@
+"""Random accesses, barriers and warp synchronisations: races are reported where the definition says so, else not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from softlab.findings import Finding
+from softlab.kernel import Kernel
+
+THREADS, WARP, STEPS, CELLS = 64, 32, 6, 6
+NOTHING, READ, WRITE, ATOMIC, BARRIER, WARP_SYNC, WHOLE_WARP = range(7)
+#: Each thread carries out its own list of steps. What a warp does in a step is of one kind.
+SOURCE = """
+__device__ int loaded(const int* from) {  // in this place, and no more than a load
+  int value; asm volatile("ld.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory"); return value;
+}
+#define STEPS(cells)                                                                  \\
+  for (int step = 0; step < 6; ++step) {                                              \\
+    int at = (step * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;              \\
+    int kind = kinds[at], cell = cells_of[at];                                        \\
+    if (kind == 4) __syncthreads();                                                   \\
+    else if (kind == 5) __syncwarp(cell);                                             \\
+    else if (kind == 6) __syncwarp();                                                 \\
+    else if (cell >= 0) {                                                             \\
+      if (kind == 1) seen += loaded(&cells[cell]);                                    \\
+      else if (kind == 2) cells[cell] = at;                                           \\
+      else if (kind == 3) atomicAdd(&cells[cell], 1);                                 \\
+    }                                                                                 \\
+  }
+extern "C" __global__ void in_global(const int* kinds, const int* cells_of, int* y, int* cells) {
+  int seen = 0;
+  STEPS(cells)
+  y[blockIdx.x * blockDim.x + threadIdx.x] = seen;
+}
+extern "C" __global__ void in_shared(const int* kinds, const int* cells_of, int* y) {
+  __shared__ int cells[6];
+  int seen = 0;
+  if (threadIdx.x < 6) cells[threadIdx.x] = 0;
+  __syncthreads();
+  STEPS(cells)
+  y[blockIdx.x * blockDim.x + threadIdx.x] = seen;
+}
+"""
+
+
+def drawn(random: np.random.Generator, blocks: int, density: float) -> tuple[np.ndarray, np.ndarray]:
+    """(kinds, cells or masks), each (steps, blocks, threads)."""
+    kinds = np.zeros((STEPS, blocks, THREADS), np.int32)
+    cells = np.full(kinds.shape, -1, np.int32)
+    for step in range(STEPS):
+        for block in range(blocks):
+            if random.random() < 0.4:
+                kinds[step, block] = random.choice([BARRIER, WHOLE_WARP])
+                continue
+            for first in range(0, THREADS, WARP):
+                lanes = slice(first, first + WARP)
+                kind = random.choice(
+                    [READ, WRITE, ATOMIC, WARP_SYNC, WHOLE_WARP, NOTHING], p=[0.3, 0.2, 0.1, 0.2, 0.1, 0.1]
+                )
+                kinds[step, block, lanes] = kind
+                if kind == WHOLE_WARP:
+                    continue
+                if kind == WARP_SYNC:
+                    halves = [0xFFFF, 0xFFFF0000] if random.random() < 0.5 else [0xFFFFFFFF] * 2
+                    cells[step, block, lanes] = np.repeat(np.array(halves, np.uint32), WARP // 2).view(np.int32)
+                else:
+                    active = random.random(WARP) < density
+                    cells[step, block, lanes] = np.where(active, random.integers(0, CELLS, WARP), -1)
+    return kinds, cells
+
+
+@dataclass
+class Model:
+    """Happens-before by vector clocks: ``knows[t, u]`` is the last step of thread u that thread t comes after."""
+
+    blocks: int
+    shared: bool
+    earlier: list[tuple[int, int, int, int]] = field(default_factory=list)
+    races: set[tuple[int, int, int]] = field(default_factory=set)
+
+    def run(self, kinds: np.ndarray, cells: np.ndarray) -> set[tuple[int, int, int]]:
+        """(cell, thread, the thread before it) of each race; threads are numbered through all blocks."""
+        count = self.blocks * THREADS
+        knows = np.full((count, count), -1)
+        for step, (kind, cell) in enumerate(zip(kinds.reshape(STEPS, -1), cells.reshape(STEPS, -1), strict=True)):
+            for group in self._groups(kind, cell):
+                knows[np.ix_(group, group)] = step
+                knows[group] = knows[group].max(axis=0)
+            new = [(int(cell[t]), int(t), int(kind[t]), step)
+                   for t in np.flatnonzero((kind >= READ) & (kind <= ATOMIC) & (cell >= 0))]  # fmt: skip
+            for place, (where, thread, how, _) in enumerate(new):
+                for other_where, other, other_how, when in [*self.earlier, *new[:place], *new[place + 1 :]]:
+                    harmless = (how == other_how and how != WRITE) or (self.shared and thread // 64 != other // 64)
+                    if where == other_where and thread != other and not harmless and knows[thread, other] < when:
+                        self.races.add((where, thread, other))
+            self.earlier += new
+        return self.races
+
+    @staticmethod
+    def _groups(kind: np.ndarray, cell: np.ndarray) -> Iterator[np.ndarray]:
+        for first in range(0, len(kind), WARP):
+            lanes = np.arange(first, first + WARP)
+            if kind[first] == BARRIER and first % THREADS == 0:
+                yield np.arange(first, first + THREADS)
+            elif kind[first] == WHOLE_WARP or (kind[first] == WARP_SYNC and cell[first] == -1):
+                yield lanes
+            elif kind[first] == WARP_SYNC:
+                yield from (lanes[:16], lanes[16:])
+
+
+def pair(finding: Finding) -> tuple[int, int, int]:
+    assert finding.symbol is not None
+    assert finding.thread is not None
+    assert finding.block is not None
+    assert finding.other_thread is not None
+    assert finding.other_block is not None
+    cell = int(finding.symbol.removeprefix("cells[").removesuffix("]"))
+    here, there = finding.block[0] * THREADS, finding.other_block[0] * THREADS
+    return cell, here + finding.thread[0], there + finding.other_thread[0]
+
+
+@pytest.mark.parametrize(("name", "blocks"), [("in_global", 2), ("in_shared", 2)])
+def test_races_are_those_of_the_definition(name: str, blocks: int) -> None:
+    kernel, random = Kernel(SOURCE, name), np.random.default_rng(blocks + len(name))
+    racy = 0
+    for _ in range(40):
+        kinds, cells = drawn(random, blocks, 0.015 if name == "in_global" else 0.03)
+        args = [kinds, cells, np.zeros(blocks * THREADS, np.int32)]
+        args += [np.zeros(CELLS, np.int32)] if name == "in_global" else []
+        found = kernel.run(blocks, THREADS, tuple(args), check="collect", record=False).findings
+        races = Model(blocks, name == "in_shared").run(kinds, cells)
+        assert {finding.kind for finding in found} == ({"race"} if races else set()), (kinds, cells, found)
+        racy += bool(races)
+        for finding in found:
+            cell, thread, other = pair(finding)
+            assert {(cell, thread, other), (cell, other, thread)} & races, (finding, sorted(races))
+    assert 10 < racy < 30, racy
