@@ -48,83 +48,7 @@
 //      count before their block publishes anything. It changes after all partials of the last row have come.
 #pragma once
 
-#include "fast_barrier.cuh"
-#include "fast_operator.cuh"
-#include "fast_row.cuh"
-
-constexpr int mailbox_header_words = 16;
-
-// Tagged partial statistics in global memory: `partials` of them per row, for the last 2 * slots rows (invariant 6).
-template<class Statistic, int partials, int slots>
-class Mailbox {
- public:
-  static constexpr int words = sizeof(Statistic) / 4 < 2 ? 2 : sizeof(Statistic) / 4;
-  static constexpr int workspace_words = mailbox_header_words + 2 * slots * partials * words;
-
-  __device__ explicit Mailbox(unsigned long long* workspace) : workspace_(workspace) {}
-
-  // The number of rows that this workspace has seen before this launch (invariant 7).
-  __device__ unsigned int rows_before() const {
-    return *reinterpret_cast<volatile unsigned int*>(workspace_);
-  }
-  __device__ void set_rows_before(unsigned int rows) const {
-    *reinterpret_cast<volatile unsigned int*>(workspace_) = rows;
-  }
-
-  __device__ void publish(int iteration, unsigned int tag, int which, const Statistic& statistic) const {
-    unsigned int raw[words] = {};
-    memcpy(raw, &statistic, sizeof(Statistic));
-    const unsigned long long high = static_cast<unsigned long long>(tag) << 32;
-#pragma unroll
-    for (int w = 0; w < words; w += 2) {
-      asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(partial(iteration, which) + w),
-                   "l"(high | raw[w]), "l"(high | raw[w + 1])
-                   : "memory");
-    }
-  }
-
-  // Waits for all partials of a row. Lane l of the warp gets those with the numbers l, l + 32, ..., else `none`.
-  template<int each>
-  __device__ void poll(
-      int iteration, unsigned int tag, int lane, Statistic (&statistic)[each], const Statistic& none) const {
-    unsigned int raw[each][words];
-    bool complete = false;
-    while (!complete) {
-      complete = true;
-#pragma unroll
-      for (int e = 0; e < each; ++e) {
-        const unsigned long long* const from = partial(iteration, min(lane + e * 32, partials - 1));
-#pragma unroll
-        for (int w = 0; w < words; w += 2) {
-          unsigned long long a, b;
-          asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(from + w) : "memory");
-          raw[e][w] = static_cast<unsigned int>(a), raw[e][w + 1] = static_cast<unsigned int>(b);
-          complete =
-              complete && static_cast<unsigned int>(a >> 32) == tag && static_cast<unsigned int>(b >> 32) == tag;
-        }
-      }
-      complete = __all_sync(0xffffffff, complete);
-    }
-#pragma unroll
-    for (int e = 0; e < each; ++e) {
-      statistic[e] = none;
-      if (lane + e * 32 < partials) { memcpy(&statistic[e], raw[e], sizeof(Statistic)); }
-    }
-  }
-
- private:
-  unsigned long long* workspace_;
-
-  __device__ unsigned long long* partial(int iteration, int which) const {
-    return workspace_ + mailbox_header_words + (iteration % (2 * slots) * partials + which) * words;
-  }
-};
-
-__device__ constexpr int power_of_two_from(int least) {
-  int power = 1;
-  while (power < least) { power *= 2; }
-  return power;
-}
+#include "fast_mailbox.cuh"
 
 // A thread's slots in shared memory, one per input and stage. Only this thread uses them (invariant 3).
 template<class Operator, int pack_size, int stages, int stride>
@@ -187,9 +111,8 @@ __device__ void fast_grid_rows(
   constexpr int slots = rows_in_flight + 1;
   // Head and tail of a row are a partial of their own. Block 0 of the group publishes it.
   constexpr int partials = blocks_per_row + (unaligned ? 1 : 0);
-  using GroupMailbox = Mailbox<Statistic, partials, slots>;
   static_assert(stages >= packs * slots, "the pipeline holds the rows in flight and the row that is computed");
-  extern __shared__ __align__(16) unsigned char dynamic_shared[];
+  extern __shared__ __align__(128) unsigned char dynamic_shared[];
   __shared__ Statistic warp_partials[slots][power_of_two_from(warps)];
   __shared__ Statistic row_statistic[slots];
   // These phases end when all compute warps have stored their partial; when row_statistic is stored.
@@ -277,61 +200,10 @@ __device__ void fast_grid_rows(
     return;
   }
 
-  using Reread = typename Operator::Reread;
-  using HeadAndTail = RowFragment<Reread, pack_size, 1, 32, unaligned>;
-  const int lane = threadIdx.x % 32;
-  const bool publishes = threadIdx.x < block_size + 32;
-  const GroupMailbox mailbox(workspace + static_cast<long long>(group) * GroupMailbox::workspace_words);
-  const auto head_and_tail_of = [&](int iteration) {
-    ThreadSlice slice = slice_of(iteration, lane);
-    slice.stop = 0;  // no pack of the body
-    return slice;
-  };
-  __shared__ unsigned int rows_before;
-  if (publishes) { rows_before = mailbox.rows_before(); }
-  asm volatile("bar.sync 1, 64;" ::: "memory");  // both mailbox warps, and no other: invariant 7
-  const unsigned int first_tag = rows_before + 1;
-
-  // Publish: this block's partial of each row goes to the mailbox; in block 0 that of head and tail, too.
-  if (publishes) {
-    for (int iteration = 0; iteration < iterations; ++iteration) {
-      HeadAndTail head_and_tail;
-      if constexpr (unaligned) {
-        if (rank == 0) { head_and_tail.load(head_and_tail_of(iteration), source); }
-      }
-      barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);  // invariants 4 and 6
-      if constexpr (unaligned) {
-        if (rank == 0) {
-          const Statistic statistic = Reread::template reduce_group<32>(head_and_tail);
-          if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, blocks_per_row, statistic); }
-        }
-      }
-      const Statistic statistic =
-          Operator::template merge_partials<power_of_two_from(warps)>(warp_partials[iteration % slots]);
-      if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, rank, statistic); }
-    }
-    return;
-  }
-  // Poll: all partials of each row become the row's statistic. Block 0 writes head and tail, too.
-  for (int iteration = 0; iteration < iterations; ++iteration) {
-    HeadAndTail head_and_tail;
-    if constexpr (unaligned) {
-      if (rank == 0) { head_and_tail.load(head_and_tail_of(iteration), source); }
-    }
-    barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);  // invariant 4
-    Statistic statistic[(partials + 31) / 32];
-    mailbox.poll(iteration, first_tag + iteration, lane, statistic, Operator::identity());
-    const Statistic row = Operator::merge_lane_partials(statistic);
-    if (lane == 0) {
-      row_statistic[iteration % slots] = row;
-      barrier_arrive(&row_ready[iteration % slots]);
-    }
-    __syncwarp();
-    if constexpr (unaligned) {
-      if (rank == 0) { head_and_tail.store(head_and_tail_of(iteration), target, typename Reread::Result(row, row)); }
-    }
-  }
-  if (rank == 0 && lane == 0 && iterations > 0) { mailbox.set_rows_before(rows_before + iterations); }
+  exchange_rows<Operator, pack_size, partials, slots, power_of_two_from(warps), unaligned>(
+      source, target, workspace, iterations, group, rank, threadIdx.x < block_size + 32,
+      [&](int iteration) { return slice_of(iteration, threadIdx.x % 32); }, warp_partials, row_statistic,
+      partials_ready, row_ready);
 }
 
 template<

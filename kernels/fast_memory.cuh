@@ -59,7 +59,9 @@ __device__ inline void store_if(bool wanted, void* address, uint4 word) {
       : "memory");
 }
 
-// Starts a copy of one pack into shared memory. The pack is visible only after wait_copies(), and only to this thread.
+// Starts a copy of one pack into shared memory. Neighbouring packs share a sector of 32 bytes, and their places must
+// share one, too: a ring that began in the middle of a sector cost up to 15 % (H200). The pack is visible only after
+// wait_copies(), and only to this thread.
 template<typename T, int pack_size>
 __device__ void copy_async(Pack<T, pack_size>* shared, const T* address) {
   const auto slot = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
@@ -97,4 +99,10 @@ __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" :
 template<int pending>
 __device__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+// Brings the line of 128 bytes that holds an address into the L2 cache.
+__device__ inline void fetch_into_l2_if(bool wanted, const void* address) {
+  asm volatile("{ .reg .pred wanted; setp.ne.u32 wanted, %1, 0; @wanted prefetch.global.L2 [%0]; }" ::"l"(address),
+               "r"(static_cast<unsigned int>(wanted)));
 }

@@ -109,7 +109,7 @@ __device__ void fast_pipeline_rows(
     const T* const (&source)[Operator::inputs], T* target, long long rows, long long cols) {
   using Fragment = RowFragment<Operator, pack_size, register_packs, block_size, unaligned>;
   using Stage = SharedStage<Operator, pack_size, stage_packs, block_size>;
-  extern __shared__ __align__(16) unsigned char dynamic_shared[];
+  extern __shared__ __align__(128) unsigned char dynamic_shared[];
   const Exchange<Operator, block_size, cluster> blocks;
   const Stage stage{reinterpret_cast<Pack<T, pack_size>*>(dynamic_shared) + threadIdx.x};
   Fragment fragment;

@@ -13,11 +13,19 @@ from collections.abc import Iterable, Iterator
 
 from softlab.errors import PlanError
 from softlab.plans import flight, oneflow, short_rows, tiles
-from softlab.plans.fast_cuts import across_grid, cluster, cut_of, grid_shape, pipeline, pipeline_cut, stream
+from softlab.plans.fast_cuts import (
+    across_grid,
+    cluster,
+    cut_of,
+    few_rows_cut,
+    grid_shape,
+    pipeline,
+    pipeline_cut,
+    stream,
+)
 from softlab.plans.fast_limits import (
     BLOCK_SIZES,
     CLUSTERS,
-    FEW_ROWS,
     FEW_ROWS_PACKS,
     FEW_ROWS_PER_SM,
     GROUP_WIDTHS,
@@ -27,12 +35,14 @@ from softlab.plans.fast_limits import (
     WARP_BLOCK,
     Cut,
 )
+from softlab.plans.fast_ring import around_ring, is_faster, ring_shape
 from softlab.plans.fast_rows import (
     BLOCK,
     CLUSTER,
     GRID,
     INVARIANT,
     PIPELINE,
+    RING,
     STREAM,
     TILE,
     WARP,
@@ -87,7 +97,7 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
 
 
 def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
-    """The first kernel that holds the row: a block, the whole grid, a cluster, a pipeline. If none does: the stream."""
+    """The first that holds the row: a block, the grid or the ring, a cluster, a pipeline. If none does: the stream."""
     cuts, exact = _cuts(request), request.policy == INVARIANT
     few = bool(cuts) and row.packs >= FEW_ROWS_PACKS and request.rows <= FEW_ROWS_PER_SM * request.device.sm_count
     if cuts and row.packs >= FEW_ROWS_PACKS:
@@ -98,11 +108,17 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
         rule = "the registers of a block hold the row, and an SM holds several such blocks"
         take(request, log, BLOCK, rule, packs=row.packs)
         return _block(request, log, row, alone)
-    if not exact and (shape := grid_shape(request, row, few)):
+    shape = None if exact else grid_shape(request, row, few)
+    ring = None if exact or row.packs <= row.limits.grid.beyond else ring_shape(request, row)
+    if ring and is_faster(ring, shape, request, row):
+        rule = "a ring in the shared memory of all SMs holds the row"
+        take(request, log, RING, rule, packs=row.packs, beyond=row.limits.grid.beyond)
+        return around_ring(request, log, row, ring)
+    if shape:
         rule = "blocks on all SMs hold the row, with more rows in flight"
         take(request, log, GRID, rule, packs=row.packs, beyond=row.limits.grid.beyond)
         return across_grid(request, log, row, shape)
-    if cut := cut_of(row, cuts, FEW_ROWS[row.inputs]) if few else _cluster_cut(request, row, cuts):
+    if cut := few_rows_cut(request, row, cuts) if few else _cluster_cut(request, row, cuts):
         rule = "several SMs work on one row" if few else "the registers of a cluster's blocks hold the row"
         take(request, log, CLUSTER, rule, packs=row.packs)
         return cluster(request, log, row, cut)

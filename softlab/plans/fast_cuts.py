@@ -9,6 +9,8 @@ from softlab.hardware.devices import Device
 from softlab.plans.fast_limits import (
     BLOCK_SIZES,
     EXCHANGE_BYTES,
+    FEW_ROWS,
+    FEW_ROWS_BLOCKS_PER_SM,
     FULL,
     GRID_BLOCK,
     GRID_MAILBOX_THREADS,
@@ -30,6 +32,14 @@ def cut_of(row: Row, cuts: int, table: tuple[Cut, ...]) -> Cut | None:
     return next((cut for cut in near if cut.fill(row.packs) >= FULL), None) or max(
         near, key=lambda cut: cut.fill(row.packs), default=None
     )
+
+
+def few_rows_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
+    """The cut for few rows: clusters that leave at most two blocks on an SM, where such a cluster holds the row."""
+    table = FEW_ROWS[row.inputs]
+    room = FEW_ROWS_BLOCKS_PER_SM * request.device.sm_count // max(1, request.rows)
+    sparse = tuple(cut for cut in table if cut.cluster <= room)
+    return cut_of(row, cuts, sparse) or cut_of(row, cuts, table)
 
 
 def cluster(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
@@ -114,11 +124,11 @@ def grid_shape(request: PlanRequest, row: Row, few: bool) -> GridShape | None:
     most = limits.packs + 1 if few and row.inputs == 1 else limits.packs
     groups = 1
     while (
-        groups < min(request.rows, device.sm_count) and _packs_per_thread(row, device.sm_count // (groups + 1)) <= most
+        groups < min(request.rows, device.sm_count) and packs_per_thread(row, device.sm_count // (groups + 1)) <= most
     ):
         groups += 1
     blocks_per_row = device.sm_count // groups
-    packs = _packs_per_thread(row, blocks_per_row)
+    packs = packs_per_thread(row, blocks_per_row)
     if packs > capacity or packs * row.inputs > PIPELINE_PACKS:
         return None
     # More rows in flight are better, if the pipeline also loads one more row, or one more pack where rows are long.
@@ -131,7 +141,8 @@ def grid_shape(request: PlanRequest, row: Row, few: bool) -> GridShape | None:
     return GridShape(blocks_per_row, groups, packs, min(stages, packs * iterations), rows_in_flight)
 
 
-def _packs_per_thread(row: Row, blocks_per_row: int) -> int:
+def packs_per_thread(row: Row, blocks_per_row: int) -> int:
+    """Packs of each input that a thread of the grid and ring kernels holds per row."""
     return Cut(blocks_per_row, GRID_BLOCK, PIPELINE_PACKS).taken(row.packs)
 
 

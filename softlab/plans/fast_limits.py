@@ -138,6 +138,11 @@ LIMITS = {
 FULL = 0.85
 #: Cuts for few rows: as many SMs as can help, and few packs per thread, because the time of one row counts.
 FEW_ROWS = {
-    1: (Cut(8, 128, 2), Cut(8, 256, 2), Cut(8, 256, 4), Cut(16, 256, 4), Cut(16, 256, 8), Cut(16, 512, 8)),
+    1: (
+        Cut(8, 128, 2), Cut(8, 256, 2), Cut(8, 256, 4), Cut(16, 256, 4), Cut(16, 256, 8), Cut(16, 512, 8),
+        Cut(8, 512, 4), Cut(4, 256, 2), Cut(4, 128, 4), Cut(4, 256, 4), Cut(4, 512, 4),
+    ),
     2: (Cut(8, 128, 2), Cut(8, 256, 2), Cut(16, 256, 2), Cut(16, 256, 4), Cut(16, 512, 5)),
-}
+}  # fmt: skip
+#: Blocks of few rows on an SM: more of them only wait for one another in the exchange.
+FEW_ROWS_BLOCKS_PER_SM = 2

@@ -10,8 +10,8 @@ from softlab.plans.fast_limits import LIMITS, MOST_BLOCKS, Limits
 from softlab.plans.instantiations import WIDEST_PACK_BYTES, Instantiation
 from softlab.plans.planner import PlanRequest, StepLog
 
-TILE, WARP, BLOCK, CLUSTER, GRID, PIPELINE, STREAM = KERNELS = (
-    "fast_tile", "fast_warp", "fast_block", "fast_cluster", "fast_grid", "fast_pipeline", "fast_stream",
+TILE, WARP, BLOCK, CLUSTER, GRID, RING, PIPELINE, STREAM = KERNELS = (
+    "fast_tile", "fast_warp", "fast_block", "fast_cluster", "fast_grid", "fast_ring", "fast_pipeline", "fast_stream",
 )  # fmt: skip
 #: The policy whose sums have the same bits in any order, its kernels, and their file.
 INVARIANT, INVARIANT_FILE = "invariant", "invariant.cuh"

@@ -35,11 +35,11 @@ class Plan:
     A plan can be forced to the first rungs of the ladder, "naive_row", "naive_block" and "online_warp".
 
     The policy "fast" takes "warp" for a few of the shortest rows. Its own kernels are "fast_tile" (many short rows),
-    "fast_warp" (which has the fields of the warp kernel), "fast_block", "fast_cluster", "fast_grid", "fast_pipeline"
-    and "fast_stream". The cluster, pipeline and stream kernels have ``cluster``, the blocks that share a row. If
-    ``cooperative``, blocks wait for others anywhere in the grid, so that the GPU must hold all of them at once. If
-    ``workspace_bytes`` is not 0, the blocks exchange values in that many bytes of global memory. The kernel takes a
-    pointer to them after its output.
+    "fast_warp" (which has the fields of the warp kernel), "fast_block", "fast_cluster", "fast_grid", "fast_ring",
+    "fast_pipeline" and "fast_stream". The cluster, pipeline and stream kernels have ``cluster``, the blocks that share
+    a row. If ``cooperative``, blocks wait for others anywhere in the grid, so that the GPU must hold all of them at
+    once. If ``workspace_bytes`` is not 0, the blocks exchange values in that many bytes of global memory. The kernel
+    takes a pointer to them after its output.
 
     The policy "invariant" takes "invariant_tile", "invariant_warp", "invariant_block", "invariant_cluster" and
     "invariant_stream": those kernels with sums that have the same bits in any order.

@@ -48,6 +48,8 @@ LENGTHS = (1, 5, 31, 32, 66, 500, 1023, 1024, 1025, 2050, 6136, 6141, 12272, 122
 FAST_LENGTHS = (3000, 20_000, 70_000, 100_001, 140_001, 400_001, 1_100_000)
 #: Rows and columns of doubles for the pipeline. Fewer rows than half the SMs go to clusters.
 PIPELINES = ((70, 3000), (140, 12_289), (70, 40_001))
+#: Rows of megabytes, which go through a ring.
+RINGS = ((4, 2_900_000),)
 #: Many short rows, which move in tiles.
 TILES = ((40_000, 3), (40_000, 10))
 #: The longest row under a tool. racecheck is slow: it runs no pipelines, and no rows above that begin in the
@@ -109,6 +111,10 @@ def launches(selection: LaunchSelection) -> Iterator[CheckedCall]:
             yield CheckedCall(str(case), partial(_run_case, case))
     if "fast" in selection.policies:
         for op, dtype, shape in product(selection.ops, selection.dtypes, TILES):
+            case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape)
+            yield CheckedCall(str(case), partial(_run_case, case))
+    if "fast" in selection.policies and not slow:
+        for op, dtype, shape in product(selection.ops, selection.dtypes, RINGS):
             case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape)
             yield CheckedCall(str(case), partial(_run_case, case))
     if "fast" in selection.policies and "float64" in selection.dtypes and not slow:

@@ -43,7 +43,7 @@ class Small:
     @property
     def cooperative(self) -> bool:
         """Blocks all over the grid share a row. 64 threads of each exchange partials in a workspace."""
-        return self.kernel == "fast_grid"
+        return self.kernel in ("fast_grid", "fast_ring")
 
     def run(self, chosen: Kernel, blocks: int, arrays: tuple[np.ndarray, ...], smem: int) -> None:
         """With all checks."""
@@ -69,6 +69,7 @@ SMALL = (
     Small("fast_grid", (1, 4, 2, 64, 3), 64, 192, stage_packs=256, cluster=3),
     Small("fast_grid", (2, 5, 1, 64, 2), 64, 256, stage_packs=320, cluster=2),
     Small("fast_grid", (1, 1, 0, 96, 1), 96, 96, stage_packs=96),
+    Small("fast_ring", (3, 2, 8, 1, 1, 64, 2), 64, 384, stage_packs=512, cluster=2),
     Small("fast_stream", (1, 64, 1), 64, 300),
     Small("fast_stream", (1, 64, 2), 64, 500, cluster=2),
 )

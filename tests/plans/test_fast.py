@@ -22,6 +22,9 @@ from softlab.plans.fast_rows import KERNELS
 from softlab.plans.planner import OPERATORS
 from softlab.plans.resources import Resources
 
+#: Kernels whose blocks share rows all over the GPU.
+ACROSS = ("fast_grid", "fast_ring")
+
 
 def made(rows: int, cols: int, dtype: str = "float32", device: str = "H200", **more: object) -> Plan:
     """A plan without compiling anything: every kernel takes 64 registers."""
@@ -46,8 +49,8 @@ def held_packs(plan: Plan) -> tuple[int, int]:
     if plan.kernel == "fast_cluster":
         packs, block_size, cluster = rest
         return packs * block_size, cluster
-    if plan.kernel == "fast_grid":
-        packs, _, _, block_size, shares = rest
+    if plan.kernel in ACROSS:
+        packs, *_, block_size, shares = rest
         return packs * block_size, shares
     register_packs, stage_packs, block_size, cluster = rest
     return (register_packs + stage_packs) * block_size, cluster
@@ -73,25 +76,38 @@ def test_a_row_fits_its_kernel(problem: tuple[int, int, str, str, str]) -> None:
     if plan.kernel == "warp":
         assert_the_reference_holds_its_rows(plan)
         return
+    if plan.kernel == "fast_tile":
+        assert_the_tiles_hold_their_rows(plan)
+        return
     itemsize = element_type(dtype).itemsize
     assert plan.kernel in KERNELS
     assert plan.pack_size * itemsize == 16 == numbers(plan)[0] * itemsize
     assert plan.name.endswith(", true>" if cols % plan.pack_size else ", false>")
     assert plan.cluster is None or plan.grid % plan.cluster == 0
-    static = 3 * 1024 if plan.kernel == "fast_grid" else 10 * 1024
+    static = 3 * 1024 if plan.kernel in ACROSS else 10 * 1024
     assert plan.smem_bytes + static <= device.smem_per_block_optin or not plan.smem_bytes
     assert plan.block_size <= 1024
     if device.compute_capability < (9, 0):
         assert plan.cluster in (None, 1)
     if plan.kernel != "fast_stream":
         holds, shares = held_packs(plan)
-        if plan.kernel == "fast_grid":
+        if plan.kernel in ACROSS:
             assert_the_grid_holds_its_rows(plan, device)
         else:
             assert shares == (plan.cluster or 1)
             assert (plan.cooperative, plan.workspace_bytes) == (False, 0)
         assert needed_packs(plan, shares) <= holds
     assert [step.answer for step in plan.steps][-1] == plan.grid
+
+
+def assert_the_tiles_hold_their_rows(plan: Plan) -> None:
+    """The lanes' vectors are just enough, and one element remains only where it must (kernels/fast_tile.cuh)."""
+    _, vector_size, vectors, width, slabs, block_size, _ = numbers(plan)
+    odd = plan.cols % vector_size
+    assert ", true, " in plan.name if odd else ", false, " in plan.name
+    assert odd in (0, 1)
+    assert width * (vectors - 1) < (plan.cols - odd) // vector_size <= width * vectors or plan.cols == 1
+    assert plan.grid == math.ceil(plan.rows / (slabs * block_size))
 
 
 def assert_the_reference_holds_its_rows(plan: Plan) -> None:
@@ -106,8 +122,8 @@ def assert_the_reference_holds_its_rows(plan: Plan) -> None:
 
 
 def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
-    """Its blocks fit the GPU at once, its pipeline holds the rows in flight, its workspace two partials per slot."""
-    pack_size, packs, stages, rows_in_flight, block_size, blocks_per_row = numbers(plan)
+    """Its blocks fit the GPU at once, shared memory the rows that wait, its workspace two partials for each of them."""
+    pack_size, packs, *more, block_size, blocks_per_row = numbers(plan)
     inputs = 2 if plan.op.endswith("_backward") else 1
     unaligned = plan.cols % pack_size != 0
     assert plan.cooperative
@@ -115,11 +131,20 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
     assert plan.grid % blocks_per_row == 0
     assert plan.grid <= device.sm_count
     assert plan.grid // blocks_per_row <= plan.rows
-    assert packs * (rows_in_flight + 1) <= stages
+    if plan.kernel == "fast_grid":
+        stages, rows_in_flight = more
+        assert packs * (rows_in_flight + 1) <= stages
+        slots = rows_in_flight + 1
+    else:
+        per_step, stages, ahead, _ = more
+        lag, row_steps = stages // per_step - ahead, math.ceil(packs / per_step)
+        assert stages % per_step == 0
+        assert row_steps <= lag
+        slots = math.ceil(lag / row_steps)
     assert plan.smem_bytes == stages * block_size * inputs * 16
     itemsize = max(4, element_type(plan.dtype).itemsize)
     partial = max(16, (1 if inputs == 2 else 2) * itemsize * 2)  # each 32-bit word with 32 bits of tag
-    group = 128 + 2 * (rows_in_flight + 1) * (blocks_per_row + unaligned) * partial
+    group = 128 + 2 * slots * (blocks_per_row + unaligned) * partial
     assert plan.workspace_bytes == plan.grid // blocks_per_row * group
 
 
@@ -138,7 +163,9 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (2048, 16384, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 13, 512, 1, false>"),
         (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
         (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
-        (256, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 3, 27, 4, 512, 44, false>"),
+        (256, 262_144, "float32", "fast_ring<float, Algorithm::softmax, 4, 16, 2, 28, 1, 2, 512, 8, false>"),
+        (335, 200_000, "float32", "fast_grid<float, Algorithm::softmax, 4, 3, 27, 4, 512, 33, false>"),
+        (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 26, 2, 28, 1, 2, 512, 132, false>"),
         (64, 1 << 20, "float32", "fast_grid<float, Algorithm::softmax, 4, 4, 28, 4, 512, 132, false>"),
         (128, 1 << 20, "float16", "fast_grid<__half, Algorithm::softmax, 8, 4, 28, 4, 512, 66, false>"),
         (220, 151_936, "float64", "fast_grid<double, Algorithm::softmax, 2, 7, 28, 2, 512, 22, false>"),
@@ -205,6 +232,24 @@ def test_rows_in_flight() -> None:
     assert numbers(made(100, 1 << 20, "float64"))[3] == 2
     assert made(64, 1 << 20, device="sm_80").kernel != "fast_grid"
     assert made(64, 1 << 20, device="sm_80").workspace_bytes == 0
+
+
+def test_a_ring_takes_rows_that_leave_the_grid_kernel_waiting() -> None:
+    """Rows that fill few packs, and rows of which the grid kernel holds only one or two. It keeps rows that fit the
+    chip together, and the exponentials of doubles."""
+    assert made(153, 437_701).kernel == made(16, 1 << 22).kernel == made(4, 1 << 22).kernel == "fast_ring"
+    assert made(2, 1 << 22).kernel == made(8, 800_001).kernel == made(64, 1 << 20).kernel == "fast_grid"
+    assert made(60, 300_001, "float64", op="log_softmax").kernel == "fast_ring"
+    assert made(60, 300_001, "float64").kernel == "fast_grid"
+    assert made(153, 437_701, device="sm_80").kernel == "fast_stream"
+    questions = {step.question: step.answer for step in made(153, 437_701).steps}
+    assert questions["How many rows at once?"] == 11  # 14 rounds of 18 packs, nearly full
+
+
+def test_few_rows_leave_two_blocks_on_an_sm() -> None:
+    for rows, cols in ((64, 10_000), (42, 13_696), (32, 57_848), (24, 37_016)):
+        assert made(rows, cols).grid <= 2 * 132, (rows, cols)
+    assert made(10, 25_949).cluster == 8
 
 
 def test_few_long_rows_are_taken_at_once() -> None:

@@ -153,6 +153,13 @@ def _of_fast_grid(plan: Plan) -> Evaluation:
     return _fast(of_block + -(-(shares + 1) // 32) - 1 + 5, 3)
 
 
+def _of_fast_ring(plan: Plan) -> Evaluation:
+    """As the grid kernel, but a thread takes its packs one after the other: each may scale the sum so far down."""
+    _, packs, *_, block_size, shares = map(int, re.findall(r"(?<=, )\d+", plan.name))
+    of_block = packs * plan.pack_size + 5 + (block_size // 32).bit_length() - 1
+    return _fast(of_block + -(-(shares + 1) // 32) - 1 + 5, packs + 3)
+
+
 def _of_fast_stream(plan: Plan) -> Evaluation:
     """A thread's own sum is scaled down whenever a pass brings a larger element: at most once for each pass."""
     passes = -(-_packs_per_thread(plan) // STREAM_PACKS)
@@ -200,6 +207,7 @@ _EVALUATIONS: Mapping[str, Callable[[Plan], Evaluation]] = MappingProxyType(
         "fast_block": _of_fast_blocks,
         "fast_cluster": _of_fast_blocks,
         "fast_grid": _of_fast_grid,
+        "fast_ring": _of_fast_ring,
         "fast_pipeline": _of_fast_blocks,
         "fast_stream": _of_fast_stream,
         "invariant_tile": _of_integers,

@@ -1,0 +1,232 @@
+// Rows of megabytes, a step at a time: loads, statistics and results go through a ring at fixed distances.
+//
+// Readers  Read fast_grid.cuh first: blocks all over the GPU share a row, and exchange partial statistics through a
+//          mailbox in global memory.
+// Idea     fast_grid works on a whole row at a time: it waits for all of a thread's packs, and it has room for few long
+//          rows. Here a thread sees only one sequence of steps, row after row, each with `per_step` packs. In step s it
+//          writes the results of step s - lag, starts the copies of step s + ahead into the places of those packs, and
+//          takes the packs of step s into its statistic. So loads and stores are mixed evenly at any length of a row,
+//          and a row may fill almost the whole ring.
+// Idea     The answer to a row's statistic takes about 4 us. The row's first results are due lag - row_steps steps
+//          after its last packs were computed. At the speed of memory a step of two packs takes a microsecond.
+// Idea     Copies into shared memory cover the latency of the L2 cache only. A prefetch brings the lines into L2 some
+//          steps earlier. It needs no place on the SM, so almost the whole ring holds rows. While all blocks wait for
+//          an answer, memory works on the prefetches.
+// Steps    write    the results of the step that is `lag` behind
+//          load     the packs of the step that is `ahead`, by cp.async into the places that are free now
+//          fetch    the packs of the step that is `fetched` ahead of that one, into L2
+//          compute  this step's packs join the thread's statistic; after a row's last step the warp's partial is ready
+//          publish, poll: two more warps, as in fast_grid
+// Traffic  Global memory: each element read once and written once. Each block writes 16 bytes per row (double: 32), and
+//          all blocks that share the row read them.
+// Launch   block block_size + 64; groups * blocks_per_row blocks, all resident at once (a cooperative launch); stages *
+//          inputs * block_size packs of dynamic shared memory; a workspace of 8 * Mailbox::workspace_words bytes per
+//          group. The workspace is zero before its first launch, and two launches never use it at the same time.
+// Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A block's slice (row / blocks_per_row, rounded up to 8
+//          packs) has at most packs * block_size packs, and a row at most stages / per_step - ahead steps.
+//          `unaligned`: as in fast_warp.cuh.
+// Measured H200: kernels/FAST.md, "Rows of megabytes".
+// Source   PTX ISA, "Memory Consistency Model", "cp.async", "prefetch", "mbarrier".
+//
+// Invariants. A group is the `blocks_per_row` blocks that share a row. Its rows have the iterations t = 0, 1, 2, ...
+// A row has row_steps = ceil(packs / per_step) steps, the ring stages / per_step, and lag = stages / per_step - ahead.
+//   1. Row t uses slot t % slots of warp_partials, row_statistic and both mbarriers, with slots = ceil(lag /
+//      row_steps). The phase of the mbarriers has the parity t / slots % 2.
+//   2. A compute thread takes the statistic of row t - slots before it ends the computation of row t: step
+//      (t - slots) * row_steps + lag comes before step (t + 1) * row_steps - 1 or is the same, because lag <= slots *
+//      row_steps, and in one step a thread writes first.
+//   3. Only one thread uses a place in the ring, so a thread waits only for its own copies. Every step has one group of
+//      copies, empty where the row has no packs. When step s computes, the newest group is that of step s + ahead. So
+//      exactly `ahead` groups are newer than its own.
+//   4. lag >= row_steps, so a row's last step has been computed before its first results are due. If its statistic has
+//      not come by then, the thread waits.
+//   5. partials_ready of row t ends when all compute warps have stored their partial. By 2, these warps have then taken
+//      the statistic of row t - slots. So the poll step may overwrite row_statistic.
+//   6. A warp overwrites its partial of row t - slots only after it has taken that row's statistic (2). So this block's
+//      publish step had read the partial.
+//   7. The mailbox keeps 2 * slots rows. A block that publishes row t has taken the statistic of row t - slots, by 5.
+//      So it has had all partials of that row. The other blocks published these after they had taken the statistic of
+//      row t - 2 * slots, by 5 again. So the partials of row t - 2 * slots may be overwritten.
+//   8. Tags grow from launch to launch, as in fast_grid (its invariant 7).
+#pragma once
+
+#include "fast_mailbox.cuh"
+#include "fast_row.cuh"
+
+// A thread's place in the sequence of its packs.
+struct RingCursor {
+  long long offset;  // of the step's first pack, in elements
+  int left;          // pack u of the step exists if this is larger than u * block_size
+  int step;          // within the row
+  int iteration;     // of the row
+};
+
+template<
+    class Operator, int pack_size, int packs, int per_step, int stages, int ahead, int fetched, int block_size,
+    int blocks_per_row, bool unaligned, typename T>
+__device__ void fast_ring_rows(
+    const T* const (&source)[Operator::inputs], T* target, unsigned long long* workspace, long long rows,
+    long long cols) {
+  using Statistic = typename Operator::Statistic;
+  constexpr int inputs = Operator::inputs;
+  constexpr int warps = block_size / 32;
+  constexpr int row_steps = (packs + per_step - 1) / per_step;
+  constexpr int lag = stages / per_step - ahead;
+  constexpr int slots = (lag + row_steps - 1) / row_steps;
+  // Head and tail of a row are a partial of their own. Block 0 of the group publishes it.
+  constexpr int partials = blocks_per_row + (unaligned ? 1 : 0);
+  static_assert(stages % per_step == 0, "a step has its own places in the ring");
+  static_assert(ahead > 0 && lag >= row_steps, "the ring holds a row and the copies ahead");
+  extern __shared__ __align__(128) unsigned char dynamic_shared[];
+  __shared__ Statistic warp_partials[slots][power_of_two_from(warps)];
+  __shared__ Statistic row_statistic[slots];
+  // These phases end when all compute warps have stored their partial; when row_statistic is stored.
+  __shared__ __align__(8) unsigned long long partials_ready[slots], row_ready[slots];
+
+  const int rank = blockIdx.x % blocks_per_row;
+  const int group = blockIdx.x / blocks_per_row;
+  const int groups = gridDim.x / blocks_per_row;
+  const int iterations = group < rows ? static_cast<int>((rows - 1 - group) / groups) + 1 : 0;
+  const int steps = iterations * row_steps;
+  const auto slice_of = [&](int iteration, int thread) {
+    return thread_slice<pack_size, unaligned>(
+        source[0], group + static_cast<long long>(iteration) * groups, rows, cols, thread, rank, blocks_per_row);
+  };
+  // Setup: the mbarriers, and partials that change nothing where there is no warp.
+  if (threadIdx.x < slots) {
+    barrier_init(&partials_ready[threadIdx.x], warps), barrier_init(&row_ready[threadIdx.x], 1);
+  }
+  for (int i = threadIdx.x; i < slots * power_of_two_from(warps); i += block_size + 64) {
+    warp_partials[i / power_of_two_from(warps)][i % power_of_two_from(warps)] = Operator::identity();
+  }
+  __syncthreads();
+
+  if (threadIdx.x >= block_size) {
+    const auto row_of = [&](int iteration) { return slice_of(iteration, threadIdx.x % 32); };
+    exchange_rows<Operator, pack_size, partials, slots, power_of_two_from(warps), unaligned>(
+        source, target, workspace, iterations, group, rank, threadIdx.x < block_size + 32, row_of, warp_partials,
+        row_statistic, partials_ready, row_ready);
+    return;
+  }
+
+  auto* const own = reinterpret_cast<Pack<T, pack_size>*>(dynamic_shared) + threadIdx.x;
+  const auto place = [&](int k, int stage) -> Pack<T, pack_size>& { return own[(k * stages + stage) * block_size]; };
+  const auto start_of = [&](int iteration) {
+    const ThreadSlice slice = slice_of(iteration, threadIdx.x);
+    return RingCursor{slice.template pack_offset<pack_size>(slice.first), slice.stop - slice.first, 0, iteration};
+  };
+  const auto advance = [&](RingCursor& cursor) {
+    cursor.offset += per_step * block_size * pack_size;
+    cursor.left -= per_step * block_size;
+    if (++cursor.step == row_steps) { cursor = start_of(cursor.iteration + 1); }
+  };
+  const auto load = [&](RingCursor& cursor, int stage) {
+#pragma unroll
+    for (int u = 0; u < per_step; ++u) {
+#pragma unroll
+      for (int k = 0; k < inputs; ++k) {
+        copy_async_if<T, pack_size>(u * block_size < cursor.left, &place(k, stage + u),
+                                    source[k] + cursor.offset + u * block_size * pack_size);
+      }
+    }
+    commit_copies();
+    advance(cursor);
+  };
+  const bool fetches = threadIdx.x % (128 / sizeof(Pack<T, pack_size>)) == 0;  // one thread per line of 128 bytes
+  const auto fetch = [&](RingCursor& cursor) {
+#pragma unroll
+    for (int u = 0; u < per_step; ++u) {
+#pragma unroll
+      for (int k = 0; k < inputs; ++k) {
+        fetch_into_l2_if(fetches && u * block_size < cursor.left,
+                         source[k] + cursor.offset + u * block_size * pack_size);
+      }
+    }
+    advance(cursor);
+  };
+
+  RingCursor loaded = start_of(0), into_l2 = loaded, computed = loaded, written = loaded;
+#pragma unroll 1
+  for (int i = 0; i < ahead; ++i) { load(loaded, i * per_step), advance(into_l2); }
+#pragma unroll 1
+  for (int i = 0; i < fetched; ++i) { fetch(into_l2); }
+  int load_stage = ahead * per_step, compute_stage = 0, compute_slot = 0, write_slot = 0, write_parity = 0;
+  Statistic statistic = Operator::identity();
+  typename Operator::Result result(statistic);
+#pragma unroll 1
+  for (int step = 0; step < steps + lag; ++step) {
+    // Write: the packs of step - lag lie where the copies of this step go.
+    if (step >= lag) {
+      if (written.step == 0) {
+        barrier_wait(&row_ready[write_slot], write_parity);
+        result = typename Operator::Result(row_statistic[write_slot]);
+        if (++write_slot == slots) { write_slot = 0, write_parity ^= 1; }
+      }
+#pragma unroll
+      for (int u = 0; u < per_step; ++u) {
+        if (u * block_size < written.left) {
+          InputPacks<Operator, pack_size> values;
+#pragma unroll
+          for (int k = 0; k < inputs; ++k) { values.input[k].word = place(k, load_stage + u).word; }
+          values.template visit<true>([&](typename Operator::Compute* v) { v[0] = result(v); });
+          store_if(true, target + written.offset + u * block_size * pack_size, values.input[0].word);
+        }
+      }
+      advance(written);
+    }
+    // Load, and fetch. Rows beyond the last one have no packs.
+    load(loaded, load_stage);
+    if ((load_stage += per_step) == stages) { load_stage = 0; }
+    fetch(into_l2);
+    // Compute.
+    if (step < steps) {
+      wait_copies<ahead>();  // invariant 3
+      RowFragment<Operator, pack_size, per_step, block_size, false> fragment;
+#pragma unroll
+      for (int u = 0; u < per_step; ++u) {
+        fragment.body[u].fill();
+        if (u * block_size < computed.left) {
+#pragma unroll
+          for (int k = 0; k < inputs; ++k) { fragment.body[u].input[k].word = place(k, compute_stage + u).word; }
+        }
+      }
+      Operator::add(statistic, fragment);
+      if ((compute_stage += per_step) == stages) { compute_stage = 0; }
+      if (computed.step == row_steps - 1) {
+        const Statistic warp = Operator::reduce_warp(statistic);
+        if (threadIdx.x % 32 == 0) {
+          warp_partials[compute_slot][threadIdx.x / 32] = warp;
+          barrier_arrive(&partials_ready[compute_slot]);
+        }
+        statistic = Operator::identity();
+        if (++compute_slot == slots) { compute_slot = 0; }
+      }
+      advance(computed);
+    }
+  }
+}
+
+template<
+    typename T, Algorithm algorithm, int pack_size, int packs, int per_step, int stages, int ahead, int fetched,
+    int block_size, int blocks_per_row, bool unaligned>
+__global__ void __launch_bounds__(block_size + 64, 1)
+    fast_ring(const T* x, T* y, unsigned long long* workspace, long long rows, long long cols) {
+  const T* const source[] = {x};
+  fast_ring_rows<
+      Forward<T, algorithm, false>, pack_size, packs, per_step, stages, ahead, fetched, block_size, blocks_per_row,
+      unaligned>(
+      source, y, workspace, rows, cols);
+}
+
+template<
+    typename T, Algorithm algorithm, int pack_size, int packs, int per_step, int stages, int ahead, int fetched,
+    int block_size, int blocks_per_row, bool unaligned>
+__global__ void __launch_bounds__(block_size + 64, 1)
+    fast_ring_backward(
+        const T* dy, const T* y, T* dx, unsigned long long* workspace, long long rows, long long cols) {
+  const T* const source[] = {dy, y};
+  fast_ring_rows<
+      Backward<T, algorithm>, pack_size, packs, per_step, stages, ahead, fetched, block_size, blocks_per_row,
+      unaligned>(
+      source, dx, workspace, rows, cols);
+}

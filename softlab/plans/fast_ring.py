@@ -1,0 +1,127 @@
+"""Rows of megabytes in the policy "fast": how the ring kernel lies over the rows, and where it beats the grid kernel.
+
+Time is counted in packs of a thread: at the speed of memory a block moves one pack of all its threads, in and out, in
+half a microsecond (a gradient's in 0.8). A group of blocks that shares a row takes, for each of its rows,
+
+    packs + START + max(0, answer - slack) / rows waiting
+
+The statistic of a row comes ``answer`` packs after its last pack, and the thread has ``slack`` other packs to work on
+meanwhile. The groups work side by side, so the plan looks for the number of groups with the least time for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from softlab.plans.fast_cuts import GridShape, packs_per_thread
+from softlab.plans.fast_limits import (
+    GRID_BLOCK,
+    GRID_MAILBOX_THREADS,
+    GRID_STATIC_BYTES,
+    MAILBOX_HEADER_WORDS,
+)
+from softlab.plans.fast_rows import RING, Row, kernel_of
+from softlab.plans.instantiations import WIDEST_PACK_BYTES
+from softlab.plans.planner import Choice, PlanRequest, StepLog
+
+#: Inputs -> (packs of a step, steps of copies ahead, steps of prefetches ahead of these).
+STEPS = {1: (2, 1, 2), 2: (1, 1, 2)}
+#: Bytes that an SM moves until the answer to a row's statistic comes: 4 us at the speed of a copy.
+ANSWER_BYTES = 128 * 1024
+#: What a row costs beyond its packs: its start in each of the four places where a thread stands.
+START = 0.6
+#: The same for the grid kernel, which waits for whole rows; and how much longer a pack takes in the ring kernel, whose
+#: instructions it spreads over more steps, by the bytes of an element.
+GRID_START = 0.2
+SLOWER = {2: 1.06, 4: 1.03, 8: 1.03}
+#: The fewest rows per group: steps of several rows must overlap, or only the ring's start and end remain.
+FEWEST_ITERATIONS = 3
+
+
+@dataclass(frozen=True)
+class RingShape:
+    """How the ring kernel lies over the rows.
+
+    ``blocks_per_row`` blocks share a row, and ``groups`` rows run at once. A thread holds ``packs`` packs of each input
+    per row, in a ring of ``stages`` packs. A step has ``per_step`` packs; copies are ``ahead`` steps ahead, prefetches
+    ``fetched`` steps more. ``time`` is that of all rows, in packs.
+    """
+
+    blocks_per_row: int
+    groups: int
+    packs: int
+    per_step: int
+    stages: int
+    ahead: int
+    fetched: int
+    time: float
+
+    @property
+    def slots(self) -> int:
+        """Rows whose statistics a block keeps (kernels/fast_ring.cuh, invariant 1)."""
+        return -(-(self.stages // self.per_step - self.ahead) // -(-self.packs // self.per_step))
+
+
+def ring_shape(request: PlanRequest, row: Row) -> RingShape | None:
+    """The fastest shape; None if the ring does not hold the row, or rows are few."""
+    width = row.pack_size * request.element.itemsize
+    if request.device.compute_capability < (9, 0) or width < WIDEST_PACK_BYTES:
+        return None
+    return min(_shapes(request, row), key=lambda shape: shape.time, default=None)
+
+
+def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
+    device, (per_step, ahead, fetched) = request.device, STEPS[row.inputs]
+    bytes_per_pack = row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES
+    stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
+    answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
+    lag = stages - ahead * per_step
+    for groups in range(1, min(request.rows // FEWEST_ITERATIONS, device.sm_count) + 1):
+        blocks_per_row = device.sm_count // groups
+        packs = packs_per_thread(row, blocks_per_row)
+        if -(-packs // per_step) * per_step <= lag:
+            late = max(0.0, answer - (lag - packs)) / (lag // packs)
+            time = -(-request.rows // groups) * (packs + START + late) * SLOWER[request.element.itemsize]
+            yield RingShape(blocks_per_row, groups, packs, per_step, stages, ahead, fetched, time)
+
+
+def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row: Row) -> bool:
+    """Whether the ring kernel takes less time than the grid kernel.
+
+    The grid kernel asks for all rows at once where they fit the chip together. Else it is at its best while it has as
+    many rows in flight as it wants; with fewer it waits for answers. In softmax it keeps the exponentials of doubles,
+    which take more time than to wait.
+    """
+    if grid is None:
+        return True
+    fit = request.rows * row.packs <= request.device.sm_count * ring.stages * GRID_BLOCK
+    if fit or (request.element.itemsize == 8 and request.operator.name == "softmax"):
+        return False
+    if grid.rows_in_flight < row.limits.grid.rows_in_flight:
+        return True
+    return ring.time < -(-request.rows // grid.groups) * (grid.packs + GRID_START)
+
+
+def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) -> Choice:
+    """Blocks on all SMs hold the row in a ring."""
+    rows, sms = request.rows, request.device.sm_count
+    rule = "as many as take the least time for all rows"
+    groups = log.note("How many rows at once?", shape.groups, rule, rows=rows, sms=sms, packs=round(shape.time, 1))
+    rule = "the SMs divided by the rows at once"
+    blocks_per_row = log.note("How many blocks share a row?", shape.blocks_per_row, rule, sms=sms, groups=groups)
+    packs = log.note("How many packs does a thread hold?", shape.packs, "as few as hold the row")
+    rule = "as many as shared memory holds"
+    stages = log.note("How many packs does the ring have per thread?", shape.stages, rule, packs=packs)
+    arguments = (
+        row.pack_size, packs, shape.per_step, stages, shape.ahead, shape.fetched, GRID_BLOCK, blocks_per_row,
+    )  # fmt: skip
+    kernel = kernel_of(request, RING, arguments, row.unaligned)
+    itemsize = request.element.itemsize
+    words = max(2, (1 if row.inputs > 1 else 2) * max(4, itemsize) // 4)
+    mailbox = MAILBOX_HEADER_WORDS + 2 * shape.slots * (blocks_per_row + row.unaligned) * words
+    blocks = log.note("How many blocks?", groups * blocks_per_row, "all of them at once, one per SM", rows=rows)
+    return Choice(
+        RING, row.pack_size, (GRID_BLOCK + GRID_MAILBOX_THREADS, 1), blocks, kernel,
+        stages * row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES, cooperative=True, workspace_bytes=8 * groups * mailbox,
+    )  # fmt: skip
