@@ -6,7 +6,6 @@ Compiled programs are kept in the user's cache folder, keyed by everything that 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from softlab.cuda.cache import read_record, write_record
 from softlab.cuda.logs import assembler_report, kernels_of, rejection
 from softlab.cuda.precompiled import stored_headers, were_no_use
 from softlab.cuda.shims import shim_headers
+from softlab.cuda.toolkit import include_options, toolkit_identity
 from softlab.errors import CompileError
 
 #: Raise when the meaning of a cached entry changes.
@@ -152,34 +152,11 @@ def supported_architectures() -> tuple[str, ...]:
     return tuple(f"sm_{number}" for number in sorted(_nvrtc().getSupportedArchs()))
 
 
-@lru_cache(maxsize=1)
-def _include_options() -> tuple[str, ...]:
-    """-I options for CUB and libcu++ (in CuPy's wheel) and the CUDA runtime's headers (cuda_fp16.h)."""
-    spec = importlib.util.find_spec("cupy")
-    folders: list[Path] = []
-    if spec and spec.submodule_search_locations:
-        cccl = Path(spec.submodule_search_locations[0]) / "_core/include/cupy/_cccl"
-        folders += [cccl / part for part in ("cub", "thrust", "libcudacxx")]
-        folders += [cccl / "libcudacxx" / "include"]
-    try:
-        from cupy._environment import get_cuda_path
-    except ImportError:
-        cuda_path = None
-    else:
-        cuda_path = get_cuda_path()
-    nvidia = importlib.util.find_spec("nvidia")
-    for root in nvidia.submodule_search_locations if nvidia and nvidia.submodule_search_locations else ():
-        folders += [Path(root) / "cuda_runtime" / "include", *sorted(Path(root).glob("cu1[3-9]/include"))]
-    if cuda_path:
-        folders += [Path(cuda_path) / "include", *sorted(Path(cuda_path).glob("targets/*/include"))]
-    return tuple(f"-I{folder}" for folder in folders if folder.is_dir())
-
-
 def has_header(name: str) -> bool:
     """Whether NVRTC finds this name in an ``#include``: softlab's own headers, CUDA's and CUB's."""
     if name in shim_headers() or name in kernel_sources():
         return True
-    return any((Path(option.removeprefix("-I")) / name).is_file() for option in _include_options())
+    return any((Path(option.removeprefix("-I")) / name).is_file() for option in include_options())
 
 
 def _architecture(arch: str) -> str:
@@ -223,7 +200,7 @@ def compile_program(
     version = nvrtc_version()
     if not cache:
         return _compile(source, name, arch, options, file, version, headers)
-    shared = [arch, options, file, version, _toolkit_identity(), *_headers_identity(source, headers)]
+    shared = [arch, options, file, version, toolkit_identity(), *_headers_identity(source, headers)]
     if (program := _cached(source, name, shared)) is None:
         program = _compile(source, name, arch, options, file, version, headers)
         _write_cache(_cache_entry(source, name, shared), program)
@@ -250,16 +227,6 @@ def _cached(source: str, name: str, shared: Sequence[Any]) -> Program | None:
 def _headers_identity(source: str, headers: Mapping[str, str]) -> list[Any]:
     """What the source includes: softlab's headers and shims as digests, further headers as they are."""
     return [_digest(included("\n".join([source, *headers.values()]))), _shims_digest(), headers]
-
-
-@lru_cache(maxsize=1)
-def _toolkit_identity() -> list[str]:
-    """What else decides the result: the exact versions of the packages that bring NVRTC and the headers."""
-    from importlib.metadata import distributions
-
-    wanted = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "cupy-cuda")
-    names = {(d.metadata["Name"] or "", d.version) for d in distributions()}
-    return sorted(f"{name} {version}" for name, version in names if name.startswith(wanted))
 
 
 def _read_cache(path: Path) -> Program | None:
@@ -341,6 +308,16 @@ def lowered_names(program: Program, further: str, names: Sequence[str]) -> list[
         return [nvrtc.getLoweredName(handle, name) for name in names]
 
 
+def _created(source: str, names: Sequence[str], file: str, headers: Mapping[str, str]) -> Any:
+    """NVRTC's handle of a program that is not compiled yet."""
+    nvrtc = _nvrtc()
+    texts = [text.encode() for text in headers.values()]
+    made = nvrtc.createProgram(source, file, texts, [header.encode() for header in headers])
+    for expression in names:
+        nvrtc.addNameExpression(made, expression)
+    return made
+
+
 @contextmanager
 def _compiled(
     source: str,
@@ -360,16 +337,9 @@ def _compiled(
     version = nvrtc.getVersion()
     # Beside a driver NVRTC takes machine code from the driver's cache, and then the assembler reports nothing.
     uncached = ("--no-cache",) if version >= (12, 9) else ()
-    flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *_include_options(), *uncached, *options)
+    flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *include_options(), *uncached, *options)
 
-    def program() -> Any:
-        texts = [text.encode() for text in headers.values()]
-        made = nvrtc.createProgram(source, file, texts, [header.encode() for header in headers])
-        for expression in names:
-            nvrtc.addNameExpression(made, expression)
-        return made
-
-    handle, name = program(), names[-1]
+    handle, name = _created(source, names, file, headers), names[-1]
     try:
         try:
             with stored_headers(source, file, headers, flags, version) as stored:
@@ -379,7 +349,7 @@ def _compiled(
                     if not were_no_use(nvrtc.getProgramLog(handle)):
                         raise
                     nvrtc.destroyProgram(handle)
-                    handle = program()
+                    handle = _created(source, names, file, headers)
                     nvrtc.compileProgram(handle, flags)
             for name in names:
                 nvrtc.getLoweredName(handle, name)

@@ -86,7 +86,7 @@ def test_no_compiler(monkeypatch):
 
 
 def test_headers_that_are_not_there_are_named(monkeypatch):
-    monkeypatch.setattr(compiler, "_include_options", lambda: ())
+    monkeypatch.setattr(compiler, "include_options", lambda: ())
     finding = one("CUDA headers, CUB")
     assert not finding.present
     assert "cuda_fp16.h" in finding.detail
