@@ -7,12 +7,13 @@ ncu --csv --page raw --metrics ... python -m tests.hardware.record_timing launch
 python -m tests.hardware.record_timing report SET FILE OUT..   # predictions beside what was measured, by category
 python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
 
-SET: "timing", the development set (``timing_cases``), or "validation" (``validation_cases``), which the model had not
-seen when its times were predicted.
+SET: "timing" (``timing_cases``) and "validation" (``validation_cases``), which the model was looked at with since they
+were measured, or "third" (``third_cases``), which it had not seen when its times were predicted.
 
 Method of ``measure``: one launch between two CUDA events, median of REPEATS, minus the same for a kernel that does
-nothing. In front of the first event stands a kernel long enough for the host to queue the rest. "cold": it reads more
-than L2 holds. "dirty": it writes as much. "warm": the launch itself runs just before.
+nothing, which is measured before each launch. In front of the first event stands a kernel long enough for the host to
+queue the rest. "cold": it reads more than L2 holds. "dirty": it writes as much. "warm": the launch itself runs just
+before.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.hardware import timing_cases, validation_cases
+from tests.hardware import third_cases, timing_cases, validation_cases
 from tests.hardware.timing_cases import DRAM, TimingCase
 
 REPEATS = 9
@@ -58,7 +59,7 @@ extern "C" __global__ void nothing() {}
 """
 #: Cycles of the kernel in front of a warm launch: 60 us.
 _SPIN = 120_000
-SETS: dict[str, Any] = {"timing": timing_cases, "validation": validation_cases}
+SETS: dict[str, Any] = {"timing": timing_cases, "validation": validation_cases, "third": third_cases}
 
 
 def _name(chosen: Any) -> str:
@@ -126,20 +127,21 @@ def measure(chosen: Any, folder: Path, out: Path) -> None:
     functions = {name: _function(*program) for name, program in programs.items()}
     timer = _Timer(cupy, functions)
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    nothing = timer.times(lambda: functions["nothing"]((1, 1, 1), (32, 1, 1), ()))
+    nothing = partial(functions["nothing"], (1, 1, 1), (32, 1, 1), ())
     short = "h200" if "H200" in device else "h100" if "H100" in device else "gpu"
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{_name(chosen)}_{short}.json"
     record = json.loads(path.read_text()) if path.exists() else {}
     record |= {
-        "about": f"One launch between CUDA events, median of {REPEATS}, minus an empty kernel; microseconds",
+        "about": f"One launch between CUDA events, median of {REPEATS}, minus an empty kernel's, which is measured "
+        "before each launch, and of which the median counts; microseconds",
         "device": device,
         "date": time.strftime("%Y-%m-%d"),
         "command": "python -m tests.hardware.record_timing prepare | measure",
         "driver": cupy.cuda.runtime.driverGetVersion(),
-        "nothing": {name: round(value, 3) for name, value in nothing.items()},
     }
     measured, failed = record.setdefault("cases", {}), record.setdefault("failed", {})
+    whole, empty = record.setdefault("whole", {}), record.setdefault("empty", [])
     started = time.perf_counter()
     for case in chosen.cases():
         if case.name in measured or case.name in failed:
@@ -153,8 +155,13 @@ def measure(chosen: Any, folder: Path, out: Path) -> None:
             cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
         grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
         try:
-            found = timer.times(partial(function, grid, block, arguments, case.smem))
-            measured[case.name] = {name: round(found[name] - nothing[name], 3) for name in found}
+            empty.append(timer.times(nothing))
+            whole[case.name] = timer.times(partial(function, grid, block, arguments, case.smem))
+            alone = {name: statistics.median(one[name] for one in empty) for name in empty[0]}
+            record["nothing"] = {name: round(value, 3) for name, value in alone.items()}
+            measured |= {
+                one: {name: round(took[name] - alone[name], 3) for name in took} for one, took in whole.items()
+            }
         except Exception as error:  # this process cannot use the GPU any more: another one goes on behind the launch
             failed[case.name] = f"{type(error).__name__}: {error}"[:200]
         path.write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
