@@ -58,6 +58,9 @@ Global memory
         Bytes of sectors per cycle where each request reads, or stores a part of, one sector of every N bytes.
     ``bandwidth.L2.read.sms.N``, ``bandwidth.DRAM.read.sms.N``, ``bandwidth.L2.write.sms.N``
         Bytes per cycle of N SMs together.
+    ``latency.L2.lines.N.sms.M``, ``latency.DRAM.lines.N.sms.M``, ``....whole.N.sms.M``
+        A load of a warp that touches N random lines, or N neighbouring bytes, with the loop around it; one warp on each
+        of M SMs. ``latency.DRAM.in_order.N``: loads N bytes apart, each needing the one before it.
     ``bandwidth.STG.partial.N``
         Stored bytes per cycle of the whole GPU where each store writes N bytes of each 32-byte sector, in L2.
     ``latency.ATOMG.ADD``, ``latency.ATOMG.CAS``, ``latency.ATOMG.EXCH``
@@ -65,6 +68,8 @@ Global memory
     ``interval_gpu.ATOMG.ADD.lanes.N``, ``.warps.N``, ``.sms.N``; ``interval_gpu.RED.ADD.lanes.N``, ``.warps.N``,
     ``.sms.N``
         Cycles per warp instruction on one address: N lanes of one warp, N warps of one SM, one warp of each of N SMs.
+    ``interval_gpu.RED.ADD.placed.N.sms.M``, ``interval_gpu.RED.ADD.order.N.sms.M``
+        All warps take the lines of N bytes in the same order; "placed": the mean of 16 places in memory.
     ``interval_gpu.RED.ADD.random.N.sms.M``, ``interval_gpu.RED.ADD.line.N.sms.M``
         Each lane at a random word of N bytes; 32 neighbouring words from a random place of N bytes on. M SMs, 8 warps
         each. Also for RED.ADD.F32, RED.MAX, RED.ADD.64, RED.ADD.F64, RED.ADD.F16x2, ATOMG.ADD and ATOMG.CAS.
@@ -84,6 +89,9 @@ Control
     ``latency.BAR.SYNC.blocks.B.warps.N``: one of N warps, in B blocks of an SM at the same time.
     ``cost.BRA.taken``, ``cost.BRA.not_taken``, ``cost.BRA.divergent``, ``cost.CALL_RET``, ``cost.loop``
         Cycles that one branch adds, with the instructions that its note names.
+    ``cost.BRA.WHAT.over.N``: a branch over N IMAD with BSSY, BSYNC and the IMAD that run. ``cost.leave.N``: a loop of
+        32 turns that the lanes leave at N turns. ``latency.DIV.F32`` and its like, ``interval_sm.DIV.F32``: operations
+        of several instructions, with an addition.
     ``icache.cold``, ``icache.cold.DRAM``, ``icache.warm``, and each with ``.all_sms``: cycles per 128 bytes of code
     that runs for the first time, issue in it. ``icache.again.cold.N``, ``.warm.N``: of N bytes that the launch before
         executed, too. ``icache.loop.N``: cycles per instruction of a loop of N bytes.
@@ -95,6 +103,11 @@ Clusters
 Launches
     ``start.cold.WHAT.blocks.N``, ``start.warm...``, ``start.cold.parameter.N.threads.M``, ``start.cold.store...``
         How a launch begins: cycles of its first loads, and of launches that do nearly nothing beyond an empty one.
+    ``start.STATE.spin.WHAT.N.threads.M``
+        Cycles of a launch of N blocks beyond an empty one and beyond those for which its blocks do nothing. WHAT:
+        "only", "store" (each thread stores at the end), "load_store" (and loads before). STATE: "cold" or "warm".
+    ``launch.read.STATE.N``, ``launch.copy.STATE.N``
+        Microseconds of a launch that reads or copies N MiB in all; warm: the same launch ran just before.
     ``launch.empty``, ``launch.small.N`` (N blocks; both microseconds per launch in a queue of launches),
     ``launch.block_interval`` (GPU-wide cycles per block that starts), ``launch.block_turnaround`` (cycles from the
     end of a block to the start of the next in its slot), both also with ``.threads.N``; ``launch.cold_TLB.N``,

@@ -19,7 +19,7 @@ from softlab.timing import what_if as changes
 from softlab.timing.estimates import Estimate
 from softlab.timing.journal import Journal
 from softlab.timing.parameters import parameters
-from softlab.timing.sampling import Sample, witness
+from softlab.timing.sampling import Sample, edges, more_blocks, slowest
 
 if TYPE_CHECKING:
     from softlab.kernel.kernel import Kernel
@@ -35,14 +35,13 @@ class SampledLaunch:
     """A launch whose sampled blocks were interpreted: estimates of it for several devices and caches are cheap.
 
     ``wider``: the sample for twice the occupancy, if it was asked for. ``streams``: those of both samples, and of the
-    witness of a sample of one block.
+    blocks that show how blocks differ and what they share.
     """
 
     launch: model.Timed
     sample: Sample
     streams: tuple[WarpStream, ...]
     wider: Sample | None = None
-    chosen: bool = False
 
     def estimate(
         self, device: Device | str | None = None, cache: str = "cold", *, what_if: str = "", timeline: bool = False
@@ -51,14 +50,13 @@ class SampledLaunch:
         gpu = model.device_of(device)
         journal = Journal() if timeline else None
         if not what_if:
-            streams = self._streams(self.sample)
-            found = model.estimate(self.launch, streams, self.sample, gpu, cache, journal=journal)
-            return replace(found, fp32_operations=self._fp32_operations(streams))
+            found = model.estimate(self.launch, self.streams, self.sample, gpu, cache, journal=journal)
+            return replace(found, fp32_operations=self._fp32_operations(self.streams))
         changed = changes.changed_device(gpu, what_if)
         sample = self.sample if changed is gpu else self.wider
         if sample is None:
             raise ValueError(f"the blocks for {what_if!r} were not sampled")
-        before = self._streams(sample)
+        before = self.streams
         code = model.machine_function(self.launch.program).instructions
         found = model.estimate(
             self.launch, changes.changed_streams(before, code, what_if), sample, changed,
@@ -85,11 +83,6 @@ class SampledLaunch:
         base = self.estimate(device, cache, timeline=timeline)
         return changes.WhatIf(base, {name: self.estimate(device, cache, what_if=name) for name in names})
 
-    def _streams(self, sample: Sample) -> tuple[WarpStream, ...]:
-        """Those of one sample and its witness."""
-        blocks = set(_interpreted(self.launch, sample, self.chosen))
-        return tuple(stream for stream in self.streams if stream.block in blocks)
-
     def _fp32_operations(self, streams: Sequence[WarpStream]) -> float:
         """Of the whole launch, if all blocks are like those of the sample."""
         code = model.machine_function(self.launch.program).instructions
@@ -114,23 +107,35 @@ def sample_launch(
     check_launch(kernel.program, shape)
     given = [_on_host(argument) for argument in checked_arguments(kernel.program, args, kernel.layouts)]
     launch = model.Timed(kernel.program, shape.grid, shape.block, shape.smem, (), kernel.cluster)
-    chosen = model.sample_of(launch, gpu, sample)
-    wider = None
+    samples = [model.sample_of(launch, gpu, sample)]
     for name in names:
         if (changed := changes.changed_device(gpu, changes.checked(name))) is not gpu:
-            wider = model.sample_of(launch, changed, sample)
-    picked = sample is not None
-    blocks = sorted({b for one in (chosen, wider) if one for b in _interpreted(launch, one, picked)})
-    found = interpret(
-        *(kernel, shape.grid, shape.block, given), smem=shape.smem, blocks=blocks, variables=kernel.variables
-    )
-    launch = replace(launch, extents=_extents(found.mapped))
-    return SampledLaunch(launch, chosen, tuple(found.streams), wider, picked)
+            samples.append(model.sample_of(launch, changed, sample))
+    per_cluster = prod(launch.cluster)
+    more = [edges(one, launch.blocks, per_cluster) for one in samples if sample is None]
+    streams: list[WarpStream] = []
 
+    def interpreted(blocks: set[int]) -> dict[int, int]:
+        found = interpret(
+            *(kernel, shape.grid, shape.block, given),
+            smem=shape.smem,
+            blocks=sorted(blocks),
+            variables=kernel.variables,
+        )
+        streams.extend(found.streams)
+        nonlocal launch
+        launch = replace(launch, extents=_extents(found.mapped))
+        counts: dict[int, int] = {}
+        for stream in found.streams:
+            counts[stream.block] = counts.get(stream.block, 0) + len(stream.instructions)
+        return counts
 
-def _interpreted(launch: model.Timed, sample: Sample, chosen: bool) -> tuple[int, ...]:
-    """The blocks to interpret: those of the sample, and a witness where nobody has chosen the sample."""
-    return (*sample.blocks, *(() if chosen else witness(sample, launch.blocks, prod(launch.cluster))))
+    counts = interpreted({b for one in samples for b in one.blocks}.union(*more))
+    if sample is None and per_cluster == 1:
+        if further := {b for one in samples for b in more_blocks(one, counts, launch.blocks)} - set(counts):
+            counts |= interpreted(further)
+        samples = [slowest(one, counts, launch.blocks, gpu.sm_count) for one in samples]
+    return SampledLaunch(launch, samples[0], tuple(streams), samples[1] if len(samples) > 1 else None)
 
 
 def _on_host(argument: Any) -> Any:

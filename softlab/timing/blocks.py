@@ -24,11 +24,7 @@ class BlockClock:
     def first(self, blocks: int) -> list[float]:
         """The starts of the blocks that find an empty SM."""
         interval = self.parameters.block_interval(self.threads) * self.active
-        p = self.parameters
-        # The row of the atlas holds the starts of its 132 blocks, too, and one parameter that is read.
-        more = p.start_all - p.sm_count * p.block_interval(128) - p.latency.get("LDC", 0.0)
-        late = max(0.0, more) if self.active > 1 else 0.0
-        starts = [late + interval * (turn + 1) for turn in range(min(self.resident, blocks))]
+        starts = [interval * (turn + 1) for turn in range(min(self.resident, blocks))]
         self._latest = starts[-1] if starts else 0.0
         return starts
 

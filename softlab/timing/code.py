@@ -23,7 +23,7 @@ class CodeCaches:
         self.first_lines = parameters.icache_bytes // _LINE
         second = lines * _LINE <= parameters.icache_second_bytes
         self.line_time = parameters.icache_line if second else parameters.icache_line_l2
-        self.miss = parameters.icache_miss + (0.0 if second else parameters.l2_near)
+        self.miss = parameters.icache_miss + (0.0 if second else parameters.l2_latency)
         self.replaces = lines > self.first_lines
         self.last, self.arrived = -1, 0.0
 

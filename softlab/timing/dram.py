@@ -10,13 +10,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from math import exp
+from statistics import NormalDist
 
-from softlab.timing.parameters import Parameters
+from softlab.timing.parameters import Parameters, interpolated
 
 #: Cycles over which the load of the DRAM is averaged: about the time that a fetch takes.
 _WINDOW = 1000.0
 #: Sectors of 256 bytes, and how many of these are remembered as read just now.
 _PIECE, _REMEMBERED = 3, 512
+#: The middles of 32 equal parts of the normal distribution, and an odd factor that mixes the number of a piece.
+_SPREAD = tuple(NormalDist().inv_cdf((k + 0.5) / 32) for k in range(32))
+_HASH = 0x9E3779B1
 #: Sectors of 256 bytes from which on all of them count as wanted together.
 _DENSE = 7.5
 
@@ -26,7 +30,7 @@ class Dram:
 
     def __init__(self, p: Parameters, active: int):
         self.p = p
-        self.rate = min(p.l2_sm_bytes, p.dram_bytes / active)
+        self.rate = min(interpolated(p.dram_sm_bytes, active), p.dram_bytes / active)
         self.free = 0.0
         #: Bytes that were moved, and the cost of all of them.
         self.moved = self.busy = 0.0
@@ -35,8 +39,8 @@ class Dram:
         self._shares = [share for share, _ in p.loaded]
         self._recent: OrderedDict[int, int] = OrderedDict()
 
-    def fetch(self, start: float, sector: int, share: float, dense: float) -> float:
-        """When a pair of sectors is there that ``share`` blocks bring for each other.
+    def fetch(self, start: float, sector: int, share: float, dense: float, nbytes: int) -> float:
+        """When a pair of sectors of an array of ``nbytes`` is there that ``share`` blocks bring for each other.
 
         dense: sectors of 256 bytes that are wanted by other blocks at about the same time, 1 to 8.
         """
@@ -50,7 +54,11 @@ class Dram:
         cost = (costs[-1] / 4 if dense >= _DENSE else costs[before + 1] - costs[before]) / share
         self.read += cost
         self.moved += 64 / share
-        return self._queued(start, cost) + self.p.dram_latency + self._loaded(start, cost)
+        scattered = dense < _DENSE and nbytes > self.p.l2_capacity
+        latency = self.p.dram_latency + _SPREAD[(sector >> 1) * _HASH >> 16 & 31] * self.p.dram_spread[scattered]
+        if scattered:
+            latency += self.p.dram_random
+        return self._queued(start, cost) + latency + self._loaded(start, cost)
 
     def write(self, start: float, nbytes: float, sectors_of_8: float, whole: bool) -> float:
         """When the DRAM has taken bytes of stored sectors, of which so many of 8 neighbours are stored."""

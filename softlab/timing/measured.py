@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log2
 from typing import Any
 
 import numpy as np
 
 from softlab.hardware.atlas import Atlas
+from softlab.timing import measured_launches as whole
 from softlab.timing.parameters import Parameters
 
 #: Field -> key of the row that it is.
 _KEYS = {
     "l1_latency": "latency.L1",
-    "l2_near": "latency.L2.near",
-    "l2_far": "latency.L2.far",
+    "l2_latency": "latency.L2",
     "dram_latency": "latency.DRAM",
     "membar_gpu": "latency.MEMBAR.GPU.alone.sms.1",
     "membar_cta": "latency.MEMBAR.CTA",
     "l2_sm_write_bytes": "bandwidth.L2.write.sms.1",
     "distributed_latency": "latency.DSM.LD",
     "distributed_bytes": "bandwidth.DSM.LD",
-    "start_all": "start.warm.parameter.132.threads.128",
+    "l2_sm_bytes": "bandwidth.L2.read.sms.1",
     "launch_microseconds": "launch.empty",
 }
 #: A time on a pipe this close to a whole number of cycles is that number: the recorder counts a loop's end, too.
@@ -30,14 +31,15 @@ _WHOLE = 0.06
 _LOOP_WITHOUT_BRANCH = 18
 #: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
 _BELOW_PEAK = 0.93
-#: Neighbouring pieces of 512 bytes that lie in different units of L2.
-_UNITS = 8
+#: Bytes of the rows ``RED.ADD.placed.N`` that wait for the units of L2, and log2 of those that lie in all units.
+_PLACED, _ALL_UNITS = (128, 512, 1024, 2048, 4096, 16384), 18.0
 
 
 def with_atlas(given: Parameters, atlas: Atlas) -> Parameters:
     """The same figures with an atlas in place of what it has measured."""
     known: dict[str, Any] = {name: atlas[key] for name, key in _KEYS.items() if key in atlas}
     known |= _memory(atlas) | _control(atlas) | _atomics(atlas) | _fences(atlas)
+    known |= whole.of_launches(atlas) | whole.of_lines(atlas) | whole.of_branches(atlas)
     interval = dict(given.interval) | {name: _whole(value) for name, value in _intervals(atlas).items()}
     latency = dict(given.latency) | _classes(atlas, "latency.")
     latency["LDC"] = atlas.get("latency.LDC.KiB.1", latency.get("LDC", 38.0))
@@ -176,8 +178,11 @@ def _atomics(atlas: Atlas) -> dict[str, Any]:
     back, gone = (f"interval_gpu.{name}.line.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD"))
     if back in atlas and gone in atlas:
         known["atomic_return"] = max(0.0, atlas[back] - atlas[gone]) / 32
-    if "atomic_pass" in known and "atomic_sector" in known:
-        known["atomic_units"] = _UNITS * max(1, round(known["atomic_pass"] / known["atomic_sector"] / _UNITS))
+    placed = [(n, atlas.get(f"interval_gpu.RED.ADD.placed.{n}.sms.132", 0.0)) for n in _PLACED]
+    if "atomic_pass" in known and "atomic_sector" in known and all(cycles for _, cycles in placed):
+        first = placed[0][1]
+        units = tuple((log2(n), first / cycles) for n, cycles in placed)
+        known["atomic_spread"] = (*units, (_ALL_UNITS, known["atomic_pass"] / known["atomic_sector"]))
     return known
 
 

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
 from softlab.timing.dram import Dram
-from softlab.timing.parameters import Parameters
+from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Sharing
 
 _SHARED, _LOCAL, _DISTRIBUTED = int(Space.SHARED), int(Space.LOCAL), int(Space.DISTRIBUTED_SHARED)
@@ -27,8 +27,6 @@ _LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
 _BACKLOG = 1500.0
 #: The share of L2 that a launch's own data can fill before something of it is evicted: assumed.
 _EFFECTIVE = 0.9
-#: Whether a line lies in the other half of L2: the hash of the hardware is not known, one half of all lines does.
-_HASH = 0x9E3779B1
 #: Cycles until a load or store unit has read the source registers.
 _SOURCES = 8.0
 _SECTOR = 32
@@ -39,8 +37,20 @@ _WHOLE = 0.97
 class Memory:
     """The state of the memory system of one simulated SM."""
 
-    def __init__(self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int):
+    def __init__(
+        self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
+        cold: bool = False,
+    ):  # fmt: skip
         self.p = parameters
+        state = 0 if cold else 1
+        #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
+        self.first_load = interpolated(parameters.first_load[state], active_sms)
+        self.known_at = -1.0
+        #: Cycles from a store to the end of the launch: of the first one, and of each.
+        self.first_drain, self.drain = (
+            interpolated(one, active_sms) for one in (parameters.drain[state], parameters.drain[1])
+        )
+        self.spread = [interpolated(parameters.l2_spread, n) for n in range(33)]
         self.sharing = sharing
         self.active = active_sms
         self.warm = warm
@@ -98,7 +108,7 @@ class Memory:
             if self.l2_free - _BACKLOG > self.lsu_free:
                 self.lsu_free = self.l2_free - _BACKLOG
             return start, read, done
-        done = self._atomic(start, kind, sectors, lanes, wavefronts, latency, bypass)
+        done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
         if done - 2 * _BACKLOG > self.lsu_free:
             self.lsu_free = done - 2 * _BACKLOG
         return start, read, done
@@ -114,6 +124,8 @@ class Memory:
 
     def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: int) -> float:
         done = start + cycles - 1 + self.p.l1_latency
+        if self.known_at < 0:
+            self.known_at = start + self.first_load
         l1 = self.l1
         missed = []
         for sector in sectors:
@@ -142,16 +154,20 @@ class Memory:
         """Loads of sectors that L1 does not have."""
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
-        line, far, lines = -1, 0, 0
+        line, lines = -1, 0
         for sector in sectors:
             if sector >> 2 != line:
                 line = sector >> 2
                 lines += 1
-                far |= line * _HASH >> 17
         work = self._moved(len(sectors), lines) * self.l2_cycles
+        if lines > work:  # an SM gets one line per cycle
+            work = float(lines)
         self.l2_free = free = begin + work
         self.l2_busy += work
-        done = free + (p.l2_far if far & 1 else p.l2_near)
+        done = free + p.l2_latency + self.spread[lines if lines < 32 else 32]
+        if self.known_at > start:  # the first load of the launch is not there yet
+            done += self.known_at - start
+            start = self.known_at
         self.l2_requests += len(sectors)
         for sector in sectors:
             ready = l2.get(sector) or common.get(sector)
@@ -178,7 +194,7 @@ class Memory:
             held[sector] = start
             self.l2_hits += 1
             return start
-        done = self.dram.fetch(start, sector, share, self.sharing.dense(sector))
+        done = self.dram.fetch(start, sector, share, self.sharing.dense(sector), self.sharing.nbytes(sector))
         held[sector] = held[sector ^ 1] = done
         return done
 
@@ -196,20 +212,26 @@ class Memory:
             dram.write(start, written, sharing.stored_neighbours, sharing.filled >= _WHOLE)
             if dram.free - 2 * _BACKLOG > self.l2_free:
                 self.l2_free = dram.free - 2 * _BACKLOG
-        done = self.l2_free + p.l2_near
+        done = self.l2_free + p.l2_latency
         for sector in sectors:
             self.l2[sector] = done
-        # The end of an empty kernel, which is in ``launch_microseconds``, waits for a way to L2 and back, too.
-        if self.l2_free > self.last_store:
-            self.last_store = self.l2_free
+        self._drained(self.l2_free)
         return done
 
+    def _drained(self, at: float) -> None:
+        """A store or reduction left the SM: the launch ends when it has been answered."""
+        end = at + (self.drain if self.last_store else self.first_drain)
+        if end > self.last_store:
+            self.last_store = end
+
     def _atomic(
-        self, start: float, kind: int, sectors: tuple[int, ...], lanes: int, passes: int, latency: float, code: int
+        self, start: float, kind: int, sectors: tuple[int, ...], lanes: int, width: int, passes: int, latency: float,
+        code: int,
     ) -> float:  # fmt: skip
         """Atomics of one instruction in L2: the sectors pass its throughput, and then their units pass by pass.
 
         passes: of all sectors (:mod:`softlab.timing.atomics`). code: of :data:`softlab.timing.work.ATOMIC_CODES`.
+        Doubles and compares are slow by the lanes that a pass takes: one lane alone is as fast as any.
         """
         p, count = self.p, len(sectors)
         begin = start if start > self.l2_free else self.l2_free
@@ -222,10 +244,11 @@ class Memory:
         if count == 1 and passes == lanes:  # all lanes at one word
             one = p.atomic_float_lane if code == 1 else p.atomic_lane
         elif code == 2:
-            one = p.atomic_slow_pass
+            filled = (lanes / passes - 1) / (_SECTOR / width - 1)
+            one = p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
         else:
             one = p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
-        processed = self.l2_free
+        processed, nbytes = self.l2_free, self.sharing.nbytes(sectors[0])
         for sector in sectors:
             ready = self.l2.get(sector) or self.common.get(sector)
             if ready is None:
@@ -233,10 +256,11 @@ class Memory:
                 self.l2_requests += 1
             share, _ = self.sharing.of(sector)
             others = min(self.active, share) if share > 1 else 1.0
-            free = self.units.take(max(begin, ready - p.l2_near), sector, passes / count, others, one)
+            free = self.units.take(max(begin, ready - p.l2_latency), sector, passes / count, others, one, nbytes)
             if free > processed:
                 processed = free
         self.atomics += 1
+        self._drained(self.l2_free)
         if processed > self.last_store:
             self.last_store = processed
         return processed if kind == _REDUCTION else processed + latency
@@ -249,7 +273,7 @@ class Memory:
             ready = l1.pop(key, None)
             if ready is None and kind == _LOAD:
                 self.l2_free = max(self.l2_free, now) + self.l2_cycles
-                done = max(done, self.l2_free + self.p.l2_far)
+                done = max(done, self.l2_free + self.p.l2_latency)
             l1[key] = done
         while len(l1) > self.l1_sectors:
             l1.popitem(last=False)

@@ -21,7 +21,7 @@ from softlab.timing.blocks import BlockClock
 from softlab.timing.estimates import Estimate, LineTime
 from softlab.timing.journal import Journal, SmTimeline
 from softlab.timing.memory import Memory
-from softlab.timing.parameters import Parameters, parameters
+from softlab.timing.parameters import Parameters, interpolated, parameters
 from softlab.timing.program import Pipe, TimedProgram, timed_program
 from softlab.timing.sampling import Sample, carve_out, choose, extrapolate
 from softlab.timing.sm import SmRun, simulate
@@ -33,9 +33,6 @@ Index3 = tuple[int, int, int]
 
 #: A unit in use for at least this share of the time bounds the launch.
 _BUSY = 0.6
-#: A launch that touches up to this share of L2 finds all of it again. One that touches more than L2 holds finds
-#: nothing: what comes again last was thrown out first. The share is assumed.
-_WARM = 0.8
 #: Blocks whose instructions differ by more than this share of their mean (standard deviation) are called different.
 _DIFFERENT = 0.2
 _UNITS = {
@@ -110,34 +107,37 @@ def estimate(
     p = figures or parameters(device)
     code = machine_function(launch.program)
     program = timed_program(code, p, launch.program.file)
-    works = {work.block: work for work in block_work(streams, code.instructions)}
+    simulated = set(sample.blocks)
+    works = {w.block: w for w in block_work([s for s in streams if s.block in simulated], code.instructions)}
     order = [works[block] for block in sample.blocks if block in works]
     shared = sharing_.sharing(
         touched(streams), touched(streams, stored=True), launch.blocks, sample.resident * sample.active,
         p.l2_capacity, launch.extents, filled(streams, code.instructions),
     )  # fmt: skip
-    warm = _warmth(shared.footprint, p) if cache == "warm" else 0.0
+    warm = interpolated(p.again, shared.footprint) if cache == "warm" else 0.0
+    if cache == "warm" and warm < 1:  # what the launch before has stored is written back meanwhile
+        shared = replace(shared, written_back=max(shared.written_back, 1 - warm))
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
-    memory = Memory(p, shared, sample.active, warm, carved)
+    memory = Memory(p, shared, sample.active, warm, carved, cache == "cold")
     clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
     run = simulate(program, order, p, memory, clock, journal=journal)
     counts = np.array([work.instructions for work in order], float)
-    cycles = max(extrapolate(run, sample, float(counts.sum()), memory.served), 1.0)
-    found = _record(launch, sample, device, cache, p, program, memory, run, counts, cycles)
+    cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
+    cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
+    interpreted: dict[int, int] = {}
+    for stream in streams:
+        interpreted[stream.block] = interpreted.get(stream.block, 0) + len(stream.instructions)
+    every = np.array(list(interpreted.values()), float)
+    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
     if journal is None:
         return found
     return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
-def _warmth(footprint: float, p: Parameters) -> float:
-    """The share of the footprint that is in L2 when it was touched before."""
-    return float(min(1.0, max(0.0, (1.0 - footprint / p.l2_capacity) / (1.0 - _WARM))))
-
-
 def _record(
     launch: Timed, sample: Sample, device: Device, cache: str, p: Parameters, program: TimedProgram, memory: Memory,
-    run: SmRun, counts: np.ndarray, cycles: float,
+    run: SmRun, counts: np.ndarray, every: np.ndarray, cycles: float,
 ) -> Estimate:  # fmt: skip
     use = _use(memory, run, p)
     states = [sum(one) for one in run.states]
@@ -146,7 +146,8 @@ def _record(
     kernel_us = cycles / p.clock_mhz
     warps = -(-prod(launch.block) // 32)
     done = run.issued / max(1.0, float(counts.sum()))
-    scale = launch.blocks / (len(counts) * max(done, 1e-9))
+    instructions = float(every.mean()) * launch.blocks if len(every) else 0.0
+    scale = instructions / max(1.0, float(counts.sum()) * done)
     bound = _bound(use, stalls, kernel_us, p)
     return Estimate(
         kernel=launch.program.name,
@@ -164,10 +165,10 @@ def _record(
         dram_bytes=float(memory.dram.moved * scale),
         l1_hit_rate=memory.l1_hits / memory.l1_requests if memory.l1_requests else 0.0,
         l2_hit_rate=memory.l2_hits / memory.l2_requests if memory.l2_requests else 0.0,
-        instructions=float(counts.mean()) * launch.blocks if len(counts) else 0.0,
+        instructions=instructions,
         blocks=len(counts),
         validated=validated(device, bound, cache, p),
-        notes=tuple(_notes(run, sample, counts)),
+        notes=tuple(_notes(run, sample, counts, every, launch.blocks)),
         _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
     )
 
@@ -181,7 +182,7 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     use["l1"] = (memory.lsu_busy - memory.shared_busy) / span
     use["l2"] = memory.l2_busy / span
     use["dram"] = memory.dram.busy / memory.dram.rate / span
-    use["atomics"] = max(memory.units.free.values(), default=0.0) / span if memory.atomics else 0.0
+    use["atomics"] = max(memory.units.together, *memory.units.free.values()) / span if memory.atomics else 0.0
     return {name: min(1.0, value) for name, value in use.items()}
 
 
@@ -198,10 +199,11 @@ def _bound(use: Mapping[str, float], stalls: Mapping[str, float], kernel_us: flo
     return "barrier" if waits and max(waits, key=waits.__getitem__) == "barrier" else "latency"
 
 
-def _notes(run: SmRun, sample: Sample, counts: np.ndarray) -> Iterator[str]:
-    if len(counts) > 1 and counts.std() > _DIFFERENT * counts.mean():
-        low, high = int(counts.min()), int(counts.max())
-        yield f"blocks differ: {low} to {high} instructions in {len(counts)} sampled blocks; the slowest may be missing"
+def _notes(run: SmRun, sample: Sample, counts: np.ndarray, every: np.ndarray, blocks: int) -> Iterator[str]:
+    if len(every) > 1 and every.std() > _DIFFERENT * every.mean():
+        low, high = int(every.min()), int(every.max())
+        missing = "" if len(every) == blocks else "; the slowest may be missing"
+        yield f"blocks differ: {low} to {high} instructions in {len(every)} of {blocks} blocks{missing}"
     if not run.complete:
         yield f"only the first {run.issued} instructions of an SM were simulated; the rest follows from their rate"
     elif sample.per_sm > len(counts):

@@ -20,6 +20,8 @@ from typing import Any
 
 from softlab.hardware.devices import Device
 
+#: Ascending (x, y).
+Curve = tuple[tuple[float, float], ...]
 #: The devices that the model has figures for. Both have the same core (compute capability 9.0) at the same clock.
 DEVICES = ("H200", "H100")
 
@@ -42,8 +44,9 @@ class Parameters:
     latency: Mapping[str, float] = field(default_factory=dict)
     # Memory
     l1_latency: float = 35.0
-    l2_near: float = 230.0
-    l2_far: float = 330.0
+    l2_latency: float = 280.0
+    # Cycles by which L2 answers later where a request touches so many lines, beyond one cycle per line
+    l2_spread: Curve = ((1.0, 0.0), (32.0, 50.0))
     dram_latency: float = 660.0
     dram_bytes: float = 2070.0
     # The DRAM's time in read bytes: of 0 to 4 pieces of 64 bytes in 256 bytes; per stored byte; in addition, where as
@@ -56,6 +59,14 @@ class Parameters:
     l2_write_bytes: float = 2400.0
     l2_sm_bytes: float = 64.0
     l2_sm_write_bytes: float = 32.0
+    # Bytes per cycle that one SM gets from DRAM, by SMs at work
+    dram_sm_bytes: Curve = ((1.0, 64.0),)
+    # The share of a launch's memory that the same launch finds in L2 again, by its bytes
+    again: Curve = ((40e6, 1.0), (50e6, 0.0))
+    # Standard deviation of a DRAM access in cycles, where neighbours are wanted too, and at random; and the mean of the
+    # latter beyond ``dram_latency``
+    dram_spread: tuple[float, float] = (0.0, 0.0)
+    dram_random: float = 0.0
     # Sectors whose time a line takes in L2 at least: loaded, and stored
     l2_line_least: float = 2.0
     l2_line_least_stored: float = 2.0
@@ -82,11 +93,16 @@ class Parameters:
     atomic_return: float = 0.0025
     atomic_sm: float = 1.25
     atomic_sm_return: float = 0.3
-    atomic_units: int = 80
+    # By the logarithm to base 2 of an array's bytes: units of L2 that it lies in
+    atomic_spread: Curve = ((7.0, 1.0), (18.0, 80.0))
     # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
     branch_taken: float = 7.0
+    # Cycles of a BSYNC, and of a divergence: lanes that go another way, and come back to the others later
+    bsync: float = 5.0
+    divergence: float = 0.0
+    call: float = 10.0
     barrier_latency: float = 20.0
     barrier_stagger: float = 2.0
     # Instruction caches: cycles per line of 128 bytes that comes from the second cache, and from L2; bytes of the
@@ -107,8 +123,12 @@ class Parameters:
     block_intervals: tuple[tuple[float, float], ...] = ((1024, 1.18),)
     block_turnarounds: tuple[tuple[float, float], ...] = ((1024, 300.0),)
     launch_microseconds: float = 1.0
-    # Cycles that a launch on all SMs takes longer than an empty one on one SM, before a block has done anything
-    start_all: float = 0.0
+    # By SMs at work, where L2 is cold and where it is warm: cycles of a launch whose blocks do nothing beyond an empty
+    # one, without the starts of its blocks; from the last store to the end of the launch; and by which the first load
+    # takes longer than a later one
+    start: tuple[Curve, Curve] = (((1.0, 0.0),), ((1.0, 0.0),))
+    drain: tuple[Curve, Curve] = (((1.0, 400.0),), ((1.0, 400.0),))
+    first_load: tuple[Curve, Curve] = (((1.0, 0.0),), ((1.0, 0.0),))
     provisional: Mapping[str, str] = field(default_factory=dict)
 
     def block_interval(self, threads: int) -> float:
@@ -182,7 +202,7 @@ _LATENCIES = {
     "DFMA": (16.0, "assumed"),
 }
 _SOURCES = {
-    "l1_latency": "probe", "l2_near": "dissecting", "l2_far": "dissecting", "dram_latency": "probe",
+    "l1_latency": "probe", "l2_latency": "dissecting", "l2_spread": "assumed", "dram_latency": "probe",
     "dram_bytes": "probe", "l2_bytes": "assumed",
     "l2_write_bytes": "assumed", "loaded": "assumed", "partial_store": "probe",
     "branch_taken": "assumed", "barrier_latency": "assumed", "barrier_stagger": "probe", "icache_line": "probe",

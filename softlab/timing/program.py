@@ -232,6 +232,9 @@ def _interval(one: MachineInstruction, pipe: Pipe, parameters: Parameters) -> fl
 
 
 def _latency(one: MachineInstruction, pipe: Pipe, parameters: Parameters) -> float:
+    if pipe == Pipe.BRANCH:
+        known = {"BSYNC": parameters.bsync, "CALL": parameters.call, "RET": parameters.call}
+        return known.get(one.opcode, parameters.branch_taken)
     for name in _classes(one):
         if name in parameters.latency:
             return parameters.latency[name]
@@ -258,7 +261,8 @@ def _banks(code: tuple[MachineInstruction, ...], index: int, pipe: Pipe) -> tupl
         return 0, 0, 0, 0
     one = code[index]
     kept = _sources(code[index - 1]) if index else []
-    plain, cached = [0, 0], [0, 0]
+    plain: set[int] = set()  # a register that is read twice takes the port once
+    cached: set[int] = set()
     double = pipe == Pipe.FP64
     for slot, source in enumerate(_sources(one)):
         if source is None:
@@ -266,9 +270,11 @@ def _banks(code: tuple[MachineInstruction, ...], index: int, pipe: Pipe) -> tupl
         before = kept[slot] if slot < len(kept) else None
         again = before is not None and before == (source[0], True)
         for register in (source[0], source[0] + 1) if double else (source[0],):
-            plain[register % 2] += 1
-            cached[register % 2] += not again
-    return plain[0], plain[1], cached[0], cached[1]
+            plain.add(register)
+            if not again:
+                cached.add(register)
+    odd, late = (sum(register % 2 for register in one) for one in (plain, cached))
+    return len(plain) - odd, odd, len(cached) - late, late
 
 
 def _constant_line(one: MachineInstruction) -> int:
@@ -289,6 +295,8 @@ def _detail(one: MachineInstruction) -> tuple[int, int] | None:
         numbers = [int(o, 0) for o in one.operands if _COUNT.fullmatch(o)]
         scoreboard = next((int(o[2:]) for o in one.operands if o.startswith("SB")), 0)
         return (scoreboard, numbers[0] if numbers else 0)
+    if one.opcode == "BSYNC":  # it takes its time although the next instruction follows
+        return (0, 0)
     if one.opcode == "MEMBAR":
         return (int("CTA" not in one.modifiers), 0)
     return None

@@ -15,7 +15,7 @@ from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.program import Action, Pipe, Row, TimedProgram
 from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION, REASONS
-from softlab.timing.work import BlockWork, MemoryRequest
+from softlab.timing.work import BlockWork, WarpWork
 
 _COPY, _MBARRIER, _CONSTANT = int(Kind.ASYNC_COPY), int(Action.MBARRIER), int(Pipe.CONSTANT)
 EMPTY: Row = (0, 0, 0.0, 0, (), -1, -1, 0.0, 0, 0, 0, 0, -1)
@@ -26,11 +26,12 @@ class Warp:
 
     __slots__ = (
         "block", "blocked", "code", "copies", "groups", "index", "next", "position", "ready", "release", "request",
-        "requests", "row", "scheduler", "setters", "stored",
+        "requests", "row", "scheduler", "setters", "splits", "stored",
     )  # fmt: skip
 
-    def __init__(self, block: Block, scheduler: int, code: list[int], requests: list[MemoryRequest]):
-        self.block, self.scheduler, self.code, self.requests = block, scheduler, code, requests
+    def __init__(self, block: Block, scheduler: int, work: WarpWork):
+        self.block, self.scheduler, self.code, self.requests = block, scheduler, work.code, work.requests
+        self.splits = work.splits
         self.position = self.request = 0
         self.release = [0.0] * 6
         self.setters = [0] * 6
@@ -38,7 +39,7 @@ class Warp:
         self.copies = 0.0
         self.stored = False
         self.index = self.blocked = 0
-        self.next = code[0] if code else 0
+        self.next = work.code[0] if work.code else 0
         self.row: Row = EMPTY
         self.ready = 0.0
 
@@ -115,7 +116,7 @@ class Residents:
         for number, warp in enumerate(work.warps):
             scheduler = number % 4 if len(work.warps) >= 4 else min(range(4), key=self.resident.__getitem__)
             self.resident[scheduler] += 1
-            new = Warp(block, scheduler, warp.code, warp.requests)
+            new = Warp(block, scheduler, warp)
             new.index = self.warps
             self.warps += 1
             if not warp.code:

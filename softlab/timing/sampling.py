@@ -5,20 +5,32 @@ three waves are, and the rest follows from the rate at which the second wave end
 
 The blocks come from all over the grid: one from each of as many equal ranges, at a random place of the range. Every
 132nd block would not do: data often repeats with a period that goes into 132.
+
+Where blocks differ, the slowest SM decides. Then more blocks are interpreted, all blocks of the grid are dealt out to
+the SMs as the GPU does it, and the SM with the most instructions is simulated. A block that was not interpreted counts
+as its nearest neighbour that was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import heapreplace
 from itertools import pairwise
 from math import prod
 from random import Random
+
+import numpy as np
 
 from softlab.timing.sm import SmRun
 
 Index3 = tuple[int, int, int]
 
+#: Blocks differ if one has this much more instructions than the mean. More of them are interpreted if the standard
+#: deviation of those that are no edges is above this share of their mean.
+_MORE, _SPREAD = 1.05, 0.1
+#: Instructions of warps that are interpreted at most to see how blocks differ, and blocks of a grid that are dealt out.
+_INTERPRETED, _DEALT = 2_500_000, 1 << 16
 #: Waves that are simulated at most. The first one starts empty and the last one ends alone: one more gives the rate.
 WAVES = 3
 #: The shared memory that an SM of compute capability 9.0 can take from L1, in KiB (CUDA C++ Programming Guide,
@@ -67,11 +79,53 @@ def choose(
     return Sample(tuple(sorted(b for one in drawn for b in _blocks_of(one, grid, cluster))), per_sm, resident, active)
 
 
-def witness(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
-    """A block that is interpreted but not simulated: of one block alone nobody sees what it shares with others."""
-    if len(sample.blocks) > 1 or blocks < 2 or per_cluster > 1:
+def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
+    """The first and the last block, which are interpreted, too: they often have more to do, or less."""
+    return () if per_cluster > 1 else tuple(b for b in dict.fromkeys((0, blocks - 1)) if b not in sample.blocks)
+
+
+def more_blocks(sample: Sample, counts: Mapping[int, int], blocks: int) -> tuple[int, ...]:
+    """Further blocks to interpret, since those of the sample differ in their instructions."""
+    own = np.array([counts[b] for b in sample.blocks], float)
+    among = own if len(own) > 2 else np.array(list(counts.values()), float)
+    if among.std() <= _SPREAD * among.mean():
         return ()
-    return ((sample.blocks[0] + blocks // 2) % blocks,)
+    wanted = min(blocks, int(_INTERPRETED / max(1.0, among.mean())))
+    chosen = {blocks * k // wanted for k in range(wanted)} if wanted else set()
+    return tuple(sorted(chosen - set(counts)))
+
+
+def slowest(sample: Sample, counts: Mapping[int, int], blocks: int, sms: int) -> Sample:
+    """The blocks of the SM that has the most to do, in the order in which they start.
+
+    Arguments:
+        counts: block -> its instructions, of those that were interpreted.
+        blocks, sms: of the grid and of the GPU.
+
+    The first ``resident`` rounds of blocks go to the SMs in turn. Each later one takes the place of the block that ends
+    first, if blocks take as long as they have instructions.
+    """
+    known = np.array(sorted(counts))
+    work = np.array([counts[b] for b in known.tolist()], float)
+    if len(known) < 2 or blocks > _DEALT or work.max() <= _MORE * work.mean():
+        return sample
+    inner = known if len(known) > 4 else np.array(sample.blocks)
+    middle = known[1:-1] if len(known) > 4 else inner
+    stand = middle[np.searchsorted((middle[1:] + middle[:-1]) / 2, np.arange(blocks))]
+    stand[known[0]], stand[known[-1]] = known[0], known[-1]
+    load = np.array([counts[b] for b in stand.tolist()], float)
+    dealt: list[list[int]] = [[] for _ in range(sample.active)]
+    for block in range(min(blocks, sms * sample.resident)):
+        dealt[block % sms].append(block)
+    # Of places that come free at the same time each SM gives one before any gives its second.
+    places = [(float(load[b]), b // sms, b % sms) for b in range(min(blocks, sms * sample.resident))]
+    places.sort()
+    for block in range(sms * sample.resident, blocks):
+        end, turn, sm = places[0]
+        heapreplace(places, (end + float(load[block]), turn, sm))
+        dealt[sm].append(block)
+    busiest = max(dealt, key=lambda one: load[one].sum())
+    return replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))
 
 
 def _blocks_of(number: int, grid: Index3, cluster: Index3) -> list[int]:

@@ -24,7 +24,9 @@ _SECTOR = 32
 #: are written back meanwhile.
 _DIRTY_SHARE = 0.5
 #: Sectors of 256 bytes that a sample touches together if blocks share 256 bytes, and the share of an array that is all.
-_TILED, _COVERED = 3.0, 0.9
+_TILED, _COVERED = 2.0, 0.9
+#: A sample whose blocks have less than a tenth of their sectors in common says nothing: two of them are neighbours.
+_RELIABLE = 0.9
 #: Arrays that lie closer than this are one region: 2 MiB pages.
 _GAP = 1 << 16
 
@@ -75,6 +77,11 @@ class Sharing:
         at = bisect_right(self._firsts, sector) - 1
         return self.regions[at].dense if at >= 0 and sector <= self.regions[at].last else 1.0
 
+    def nbytes(self, sector: int) -> int:
+        """Bytes of the array that a sector belongs to."""
+        at = bisect_right(self._firsts, sector) - 1
+        return (self.regions[at].last - self.regions[at].first + 1) * _SECTOR if at >= 0 else _SECTOR
+
     @classmethod
     def none(cls) -> Sharing:
         """Every block has its own memory, and stores stay in L2."""
@@ -104,12 +111,20 @@ def sharing(
         return Sharing.none()
     scale = blocks / max(1, len(touched))
     regions = []
+    # DRAM gives 64 bytes at once, so that blocks share pairs of sectors.
+    pairs = [np.unique(one >> 1) for one in touched]
+    all_pairs = np.unique(every >> 1)
     for first, last in extents or _extents(every):
-        counts = [_within(one, first, last) for one in touched]
-        total, distinct = sum(counts), _within(every, first, last)
+        total, distinct = (
+            sum(_within(one, first >> 1, last >> 1) for one in pairs),
+            _within(all_pairs, first >> 1, last >> 1),
+        )
         if distinct:
             together = _together(every, first, last)
-            regions.append(_region(first, last, total, distinct, len(touched), blocks, per_wave, scale, together))
+            unique = _within(every, first, last) / distinct
+            regions.append(
+                _region(first, last, total, distinct, len(touched), blocks, per_wave, scale, together, unique)
+            )
     regions.sort(key=_first)
     written = scale * sum(map(len, stored)) * _SECTOR * _sparse(stored, 2)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
@@ -126,16 +141,17 @@ def _sparse(blocks: Sequence[np.ndarray], shift: int) -> float:
 
 def _region(
     first: int, last: int, total: int, distinct: int, sampled: int, blocks: int, per_wave: int, scale: float,
-    together: float,
+    together: float, each: float,
 ) -> Region:  # fmt: skip
+    """``total``, ``distinct``: pairs of sectors; ``each``: sectors of a pair that are touched."""
     share = _blocks_per_sector(distinct / total, sampled / blocks, blocks)
-    capacity = max(distinct, last - first + 1)
+    capacity = max(distinct, (last >> 1) - (first >> 1) + 1)
     share = min(float(blocks), max(1.0, share, total * scale / capacity))
     waves = max(1.0, share / per_wave)
     unique = max(distinct, total * scale / share)
     # Whole lines whose neighbours are touched by somebody: other blocks bring them at about the same time.
     dense = 8.0 if together >= _TILED and unique >= _COVERED * capacity else together
-    return Region(first, last, share, 1 - 1 / waves, unique, dense)
+    return Region(first, last, share, 1 - 1 / waves, unique * each, dense)
 
 
 def _together(every: np.ndarray, first: int, last: int) -> float:
@@ -150,7 +166,7 @@ def _blocks_per_sector(ratio: float, fraction: float, blocks: int) -> float:
         return 1 / ratio
     if ratio * fraction * blocks < 1.001 < fraction * blocks:  # every block of the sample touches all of them
         return float(blocks)
-    if ratio > 0.98:
+    if ratio > _RELIABLE:
         return 1.0
     low, high = 1.0, float(blocks)
     for _ in range(60):

@@ -43,7 +43,7 @@ _RUN_AHEAD = 4
 _NO_PIPE, _FMA, _HEAVY, _ALU, _FP64, _XU = (
     int(p) for p in (Pipe.NONE, Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.FP64, Pipe.XU)
 )
-_MIO_PIPE, _LG_PIPE, _CONSTANT = int(Pipe.MIO), int(Pipe.LG), int(Pipe.CONSTANT)
+_MIO_PIPE, _LG_PIPE, _CONSTANT, _BRANCH_PIPE = (int(p) for p in (Pipe.MIO, Pipe.LG, Pipe.CONSTANT, Pipe.BRANCH))
 _FIXED, _VARIABLE, _MEMORY, _BARRIER, _EXIT, _FENCE, _DEPBAR, _COMMIT, _MBARRIER, _ARRIVE = (int(a) for a in Action)
 _PLAIN, _LATE = (_FIXED, _EXIT), (_MEMORY, _VARIABLE, _MBARRIER)
 #: Cycles in which an instruction reads its registers (arXiv 2503.20481, section 5.3).
@@ -78,7 +78,7 @@ class _Sm(Residents):
         result, now, heaps, p = self.result, self.now, self.heaps, self.p
         rows, states, busy, waits_for = self.program.rows, self.result.states, self.result.busy, self.result.waits
         selected, waited = states[SELECTED], states[WAIT]
-        journal = self.journal
+        journal, details = self.journal, self.program.details
         eligible: list[list[tuple[int, Warp]]] = [[] for _ in range(4)]
         greedy: list[Warp | None] = [None] * 4
         free = [[0.0] * len(Pipe) for _ in range(4)]
@@ -220,7 +220,7 @@ class _Sm(Residents):
                         warp.setters[read] = index
                 elif action == _FENCE:
                     pipes[_MIO_PIPE] = t + p.mio_interval
-                    device = self.program.details.get(index, (1, 0))[0]
+                    device = details.get(index, (1, 0))[0]
                     hold = self.fenced(warp, t) if device else t + p.membar_cta
                     held = MEMBAR
                     if read >= 0:
@@ -250,11 +250,18 @@ class _Sm(Residents):
                 row = warp.row = rows[coming]
                 ready = following
                 waited[coming] += stall - 1
-                if coming != index + 1 and t + p.branch_taken > ready:
-                    states[BRANCH][coming] += t + p.branch_taken - ready
-                    if journal is not None:
-                        journal.append((warp.index, BRANCH, coming, ready, t + p.branch_taken))
-                    ready = t + p.branch_taken
+                if pipe == _BRANCH_PIPE or coming != index + 1:
+                    at = ready
+                    if coming != index + 1 or index in details:
+                        at = t + (latency if pipe == _BRANCH_PIPE else p.branch_taken)
+                    if position - 1 in warp.splits:
+                        at = max(at, ready) + p.divergence
+                    if at > ready:
+                        at = float(ceil(at))
+                        states[BRANCH][coming] += at - ready
+                        if journal is not None:
+                            journal.append((warp.index, BRANCH, coming, ready, at))
+                        ready = at
                 if hold > ready:
                     states[held][coming] += hold - ready
                     if journal is not None:
@@ -266,7 +273,7 @@ class _Sm(Residents):
                     if at > worst:
                         worst, setter = at, warp.setters[number]
                 if row[0] == _DEPBAR:
-                    number, count = self.program.details[coming]
+                    number, count = details[coming]
                     if count and len(warp.groups) > count:
                         at = warp.groups[-1 - count]
                     else:

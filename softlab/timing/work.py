@@ -18,6 +18,7 @@ ATOMIC_CODES = (0, 1, 2)
 #: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
 _STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
 
+_BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
 _ATOMICS = frozenset(("ATOM", "ATOMG", "RED", "REDG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
 _SLOW = frozenset(("CAS", "F64"))
@@ -25,10 +26,12 @@ _SLOW = frozenset(("CAS", "F64"))
 
 @dataclass(frozen=True)
 class WarpWork:
-    """The instructions of one warp by index, and its requests in order."""
+    """The instructions of one warp by index, and its requests in order; ``splits``: the positions of the branches at
+    which its lanes part."""
 
     code: list[int]
     requests: list[MemoryRequest]
+    splits: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,12 @@ def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]
     """The blocks of the streams, in order of their index."""
     widths = [access_width(one) for one in code]
     strong = [_atomic_code(one) if one.opcode in _ATOMICS else int(bool(_STRONG & set(one.modifiers))) for one in code]
+    branches = np.array([one.opcode in _BRANCHES for one in code], bool)
     blocks: dict[int, list[WarpStream]] = {}
     for stream in streams:
         blocks.setdefault(stream.block, []).append(stream)
     return [
-        BlockWork(index, tuple(_warp(s, widths, strong) for s in sorted(blocks[index], key=lambda s: s.warp)))
+        BlockWork(index, tuple(_warp(s, widths, strong, branches) for s in sorted(blocks[index], key=lambda s: s.warp)))
         for index in sorted(blocks)
     ]
 
@@ -69,7 +73,7 @@ def _atomic_code(one: MachineInstruction) -> int:
     return 2 if modifiers & _SLOW else int(bool(modifiers & _FLOATS))
 
 
-def _warp(stream: WarpStream, widths: list[int], strong: list[int]) -> WarpWork:
+def _warp(stream: WarpStream, widths: list[int], strong: list[int], branches: np.ndarray) -> WarpWork:
     accesses = stream.accesses
     code = stream.instructions.tolist()
     offsets, sectors = accesses.offsets.tolist(), accesses.sectors.tolist()
@@ -85,7 +89,9 @@ def _warp(stream: WarpStream, widths: list[int], strong: list[int]) -> WarpWork:
         touched = () if space == Space.SHARED else tuple(sectors[offsets[k] : offsets[k + 1]])
         one = code[position]
         requests.append((position, space, kind, wavefronts, touched, lanes[k], widths[one], strong[one]))
-    return WarpWork(code, requests)
+    before, after = stream.active[:-1], stream.active[1:]
+    parts = (before != after) & (after & ~before == 0) & branches[stream.instructions[:-1]]
+    return WarpWork(code, requests, frozenset(np.flatnonzero(parts).tolist()))
 
 
 def touched(streams: Sequence[WarpStream], stored: bool = False) -> list[np.ndarray]:

@@ -15,7 +15,8 @@ BARE = Parameters(
     "H200", icache_miss=0, icache_line=0,
     block_intervals=((1.0, 0.0),), block_turnarounds=((1.0, 0.0),),
     branch_taken=1, barrier_stagger=2,
-    barrier_latency=20, l2_near=280, l2_far=280, dram_latency=660, loaded=((0.0, 0.0), (1.0, 0.0)),
+    barrier_latency=20, l2_latency=280, l2_spread=((1.0, 0.0),), dram_latency=660, loaded=((0.0, 0.0), (1.0, 0.0)),
+    drain=(((1.0, 0.0),), ((1.0, 0.0),)), bsync=1,
 )  # fmt: skip
 
 
@@ -34,13 +35,14 @@ END = row(Pipe.BRANCH, action=Action.EXIT)
 def run(
     rows: list[Row], *, warps: int = 1, blocks: int = 1, repeat: int = 1, resident: int = 32, active: int = 132,
     parameters: Parameters = BARE, requests=None, details=None, warm: float = 0.0, sharing: Sharing | None = None,
+    splits: frozenset[int] = frozenset(),
 ) -> tuple[SmRun, Memory]:  # fmt: skip
     """Each warp executes the rows ``repeat`` times and then ends. ``requests``: (block, warp) -> list of requests."""
     rows = [*rows, END]
     code = [*list(range(len(rows) - 1)) * repeat, len(rows) - 1]
     program = TimedProgram((), tuple(rows), details or {}, tuple(range(1, len(rows) + 1)))
     made = [
-        BlockWork(b, tuple(WarpWork(code, requests(b, w) if requests else []) for w in range(warps)))
+        BlockWork(b, tuple(WarpWork(code, requests(b, w) if requests else [], splits) for w in range(warps)))
         for b in range(blocks)
     ]
     memory = Memory(parameters, sharing or Sharing.none(), active, warm, 0)

@@ -49,11 +49,13 @@ def test_atomics_follow_from_one_word_one_line_and_all_of_l2():
     rows = {f"{gpu}RED__ADD__sms__132": 48.0, f"{gpu}RED__ADD__F32__sms__132": 112.0, f"{gpu}RED__ADD__apart__1": 5.0}
     rows |= {f"{gpu}RED__ADD__line__128__sms__132": 5.2, f"{gpu}RED__ADD__line__4194304__sms__132": 0.064}
     rows |= {f"{gpu}ATOMG__ADD__line__262144__sms__132": 0.2, f"{gpu}RED__ADD__line__262144__sms__132": 0.072}
+    placed = {128: 5.0, 512: 2.5, 1024: 2.0, 2048: 1.25, 4096: 0.625, 16384: 0.25}
+    rows |= {f"{gpu}RED__ADD__placed__{n}__sms__132": cycles for n, cycles in placed.items()}
     found = with_atlas(given(), atlas(**rows))
     assert (found.atomic_lane, found.atomic_float_lane) == (1.5, 3.5)
     assert (found.atomic_pass, found.atomic_sector, found.atomic_sm) == pytest.approx((1.3, 0.016, 1.25))
     assert found.atomic_return == pytest.approx(0.004)
-    assert found.atomic_units == 80
+    assert dict(found.atomic_spread) == pytest.approx({7: 1, 9: 2, 10: 2.5, 11: 4, 12: 8, 14: 20, 18: 81.25})
 
 
 def test_sectors_without_neighbours_and_fences_follow_from_their_rows():
@@ -97,6 +99,6 @@ def test_the_loaded_latency_follows_from_the_bytes_in_flight():
 
 def test_every_figure_without_an_atlas_has_a_source():
     found = parameters(resolve("H200"))
-    assert found.atlas or {"l2_near", "dram_latency", "block_intervals"} <= set(found.provisional)
+    assert found.atlas or {"l2_latency", "dram_latency", "block_intervals"} <= set(found.provisional)
     with pytest.raises(ValueError, match=r"9\.0"):
         parameters(resolve("A100"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.timing.sampling import Sample, choose, extrapolate, witness
+from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
 
@@ -23,16 +23,45 @@ def test_a_small_grid_is_simulated_as_it_is():
     assert (sample.per_sm, sample.resident, sample.active, len(sample.blocks)) == (1, 1, 20, 1)
 
 
-def test_a_second_block_shows_what_one_block_shares_with_the_others():
+def test_the_first_and_the_last_block_show_what_one_block_shares_with_the_others():
     sample = choose((132, 1, 1), 132, 8)
-    blocks = [*sample.blocks, *witness(sample, 132)]
-    assert len(set(blocks)) == 2
-    everywhere = [np.arange(8)] * 2
+    blocks = [*sample.blocks, *edges(sample, 132)]
+    assert len(set(blocks)) == 3
+    assert {0, 131} <= set(blocks)
+    everywhere = [np.arange(8)] * 3
     assert sharing(everywhere, [], 132, 132, 50 << 20).regions[0].share == 132
     own = [np.arange(8) + 8 * block for block in blocks]
     assert sharing(own, [], 132, 132, 50 << 20, [(0, 8 * 132 - 1)]).regions[0].share == 1
-    assert witness(choose((2000, 1, 1), 132, 8), 2000) == ()
-    assert witness(choose((1, 1, 1), 132, 8), 1) == ()
+    assert edges(choose((1, 1, 1), 132, 8), 1) == ()
+
+
+def test_where_a_block_has_more_to_do_its_sm_is_simulated():
+    sample = choose((264, 1, 1), 132, 2)
+    counts = {**dict.fromkeys(sample.blocks, 100), 0: 300, 263: 100}
+    found = slowest(sample, counts, 264, 132)
+    assert found.blocks[0] == 0
+    assert found.per_sm == len(found.blocks) == 2
+    same = {**dict.fromkeys(sample.blocks, 100), 0: 100, 263: 100}
+    assert slowest(sample, same, 264, 132) == sample
+
+
+def test_blocks_are_dealt_out_to_the_places_that_come_free_first():
+    sample = Sample((0, 1), per_sm=6, resident=1, active=2)
+    counts = dict(enumerate((100, 30, 30, 30, 30, 10)))
+    found = slowest(sample, counts, 6, 2)
+    assert (found.blocks, found.per_sm) == ((1, 2, 3, 4), 4)  # the other SM: 100 and then 10
+
+
+def test_more_blocks_are_interpreted_where_those_of_the_sample_differ():
+    sample = choose((1000, 1, 1), 132, 8)
+    even = dict.fromkeys((*sample.blocks, 0, 999), 1000)
+    assert more_blocks(sample, even, 1000) == ()
+    uneven = {block: 1000 * (1 + block % 3) for block in even}
+    further = more_blocks(sample, uneven, 1000)
+    assert len(further) == 1000 - len(uneven)
+    assert not set(further) & set(uneven)
+    long = {block: 100_000 * count for block, count in uneven.items()}
+    assert len(more_blocks(sample, long, 1000)) <= 2
 
 
 def test_stores_far_apart_take_whole_lines_of_l2_and_have_few_neighbours_in_dram():

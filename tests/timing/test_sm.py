@@ -106,7 +106,7 @@ def test_one_block_that_waits_for_each_load_takes_the_latency():
     warm, memory = run(
         rows, repeat=20, requests=lambda b, w: [load(2 * k, [64 * k]) for k in range(20)], active=1, warm=1.0
     )
-    assert warm.cycles == pytest.approx(20 * BARE.l2_near, rel=0.03)
+    assert warm.cycles == pytest.approx(20 * BARE.l2_latency, rel=0.03)
     assert memory.dram.moved == 0
 
 
@@ -142,13 +142,18 @@ def test_stores_of_parts_of_sectors_take_longer():
     assert time(2) == pytest.approx(1.5 * time(4), rel=0.05)
 
 
-def atomics(places, *, lanes: int = 1, passes: int = 1, code: int = 0, kind: int = 3, active: int = 1) -> float:
-    """Cycles until 8 warps have done 50 atomics each; ``places``: (warp, turn) -> sectors."""
+def atomics(
+    places, *, lanes: int = 1, passes: int = 1, code: int = 0, kind: int = 3, active: int = 1, nbytes: int = 128
+) -> float:
+    """Cycles until 8 warps have done 50 atomics each; ``places``: (warp, turn) -> sectors of an array of ``nbytes``."""
     figures = replace(
-        BARE, atomic_lane=40.0, atomic_float_lane=100.0, atomic_pass=30.0, atomic_slow_pass=70.0, atomic_units=8,
+        BARE, atomic_lane=40.0, atomic_float_lane=100.0, atomic_pass=30.0, atomic_slow_pass=70.0,
+        atomic_spread=((7.0, 1.0), (10.0, 8.0)),
     )  # fmt: skip
+    array = Sharing((Region(0, nbytes // 32 - 1, 1.0, 0.0, nbytes // 32),), 0.0, 0.0)
     _, memory = run(
         [row(Pipe.LG, action=Action.MEMORY, read=0)], warps=8, repeat=50, active=active, warm=1.0, parameters=figures,
+        sharing=array,
         requests=lambda b, w: [(k, 0, kind, passes, tuple(places(w, k)), lanes, 4, code) for k in range(50)],
     )  # fmt: skip
     return memory.last_store
@@ -167,13 +172,17 @@ def test_lanes_at_different_words_of_a_sector_pass_together():
     assert atomics(lambda w, k: [0], lanes=8, code=2) == pytest.approx(70 / 40 * one, rel=0.03)
 
 
-def test_a_line_is_in_one_unit_of_l2_and_512_bytes_are():
+def test_a_double_alone_in_its_pass_is_as_fast_as_an_integer():
+    assert atomics(lambda w, k: [0], code=2) == atomics(lambda w, k: [0])
+
+
+def test_a_line_is_in_one_unit_of_l2_and_more_bytes_are_in_more():
     line = atomics(lambda w, k: [0, 1, 2, 3], lanes=32, passes=4)
     assert line == pytest.approx(4 * 8 * 50 * 30, rel=0.03)
-    near = atomics(lambda w, k: [4 * (w % 4) + n for n in range(4)], lanes=32, passes=4)
-    assert near == pytest.approx(line, rel=0.03)
-    apart = atomics(lambda w, k: [16 * w + n for n in range(4)], lanes=32, passes=4)
-    assert apart < line / 4
+    apart = atomics(lambda w, k: [4 * w + n for n in range(4)], lanes=32, passes=4, nbytes=1024)
+    assert line / 8 <= apart < line / 4
+    hot = atomics(lambda w, k: [0, 1, 2, 3], lanes=32, passes=4, nbytes=1024)
+    assert hot == pytest.approx(line, rel=0.03)  # one line of the array is no quicker for the others
 
 
 def test_values_that_come_back_take_time_of_the_sm():
@@ -314,3 +323,37 @@ def test_every_cycle_of_a_warp_has_one_reason():
     starts = sum(range(12))  # the warps of a block start one after the other
     assert spent == pytest.approx(result.warp_cycles - starts, rel=0.01)
     assert np.isfinite(spent)
+
+
+def test_the_first_load_of_a_launch_takes_longer_and_later_ones_do_not():
+    rows = [row(Pipe.LG, action=Action.MEMORY, write=0), row(Pipe.FMA, wait=(0,))]
+
+    def time(extra: float) -> float:
+        figures = replace(BARE, first_load=(((1.0, 0.0),), ((1.0, extra),)))
+        each = [load(2 * k, [64 * k]) for k in range(20)]
+        result, _ = run(rows, repeat=20, requests=lambda b, w: each, active=1, warm=1.0, parameters=figures)
+        return result.cycles
+
+    assert time(200.0) == pytest.approx(time(0.0) + 200, abs=2)
+
+
+def test_a_launch_ends_when_its_last_store_is_answered():
+    rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
+
+    def end(drain: float) -> float:
+        figures = replace(BARE, drain=(((1.0, 0.0),), ((1.0, drain),)))
+        return run(rows, repeat=5, parameters=figures, warm=1.0,
+                   requests=lambda b, w: [store(k, [64 * k]) for k in range(5)])[0].drained  # fmt: skip
+
+    assert end(500.0) == pytest.approx(end(0.0) + 500, abs=10)
+
+
+def test_bsync_and_a_divergence_take_their_cycles():
+    rows = [row(Pipe.BRANCH, latency=1), row(Pipe.FMA), row(Pipe.BRANCH, latency=11)]
+    figures = replace(BARE, divergence=13.0)
+    plain, _ = run(rows, repeat=10, parameters=figures)
+    joined, _ = run(rows, repeat=10, parameters=figures, details={2: (0, 0)})
+    # The loop's end is a taken branch for both: only the last of the ten comes before an instruction that follows.
+    assert joined.cycles == pytest.approx(plain.cycles + 10, abs=1)
+    parted, _ = run(rows, repeat=10, parameters=figures, splits=frozenset({0, 3, 6}))
+    assert parted.cycles == pytest.approx(plain.cycles + 3 * 13, abs=3)

@@ -18,7 +18,8 @@ struct Draw {
 };
 
 // Atomics of L2. Elements of W bytes in p0 bytes (a power of 2) of memory. mode 0: each lane takes one at random.
-// mode 1: the lanes of a warp take neighbours, 32 elements from a place at random on. 4 of them per round.
+// mode 1: the lanes of a warp take neighbours, 32 elements from a place at random on. mode 2: all warps take 32
+// neighbours after 32 neighbours in the same order. 4 of them per round.
 #define ATOMIC(name, W, ptx)                                                                    \
   KERNEL(name) {                                                                                \
     const u32 mask = p0 / W - 1, lane = threadIdx.x & 31;                                       \
@@ -26,7 +27,7 @@ struct Draw {
     u32 sum = 0;                                                                                \
     _Pragma("unroll 1") for (u32 r = 0; r < rounds; ++r) {                                      \
       _Pragma("unroll") for (int k = 0; k < 4; ++k) {                                           \
-        const u32 n = draw.next();                                                              \
+        const u32 n = mode == 2 ? 4 * r + k : draw.next();                                      \
         const u32 at = (mode ? n * 32 + lane : n) & mask;                                       \
         u32 got = 0;                                                                            \
         asm volatile(ptx : "+r"(got) : "l"((u64)memory + (u64)at * W), "r"(p1) : "memory");     \

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,12 @@ _START, _LOADS = 16, 8
 
 
 def per_instruction(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
-    """Cycles of the whole GPU per warp instruction, 4 per round: from launches of n and of 2n rounds."""
+    """Cycles of the whole GPU per warp instruction, 4 per round: from launches of n and of 2n rounds.
+
+    With ``places``: the mean over so many places in memory, since L2 spreads them by their addresses.
+    """
+    if places := parameters.get("places"):
+        return [float(np.mean(list(_placed(bench, kernels, parameters, places))))]
     (name,) = kernels
     grid, threads = parameters["sms"], 32 * parameters["warps"]
     bench.runtime.memset(bench.memory, 0, min(bench.memory_bytes, 64 << 20))
@@ -33,6 +38,17 @@ def per_instruction(bench: Bench, kernels: Sequence[str], parameters: Parameters
         rounds = max(2 * rounds, int(rounds * min(16.0, _LONG / max(spent - 3.0, 1.0))))
     spans = [timed(k * rounds, REPEATS) for k in (1, 2)]
     return [(spans[1] - spans[0]) * bench.megahertz() / (4 * rounds * parameters["warps"] * grid)]
+
+
+def _placed(bench: Bench, kernels: Sequence[str], parameters: Parameters, places: int) -> Iterator[float]:
+    start, rng = bench.memory, np.random.default_rng(9)
+    alone = {name: value for name, value in parameters.items() if name != "places"}
+    try:
+        for _ in range(places):
+            bench.memory = start + int(rng.integers(1 << 20)) * 512
+            yield per_instruction(bench, kernels, alone)[0]
+    finally:
+        bench.memory = start
 
 
 def rounds_of_warps(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
@@ -114,16 +130,16 @@ def _one(bench: Bench, name: str, grid: int, how: Parameters, cold: bool, thread
 
 def code_again(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
     """Cycles per 128 bytes of code that the launch before executed, too: with a flush of L2 in between, and without."""
-    chunks, grid = parameters["chunks"], parameters["grid"]
+    chunks, grid, threads = parameters["chunks"], parameters["grid"], 32 * parameters.get("warps", 1)
     results = []
     for flushed in (True, False):
         found = []
         for _ in range(REPEATS):
-            bench.launch(kernels[0], grid, 32, rounds=2, p0=chunks, p1=_ONE)
+            bench.launch(kernels[0], grid, threads, rounds=2, p0=chunks, p1=_ONE)
             if flushed:
                 _read_much(bench)
             bench.launch("frequency", 1, 32, rounds=120_000)
-            bench.launch(kernels[0], grid, 32, rounds=1, p0=chunks, p1=_ONE)
+            bench.launch(kernels[0], grid, threads, rounds=1, p0=chunks, p1=_ONE)
             first = bench.words(4 * grid, BASE).reshape(-1, 4)[:, 0].astype(float)
             found.append(float(np.median(first)) / (16 * chunks))
         results.append(_middle(found))

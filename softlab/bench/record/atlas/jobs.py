@@ -8,6 +8,7 @@ from typing import Any
 from softlab.bench.record.atlas import icache
 from softlab.bench.record.atlas.contention_jobs import contention_jobs, contention_sources
 from softlab.bench.record.atlas.core import CLASSES, MIXED, Class
+from softlab.bench.record.atlas.launched_jobs import launched_jobs, launched_sources
 from softlab.bench.record.atlas.memory_steps import MEMORY_CLASSES, SHARED_WORDS
 from softlab.bench.record.atlas.records import Job, Source, pieces
 from softlab.bench.record.atlas.templates import chain, stream
@@ -43,7 +44,7 @@ def sources() -> dict[str, Source]:
     for name, (uniform, kernel, pattern) in UNIFORM.items():
         text = found["stream.IADD3"].text
         found[f"stream.{name}"] = Source(text, "k", "stream", (uniform,), model=(kernel, pattern))
-    found |= contention_sources()
+    found |= contention_sources() | launched_sources()
     found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
         found[name] = Source(icache.source(name), name, "any", ("FADD",), (-icache.CHUNKS * icache.STEPS,))
@@ -113,6 +114,7 @@ def jobs() -> Iterator[Job]:
     yield from _bandwidth_jobs()
     yield from _launch_jobs()
     yield from contention_jobs()
+    yield from launched_jobs()
 
 
 def _chain(key: str, name: str, entry: Class, threads: int = 32, **parameters: Any) -> Job:
@@ -321,10 +323,10 @@ def _stride_jobs() -> Iterator[Job]:
 
 def _few_sms_jobs() -> Iterator[Job]:
     for sms in (1, 2, 4, 8, 16, 33, 66):
-        yield _bandwidth(f"bandwidth.L2.read.sms.{sms}", "read_cg_4", 32, p0=8192, mib=2 * sms, bytes=2048, sms=sms)
-        yield _bandwidth(
-            f"bandwidth.DRAM.read.sms.{sms}", "read_cg_4", 32, p0=DRAM_KIB, mib=2 * sms, bytes=2048, sms=sms
-        )
+        # Long launches: the clock of the events is coarse, and what few SMs read from DRAM must not stay in L2.
+        far, near = max(256, 16 * sms), max(32, 8 * sms)
+        yield _bandwidth(f"bandwidth.L2.read.sms.{sms}", "read_cg_4", 32, p0=8192, mib=near, bytes=2048, sms=sms)
+        yield _bandwidth(f"bandwidth.DRAM.read.sms.{sms}", "read_cg_4", 32, p0=DRAM_KIB, mib=far, bytes=2048, sms=sms)
         yield _bandwidth(f"bandwidth.L2.write.sms.{sms}", "write_4", 32, p0=8192, mib=2 * sms, bytes=2048, sms=sms)
 
 

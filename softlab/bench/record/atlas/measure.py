@@ -73,14 +73,14 @@ def _run(folder: Path, log: Path, first: int, seconds: float) -> str:
 
 def rows(folder: Path, log: Path, first: int) -> None:
     """Measure from a turn on: the process that :func:`measure` starts."""
-    from softlab.bench.record.atlas import contention_methods, memory_methods, methods
+    from softlab.bench.record.atlas import contention_methods, launched_methods, memory_methods, methods
 
     bench = methods.Bench(folder)
     for _ in range(20):  # the clock rises
         bench.megahertz()
     _append(log, {"about": _about(bench)})
     jobs = bench.plan["jobs"]
-    modules = (methods, memory_methods, contention_methods)
+    modules = (methods, memory_methods, contention_methods, launched_methods)
     for turn in range(first, PASSES * len(jobs)):
         job = jobs[turn % len(jobs)]
         method = next(getattr(m, job["method"]) for m in modules if hasattr(m, job["method"]))

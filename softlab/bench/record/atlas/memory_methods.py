@@ -220,7 +220,7 @@ def code_loop(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> l
     chunks = parameters["chunks"]
     found = []
     for _ in range(REPEATS):
-        bench.launch(kernels[0], 1, 32, rounds=6, p0=chunks, p1=_ONE)
+        bench.launch(kernels[0], 1, 32 * parameters.get("warps", 1), rounds=6, p0=chunks, p1=_ONE)
         found.append(float(bench.words(2, BASE)[1]) / (128 * chunks))
     return [_middle(found)]
 
