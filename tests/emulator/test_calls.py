@@ -115,3 +115,21 @@ def test_misuse_of_the_heap(name: str, message: str) -> None:
     with pytest.raises(softlab.KernelFault, match=message) as caught:
         kernel(name).run(1, 1)
     assert caught.value.kind == "global-out-of-bounds"
+
+
+def test_the_heap_has_eight_mebibytes() -> None:
+    """A piece takes whole units of 16 bytes and one more. What is freed can be given again."""
+    source = """extern "C" __global__ void fill(int nbytes, int* given) {
+  void* pieces[20];
+  for (int round = 0; round < 2; ++round) {
+    int count = 0;
+    while (count < 20 && (pieces[count] = malloc(nbytes))) ++count;
+    given[round] = count;
+    for (int i = 0; i < count; ++i) free(pieces[i]);
+  }
+}"""
+    fill = softlab.Kernel(source, "fill")
+    for nbytes, count in ((1_000_000, 8), (2**20 - 16, 8), (2**20 - 15, 7), (2**23 - 16, 1), (2**23, 0), (0, 0)):
+        given = np.full(2, -1, np.int32)
+        fill.run(1, 1, (nbytes, given), record=False)
+        assert given.tolist() == [count, count], nbytes

@@ -276,3 +276,22 @@ def test_more_warps_than_the_barrier_counts() -> None:
     y = np.zeros(128, np.int32)
     launch(body, 128, np.zeros(1, np.int32), y, check=False)
     assert y.reshape(4, 32).min(axis=1).tolist() == y.reshape(4, 32).max(axis=1).tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("stay", "barrier", "kinds"),
+    [
+        (50, "bar.sync 0", []),
+        (32, "bar.sync 0", []),
+        (64, "bar.sync 0, 64", []),
+        (32, "bar.sync 0, 64", ["barrier-divergence"]),
+    ],
+)
+def test_threads_that_returned_before_a_barrier(stay: int, barrier: str, kinds: list[str]) -> None:
+    """Only a barrier with a thread count waits for them."""
+    body = f"""__shared__ int s[64]; int t = threadIdx.x;
+      if (t >= {stay}) return;
+      s[t] = x[t];
+      asm volatile("{barrier};" ::: "memory");
+      y[t] = s[{stay} - 1 - t];"""
+    assert [finding.kind for finding in launch(body, 64, check="collect").findings] == kinds

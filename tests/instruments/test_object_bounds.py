@@ -132,6 +132,18 @@ def test_an_element_of_a_local_array(at, where):
     assert (caught.value.symbol, caught.value.address) == (f"kept[{at}]", 4 * at)
 
 
+def test_one_of_two_local_arrays():
+    """Where a line indexes several, the message names them all."""
+    source = _LOCAL.replace("float kept[32];", "float kept[32], next[32];").replace(
+        "kept[i] = i;", "kept[i] = next[i] = i;"
+    )
+    with pytest.raises(KernelFault, match=r"element 40 of a local array \(kept or next\), beyond the end") as caught:
+        Kernel(
+            source.replace("kept[at];", "kept[at] * next[n - 1 - i0];").replace("int at)", "int at, int i0)"), "k"
+        ).run(1, 32, (np.zeros(32, np.float32), 32, 40, 0))
+    assert caught.value.symbol is None
+
+
 def test_a_local_array_gives_no_name_to_shared_memory():
     """It has the same addresses, and a name that comes later."""
     source = """extern "C" __global__ void k(int* y, int n) {

@@ -139,3 +139,27 @@ def test_races_are_those_of_the_definition(name: str, blocks: int) -> None:
             cell, thread, other = pair(finding)
             assert {(cell, thread, other), (cell, other, thread)} & races, (finding, sorted(races))
     assert 10 < racy < 30, racy
+
+
+ONE_BLOCK = """
+extern "C" __global__ void in_global(int* x, int* y) {
+  int t = threadIdx.x, first = blockIdx.x * 32;
+  x[first + t] = t;
+  if (blockIdx.x == 0) __syncwarp();
+  y[first + t] = x[first + (t ^ 1)];
+}
+extern "C" __global__ void in_shared(int* x, int* y) {
+  __shared__ int s[32];
+  int t = threadIdx.x, first = blockIdx.x * 32;
+  s[t] = x[first + t];
+  if (blockIdx.x == 0) __syncwarp();
+  y[first + t] = s[t ^ 1];
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["in_global", "in_shared"])
+def test_a_warp_of_one_block_synchronises_that_block_alone(name: str) -> None:
+    arrays = np.zeros(64, np.int32), np.zeros(64, np.int32)
+    (found,) = Kernel(ONE_BLOCK, name).run(2, 32, arrays, check="collect").findings
+    assert (found.kind, found.block, found.other_block, found.count) == ("race", (1, 0, 0), (1, 0, 0), 32)

@@ -141,3 +141,13 @@ def test_a_block_that_is_not_there(stairs):
     kernel, _, arrays = stairs
     with pytest.raises(ValueError, match="blocks 0 to 1"):
         timeline(kernel, 2, 128, arrays, of=2)
+
+
+def test_a_block_of_a_grid_with_three_dimensions():
+    kernel = Kernel(
+        'extern "C" __global__ void k(int* y) { y[blockIdx.z * 4 + blockIdx.y * 2 + blockIdx.x] = 1; }', "k"
+    )
+    arrays = (np.zeros(8, np.int32),)
+    assert timeline(kernel, (2, 2, 2), 32, arrays, of=7).warps
+    with pytest.raises(ValueError, match=r"of=8: the grid \(2, 2, 2\) has the blocks 0 to 7"):
+        timeline(kernel, (2, 2, 2), 32, arrays, of=8)

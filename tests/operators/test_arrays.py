@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -216,3 +218,13 @@ def test_out_with_a_negative_bit(negative: bool) -> None:
         return
     with pytest.raises(TypeError, match="negative bit"):
         arrays.check_out_library(out, info, x, info, "softmax")
+
+
+def test_a_result_of_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy's stays. The other library takes it by its own function; only PyTorch must be told what bfloat16 is."""
+    result = np.zeros(4, ml_dtypes.bfloat16)
+    assert arrays.from_host(result, None, ArrayInfo("numpy.ndarray", "numpy", "numpy", False, None)) is result
+    other = ArrayInfo("jaxlib.Array", "jaxlib", "jaxlib", False, None)
+    library = SimpleNamespace(asarray=lambda x: ("taken", x), from_dlpack=None)
+    monkeypatch.setattr(arrays.exchange, "namespace", lambda like: library)
+    assert arrays.from_host(result, None, other) == ("taken", result)
