@@ -100,9 +100,10 @@ test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
 	  && XDG_STATE_HOME=$$state XDG_CACHE_HOME=$(COMPILED) $(IN_VENV) -m pytest -q -n auto --dist loadfile -p no:cacheprovider \
 	  -p nbval.plugin --nbval-lax --nbval-current-env $(NOTEBOOKS))
 
+# Three at a time on two cores: each test waits for pictures to come to rest for much of its time.
 .PHONY: test-browser
 test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab, and the app, in a real Chromium
-	$(call stage,browser,$(IN_VENV) -m pytest -q -n 2 --dist worksteal --durations=5 -m browser tests/browser \
+	$(call stage,browser,$(IN_VENV) -m pytest -q -n 3 --dist worksteal --durations=5 -m browser tests/browser \
 	  $(if $(filter required,$(BROWSER)),--require-browser))
 
 .PHONY: test-gpu

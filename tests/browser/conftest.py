@@ -1,4 +1,8 @@
-"""One JupyterLab for all browser tests, one Chromium for each file, one page for each test."""
+"""One JupyterLab for all browser tests, one Chromium for each file, one page for each test.
+
+The pages of a file share what the browser keeps: JupyterLab is loaded and compiled once, not once per test. A notebook
+starts with ``?reset``, so it shows nothing of the page before it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.pages import Notebook
 from tests.browser.servers import VIEWPORT, Server, copy_of_the_course, launch, serving
@@ -28,8 +32,15 @@ def browser(chromium: Path) -> Iterator[Browser]:
         running.close()
 
 
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(viewport=VIEWPORT)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def notebook(browser: Browser) -> Iterator[Notebook]:
-    context = browser.new_context(viewport=VIEWPORT)
-    yield Notebook(context.new_page())
-    context.close()
+def notebook(context: BrowserContext) -> Iterator[Notebook]:
+    page = context.new_page()
+    yield Notebook(page)
+    page.close()
