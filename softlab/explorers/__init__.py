@@ -14,6 +14,7 @@ from softlab.explorers.occupancy import OccupancyExplorer
 from softlab.explorers.packs import PackExplorer
 from softlab.explorers.plans import PlanExplorer
 from softlab.explorers.questions import Prediction
+from softlab.explorers.row import RowExplorer
 from softlab.explorers.shuffles import ShuffleExplorer
 from softlab.explorers.source import SourceExplorer
 from softlab.explorers.stepper import StepperExplorer
@@ -33,6 +34,7 @@ __all__ = [
     "PackExplorer",
     "PlanExplorer",
     "Prediction",
+    "RowExplorer",
     "ShuffleExplorer",
     "SourceExplorer",
     "StepperExplorer",

@@ -69,7 +69,7 @@ def test_each_explorer_is_stored_with_a_picture_of_its_own_state(number):
     explorers = [data for data in shown if re.match(r"(\w+Explorer|Prediction)\(", data.get("text/plain", ""))]
     assert explorers, "it has an explorer or a question"
     for data in explorers:
-        state = re.findall(r"(\w+)=(\w+|'[^']*')", data["text/plain"])
+        state = re.findall(r"(\w+)=([\w.]+|'[^']*')", data["text/plain"])
         words = set(", ".join(re.findall(r">([^<]*)</text>", data["image/svg+xml"])).split(", "))
         said = {"True": "yes", "False": "no"}
         named = {f"{name} {said.get(value, value.strip(chr(39)))}" for name, value in state if value != "''"}

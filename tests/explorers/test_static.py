@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from softlab.explorers.diagrams import ButterflyDiagram, GridDiagram
+from softlab.explorers.row import RowPicture
 from softlab.explorers.source import SourcePanes
 from softlab.explorers.stepper import StepperPanes
 
 SOFTLAB = Path(__file__).resolve().parents[2] / "softlab"
-WIDGETS = (GridDiagram, ButterflyDiagram, SourcePanes, StepperPanes)
+WIDGETS = (GridDiagram, ButterflyDiagram, RowPicture, SourcePanes, StepperPanes)
 
 
 @pytest.mark.parametrize("widget", WIDGETS)
