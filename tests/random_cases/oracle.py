@@ -13,7 +13,6 @@ from types import MappingProxyType
 import numpy as np
 
 from softlab.plans import Plan
-from softlab.plans.fast_limits import STREAM_PACKS
 from tests.random_cases.bounds import Approx, Arithmetic
 from tests.random_cases.fusions import CaseFusion
 
@@ -162,7 +161,8 @@ def _of_fast_ring(plan: Plan) -> Evaluation:
 
 def _of_fast_stream(plan: Plan) -> Evaluation:
     """A thread's own sum is scaled down whenever a pass brings a larger element: at most once for each pass."""
-    passes = -(-_packs_per_thread(plan) // STREAM_PACKS)
+    _, packs, *_ = map(int, re.findall(r"(?<=, )\d+", plan.name))
+    passes = -(-_packs_per_thread(plan) // packs)
     return _fast(_of_parts(plan), passes + 3)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -13,8 +14,9 @@ import numpy as np
 import pytest
 
 import softlab
-from softlab import fused
-from tests.random_cases import fusions, layouts, values
+from softlab import fused, plans
+from softlab.plans.resources import Resources
+from tests.random_cases import fusions, layouts, oracle, values
 from tests.random_cases.__main__ import main
 from tests.random_cases.cases import (
     BACKWARD,
@@ -87,6 +89,20 @@ EVERYTHING = fusions.CaseFusion(
 def plain_case(**parts: Any) -> Case:
     given = {"op": "softmax", "shape": (4, 33), "axis": -1, "dtype": "float32", "draw": 1, "kinds": ("normal",)}
     return Case(**{**given, "memory": ("plain", "plain"), **parts})
+
+
+class TestEvaluations:
+    @pytest.mark.parametrize(
+        ("shape", "dtype", "kernel"),
+        [((64, 1 << 23), "float32", "fast_stream"), ((16, 1 << 22), "float32", "fast_ring"),
+         ((64, 1 << 20), "float32", "fast_grid"), ((8192, 8192), "float32", "fast_cluster")],
+    )  # fmt: skip
+    def test_long_rows_have_one(self, shape: tuple[int, int], dtype: str, kernel: str) -> None:
+        """Few cases are so long, so the sample alone would not find a kernel without one."""
+        lookup = lambda *_: Resources(64, 2048, 0, 0, "")  # noqa: E731
+        plan = plans.plan(*shape, dtype, policy="fast", device="H200", lookup=lookup)
+        assert plan.kernel == kernel
+        assert oracle.evaluation(plan).additions > math.log2(shape[1])
 
 
 class TestDrawing:
