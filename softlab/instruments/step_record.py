@@ -289,18 +289,11 @@ def record(
     Raises:
         ValueError: the launch has no such block or warp. A fault of the kernel is not raised: the record has it.
     """
-    threads, blocks = prod(block), prod(grid)
-    warps = -(-threads // WARP)
-    if not 0 <= of < blocks:
-        raise ValueError(f"block {of}: the grid {grid} has the blocks 0 to {blocks - 1}")
-    if not 0 <= warp < warps:
-        raise ValueError(f"warp {warp}: a block of {threads} threads has the warps 0 to {warps - 1}")
-    if limit < 1:
-        raise ValueError(f"limit = {limit}: a record has at least one step")
+    _check_warp(grid, block, of, warp, limit)
     recorder: StepRecorder
     stepped = SteppedProgram(parse(program.ptx, file=program.file), program.entry, lambda *told: recorder.step(*told))
-    instructions, numbers = stepped.image.instructions, stepped.registers
-    destinations = [tuple(numbers[name] for name in written(instruction)) for instruction in instructions]
+    numbers = stepped.registers
+    destinations = [tuple(numbers[name] for name in written(one)) for one in stepped.image.instructions]
     recorder = StepRecorder(destinations, len(numbers), of, warp, limit)
     launch, mapped = prepare(
         *(stepped, grid, block, args, smem),
@@ -322,8 +315,9 @@ def record(
             fault = str(error)
     named, types = parameters(program.source, program.name), shown_types(stepped.image)
     return StepRecord(
-        program, of, warp, grid, threads, launch.shared_bytes, truncated, fault, tuple(recorder.notes), stepped.image,
-        lines=tuple(source_line(i.frames, program.file) or 0 for i in instructions),
+        program, of, warp, grid, prod(block), launch.shared_bytes, truncated, fault, tuple(recorder.notes),
+        stepped.image,
+        lines=tuple(source_line(i.frames, program.file) or 0 for i in stepped.image.instructions),
         registers=tuple(numbers),
         types=tuple(types[name] for name in numbers),
         names=source_names(stepped.image, named),
@@ -337,6 +331,17 @@ def record(
         before={number: array for number, array in enumerate(before) if array is not None},
         parameters=named,
     )  # fmt: skip
+
+
+def _check_warp(grid: Index3, block: Index3, of: int, warp: int, limit: int) -> None:
+    blocks, threads = prod(grid), prod(block)
+    warps = -(-threads // WARP)
+    if not 0 <= of < blocks:
+        raise ValueError(f"block {of}: the grid {grid} has the blocks 0 to {blocks - 1}")
+    if not 0 <= warp < warps:
+        raise ValueError(f"warp {warp}: a block of {threads} threads has the warps 0 to {warps - 1}")
+    if limit < 1:
+        raise ValueError(f"limit = {limit}: a record has at least one step")
 
 
 @contextmanager

@@ -366,14 +366,11 @@ class Kernel:
         check_launch(self.program, shape)
         if cooperative:
             check_cooperative(self.program, shape)
+        checked, most = checked_arguments(self.program, args, self.layouts), MOST_STEPS if limit is None else limit
         return record(
-            *(self.program, shape.grid, shape.block, checked_arguments(self.program, args, self.layouts), shape.smem),
-            of=of,
-            warp=warp,
-            limit=MOST_STEPS if limit is None else limit,
-            cooperative=cooperative,
-            variables=self.variables,
-        )
+            *(self.program, shape.grid, shape.block, checked, shape.smem),
+            of=of, warp=warp, limit=most, cooperative=cooperative, variables=self.variables,
+        )  # fmt: skip
 
     @cached_property
     def cluster(self) -> tuple[int, int, int]:

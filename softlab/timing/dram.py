@@ -61,7 +61,7 @@ class Dram:
         return self._queued(start, cost) + latency + self._loaded(start, cost)
 
     def write(self, start: float, nbytes: float, sectors_of_8: float, whole: bool) -> float:
-        """When the DRAM has taken bytes of stored sectors, of which so many of 8 neighbours are stored."""
+        """When the DRAM has taken the bytes of stored sectors. ``sectors_of_8``: of 8 neighbours, how many are."""
         p = self.p
         self.written += nbytes
         if whole:
@@ -99,7 +99,7 @@ class Dram:
 
 
 def _between(costs: tuple[float, ...], sectors: float) -> float:
-    """The cost per byte where so many of 8 neighbouring sectors are stored: between those of 1, 2, 4 and 8."""
+    """The cost per byte where ``sectors`` of 8 neighbours are stored: between those of 1, 2, 4 and 8."""
     for k, cost in enumerate(costs[1:]):
         low, high = 1 << k, 2 << k
         if sectors <= high:

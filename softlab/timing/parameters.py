@@ -132,7 +132,7 @@ class Parameters:
     provisional: Mapping[str, str] = field(default_factory=dict)
 
     def block_interval(self, threads: int) -> float:
-        """Cycles of the whole GPU between the starts of two blocks of so many threads."""
+        """Cycles of the whole GPU between the starts of two blocks of this size."""
         return interpolated(self.block_intervals, threads)
 
     def block_turnaround(self, threads: int) -> float:

@@ -242,7 +242,7 @@ def _latency(one: MachineInstruction, pipe: Pipe, parameters: Parameters) -> flo
 
 
 def _port(reads: int, cycles: tuple[float, ...]) -> float:
-    """Cycles of a bank's port for so many reads."""
+    """Cycles of a bank's port for this number of reads."""
     last = len(cycles) - 1
     return cycles[reads] if reads <= last else cycles[last] + (reads - last) * (cycles[last] - cycles[last - 1])
 

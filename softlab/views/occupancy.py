@@ -113,19 +113,8 @@ def block_size_bars(table: Mapping[str, Any], held: Occupancy, best: int) -> str
         x, chosen = 50 + k * step, size == -(-held.threads // 32) * 32
         tip = f"blocks of {size}: {fraction:.1%} of the warps, {int(table['blocks_per_sm'][k])} blocks per SM"
         fill = ROLES["choice"] if chosen else SERIES[0]
-        parts.append(
-            svg.box(
-                x,
-                top + tall * (1 - fraction),
-                step - 3,
-                tall * fraction,
-                fill,
-                tip,
-                marked=chosen,
-                size=size,
-                chosen=int(chosen),
-            )
-        )
+        y, mark = top + tall * (1 - fraction), int(chosen)
+        parts.append(svg.box(x, y, step - 3, tall * fraction, fill, tip, marked=chosen, size=size, chosen=mark))
         if chosen:
             parts.append(svg.text(x + step / 2, top + tall + 28, "yours", anchor="middle", bold=True))
         if size == best:

@@ -34,10 +34,7 @@ def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()
     lowest = int(address[active].min()) if lanes else 0
     home = next((b for b in buffers if b.base <= lowest < b.base + b.nbytes), None)
     start = home.base if home else 0
-    users: dict[int, list[int]] = defaultdict(list)
-    for lane in lanes:
-        for word in range(int(address[lane]) // CELL_BYTES, (int(address[lane]) + width - 1) // CELL_BYTES + 1):
-            users[word].append(lane)
+    users = _users(lanes, address, width)
     lines = sorted({word // _PER_LINE for word in users})
     rows = {line: row for row, line in enumerate(lines[:MOST_LINES])}
     tips = {lane: _tip([lane], int(address[lane]) - start, width, store) for lane in lanes}
@@ -63,6 +60,15 @@ def sector_card(accesses: Accesses, index: int, buffers: tuple[Buffer, ...] = ()
         legend.append(("idle", "moved with its sector, and no lane wants it"))
     title = f"Warp {int(one.warp[0])}: a {verb} of {width} bytes per lane touches {sectors} sectors (least {least})"
     return diagram(title, [panel], legend)
+
+
+def _users(lanes: list[int], address: np.ndarray, width: int) -> dict[int, list[int]]:
+    """Word of memory -> the lanes that access it."""
+    users: dict[int, list[int]] = defaultdict(list)
+    for lane in lanes:
+        for word in range(int(address[lane]) // CELL_BYTES, (int(address[lane]) + width - 1) // CELL_BYTES + 1):
+            users[word].append(lane)
+    return users
 
 
 def _tip(lanes: list[int], byte: int, width: int, store: bool) -> str:

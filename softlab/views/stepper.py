@@ -67,6 +67,10 @@ def step_data(record: StepRecord, step: int) -> dict[str, Any]:
     older = [record.registers[k] for k in np.argsort(-before.step, kind="stable") if before.step[k] >= 0]
     others = [name for name in older if name not in own][: max(3, ROWS - len(own))]
     fill = ROLES[_ROLES[kind_of(instruction)]]
+
+    def rows(names: list[str]) -> list[dict[str, Any]]:
+        return [_row(record, name, state.values[number[name]], int(state.known[number[name]])) for name in names]
+
     titles = (
         ("writes", definitions, "the step writes" if definitions else "the step writes no register"),
         ("reads", reads, "it reads" if reads else "it reads no register"),
@@ -81,16 +85,7 @@ def step_data(record: StepRecord, step: int) -> dict[str, Any]:
         "executed": _lanes(int(record.steps["executed"][step])),
         "fill": fill,
         "ink": ink_on(fill),
-        "groups": [
-            {
-                "title": title,
-                "role": role,
-                "rows": [
-                    _row(record, name, state.values[number[name]], int(state.known[number[name]])) for name in names
-                ],
-            }
-            for role, names, title in titles
-        ],
+        "groups": [{"title": title, "role": role, "rows": rows(names)} for role, names, title in titles],
     }
 
 

@@ -82,10 +82,7 @@ class Loop:
                     width = size(self.kinds[number].itemsize)
                     builder.call(spread, [at[number], steps[number], packs[number], width, some])
         builder.ret_void()
-        text = str(module)
-        for name, hints in _HINTS.items():
-            text = text.replace(f'label %"{name}_end"', f'label %"{name}_end", !llvm.loop {hints.split()[0]}')
-        return "\n".join([text, *_HINTS.values()])
+        return _with_hints(str(module))
 
     def _in_packs(
         self, ir: Any, builder: Any, count: Any, at: list[Any], steps: list[Any], packs: list[Any]
@@ -235,3 +232,10 @@ def constant(ir: Any, value: np.generic) -> Any:
     bits = ir.IntType(value.dtype.itemsize * 8)(int(value.view(f"u{value.dtype.itemsize}")))
     kind = memory_type(ir, value.dtype)
     return bits if kind == bits.type else bits.bitcast(kind)
+
+
+def _with_hints(text: str) -> str:
+    """The module with the hints of its loops."""
+    for name, hints in _HINTS.items():
+        text = text.replace(f'label %"{name}_end"', f'label %"{name}_end", !llvm.loop {hints.split()[0]}')
+    return "\n".join([text, *_HINTS.values()])
