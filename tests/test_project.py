@@ -171,7 +171,7 @@ def test_notebook_is_in_its_stored_form(path):
 #: What a lesson may import from, besides the standard library and what it shows: each lists its names in ``__all__``.
 OFFERED = (
     "softlab", "softlab.bench", "softlab.course", "softlab.explorers", "softlab.hardware", "softlab.instruments",
-    "softlab.plans.sweeps", "softlab.views",
+    "softlab.plans.sweeps", "softlab.views", "softlab.workbench",
 )  # fmt: skip
 
 
