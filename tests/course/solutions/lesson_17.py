@@ -11,6 +11,12 @@ PLAIN = """__global__ void twice(const float* x, float* y, int rows, int cols) {
 }"""
 
 ANSWERS = (
+    Answers("17-two-columns-more", right=(2,), wrong=((1, "two banks"), (32, "without"), (16, "banks the lanes use"))),
+    Answers(
+        "17-three-floats-apart",
+        right=(12,),
+        wrong=((4, "neighbouring"), (32, "more than one"), (96, "how many")),
+    ),
     Answers(
         TWICE,
         right=(kernel(TWICE), PLAIN),
