@@ -32,6 +32,7 @@ from tests.random_cases.cases import (
     simpler,
 )
 from tests.random_cases.check import Emulator, run
+from tests.random_cases.oracle import evaluation
 from tests.random_cases.prepare import Placed, prepare
 from tests.sampled import in_sample, sampled
 
@@ -47,6 +48,13 @@ EVERY_PORTION = sampled(range(PORTIONS), lambda portion: portion < 2)
 def test_cases_in_the_emulator(portion: int) -> None:
     """`.ci/run` runs 100 cases, `make test` all 400."""
     check(portion, Emulator())
+
+
+@pytest.mark.parametrize("op", [*FORWARD, *BACKWARD])
+def test_every_kernel_of_long_rows_has_an_evaluation(op: str) -> None:
+    for dtype, cols in product(DTYPES, (70_000, 400_001, 3_000_000)):
+        plan = softlab.plan(4, cols, dtype, op=op, policy="fast", device="H200")
+        assert evaluation(plan).additions >= 1, (dtype, plan.kernel)
 
 
 def test_the_sample_covers_every_class() -> None:
