@@ -1,6 +1,6 @@
 """The timing model held to GPUs, launch by launch: what it predicted before anybody measured, and what was measured.
 
-The launches are kernels as people write them, which the model had not seen (``tests/hardware/validation_cases.py``).
+The launches are kernels as people write them, which the model had not seen (``tests/hardware/third_cases.py``).
 ``python -m tests.hardware.record_timing collect`` writes them; its docstring says how the others were made. Times are
 those of the kernel, without what an empty kernel takes.
 """

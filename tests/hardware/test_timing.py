@@ -1,4 +1,4 @@
-"""The validation set of the timing model: what it holds, and that its predictions were made for it."""
+"""The sets of launches of the timing model: what they hold, and that their predictions were made for them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.hardware import timing_cases, validation_cases
+from tests.hardware import third_cases, timing_cases, validation_cases
 from tests.hardware.record_timing import _pairs, _print_errors, _worst
 from tests.hardware.timing_cases import Array
 
 DATA = Path(__file__).parent.parent / "data"
-SETS = {"timing": timing_cases, "validation": validation_cases}
+SETS = {"timing": timing_cases, "validation": validation_cases, "third": third_cases}
 
 
 @pytest.mark.parametrize("chosen", SETS.values(), ids=SETS)
@@ -34,15 +34,19 @@ def test_every_launch_has_a_prediction(name):
         assert case["H200.warm"] > 0, name
 
 
-def test_no_kernel_of_the_validation_set_is_one_of_the_development_set():
-    known = {case.kernel.partition("<")[0] for case in timing_cases.cases()}
-    assert not known & {case.kernel.partition("<")[0] for case in validation_cases.cases()}
+def test_no_kernel_is_in_two_sets():
+    known: set[str] = set()
+    for chosen in SETS.values():
+        kernels = {case.kernel.partition("<")[0] for case in chosen.cases()}
+        assert not known & kernels
+        known |= kernels
 
 
-def test_a_series_differs_only_in_its_block_size():
-    series = validation_cases.series()
+@pytest.mark.parametrize("chosen", [validation_cases, third_cases])
+def test_a_series_differs_only_in_its_block_size(chosen):
+    series = chosen.series()
     assert len(series) >= 5
-    by_name = {case.name: case for case in validation_cases.cases()}
+    by_name = {case.name: case for case in chosen.cases()}
     for names in series.values():
         found = [by_name[name] for name in names]
         assert len({case.block for case in found}) == len(validation_cases.SERIES)

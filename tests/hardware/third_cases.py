@@ -219,7 +219,6 @@ def _block_sizes(case: Any) -> None:
              i(512), i(30), series="newton_fractal")  # fmt: skip
         case("atomics", "scatter_add", 67584 // block, block, numbers(300_000, 30_000), numbers(300_000, 9, "f4"),
              zeros(30_000), i(300_000), series="scatter_add")  # fmt: skip
-        case("barrier", "hadamard", 135168 // block // 2, block, numbers(135168, 9, "f4"), smem=8 * block,
-             series="hadamard")  # fmt: skip
+        case("barrier", "hadamard", 135168 // block // 2, block, numbers(135168, 9, "f4"), smem=8 * block)  # fmt: skip
         case("stream", "interleave", 264 * 1024 // block, block, zeros(5_000_000), zeros(5_000_000), zeros(10_000_000),
              i(5_000_000), series="interleave")  # fmt: skip
