@@ -112,6 +112,32 @@ def test_a_second_meaning_is_found():
     assert definitions("class Step:\n    class Turn: ...\nCell = tuple[int, str]\n") == ["Step", "Turn", "Cell"]
 
 
+#: Functions of softlab with more than 40 lines, the docstring counted: fewer than ten.
+LONG, MOST_LONG = 40, 9
+
+
+def long_functions(text: str) -> list[str]:
+    """The names of the functions of more than ``LONG`` lines."""
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    return [node.name for node in functions if (node.end_lineno or 0) - node.lineno >= LONG]
+
+
+def test_few_functions_are_long():
+    found = [
+        (path, name)
+        for path, text in texts()
+        if path.startswith("softlab/") and path.endswith(".py")
+        for name in long_functions(text)
+    ]
+    assert len(found) <= MOST_LONG, found
+
+
+def test_a_long_function_is_found():
+    lines = "".join("    x = 1\n" for _ in range(LONG - 1))
+    assert long_functions(f"def fits():\n{lines}") == []
+    assert long_functions(f"def long():\n{lines}    x = 1\n") == ["long"]
+
+
 # Versions -------------------------------------------------------------------------------------------------------------
 
 

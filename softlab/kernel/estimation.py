@@ -107,10 +107,8 @@ def sample_launch(
     check_launch(kernel.program, shape)
     given = [_on_host(argument) for argument in checked_arguments(kernel.program, args, kernel.layouts)]
     launch = model.Timed(kernel.program, shape.grid, shape.block, shape.smem, (), kernel.cluster)
-    samples = [model.sample_of(launch, gpu, sample)]
-    for name in names:
-        if (changed := changes.changed_device(gpu, changes.checked(name))) is not gpu:
-            samples.append(model.sample_of(launch, changed, sample))
+    changed = [changes.changed_device(gpu, changes.checked(name)) for name in names]
+    samples = [model.sample_of(launch, one, sample) for one in (gpu, *(one for one in changed if one is not gpu))]
     per_cluster = prod(launch.cluster)
     more = [edges(one, launch.blocks, per_cluster) for one in samples if sample is None]
     streams: list[WarpStream] = []
@@ -125,10 +123,7 @@ def sample_launch(
         streams.extend(found.streams)
         nonlocal launch
         launch = replace(launch, extents=_extents(found.mapped))
-        counts: dict[int, int] = {}
-        for stream in found.streams:
-            counts[stream.block] = counts.get(stream.block, 0) + len(stream.instructions)
-        return counts
+        return model.instructions_of_blocks(found.streams)
 
     counts = interpreted({b for one in samples for b in one.blocks}.union(*more))
     if sample is None and per_cluster == 1:

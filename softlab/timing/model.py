@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -110,29 +110,42 @@ def estimate(
     simulated = set(sample.blocks)
     works = {w.block: w for w in block_work([s for s in streams if s.block in simulated], code.instructions)}
     order = [works[block] for block in sample.blocks if block in works]
-    shared = sharing_.sharing(
-        touched(streams), touched(streams, stored=True), launch.blocks, sample.resident * sample.active,
-        p.l2_capacity, launch.extents, filled(streams, code.instructions),
-    )  # fmt: skip
-    warm = interpolated(p.again, shared.footprint) if cache == "warm" else 0.0
-    if cache == "warm" and warm < 1:  # what the launch before has stored is written back meanwhile
-        shared = replace(shared, written_back=max(shared.written_back, 1 - warm))
-    smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
-    carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
-    memory = Memory(p, shared, sample.active, warm, carved, cache == "cold")
+    memory = _memory(launch, streams, sample, device, p, code, warm=cache == "warm")
     clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
     run = simulate(program, order, p, memory, clock, journal=journal)
     counts = np.array([work.instructions for work in order], float)
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
-    interpreted: dict[int, int] = {}
-    for stream in streams:
-        interpreted[stream.block] = interpreted.get(stream.block, 0) + len(stream.instructions)
-    every = np.array(list(interpreted.values()), float)
+    every = np.array(list(instructions_of_blocks(streams).values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
     if journal is None:
         return found
     return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
+
+
+def instructions_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
+    """Block -> the instructions that its warps executed."""
+    counts: dict[int, int] = {}
+    for stream in streams:
+        counts[stream.block] = counts.get(stream.block, 0) + len(stream.instructions)
+    return counts
+
+
+def _memory(
+    launch: Timed, streams: Sequence[WarpStream], sample: Sample, device: Device, p: Parameters,
+    code: MachineFunction, *, warm: bool,
+) -> Memory:  # fmt: skip
+    """The caches and the DRAM as the launch finds them."""
+    shared = sharing_.sharing(
+        touched(streams), touched(streams, stored=True), launch.blocks, sample.resident * sample.active,
+        p.l2_capacity, launch.extents, filled(streams, code.instructions),
+    )  # fmt: skip
+    held = interpolated(p.again, shared.footprint) if warm else 0.0
+    if warm and held < 1:  # what the launch before has stored is written back meanwhile
+        shared = replace(shared, written_back=max(shared.written_back, 1 - held))
+    smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
+    carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
+    return Memory(p, shared, sample.active, held, carved, not warm)
 
 
 def _record(

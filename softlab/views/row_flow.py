@@ -45,17 +45,35 @@ def row_flow(
         (texts or None), share (how much of the row is in each gathered value, 0 to 1), edges [[giver, taker], ...]}];
         ``x``, ``y``: texts; ``loaded``, ``stored``: sectors; ``fills``, ``inks``: colours.
     """
-    exponentials, sums = total[0].given, np.add(total[-1].given, total[-1].received)
+    sums = np.add(total[-1].given, total[-1].received)
     facts = {
         "sectors": len(set(loaded.tolist())),
         "largest": short_number(largest[-1].received.max()),
         "sum": short_number(sums[0]),
         "nbytes": int(x.nbytes + y.nbytes),
     }
+    fills = {"global": ROLES["global"], "own": ROLES["served"], "shuffle": ROLES["shuffle"]}
+    return {
+        "frames": _frames(facts, x, y, largest, total, sums),
+        "x": _texts(x),
+        "y": _texts(y),
+        "loaded": loaded.tolist(),
+        "stored": stored.tolist(),
+        "fills": fills,
+        "inks": {name: ink_on(fill) for name, fill in fills.items()},
+    }
+
+
+def _frames(
+    facts: dict[str, Any], x: np.ndarray, y: np.ndarray, largest: Sequence[ShuffleStep], total: Sequence[ShuffleStep],
+    sums: np.ndarray,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """One frame per stage, and one per shuffle."""
+    exponentials = total[0].given
     numbers, powers, shares = (_texts(values) for values in (x, exponentials, y))
     low, high = float(x.min()), float(x.max())
     bars = [(float(value) - low) / (high - low) * 0.9 + 0.1 for value in x]
-    frames = [
+    return [
         _frame("DRAM", facts),
         _frame("sectors", facts),
         _frame("lanes", facts, own=numbers, heights=bars, gathered=numbers),
@@ -65,16 +83,6 @@ def row_flow(
         _frame("divide", facts, own=shares, heights=_scaled(y), gathered=_texts(sums), share=1),
         _frame("result", facts, own=shares, heights=_scaled(y), gathered=_texts(sums), share=1),
     ]
-    fills = {"global": ROLES["global"], "own": ROLES["served"], "shuffle": ROLES["shuffle"]}
-    return {
-        "frames": frames,
-        "x": numbers,
-        "y": shares,
-        "loaded": loaded.tolist(),
-        "stored": stored.tolist(),
-        "fills": fills,
-        "inks": {name: ink_on(fill) for name, fill in fills.items()},
-    }
 
 
 def _texts(values: np.ndarray) -> list[str]:
