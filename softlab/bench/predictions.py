@@ -23,14 +23,12 @@ FILE = validation.RECORD.with_name("launches.json")
 LARGE = 0.2
 #: Beginning of a kernel's name, or category -> why the model misses such launches. The first that fits counts.
 _EXPLANATIONS = {
+    "automaton": "All SMs read one small table out of a cold L2. The model takes that to be slower than it is.",
+    "forces": "All SMs read one small table out of a cold L2. The model takes that to be slower than it is.",
+    "table_mix": "Loads from all over a table that L1 holds. The model takes them to be slower than they are.",
+    "scatter_add": "Atomics all over a small array meet at few units of L2. How they queue there is not known.",
+    "double_bins": "Atomics all over a small array meet at few units of L2. How they queue there is not known.",
     "scatter": "Stores that fill sectors in part. When L2 has to read the rest from DRAM is not known.",
-    "long_": "Code that fits in no instruction cache comes from L2, and how fast it comes was not measured yet.",
-    "count_one": "All lanes add to one address, and how the unit merges them is not known.",
-    "add_doubles": "Adding doubles is slow at one line. The model takes it to be slow at all of them.",
-    "count_bins_shared": "Blocks that add their bins to the same lines at the end do so while others still count.",
-    "many_passes": "Half of the blocks have nothing to do, and such a block was simulated.",
-    "julia": "The slowest SM decides. The model simulates an average one.",
-    "wide_poly": "How fast code that runs once comes is not known well enough.",
     "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
     "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",
     "cache": "L2 has two halves, and a hash that is not known decides which line lies where.",
@@ -43,7 +41,6 @@ _EXPLANATIONS = {
     "stream": "A load takes longer when DRAM is busy. How much longer depends on the mixture of loads and stores.",
     "divergence": "Paths of a branch that is rarely taken are in few of the sampled blocks.",
     "tail": "The last blocks run alone on their SMs, and the model simulates one SM for all.",
-    "blocks": "How fast blocks start and end depends on their registers and shared memory; the atlas has the threads.",
     "occupancy": "With few warps, each cycle of latency that the model has wrong counts in full.",
     "shared": "The queue in front of the load and store unit has a length that is assumed.",
     "latency": "A chain of one instruction shows each cycle that its latency is wrong.",
