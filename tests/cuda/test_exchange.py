@@ -78,6 +78,6 @@ def test_each_array_is_asked_once(call: Any, arrays: int, monkeypatch: pytest.Mo
     infos: list[Any] = []
     info_of = rows.array_info
     monkeypatch.setattr(rows, "array_info", lambda x: (infos.append(x), info_of(x))[1])
-    monkeypatch.setattr(kernel, "_on_gpu", lambda argument: False)  # Kernel.run is a public call of its own
+    monkeypatch.setattr(kernel, "is_on_gpu", lambda argument: False)  # Kernel.run is a public call of its own
     call(normal(4, 6))
     assert len(infos) == len(asked) == arrays

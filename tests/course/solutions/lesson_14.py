@@ -35,12 +35,12 @@ ANSWERS = (
     Answers(
         "14-bytes-of-a-block",
         right=(65_536,),
-        wrong=((1_048_576, "whole row"), (32_768, "Those are numbers"), (131_072, "2 bytes"), (64, "In bytes")),
+        wrong=((1_048_576, "whole row"), (32_768, "counts numbers"), (131_072, "2 bytes"), (64, "asks for bytes")),
     ),
     Answers(
         "14-packs-a-thread",
         right=(4,),
-        wrong=((32, "Those are numbers"), (16, "There are four"), (8, "how many fill 16"), (2, "whole cluster")),
+        wrong=((32, "counts numbers"), (16, "There are four"), (8, "how many fill 16"), (2, "whole cluster")),
     ),
     Answers(
         "14-who-writes-to-me",
@@ -53,7 +53,7 @@ ANSWERS = (
         wrong=(
             (unscaled, "different maxima"),
             (upside_down, "scaled *down*"),
-            (without_infinity, "-inf throughout"),
+            (without_infinity, "-inf - -inf is NaN"),
             (by_logarithms, "raises OverflowError"),
         ),
     ),
