@@ -131,7 +131,7 @@ def _figures(one: AccessFigures | None, kind: str | None = None) -> list[str]:
     """Cells of an access, with its ``kind`` in words (default: its own)."""
     if one is None:
         return ["<td></td>"] * 5
-    bad = ' class="n bad"' if one.moved >= 1.2 * one.least and one.excess > 0 else ' class="n"'
+    bad = ' class="n bad"' if one.wasteful else ' class="n"'
     used = f"{one.bytes_used / one.bytes_moved:.0%}" if one.bytes_moved else ""
     unit = "sectors" if one.space == "global" else "wavefronts"
     tip = f"{one.kind}: {one.moved} {unit} of {one.requests} requests, the least is {one.least:.0f}"

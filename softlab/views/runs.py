@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from math import prod
 
-from softlab.hardware.devices import Device
-from softlab.hardware.occupancies import occupancy
 from softlab.traces import Run, Trace
 from softlab.views.reports import Report, report_html
+from softlab.workbench.figures import occupancy_of
 
 
 def run_report(run: Run) -> Report:
     """What a run did. It has no arrays: a record does not hold their values."""
-    held = None
-    if run.registers is not None:
-        smem = run.static_smem_bytes + run.smem_bytes
-        held = occupancy(Device.named(run.arch), threads=prod(run.block), registers=run.registers, smem=smem)
     return Report(
         run.name or run.file,
         _sizes(run.grid),
@@ -29,7 +23,7 @@ def run_report(run: Run) -> Report:
         spill_bytes=run.spill_bytes,
         static_smem_bytes=run.static_smem_bytes,
         smem_bytes=run.smem_bytes,
-        occupancy=held,
+        occupancy=occupancy_of(run),
         arrays=(),
         counters=run.counters,
         by_line=run.by_line(),

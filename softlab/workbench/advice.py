@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd, prod
 
-from softlab.hardware.devices import Device
-from softlab.hardware.occupancies import occupancy
 from softlab.instruments.banks import BANK_BYTES, BANKS, WARP
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.traces import Run
-from softlab.workbench.figures import AccessFigures, access_figures
+from softlab.workbench.figures import AccessFigures, access_figures, occupancy_of
 
-#: Wavefronts or sectors per least one from which a rule speaks, and the share of the kernel's own that must be excess.
-_RATIO, _SHARE = 1.2, 0.02
+#: The share of the kernel's own wavefronts or sectors that must be excess, so that a rule speaks.
+_SHARE = 0.02
 #: How often a block loads each sector before it is told to keep it, and the share of all loaded sectors.
 _RELOADS, _RELOAD_SHARE = 4.0, 0.1
 #: Passes per atomic of a warp from which a rule speaks. 32 neighbouring elements take up to 8 sectors of global memory.
@@ -218,12 +216,8 @@ def _spills(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]:
 
 @_rule
 def _low_occupancy(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]:
-    if run.registers is None:
-        return
-    device = Device.named(run.arch)
-    smem = run.static_smem_bytes + run.smem_bytes
-    held = occupancy(device, threads=prod(run.block), registers=run.registers, smem=smem)
-    if not held.reason and held.fraction < _OCCUPANCY:
+    held = occupancy_of(run)
+    if held is not None and not held.reason and held.fraction < _OCCUPANCY:
         cures: Mapping[str, str] = {
             "threads": "use another block size",
             "blocks": "use larger blocks",
@@ -233,14 +227,14 @@ def _low_occupancy(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Adv
         what = " and ".join(cures[one] for one in held.limiters if one in cures)
         yield Advice(
             "low-occupancy", None,
-            f"an SM of the {device.name} holds {held.warps_per_sm} of {device.max_warps_per_sm} warps. "
+            f"an SM of the {held.device.name} holds {held.warps_per_sm} of {held.device.max_warps_per_sm} warps. "
             f"To hide more latency, {what}.",
             "occupancy", 1 - held.fraction,
         )  # fmt: skip
 
 
 def _is_large(one: AccessFigures, total: int) -> bool:
-    return one.least > 0 and one.moved >= _RATIO * one.least and one.excess >= _SHARE * total
+    return one.wasteful and one.excess >= _SHARE * total
 
 
 def _number(value: float) -> str:

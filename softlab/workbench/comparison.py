@@ -6,16 +6,15 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softlab.errors import Error
 from softlab.hardware.devices import Device
-from softlab.hardware.occupancies import occupancy
 from softlab.kernel.c_types import declared_types
 from softlab.traces import Run, Trace
+from softlab.workbench.figures import occupancy_of
 
 if TYPE_CHECKING:
     from softlab.timing.estimates import Estimate
@@ -172,10 +171,8 @@ def _facts(a: Run, b: Run) -> dict[str, tuple[Any, Any]]:
 
 
 def _occupancy(run: Run) -> float | None:
-    if run.registers is None:
-        return None
-    smem = run.static_smem_bytes + run.smem_bytes
-    return occupancy(Device.named(run.arch), threads=prod(run.block), registers=run.registers, smem=smem).fraction
+    held = occupancy_of(run)
+    return None if held is None else held.fraction
 
 
 def _lines(a: Run, b: Run) -> Iterator[LineComparison]:

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
+from softlab.hardware.devices import Device
+from softlab.hardware.occupancies import Occupancy, occupancy
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import SECTOR_BYTES, global_sectors
 from softlab.traces import Accesses, Run
 
 _WARP = 32
+#: Sectors or wavefronts per least one from which an access costs too much.
+_RATIO = 1.2
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,11 @@ class AccessFigures:
         return self.least / self.requests if self.requests else 0.0
 
     @property
+    def wasteful(self) -> bool:
+        """Whether it takes 1.2 times the least or more."""
+        return 0 < self.least <= self.moved / _RATIO
+
+    @property
     def excess(self) -> float:
         """Sectors or wavefronts of all blocks beyond the least."""
         return max(0.0, self.moved - self.least)
@@ -74,6 +84,14 @@ def access_figures(run: Run) -> tuple[AccessFigures, ...]:
     A line whose accesses no recorded block makes is left out: :func:`unrecorded_lines` names it.
     """
     return tuple(sorted(_figures(run), key=lambda one: (one.line, one.space, one.store)))
+
+
+def occupancy_of(run: Run) -> Occupancy | None:
+    """How many blocks of a run's kernel an SM of its architecture holds; None where its registers are not known."""
+    if run.registers is None:
+        return None
+    smem = run.static_smem_bytes + run.smem_bytes
+    return occupancy(Device.named(run.arch), threads=prod(run.block), registers=run.registers, smem=smem)
 
 
 def unrecorded_lines(run: Run) -> tuple[int, ...]:

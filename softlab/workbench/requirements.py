@@ -6,12 +6,9 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import prod
 
-from softlab.hardware.devices import Device
-from softlab.hardware.occupancies import occupancy
 from softlab.traces import COUNTERS, Run
-from softlab.workbench.figures import access_figures
+from softlab.workbench.figures import access_figures, occupancy_of
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
@@ -118,9 +115,7 @@ def _value(name: str, run: Run, microseconds: float | None) -> float:
         return float(run.spill_bytes)
     if name == "smem_bytes":
         return float(run.static_smem_bytes + run.smem_bytes)
-    if run.registers is None:
+    held = occupancy_of(run)
+    if held is None or run.registers is None:
         raise ValueError("the registers of this kernel are not known")
-    if name == "registers":
-        return float(run.registers)
-    smem = run.static_smem_bytes + run.smem_bytes
-    return occupancy(Device.named(run.arch), threads=prod(run.block), registers=run.registers, smem=smem).fraction
+    return float(run.registers) if name == "registers" else held.fraction

@@ -21,7 +21,7 @@ _START, _LOADS = 16, 8
 def per_instruction(bench: Bench, kernels: Sequence[str], parameters: Parameters) -> list[float]:
     """Cycles of the whole GPU per warp instruction, 4 per round: from launches of n and of 2n rounds.
 
-    With ``places``: the mean over so many places in memory, since L2 spreads them by their addresses.
+    With ``places``: the mean over that number of addresses, since L2 spreads lines by their address.
     """
     if places := parameters.get("places"):
         return [float(np.mean(list(_placed(bench, kernels, parameters, places))))]
