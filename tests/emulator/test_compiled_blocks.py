@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from softlab import KernelFault
-from softlab.emulator.machine import fusing, native
+from softlab.emulator.machine import fusing, looping, machine, native
 from softlab.emulator.machine.native import available, compiled_blocks, compiling
 from softlab.emulator.machine.operations import Operation
 from softlab.errors import Error
@@ -180,6 +180,46 @@ def test_many_turns_of_a_loop_are_one_call(monkeypatch: pytest.MonkeyPatch) -> N
     run, _ = results(*CASES["one warp"], "all")
     assert run.lane_instructions > 6000 * 32 * 5
     assert calls < 100
+
+
+SWAPS = """
+extern "C" __global__ void swaps(unsigned* x, const unsigned* y, int n) {
+  unsigned a = y[threadIdx.x], b = threadIdx.x, turns = n;
+  #pragma unroll 1
+  for (unsigned k = 0; k < n; ++k) { unsigned next = a; a = b; b = next; }
+  x[threadIdx.x] = a;
+  #pragma unroll 1
+  while (turns * b < 1000 + y[threadIdx.x] * 97) { b += 3; a ^= b; ++turns; }
+  x[threadIdx.x + 64] = a * turns + b;
+}
+"""
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 63, 64, 65, 201])
+def test_turns_of_a_loop_in_numpy_are_those_of_single_steps(turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registers that change places, lanes that part, and more turns than one call makes."""
+    kernel, y = Kernel(SWAPS, "swaps"), np.arange(64, dtype=np.uint32) * 7 % 31
+    runs, given = [], []
+    for most in (1, 64):
+        monkeypatch.setattr(looping, "_MOST_TURNS_IN_NUMPY", most)
+        x = np.zeros(128, np.uint32)
+        runs.append(kernel.run(1, 64, (x, y, turns), compiled="none"))
+        given.append(x)
+    assert given[0].tobytes() == given[1].tobytes()
+    np.testing.assert_array_equal(given[0][:64], np.arange(64) if turns % 2 else y)
+    assert_same(*runs)
+
+
+def test_many_turns_of_a_loop_are_one_call_in_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    original = machine._Run._execute
+    monkeypatch.setattr(
+        machine._Run, "_execute", lambda self, *given: steps.append(given[0].block.index) or original(self, *given)
+    )
+    x, y = np.ones(32, np.float32), np.arange(32, dtype=np.uint32)
+    run = Kernel(ALU, "alu").run(1, 32, (x, y, 640), compiled="none")
+    assert run.lane_instructions > 640 * 32 * 5
+    assert len(steps) <= 10 + 4
 
 
 @needs_llvm

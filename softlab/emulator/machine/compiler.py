@@ -23,7 +23,7 @@ from softlab.emulator.machine.definedness import tracked_registers
 from softlab.emulator.machine.flow import blocks_of, uses_and_definitions
 from softlab.emulator.machine.fusing import Variables
 from softlab.emulator.machine.loop_facts import LoopFacts
-from softlab.emulator.machine.looping import Loop, loop_of
+from softlab.emulator.machine.looping import Loop, NumPyLoop, Turning, is_loop
 from softlab.emulator.machine.lowering import flatten, guarded, immediate, lowered
 from softlab.emulator.machine.operations import Operation
 from softlab.emulator.machine.regions import Region, regions_of
@@ -76,7 +76,7 @@ class EmulatedProgram:
         #: ``Heat.compiles_from`` on.
         self.heat = [0.0] * len(self.blocks)
         self._compiled: list[CompiledBlock | None] = [None] * len(self.blocks)
-        self._loops: dict[int, Loop | None] = {}
+        self._loops: dict[tuple[int, bool], Turning | None] = {}
         self._facts: dict[Callable[[Image], Any], Any] = {}
 
     def fact(self, of: Callable[[Image], _Fact]) -> _Fact:
@@ -101,11 +101,13 @@ class EmulatedProgram:
         """What writes the code of a block."""
         return BlockWriter(self, block)
 
-    def loop(self, index: int) -> Loop | None:
-        """The loop that a compiled block is by itself; None for most blocks."""
-        if index not in self._loops:
-            self._loops[index] = loop_of(self.block(index))
-        return self._loops[index]
+    def loop(self, index: int, *, native: bool) -> Turning | None:
+        """The loop that a block is by itself, compiled if ``native``; None for most blocks."""
+        key = index, native
+        if key not in self._loops:
+            code = self.block(index)
+            self._loops[key] = (Loop(code) if native else NumPyLoop(code)) if is_loop(code) else None
+        return self._loops[key]
 
     @cached_property
     def regions(self) -> dict[int, Region]:

@@ -92,6 +92,10 @@ class LoopDetector:
             self._reads = self._facts.reads[index]
         return Repetition.NONE
 
+    def skip(self, steps: int) -> None:
+        """That many more steps were run, at the same block and by the same lanes."""
+        self._step += steps
+
     def _repeats_turn(self, index: int, lanes: Lanes, writes: int) -> bool:
         before = self._turns.pop(index, None)  # after a match the lanes run a turn before they are asked again
         if (

@@ -1,15 +1,16 @@
-"""Loops of one basic block without effects: many turns in one compiled call.
+"""Loops of one basic block without effects: many turns in one call.
 
-Such a block branches to itself while a predicate holds that all lanes share. A call of Python and of NumPy per turn is
-then most of the cost of few lanes. The shared values (the counter, the predicate) run first, to know the turns; then
-each lane runs them all. What observers hear, and the number of instructions, stay those of single turns.
+Such a block branches to itself while a predicate holds that all lanes share. What a turn costs beside its opcodes is
+then much of the time of few lanes. In NumPy a Python loop runs the turns. Compiled, the shared values (the counter, the
+predicate) run first, to know the turns; then each lane runs them all. What observers hear, and the number of
+instructions, stay those of single turns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction
 from softlab.emulator.machine.operations import Operation, Turns
 
 #: Turns of one call at most: an interrupt of the user, and the search for infinite loops, come in between.
-_MOST_TURNS = 4096
+_MOST_TURNS, _MOST_TURNS_IN_NUMPY = 4096, 64
 #: Lanes up to which turns run lane by lane. With more, a vector of lanes per turn is faster than a lane with its turns.
 _MOST_LANES = 1024
 _LIMIT, _MADE = "limit", "made"
@@ -40,8 +41,51 @@ class _Plan:
     results: tuple[tuple[int, Any], ...]
 
 
-class Loop:
+class Turning(Protocol):
     """A block that branches to itself and has no effects."""
+
+    #: Whether the search for infinite loops counts each turn as a step.
+    steps_are_turns: bool
+
+    def run(self, once: Callable[..., tuple], limit: int, lanes: Lanes, *values: Value) -> tuple:
+        """What the last turn writes, then what it decides and how many turns were run, 1 to ``limit``.
+
+        ``once(lanes, *values)`` runs one turn.
+        """
+
+
+class NumPyLoop:
+    """Turns as a Python loop of NumPy calls. The last one is that after which lanes part, or leave the loop."""
+
+    steps_are_turns = True
+
+    def __init__(self, code: CompiledBlock) -> None:
+        steps = code.code
+        written = dict(zip(code.writes, steps.results, strict=True))
+        carried = {a: written[r] for r, a in zip(code.reads, steps.arguments, strict=True) if r in written}
+        (condition,) = steps.decided
+        lines = [
+            f"def turns({', '.join(['limit', *steps.arguments])}):",
+            "    for made in range(1, limit + 1):",
+            *(f"        {operation.line}" for operation in steps.operations),
+            f"        if made == limit or type({condition}) is ndarray or not {condition}: break",
+            *([f"        {', '.join(carried)} = {', '.join(carried.values())}"] if carried else []),
+            f"    return {', '.join([*steps.results, f'({steps.decision}, made)'])},",
+        ]
+        namespace = {**steps.variables.namespace, "ndarray": np.ndarray}
+        exec(compile("\n".join(lines), f"{steps.title}, a loop", "exec"), namespace)
+        self._turns = namespace["turns"]
+
+    def run(self, once: Callable[..., tuple], limit: int, lanes: Lanes, *values: Value) -> tuple:
+        """As :class:`Turning` says."""
+        found: tuple = self._turns(min(limit, _MOST_TURNS_IN_NUMPY), *values)
+        return found
+
+
+class Loop:
+    """The same with all operations compiled."""
+
+    steps_are_turns = False
 
     def __init__(self, code: CompiledBlock) -> None:
         self._code = code.code
@@ -55,10 +99,7 @@ class Loop:
         self._plans: dict[tuple[bool, ...], _Plan | None] = {}
 
     def run(self, once: Callable[..., tuple], limit: int, lanes: Lanes, *values: Value) -> tuple:
-        """What the last turn writes, then what it decides and how many turns were run, 1 to ``limit``.
-
-        ``once(lanes, *values)`` runs one turn.
-        """
+        """As :class:`Turning` says."""
         plan = self._found(values) if lanes.count <= _MOST_LANES and limit > 1 else None
         if plan is None:
             *written, decision = once(lanes, *values)
@@ -131,10 +172,8 @@ class Loop:
         return native, numbers
 
 
-def loop_of(code: CompiledBlock) -> Loop | None:
-    """The loop that a block is by itself; None where it has effects or goes on elsewhere."""
+def is_loop(code: CompiledBlock) -> bool:
+    """Whether a block is a loop by itself, without effects."""
     block, steps = code.block, code.code
     branches = block.end == "branch" and block.targets == (block.index,) and len(steps.decided) == 1
-    if not branches or any(operation.native is None for operation in steps.operations):
-        return None
-    return Loop(code)
+    return branches and all(operation.native is not None for operation in steps.operations)

@@ -22,7 +22,7 @@ from softlab.emulator.machine.faults import Geometry
 from softlab.emulator.machine.fusing import Heat
 from softlab.emulator.machine.infinite_loop import LoopDetector, Repetition
 from softlab.emulator.machine.launch import Launch
-from softlab.emulator.machine.looping import Loop
+from softlab.emulator.machine.looping import Turning
 from softlab.emulator.machine.observers import listeners
 from softlab.emulator.machine.region_runs import RegionRuns
 from softlab.emulator.machine.schedule import Listeners, Schedule, Shortage
@@ -101,8 +101,8 @@ class RunningBatch:
         self.bound: list[BoundBlock | None] = [None] * len(self.program.blocks)
         #: Blocks that are compiled when they are hot, and what runs of them count towards that.
         self.warming: dict[int, Heat] = {}
-        #: Compiled blocks that may be loops by themselves.
-        self.loops: dict[int, Loop] = {}
+        #: Blocks that may be loops by themselves. One that is not compiled yet is not among them.
+        self.loops: dict[int, Turning] = {}
         events = ("arrive", "stall", "barrier", "meet", "twice", "exit", "ahead")
         self._listeners = Listeners(**{event: listeners(launch.observers, event) for event in events})
 
@@ -143,15 +143,20 @@ class RunningBatch:
                 return self._bind_fused(index, code)
             self.warming[index] = heat
         bound = self.bound[index] = code, code.bind(self.units)
+        if heat is None:
+            self._find_loop(index, native=False)
         return bound
 
     def _bind_fused(self, index: int, code: CompiledBlock) -> BoundBlock:
         bind = code.fused if self.launch.compiled == "all" else code.fused_when_hot
         bound = self.bound[index] = code, bind(self.units)
-        loop = self.program.loop(index)
+        self._find_loop(index, native=True)
+        return bound
+
+    def _find_loop(self, index: int, *, native: bool) -> None:
+        loop = self.program.loop(index, native=native)
         if loop is not None:
             self.loops[index] = loop
-        return bound
 
     def warm(self, index: int, lanes: int) -> None:
         """That many lanes run a block. Once it is hot, its compiled form takes its place."""
@@ -276,6 +281,8 @@ class _Run:
             if index in batch.loops and schedule.runs_alone:
                 most = 1 + (budget - host.steps) // length
                 decision, turns = self._execute(code, partial(batch.loops[index].run, function, most), lanes)
+                if batch.loops[index].steps_are_turns:
+                    loops.skip(turns - 1)
                 host.steps += length * (turns - 1)
                 total += length * lanes.count * (turns - 1)
                 for _ in range(turns - 1 if on_block or on_edge else 0):

@@ -49,13 +49,14 @@ def saturate(a):
 
 
 def has_nan(a) -> bool:
-    """Whether any lane is NaN: the largest of the lanes is NaN then."""
-    return bool(np.isnan(a.max()))
+    """Whether any lane is NaN."""
+    return bool(np.count_nonzero(np.isnan(a)))
 
 
 def canonical(a):
     """A float32 result, its NaN with the bits that NVIDIA GPUs give it: 0x7fffffff."""
-    return select(np.isnan(a), _NAN_F32, a) if has_nan(a) else a
+    nan = np.isnan(a)
+    return select(nan, _NAN_F32, a) if np.count_nonzero(nan) else a
 
 
 def flushing(function: Callable, wide: Callable | None) -> Callable:
