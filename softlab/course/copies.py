@@ -24,7 +24,8 @@ MANIFEST = ".softlab-course.json"
 #: Raise when the manifest changes its meaning. One of another format is not read, and so all cells count as changed.
 FORMAT = 1
 KERNELS, SOURCES = "kernels", "sources"
-_LINK = re.compile(r"\]\(\.\./([^)#\s]+)")
+#: A link of Markdown or of HTML to a file of the checkout: what stands before the file, and the file.
+_LINK = re.compile(r"(\]\(|href=\")\.\./([^)#\s\"]+)")
 _Cell = dict[str, Any]
 
 
@@ -163,7 +164,7 @@ def working_copy(notebook: Mapping[str, Any]) -> dict[str, Any]:
         if cell["cell_type"] == "code":
             fresh |= {"outputs": [], "execution_count": None}
         elif cell["cell_type"] == "markdown":
-            fresh["source"] = _LINK.sub(lambda found: f"]({_place(found[1])}", fresh["source"])
+            fresh["source"] = _LINK.sub(lambda found: f"{found[1]}{_place(found[2])}", fresh["source"])
         cells.append(fresh)
     return {**notebook, "cells": cells}
 
@@ -175,7 +176,7 @@ def _shipped(lessons: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(lessons.glob("*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         text = "\n".join(_joined(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown")
-        linked |= set(_LINK.findall(text))
+        linked |= {found[2] for found in _LINK.finditer(text)}
         yield path.name, _text(working_copy(notebook))
     from softlab.cuda.compile import kernel_folder
 

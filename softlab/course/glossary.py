@@ -1,4 +1,4 @@
-"""The words of the project, read from GLOSSARY.md, and the course's word list, which is made from them."""
+"""The words of the project, read from GLOSSARY.md. The lessons link each word of the course to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from softlab.errors import Error
 FILE = "GLOSSARY.md"
 #: "- **term, term**: definition (lesson 02, 05)", once its lines are joined.
 _ENTRY = re.compile(r"- \*\*(?P<terms>[^*]+)\*\*: (?P<definition>.+?)(?: \(lesson (?P<lessons>\d\d(?:, \d\d)*)\))?")
-_HEADING = "| word | what it is | lesson |\n|---|---|---|"
 
 
 @dataclass(frozen=True)
@@ -78,13 +77,3 @@ def word(term: str) -> Word:
             return found
     known = ", ".join(term for found in words() for term in found.terms)
     raise ValueError(f"no word {term!r} in {FILE}; there are {known}")
-
-
-def word_list() -> str:
-    """The words that a lesson explains, as a Markdown table. It is at the end of the first notebook."""
-    rows = [
-        f"| {', '.join(word.terms)} | {word.definition} | {', '.join(word.lessons)} |"
-        for word in words()
-        if word.lessons
-    ]
-    return "\n".join([_HEADING, *rows])

@@ -40,7 +40,7 @@ class DispatchExplorer(Explorer):
     Traits: ``rows``, ``cols`` (the shape of x), ``axis`` ("last" or "first"), ``dtype``, ``op``, ``device``: the call.
     ``kernel``, ``pack``, ``block``: a choice of your own, or "as planned". ``summary``: kernel, pack_size, block_size,
     grid, waves, steps (questions), planned (the kernel without your choices), rows and cols (that the kernel sees),
-    recorded (share of a device copy, or None), note; ``note``: why your choices cannot be had, "" where they can.
+    recorded (share of a device copy, or None), note; ``note``: why your choices are not possible, "" where they are.
     """
 
     lesson = "09"
@@ -114,7 +114,7 @@ class DispatchExplorer(Explorer):
             try:
                 made = self._forced(*shape)
             except PlanError as error:
-                self.note = f"{self._own_choice()} cannot be had: {error} Shown is the plan."
+                self.note = f"Not possible: {self._own_choice()}. {error} The picture shows the plan."
         self.plan = made
         steps = [*self._axis_steps(shape), *made.steps]
         call = (
@@ -145,7 +145,7 @@ class DispatchExplorer(Explorer):
 
     def _own_choice(self) -> str:
         asked = ((self.kernel, "{}"), (self.pack, "packs of {}"), (self.block, "blocks of {}"))
-        return ", ".join(words.format(value) for value, words in asked if value != AUTO).capitalize()
+        return ", ".join(words.format(value) for value, words in asked if value != AUTO)
 
     def _forced(self, rows: int, cols: int) -> Plan:
         return forced(

@@ -100,15 +100,16 @@ def _fusing_recorded(problem: FusionCase) -> tuple[dict[str, float], int]:
     return dict(zip(some["way"].tolist(), some["microseconds"].tolist(), strict=True)), cols
 
 
-def copy_picture(warps: int) -> str:
-    """The picture of a copy's bandwidth against the warps that an SM holds."""
+def copy_picture(warps: int | None) -> str:
+    """The picture of a copy's bandwidth against the warps that an SM holds. warps: None for a kernel on another GPU."""
     curves = {f"{size} bytes per thread": _lists(*estimated.copies(size)) for size in (16, 4)}
     recorded = atlas.load(estimated.DEVICE)
     in_flight, rate = recorded.series("bandwidth.DRAM.copy")
     points = ((in_flight / _IN_FLIGHT).tolist(), (rate * recorded.clocks["SM"] / 1000).tolist())
     notes = [
         f"Estimated: blocks of 128 threads, one access per thread, {_MIB} MiB; {estimated.stamp()}.",
-        f"Recorded: a copy with as many bytes in flight, on {recorded.device}, {recorded.date}.",
+        f"Recorded: a copy with as many bytes in flight, on {recorded.device}, {recorded.date}."
+        + (f" Choose {estimated.DEVICE} to see your kernel here." if warps is None else ""),
     ]
     title = f"How the number of warps changes the time: a copy on an {estimated.DEVICE}"
     return copy_curves(curves, points, warps, title=title, notes=notes)

@@ -110,6 +110,7 @@ class OccupancyExplorer(Explorer):
         better = f" Most threads on an SM: blocks of {best}." if best else ""
         first, *more = occupancy_sentences(held)
         self.message.value = tables.lines([first + better, *more])
-        # The curve is that of an H200: on another GPU the same number of warps changes the time differently.
-        worth = copy_picture(held.warps_per_sm) if self.device == DEVICE and held.warps_per_sm else ""
+        # The curve is that of an H200: on another GPU the same number of warps changes the time differently. It stays
+        # there without the kernel's line, so that the height does not jump.
+        worth = copy_picture(held.warps_per_sm if self.device == DEVICE else None)
         self.picture.value = limiter_bars(held) + warp_slots(held) + block_size_bars(table, held, best) + worth

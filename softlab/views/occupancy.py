@@ -13,7 +13,7 @@ from softlab.views.style import ROLES, SERIES, layout, stamped
 from softlab.views.tables import RESOURCES, limits, shown
 
 _BAR, _LEFT, _RIGHT = 24, 130, 330
-_SLOT, _SLOTS_PER_LINE = 24, 32
+_SLOT, _SLOTS_PER_LINE, _MOST_SLOTS = 24, 32, 64
 
 
 def occupancy_sentences(held: Occupancy) -> list[str]:
@@ -91,7 +91,8 @@ def warp_slots(held: Occupancy) -> str:
         if taken:
             ink = "#fff" if block % 2 == 0 else "#000"
             parts.append(svg.text(x + _SLOT / 2 - 1, y + 15, block, anchor="middle", fill=ink, size=10))
-    height = 24 + -(-slots // _SLOTS_PER_LINE) * _SLOT
+    # As high for every GPU: the pictures below stay where they are when another one is chosen.
+    height = 24 + -(-_MOST_SLOTS // _SLOTS_PER_LINE) * _SLOT
     return svg.drawing(height, parts, title=f"{held.warps_per_sm} of {slots} warp slots taken")
 
 

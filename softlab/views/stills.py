@@ -47,19 +47,20 @@ class Part:
     height: float
 
 
-def still(parts: Iterable[Part], *, title: str, state: Mapping[str, Any] | None = None) -> str:
+def still(parts: Iterable[Part], *, title: str, state: Mapping[str, Any] | None = None, note: str = NOTE) -> str:
     """The parts one below the other, under the title and the values of the controls.
 
     Arguments:
         parts: as the functions of this module and of ``softlab.views.still_diagrams`` make them.
         title: for screen readers, and the first line.
         state: control -> value; long values are left out.
+        note: the last line.
     """
     values = ", ".join(f"{name} {_shown(value)}" for name, value in (state or {}).items() if _shown(value))
     head = [_text(0, 14, title, size=13, bold=True)]
     head += [_text(0, 14 + _LINE * (k + 1), line, fill=FAINT) for k, line in enumerate(textwrap.wrap(values, _MOST))]
     found = [Part("".join(head), 0, _LINE * len(head)), *parts]
-    found.append(Part(_text(0, 11, NOTE, fill=FAINT, size=11), 0, _LINE))
+    found.append(Part(_text(0, 11, note, fill=FAINT, size=11), 0, _LINE))
     body, y, width = [], float(_EDGE), float(svg.WIDTH)
     for part, before in zip(found, [None, *found], strict=False):
         if part.body and part != before:

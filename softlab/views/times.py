@@ -99,13 +99,13 @@ def _recorded_points(recorded: Curve, most: float, x: _Scale, y: _Scale) -> list
 
 
 def copy_curves(
-    estimated: Mapping[str, Curve], recorded: Curve, warps: int, *, title: str, notes: Sequence[str]
+    estimated: Mapping[str, Curve], recorded: Curve, warps: int | None, *, title: str, notes: Sequence[str]
 ) -> str:
     """SVG: the bandwidth of a copy against the warps that an SM holds, as curves and, recorded, as points.
 
     Arguments:
         estimated: words -> warps per SM and 10^9 bytes per second. recorded: the same, of a GPU.
-        warps: those of the kernel that is shown, as an upright line.
+        warps: those of the kernel that is shown, as an upright line; None: no line.
     """
     top = max(max(values) for _, values in (*estimated.values(), recorded))
     most = max(max(at) for at, _ in estimated.values())
@@ -125,11 +125,12 @@ def copy_curves(
         )
         parts.append(svg.text(_EDGE + _WIDE + 8, y(values[-1]) + 4, words, size=11))
     parts += _recorded_points(recorded, most, x, y)
-    here = x(min(warps, most))
-    parts += [
-        svg.line(here, 28, here, 34 + _TALL, stroke=svg.INK, width=2),
-        svg.text(here, 26, f"yours: {warps}", anchor="middle" if here > 120 else "start", bold=True, size=11),
-    ]
+    if warps is not None:
+        here = x(min(warps, most))
+        parts += [
+            svg.line(here, 28, here, 34 + _TALL, stroke=svg.INK, width=2),
+            svg.text(here, 26, f"yours: {warps}", anchor="middle" if here > 120 else "start", bold=True, size=11),
+        ]
     bottom = 34 + _TALL + 38.0
     for note in notes:
         parts.append(svg.text(0, bottom + 10, note, fill=svg.FAINT, size=11))

@@ -82,6 +82,8 @@ def test_the_file_browser_shows_the_lessons_and_what_they_link_to(server, notebo
     cut = """() => [...document.querySelectorAll('.jp-DirListing-itemText')]
         .filter(name => name.scrollWidth > name.clientWidth).map(name => name.innerText)"""
     notebook.page.wait_for_function(f"() => ({cut})().length === 0", timeout=10_000)
+    notebook.page.set_viewport_size({"width": 900, "height": 800})
+    assert notebook.page.evaluate(cut) == [], "where there is less room a name takes two lines"
     listed = notebook.page.evaluate(
         """async () => (await jupyterapp.serviceManager.contents.get('')).content.map(entry => entry.name)"""
     )
@@ -172,4 +174,7 @@ def test_a_word_is_explained_by_hovering_and_by_key(server, notebook):
             break
         notebook.page.keyboard.press("Tab")
     assert "runs on the GPU" in word.evaluate(after)
+    word.click()
+    page = notebook.page.locator(".jp-MarkdownViewer h2", has_text="The hardware")
+    expect(page).to_be_visible(timeout=20_000)  # the glossary, as a page and not as its source
     assert notebook.console == []

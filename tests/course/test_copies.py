@@ -60,7 +60,7 @@ def copies_links(path: Path) -> list[str]:
     text = path.read_text()
     if path.suffix == ".ipynb":
         text = "\n".join(c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "markdown")
-    return [target for target in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in target]
+    return [target for target in re.findall(r"(?:\]\(|href=\")([^)#\s\"]+)", text) if "://" not in target]
 
 
 def test_the_folder_has_no_solution_test_or_git_file(course):

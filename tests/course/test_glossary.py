@@ -1,4 +1,4 @@
-"""GLOSSARY.md as data, and the course's word list that is made from it."""
+"""GLOSSARY.md as data, and the words of the lessons that lead to it."""
 
 from __future__ import annotations
 
@@ -55,18 +55,6 @@ def test_an_entry():
 def test_a_damaged_glossary_is_an_error(text, problem):
     with pytest.raises(ValueError, match=problem):
         glossary.parsed(text)
-
-
-def test_the_word_list_of_the_first_notebook_is_made_from_the_glossary():
-    """`python -m tests.tools.notebooks words` writes it."""
-    path = notebooks.NOTEBOOKS / "00-start-here.ipynb"
-    lists = [
-        cell.source
-        for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "markdown" and cell.source.startswith(notebooks.WORD_LIST)
-    ]
-    assert [notebooks.with_word_list(text) for text in lists] == lists
-    assert lists[0].count("\n|") == 2 + sum(bool(word.lessons) for word in glossary.words())
 
 
 LESSONS = sorted(notebooks.NOTEBOOKS.glob("*.ipynb"))

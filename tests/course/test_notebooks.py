@@ -74,6 +74,8 @@ def test_each_explorer_is_stored_with_a_picture_of_its_own_state(number):
         said = {"True": "yes", "False": "no"}
         named = {f"{name} {said.get(value, value.strip(chr(39)))}" for name, value in state if value != "''"}
         assert named <= words, data["text/plain"]
+    charts = [data for data in shown if "application/vnd.plotly.v1+json" in data]
+    assert [data["text/plain"] for data in charts if "image/svg+xml" not in data] == []
 
 
 @pytest.mark.parametrize("number", LESSONS)

@@ -16,6 +16,7 @@ from softlab.errors import CompileError
 from softlab.explorers import BankExplorer, PlanExplorer, Prediction, show
 from softlab.plans import Plan
 from softlab.traces import COUNTERS, Accesses, InstructionCounters, Run, Trace
+from softlab.views import grouped_bars
 
 SOURCE = "first line\nwrite(pack);\nread(word);\n"
 
@@ -294,6 +295,12 @@ def test_a_figure_is_shown_without_a_copy_of_plotly(monkeypatch):
     assert data["text/plain"] == "bars"
     assert data["application/vnd.plotly.v1+json"]["data"][0]["type"] == "bar"
     assert how == {"raw": True, "metadata": {}}
+
+
+def test_a_chart_has_a_still_picture_for_pages_without_plotly(monkeypatch):
+    bars = grouped_bars((1, 2), {"one": [3, 4]}, title="Speed", x="columns", y="percent", stamp="recorded")
+    ((data, _),) = shown_by(monkeypatch, bars)
+    assert {"Speed", "columns", "recorded"} <= set(re.findall(r">([^<>]+)</text>", data["image/svg+xml"]))
 
 
 def test_a_diagram_is_shown_as_a_widget(monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import softlab
@@ -92,9 +94,20 @@ def test_a_short_text_stands_for_the_widget(explorer):
     assert repr(explorer) == "OccupancyExplorer(device='H200', registers=32, smem=0, threads=256)"
 
 
-def test_what_the_warps_are_worth_is_said_of_an_h200_alone():
+def test_what_the_warps_are_worth_is_said_of_an_h200_alone_and_the_height_stays():
+    def height() -> float:
+        found = re.findall(r'viewBox="0 0 860 ([\d.]+)"', explorer.picture.value)
+        assert len(found) == 4
+        return sum(map(float, found))
+
     explorer = OccupancyExplorer(threads=256, registers=32)
+    before = height()
     assert "yours: 64" in explorer.picture.value
-    assert "How the number of warps changes the time" in explorer.picture.value
-    explorer.device = "A100"
-    assert "How the number of warps changes the time" not in explorer.picture.value
+    explorer.registers, explorer.threads = 255, 1024  # no block fits
+    assert "yours: 0" in explorer.picture.value
+    assert height() == before
+    for device in ("A100", "T4"):
+        explorer.device = device
+        assert "yours: " not in explorer.picture.value.partition("How the number of warps")[2]
+        assert "Choose H200 to see your kernel here." in explorer.picture.value
+        assert height() == before

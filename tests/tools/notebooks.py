@@ -3,7 +3,7 @@
     python -m tests.tools.notebooks write [paths]   execute and store         (make notebooks)
     python -m tests.tools.notebooks check [paths]   execute and compare       (make check-notebooks)
     python -m tests.tools.notebooks lint [paths]    look only, execute nothing (part of make test)
-    python -m tests.tools.notebooks words [paths]   write the word list and the links of words, execute nothing
+    python -m tests.tools.notebooks words [paths]   write the links of words, execute nothing
 
 Without paths: every notebook of the course. What would differ from run to run (widget ids, timing, the interpreter's
 version), and the estimated times of %%cuda, which change with the model, are taken out or made constant;
@@ -27,7 +27,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlab.magics import ESTIMATE
-from tests.tools.word_links import WORD_LIST, with_word_links
+from tests.tools.word_links import with_word_links
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 MODEL_ID = "0" * 32
@@ -164,21 +164,10 @@ def check(path: Path) -> list[str]:
     return [line if len(line) <= 200 else line[:200] + " ..." for line in difference]
 
 
-def with_word_list(text: str) -> str:
-    """A Markdown cell with the course's word list instead of its table."""
-    from softlab.course.glossary import word_list
-
-    before, _, _ = text.partition("\n|")
-    return f"{before}\n{word_list()}"
-
-
 def words(path: Path) -> list[str]:
-    """Write the links of words, and the word list into the notebook that has one."""
+    """Write the links of words."""
     stored = path.read_text(encoding="utf-8")
     notebook = read(stored)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith(WORD_LIST):
-            cell.source = with_word_list(cell.source)
     with_word_links(notebook)
     if text_of(notebook) != stored:
         path.write_text(text_of(notebook), encoding="utf-8")

@@ -1,7 +1,7 @@
 """Words of the glossary as links where they first stand in a lesson: hovering shows what they mean.
 
 A link has the definition as its title. Without a mouse it is reached by the Tab key, and JupyterLab shows the title
-then, too (``softlab/app/jupyter/labextensions``). It leads to the word list of the course.
+then, too (``softlab/app/jupyter/labextensions``). It leads to the glossary.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from nbformat import NotebookNode
 
 from softlab.course.glossary import Word, words
 
-TARGET = "00-start-here.ipynb#Words-of-this-course"
-WORD_LIST = "## Words of this course"
+TARGET = "../GLOSSARY.md"
 _LINKED = re.compile(r'<a class="softlab-word"[^>]*>(.*?)</a>', re.DOTALL)
 #: What is no prose: code, formulas, links, pictures, HTML, headings, addresses.
 _PROTECTED = re.compile(
@@ -27,11 +26,11 @@ _PROTECTED = re.compile(
 def with_word_links(notebook: NotebookNode) -> None:
     """Link each word that a lesson of the course explains, once, where it first stands in the prose of this one.
 
-    The first cell (title, objectives) and the word list stay as they are.
+    The first cell (title, objectives) stays as it is.
     """
     left = [word for word in words() if word.lessons]
     for cell in notebook.cells[1:]:
-        if cell.cell_type == "markdown" and not cell.source.startswith(WORD_LIST):
+        if cell.cell_type == "markdown":
             cell.source, left = linked(_LINKED.sub(r"\1", cell.source), left)
 
 

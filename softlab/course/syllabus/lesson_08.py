@@ -43,7 +43,7 @@ LESSON = Lesson(
     minutes=20,
     objectives=(
         "apply the reference's rule for the block size, and write it",
-        "say where its answer turns over the row length, and why there are notches",
+        "say at which row lengths its answer changes, and why there are notches",
         "judge the rule by recorded speeds: where it is right and what it does not compare",
     ),
     exercises=(

@@ -90,7 +90,7 @@ LESSON = Lesson(
     title="Measuring honestly",
     minutes=40,
     objectives=(
-        "turn a time into a speed, and hold it against a ceiling that was measured",
+        "turn a time into a speed, and compare it with a ceiling that was measured",
         "choose a stopwatch that times the kernel, and not the host, the launch or the cache",
         "say how a benchmark can be made to show anything, and ask the questions that stop it",
         "write a kernel whose reads the compiler cannot remove",

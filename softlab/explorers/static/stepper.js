@@ -23,15 +23,18 @@ function codePane(title, rows, numbers) {
   return { box, list, at: -1 };
 }
 
-function markLine(pane, index) {
-  if (pane.at >= 0) pane.list.children[pane.at]?.classList.remove("softlab-now");
-  pane.at = index;
-  const row = pane.list.children[index];
-  if (!row) return;
-  row.classList.add("softlab-now");
-  const top = row.offsetTop, height = pane.list.clientHeight;  // the list is the parent that offsets count from
-  if (top < pane.list.scrollTop + 20 || top > pane.list.scrollTop + height - 40) {
-    pane.list.scrollTop = top - height / 2;
+// Mark a line in each pane. All places are asked for before anything changes: then the page is laid out once.
+function markLines(marks) {
+  const found = marks.filter(([pane, index]) => pane.at !== index || !pane.placed).map(([pane, index]) => {
+    const row = pane.list.children[index], { scrollTop, clientHeight } = pane.list;
+    return { pane, index, row, top: row?.offsetTop, scrollTop, height: clientHeight };  // counted from the list
+  });
+  for (const { pane, index, row, top, scrollTop, height } of found) {
+    pane.list.children[pane.at]?.classList.remove("softlab-now");
+    pane.at = index;
+    pane.placed = height > 0;  // without a height it is not in the page yet
+    row?.classList.add("softlab-now");
+    if (row && (top < scrollTop + 20 || top > scrollTop + height - 40)) pane.list.scrollTop = top - height / 2;
   }
 }
 
@@ -231,14 +234,19 @@ function render({ model, el }) {
   const drawStep = () => {
     const state = model.get("state");
     if (state.step === undefined) return;
-    markLine(source, state.line - 1);
-    markLine(ptx, state.instruction);
+    markLines([[source, state.line - 1], [ptx, state.instruction]]);
     svg.querySelector("[tabindex='0']")?.setAttribute("tabindex", -1);
     const y = memory.draw(model.get("shared"), registers.draw(state));
     svg.querySelector(".softlab-cell")?.setAttribute("tabindex", 0);
     resize(svg, LABEL + 32 * CELL + 2, y + 4);
     note.textContent = state.sentence;
     mark();
+  };
+  // A step changes `state` and `shared` in one message: draw once.
+  let due = false;
+  const drawSoon = () => {
+    if (!due) queueMicrotask(() => { due = false; drawStep(); });
+    due = true;
   };
   const drawChain = () => {
     const chain = model.get("chain");
@@ -260,8 +268,8 @@ function render({ model, el }) {
     else cell.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   }, () => model.send({ ask: [] }));
   model.on("change:code", () => { drawCode(); drawStep(); });
-  model.on("change:state", drawStep);
-  model.on("change:shared", drawStep);
+  model.on("change:state", drawSoon);
+  model.on("change:shared", drawSoon);
   model.on("change:chain", drawChain);
   model.on("change:chosen", mark);
   drawCode();

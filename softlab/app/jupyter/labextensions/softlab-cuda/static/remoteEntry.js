@@ -30,9 +30,9 @@
       font-size: 13px;
       line-height: 18px;
     }`;
-  // The file browser shows the lessons' names whole, where the page has room for that.
+  // The file browser shows the lessons' names whole: on one line where the page has room for that, else on two.
   const NAMES = `
-    .jp-DirListing-itemText { font-size: 12px; }
+    .jp-DirListing-itemText { font-size: 12px; line-height: 1.2; white-space: normal; overflow-wrap: anywhere; }
     @media (min-width: 1200px) {
       #jp-left-stack { min-width: 310px !important; }
     }`;
@@ -98,6 +98,8 @@
           document.head.append(style);
           // The panels have been measured without the style: measure those around the file browser again.
           app.restored?.then(() => [...(app.shell.widgets?.('left') ?? [])][0]?.parent?.fit());
+          // The kernels' pages and the glossary are there to be read: a click opens them as pages, not as their source.
+          app.restored?.then(() => app.docRegistry?.setDefaultWidgetFactory('markdown', 'Markdown Preview'));
           tracker?.forEach(followNotebook);
           tracker?.widgetAdded.connect((_, panel) => followNotebook(panel));
         }
