@@ -23,7 +23,7 @@ from softlab.instruments.cluster_shadow import ClusterShadow
 from softlab.instruments.early_arrivals import EarlyArrivals
 from softlab.instruments.hazards import Hazards, SharedAccess
 from softlab.instruments.mbarrier_words import MbarrierWords
-from softlab.instruments.other_accesses import OtherAccesses
+from softlab.instruments.other_accesses import OWN, REMOTE, OtherAccesses
 from softlab.instruments.remote_accesses import COPY, IN_FLIGHT, Accessors, RemoteAccesses
 from softlab.instruments.source_names import shared_symbol
 
@@ -174,12 +174,12 @@ class ClusterHazards(Hazards):
         strong = self.is_strong(site)
         self._check_remote_order(access, who, strong)
         twice = shadow.record_remote(access.row, access.word, who, store=site.store, strong=strong)
-        if twice.any() and not site.operation:
+        if twice.any() and not strong:
             clash = twice & self.differs_from_winner(access, values)
             if clash.any():
                 text = "writes another value than a second thread does in the same instruction to the same word"
                 fault = self.fault("race", f"the thread {text} of another block", access, clash)
-                self.report(self._named(fault, access, who, clash, (True,)), clash)
+                self.report(self._named(fault, access, who, clash, True, REMOTE), clash)
         self.record_last(site, who, access.row, access.lanes.full_extent(access.address))
         if strong:
             self._synchronise_remote(access, who)
@@ -205,22 +205,22 @@ class ClusterHazards(Hazards):
             ), early)  # fmt: skip
         found = shadow.remote_conflict(access.row, access.word, who, store=site.store, strong=strong)
         if found is not None:
-            clash, wrote = found
+            clash, wrote, inside = found
             self.report(self._named(self.fault(
                 "race",
                 f"the thread {verb} a word of the shared memory of another block that others "
                 f"{'wrote' if wrote else 'read'} with nothing that orders the two. {_FIX_CLUSTER}",
                 access, clash,
-            ), access, who, clash, (wrote,)), clash)  # fmt: skip
+            ), access, who, clash, wrote, OWN if inside else REMOTE), clash)  # fmt: skip
 
     def _named(
-        self, fault: KernelFault, access: SharedAccess, who: Accessors, clash: np.ndarray, kinds: Sequence[bool]
+        self, fault: KernelFault, access: SharedAccess, who: Accessors, clash: np.ndarray, wrote: bool, side: str
     ) -> KernelFault:
-        """A race of remote accesses with the place of the other one."""
+        """A race of a remote access with the place of the other one."""
         lane = int(clash.argmax())
         me = int(who.row[lane]), int(who.thread[lane])
         words, itemsize = access.word[lane], access.site.dtype.itemsize
-        return self._others().name(fault, int(access.row[lane]), words, kinds, me, itemsize)
+        return self._others().name(fault, int(access.row[lane]), words, (wrote,), me, itemsize, (side,))
 
     def _others(self) -> OtherAccesses:
         return OtherAccesses(self.watched, self.shadow, self._copies)
@@ -230,7 +230,7 @@ class ClusterHazards(Hazards):
         shadow = self.shadow
         if access.site.instruction.has("release", "acq_rel"):
             shadow.fence(who.row, who.thread)
-        if self.reads(access.site):
+        if self.acquires(access.site):
             shadow.acquire_from(access.row, access.word, who.row, who.thread)
         if access.site.store:
             shadow.release_to(access.row, access.word, who.row, who.thread)
@@ -471,7 +471,7 @@ class ClusterHazards(Hazards):
         fault = self.fault("race", sentence, access, clash)
         words, me = access.word[lane], (int(access.row[lane]), int(access.thread[lane]))
         others, itemsize = self._others(), access.site.dtype.itemsize
-        return others.name(fault, int(access.row[lane]), words, (wrote,), me, itemsize)
+        return others.name(fault, int(access.row[lane]), words, (wrote,), me, itemsize, (REMOTE,))
 
     def _source(self, stamp: int, row: int) -> str:
         """Who made a remote access to a word of this row, for a message."""
@@ -481,4 +481,5 @@ class ClusterHazards(Hazards):
         rank, thread = source
         start = row - row % self.cluster_size
         geometry = self.watched.geometry
-        return f"thread {geometry.thread(thread)} of block {geometry.block_index(start + rank)}"
+        of_block = f"of block {geometry.block_index(start + rank)}"
+        return f"threads {of_block}" if thread is None else f"thread {geometry.thread(thread)} {of_block}"

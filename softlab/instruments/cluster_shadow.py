@@ -6,7 +6,7 @@ import numpy as np
 from typing_extensions import override
 
 from softlab.emulator.lanes import WARP
-from softlab.instruments.remote_accesses import Accessors, RemoteAccesses
+from softlab.instruments.remote_accesses import Accessors, Order, RemoteAccesses
 from softlab.instruments.shadow import ATOMIC, CODE_BITS, LANE_MASK, WHO_MASK, Shadow
 
 
@@ -119,22 +119,24 @@ class ClusterShadow(Shadow):
 
     def remote_conflict(
         self, owner: np.ndarray, word: np.ndarray, who: Accessors, *, store: bool, strong: bool
-    ) -> tuple[np.ndarray, bool] | None:
-        """Threads of other blocks access words: (which clash, whether with a write); None if none does."""
+    ) -> tuple[np.ndarray, bool, bool] | None:
+        """Threads of other blocks access words: (which clash, whether with a write, with whom); None if none does.
+
+        With whom: True where the first of them clashes with a thread of the accessed block, else with a remote access.
+        """
         remote = self.track_remote()
-        acquired = self.acquired(who.row, who.thread)
+        order = self._own(who)
         for inner, outer, wrote in ((self._written, remote.written, True), (self._read, remote.read, False)):
             if not wrote and not store:
                 break
             stamp = inner[owner[:, None], word]
-            found = (stamp > 0) & (stamp >> CODE_BITS >= acquired[:, None])
+            found = (stamp > 0) & (stamp >> CODE_BITS >= order.acquired[:, None])
             if strong:
                 found &= stamp & ATOMIC == 0
-            clash = found.any(axis=1) | remote.unordered_with_block(
-                outer, owner, word, who, acquired, *self._own(who), strong
-            )
+            inside = found.any(axis=1)
+            clash = inside | remote.unordered_with_block(outer, owner, word, who, order, strong)
             if clash.any():
-                return clash, wrote
+                return clash, wrote, bool(inside[clash.argmax()])
         return None
 
     def record_remote(
@@ -144,20 +146,19 @@ class ClusterShadow(Shadow):
         remote = self.track_remote()
         if not store:
             if not strong:
-                acquired = self.acquired(who.row, who.thread)
-                remote.record_read(owner, word, self._time, who, acquired, *self._own(who))
+                remote.record_read(owner, word, self._time, who, self._own(who))
             return np.zeros(len(owner), bool)
         stamp = remote.stamp(self._time, who, strong)
         remote.written[owner[:, None], word] = stamp
         return np.asarray((remote.written[owner[:, None], word] != stamp).any(axis=1))
 
-    def _own(self, who: Accessors) -> tuple[np.ndarray, np.ndarray]:
-        """Times of the last barrier of each thread's block and of the last synchronisation of its warp."""
+    def _own(self, who: Accessors) -> Order:
+        """What orders the threads with earlier ones: what they acquired, and barriers of their blocks and warps."""
         warp = who.thread // WARP
         barrier = self._barrier[who.row]
         if self._met is not None:
             barrier = np.maximum(barrier, self._met[who.row, warp].max(axis=1))
-        return barrier, self._synced[who.row, warp]
+        return Order(self.acquired(who.row, who.thread), barrier, self._synced[who.row, warp], self._syncs)
 
     @property
     def time(self) -> int:

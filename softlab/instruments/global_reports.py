@@ -49,10 +49,10 @@ class GlobalReports:
         self._report(access, clash, what, "error")
 
     def two_lanes(self, access: GlobalAccess, lost: np.ndarray, winner: np.ndarray) -> None:
-        """Several lanes write one cell in one instruction."""
+        """Several lanes write one cell in one instruction: a race, unless atomics or relaxed stores do."""
         lane = access.stamps.lane[lost]
         clash = Clash(lost, access.stamps.stamp[lost] - lane + winner)
-        if access.site.operation:
+        if access.site.operation or access.site.instruction.has("relaxed", "release", "mmio"):
             if access.stamps.flags & IN_BLOCK:
                 apart = lane // self._batch.threads != winner // self._batch.threads
                 self._report(access, clash.where(apart), "wrote", "error")

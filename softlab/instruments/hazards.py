@@ -121,7 +121,7 @@ class Hazards(Observer):
         elif not strong:
             shadow.read(access.row, access.word, access.thread)
         if strong:
-            self._synchronise(access, reads)
+            self._synchronise(access)
 
     def _alone(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an access that no other one since the last barrier concerns, by its pattern; False for any other."""
@@ -177,12 +177,12 @@ class Hazards(Observer):
             fault = self.fault("race", f"{text}. {_FIX}", access, benign)
             self.report(self._with_other(fault, access, benign, wrote=True), benign, "warning")
 
-    def _synchronise(self, access: SharedAccess, reads: bool) -> None:
+    def _synchronise(self, access: SharedAccess) -> None:
         """Pass on what the threads of a strong access know."""
         shadow = self.shadow
         if access.site.instruction.has("release", "acq_rel"):
             shadow.fence(access.row, access.thread)
-        if reads:
+        if self.acquires(access.site):
             shadow.acquire(access.row, access.word, access.thread)
         if access.site.store:
             shadow.release(access.row, access.word, access.thread)
@@ -206,6 +206,11 @@ class Hazards(Observer):
     def reads(site: Site) -> bool:
         """Whether an access reads."""
         return not site.store or bool(site.operation and not site.operation.startswith("exch"))
+
+    @staticmethod
+    def acquires(site: Site) -> bool:
+        """Whether a strong access learns what others published. Exchanges do, even if nobody uses what they read."""
+        return not site.store or bool(site.operation)
 
     def words_at(self, site: Site, address: np.ndarray) -> np.ndarray:
         """The words that each lane accesses, (lanes, words per lane)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from softlab.instruments.cluster_shadow import ClusterShadow
 from softlab.instruments.remote_accesses import COPY, RemoteAccesses
 from softlab.instruments.shadow import CODE_BITS
 from softlab.instruments.source_names import shared_symbol
+
+#: Whose access it is: that of a thread of the accessed block, or that of another block's thread or of a copy.
+OWN, REMOTE = "own", "remote"
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,23 @@ class OtherAccesses:
         self._copies = copies
 
     def name(
-        self, fault: KernelFault, row: int, words: np.ndarray, kinds: Iterable[bool], me: tuple[int, int], itemsize: int
+        self,
+        fault: KernelFault,
+        row: int,
+        words: np.ndarray,
+        kinds: Iterable[bool],
+        me: tuple[int, int],
+        itemsize: int,
+        sides: Collection[str] = (OWN, REMOTE),
     ) -> KernelFault:
         """The fault with the place of the other access: the last one to these words of the block in ``row``.
 
-        ``kinds``: whether writes and reads are asked for (True, False). ``me``: (row, thread) of the fault.
+        ``kinds``: whether writes and reads are asked for (True, False). ``me``: (row, thread) of the fault. ``sides``:
+        whose accesses are asked for: those of the block's own threads, and remote ones.
         """
         if fault.kind != "race":
             return fault
-        found = [other for wrote in kinds for other in self._found(wrote, row, words)]
+        found = [other for wrote in kinds for side, other in self._found(wrote, row, words) if side in sides]
         found = [other for other in found if other.of_copy or (other.row, other.thread) != me]
         image, geometry = self._batch.program.image, self._batch.geometry
         if fault.address is not None:
@@ -69,13 +80,13 @@ class OtherAccesses:
             fault.other_thread = geometry.thread(last.thread)
         return fault
 
-    def _found(self, wrote: bool, row: int, words: np.ndarray) -> Iterable[_Other]:
+    def _found(self, wrote: bool, row: int, words: np.ndarray) -> Iterable[tuple[str, _Other]]:
         shadow, instructions = self._shadow, self._batch.program.image.instructions
         stamps = shadow.stamps(wrote)
         own = 0 if shadow.alike else row
         if (stamp := int(stamps[own, words].max())) > 0:
             thread, index = shadow.earlier(wrote, own, words, -1)
-            yield _Other(stamp >> CODE_BITS, None if index is None else instructions[index], row, thread)
+            yield OWN, _Other(stamp >> CODE_BITS, None if index is None else instructions[index], row, thread)
         if shadow.remote is None:
             return
         remote = (shadow.remote.written if wrote else shadow.remote.read)[row, words]
@@ -87,15 +98,15 @@ class OtherAccesses:
             copy = self._copy(wrote, row, int(words[int(remote.argmax())]))
             if copy is not None:
                 other_row, thread = divmod(int(copy[1]), self._batch.threads)
-                yield _Other(time, copy[0].site.instruction, other_row, thread, of_copy=True)
+                yield REMOTE, _Other(time, copy[0].site.instruction, other_row, thread, of_copy=True)
             return
         index = shadow.instruction_at(time)
         instruction = None if index is None else instructions[index]
         if isinstance(source, int):  # several threads
-            yield _Other(time, instruction, None, None)
+            yield REMOTE, _Other(time, instruction, None, None)
             return
         size = self._batch.geometry.blocks_per_cluster
-        yield _Other(time, instruction, row - row % size + source[0], source[1])
+        yield REMOTE, _Other(time, instruction, row - row % size + source[0], source[1])
 
     def _copy(self, writes: bool, row: int, word: int) -> tuple[Copy, int] | None:
         """The last copy that uses a word, and the lane that issued it."""

@@ -213,9 +213,16 @@ class Shadow:
         who = stamp & WHO_MASK
         other = None if who & _MANY_LANES else (who >> 6) * WARP + (who & LANE_MASK)
         if other is None and self._threads_of_word is not None:
-            known = self._threads_of_word[:, row, word].tolist()
-            other = next((t for t in reversed(known) if t not in (-1, thread)), None)
+            known = [t for t in self._threads_of_word[::-1, row, word].tolist() if t not in (-1, thread)]
+            unordered = (t for t in known if thread < 0 or not self._comes_after(row, thread, t, stamp >> CODE_BITS))
+            other = next(unordered, known[0] if known else None)
         return other, self._accesses.instruction(stamp >> CODE_BITS)
+
+    def _comes_after(self, row: int, thread: int, other: int, time: int) -> bool:
+        """Whether a thread of a block comes after what another one did at a time."""
+        stamp = time << CODE_BITS | self.code(np.array([[other]]))
+        one = np.ones((1, 1), bool)
+        return bool(self._in_order(one, np.array([row]), np.array([[0]]), np.array([thread]), stamp).all())
 
     def _note_threads(self, row: np.ndarray, word: np.ndarray, first: np.ndarray, second: np.ndarray) -> None:
         """Keep two threads of a word whose stamp says only that there were several; -1 changes nothing."""
@@ -383,9 +390,6 @@ class Shadow:
         masks = WarpSyncs.grouping(lanes, members)
         if masks is not None:
             self.tell_apart()
-            if len(masks) not in (1, lanes.blocks):  # some of the blocks
-                cut, masks = masks, np.zeros((lanes.blocks, *masks.shape[1:]), masks.dtype)
-                masks[np.unique(lanes.row_index)] = cut
             masks = np.broadcast_to(masks, (lanes.blocks, *masks.shape[1:])).copy()
             masks[~lanes.mask.reshape(masks.shape)] = 0
             if self._syncs.record(masks, self._time):

@@ -39,7 +39,10 @@ class WarpSyncs:
 
     @staticmethod
     def grouping(lanes: Lanes, members: Value) -> np.ndarray | None:
-        """The grouping of a warp-synchronous instruction. None if each warp has one group."""
+        """The grouping of a warp-synchronous instruction. None if each warp has one group.
+
+        One row stands for all blocks if all of them take part.
+        """
         if names_all(members):
             return None
         if not isinstance(members, np.ndarray):
@@ -48,6 +51,9 @@ class WarpSyncs:
             if (members == _FULL).all():
                 return None
             masks = np.where(lanes.warp_mask, lanes.spread(members), np.uint32(0))
+        if len(lanes.extent) == 2 and lanes.extent[0] != lanes.blocks:
+            of_some, masks = masks, np.zeros((lanes.blocks, *masks.shape[1:]), np.uint32)
+            masks[np.unique(lanes.row_index)] = of_some
         return np.ascontiguousarray(masks, np.uint32)
 
     def record(self, masks: np.ndarray, time: int) -> bool:

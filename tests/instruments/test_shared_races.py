@@ -53,3 +53,28 @@ def test_both_accesses(
 )
 def test_groups_of_lanes_that_synchronise(body: str) -> None:
     run(body, 32)
+
+
+_LOCK = """extern "C" __global__ void k(int* y) {
+  __shared__ int lock, sum;
+  if (threadIdx.x == 0) { lock = 0; sum = 0; }
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    while (atomicExch(&lock, 1)) { }
+    __threadfence_block();
+    sum += 1;
+    FENCE
+    atomicExch(&lock, 0);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) y[0] = sum;
+}"""
+
+
+def test_a_lock_that_is_taken_by_an_exchange_orders_its_holders():
+    y = np.zeros(1, np.int32)
+    good, bad = (Kernel(_LOCK.replace("FENCE", fence), "k") for fence in ("__threadfence_block();", ""))
+    assert good.run(1, 128, (y,), check="collect").findings == ()
+    assert y[0] == 4
+    found = bad.run(1, 128, (y,), check="collect").findings
+    assert {(finding.kind, finding.symbol) for finding in found} == {("race", "sum")}
