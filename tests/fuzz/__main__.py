@@ -51,8 +51,14 @@ CASES: dict[str, Callable[[int], str]] = {
 }
 
 
-def attempt(kind: str, number: int) -> tuple[str, str]:
-    """(outcome, what went wrong or "") of one case."""
+def attempt(kind: str, number: int) -> tuple[str, str, float]:
+    """(outcome, what went wrong or "", CPU seconds) of one case."""
+    start = time.process_time()
+    outcome, failure = _attempt(kind, number)
+    return outcome, failure, time.process_time() - start
+
+
+def _attempt(kind: str, number: int) -> tuple[str, str]:
     try:
         with np.errstate(all="ignore"):
             return CASES[kind](number), ""
@@ -65,7 +71,7 @@ def attempt(kind: str, number: int) -> tuple[str, str]:
         return f"FAILED {type(error).__name__}", f"{kind} {number}: {type(error).__name__} at {where}: {message}"
 
 
-def _chunk(kind: str, first: int, count: int) -> list[tuple[str, str]]:
+def _chunk(kind: str, first: int, count: int) -> list[tuple[str, str, float]]:
     return [attempt(kind, number) for number in range(first, first + count)]
 
 
@@ -78,17 +84,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     asked = parser.parse_args(arguments)
     start, outcomes = time.perf_counter(), Counter[str]()
+    slowest, spent = (0.0, asked.first), 0.0
+    chunk = max(1, min(CHUNK, -(-asked.count // asked.processes)))
     with ProcessPoolExecutor(asked.processes) as pool:
-        firsts = range(asked.first, asked.first + asked.count, CHUNK)
-        counts = [min(CHUNK, asked.first + asked.count - first) for first in firsts]
-        for results in pool.map(_chunk, [asked.kind] * len(firsts), firsts, counts):
-            for outcome, failure in results:
+        firsts = range(asked.first, asked.first + asked.count, chunk)
+        counts = [min(chunk, asked.first + asked.count - first) for first in firsts]
+        chunks = pool.map(_chunk, [asked.kind] * len(firsts), firsts, counts)
+        for first, results in zip(firsts, chunks, strict=True):
+            for number, (outcome, failure, seconds) in enumerate(results, first):
                 outcomes[outcome] += 1
+                slowest, spent = max(slowest, (seconds, number)), spent + seconds
                 if failure:
                     print(failure, flush=True)
+            if sys.stderr.isatty():
+                done = first + len(results) - asked.first
+                print(f"\r{done} of {asked.count} cases", end="", file=sys.stderr, flush=True)
     for outcome, times in outcomes.most_common():
         print(f"{times:7} {outcome}")
-    print(f"{asked.count} cases, {time.perf_counter() - start:.0f} s")
+    print(f"{asked.count} cases, {time.perf_counter() - start:.0f} s, {spent:.0f} s of CPU time; "
+          f"the longest is {slowest[1]}, {slowest[0]:.1f} s of CPU time")  # fmt: skip
     return int(any(outcome.startswith("FAILED") for outcome in outcomes))
 
 

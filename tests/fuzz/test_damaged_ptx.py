@@ -13,7 +13,8 @@ from softlab.cuda.compile import compile_program
 from softlab.errors import Error, KernelFault, UnsupportedInstruction
 from softlab.kernel import Kernel
 from tests.faults.cases import GOOD
-from tests.fuzz.damaged import compiled, outcome
+from tests.fuzz.__main__ import main
+from tests.fuzz.damaged import Hangs, _alarm, compiled, outcome
 
 MUTANTS = 400
 SHARDS = 8
@@ -61,3 +62,18 @@ def test_a_call_with_too_few_arguments() -> None:
     assert count == 1
     with pytest.raises(UnsupportedInstruction, match="2 such operands, the call 1"):
         Kernel.from_program(replace(program, ptx=text)).run(1, 1, (np.ones(2, np.float32),))
+
+
+def test_a_case_that_takes_no_end_is_stopped() -> None:
+    def forever() -> None:
+        while True:
+            pass
+
+    with pytest.raises(Hangs), _alarm(1):
+        forever()
+
+
+def test_the_command_tells_what_its_cases_took(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ptx", "--count", "3", "--first", "2", "--processes", "2"]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"3 cases, \d+ s, \d+ s of CPU time; the longest is [234], \d+\.\d s of CPU time", last)
