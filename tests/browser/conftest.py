@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Page as BrowserPage
 
 from tests.browser.pages import Notebook
 from tests.browser.servers import VIEWPORT, Server, copy_of_the_course, launch, serving
@@ -39,8 +40,13 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def jupyterlab(context: BrowserContext) -> BrowserPage:
+    return context.new_page()
+
+
 @pytest.fixture
-def notebook(context: BrowserContext) -> Iterator[Notebook]:
-    page = context.new_page()
-    yield Notebook(page)
-    page.close()
+def notebook(jupyterlab: BrowserPage) -> Iterator[Notebook]:
+    opened = Notebook(jupyterlab)
+    yield opened
+    opened.leave()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,10 +42,19 @@ class Page:
     strangers: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.page.on("console", lambda message: message.type == "error" and self.console.append(message.text))
-        self.page.on("pageerror", lambda error: self.console.append(str(error)))
-        self.page.on("request", lambda request: self._note(request.url))
-        self.page.on("websocket", lambda socket: self._note(socket.url))
+        self._listeners: dict[str, Callable[[Any], None]] = {
+            "console": lambda message: message.type == "error" and self.console.append(message.text),
+            "pageerror": lambda error: self.console.append(str(error)),
+            "request": lambda request: self._note(request.url),
+            "websocket": lambda socket: self._note(socket.url),
+        }
+        for event, listener in self._listeners.items():
+            self.page.on(event, listener)
+
+    def leave(self) -> None:
+        """Listen no longer: the page is another test's now."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _note(self, url: str) -> None:
         parts = urlsplit(url)
@@ -150,29 +160,40 @@ class Notebook(Page):
     """A notebook in JupyterLab in a page; a cell's output is an area."""
 
     def open(self, server: Server, name: str) -> None:
-        """Open the notebook and wait for its kernel."""
-        self.page.goto(f"{server.url}/lab/tree/{name}?reset&token={server.token}")
-        self.page.wait_for_function(
-            "name => window.jupyterapp?.shell?.currentWidget?.context?.path === name",
-            arg=name,
-            timeout=START_SECONDS * 1000,
-        )
+        """Open the notebook as it is stored, and wait for its kernel. JupyterLab is loaded where it is not there."""
+        if not self.page.url.startswith(f"{server.url}/lab"):
+            self.page.goto(f"{server.url}/lab?reset&token={server.token}")
+            self.page.wait_for_function("() => window.jupyterapp?.restored", timeout=START_SECONDS * 1000)
         # A promise that is never kept (a dialog asks for a kernel) would wait for ever: evaluate knows no time limit.
         ready = self.page.evaluate(
-            """limit => Promise.race([
+            """([name, limit]) => Promise.race([
                 (async () => {
                     await jupyterapp.restored;
-                    const panel = jupyterapp.shell.currentWidget;
+                    const panel = await jupyterapp.commands.execute('docmanager:open', { path: name });
                     await panel.context.ready;
                     await panel.sessionContext.ready;
                     await panel.sessionContext.session.kernel.info;
-                    return true;
+                    return jupyterapp.shell.currentWidget === panel;
                 })(),
                 new Promise(resolve => setTimeout(() => resolve(false), limit)),
             ])""",
-            START_SECONDS * 1000,
+            [name, START_SECONDS * 1000],
         )
         assert ready, f"the kernel of {name} is not ready after {START_SECONDS} s"
+
+    def leave(self) -> None:
+        """Leave JupyterLab as it was before the first notebook: no document, no kernel, no change that is not saved."""
+        super().leave()
+        self.page.evaluate(
+            """async () => {
+                for (const panel of [...jupyterapp.shell.widgets('main')]) {
+                    await panel.context?.ready;
+                    panel.context && (panel.context.model.dirty = false);
+                    await panel.sessionContext?.shutdown();
+                    panel.dispose();
+                }
+            }"""
+        )
 
     def cells(self) -> list[dict[str, Any]]:
         """Every cell: index, type, source, count (executions; None before), errors (their names) and whether it shows
