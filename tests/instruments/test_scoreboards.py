@@ -130,7 +130,7 @@ def test_a_finding_says_what_is_missing():
     )
 
 
-@pytest.mark.parametrize("arch", CONFIRMED)
+@pytest.mark.parametrize("arch", sampled(CONFIRMED, lambda arch: arch in (CONFIRMED[0], ARCH, CONFIRMED[-1])))
 def test_the_assembler_covers_everything(arch):
     checked = 0
     for program in few(arch):

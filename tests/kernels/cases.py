@@ -67,6 +67,15 @@ def variants() -> list[Variant]:
     return [*warp, *smem, *uncached, *accurate]
 
 
+def in_turns(variant: Variant) -> bool:
+    """One operator for each kernel, type and layout: what `.ci/run` runs; `make test` runs both. The operators change
+    with the type and the layout, so that both operators, and both halves of the lengths (``dealt``), meet each kernel.
+    """
+    layout = ("column", "row", "row_scalar").index(variant.layout or "column")
+    turn = list(ELEMENT_TYPES).index(variant.dtype) // 2 + layout
+    return turn % 2 == variant.op.startswith("log_") or bool(variant.options)
+
+
 def dealt(lengths: Sequence[int], dtype: str, op: str, further: int = 0) -> tuple[int, ...]:
     """Half of the lengths: the first, the last, and every second pair of neighbours, an odd and an even number.
 

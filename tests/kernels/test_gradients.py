@@ -12,8 +12,9 @@ import pytest
 from softlab.cuda import gpu
 from softlab.dtypes import element_type
 from softlab.plans import Plan
-from tests.kernels.cases import DTYPES, Variant, dealt, kernel_of, matrix, program_of, rows_for
+from tests.kernels.cases import DTYPES, Variant, dealt, in_turns, kernel_of, matrix, program_of, rows_for
 from tests.reference import assert_gradient, gradient_reference, reference
+from tests.sampled import in_sample, sampled
 
 OPS = ("softmax_backward", "log_softmax_backward")
 #: Both sides of each boundary: between groups of lanes, numbers of columns per lane, kernels; odd and even.
@@ -34,7 +35,15 @@ def variants() -> list[Variant]:
     return [*warp, *smem, *layouts, *uncached, *accurate]
 
 
-every_variant = pytest.mark.parametrize("variant", variants(), ids=str)
+EVERY_VARIANT = sampled(variants(), lambda variant: in_turns(variant) or variant.layout in ("row", "row_scalar"))
+every_variant = pytest.mark.parametrize("variant", EVERY_VARIANT, ids=str)
+
+
+def test_the_sample_covers_every_kernel_type_layout_and_operator() -> None:
+    kept = [variant for (variant,) in in_sample(EVERY_VARIANT)]
+    for names in (("kernel", "dtype", "layout"), ("kernel", "op")):
+        every = {tuple(getattr(variant, name) for name in names) for variant in variants()}
+        assert {tuple(getattr(variant, name) for name in names) for variant in kept} == every
 
 
 def inputs(rows: int, cols: int, variant: Variant) -> tuple[np.ndarray, np.ndarray]:

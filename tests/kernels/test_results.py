@@ -15,6 +15,7 @@ from tests.kernels.cases import (
     ROWS,
     Variant,
     dealt,
+    in_turns,
     kernel_of,
     matrix,
     program_of,
@@ -23,6 +24,7 @@ from tests.kernels.cases import (
     variants,
 )
 from tests.reference import assert_softmax, assert_within, ulps_apart
+from tests.sampled import in_sample, sampled
 
 #: Columns at which all numbers of rows are run; elsewhere one of them.
 ALL_ROWS_COLS = (1, 2, 31, 33, 64, 70, 129, 1000, 2048)
@@ -30,7 +32,15 @@ SPECIAL_COLS = (1, 2, 3, 31, 32, 33, 64, 65, 127, 1000)
 #: Rows in which GPU and emulator may differ most: how far, in units of the last place of float.
 GPU_ULPS = 2
 
-every_variant = pytest.mark.parametrize("variant", variants(), ids=str)
+EVERY_VARIANT = sampled(variants(), in_turns)
+every_variant = pytest.mark.parametrize("variant", EVERY_VARIANT, ids=str)
+
+
+def test_the_sample_covers_every_kernel_type_layout_and_operator() -> None:
+    kept = [variant for (variant,) in in_sample(EVERY_VARIANT)]
+    for names in (("kernel", "dtype", "layout"), ("kernel", "op")):
+        every = {tuple(getattr(variant, name) for name in names) for variant in variants()}
+        assert {tuple(getattr(variant, name) for name in names) for variant in kept} == every
 
 
 def arguments(plan: Plan, x: Any, y: Any) -> tuple[Any, ...]:
