@@ -42,9 +42,9 @@ OWNERS = {
     "block_uncached": "one block of 4 warps owns it, keeps it nowhere, and reads it three times",
 }
 MAPPINGS = {
-    "warp": "load p, lane l: {pack} from element (32 p + l) x {pack} on",
-    "block_smem": "load k, thread t = 32 warp + lane: {pack} from element (128 k + t) x {pack} on",
-    "block_uncached": "load k, thread t = 32 warp + lane: {pack} from element (128 k + t) x {pack} on",
+    "warp": "in load p, lane l begins at element {pack} x (32 p + l)",
+    "block_smem": "in load k, thread t = 32 warp + lane begins at element {pack} x (128 k + t)",
+    "block_uncached": "in load k, thread t = 32 warp + lane begins at element {pack} x (128 k + t)",
 }
 
 

@@ -278,7 +278,7 @@ class TimelineExplorer(Explorer):
         self.summary = {
             "issued": found.issued,
             "waited": found.waited,
-            "share": round(found.share, 3),
+            "share": round(found.share, 4),
             "barriers": found.passes,
             "length": found.length,
             "waits": [doing.warp for doing in doings if doing.state == "waits"],

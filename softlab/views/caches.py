@@ -132,7 +132,7 @@ def _legend(series: Sequence[str], hollow: str | None) -> list[str]:
         y += 22
     if hollow is not None:
         parts += [_shape(x, y, 5, series_index(hollow, series.index(hollow)), hollow=True)]
-        parts += [svg.text(x + 14, y + 4, "fewer blocks than planned")]
+        parts += [svg.text(x + 14, y + 4, "fewer blocks")]
         y += 22
     parts += [
         svg.line(x - 8, y, x + 8, y, stroke=svg.FAINT, width=2, dashed=True),

@@ -21,8 +21,10 @@ _STYLE = (
     "border:1px solid var(--jp-border-color2,#ccc);color:var(--jp-content-font-color2,#666)}"
     f".softlab-chip.softlab-lit{{border-color:currentColor;background:{_TAKEN};color:{ink_on(_TAKEN)};font-weight:600}}"
     ".softlab-chip.softlab-tried{border-style:dashed}"
-    ".softlab-rung{display:flex;align-items:baseline}"
-    ".softlab-rung>:first-child{flex:0 0 350px;white-space:nowrap}</style>"
+    # The answers go below their question where both have no room side by side.
+    ".softlab-rung{display:flex;flex-wrap:wrap;align-items:baseline}"
+    ".softlab-rung>:first-child{flex:0 0 350px;white-space:nowrap}"
+    ".softlab-rung>:last-child{flex:1 1 240px}</style>"
 )
 _TEXT = "font-size:13px;line-height:22px;color:var(--jp-content-font-color1,inherit)"
 
@@ -36,7 +38,8 @@ def ladder(call: str, steps: Sequence[Step], plan: Plan) -> str:
     rungs = [_rung(number, step, step.answer == last[step.question]) for number, step in enumerate(steps, 1)]
     body = "".join(rungs)
     return (
-        f'{_STYLE}<div style="{_TEXT}"><div style="font-family:monospace;font-weight:600">{escape(call)}</div>'
+        f'{_STYLE}<div style="{_TEXT}">'
+        f'<div style="font-family:monospace;font-weight:600;overflow-wrap:anywhere">{escape(call)}</div>'
         f'<div style="border-left:2px solid {SERIES[0]};margin:2px 0 2px 10px;padding-left:12px">{body}</div>'
         f'<div style="font-weight:600">{escape(_launch(plan))}</div></div>'
     )
