@@ -36,6 +36,13 @@ def _cross(rows: Selector, columns: Selector) -> tuple:
     return rows, columns
 
 
+class Positions:
+    """Row and column of each lane of a set, (lanes,) int64 each, without gaps."""
+
+    def __init__(self, rows: np.ndarray, columns: np.ndarray) -> None:
+        self.rows, self.columns = (np.ascontiguousarray(array, np.int64) for array in (rows, columns))
+
+
 class Lanes:
     """A set of threads of one batch. Use :func:`lanes_of`; each subclass has a layout of its own."""
 
@@ -99,8 +106,15 @@ class Lanes:
         """How many warps have a lane in the set."""
         raise NotImplementedError
 
+    @cached_property
+    def positions(self) -> Positions:
+        """Row and column of each lane."""
+        return Positions(self.full_extent(self.row_index), self.full_extent(self.column_index))
+
     def full_extent(self, value: Value) -> np.ndarray:
         """The value broadcast to one element per lane, flattened in the order of the lanes."""
+        if isinstance(value, np.ndarray) and value.shape == self.extent:
+            return value.reshape(-1)
         return np.broadcast_to(value, self.extent).reshape(-1)
 
     def unite(self, other: Lanes) -> Lanes:

@@ -23,6 +23,7 @@ from softlab.instruments.cluster_shadow import ClusterShadow
 from softlab.instruments.early_arrivals import EarlyArrivals
 from softlab.instruments.hazards import Hazards, SharedAccess
 from softlab.instruments.mbarrier_words import MbarrierWords
+from softlab.instruments.native_shadow import NativeShadow
 from softlab.instruments.other_accesses import OWN, REMOTE, OtherAccesses
 from softlab.instruments.remote_accesses import COPY, IN_FLIGHT, Accessors, RemoteAccesses
 from softlab.instruments.source_names import shared_symbol
@@ -66,12 +67,14 @@ class ClusterHazards(Hazards):
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
         super().batch(batch)
+        self._objects = MbarrierWords(batch.blocks, self.shadow.words, self.shadow.granule)
+        if self._native is not None:
+            self._native.objects = self._objects
         self._last = _LastRemoteAccess(*(np.full(batch.blocks, -1, np.int64) for _ in range(4)))
         #: The blocks that have waited for their cluster: they know that all its blocks have started.
         self._started = np.zeros(batch.blocks, bool)
         self._sites: dict[int, Site] = {}
         self._initialised: dict[tuple[int, int], tuple[int, int, int]] = {}
-        self._objects = MbarrierWords(batch.blocks, self.shadow.words, self.shadow.granule)
         self._early = EarlyArrivals()
         #: The copies of the batch, the latest last: for the other place of a race.
         self._copies: deque[Copy] = deque(maxlen=_MOST_COPIES)
@@ -82,7 +85,14 @@ class ClusterHazards(Hazards):
         assert isinstance(self._shadow, ClusterShadow)
         return self._shadow
 
-    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+    @override
+    def _recorded(
+        self, native: NativeShadow, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]
+    ) -> bool:
+        return not self._early and super()._recorded(native, site, lanes, address, values)
+
+    @override
+    def look(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Check an access of the block's own threads, first against remote accesses, then against each other."""
         shadow = self.shadow
         if self._early or self._objects:
@@ -97,7 +107,7 @@ class ClusterHazards(Hazards):
                 clash = shadow.remote.unordered(stamps, access.row, access.word, acquired, strong)
                 if clash.any():
                     self.report(self._remote_race(access, clash, stamps, wrote), clash)
-        super().shared_access(site, lanes, address, values)
+        super().look(site, lanes, address, values)
 
     def _check_object(self, access: SharedAccess) -> None:
         """An access to an mbarrier, or to what a thread accessed after it had arrived at a barrier."""

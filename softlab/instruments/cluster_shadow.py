@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from typing_extensions import override
 
@@ -25,6 +27,17 @@ class ClusterShadow(Shadow):
         if self.remote is not None and never.any():
             never &= self.remote.written[row[:, None], word] == 0
         return np.asarray(never.any(axis=1))
+
+    @override
+    def changing(self) -> tuple[Any, ...]:
+        return self._written, self._order, self._threads_of_word, self.remote
+
+    @override
+    def tables(self) -> list[np.ndarray | None]:
+        tables = super().tables()
+        if self.remote is not None:
+            tables[-2:] = self.remote.written, self.remote.read
+        return tables
 
     # Clusters
 
@@ -159,8 +172,3 @@ class ClusterShadow(Shadow):
         if self._met is not None:
             barrier = np.maximum(barrier, self._met[who.row, warp].max(axis=1))
         return Order(self.acquired(who.row, who.thread), barrier, self._synced[who.row, warp], self._syncs)
-
-    @property
-    def time(self) -> int:
-        """The present time."""
-        return self._time

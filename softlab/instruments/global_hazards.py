@@ -35,6 +35,7 @@ from softlab.instruments.global_shadow import (
     time_of,
 )
 from softlab.instruments.happens_before import HappensBefore
+from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGlobal
 from softlab.instruments.pointers import PointerFlow, narrowest
 from softlab.instruments.source_names import Parameter
 
@@ -65,6 +66,8 @@ class GlobalHazards(Observer):
         #: Time of the last strong read of a word by a warp, in kernels with volatile stores.
         self._last_reads: dict[tuple[int, int], int] = {}
         self._volatile_stores = False
+        self._strong_sites: dict[int, tuple[bool, int, bool]] = {}
+        self._native: NativeGlobal | None = None
 
     # Batches
 
@@ -77,6 +80,7 @@ class GlobalHazards(Observer):
         self._orders = [HappensBefore(*size, before[0])]
         if self._strong_accesses:
             self._orders.append(HappensBefore(*size, before[1], of_reads=True))
+        self._native = NativeGlobal(batch.threads) if batch.compiled != "none" else None
         self._batch = batch
         self._last_reads = {}
         self._events.begin_batch(batch.geometry)
@@ -136,27 +140,50 @@ class GlobalHazards(Observer):
     ) -> None:
         """The accesses of one instruction to one array; ``part``: which lanes of the set they are, None for all."""
         instruction = site.instruction
-        strong = bool(site.operation) or _is_strong(instruction)
-        words = self._words(site, address) if strong else []
-        owners = np.repeat(lane, len(words) // len(lane)) if strong else lane
+        strong, flags, releases = self._facts(site)
         now = self._events.access(site)
-        if strong:
-            if instruction.has(*_RELEASE):
-                self._fence(lane, instruction)
-            if site.operation or not site.store:
-                self._meet(site, words, owners, _scope(instruction))
-        cells = max(1, site.width >> self._granule_shift)
-        cell = (address - array.origin) >> self._granule_shift
-        if cells > 1:
-            cell = (cell[:, None] + np.arange(cells)).reshape(-1)
-        flags = _flags(instruction, strong)
-        access = Stamps(cell, lane if cells == 1 else np.repeat(lane, cells), now, flags)
-        self._check(GlobalAccess(array, site, lanes, address, access, values, part, cells))
-        if strong and site.store and not site.operation:
+        if releases:
+            self._fence(lane, instruction)
+        meets = strong and (self._volatile_stores or any(order.needs_words for order in self._orders))
+        words = self._words(site, address) if meets else []
+        owners = np.repeat(lane, len(words) // len(lane)) if meets else lane
+        if meets and (site.operation or not site.store):
             self._meet(site, words, owners, _scope(instruction))
-
-        if strong and self._volatile_stores and (site.operation or not site.store):
+        found = self._record(array, site, address, lane, now)
+        if found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK)):
+            cells = self._cells(site)
+            cell = (address - array.origin) >> self._granule_shift
+            if cells > 1:
+                cell = (cell[:, None] + np.arange(cells)).reshape(-1)
+            stamps = Stamps(cell, lane if cells == 1 else np.repeat(lane, cells), now, flags)
+            access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
+            (self._check if found == UNKNOWN else self._write)(access)
+        if meets and site.store and not site.operation:
+            self._meet(site, words, owners, _scope(instruction))
+        if meets and self._volatile_stores and (site.operation or not site.store):
             self._last_reads.update(dict.fromkeys(zip(words, (owners // WARP).tolist(), strict=True), now))
+
+    def _facts(self, site: Site) -> tuple[bool, int, bool]:
+        """Of an instruction: whether it is strong, its flags in stamps, and whether it releases."""
+        found = self._strong_sites.get(site.index)
+        if found is None:
+            strong = bool(site.operation) or _is_strong(site.instruction)
+            releases = strong and site.instruction.has(*_RELEASE)
+            found = self._strong_sites[site.index] = strong, _flags(site.instruction, strong), releases
+        return found
+
+    def _record(self, array: Allocation, site: Site, address: np.ndarray, lane: np.ndarray, now: int) -> int:
+        """Record an access in which compiled code finds nothing; ``UNKNOWN`` where NumPy must look at it."""
+        native, flags = self._native, self._facts(site)[1]
+        if native is None or flags & VOLATILE or not native.ready(self._batch.compiled):
+            return UNKNOWN
+        where = address, lane, self._cells(site), array.origin, self._granule_shift
+        begin, shadow = self._events.batch_start, self._shadow(array)
+        return native.record(shadow, self._orders, where, begin, now, flags, site.store)
+
+    def _cells(self, site: Site) -> int:
+        """Cells of one lane's access."""
+        return max(1, site.width >> self._granule_shift)
 
     def _meet(self, site: Site, words: Sequence[Hashable], lane: np.ndarray, scope: str) -> None:
         """Strong accesses to words: what they learn and what they publish."""
@@ -182,6 +209,11 @@ class GlobalHazards(Observer):
         self._reports.race(access, shadow.clashing_reads(stamps, begin, self._orders[-1].ordered), "read")
         if stamps.flags & VOLATILE:
             self._reports.race(access, self._unseen(access, shadow.volatile_writes(stamps, begin, ordered)), "wrote")
+        self._write(access)
+
+    def _write(self, access: GlobalAccess) -> None:
+        """Record writes. Two lanes that write one cell in one instruction must write the same value."""
+        shadow, stamps = self._shadow(access.array), access.stamps
         lost = shadow.write(stamps)
         if lost is not None:
             self._reports.two_lanes(access, lost, shadow.winners(stamps, lost))

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-_TIME_SHIFT = 24
-_LANE_MASK = (1 << 20) - 1
+TIME_SHIFT = 24
+LANE_MASK = (1 << 20) - 1
 #: The access is strong: an atomic, or volatile, relaxed, acquire or release.
 STRONG = 1 << 20
 #: A volatile access: strong, but two volatile writes of different values are a race.
@@ -31,7 +31,7 @@ class Stamps:
         self.cell = cell
         self.lane = lane
         self.flags = flags
-        self.stamp = lane + (time << _TIME_SHIFT | flags)
+        self.stamp = lane + (time << TIME_SHIFT | flags)
         self.distinct = len(cell) < 2 or bool((cell[1:] > cell[:-1]).all())
 
 
@@ -52,12 +52,12 @@ class Clash:
 
 def time_of(stamp: np.ndarray) -> np.ndarray:
     """The time of each stamp."""
-    return stamp >> _TIME_SHIFT
+    return stamp >> TIME_SHIFT
 
 
 def lane_of(stamp: np.ndarray) -> np.ndarray:
     """The lane of each stamp, in the batch of its time."""
-    return stamp & _LANE_MASK
+    return stamp & LANE_MASK
 
 
 class GlobalShadow:
@@ -69,6 +69,16 @@ class GlobalShadow:
         self._other_read = np.zeros(cells, np.int64)
         self._threads = threads
         self._any_read = self._any_write = self._any_other_read = False
+
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The stamps of each cell: written, read, and the other read."""
+        return self._written, self._read, self._other_read
+
+    def has_recorded(self, store: bool, other_read: bool) -> None:
+        """Compiled code has written stamps into :meth:`tables`."""
+        self._any_write |= store
+        self._any_read |= not store
+        self._any_other_read |= other_read
 
     # Questions
 
@@ -93,8 +103,8 @@ class GlobalShadow:
         if len(position) < len(stamp):
             stamp = stamp[position]
         mine = access.lane[position]
-        here = stamp >= batch << _TIME_SHIFT
-        other = stamp & _LANE_MASK
+        here = stamp >= batch << TIME_SHIFT
+        other = stamp & LANE_MASK
         differs = ~here | (other != mine)
         if access.flags & STRONG:  # two strong accesses are no race, if the scope of each has the other in it
             strong = stamp & STRONG != 0
@@ -106,7 +116,7 @@ class GlobalShadow:
             return _NONE
         position, stamp, mine = position[differs], stamp[differs], mine[differs]
         other = np.where(here[differs], other[differs], -1)
-        clash = ~ordered(stamp >> _TIME_SHIFT, other, mine)
+        clash = ~ordered(stamp >> TIME_SHIFT, other, mine)
         return Clash(position[clash], stamp[clash])
 
     def volatile_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
@@ -130,7 +140,7 @@ class GlobalShadow:
 
     def winners(self, access: Stamps, position: np.ndarray) -> np.ndarray:
         """The lanes whose writes of the same instruction stay at the cells of these positions."""
-        return self._written[access.cell[position]] & _LANE_MASK
+        return self._written[access.cell[position]] & LANE_MASK
 
     def read(self, access: Stamps, batch: int, ordered: Ordered) -> None:
         """Record reads."""
@@ -151,12 +161,12 @@ class GlobalShadow:
         """Keep earlier reads that the new ones do not follow; those of other blocks first."""
         cell = access.cell[found.position]
         lane = access.lane[found.position]
-        near = (found.stamp >= batch << _TIME_SHIFT) & (
-            (found.stamp & _LANE_MASK) // self._threads == lane // self._threads
+        near = (found.stamp >= batch << TIME_SHIFT) & (
+            (found.stamp & LANE_MASK) // self._threads == lane // self._threads
         )
         kept = self._other_read[cell]
-        kept_lane = np.where(kept >= batch << _TIME_SHIFT, kept & _LANE_MASK, -1)
-        keep = ~near | (kept == 0) | ordered(kept >> _TIME_SHIFT, kept_lane, lane)
+        kept_lane = np.where(kept >= batch << TIME_SHIFT, kept & LANE_MASK, -1)
+        keep = ~near | (kept == 0) | ordered(kept >> TIME_SHIFT, kept_lane, lane)
         self._other_read[cell[keep]] = found.stamp[keep]
         self._any_other_read = True
 

@@ -69,9 +69,9 @@ class HappensBefore:
         self._syncs = WarpSyncs()
         self._far: _Far | None = None
         self._released = _Released()
-        self._per_block = blocks * self.warps > _MOST_COLUMNS
+        self.per_block = blocks * self.warps > _MOST_COLUMNS
         for word, time in earlier.items():
-            vector = self._released.to_all[word] = np.zeros(self._columns + 1, np.int64)
+            vector = self._released.to_all[word] = np.zeros(self.columns + 1, np.int64)
             vector[-1] = time
             self._tables()
 
@@ -80,12 +80,27 @@ class HappensBefore:
         return {word: int(v.max()) for word, v in self._released.to_all.items() if isinstance(word, int)}
 
     @property
-    def _columns(self) -> int:
-        return self._blocks if self._per_block else self._blocks * self.warps
+    def columns(self) -> int:
+        """Columns of what is known of other blocks, without that of earlier batches."""
+        return self._blocks if self.per_block else self._blocks * self.warps
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether groups of lanes order accesses."""
+        return bool(self._syncs)
+
+    def tables(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """What each warp knows of those of its block, and of other blocks: None for nothing."""
+        return self._known, self._far.known if self._far is not None else None
+
+    @property
+    def needs_words(self) -> bool:
+        """Whether strong accesses pass anything on: there has been a fence, or they count as one."""
+        return self._of_reads or self._far is not None
 
     def _tables(self) -> _Far:
         if self._far is None:
-            shape = (self._blocks * self.warps, self._columns + 1)
+            shape = (self._blocks * self.warps, self.columns + 1)
             self._far = _Far(*(np.zeros(shape, np.int64) for _ in range(3)))
         return self._far
 
@@ -101,7 +116,7 @@ class HappensBefore:
         near = (other >= 0) & (other_row == row)
         before = near & (time < self._known[row, warp, np.where(near, other_warp, 0)])
         if self._far is not None and not before.all():
-            column = other_row if self._per_block else other // WARP
+            column = other_row if self.per_block else other // WARP
             column = np.where(other >= 0, column, -1)
             before |= ~near & (time < self._far.known[mine // WARP, column])
         left = near & (other_warp == warp) & ~before
@@ -166,7 +181,7 @@ class HappensBefore:
         vectors = self._tables().known[warps]
         rows, own = warps // self.warps, warps % self.warps
         which = np.arange(len(warps))
-        if self._per_block:
+        if self.per_block:
             vectors[which, rows] = now
         else:
             columns = rows[:, None] * self.warps + np.arange(self.warps)
@@ -234,14 +249,14 @@ class HappensBefore:
         known = self._tables().known[warp]
         np.maximum(known, vector, out=known)
         row, own = divmod(warp, self.warps)
-        columns = vector[row] if self._per_block else vector[row * self.warps : (row + 1) * self.warps]
+        columns = vector[row] if self.per_block else vector[row * self.warps : (row + 1) * self.warps]
         np.maximum(self._known[row, own], columns, out=self._known[row, own])
 
     def _all_learn(self, row: int, warps: np.ndarray, vector: np.ndarray) -> None:
         """Warps of one block learn what a vector says."""
         far = self._tables()
         far.known[warps] = np.maximum(far.known[warps], vector)
-        columns = vector[row] if self._per_block else vector[row * self.warps : (row + 1) * self.warps]
+        columns = vector[row] if self.per_block else vector[row * self.warps : (row + 1) * self.warps]
         own = warps % self.warps
         self._known[row, own] = np.maximum(self._known[row, own], columns)
 

@@ -27,6 +27,7 @@ from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.barrier_bypass import BarrierBypasses
 from softlab.instruments.barrier_meetings import Meeting, meetings, second_arrival, uneven
+from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, STRONG, UNKNOWN, NativeShadow
 from softlab.instruments.shadow import ATOMIC, Shadow
 from softlab.instruments.shadow_patterns import AccessPattern, AccessPatterns
 from softlab.instruments.source_names import shared_symbol
@@ -82,6 +83,8 @@ class Hazards(Observer):
         self._site_words: dict[int, np.ndarray] = {}
         self._patterns = AccessPatterns()
         self._strong: dict[int, bool] = {}
+        self._native: NativeShadow | None = None
+        self._kinds: dict[int, int] = {}
 
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
@@ -89,6 +92,7 @@ class Hazards(Observer):
         self._shadow = self._shadow_class(
             batch.shared.nbytes, batch.blocks, batch.threads, batch.program.fact(_granule)
         )
+        self._native = NativeShadow(self._shadow) if batch.compiled != "none" else None
         self._bypasses = BarrierBypasses(batch.program)
         self._meeting = None
         self._fences = batch.program.fact(_has_fences)
@@ -98,8 +102,32 @@ class Hazards(Observer):
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Look for a race or an uninitialised read, and record who accessed the words."""
+        self.shadow.begin_access(site.index)
+        if self._native is None or not self._recorded(self._native, site, lanes, address, values):
+            self.look(site, lanes, address, values)
+
+    def _recorded(
+        self, native: NativeShadow, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]
+    ) -> bool:
+        """Record an access in which compiled code finds nothing; False where it does, or may not be used yet."""
+        kind = self._kinds.get(site.index)
+        if kind is None:
+            strong, reads = self.is_strong(site), self.reads(site)
+            kind = self._kinds[site.index] = READS * reads | STORES * site.store | STRONG * strong
+        if not native.ready(self.watched.compiled):
+            return False
+        found = native.record(lanes, address, self._words(site), kind)
+        if found == UNKNOWN:
+            return False
+        if found == SHARED_WORDS:
+            self._write(self.words_accessed(site, lanes, address), values)
+        elif kind & STRONG and (self.shadow.has_order or site.instruction.has("release", "acq_rel")):
+            self._synchronise(self.words_accessed(site, lanes, address))
+        return True
+
+    def look(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """The same by NumPy."""
         shadow = self.shadow
-        shadow.begin_access(site.index)
         strong, reads = self.is_strong(site), self.reads(site)
         if not strong and self._alone(site, lanes, address):
             return

@@ -19,6 +19,11 @@ class MbarrierWords:
     def __bool__(self) -> bool:
         return self._held is not None
 
+    @property
+    def held(self) -> np.ndarray | None:
+        """(blocks, words) bool: the words of mbarriers in use; None where there has been none."""
+        return self._held
+
     def begin(self, row: np.ndarray, offset: np.ndarray) -> None:
         """Mbarriers at these offsets are initialised."""
         if self._held is None:

@@ -16,8 +16,8 @@ import numpy as np
 from softlab.emulator.lanes import WARP
 from softlab.instruments.warp_syncs import WarpSyncs
 
-_SOURCE_BITS = 20
-_SOURCE_MASK = (1 << _SOURCE_BITS) - 1
+SOURCE_BITS = 20
+_SOURCE_MASK = (1 << SOURCE_BITS) - 1
 _THREAD_BITS = 10
 _THREAD_MASK = (1 << _THREAD_BITS) - 1
 _LANE_MASK = WARP - 1
@@ -79,7 +79,7 @@ class RemoteAccesses:
         Two ``strong`` accesses never clash.
         """
         stamp = stamps[owner[:, None], word]
-        found = (stamp > 0) & (stamp >> _SOURCE_BITS >= acquired[:, None])
+        found = (stamp > 0) & (stamp >> SOURCE_BITS >= acquired[:, None])
         if strong:
             found &= ~_is_atomic(stamp)
         return np.asarray(found.any(axis=1))
@@ -98,7 +98,7 @@ class RemoteAccesses:
     ) -> np.ndarray:
         """Whether each word had an access that is unordered with that of its lane: (lanes, words) bool."""
         stamp = stamps[owner[:, None], word]
-        time, source = stamp >> _SOURCE_BITS, stamp & _SOURCE_MASK & ~_ATOMIC
+        time, source = stamp >> SOURCE_BITS, stamp & _SOURCE_MASK & ~_ATOMIC
         known = stamp & _SOURCE_MASK < COPY
         found = (stamp > 0) & (time >= order.acquired[:, None]) & ~(known & (source == who.source[:, None]))
         same_block = known & ((source & _WHO) >> _THREAD_BITS == who.rank[:, None])
@@ -117,7 +117,7 @@ class RemoteAccesses:
     @staticmethod
     def stamp(time: int, who: Accessors, strong: bool) -> np.ndarray:
         """The stamps of these threads now, (lanes, 1)."""
-        return (time << _SOURCE_BITS | who.source | (_ATOMIC if strong else 0))[:, None]
+        return (time << SOURCE_BITS | who.source | (_ATOMIC if strong else 0))[:, None]
 
     def record_read(self, owner: np.ndarray, word: np.ndarray, time: int, who: Accessors, order: Order) -> None:
         """Record reads of these threads. A stamp stands for all readers of a word that are unordered."""
@@ -143,7 +143,7 @@ class RemoteAccesses:
             np.bitwise_or.at(lanes, which[others], earlier)
         code = np.where(least >> _THREAD_BITS == most >> _THREAD_BITS, _THREADS | least & ~_THREAD_MASK, MANY)
         code = np.where(least // WARP == most // WARP, _LANES | least & ~_LANE_MASK, code)
-        self.read[row[first], words[first]] = time << _SOURCE_BITS | np.where(least == most, least, code)
+        self.read[row[first], words[first]] = time << SOURCE_BITS | np.where(least == most, least, code)
         self._lanes[row[first], words[first]] = lanes
 
     @staticmethod
@@ -158,17 +158,17 @@ class RemoteAccesses:
     @staticmethod
     def time_of(stamp: int) -> int:
         """The time of a stamp."""
-        return stamp >> _SOURCE_BITS
+        return stamp >> SOURCE_BITS
 
     @staticmethod
     def in_flight(stamp: int) -> bool:
         """Whether the stamp is that of a copy that has not ended."""
-        return stamp >> _SOURCE_BITS >= IN_FLIGHT
+        return stamp >> SOURCE_BITS >= IN_FLIGHT
 
     @staticmethod
     def copy_stamp(time: int) -> int:
         """The stamp of an asynchronous copy."""
-        return time << _SOURCE_BITS | COPY
+        return time << SOURCE_BITS | COPY
 
 
 def _is_atomic(stamp: np.ndarray) -> np.ndarray:

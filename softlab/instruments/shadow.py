@@ -12,6 +12,7 @@ little.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.warp_syncs import WarpSyncs
 
 CODE_BITS = 12
-_CODE_MASK = (1 << CODE_BITS) - 1
-_MANY_LANES = 32
+CODE_MASK = (1 << CODE_BITS) - 1
+MANY_LANES = 32
 LANE_MASK = 31
 #: The bit of writes by atomics.
 ATOMIC = 1 << 11
@@ -78,6 +79,35 @@ class Shadow:
         self._accesses = AccessLog()
         #: (2, rows, words): two of several threads that a stamp stands for; -1 for none.
         self._threads_of_word: np.ndarray | None = None
+
+    @property
+    def time(self) -> int:
+        """The present time."""
+        return self._time
+
+    @property
+    def threads(self) -> int:
+        """Threads per block, padded to whole warps."""
+        return self._threads
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether barriers of some warps, or of groups of lanes, order accesses."""
+        return bool(self._syncs) or self._met is not None
+
+    @property
+    def has_order(self) -> bool:
+        """Whether fences or mbarriers order accesses."""
+        return self._order is not None
+
+    def changing(self) -> tuple[Any, ...]:
+        """Objects of which another one takes the place whenever :meth:`tables` gives other arrays."""
+        return self._written, self._order, self._threads_of_word, None
+
+    def tables(self) -> list[np.ndarray | None]:
+        """Its arrays: written, read, the threads of words, barrier, synced, acquired, and those of other blocks."""
+        acquired = self._order.acquired if self._order is not None else None
+        return [self._written, self._read, self._known_threads(), self._barrier, self._synced, acquired, None, None]
 
     def begin_access(self, instruction: int) -> None:
         """An instruction is about to access shared memory: a time of its own."""
@@ -195,7 +225,7 @@ class Shadow:
             return found
         rows, words, mine = row[lane], word[lane, at], thread[lane]
         code, time = stamp[lane, at] & WHO_MASK, stamp[lane, at] >> CODE_BITS
-        warp, several = mine // WARP, code & _MANY_LANES != 0
+        warp, several = mine // WARP, code & MANY_LANES != 0
         others = [np.where(several, -1, code & LANE_MASK)]
         if several.any() and self._threads_of_word is not None:
             known = self._threads_of_word[:, rows, words].astype(np.int64)
@@ -211,7 +241,7 @@ class Shadow:
         stamps = (self._written if wrote else self._read)[row, words]
         word, stamp = int(words[stamps.argmax()]), int(stamps.max())
         who = stamp & WHO_MASK
-        other = None if who & _MANY_LANES else (who >> 6) * WARP + (who & LANE_MASK)
+        other = None if who & MANY_LANES else (who >> 6) * WARP + (who & LANE_MASK)
         if other is None and self._threads_of_word is not None:
             known = [t for t in self._threads_of_word[::-1, row, word].tolist() if t not in (-1, thread)]
             unordered = (t for t in known if thread < 0 or not self._comes_after(row, thread, t, stamp >> CODE_BITS))
@@ -247,10 +277,10 @@ class Shadow:
     @staticmethod
     def _who(stamps: np.ndarray, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
         lane = int(clash.argmax())
-        code = int(stamps[row[lane], word[lane]].max() & _CODE_MASK)
+        code = int(stamps[row[lane], word[lane]].max() & CODE_MASK)
         if code & ATOMIC:
             return ATOMIC
-        return -1 if code & _MANY_LANES else (code >> 6) * WARP + (code & LANE_MASK)
+        return -1 if code & MANY_LANES else (code >> 6) * WARP + (code & LANE_MASK)
 
     # Records
 
@@ -264,7 +294,7 @@ class Shadow:
     def write_strong(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
         """Record writes by atomics. A word that its thread has just written by a plain store stays a plain one."""
         before = self._written[row[:, None], word]
-        plain = self._recent(before, row) & (before & _CODE_MASK == self.code(thread)[:, None])
+        plain = self._recent(before, row) & (before & CODE_MASK == self.code(thread)[:, None])
         self._merge(self._written, row, word, thread, np.where(plain, 0, ATOMIC))
 
     def read(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
@@ -278,10 +308,10 @@ class Shadow:
         alone.read(np.zeros(len(thread), np.int64), word - least, thread)
         words = np.unique(word)
         at = words - least
-        codes = alone._read[0, at] & _CODE_MASK
+        codes = alone._read[0, at] & CODE_MASK
         known = [] if alone._threads_of_word is None else [threads[0, at] for threads in alone._threads_of_word]
         threads = tuple(((words - first)[one >= 0], one[one >= 0]) for one in known)
-        return AccessPattern(words - first, codes, not (codes & _MANY_LANES).any(), threads)
+        return AccessPattern(words - first, codes, not (codes & MANY_LANES).any(), threads)
 
     def record_alone(self, pattern: AccessPattern, first: int, store: bool) -> bool:
         """Record an access to words that no thread has accessed since the last barrier, and that it may access.
@@ -322,10 +352,10 @@ class Shadow:
         if asked.any():
             together = asked & ~self._in_order(asked, row, word, thread, before)
             same_warp = (who >> 6 == warp) & (who != MANY_WARPS)
-            stamp = np.where(together, now | np.where(same_warp, warp << 6 | _MANY_LANES, MANY_WARPS), stamp)
+            stamp = np.where(together, now | np.where(same_warp, warp << 6 | MANY_LANES, MANY_WARPS), stamp)
             if together.any():
                 rows, threads = np.broadcast_to(at, word.shape)[together], np.broadcast_to(thread[:, None], word.shape)
-                earlier = np.where(who & _MANY_LANES, -1, (who >> 6) * WARP + (who & LANE_MASK))
+                earlier = np.where(who & MANY_LANES, -1, (who >> 6) * WARP + (who & LANE_MASK))
                 self._note_threads(rows, word[together], earlier[together], threads[together])
         stamps[at, word] = stamp
         lost = stamps[at, word] != stamp
@@ -338,13 +368,13 @@ class Shadow:
         """Several lanes access a word in one instruction: of one warp, or of several, which overwrites the first."""
         rows, words = np.broadcast_to(row[:, None], word.shape)[lost], word[lost]
         got = stamps[rows, words]
-        winner = np.where(got & _MANY_LANES, -1, (got & WHO_MASK) // 64 * WARP + (got & LANE_MASK))
+        winner = np.where(got & MANY_LANES, -1, (got & WHO_MASK) // 64 * WARP + (got & LANE_MASK))
         losers = np.broadcast_to(thread[:, None], word.shape)[lost]
         self._note_threads(rows[::-1], words[::-1], losers[::-1], winner[::-1])
         warps = losers // WARP
         alike = (got >> 6 & LANE_MASK) == warps
         base = got & ~WHO_MASK
-        stamps[rows[alike], words[alike]] = base[alike] | warps[alike] << 6 | _MANY_LANES
+        stamps[rows[alike], words[alike]] = base[alike] | warps[alike] << 6 | MANY_LANES
         stamps[rows[~alike], words[~alike]] = base[~alike] | MANY_WARPS
 
     def barrier(self, lanes: Lanes, live: np.ndarray | None = None) -> None:

@@ -57,7 +57,16 @@ def test_compiled_turns_are_those_of_numpy(operation: str, dtype: str, cells: in
     assert compiled is not None
     expected, found = memory.copy(), memory.copy()
     old = take_turns(expected, index, values, atomic_function(name), atomic_table(name))
-    assert compiled(found, index, values).tolist() == old.tolist()
+    before, changed = compiled(found, index, values)
+    assert before.tolist() == old.tolist()
+    assert found.tolist() == expected.tolist()
+    assert changed == (found[index] != before).any()
+    one_for_all, found = [value[:1] for value in values], memory.copy()
+    expected = memory.copy()
+    old = take_turns(
+        expected, index, [np.repeat(v, 300) for v in one_for_all], atomic_function(name), atomic_table(name)
+    )
+    assert compiled(found, index, one_for_all)[0].tolist() == old.tolist()
     assert found.tolist() == expected.tolist()
 
 

@@ -90,6 +90,7 @@ class RunningBatch:
         self.file = launch.file
         self.memory = launch.memory
         self.collects = launch.sink.collects
+        self.compiled = launch.compiled
         self.parameters = launch.parameters
         self.blocks = blocks
         self.threads = launch.lanes

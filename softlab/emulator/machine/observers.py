@@ -36,6 +36,10 @@ class Batch(Protocol):
         """Whether faults are kept while the run goes on."""
 
     @property
+    def compiled(self) -> str:
+        """Which blocks of code the run compiles: "none", "hot" ones or "all"."""
+
+    @property
     def memory(self) -> Allocations:
         """The arrays and variables of the launch."""
 

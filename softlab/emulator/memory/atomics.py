@@ -104,8 +104,9 @@ def atomic_table(operation: str) -> Table | None:
     return _PACKED_TABLES.get(operation) if operation in _PACKED_ADD else _TABLES[operation.partition(".")[0]]
 
 
-#: Finds for an operation and its dtype the compiled form of :func:`take_turns`, called with memory, index and values.
-FindTurns = Callable[[str, np.dtype], "Callable[..., _Array] | None"]
+#: Finds for an operation and its dtype the compiled form of :func:`take_turns`: called with memory, index and values,
+#: it gives each lane's old value and whether any lane's cell holds another one at the end.
+FindTurns = Callable[[str, np.dtype], "Callable[..., tuple[_Array, bool]] | None"]
 
 
 class Atomics:
@@ -121,20 +122,32 @@ class Atomics:
 
     def fetch(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> Value:
         """``atom``: do it and give the value that was there before."""
-        flat = [lanes.full_extent(v) for v in values]
-        old = np.zeros(lanes.count, site.dtype)
-        function, table = atomic_function(site.operation), atomic_table(site.operation)
+        old = None
         for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
-            view = memory.view(site.dtype)
-            operands = [v[which] for v in flat]
-            compiled = self._find_turns(site.operation, site.dtype) if self._find_turns is not None else None
-            if compiled is not None and view.flags.c_contiguous:
-                before = compiled(view, index, operands)
-            else:
-                before = take_turns(view, index, operands, function, table)
+            before = self._take(memory.view(site.dtype), lanes, site, index, which, values)
+            if isinstance(which, slice):
+                old = before
+                break
+            if old is None:
+                old = np.zeros(lanes.count, site.dtype)
             old[which] = before
-            self.writes += bool((view[index] != before).any())
-        return old.reshape(lanes.extent)
+        return (np.zeros(lanes.count, site.dtype) if old is None else old).reshape(lanes.extent)
+
+    def _take(
+        self, memory: _Array, lanes: Lanes, site: Site, index: _Array, which: _Array | slice, values: tuple[Value, ...]
+    ) -> _Array:
+        """Each lane's old value; ``which`` lanes of the set they are."""
+        compiled = self._find_turns(site.operation, site.dtype) if self._find_turns is not None else None
+        if compiled is not None and memory.flags.c_contiguous:
+            operands = [lanes.full_extent(v)[which] if isinstance(v, _Array) else v.reshape(1) for v in values]
+            before, changed = compiled(memory, index, operands)
+        else:
+            operands = [lanes.full_extent(v)[which] for v in values]
+            operation = site.operation
+            before = take_turns(memory, index, operands, atomic_function(operation), atomic_table(operation))
+            changed = bool((memory[index] != before).any())
+        self.writes += changed
+        return before
 
     def reduce(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         """``red``: do it."""

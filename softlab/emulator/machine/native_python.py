@@ -1,0 +1,315 @@
+"""Functions of whole numbers over arrays, written in Python and compiled by LLVM.
+
+Instruments look at each lane of each access. NumPy takes dozens of calls for that, and for few lanes the calls are most
+of the time. A loop over the lanes says the same in a few lines. This module compiles such loops where llvmlite is
+installed; without it the NumPy form of the instrument does the work.
+
+A function has parameters ``int`` and arrays (:data:`Int64s` and the other names of :data:`_ARRAYS`), variables that are
+whole numbers of 64 bits, ``for ... in range``, ``while``, ``if``, ``return`` and subscripts. It may call other such
+functions, ``min`` and ``max``, and read whole numbers of its module. ``//`` and ``%`` are for numbers that are not
+negative. The same function runs in Python with NumPy arrays, so that a test can compare the two.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property
+from types import FunctionType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from softlab.emulator.machine.native import compiled_function, started
+
+Int64s: TypeAlias = np.ndarray
+UInt32s: TypeAlias = np.ndarray
+Int16s: TypeAlias = np.ndarray
+Bytes: TypeAlias = np.ndarray
+#: The name of an array's type in a signature -> (bits of an item, whether it has a sign).
+_ARRAYS = {
+    "Int64s": (64, True),
+    "Int32s": (32, True),
+    "UInt32s": (32, False),
+    "Int16s": (16, True),
+    "Bytes": (8, False),
+}
+_BITS = 64
+#: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time.
+_CALLS, _START_CALLS = 500, 1000
+_OPERATORS = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "sdiv", ast.Mod: "srem", ast.BitAnd: "and_",
+    ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr",
+}  # fmt: skip
+_COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+class CompiledFunction:
+    """A function of this kind. It is compiled at the first call, which takes some 50 milliseconds."""
+
+    def __init__(self, function: Callable[..., int]) -> None:
+        assert isinstance(function, FunctionType)
+        self.function = function
+        self._asked = 0
+
+    def ready(self, compiled: str) -> bool:
+        """Whether to use it in a run that compiles "none", "hot" or "all" blocks.
+
+        In a "hot" one NumPy does the work at first: for about as long as compiling takes, with LLVM's start.
+        """
+        if compiled == "none" or not arrays_are_as_known():
+            return False
+        if compiled == "all":
+            return True
+        self._asked += 1
+        return self._asked > _CALLS + (0 if started() else _START_CALLS)
+
+    @cached_property
+    def call(self) -> Callable[..., int]:
+        """``call(*arguments)``: numbers as they are, for an array its ``id``.
+
+        The caller keeps the arrays alive. Their items lie without gaps and have the types of the signature.
+        """
+        from llvmlite import ir
+
+        module = ir.Module("python")
+        _define(ir, module, self.function, "loop", {})
+        count = len(inspect.signature(self.function).parameters)
+        size = ctypes.c_int64
+        return ctypes.PYFUNCTYPE(size, *[size] * count)(compiled_function(str(module)))
+
+
+#: Where an array's object has the place of its items (NumPy C API, "PyArrayObject": behind the head of the object).
+DATA_OFFSET = object.__basicsize__
+
+
+@cache
+def arrays_are_as_known() -> bool:
+    """Whether an array's object has the place of its items where compiled code looks for it."""
+    array = np.zeros(3, np.int64)[1:]
+    return ctypes.c_void_p.from_address(id(array) + DATA_OFFSET).value == array.ctypes.data
+
+
+def _define(ir: Any, module: Any, function: FunctionType, name: str, known: dict[FunctionType, Any]) -> Any:
+    """The LLVM function of a Python function and of all that it calls."""
+    if function not in known:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        size = ir.IntType(_BITS)
+        known[function] = ir.Function(module, ir.FunctionType(size, [size] * len(tree.args.args)), name)
+        if name != "loop":
+            known[function].linkage = "internal"
+            known[function].attributes.add("alwaysinline")
+        _Writer(ir, known[function], function, known).write(tree)
+    return known[function]
+
+
+class _Writer:
+    """Writes one function."""
+
+    def __init__(self, ir: Any, made: Any, function: FunctionType, known: dict[FunctionType, Any]) -> None:
+        self._ir, self._made, self._function, self._known = ir, made, function, known
+        self._size = ir.IntType(_BITS)
+        self._builder = ir.IRBuilder(made.append_basic_block("entry"))
+        self._slots: dict[str, Any] = {}
+        self._arrays: dict[str, tuple[Any, bool]] = {}
+        #: Of each loop around: where ``continue`` and ``break`` go.
+        self._exits: list[tuple[Any, Any]] = []
+
+    def write(self, tree: ast.FunctionDef) -> None:
+        """The whole function."""
+        for given, argument in zip(self._made.args, tree.args.args, strict=True):
+            kind = ast.unparse(argument.annotation) if argument.annotation is not None else "int"
+            if kind in _ARRAYS:
+                bits, signed = _ARRAYS[kind]
+                kind_of_item = self._ir.IntType(bits).as_pointer()
+                if self._made.name == "loop":  # from Python: the array's object
+                    at = self._builder.add(given, self._size(DATA_OFFSET))
+                    pointer = self._builder.load(self._builder.inttoptr(at, kind_of_item.as_pointer()))
+                else:
+                    pointer = self._builder.inttoptr(given, kind_of_item)
+                self._arrays[argument.arg] = pointer, signed
+            else:
+                self._builder.store(given, self._slot(argument.arg))
+        self._body(tree.body)
+        if not self._builder.block.is_terminated:
+            self._builder.ret(self._size(0))
+
+    def _slot(self, name: str) -> Any:
+        if name not in self._slots:
+            with self._builder.goto_entry_block():
+                self._slots[name] = self._builder.alloca(self._size)
+        return self._slots[name]
+
+    # Statements
+
+    def _body(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            getattr(self, f"_{type(statement).__name__.lower()}")(statement)
+            if self._builder.block.is_terminated:
+                return
+
+    def _expr(self, statement: ast.Expr) -> None:
+        if not isinstance(statement.value, ast.Constant):
+            self._value(statement.value)
+
+    def _assign(self, statement: ast.Assign) -> None:
+        (target,) = statement.targets
+        self._store(target, self._value(statement.value))
+
+    def _augassign(self, statement: ast.AugAssign) -> None:
+        operate = getattr(self._builder, _OPERATORS[type(statement.op)])
+        self._store(statement.target, operate(self._value(statement.target), self._value(statement.value)))
+
+    def _store(self, target: ast.expr, value: Any) -> None:
+        if isinstance(target, ast.Name):
+            self._builder.store(value, self._slot(target.id))
+            return
+        assert isinstance(target, ast.Subscript)
+        cell, _ = self._cell(target)
+        narrow = cell.type.pointee
+        self._builder.store(value if narrow == self._size else self._builder.trunc(value, narrow), cell)
+
+    def _return(self, statement: ast.Return) -> None:
+        assert statement.value is not None
+        self._builder.ret(self._value(statement.value))
+
+    def _continue(self, statement: ast.Continue) -> None:
+        self._builder.branch(self._exits[-1][0])
+
+    def _break(self, statement: ast.Break) -> None:
+        self._builder.branch(self._exits[-1][1])
+
+    def _if(self, statement: ast.If) -> None:
+        holds, otherwise, after = (self._made.append_basic_block(n) for n in ("then", "else", "after"))
+        self._builder.cbranch(self._truth(statement.test), holds, otherwise)
+        for block, body in ((holds, statement.body), (otherwise, statement.orelse)):
+            self._builder.position_at_end(block)
+            self._body(body)
+            if not self._builder.block.is_terminated:
+                self._builder.branch(after)
+        self._builder.position_at_end(after)
+
+    def _while(self, statement: ast.While) -> None:
+        with self._loop() as (body, end):
+            self._builder.cbranch(self._truth(statement.test), body, end)
+            self._builder.position_at_end(body)
+            self._body(statement.body)
+
+    @contextmanager
+    def _loop(self, step: Callable[[], None] = lambda: None) -> Iterator[tuple[Any, Any]]:
+        """A loop: within, the test ends its block and the body is written. ``step`` comes before the next test."""
+        test, body, following, end = (self._made.append_basic_block(n) for n in ("test", "body", "next", "end"))
+        self._builder.branch(test)
+        self._builder.position_at_end(test)
+        self._exits.append((following, end))
+        yield body, end
+        self._exits.pop()
+        if not self._builder.block.is_terminated:
+            self._builder.branch(following)
+        self._builder.position_at_end(following)
+        step()
+        self._builder.branch(test)
+        self._builder.position_at_end(end)
+
+    def _for(self, statement: ast.For) -> None:
+        call, target = statement.iter, statement.target
+        assert isinstance(call, ast.Call)
+        assert isinstance(target, ast.Name)
+        assert ast.unparse(call.func) == "range"
+        values = [self._value(argument) for argument in call.args]
+        first, last = (self._size(0), values[0]) if len(values) == 1 else values[:2]
+        by = ast.literal_eval(call.args[2]) if len(values) == 3 else 1
+        counter = self._slot(f"{target.id} {call.lineno}")
+        self._builder.store(first, counter)
+
+        def step() -> None:
+            self._builder.store(self._builder.add(self._builder.load(counter), self._size(by)), counter)
+
+        with self._loop(step) as (body, end):
+            now = self._builder.load(counter)
+            self._builder.cbranch(self._builder.icmp_signed("<" if by > 0 else ">", now, last), body, end)
+            self._builder.position_at_end(body)
+            self._builder.store(now, self._slot(target.id))
+            self._body(statement.body)
+
+    # Expressions
+
+    def _truth(self, node: ast.expr) -> Any:
+        """A condition, as one bit. The right side of ``and`` and ``or`` is evaluated only where it counts."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self._builder.not_(self._truth(node.operand))
+        if isinstance(node, ast.Compare):
+            left, right = self._value(node.left), self._value(node.comparators[0])
+            return self._builder.icmp_signed(_COMPARISONS[type(node.ops[0])], left, right)
+        if not isinstance(node, ast.BoolOp):
+            return self._builder.icmp_signed("!=", self._value(node), self._size(0))
+        after = self._made.append_basic_block("known")
+        found = []
+        for number, value in enumerate(node.values):
+            truth = self._truth(value)
+            found.append((truth, self._builder.block))
+            if number == len(node.values) - 1:
+                self._builder.branch(after)
+                continue
+            following = self._made.append_basic_block("ask")
+            ways = (following, after) if isinstance(node.op, ast.And) else (after, following)
+            self._builder.cbranch(truth, *ways)
+            self._builder.position_at_end(following)
+        self._builder.position_at_end(after)
+        joined = self._builder.phi(self._ir.IntType(1))
+        for truth, block in found:
+            joined.add_incoming(truth, block)
+        return joined
+
+    def _value(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Constant):
+            assert isinstance(node.value, int)
+            return self._size(node.value)
+        if isinstance(node, ast.Name):
+            if node.id in self._slots:
+                return self._builder.load(self._slots[node.id])
+            return self._size(int(self._function.__globals__[node.id]))
+        if isinstance(node, ast.BinOp):
+            return getattr(self._builder, _OPERATORS[type(node.op)])(self._value(node.left), self._value(node.right))
+        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+            return (self._builder.neg if isinstance(node.op, ast.USub) else self._builder.not_)(
+                self._value(node.operand)
+            )
+        if isinstance(node, ast.Subscript):
+            cell, signed = self._cell(node)
+            found = self._builder.load(cell)
+            if found.type == self._size:
+                return found
+            return (self._builder.sext if signed else self._builder.zext)(found, self._size)
+        if isinstance(node, ast.IfExp):
+            both = self._value(node.body), self._value(node.orelse)
+            return self._builder.select(self._truth(node.test), *both)
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        return self._builder.zext(self._truth(node), self._size)
+
+    def _cell(self, node: ast.Subscript) -> tuple[Any, bool]:
+        assert isinstance(node.value, ast.Name)
+        pointer, signed = self._arrays[node.value.id]
+        return self._builder.gep(pointer, [self._value(node.slice)]), signed
+
+    def _call(self, node: ast.Call) -> Any:
+        name = ast.unparse(node.func)
+        if name in ("min", "max"):
+            left, right = (self._value(argument) for argument in node.args)
+            return self._builder.select(
+                self._builder.icmp_signed("<" if name == "min" else ">", left, right), left, right
+            )
+        made = _define(self._ir, self._made.module, self._function.__globals__[name], f"f_{name}", self._known)
+        given = []
+        for argument in node.args:
+            if isinstance(argument, ast.Name) and argument.id in self._arrays:
+                given.append(self._builder.ptrtoint(self._arrays[argument.id][0], self._size))
+            else:
+                given.append(self._value(argument))
+        return self._builder.call(made, given)

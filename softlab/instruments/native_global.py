@@ -1,0 +1,173 @@
+"""Accesses to global memory with no race, as a compiled loop: what :mod:`.global_shadow` says in NumPy.
+
+:func:`access` looks whether a lane's access clashes with an earlier one, and only then records all of them, bit for bit
+as :class:`~softlab.instruments.global_shadow.GlobalShadow` does. It leaves all else to NumPy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP
+from softlab.emulator.machine.native_python import CompiledFunction, Int64s
+from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, STRONG, TIME_SHIFT, GlobalShadow
+from softlab.instruments.happens_before import HappensBefore
+
+#: What :func:`access` says: NumPy must look at it; else bits: lanes write one cell; another read is kept.
+UNKNOWN, SHARED_CELLS, OTHER_READS = -1, 1, 2
+
+
+def is_ordered(
+    known: Int64s, far: Int64s, has_far: int, per_block: int, columns: int, threads: int, time: int, other: int,
+    mine: int,
+) -> int:  # fmt: skip
+    """Whether a lane comes after what another one, or -1 for one of an earlier batch, did at a time."""
+    warps = threads // WARP
+    if other >= 0 and other // threads == mine // threads:
+        return time < known[mine // WARP * warps + other % threads // WARP]
+    if not has_far:
+        return 0
+    column = columns
+    if other >= 0:
+        column = other // threads if per_block else other // WARP
+    return time < far[mine // WARP * (columns + 1) + column]
+
+
+def clashes(
+    known: Int64s, far: Int64s, has_far: int, per_block: int, columns: int, threads: int, begin: int, stamp: int,
+    mine: int, flags: int,
+) -> int:  # fmt: skip
+    """Whether an earlier access of a cell is of another thread, with nothing that orders the two."""
+    if stamp == 0:
+        return 0
+    here = stamp >= begin << TIME_SHIFT
+    other = stamp & LANE_MASK
+    if here and other == mine:
+        return 0
+    if flags & stamp & STRONG and (not (flags | stamp) & IN_BLOCK or (here and other // threads == mine // threads)):
+        return 0
+    if not here:
+        other = -1
+    return not is_ordered(known, far, has_far, per_block, columns, threads, stamp >> TIME_SHIFT, other, mine)
+
+
+def record_reads(
+    read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, has_far: int, per_block: int, columns: int,
+    threads: int, begin: int, cells: Int64s, stamps: Int64s, kept: Int64s, count: int,
+) -> int:  # fmt: skip
+    """Record reads. Of earlier ones that they do not follow one is kept, those of other blocks first."""
+    answer = 0
+    for i in range(count):
+        mine = stamps[i] & LANE_MASK
+        before = read[cells[i]]
+        kept[i] = 0
+        if clashes(known, far, has_far, per_block, columns, threads, begin, before, mine, 0):
+            other = other_read[cells[i]]
+            lane = other & LANE_MASK
+            if other < begin << TIME_SHIFT:
+                lane = -1
+            near = before >= begin << TIME_SHIFT and (before & LANE_MASK) // threads == mine // threads
+            if (
+                not near
+                or other == 0
+                or is_ordered(known, far, has_far, per_block, columns, threads, other >> TIME_SHIFT, lane, mine)
+            ):
+                kept[i] = before
+            answer = OTHER_READS
+    for i in range(count):
+        if kept[i]:
+            other_read[cells[i]] = kept[i]
+        read[cells[i]] = stamps[i]
+    for i in range(count - 1, -1, -1):
+        if read[cells[i]] != stamps[i]:
+            other_read[cells[i]] = stamps[i]
+            answer = OTHER_READS
+    return answer
+
+
+def access(
+    written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, has_far: int, known_reads: Int64s,
+    far_reads: Int64s, has_far_reads: int, per_block: int, columns: int, threads: int, begin: int, cells: Int64s,
+    stamps: Int64s, kept: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int, origin: int, shift: int,
+    flags: int, now: int, store: int,
+) -> int:  # fmt: skip
+    """One instruction of ``count`` lanes, ``width`` cells of ``1 << shift`` bytes each from ``origin`` on.
+
+    ``far`` and ``far_reads`` have ``columns + 1`` columns. ``cells``, ``stamps`` and ``kept`` have room for
+    ``count * width`` items.
+    """
+    for i in range(count):
+        mine = lanes[i]
+        first = (addresses[i] - origin) >> shift
+        for cell in range(first, first + width):
+            at = i * width + cell - first
+            cells[at] = cell
+            stamps[at] = now << TIME_SHIFT | flags | mine
+            if clashes(known, far, has_far, per_block, columns, threads, begin, written[cell], mine, flags):
+                return UNKNOWN
+            if store:
+                for before in range(2):
+                    stamp = read[cell] if before == 0 else other_read[cell]
+                    if clashes(
+                        known_reads, far_reads, has_far_reads, per_block, columns, threads, begin, stamp, mine, flags
+                    ):
+                        return UNKNOWN
+    if not store:
+        return record_reads(read, other_read, known, far, has_far, per_block, columns, threads, begin, cells, stamps,
+                            kept, count * width)  # fmt: skip
+    for i in range(count * width):
+        written[cells[i]] = stamps[i]
+    for i in range(count * width):
+        if written[cells[i]] != stamps[i]:
+            return SHARED_CELLS
+    return 0
+
+
+_ACCESS = CompiledFunction(access)
+
+
+class NativeGlobal:
+    """Asks :func:`access` for the orders of one batch."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._room = [np.zeros(0, np.int64)] * 3
+
+    @staticmethod
+    def ready(compiled: str) -> bool:
+        """Whether a run that compiles "none", "hot" or "all" blocks uses it."""
+        return _ACCESS.ready(compiled)
+
+    def record(
+        self, shadow: GlobalShadow, orders: list[HappensBefore], access: tuple[np.ndarray, np.ndarray, int, int, int],
+        begin: int, now: int, flags: int, store: bool,
+    ) -> int:  # fmt: skip
+        """Record an access where that is known to be right: as :func:`access` says.
+
+        ``access``: the addresses and the lanes, (lanes,) int64 each; cells per lane, the address of the first cell of
+        the array, and bits of an address within a cell.
+        """
+        order, order_of_reads = orders[0], orders[-1]
+        if order.has_groups:
+            return UNKNOWN
+        addresses, lanes, width, origin, shift = access
+        addresses, lanes = np.ascontiguousarray(addresses), np.ascontiguousarray(lanes)
+        count = len(addresses)
+        if len(self._room[0]) < count * width:
+            self._room = [np.empty(count * width, np.int64) for _ in range(3)]
+        a, b, c = self._room
+        written, read, other_read = shadow.tables()
+        known, far = order.tables()
+        known_reads, far_reads = order_of_reads.tables()
+        found = _ACCESS.call(
+            id(written), id(read), id(other_read), id(known), id(_NOTHING if far is None else far), far is not None,
+            id(known_reads), id(_NOTHING if far_reads is None else far_reads), far_reads is not None, order.per_block,
+            order.columns, self._threads, begin, id(a), id(b), id(c), id(lanes), id(addresses), count, width, origin,
+            shift, flags, now, store,
+        )  # fmt: skip
+        if found != UNKNOWN:
+            shadow.has_recorded(store, bool(found & OTHER_READS))
+        return found
+
+
+_NOTHING = np.zeros(1, np.int64)

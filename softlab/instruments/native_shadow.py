@@ -1,0 +1,270 @@
+"""Accesses to shared memory with no fault, as compiled loops: what :mod:`.shadow` and :mod:`.hazards` say in NumPy.
+
+:func:`access` looks whether each lane may access its words, and only then records the access, bit for bit as
+:class:`~softlab.instruments.shadow.Shadow` does. It leaves all else to NumPy: faults, values that are the same anyway,
+named barriers, groups of lanes.
+"""
+
+from __future__ import annotations
+
+from operator import is_not
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int16s, Int64s
+from softlab.instruments.mbarrier_words import MbarrierWords
+from softlab.instruments.remote_accesses import SOURCE_BITS
+from softlab.instruments.shadow import (
+    ATOMIC,
+    CODE_BITS,
+    CODE_MASK,
+    LANE_MASK,
+    MANY_LANES,
+    MANY_WARPS,
+    WHO_MASK,
+    Shadow,
+)
+
+#: What an access does: bits of ``kind``.
+READS, STORES, STRONG = 1, 2, 4
+#: What :func:`access` says: all is recorded; NumPy must look at it; a store is recorded, of which lanes share words.
+RECORDED, UNKNOWN, SHARED_WORDS = 0, 1, 2
+_WARP_SHIFT, WARP_BITS = 6, 5
+
+
+def code_of(thread: int) -> int:
+    """The code of a thread."""
+    return thread // WARP << _WARP_SHIFT | thread % WARP
+
+
+def is_unordered(stamp: int, code: int, synced: int, acquired: int) -> int:
+    """Whether a stamp since the last barrier is of another thread, and this one does not come after it."""
+    who = stamp & WHO_MASK
+    time = stamp >> CODE_BITS
+    if who == code or time < acquired:
+        return 0
+    same_warp = who >> _WARP_SHIFT == code >> _WARP_SHIFT and who != MANY_WARPS
+    return not (same_warp and time < synced)
+
+
+def is_quiet(
+    written: Int64s, read: Int64s, remote_written: Int64s, remote_read: Int64s, held: Bytes, at: int, kind: int,
+    code: int, since: int, synced: int, acquired: int, has_remote: int, has_held: int,
+) -> int:  # fmt: skip
+    """Whether one lane may access one word."""
+    stamp = written[at]
+    if has_held and held[at]:
+        return 0
+    if has_remote:
+        remote = remote_written[at]
+        if remote and remote >> SOURCE_BITS >= acquired:
+            return 0
+        if not remote and kind & READS and stamp == 0:
+            return 0
+        if kind & STORES and remote_read[at] and remote_read[at] >> SOURCE_BITS >= acquired:
+            return 0
+    elif kind & READS and stamp == 0:
+        return 0
+    weak = not (kind & STRONG and stamp & ATOMIC)
+    if stamp >= since and weak and is_unordered(stamp, code, synced, acquired):
+        return 0
+    earlier = read[at]
+    return not (kind & STORES and earlier >= since and is_unordered(earlier, code, synced, acquired))
+
+
+def merge_lanes(
+    stamps: Int64s, known: Int16s, places: Int64s, made: Int64s, got: Int64s, owners: Int64s, count: int, cells: int
+) -> int:
+    """Several lanes accessed a word in one instruction: what its stamp becomes, and two of the threads."""
+    lost = 0
+    for i in range(count):
+        got[i] = stamps[places[i]]
+        lost += got[i] != made[i]
+    if lost == 0:
+        return 0
+    for i in range(count - 1, -1, -1):
+        if got[i] != made[i]:
+            known[places[i]] = owners[i]
+            if not got[i] & MANY_LANES:
+                known[cells + places[i]] = (got[i] & WHO_MASK) // 64 * WARP + (got[i] & LANE_MASK)
+    for i in range(count):
+        if got[i] != made[i] and (got[i] >> _WARP_SHIFT & LANE_MASK) == owners[i] // WARP:
+            stamps[places[i]] = (got[i] & ~WHO_MASK) | owners[i] // WARP << _WARP_SHIFT | MANY_LANES
+    for i in range(count):
+        if got[i] != made[i] and (got[i] >> _WARP_SHIFT & LANE_MASK) != owners[i] // WARP:
+            stamps[places[i]] = (got[i] & ~WHO_MASK) | MANY_WARPS
+    return lost
+
+
+def merged_stamp(before: int, code: int, since: int, synced: int, acquired: int, now: int, atomic: int) -> int:
+    """What the stamp of a word becomes where accesses do not exclude each other."""
+    kind = ATOMIC if atomic else 0
+    if atomic and before >= since and before & CODE_MASK == code:  # just written by a plain store of its own
+        kind = 0
+    together = before >= since and before & ATOMIC == kind and is_unordered(before, code, synced, acquired)
+    if not together:
+        return now << CODE_BITS | kind | code
+    who = before & WHO_MASK
+    if who >> _WARP_SHIFT == code >> _WARP_SHIFT and who != MANY_WARPS:
+        return now << CODE_BITS | kind | code >> _WARP_SHIFT << _WARP_SHIFT | MANY_LANES
+    return now << CODE_BITS | kind | MANY_WARPS
+
+
+def all_are_quiet(
+    written: Int64s, read: Int64s, barrier: Int64s, synced: Int64s, acquired: Int64s, remote_written: Int64s,
+    remote_read: Int64s, held: Bytes, words: int, warps: int, shift: int, has_order: int, has_remote: int,
+    has_held: int, places: Int64s, owners: Int64s, made: Int64s, got: Int64s, rows: Int64s, threads: Int64s,
+    lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int, kind: int,
+) -> int:  # fmt: skip
+    """Whether each lane may access its words; which these are, whose, the stamps of plain stores, and their rows."""
+    for i in range(lanes):
+        row = rows[i]
+        thread = threads[i]
+        code = code_of(thread)
+        since = max(barrier[row] << CODE_BITS, 1)
+        sync = synced[row * warps + thread // WARP]
+        order = 0
+        if has_order:
+            order = acquired[row * warps * WARP + thread]
+        first = row * words + (addresses[i] >> shift)
+        for j in range(count):
+            at = first + offsets[j]
+            if not is_quiet(
+                written, read, remote_written, remote_read, held, at, kind, code, since, sync, order, has_remote,
+                has_held,
+            ):  # fmt: skip
+                return 0
+            places[i * count + j] = at
+            owners[i * count + j] = thread
+            made[i * count + j] = now << CODE_BITS | code
+            got[i * count + j] = row
+    return 1
+
+
+def access(
+    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, acquired: Int64s,
+    remote_written: Int64s, remote_read: Int64s, held: Bytes, words: int, warps: int, cells: int, shift: int,
+    has_order: int, has_remote: int, has_held: int, places: Int64s, owners: Int64s, made: Int64s, got: Int64s,
+    rows: Int64s, threads: Int64s, lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int, kind: int,
+) -> int:  # fmt: skip
+    """One instruction of these lanes.
+
+    ``words`` per row, ``cells`` in all, ``1 << shift`` bytes each. ``offsets`` (count,): the words that each lane
+    accesses, from that of its address on. ``places``, ``owners``, ``made`` and ``got`` have room for ``lanes * count``
+    items.
+    """
+    if not all_are_quiet(
+        written, read, barrier, synced, acquired, remote_written, remote_read, held, words, warps, shift, has_order,
+        has_remote, has_held, places, owners, made, got, rows, threads, lanes, addresses, offsets, count, now, kind,
+    ):  # fmt: skip
+        return UNKNOWN
+    if kind & STORES:
+        if not kind & STRONG:
+            return record_store(written, places, made, lanes * count)
+        return record(written, known, barrier, synced, acquired, warps, cells, has_order, places, owners, made, got,
+                      lanes * count, now, 1)  # fmt: skip
+    if kind & STRONG:
+        return RECORDED
+    return record(read, known, barrier, synced, acquired, warps, cells, has_order, places, owners, made, got,
+                  lanes * count, now, 0)  # fmt: skip
+
+
+def record_store(stamps: Int64s, places: Int64s, made: Int64s, count: int) -> int:
+    """Record plain stores."""
+    for i in range(count):
+        stamps[places[i]] = made[i]
+    for i in range(count):
+        if stamps[places[i]] != made[i]:
+            return SHARED_WORDS
+    return RECORDED
+
+
+def record(
+    stamps: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, acquired: Int64s, warps: int, cells: int,
+    has_order: int, places: Int64s, owners: Int64s, made: Int64s, rows: Int64s, count: int, now: int, atomic: int,
+) -> int:  # fmt: skip
+    """Record reads, or writes by atomics. ``rows`` of the lanes; what it holds is lost."""
+    for i in range(count):
+        code = code_of(owners[i])
+        before = stamps[places[i]]
+        order = 0
+        if has_order:
+            order = acquired[rows[i] * warps * WARP + owners[i]]
+        since = max(barrier[rows[i]] << CODE_BITS, 1)
+        warp = rows[i] * warps + owners[i] // WARP
+        made[i] = merged_stamp(before, code, since, synced[warp], order, now, atomic)
+        if made[i] & WHO_MASK != code:
+            if not before & MANY_LANES:
+                known[places[i]] = (before & WHO_MASK) >> _WARP_SHIFT << WARP_BITS | before & LANE_MASK
+            known[cells + places[i]] = owners[i]
+    for i in range(count):
+        stamps[places[i]] = made[i]
+    merge_lanes(stamps, known, places, made, rows, owners, count, cells)
+    return RECORDED
+
+
+_ACCESS = CompiledFunction(access)
+
+
+class NativeShadow:
+    """Asks :func:`access` for one shadow."""
+
+    def __init__(self, shadow: Shadow) -> None:
+        self._shadow = shadow
+        #: The mbarriers in use, which no access may touch.
+        self.objects: MbarrierWords | None = None
+        self._known: tuple[Any, ...] = ()
+        self._tables: list[Any] = []
+        self._given: list[int] = []
+        self._room = [np.zeros(0, np.int64)] * 4
+        self._zeros = np.zeros(shadow.threads, np.int64)
+
+    def ready(self, compiled: str) -> bool:
+        """Whether a run that compiles "none", "hot" or "all" blocks uses it."""
+        return _ACCESS.ready(compiled)
+
+    def record(self, lanes: Lanes, address: Value, offsets: np.ndarray, kind: int) -> int:
+        """Record an access of ``kind`` where that is known to be right: as :func:`access` says.
+
+        ``offsets`` (int64): the words that each lane accesses, from that of its address on.
+        """
+        shadow = self._shadow
+        if shadow.has_groups:
+            return UNKNOWN
+        rows, threads = self._zeros, lanes.positions.columns
+        alike = shadow.alike and isinstance(lanes, Box) and lanes.rows is None
+        if alike and (not isinstance(address, np.ndarray) or len(address) == 1):
+            count = lanes.extent[1]
+        else:
+            shadow.tell_apart()
+            rows, count = lanes.positions.rows, lanes.count
+        if not isinstance(address, np.ndarray) or address.size != count:
+            address = np.broadcast_to(address, (1, count) if rows is self._zeros else lanes.extent)
+        if address.itemsize != 8 or not address.flags.c_contiguous:
+            address = address.astype(np.int64, "C")
+        if len(self._room[0]) < count * len(offsets):
+            self._room = [np.empty(count * len(offsets), np.int64) for _ in range(4)]
+        a, b, c, d = self._room
+        return _ACCESS.call(
+            *self._arguments(), id(a), id(b), id(c), id(d), id(rows), id(threads), count, id(address), id(offsets),
+            len(offsets), shadow.time, kind,
+        )  # fmt: skip
+
+    def _arguments(self) -> list[int]:
+        """The arguments that seldom change."""
+        known = *self._shadow.changing(), self.objects.held if self.objects is not None else None
+        if not self._known or any(map(is_not, known, self._known)):
+            shadow = self._shadow
+            *tables, acquired, remote, remote_read = shadow.tables()
+            self._tables = [*tables, acquired, remote, remote_read, known[-1]]  # kept alive
+            at = [id(_NOTHING if array is None else array) for array in self._tables]
+            has = [int(array is not None) for array in (acquired, remote, known[-1])]
+            shift = shadow.granule.bit_length() - 1
+            self._given = [*at, shadow.words, shadow.threads // WARP, shadow.stamps(True).size, shift, *has]
+            self._known = *shadow.changing(), known[-1]
+        return self._given
+
+
+_NOTHING = np.zeros(1, np.int64)

@@ -1,0 +1,66 @@
+"""Functions compiled from Python give what Python gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.emulator.machine.native import available
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int16s, Int64s, UInt32s
+
+needs_llvm = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+LIMIT = 9
+
+
+def _plus(numbers: Int64s, i: int) -> int:
+    if i < 0:
+        return -1
+    return numbers[i] + LIMIT
+
+
+def _mixed(numbers: Int64s, short: Int16s, words: UInt32s, flags: Bytes, count: int) -> int:
+    """Every construct of the language."""
+    total = 0
+    for i in range(count):
+        if numbers[i] == 3 or (i > 0 and numbers[i - 1] > 100):
+            continue
+        short[i] = min(numbers[i], LIMIT) - 20
+        words[i] = words[i] + max(numbers[i], -numbers[i])
+        flags[i] ^= 255 if not numbers[i] & 1 else 1
+        total += _plus(numbers, i) if i % 2 == 0 else short[i]
+        left = i
+        while left > 0:
+            left = left // 2
+            total ^= left << 3 | left
+            if total > 10_000:
+                break
+    for i in range(count - 1, -1, -2):
+        total += (i * numbers[i] >> 1) - (words[i] % 7) * (flags[i] != 0) + ~i
+    if total == 0:
+        return 1
+    elif _plus(numbers, -1) < 0 or total < 0:
+        total -= 1
+    return total
+
+
+@needs_llvm
+def test_a_compiled_function_gives_what_python_gives() -> None:
+    compiled, random = CompiledFunction(_mixed), np.random.default_rng(5)
+    for count in (0, 1, 2, 40):
+        made = [random.integers(-150, 150, 40), random.integers(-9, 9, 40).astype(np.int16)]
+        made += [random.integers(0, 1 << 32, 40).astype(np.uint32), random.integers(0, 2, 40).astype(np.uint8)]
+        other = [array.copy() for array in made]
+        with np.errstate(over="ignore"):
+            wanted = _mixed(*made, count)
+        assert compiled.call(*map(id, other), count) == wanted
+        for a, b in zip(made, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@needs_llvm
+def test_a_function_is_compiled_when_it_is_hot() -> None:
+    compiled = CompiledFunction(_plus)
+    assert compiled.ready("all")
+    assert not compiled.ready("none")
+    asked = sum(not compiled.ready("hot") for _ in range(2000))
+    assert 100 < asked < 2000

@@ -1,0 +1,200 @@
+"""Compiled code records an access as NumPy does, and exactly where NumPy finds nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softlab.emulator.lanes import Box, lanes_of
+from softlab.emulator.machine.native import available
+from softlab.instruments.cluster_shadow import ClusterShadow
+from softlab.instruments.global_shadow import IN_BLOCK, STRONG, GlobalShadow, Stamps
+from softlab.instruments.happens_before import HappensBefore
+from softlab.instruments.mbarrier_words import MbarrierWords
+from softlab.instruments.native_global import OTHER_READS, SHARED_CELLS, NativeGlobal
+from softlab.instruments.native_global import UNKNOWN as UNKNOWN_CELLS
+from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, UNKNOWN, NativeShadow
+from softlab.instruments.native_shadow import STRONG as STRONG_ACCESS
+
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+BLOCKS, THREADS, WORDS = 3, 64, 80
+
+
+def _words(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Words of each lane: its own, one for all, or any."""
+    kind, first = random.integers(0, 4), random.integers(0, 8)
+    if kind == 0:
+        return np.broadcast_to(first + np.arange(shape[-1]) % THREADS, shape)
+    if kind == 1:
+        return np.full(shape, first)
+    return first + random.integers(0, 4 if kind == 2 else THREADS, shape)
+
+
+def _compare(one: ClusterShadow, other: ClusterShadow) -> None:
+    for a, b in zip(one.tables(), other.tables(), strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            np.testing.assert_array_equal(a, b)
+
+
+def _finds(shadow: ClusterShadow, row: np.ndarray, word: np.ndarray, thread: np.ndarray, kind: int) -> bool:
+    """Whether NumPy finds anything in an access."""
+    strong = bool(kind & STRONG_ACCESS)
+    found = bool(kind & READS) and shadow.never_written(row, word).any()
+    found |= shadow.written_by_another(row, word, thread, strong).any()
+    found |= bool(kind & STORES) and shadow.read_by_another(row, word, thread).any()
+    if shadow.remote is not None:
+        acquired = shadow.acquired(row, thread)
+        stamps = [shadow.remote.written, *([shadow.remote.read] if kind & STORES else [])]
+        found |= any(shadow.remote.unordered(s, row, word, acquired, False).any() for s in stamps)
+    return bool(found)
+
+
+def _record(shadow: ClusterShadow, row: np.ndarray, word: np.ndarray, thread: np.ndarray, kind: int) -> None:
+    if kind & STORES:
+        (shadow.write_strong if kind & STRONG_ACCESS else shadow.write)(row, word, thread)
+    elif not kind & STRONG_ACCESS:
+        shadow.read(row, word, thread)
+
+
+def _order(random: np.random.Generator, shadows: tuple[ClusterShadow, ...], objects: MbarrierWords) -> None:
+    """Barriers, warp barriers, fences with flags, copies and mbarriers between the accesses."""
+    kind, row, thread = random.integers(0, 9), int(random.integers(0, BLOCKS)), int(random.integers(0, THREADS))
+    mask = np.zeros((BLOCKS, THREADS), bool)
+    mask[row if random.random() < 0.5 else slice(None)] = True
+    at = [np.array([n]) for n in (row, thread)]
+    word = np.array([[int(random.integers(0, WORDS))]])
+    for shadow in shadows:
+        if kind < 4:
+            shadow.barrier(lanes_of(mask))
+        elif kind == 4:
+            shadow.warp_sync(lanes_of(mask), np.uint32(0xFFFFFFFF))
+        elif kind == 5:
+            shadow.tell_apart()
+            shadow.fence(*at)
+            shadow.release(at[0], word, at[1])
+        elif kind == 6:
+            shadow.tell_apart()
+            shadow.acquire(at[0], word, at[1])
+        elif kind == 7:
+            remote = shadow.track_remote()
+            (remote.written if thread % 2 else remote.read)[row, word[0]] = remote.copy_stamp(shadow.advance_time())
+    if kind == 8 and shadows[0].remote is not None:
+        objects.begin(at[0], at[1] // 32 * 8 + 4 * WORDS - 16)
+
+
+def test_shared_memory_is_recorded_as_numpy_does() -> None:
+    answers = dict.fromkeys((UNKNOWN, SHARED_WORDS, 0), 0)
+    for seed in range(8):
+        _shared_accesses(np.random.default_rng(seed), answers)
+    assert min(answers.values()) >= 20, answers
+
+
+def _shared_accesses(random: np.random.Generator, answers: dict[int, int]) -> None:
+    compiled, plain = (ClusterShadow(4 * WORDS + 32, BLOCKS, THREADS, 4) for _ in range(2))
+    native = NativeShadow(compiled)
+    native.objects = MbarrierWords(BLOCKS, compiled.words, 4)
+    for shadow in (compiled, plain):
+        shadow.write(np.zeros(WORDS // 2, np.int64), np.arange(WORDS // 2)[:, None], np.zeros(WORDS // 2, np.int64))
+        shadow.barrier(Box(BLOCKS, THREADS, None, None))
+    for number in range(120):
+        mask = random.random((BLOCKS, THREADS)) < 0.5
+        lanes: Any = Box(BLOCKS, THREADS, None, None) if number < 40 or random.random() < 0.5 else lanes_of(mask)
+        extent = (1, THREADS) if number < 40 else lanes.extent
+        address = _words(random, extent).astype(np.uint64) * np.uint64(4)
+        kind = int(random.choice([READS, READS, STORES, READS | STORES | STRONG_ACCESS, STORES | STRONG_ACCESS,
+                                  READS | STRONG_ACCESS]))  # fmt: skip
+        offsets = np.arange(1 + random.integers(0, 2))
+        for shadow in (compiled, plain):
+            shadow.begin_access(number % 5)
+        found = native.record(lanes, address, offsets, kind)
+        answers[found] += 1
+        if not compiled.alike:
+            plain.tell_apart()
+        alike = plain.alike
+        rows, threads = (np.zeros(THREADS, np.int64), np.arange(THREADS)) if alike else (
+            lanes.positions.rows, lanes.positions.columns)  # fmt: skip
+        flat = np.broadcast_to(address, (1, THREADS) if alike else lanes.extent).reshape(-1)
+        word = flat.astype(np.int64)[:, None] // 4 + offsets
+        hit = bool(native.objects) and native.objects.hit(rows, word).any()
+        assert (found == UNKNOWN) == (_finds(plain, rows, word, threads, kind) or hit)
+        if found == UNKNOWN:
+            _compare(compiled, plain)
+            _record(compiled, rows, word, threads, kind)
+        else:
+            twice = plain.write(rows, word, threads).any() if kind & (STORES | STRONG_ACCESS) == STORES else False
+            assert (found == SHARED_WORDS) == twice
+        _record(plain, rows, word, threads, kind)
+        _compare(compiled, plain)
+        for _ in range(3 if random.random() < 0.6 else 0):
+            _order(random, (compiled, plain), native.objects)
+
+
+def test_groups_of_lanes_are_left_to_numpy() -> None:
+    shadow = ClusterShadow(64, 1, 32, 4)
+    native, lanes = NativeShadow(shadow), Box(1, 32, None, None)
+    shadow.begin_access(0)
+    assert native.record(lanes, np.uint64(0), np.arange(1), STORES) == SHARED_WORDS
+    shadow.warp_sync(lanes, np.where(np.arange(32) < 8, np.uint32(0xFF), np.uint32(0xFFFFFF00))[None])
+    assert native.record(lanes, np.uint64(0), np.arange(1), STORES) == UNKNOWN
+
+
+def test_global_memory_is_recorded_as_numpy_does() -> None:
+    answers = {0: 0, UNKNOWN_CELLS: 0, SHARED_CELLS: 0, OTHER_READS: 0}
+    for seed in range(6):
+        _global_accesses(seed, answers)
+    assert min(answers.values()) >= 20, answers
+
+
+def _global_accesses(seed: int, answers: dict[int, int]) -> None:
+    random = np.random.default_rng(seed)
+    orders = [HappensBefore(BLOCKS, THREADS, {}), HappensBefore(BLOCKS, THREADS, {}, of_reads=True)][: 1 + seed % 2]
+    compiled, plain = (GlobalShadow(BLOCKS * THREADS + 1, THREADS) for _ in range(2))
+    native, begin = NativeGlobal(THREADS), 1
+    every = np.arange(BLOCKS * THREADS)
+    for now in range(1, 160):
+        lane = every if random.random() < 0.5 else np.flatnonzero(random.random(len(every)) < 0.4)
+        kind = random.integers(0, 9)
+        spread = lane if kind < 4 else lane ^ 1 if kind < 6 else lane ^ 32 if kind < 8 else lane // 32 * 32
+        spread = random.integers(0, len(every), len(lane)) if now % 30 == 0 else spread
+        width, store = int(random.integers(1, 3)), bool(random.random() < 0.4)
+        flags = int(random.choice([0, 0, STRONG, STRONG | IN_BLOCK]))
+        addresses = 1000 + 4 * spread
+        found = native.record(compiled, orders, (addresses, lane, width, 1000, 2), begin, now, flags, store)
+        cells = ((addresses - 1000 >> 2)[:, None] + np.arange(width)).reshape(-1)
+        stamps = Stamps(cells, np.repeat(lane, width), now, flags)
+        clash = len(plain.clashing_writes(stamps, begin, orders[0].ordered))
+        clash += store and len(plain.clashing_reads(stamps, begin, orders[-1].ordered))
+        assert (found == UNKNOWN_CELLS) == (clash > 0)
+        answers[found] += 1
+        for shadow in (plain, compiled) if clash else (plain,):
+            lost = shadow.write(stamps) if store else shadow.read(stamps, begin, orders[0].ordered)
+        assert clash or not store or (found == SHARED_CELLS) == (lost is not None)
+        for a, b in zip(compiled.tables(), plain.tables(), strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert vars(compiled).keys() == vars(plain).keys()
+        assert all(vars(compiled)[name] == vars(plain)[name] for name in vars(plain) if name.startswith("_any"))
+        for order in orders:
+            _synchronise(np.random.default_rng(seed * 1000 + now), order, now + 1)
+        if now % 50 == 0:  # all cells are as new
+            compiled, plain = (GlobalShadow(BLOCKS * THREADS + 1, THREADS) for _ in range(2))
+        if random.random() < 0.02:
+            begin = now + 1
+
+
+def _synchronise(random: np.random.Generator, order: HappensBefore, now: int) -> None:
+    mask = np.zeros((BLOCKS, THREADS), bool)
+    mask[int(random.integers(0, BLOCKS)) if random.random() < 0.5 else slice(None)] = True
+    lane = random.integers(0, BLOCKS * THREADS, 3)
+    kind = random.integers(0, 6)
+    if kind < 3:
+        order.barrier(lanes_of(np.ones_like(mask) if kind else mask), None, now)
+    elif kind == 3:
+        order.warp_sync(lanes_of(mask), np.uint32(0xFFFFFFFF), now)
+    elif kind == 4:
+        order.fence(lane, now, "gpu")
+        order.exchange([1, 2, 1], lane, "gpu", now)
+    elif kind == 5:
+        order.exchange([1, 1, 2], lane, "gpu", now)
