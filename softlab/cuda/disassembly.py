@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -74,10 +74,11 @@ def _tool() -> tuple[Path, str] | None:
     return path, f"{state.st_size} {state.st_mtime_ns}"
 
 
-def disassemble(program: Program, *, cache: bool = True) -> Disassembly:
+def disassemble(program: Program, *, cache: bool = True, alone: bool = False) -> Disassembly:
     """The machine code of a program.
 
     ``cache``: keep what nvdisasm prints beside the compiled programs, since one run of it takes up to a second.
+    ``alone``: leave out the other kernels of the compilation. To read them takes as long as to read this one.
 
     Raises:
         DisassemblyError: nvdisasm is missing, or it refuses the cubin.
@@ -101,7 +102,7 @@ def disassemble(program: Program, *, cache: bool = True) -> Disassembly:
         text = begun.result() if begun is not None else _run(path, program.cubin)
         if cache and begun is None:
             write_text(entry, text)
-    return parse_disassembly(text, program)
+    return parse_disassembly(text, program, alone=alone)
 
 
 def begin_disassembly(program: Program) -> None:
@@ -190,31 +191,34 @@ _CODE = re.compile(r"(?:@(?P<not>!)?(?P<guard>U?P(?:\d+|T))\s+)?(?P<name>[A-Z][\
 _LABEL = re.compile(r"\.L_x_\d+|\$[\w$]+")
 
 
-def parse_disassembly(text: str, program: Program) -> Disassembly:
+def parse_disassembly(text: str, program: Program, *, alone: bool = False) -> Disassembly:
     """What ``nvdisasm -gi -gp -c -hex`` prints as records. ``program`` names its files and its kernel."""
     functions: list[MachineFunction] = []
-    for name, lines in _sections(text):
+    others = {name for name in program.reports if name != program.entry} if alone else set()
+    for name, lines in _sections(text, others):
         functions.append(MachineFunction(name, tuple(_instructions(lines, program.file, program.arch))))
     if program.entry not in (f.name for f in functions):
         raise DisassemblyError(f"the machine code has no kernel {program.entry}; nvdisasm printed another form")
     return Disassembly(program.arch, program.entry, tuple(functions))
 
 
-def _sections(text: str) -> Iterator[tuple[str, list[re.Match[str]]]]:
-    """(function, its lines that say something)."""
+def _sections(text: str, others: Set[str] = frozenset()) -> Iterator[tuple[str, list[re.Match[str]]]]:
+    """(function, its lines that say something), without the ``others``."""
     name = ""
     lines: list[re.Match[str]] = []
     for line in text.splitlines():
+        if name in others and ".section" not in line:
+            continue
         found = _LINE.match(line)
         if found is None:
             continue
         if found["function"]:
-            if name:
+            if name and name not in others:
                 yield name, lines
             name, lines = found["function"], []
         else:
             lines.append(found)
-    if name:
+    if name and name not in others:
         yield name, lines
 
 

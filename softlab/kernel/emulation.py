@@ -82,7 +82,7 @@ class EmulatedKernel:
     def machine_code(self) -> MachineCode | None:
         """What the assembler made of the accesses; None without nvdisasm."""
         try:
-            code = disassemble(self._compiled)
+            code = disassemble(self._compiled, alone=True)
         except DisassemblyError:
             return None
         return machine_code(self.program.image, self.program.blocks, code)

@@ -97,7 +97,7 @@ def _compiled(program: Program) -> _Compiled:
     if not program.arch.startswith(ARCHITECTURE):
         raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
     image = link(parse(program.ptx, file=program.file), program.entry)
-    return _Compiled(image, decode(disassemble(program)), Cubin(program.cubin))
+    return _Compiled(image, decode(disassemble(program, alone=True)), Cubin(program.cubin))
 
 
 def interpret(

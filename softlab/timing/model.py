@@ -78,7 +78,7 @@ def _held(launch: Timed, device: Device) -> Any:
 
 @lru_cache(maxsize=64)
 def _function(program: Program) -> MachineFunction:
-    return disassemble(program).kernel
+    return disassemble(program, alone=True).kernel
 
 
 def machine_function(program: Program) -> MachineFunction:

@@ -6,30 +6,39 @@ are constants of this module.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd, prod
 
 from softlab.instruments.banks import BANK_BYTES, BANKS, WARP
 from softlab.instruments.coalescing import SECTOR_BYTES
-from softlab.traces import Run
-from softlab.workbench.figures import AccessFigures, access_figures, occupancy_of
+from softlab.traces import COUNTERS, Run
+from softlab.workbench.figures import RATIO, AccessFigures, access_figures, occupancy_of
 
 #: The share of the kernel's own wavefronts or sectors that must be excess, so that a rule speaks.
 _SHARE = 0.02
 #: How often a block loads each sector before it is told to keep it, and the share of all loaded sectors.
 _RELOADS, _RELOAD_SHARE = 4.0, 0.1
-#: Passes per atomic of a warp from which a rule speaks. 32 neighbouring elements take up to 8 sectors of global memory.
-_SHARED_PASSES, _SECTORS = 4.0, 9.0
+#: Wavefronts per atomic of a warp from which a rule speaks. 32 lanes at random banks take 3.5 on average.
+_SHARED_PASSES = 4.0
 #: Lanes of 32 that work, and share of the warps that an SM holds, below which a rule speaks.
 _LANES, _OCCUPANCY = 24.0, 0.25
+#: Issue slots per warp that nobody misses: a load from DRAM takes 660 cycles, and a scheduler has 16 warps (H200).
+_UNSEEN_SLOTS = 660 / 16
+#: Cycles in which DRAM brings an SM a sector: 4.1 TB/s for 132 SMs at 1980 MHz (H200).
+_CYCLES_PER_SECTOR = SECTOR_BYTES / (4.1e12 / 132 / 1.98e9)
+#: Places in a sector at which the requests of a block begin, from which no alignment helps all of them.
+_STARTS = 1.5
 _BANK_ROW = BANKS * BANK_BYTES
+_HIDDEN = " The loads and stores from DRAM take longer than all wavefronts, so the time may stay."
 
 
 @dataclass(frozen=True)
 class Advice:
     """One problem: its ``rule``, the ``line`` of the kernel's own file (None: the whole launch), a ``sentence`` on what
-    happens and what to do, the ``counter`` that falls once it is done, and the ``excess`` of that counter.
+    happens and what to do, the ``counter`` that falls once it is done, and the ``excess`` of that counter. ``hidden``:
+    whether a slower part of the launch hides it, so that the time may stay; the sentence says so, too.
     """
 
     rule: str
@@ -37,6 +46,7 @@ class Advice:
     sentence: str
     counter: str
     excess: float
+    hidden: bool = False
 
     def __str__(self) -> str:
         return f"{f'line {self.line}: ' if self.line else ''}{self.sentence}"
@@ -75,6 +85,8 @@ def advice(run: Run) -> tuple[Advice, ...]:
 @_rule
 def _bank_conflicts(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]:
     total = sum(one.moved for one in figures if one.space == "shared")
+    dram = sum(one.moved / one.same_sectors for one in figures if one.space == "global") * _CYCLES_PER_SECTOR
+    hidden = total < dram
     for one in figures:
         if one.space != "shared" or not _is_large(one, total):
             continue
@@ -83,8 +95,8 @@ def _bank_conflicts(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Ad
         yield Advice(
             "bank-conflicts", one.line,
             f"{ways}-way bank conflict, {_number(one.excess)} wavefronts more than the least {_number(one.least)}. "
-            f"{_bank_cure(one)}",
-            counter, one.excess,
+            f"{_bank_cure(one)}{_HIDDEN if hidden else ''}",
+            counter, one.excess, hidden,
         )  # fmt: skip
 
 
@@ -110,7 +122,7 @@ def _banks(one: AccessFigures) -> int:
 def _uncoalesced(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]:
     total = sum(one.moved for one in figures if one.space == "global")
     for one in figures:
-        if one.space != "global" or one.unaligned or not _is_large(one, total):
+        if one.space != "global" or one.unaligned or not _is_large(one, total) or _l1_serves(one):
             continue
         yield Advice(
             "uncoalesced", one.line,
@@ -121,10 +133,22 @@ def _uncoalesced(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advic
         )  # fmt: skip
 
 
+def _l1_serves(one: AccessFigures) -> bool:
+    """Whether the excess of a load stays in L1: the block uses the bytes that it moves, and L1 looks up the lines of a
+    request while DRAM brings the bytes of a plain one. L1 takes a cycle per line, and keeps nothing of stores.
+    """
+    return not one.store and one.block_use * RATIO >= 1 and one.lines <= one.plain * _CYCLES_PER_SECTOR
+
+
 def _sector_cure(one: AccessFigures) -> str:
     if one.stride is None or one.stride == 0:
         return "The lanes' addresses are scattered. Order the work by address, or gather through shared memory."
     stride = abs(one.stride)
+    if stride <= one.width:
+        return (
+            "Few lanes in a row have neighbouring elements. Let more of them: a block that is wider along x, or rows "
+            "of a tile that fill sectors."
+        )
     where = f"Neighbouring lanes are {stride} bytes apart. "
     if stride >= SECTOR_BYTES:
         return (
@@ -138,11 +162,12 @@ def _sector_cure(one: AccessFigures) -> str:
 def _unaligned(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]:
     total = sum(one.moved for one in figures if one.space == "global")
     for one in figures:
-        if one.space == "global" and one.unaligned and _is_large(one, total):
+        curable = one.unaligned and one.starts < _STARTS and one.moved >= RATIO * one.aligned
+        if curable and one.space == "global" and _is_large(one, total) and not _l1_serves(one):
             yield Advice(
                 "unaligned", one.line,
-                f"the bytes of a warp are contiguous, but they begin within a sector: {one.per_request:.3g} sectors "
-                f"per request, and {one.least_per_request:.3g} would do. Begin each row at a multiple of "
+                f"contiguous bytes begin within a sector: {one.per_request:.3g} sectors per request, and "
+                f"{one.aligned / one.requests:.3g} would do. Begin each row at a multiple of "
                 f"{SECTOR_BYTES} bytes: pad the rows, or shift the first column of a warp.",
                 f"global_{'store' if one.store else 'load'}_sectors", one.excess,
             )  # fmt: skip
@@ -153,53 +178,80 @@ def _reloads(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]:
     loads = [one for one in figures if one.space == "global" and not one.store]
     total = sum(one.moved for one in loads)
     for one in loads:
-        again = one.moved * (1 - 1 / one.same_sectors)
-        if one.same_sectors >= _RELOADS and one.moved >= _RELOAD_SHARE * total and one.requests >= WARP:
+        # A warp that loads a value once, as its neighbours do, gains nothing from shared memory.
+        often = min(one.loads_again, one.per_warp) >= _RELOADS
+        if often and one.moved >= _RELOAD_SHARE * total and one.requests >= WARP:
             yield Advice(
                 "reloads", one.line,
-                f"a block loads each sector {one.same_sectors:.3g} times. Load it once into shared memory or a "
+                f"a block loads each sector {one.loads_again:.3g} times. Load it once into shared memory or a "
                 "register, and read it there. The L1 cache may hold the repetitions, but each takes a request.",
-                "global_load_sectors", again,
+                "global_load_sectors", one.least * (1 - 1 / one.loads_again),
             )  # fmt: skip
 
 
 @_rule
 def _contended_atomics(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]:
-    for line, counters in run.by_line().items():
-        for space, requests, turns in (
-            ("shared_atomic", "instructions", "wavefronts"),
-            ("global_atomic", "requests", "sectors"),
-            ("global_reduction", "requests", "sectors"),
-        ):
-            count, taken = counters[f"{space}_{requests}"], counters[f"{space}_{turns}"]
-            memory = "shared" if space.startswith("shared") else "global"
-            if count and taken / count >= (_SHARED_PASSES if memory == "shared" else _SECTORS):
-                yield Advice(
-                    "contended-atomics", line,
-                    f"an atomic of a warp on {memory} memory takes {taken / count:.3g} {turns}. Where lanes meet at "
-                    "one address they take turns: add up inside the warp or block first, and let one lane do the "
-                    "atomic. Where they do not meet, let neighbouring lanes use neighbouring addresses.",
-                    f"{space}_{turns}", taken - count,
-                )  # fmt: skip
+    for (line, space), (atomics, taken, most) in sorted(_atomics(run).items()):
+        if taken < most:
+            continue
+        memory, turns = space.split("_")[0], "wavefronts" if space.startswith("shared") else "sectors"
+        yield Advice(
+            "contended-atomics", line,
+            f"an atomic of a warp on {memory} memory takes {taken / atomics:.3g} {turns}. Where lanes meet at one "
+            "address they take turns: add up inside the warp or block first, and let one lane do the atomic. Where "
+            "they do not meet, let neighbouring lanes use neighbouring addresses.",
+            f"{space}_{turns}", taken - atomics,
+        )  # fmt: skip
+
+
+def _atomics(run: Run) -> dict[tuple[int, str], tuple[int, int, float]]:
+    """(line, kind) -> atomics of a warp, the wavefronts or sectors that they took, and how many are too many.
+
+    The atomics are those of the PTX: in the machine code one may be a loop of several.
+    """
+    found: dict[tuple[int, str], tuple[int, int, float]] = {}
+    assert run.instructions is not None
+    column = {name: number for number, name in enumerate(COUNTERS)}
+    for text, frames, counts in zip(*vars(run.instructions).values(), strict=True):
+        line = next((number for name, number in frames if name == run.file), None)
+        for space in ("shared_atomic", "global_atomic", "global_reduction"):
+            turns = "wavefronts" if space.startswith("shared") else "sectors"
+            taken = int(counts[column[f"{space}_{turns}"]])
+            if line is None or not taken:
+                continue
+            atomics = int(counts[column["ptx_instructions"]])
+            most = _SHARED_PASSES if turns == "wavefronts" else _plain_sectors(text) + 1
+            before = found.get((line, space), (0, 0, 0.0))
+            found[line, space] = (before[0] + atomics, before[1] + taken, before[2] + atomics * most)
+    return found
+
+
+def _plain_sectors(text: str) -> float:
+    """Sectors of an atomic whose lanes have neighbouring elements. ``text``: of the PTX, "red.global.add.f32 ..."."""
+    bits, pair = re.findall(r"\.(?:[usb]|b?f)(\d+)(x2)?(?=[.\s]|$)", text)[-1]
+    return WARP * int(bits) * (2 if pair else 1) / 8 / SECTOR_BYTES
 
 
 @_rule
 def _idle_lanes(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]:
     issued = run.counters["ptx_instructions"]
     lanes = run.lane_instructions / issued if issued else WARP
-    if lanes < _LANES:
-        threads = prod(run.block)
-        partial = threads % WARP
-        why = (
-            f"A block of {threads} threads has a warp of {partial} lanes: give blocks a multiple of {WARP} threads."
-            if partial and threads < 4 * WARP
-            else "Let whole warps take the same branch: split the work by warps, not by lanes within a warp."
-        )
-        yield Advice(
-            "idle-lanes", None,
-            f"an instruction has {lanes:.3g} of {WARP} lanes at work on average. {why}",
-            "ptx_instructions", issued * (1 - lanes / WARP),
-        )  # fmt: skip
+    threads = prod(run.block)
+    warps = -(-threads // WARP)
+    idle = issued * (1 - lanes / WARP)
+    partial = threads < _LANES * warps
+    if lanes >= _LANES or not (partial or idle >= _UNSEEN_SLOTS * warps * prod(run.grid)):
+        return
+    why = (
+        f"A block of {threads} threads has a warp of {threads % WARP} lanes: give blocks a multiple of {WARP} threads."
+        if partial
+        else "Let whole warps take the same branch: split the work by warps, not by lanes within a warp."
+    )
+    yield Advice(
+        "idle-lanes", None,
+        f"an instruction has {lanes:.3g} of {WARP} lanes at work on average. {why}",
+        "ptx_instructions", idle,
+    )  # fmt: skip
 
 
 @_rule

@@ -24,7 +24,7 @@ extern "C" __global__ void fields(const float* x, float* y, int n) {
 }
 extern "C" __global__ void shifted(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i] = x[i + n];
+  y[i + n] = x[i];
 }
 extern "C" __global__ void reloads(const float* x, float* y, int n) {
   float sum = 0;

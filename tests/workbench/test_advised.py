@@ -1,0 +1,65 @@
+"""Each rule of the advice on kernels with its problem, on the same kernels after the advice was followed, and on
+kernels without the problem."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softlab.traces import Run
+from softlab.workbench.advice import advice, rules
+from softlab.workbench.figures import occupancy_of
+from softlab.workbench.launches import recorded
+from tests.workbench.advised_cases import Case, cases, pairs
+
+EVERY = [case for rule in rules() for case in cases(rule)]
+PAIRS = [pair for rule in rules() for pair in pairs(rule)]
+#: Of each rule, kernels with the problem and kernels without it.
+LEAST = 5
+
+
+@cache
+def ran(case: Case) -> tuple[Run, tuple[Any, ...]]:
+    """The run of a case, and its arguments as it left them."""
+    launch = case.launch()
+    return recorded(launch, check="collect"), launch.args
+
+
+def cost(run: Run, counter: str) -> float:
+    """What a sentence of advice says will fall."""
+    if counter == "occupancy":
+        held = occupancy_of(run)
+        assert held is not None
+        return 1 - held.fraction
+    return run.spill_bytes if counter == "spill_bytes" else run.counters[counter]
+
+
+@pytest.mark.parametrize("rule", rules())
+def test_each_rule_has_kernels_with_the_problem_and_without(rule: str) -> None:
+    for kind in ("problem", "repaired", "clean"):
+        assert len([case for case in cases(rule) if case.kind == kind]) >= LEAST
+    assert all((rule in {name for name, _ in case.said}) == (case.kind == "problem") for case in cases(rule))
+
+
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: case.name)
+def test_the_advice_says_what_is_marked_and_no_more(case: Case) -> None:
+    run, _ = ran(case)
+    assert [one for one in run.findings if one.severity == "error"] == []
+    assert {(one.rule, one.line) for one in advice(run)} == case.said
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0].name)
+def test_the_counter_falls_once_the_advice_is_followed(pair: tuple[Case, Case]) -> None:
+    (before, old), (after, new) = map(ran, pair)
+    said = [one for one in advice(before) if one.rule == pair[0].rule]
+    assert said
+    for one in said:
+        assert cost(after, one.counter) < cost(before, one.counter)
+    if "layout" not in pair[1].keys:
+        close = "close" in pair[1].keys
+        for a, b in zip(old, new, strict=True):
+            if isinstance(a, np.ndarray):
+                assert np.allclose(a, b, rtol=1e-4, atol=1e-4) if close else np.array_equal(a, b)
