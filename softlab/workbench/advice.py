@@ -14,7 +14,7 @@ from math import gcd, prod
 from softlab.instruments.banks import BANK_BYTES, BANKS, WARP
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.traces import COUNTERS, Run
-from softlab.workbench.figures import RATIO, AccessFigures, access_figures, occupancy_of
+from softlab.workbench.figures import LINE_BYTES, RATIO, AccessFigures, access_figures, occupancy_of
 
 #: The share of the kernel's own wavefronts or sectors that must be excess, so that a rule speaks.
 _SHARE = 0.02
@@ -168,7 +168,7 @@ def _unaligned(run: Run, figures: tuple[AccessFigures, ...]) -> Iterator[Advice]
                 "unaligned", one.line,
                 f"contiguous bytes begin within a sector: {one.per_request:.3g} sectors per request, and "
                 f"{one.aligned / one.requests:.3g} would do. Begin each row at a multiple of "
-                f"{SECTOR_BYTES} bytes: pad the rows, or shift the first column of a warp.",
+                f"{LINE_BYTES} bytes, {SECTOR_BYTES} at least: pad the rows, or shift the first column of a warp.",
                 f"global_{'store' if one.store else 'load'}_sectors", one.excess,
             )  # fmt: skip
 

@@ -41,7 +41,9 @@ def cost(run: Run, counter: str) -> float:
 def test_each_rule_has_kernels_with_the_problem_and_without(rule: str) -> None:
     for kind in ("problem", "repaired", "clean"):
         assert len([case for case in cases(rule) if case.kind == kind]) >= LEAST
-    assert all((rule in {name for name, _ in case.said}) == (case.kind == "problem") for case in cases(rule))
+    # A repaired kernel may still have some of the problem: its counter fell.
+    said = {(case.kind, rule in {name for name, _ in case.said}) for case in cases(rule) if case.kind != "repaired"}
+    assert said == {("problem", True), ("clean", False)}
 
 
 @pytest.mark.parametrize("case", EVERY, ids=lambda case: case.name)

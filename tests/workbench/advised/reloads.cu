@@ -79,7 +79,7 @@ extern "C" __global__ void gravity_in_tiles(const float4* body, float3* acc, int
   acc[i] = a;  // <- uncoalesced
 }
 
-//! problem | grid N/32,N/8 | block 32,8 | args img=random((N+4,N+32)), out=zeros((N,N)), w=N | N 32 8192
+//! problem | grid N/32,N/8 | block 32,8 | args img=random((N+4,N+32)), out=zeros((N,N)), w=N | N 32 8192 | close
 extern "C" __global__ void blur5(const float* __restrict__ img, float* __restrict__ out, int w) {
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y, pitch = w + 32;
   float total = 0.0f;
@@ -89,19 +89,17 @@ extern "C" __global__ void blur5(const float* __restrict__ img, float* __restric
   out[y * w + x] = total * 0.04f;
 }
 //! repaired | grid N/32,N/32
-extern "C" __global__ void blur5_from_a_tile(const float* __restrict__ img, float* __restrict__ out, int w) {
-  __shared__ float tile[36][36];
-  const int x0 = blockIdx.x * 32, y0 = blockIdx.y * 32, pitch = w + 32;
-  for (int j = threadIdx.y; j < 36; j += 8)
-    for (int i = threadIdx.x; i < 36; i += 32) tile[j][i] = img[(y0 + j) * pitch + x0 + i];
-  __syncthreads();
-  for (int y = threadIdx.y; y < 32; y += 8) {
-    float total = 0.0f;
-    for (int j = 0; j < 5; ++j)
-      for (int i = 0; i < 5; ++i)
-        total += tile[y + j][threadIdx.x + i];
-    out[(y0 + y) * w + x0 + threadIdx.x] = total * 0.04f;
+extern "C" __global__ void blur5_in_registers(const float* __restrict__ img, float* __restrict__ out, int w) {
+  const int x = blockIdx.x * 32 + threadIdx.x, y0 = (blockIdx.y * 8 + threadIdx.y) * 4, pitch = w + 32;
+  float row[8];
+  #pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    const float* here = img + (y0 + j) * pitch + x;
+    row[j] = here[0] + here[1] + here[2] + here[3] + here[4];  // <- reloads
   }
+  #pragma unroll
+  for (int j = 0; j < 4; ++j)
+    out[(y0 + j) * w + x] = (row[j] + row[j + 1] + row[j + 2] + row[j + 3] + row[j + 4]) * 0.04f;
 }
 
 //! problem | grid N/128 | block 128 | args rate=random(64), x=random(N), y=zeros(N) | N 512 4194304

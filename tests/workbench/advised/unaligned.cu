@@ -42,14 +42,14 @@ extern "C" __global__ void store_behind_a_count(const int* x, int* records) {
   if (threadIdx.x == 0) mine[0] = 256;
   mine[1 + threadIdx.x] = x[blockIdx.x * 256 + threadIdx.x] + 1;  // <- unaligned
 }
-//! repaired | layout other
-extern "C" __global__ void store_behind_a_sector(const int* x, int* records) {
-  int* mine = records + blockIdx.x * 264;
-  if (threadIdx.x == 0) mine[0] = 256;
-  mine[8 + threadIdx.x] = x[blockIdx.x * 256 + threadIdx.x] + 1;
+//! repaired | args x=random(N*256), records=zeros(N*256), counts=zeros(N) | layout other
+extern "C" __global__ void store_beside_the_counts(const int* x, int* records, int* counts) {
+  int* mine = records + blockIdx.x * 256;
+  if (threadIdx.x == 0) counts[blockIdx.x] = 256;
+  mine[threadIdx.x] = x[blockIdx.x * 256 + threadIdx.x] + 1;
 }
 
-//! problem | grid N/64 | block 32,8 | args rows=random(N*48), sums=zeros(N), pitch=40 | N 128 4194304
+//! problem | grid N/64 | block 32,8 | args rows=random(N*64), sums=zeros(N), pitch=40 | N 128 4194304
 extern "C" __global__ void narrow_rows(const unsigned short* rows, unsigned* sums, int pitch) {
   for (int r = blockIdx.x * 64 + threadIdx.y; r < blockIdx.x * 64 + 64; r += 8) {
     unsigned v = rows[r * pitch + threadIdx.x];  // <- unaligned
@@ -57,7 +57,7 @@ extern "C" __global__ void narrow_rows(const unsigned short* rows, unsigned* sum
     if (threadIdx.x == 0) sums[r] = v;
   }
 }
-//! repaired | args rows=random(N*48), sums=zeros(N), pitch=48 | layout other
+//! repaired | args rows=random(N*64), sums=zeros(N), pitch=64 | layout other
 extern "C" __global__ void narrow_padded_rows(const unsigned short* rows, unsigned* sums, int pitch) {
   for (int r = blockIdx.x * 64 + threadIdx.y; r < blockIdx.x * 64 + 64; r += 8) {
     unsigned v = rows[r * pitch + threadIdx.x];
