@@ -276,7 +276,8 @@ class Hazards(Observer):
             count = max(1, site.width // self.shadow.granule)
             found = np.arange(count)
             vector = site.instruction.operands[0]
-            if isinstance(vector, Vector) and not site.store and count >= site.elements:
+            is_load = site.instruction.opcode != "ldmatrix" and not site.store
+            if isinstance(vector, Vector) and is_load and count >= site.elements:
                 used = [not isinstance(e, Register) or e.name in self._used for e in vector.elements]
                 if any(used):
                     found = found[np.repeat(used, count // site.elements)]

@@ -10,7 +10,8 @@ be padding of a structure. A store of several elements is reported only if none 
 
 The observer cannot see what the compiler has decided: it often drops a variable without a value, or takes the value of
 another path. A kernel compiled with ``options=["-G"]``, without optimisation, keeps all its variables. Votes,
-reductions over a warp, and atomics give a value whatever they get.
+reductions over a warp, and atomics give a value whatever they get. A product of matrices (``mma``) has no value in a
+lane where the lane's own elements have none. What this means for other lanes of the same row or column is not followed.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from softlab.emulator.sites import InstructionSite, Site
 from softlab.instruments.source_names import unset_variables_of_line
 
 _BITWISE = ("and", "or", "xor", "lop3", "prmt", "bfi", "shf", "cnot")
-_MEMORY = ("ld", "ldu", "st", "atom", "red", "cp", "st.async")
-_STORES = ("st", "atom", "red")
+_MEMORY = ("ld", "ldu", "st", "atom", "red", "cp", "st.async", "ldmatrix", "stmatrix")
+_STORES = ("st", "atom", "red", "stmatrix")
 _FIX = "Give the variable a value where it is declared, or on every path that leads here"
 _TEXTS = {
     "address": "the thread uses in an address a local variable{names} that has no value",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Importing these modules registers all opcodes.
-from softlab.emulator.opcodes import asynchronous, control_flow, effects, hopper, textures  # noqa: F401
+from softlab.emulator.opcodes import asynchronous, control_flow, effects, hopper, matrices, textures  # noqa: F401
 from softlab.emulator.opcodes.registry import OPCODES
 from softlab.emulator.ptx.blocks import Block
 from softlab.emulator.ptx.linker import Image
@@ -23,6 +23,12 @@ def is_warp_synchronous(instruction: Instruction) -> bool:
     """Whether the lanes of a warp that are named in its mask must execute it together."""
     opcode = OPCODES.find(instruction)
     return opcode is not None and opcode.warp_synchronous
+
+
+def mask_of(instruction: Instruction) -> Operand:
+    """The operand that names the lanes of a warp-synchronous instruction; None where all are meant."""
+    opcode = OPCODES.find(instruction)
+    return instruction.operands[-1] if opcode is not None and opcode.masked and instruction.operands else None
 
 
 def waits(instruction: Instruction) -> str:
@@ -123,7 +129,7 @@ def blocks_of(image: Image) -> tuple[Block, ...]:
 
 def _names_one_mask(instruction: Instruction) -> bool:
     """Whether its last operand, the mask of a warp-synchronous instruction, is a constant, and all lanes execute it."""
-    return instruction.guard is None and not (instruction.operands and isinstance(instruction.operands[-1], Register))
+    return instruction.guard is None and not isinstance(mask_of(instruction), Register)
 
 
 def _drafts(image: Image) -> list[_Draft]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from softlab.emulator.machine.clocks import CLOCKS
-from softlab.emulator.machine.flow import is_warp_synchronous, uses_and_definitions, waits
+from softlab.emulator.machine.flow import is_warp_synchronous, mask_of, uses_and_definitions, waits
 from softlab.emulator.opcodes.registry import OPCODES
 from softlab.emulator.ptx.blocks import Block
 from softlab.emulator.ptx.linker import Image
@@ -94,8 +94,8 @@ class LoopFacts:
             if block.terminator is not None:
                 found.update(self._registers[block.stop - 1][0])
             first = self._image.instructions[block.start]
-            if is_warp_synchronous(first) and first.operands and isinstance(first.operands[-1], Register):
-                found.add(first.operands[-1].name)
+            if is_warp_synchronous(first) and isinstance(mask := mask_of(first), Register):
+                found.add(mask.name)
             if waits(first):
                 found.update(self._registers[block.start][0])
         return self._closure(found)

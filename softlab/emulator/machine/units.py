@@ -21,6 +21,7 @@ from softlab.emulator.memory.heap import Heap
 from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
+from softlab.emulator.opcodes.matrix_unit import Matrices
 from softlab.emulator.opcodes.units import Units
 from softlab.emulator.opcodes.warp_wide import WarpWide
 
@@ -57,6 +58,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
         block_votes=BlockVotes(blocks, threads),
         heap=Heap(launch.memory, local, faults),
         textures=Textures(launch.memory.handles, faults),
+        matrices=Matrices(faults, {**spaces, "generic": generic}),
         parameters=launch.parameters,
         special=special,
         output=launch.output,

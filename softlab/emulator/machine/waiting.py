@@ -11,6 +11,7 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
 from softlab.emulator.machine.compiler import EmulatedProgram
+from softlab.emulator.machine.flow import mask_of
 from softlab.emulator.machine.lowering import immediate, lowered
 from softlab.emulator.opcodes.effects import Effect
 from softlab.emulator.opcodes.units import Units
@@ -34,7 +35,7 @@ class FirstInstructions:
         A lane whose guard does not hold does not execute the instruction: it names itself alone.
         """
         instruction = self._instruction(block)
-        mask = instruction.operands[-1] if instruction.operands else None
+        mask = mask_of(instruction)
         named = np.uint32(0xFFFFFFFF)
         if isinstance(mask, Register | Immediate):
             named = self._operand(lanes, mask, "u32")

@@ -14,6 +14,7 @@ from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import canonical, flush, saturate
 from softlab.emulator.opcodes.formats import NARROW, ROUND, WIDEN, float_conversion, narrow_tf32, relu
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
+from softlab.emulator.opcodes.fp8 import to_fp8
 from softlab.emulator.opcodes.registry import Semantics
 from softlab.emulator.opcodes.rounding import MODES, add_to_odd, two_sum
 from softlab.emulator.ptx.syntax import Register
@@ -210,6 +211,8 @@ def _cvt_from_float(form: Form) -> Semantics:
     result = form.types[0]
     if result in ("f16x2", "bf16x2"):
         return _cvt_two_floats(form)
+    if result in ("e4m3x2", "e5m2x2"):
+        return to_fp8(form)
     if result == "tf32":
         mode = form.one_of("rna", "rn", "rz")
         form.flag("satfinite")

@@ -74,6 +74,7 @@ class Opcode:
         function: the decorated function.
         has_result: whether its first operand is written.
         warp_synchronous: whether the lanes of a warp that its mask (the last operand) names execute it together.
+        masked: whether a warp-synchronous opcode has that mask; without one all lanes of the warp are meant.
         waits: "blocks" or "polls" where it waits for an event (:class:`softlab.emulator.ptx.blocks.Block`), else "".
         ends: how it ends a basic block (``Block.end``), "" where it does not.
         reads: for a terminator: the operands (u32) whose values its function gets.
@@ -87,6 +88,7 @@ class Opcode:
     waits: str = ""
     ends: str = ""
     reads: OperandsRead | None = None
+    masked: bool = True
 
 
 class Registry:
@@ -136,12 +138,13 @@ class OpcodeTable(Generic[Function]):
         waits: str = "",
         ends: str = "",
         reads: OperandsRead | None = None,
+        masked: bool = True,
     ) -> Callable[[Function], Function]:
         """Register the decorated function for these opcodes; the other arguments are the fields of :class:`Opcode`."""
 
         def register(function: Function) -> Function:
             for name in names:
-                opcode = Opcode(name, self._kind, function, has_result, warp_synchronous, waits, ends, reads)
+                opcode = Opcode(name, self._kind, function, has_result, warp_synchronous, waits, ends, reads, masked)
                 self._registry.add(opcode)
                 self._functions[name] = function
             return function

@@ -17,6 +17,7 @@ from softlab.emulator.memory.heap import Heap
 from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
+from softlab.emulator.opcodes.matrix_unit import Matrices
 from softlab.emulator.opcodes.warp_wide import WarpWide
 from softlab.emulator.sites import InstructionSite
 
@@ -26,7 +27,7 @@ FenceListener = Callable[[InstructionSite, Lanes], Any]
 
 @dataclass(frozen=True)
 class Units:
-    """The memories, barriers, copies, warp-wide instructions and votes of a batch.
+    """The memories, barriers, copies, warp-wide instructions, votes and matrix instructions of a batch.
 
     ``parameters`` are the bytes of the kernel's parameters, ``special(lanes, name)`` reads a special register,
     ``output`` takes what the kernel prints, ``on_fence`` listens to memory fences, and ``on_choice`` to predicates.
@@ -46,6 +47,7 @@ class Units:
     block_votes: BlockVotes
     heap: Heap
     textures: Textures
+    matrices: Matrices
     parameters: bytes
     special: Callable[[Lanes, str], Value]
     output: Callable[[str], Any]
