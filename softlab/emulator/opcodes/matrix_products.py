@@ -109,7 +109,8 @@ class MatrixProduct:
         """a (..., m, k), b (..., n, k) and c (..., m, n), unsigned bits -> d (..., m, n), unsigned bits."""
         d_kind, a_kind, b_kind, c_kind = self.kinds
         if a_kind == "f64":
-            return chain_f64(*(part.view(np.float64) for part in (a, b, c)), self.rounding).view(np.uint64)
+            a, b, c = (part.view(np.float64) for part in (a, b, c))
+            return chain_f64(a, b, c, self.rounding).view(np.uint64)
         if d_kind == "s32":
             c = c.view(np.int32)
             if a_kind == "b1":

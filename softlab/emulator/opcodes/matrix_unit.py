@@ -73,7 +73,7 @@ class Matrices:
         if lanes.full:
             return
         mask = lanes.warp_mask
-        part = mask.any(axis=2) & ~mask.all(axis=2)
+        part = np.asarray(mask.any(axis=2) & ~mask.all(axis=2))
         if part.any():
             bad = lanes.collect(np.repeat(part[:, :, None], WARP, axis=2))
             sentence = (

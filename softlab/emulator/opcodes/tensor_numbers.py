@@ -119,12 +119,19 @@ def chain_f32(a: Any, b: Any, c: Any, in_pairs: bool) -> Any:
     For an f32 result the products are added in the order of k, then c. For an f16 result (``in_pairs``) c, the sum of
     the first two products and that of the other two are added.
     """
-    factors = [np.broadcast_arrays(a[..., :, None, k], b[..., None, :, k], c)[:2] for k in range(4)]
-    first = fma_f32(*factors[1], factors[0][0] * factors[0][1])
+    left, right, products = [], [], []
+    for k in range(4):
+        a_k, b_k, _ = np.broadcast_arrays(a[..., :, None, k], b[..., None, :, k], c)
+        left.append(a_k)
+        right.append(b_k)
+        products.append(a_k * b_k)
     if in_pairs:
-        return canonical(c + first + fma_f32(*factors[3], factors[2][0] * factors[2][1]))
-    first = fma_f32(*factors[1], factors[0][0] * factors[0][1] + np.float32(0))
-    return canonical(fma_f32(*factors[3], fma_f32(*factors[2], first)) + c)
+        pairs = [fma_f32(left[k + 1], right[k + 1], products[k]) for k in (0, 2)]
+        return canonical(c + pairs[0] + pairs[1])
+    total = products[0] + np.float32(0)
+    for k in (1, 2, 3):
+        total = fma_f32(left[k], right[k], total)
+    return canonical(total + c)
 
 
 def whole_sum(a: Any, b: Any, c: Any, saturate: bool) -> Any:
