@@ -16,7 +16,7 @@ import numpy as np
 from softlab.emulator.lanes import WARP
 
 #: (lane, register, element of the register) -> (row, column) of a matrix.
-Place = Callable[[Any, Any, Any], tuple[Any, Any]]
+Spot = Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Fragment:
         return flat.reshape(*flat.shape[:-1], WARP, self.registers * self.elements)
 
 
-def fragment(rows: int, columns: int, registers: int, elements: int, place: Place) -> Fragment:
+def fragment(rows: int, columns: int, registers: int, elements: int, place: Spot) -> Fragment:
     """The fragment in which each (lane, register, element) is at this place."""
     lane, register, element = np.meshgrid(np.arange(WARP), np.arange(registers), np.arange(elements), indexing="ij")
     row, column = place(lane, register, element)
