@@ -262,6 +262,11 @@ class Box(Lanes):
         return columns.reshape(1, -1, WARP)
 
     @cached_property
+    def index(self) -> tuple:
+        """What cuts an array of (blocks, threads) to this set's extent, and assigns to it."""
+        return _cross(self.row_selector, self.column_selector)
+
+    @cached_property
     def column_key(self) -> bytes:
         """The columns as a dictionary key."""
         return b"" if self.columns is None else self.columns.tobytes()

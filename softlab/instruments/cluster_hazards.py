@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.machine.faults import kernel_fault
 from softlab.emulator.memory.copies import Copy
 from softlab.emulator.sites import InstructionSite, Site
@@ -76,6 +76,8 @@ class ClusterHazards(Hazards):
         self._sites: dict[int, Site] = {}
         self._initialised: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._early = EarlyArrivals()
+        #: Lanes and the offset of the object of their own block that they come after: with the words of the object.
+        self._known_objects: dict[tuple[int, int], tuple[Box, np.ndarray, np.ndarray]] = {}
         #: The copies of the batch, the latest last: for the other place of a race.
         self._copies: deque[Copy] = deque(maxlen=_MOST_COPIES)
 
@@ -280,6 +282,8 @@ class ClusterHazards(Hazards):
         """An arrival publishes what its thread did; a wait learns of it. Both must come after the initialisation."""
         shadow = self.shadow
         shadow.track_remote()
+        if action in ("arrive", "wait") and self._use_own(site, lanes, offset, action):
+            return
         who = self.accessors(lanes)
         word = self.words_at(site, offset)
         if action == "init":
@@ -300,6 +304,8 @@ class ClusterHazards(Hazards):
                 "__syncthreads(), or a barrier of the cluster, after mbarrier.init",
                 access, early,
             ), early)  # fmt: skip
+        elif isinstance(lanes, Box) and owner is lanes.positions.rows and (offset == offset[0]).all():
+            self._known_objects[id(lanes), id(offset)] = lanes, offset, word[0]
         if action == "wait":
             shadow.acquire_from(owner, word, who.row, who.thread)
             return
@@ -311,8 +317,23 @@ class ClusterHazards(Hazards):
             shadow.fence(who.row, who.thread)
             shadow.release_to(owner, word, who.row, who.thread)
 
+    def _use_own(self, site: Site, lanes: Lanes, offset: np.ndarray, action: str) -> bool:
+        """The lanes use one object of their own block, as they did before: they still come after it was initialised.
+
+        False, and nothing is done, where that is not known.
+        """
+        known = self._known_objects.get((id(lanes), id(offset)))
+        if known is None or known[0] is not lanes or known[1] is not offset:
+            return False
+        if action == "wait":
+            self.shadow.acquire_own(known[0], known[2])
+        elif not site.instruction.has("relaxed"):
+            self.shadow.release_own(known[0], known[2])
+        return True
+
     def _record_initialisation(self, owner: np.ndarray, offset: np.ndarray, who: Accessors) -> None:
         """Record who has initialised each mbarrier, and when."""
+        self._known_objects.clear()
         time = self.shadow.advance_time()
         for row, at, *thread in zip(*(a.tolist() for a in (owner, offset, who.row, who.thread)), strict=True):
             self._initialised[row, at] = (*thread, time)

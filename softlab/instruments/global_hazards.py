@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.memory.allocations import Allocation
@@ -34,7 +34,7 @@ from softlab.instruments.global_shadow import (
     Stamps,
     time_of,
 )
-from softlab.instruments.happens_before import HappensBefore
+from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGlobal
 from softlab.instruments.pointers import PointerFlow, narrowest
 from softlab.instruments.source_names import Parameter
@@ -46,6 +46,8 @@ _RELEASE = ("release", "acq_rel")
 _WORD_SHIFT = 2
 #: Cells of one lane's access at most: a copy may begin at the end of an array and leave the rest out.
 _MOST_CELLS = 33
+#: Sets of lanes whose mbarriers are remembered.
+_MOST_KNOWN = 64
 
 
 class GlobalHazards(Observer):
@@ -68,6 +70,7 @@ class GlobalHazards(Observer):
         self._volatile_stores = False
         self._strong_sites: dict[int, tuple[bool, int, bool]] = {}
         self._native: NativeGlobal | None = None
+        self._known_words: dict[tuple[int, int], tuple[Box, np.ndarray, OwnWords]] = {}
 
     # Batches
 
@@ -307,12 +310,36 @@ class GlobalHazards(Observer):
 
     def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
         """An arrival publishes what its thread did; a wait learns of it."""
+        own = self._own_words(lanes, owner, offset)
+        if own is not None:
+            for order in self._orders:
+                if action == "wait":
+                    order.read_own(own)
+                elif action == "arrive":
+                    order.publish_own(own, self._events.now)
+            return
         words, lane = self._one_per_warp(owner, offset, self._lane_numbers(lanes))
         for order in self._orders:
             if action == "wait":
                 order.read(words, lane)
             elif action == "arrive":
                 order.publish(words, lane, self._events.now)
+
+    def _own_words(self, lanes: Lanes, owner: np.ndarray, offset: np.ndarray) -> OwnWords | None:
+        """The words of lanes that all use the object at one offset of their own blocks; None for others."""
+        if not isinstance(lanes, Box) or owner is not lanes.positions.rows:
+            return None
+        found = self._known_words.get((id(lanes), id(offset)))
+        if found is None or found[0] is not lanes or found[1] is not offset:
+            if (offset != offset[0]).any():
+                return None
+            if len(self._known_words) >= _MOST_KNOWN:
+                self._known_words.clear()
+            rows, word = lanes.row_index[:, 0].tolist(), int(offset[0])
+            warps = lanes.row_index * (lanes.threads // WARP) + np.unique(lanes.column_index // WARP)
+            found = lanes, offset, OwnWords(tuple((row, word) for row in rows), tuple(rows), warps)
+            self._known_words[id(lanes), id(offset)] = found
+        return found[2]
 
     def cluster_complete(self, rows: np.ndarray, released: np.ndarray) -> None:
         """All threads of clusters have arrived at the cluster's barrier."""

@@ -52,6 +52,23 @@ class _Released:
     to_block: dict[tuple[Hashable, int], np.ndarray] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class OwnWords:
+    """One word per block, which the same warps of each block use.
+
+    ``words``: one for each of ``rows``; ``warps`` (rows, n): the warps of the batch.
+    """
+
+    words: tuple[Hashable, ...]
+    rows: tuple[int, ...]
+    warps: np.ndarray
+
+    @property
+    def places(self) -> Iterable[tuple[Hashable, int]]:
+        """(word, row) of each block."""
+        return zip(self.words, self.rows, strict=True)
+
+
 class HappensBefore:
     """The order of the events of one batch. Times that a warp knows are exclusive: it knows what is earlier."""
 
@@ -243,6 +260,34 @@ class HappensBefore:
             writers.setdefault(word, []).append(number)
         for word, numbers in writers.items():
             _join(self._released.to_all, word, vectors[numbers].max(axis=0))
+
+    def publish_own(self, own: OwnWords, now: int) -> None:
+        """As :meth:`publish`, of words that the warps of each block share."""
+        vectors = self._knowledge(own.warps.reshape(-1), now)
+        for word, vector in zip(own.words, vectors.reshape(*own.warps.shape, -1).max(axis=1), strict=True):
+            _join(self._released.to_all, word, vector)
+
+    def read_own(self, own: OwnWords) -> None:
+        """As :meth:`read`, of words that the warps of each block share."""
+        if self._far is None:
+            return
+        vectors = [self._released.to_all.get(word) for word in own.words]
+        known = [vector for vector in vectors if vector is not None]
+        if len(known) == len(vectors):
+            self._blocks_learn(own, np.stack(known))
+            vectors = [None] * len(vectors)
+        for (word, row), warps, to_all in zip(own.places, own.warps, vectors, strict=True):
+            for vector in (to_all, self._released.to_block.get((word, row))):
+                if vector is not None:
+                    self._all_learn(row, warps, vector)
+
+    def _blocks_learn(self, own: OwnWords, vectors: np.ndarray) -> None:
+        """The warps of each block learn what the block's vector says."""
+        far, rows = self._tables(), np.array(own.rows)[:, None]
+        far.known[own.warps] = np.maximum(far.known[own.warps], vectors[:, None])
+        columns = rows if self.per_block else rows * self.warps + np.arange(self.warps)
+        here = rows, own.warps % self.warps
+        self._known[here] = np.maximum(self._known[here], np.take_along_axis(vectors, columns, axis=1)[:, None])
 
     def _learn(self, warp: int, vector: np.ndarray) -> None:
         """A warp of the batch learns what a vector says."""

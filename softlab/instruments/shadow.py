@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.instruments.events import AccessLog
 from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.warp_syncs import WarpSyncs
@@ -471,6 +471,19 @@ class Shadow:
         if self._order is not None:
             seen = self._order.released[owner[:, None], word].max(axis=1)
             np.maximum.at(self._order.acquired, (row, thread), seen)
+
+    def release_own(self, lanes: Box, words: np.ndarray) -> None:
+        """The lanes make a fence and write by an atomic to these words of their own blocks."""
+        order = self._ordered()
+        self._time += 1
+        order.fenced[lanes.index] = self._time
+        order.released[lanes.row_index, words] = self._time  # later than all before
+
+    def acquire_own(self, lanes: Box, words: np.ndarray) -> None:
+        """The lanes read by an atomic these words of their own blocks."""
+        if self._order is not None:
+            seen = self._order.released[lanes.row_index, words].max(axis=1, keepdims=True)
+            self._order.acquired[lanes.index] = np.maximum(self._order.acquired[lanes.index], seen)
 
     def _ordered(self) -> _Order:
         if self._order is None:

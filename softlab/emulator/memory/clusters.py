@@ -87,6 +87,12 @@ class ClusterMemory:
             raise self._host.faults.memory_fault("misaligned", lanes, site, offset % kind(site.width) != 0, offset)
         return rows, offset
 
+    def own_offset(self, site: Site, address: np.generic) -> int:
+        """The offset in each lane's own block that one address of all lanes means; -1 for any that needs a look."""
+        offset = int(address) + site.offset & 256**address.itemsize - 1
+        inside = offset <= self._shared.nbytes - site.width <= _OFFSET_MASK
+        return offset if inside and not offset & site.width - 1 else -1
+
     def _index(self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...] = ()) -> np.ndarray:
         """Index of each lane's item in the memory of all blocks."""
         rows, offset = self.locate(lanes, site, address)

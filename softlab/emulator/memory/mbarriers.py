@@ -8,12 +8,13 @@ for them (:mod:`softlab.emulator.memory.copies`), never before. So a kernel that
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from softlab.emulator.host import FaultReporter
-from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.memory.clusters import ClusterMemory
 from softlab.emulator.ptx.linker import SHARED_WINDOW
 from softlab.emulator.sites import Site
@@ -23,6 +24,10 @@ MOST = (1 << 20) - 1
 #: In a state that ``arrive`` gives: the pending count below, the phase above.
 _PHASE_SHIFT = 20
 _FIELDS = ("expected", "pending", "phase", "bytes")
+#: Arrivals that do more than arrive.
+_SPECIAL_ARRIVALS = ("arrive_drop", "noComplete", "expect_tx")
+#: Sets of lanes whose objects are remembered.
+_MOST_KEPT = 64
 #: An mbarrier object of a batch: (row, column), the block and the number of the object.
 Key = tuple[int, int]
 #: Called as listener(site, lanes, owner, offset, action): the block and the offset of each lane's object; ``action`` is
@@ -33,6 +38,25 @@ MbarrierListener = Callable[[Site, Lanes, np.ndarray, np.ndarray, str], Any]
 def pending_count(state: Value) -> Value:
     """``mbarrier.pending_count`` of a state."""
     return (state & np.uint64(MOST)).astype(np.uint32)
+
+
+@dataclass(frozen=True)
+class _OneOfEach:
+    """Lanes that all use the object at one offset of their own block.
+
+    ``owners`` and ``offsets``, (lanes,) each, are what listeners hear: the same arrays each time.
+    """
+
+    lanes: Box
+    rows: np.ndarray
+    column: int
+    owners: np.ndarray
+    offsets: np.ndarray
+
+    @property
+    def key(self) -> tuple[np.ndarray, int]:
+        """The objects in the arrays of counts."""
+        return self.rows, self.column
 
 
 class Mbarriers:
@@ -52,6 +76,7 @@ class Mbarriers:
         self._columns: dict[int, int] = {}
         self._alive = np.zeros((self._blocks, 0), bool)
         self._counts = {name: np.zeros((self._blocks, 0), np.int64) for name in _FIELDS}
+        self._same: dict[tuple[int, int], _OneOfEach] = {}
         self.events = self.changes = 0
         self._asked: tuple[Key, int] | None = None
 
@@ -101,6 +126,11 @@ class Mbarriers:
 
     def arrive(self, lanes: Lanes, site: Site, address: Value, count: Value, nbytes: Value) -> Value:
         """``mbarrier.arrive``, with ``.expect_tx`` also bytes; the state before."""
+        one = self._one_of_each(lanes, site, address)
+        if one is not None and not isinstance(count, np.ndarray) and not site.instruction.has(*_SPECIAL_ARRIVALS):
+            states = self._arrive_together(site, one, int(count))
+            if states is not None:
+                return states
         rows, columns, offset = self._find(lanes, site, address)
         self.tell(site, lanes, rows, offset, "arrive")
         if site.instruction.has("expect_tx"):
@@ -116,6 +146,23 @@ class Mbarriers:
             over = self._counts["phase"][rows, columns] != before
             self._refuse(over, "completes a phase with mbarrier.arrive.noComplete", lanes, site, offset)
         return states.reshape(lanes.extent)
+
+    def _arrive_together(self, site: Site, one: _OneOfEach, count: int) -> Value | None:
+        """All lanes arrive in one phase; None, and nothing is done, where they do not fit in one."""
+        counts, key = self._counts, one.key
+        left, phase, total = counts["pending"][key], counts["phase"][key], count * one.lanes.extent[1]
+        if (left < total).any():
+            return None
+        self.tell(site, one.lanes, one.owners, one.offsets, "arrive")
+        counts["pending"][key] = left - total
+        over = (left == total) & (counts["bytes"][key] == 0)
+        if over.any():
+            done = one.rows[over], one.column
+            counts["phase"][done] += 1
+            counts["pending"][done] = counts["expected"][done]
+            self.events += 1
+        states = (phase << _PHASE_SHIFT | left).astype(np.uint64)
+        return states[0] if (states == states[0]).all() else states[:, None]
 
     def _arrive(
         self,
@@ -140,6 +187,11 @@ class Mbarriers:
 
     def test(self, lanes: Lanes, site: Site, address: Value, phase: Value) -> Value:
         """``mbarrier.test_wait`` and ``try_wait``: whether the phase, by its parity or by a state, is over."""
+        one = self._one_of_each(lanes, site, address)
+        if one is not None and self._all_over(site, one, phase):
+            if self._listener is not None:
+                self._listener(site, lanes, one.owners, one.offsets, "wait")
+            return np.True_
         rows, columns, offset = self._find(lanes, site, address)
         over = self._over(lanes, site, rows, columns, phase)
         if not over.all():
@@ -155,6 +207,9 @@ class Mbarriers:
         self, lanes: Lanes, site: Site, address: Value, phase: Value, *, finish: Callable[[Key], None]
     ) -> Value:
         """Lanes whose phase is over, before they ask. ``finish(key)`` ends the copies that are bound to an mbarrier."""
+        one = self._one_of_each(lanes, site, address)
+        if one is not None and self._all_over(site, one, phase):
+            return np.True_
         rows, columns, _ = self._find(lanes, site, address)
         over = self._over(lanes, site, rows, columns, phase)
         if not over.all():
@@ -171,6 +226,14 @@ class Mbarriers:
         if site.instruction.has("parity"):
             return np.asarray(current & 1 != asked & 1)
         return np.asarray(current != asked >> _PHASE_SHIFT)
+
+    def _all_over(self, site: Site, one: _OneOfEach, phase: Value) -> bool:
+        """Whether the phase that all lanes ask for is over for all; False where they ask for several."""
+        if isinstance(phase, np.ndarray):
+            return False
+        current, asked = self._counts["phase"][one.key], int(phase)
+        parity = site.instruction.has("parity")
+        return bool((current & 1 != asked & 1 if parity else current != asked >> _PHASE_SHIFT).all())
 
     def missing(self) -> str:
         """A sentence about the mbarrier that a thread was told "not yet" of last, "" where there is none."""
@@ -268,6 +331,25 @@ class Mbarriers:
             dead[known] = ~self._alive[rows[known], columns[known]]
             self._refuse(dead, "uses an mbarrier that is not initialised (mbarrier.init)", lanes, site, offset)
         return rows, columns, offset
+
+    def _one_of_each(self, lanes: Lanes, site: Site, address: Value) -> _OneOfEach | None:
+        """The objects of lanes that all give one address in their own blocks; None for any other lanes."""
+        if isinstance(address, np.ndarray) or not isinstance(lanes, Box):
+            return None
+        if site.space == "generic":
+            address = address - np.uint64(SHARED_WINDOW)
+        offset = self._cluster.own_offset(site, address)
+        found = self._same.get((id(lanes), offset))
+        if found is None or found.lanes is not lanes:
+            column = self._columns.get(offset, -1)
+            if column < 0:
+                return None
+            if len(self._same) >= _MOST_KEPT:
+                self._same.clear()
+            rows, owners = lanes.row_index[:, 0], lanes.positions.rows
+            found = _OneOfEach(lanes, rows, column, owners, np.full(lanes.count, offset, np.int64))
+            self._same[id(lanes), offset] = found
+        return found if self._alive[found.key].all() else None
 
     def _grow(self, columns: int) -> None:
         more = ((0, 0), (0, columns - self._alive.shape[1]))
