@@ -39,8 +39,8 @@
 //      At row t > 0, at most stages - packs * slots groups are newer than row t (at row 0: stages - packs).
 //   4. partials_ready of row t ends when all compute warps have stored their partial. By 2, these warps have then
 //      written row t - slots. So the poll step may overwrite row_statistic.
-//   5. A warp overwrites its partial of row t - slots only after it has written that row. For that it needed the row's
-//      statistic, so this block's publish step had read the partial.
+//   5. A warp overwrites its partial of row t - slots only after it has written that row. For that it waited for
+//      row_ready, at which this block's publish step arrives when it has read the partials.
 //   6. The mailbox keeps 2 * slots rows. A block that publishes row t has written row t - slots, by 4, so it has had
 //      all partials of that row. The other blocks published these after they had written row t - 2 * slots, by 4
 //      again. So the partials of row t - 2 * slots may be overwritten.
@@ -115,7 +115,8 @@ __device__ void fast_grid_rows(
   extern __shared__ __align__(128) unsigned char dynamic_shared[];
   __shared__ Statistic warp_partials[slots][power_of_two_from(warps)];
   __shared__ Statistic row_statistic[slots];
-  // These phases end when all compute warps have stored their partial; when row_statistic is stored.
+  // These phases end when all compute warps have stored their partial; when row_statistic is stored and the publish
+  // step has read the partials.
   __shared__ __align__(8) unsigned long long partials_ready[slots], row_ready[slots];
 
   const int rank = blockIdx.x % blocks_per_row;
@@ -139,7 +140,8 @@ __device__ void fast_grid_rows(
     }
   }
   if (threadIdx.x < slots) {
-    barrier_init(&partials_ready[threadIdx.x], warps), barrier_init(&row_ready[threadIdx.x], 1);
+    barrier_init(&partials_ready[threadIdx.x], warps * arrivals_of_warp);
+    barrier_init(&row_ready[threadIdx.x], 1 + arrivals_of_warp);
   }
   for (int i = threadIdx.x; i < slots * power_of_two_from(warps); i += block_size + 64) {
     warp_partials[i / power_of_two_from(warps)][i % power_of_two_from(warps)] = Operator::identity();
@@ -160,11 +162,8 @@ __device__ void fast_grid_rows(
         }
         pipeline.read(fragment, slice, compute_stage);
         const Statistic statistic = Operator::template reduce_group<32>(fragment);
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) {
-          warp_partials[compute_slot][threadIdx.x / 32] = statistic;
-          barrier_arrive(&partials_ready[compute_slot]);
-        }
+        if (threadIdx.x % 32 == 0) { warp_partials[compute_slot][threadIdx.x / 32] = statistic; }
+        warp_arrive(&partials_ready[compute_slot]);
         if constexpr (Operator::keeps_exponential) { pipeline.keep(fragment, slice, compute_stage); }
         compute_stage = pipeline.advance(compute_stage, packs);
         if (++compute_slot == slots) { compute_slot = 0; }

@@ -16,6 +16,18 @@
 
 constexpr int mailbox_header_words = 16;
 
+// One lane arrives for its warp, after __syncwarp(). compute-sanitizer's racecheck does not see that this orders the
+// other lanes, too. So -DSOFTLAB_EVERY_LANE_ARRIVES lets all of them arrive: tests/hardware/sanitize.py uses it.
+#ifdef SOFTLAB_EVERY_LANE_ARRIVES
+constexpr int arrivals_of_warp = 32;
+#else
+constexpr int arrivals_of_warp = 1;
+#endif
+__device__ inline void warp_arrive(unsigned long long* barrier) {
+  __syncwarp();
+  if (arrivals_of_warp == 32 || threadIdx.x % 32 == 0) { barrier_arrive(barrier); }
+}
+
 // Tagged partial statistics in global memory: `partials` of them per row, for the last 2 * slots rows.
 template<class Statistic, int partials, int slots>
 class Mailbox {
@@ -90,7 +102,8 @@ __device__ constexpr int power_of_two_from(int least) {
 
 // The publish step and the poll step of one block: `publishes` tells which of them this warp does. row_of(iteration) is
 // this lane's slice of a row. Block 0 of the group also loads head and tail of each row, publishes their partial, and
-// writes their results. warp_partials has one partial per warp and row, and some that change nothing.
+// writes their results. warp_partials has one partial per warp and row, and some that change nothing. Both steps arrive
+// at row_ready: its phase ends when the row's statistic is there, and when this block's partials have been read.
 template<
     class Operator, int pack_size, int partials, int slots, int padded_warps, bool unaligned, typename T, class RowOf>
 __device__ void exchange_rows(
@@ -130,6 +143,7 @@ __device__ void exchange_rows(
       }
       const Statistic statistic = Operator::template merge_partials<padded_warps>(warp_partials[iteration % slots]);
       if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, rank, statistic); }
+      warp_arrive(&row_ready[iteration % slots]);  // all lanes have read the partials
     }
     return;
   }

@@ -42,8 +42,8 @@
 //      not come by then, the thread waits.
 //   5. partials_ready of row t ends when all compute warps have stored their partial. By 2, these warps have then taken
 //      the statistic of row t - slots. So the poll step may overwrite row_statistic.
-//   6. A warp overwrites its partial of row t - slots only after it has taken that row's statistic (2). So this block's
-//      publish step had read the partial.
+//   6. A warp overwrites its partial of row t - slots only after it has taken that row's statistic (2). For that it
+//      waited for row_ready, at which this block's publish step arrives when it has read the partials.
 //   7. The mailbox keeps 2 * slots rows. A block that publishes row t has taken the statistic of row t - slots, by 5.
 //      So it has had all partials of that row. The other blocks published these after they had taken the statistic of
 //      row t - 2 * slots, by 5 again. So the partials of row t - 2 * slots may be overwritten.
@@ -80,7 +80,8 @@ __device__ void fast_ring_rows(
   extern __shared__ __align__(128) unsigned char dynamic_shared[];
   __shared__ Statistic warp_partials[slots][power_of_two_from(warps)];
   __shared__ Statistic row_statistic[slots];
-  // These phases end when all compute warps have stored their partial; when row_statistic is stored.
+  // These phases end when all compute warps have stored their partial; when row_statistic is stored and the publish
+  // step has read the partials.
   __shared__ __align__(8) unsigned long long partials_ready[slots], row_ready[slots];
 
   const int rank = blockIdx.x % blocks_per_row;
@@ -94,7 +95,8 @@ __device__ void fast_ring_rows(
   };
   // Setup: the mbarriers, and partials that change nothing where there is no warp.
   if (threadIdx.x < slots) {
-    barrier_init(&partials_ready[threadIdx.x], warps), barrier_init(&row_ready[threadIdx.x], 1);
+    barrier_init(&partials_ready[threadIdx.x], warps * arrivals_of_warp);
+    barrier_init(&row_ready[threadIdx.x], 1 + arrivals_of_warp);
   }
   for (int i = threadIdx.x; i < slots * power_of_two_from(warps); i += block_size + 64) {
     warp_partials[i / power_of_two_from(warps)][i % power_of_two_from(warps)] = Operator::identity();
@@ -194,10 +196,8 @@ __device__ void fast_ring_rows(
       if ((compute_stage += per_step) == stages) { compute_stage = 0; }
       if (computed.step == row_steps - 1) {
         const Statistic warp = Operator::reduce_warp(statistic);
-        if (threadIdx.x % 32 == 0) {
-          warp_partials[compute_slot][threadIdx.x / 32] = warp;
-          barrier_arrive(&partials_ready[compute_slot]);
-        }
+        if (threadIdx.x % 32 == 0) { warp_partials[compute_slot][threadIdx.x / 32] = warp; }
+        warp_arrive(&partials_ready[compute_slot]);  // all lanes have taken row t - slots' statistic (invariant 5)
         statistic = Operator::identity();
         if (++compute_slot == slots) { compute_slot = 0; }
       }

@@ -267,7 +267,7 @@ def _forward(call: OperatorCall, x: Any, given: FusedArguments, record: bool = F
         return _arguments(made, load, store)
 
     further = int(fusion.dropout is not None)
-    launcher = Launcher(partial(plan, fusion=fusion), arguments, further, _POLICY, record)
+    launcher = Launcher(partial(plan, fusion=fusion), arguments, further, _POLICY, record, strided=False)
     return apply(replace(call, names=("x", *operands)), (x,), tuple(operands.values()), launcher=launcher)
 
 
@@ -286,7 +286,7 @@ def _backward(call: OperatorCall, dy: Any, y: Any, given: FusedArguments, record
         store = fusion.gradient_store(element, made.cols, output, **ready)
         return _arguments(made, load, inputs[1], store)
 
-    launcher = Launcher(partial(plan, fusion=fusion), arguments, policy=_POLICY, record=record)
+    launcher = Launcher(partial(plan, fusion=fusion), arguments, policy=_POLICY, record=record, strided=False)
     return apply(replace(call, names=("dy", "y", *operands)), (dy, y), tuple(operands.values()), launcher=launcher)
 
 

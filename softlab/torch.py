@@ -13,6 +13,7 @@ from typing import Any
 
 from softlab import operators
 from softlab.cuda.exchange import type_name
+from softlab.operators import arrays, prepared
 
 
 def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = None) -> Any:
@@ -48,10 +49,21 @@ def _apply(op: str, x: Any, dim: int, dtype: Any, policy: str | None) -> Any:
         raise TypeError(
             f"x is a {type_name(x)}: softlab.torch.{op} takes tensors alone, and softlab.{op} takes all other arrays"
         )
-    x = x if dtype is None else x.to(dtype)
+    if dtype is not None:
+        x = x.to(dtype)
     if not (x.requires_grad and torch.is_grad_enabled()):
         return getattr(operators, op)(x, dim, policy=policy)
-    return _FUNCTIONS[op]().apply(x, dim, policy)
+    if type(dim) is not int:
+        dim = arrays.axis_of(dim, x.ndim)
+    return _recorder(op, dim, policy)(x)
+
+
+def _run(op: str, inputs: tuple[Any, ...], dim: int, policy: str | None) -> Any:
+    """The operator's result, recorded by nobody."""
+    ready = prepared.try_unrecorded(op, inputs, dim, policy)
+    if ready is not None:
+        return ready
+    return getattr(operators, op)(*(x.detach() for x in inputs), dim, policy=policy)
 
 
 @lru_cache(maxsize=1)
@@ -66,45 +78,63 @@ def _torch() -> Any:
     return torch
 
 
-# The classes derive from PyTorch's, so they are made after its import. Their `forward` takes ctx. A separate
-# `setup_context` would let torch.func transform them. But it binds the arguments by their signature at each call, and
-# that takes four times as long as all the rest here.
+# The classes derive from PyTorch's, so they are made after its import. What costs time in a call of a small tensor:
+# - `forward` takes ctx. A separate `setup_context` would let torch.func transform the classes. But it binds the
+#   arguments by their signature at each call, and that takes four times as long as all the rest here.
+# - There is a class per operator, axis and policy. So a call hands over tensors alone, and ctx gets no attributes.
+# - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms.
 
 
-@lru_cache(maxsize=1)
-def _softmax_function() -> Any:
+@lru_cache(maxsize=256)
+def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any], Any]:
+    """A function of x that runs the operator, recorded by autograd."""
+    torch = _torch()
+    function = _FUNCTIONS[op](dim, policy)
+    apply = super(torch.autograd.Function, function).apply
+    transformed = getattr(torch._C, "_are_functorch_transforms_active", None)
+    if transformed is None:
+        return function.apply
+
+    def recorded(x: Any) -> Any:
+        return function.apply(x) if transformed() else apply(x)
+
+    return recorded
+
+
+def _softmax_function(dim: int, policy: str | None) -> Any:
     """The ``torch.autograd.Function`` of softmax."""
-    function: Any = _torch().autograd.Function
+    torch = _torch()
+    function: Any = torch.autograd.Function
 
     class SoftmaxBackward(function):
         """dx = (dy - sum(y dy)) y."""
 
         @staticmethod
-        def forward(ctx: Any, dy: Any, y: Any, dim: int, policy: str | None) -> Any:
-            ctx.dim, ctx.policy = dim, policy
+        def forward(ctx: Any, dy: Any, y: Any) -> Any:
             ctx.save_for_backward(dy, y)
-            return operators.softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
+            return _run("softmax_backward", (dy, y), dim, policy)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> tuple[Any, ...]:
             dy, y = ctx.saved_tensors
             # With respect to dy the map is linear and symmetric, so its gradient is the map itself.
-            by_dy = SoftmaxBackward.apply(g, y, ctx.dim, ctx.policy)
-            return by_dy, _softmax_backward_by_y(g, dy, y, ctx.dim), None, None
+            return SoftmaxBackward.apply(g, y), _softmax_backward_by_y(g, dy, y, dim)
 
     class Softmax(function):
         """y = softmax(x)."""
 
         @staticmethod
-        def forward(ctx: Any, x: Any, dim: int, policy: str | None) -> Any:
-            y = operators.softmax(x.detach(), dim, policy=policy)
-            ctx.dim, ctx.policy = dim, policy
+        def forward(ctx: Any, x: Any) -> Any:
+            y = _run("softmax", (x,), dim, policy)
             ctx.save_for_backward(y)
             return y
 
         @staticmethod
-        def backward(ctx: Any, dy: Any) -> tuple[Any, ...]:
-            return SoftmaxBackward.apply(dy, *ctx.saved_tensors, ctx.dim, ctx.policy), None, None
+        def backward(ctx: Any, dy: Any) -> Any:
+            (y,) = ctx.saved_tensors
+            if torch.is_grad_enabled():  # create_graph=True
+                return SoftmaxBackward.apply(dy, y)
+            return _run("softmax_backward", (dy, y), dim, policy)
 
     return Softmax
 
@@ -115,45 +145,46 @@ def _softmax_backward_by_y(g: Any, dy: Any, y: Any, dim: int) -> Any:
     return g * (dy - s) - dy * (g * y).sum(dim, keepdim=True)
 
 
-@lru_cache(maxsize=1)
-def _log_softmax_function() -> Any:
+def _log_softmax_function(dim: int, policy: str | None) -> Any:
     """The ``torch.autograd.Function`` of log_softmax."""
-    function: Any = _torch().autograd.Function
+    torch = _torch()
+    function: Any = torch.autograd.Function
 
     class LogSoftmaxBackward(function):
         """dx = dy - exp(y) sum(dy)."""
 
         @staticmethod
-        def forward(ctx: Any, dy: Any, y: Any, dim: int, policy: str | None) -> Any:
-            ctx.dim = dim
+        def forward(ctx: Any, dy: Any, y: Any) -> Any:
             ctx.save_for_backward(dy, y)
-            return operators.log_softmax_backward(dy.detach(), y.detach(), dim, policy=policy)
+            return _run("log_softmax_backward", (dy, y), dim, policy)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> tuple[Any, ...]:
             dy, y = ctx.saved_tensors
             probabilities = y.exp()
-            by_dy = g - (g * probabilities).sum(ctx.dim, keepdim=True)
-            by_y = -g * probabilities * dy.sum(ctx.dim, keepdim=True)
-            return by_dy, by_y, None, None
+            by_dy = g - (g * probabilities).sum(dim, keepdim=True)
+            by_y = -g * probabilities * dy.sum(dim, keepdim=True)
+            return by_dy, by_y
 
     class LogSoftmax(function):
         """y = log(softmax(x))."""
 
         @staticmethod
-        def forward(ctx: Any, x: Any, dim: int, policy: str | None) -> Any:
-            y = operators.log_softmax(x.detach(), dim, policy=policy)
-            ctx.dim, ctx.policy = dim, policy
+        def forward(ctx: Any, x: Any) -> Any:
+            y = _run("log_softmax", (x,), dim, policy)
             ctx.save_for_backward(y)
             return y
 
         @staticmethod
-        def backward(ctx: Any, dy: Any) -> tuple[Any, ...]:
-            return LogSoftmaxBackward.apply(dy, *ctx.saved_tensors, ctx.dim, ctx.policy), None, None
+        def backward(ctx: Any, dy: Any) -> Any:
+            (y,) = ctx.saved_tensors
+            if torch.is_grad_enabled():  # create_graph=True
+                return LogSoftmaxBackward.apply(dy, y)
+            return _run("log_softmax_backward", (dy, y), dim, policy)
 
     return LogSoftmax
 
 
-_FUNCTIONS: Mapping[str, Callable[[], Any]] = MappingProxyType(
+_FUNCTIONS: Mapping[str, Callable[[int, str | None], Any]] = MappingProxyType(
     {"softmax": _softmax_function, "log_softmax": _log_softmax_function}
 )

@@ -21,12 +21,17 @@ from softlab.traces import Run
 
 
 def arguments(plan: Plan, inputs: Sequence[Any], output: Any) -> tuple[Any, ...]:
-    """The arguments of a plain kernel: ``(*inputs, output, rows, cols)``.
+    """The arguments of a plain kernel: ``(*inputs, output, rows, cols)``, and the stride if it is not 1.
 
     Arguments:
-        inputs, output: C-contiguous arrays of shape (rows, cols) and the plan's dtype.
+        inputs, output: C-contiguous arrays of rows * cols elements of the plan's dtype.
     """
-    return (*inputs, output, np.int64(plan.rows), np.int64(plan.cols))
+    return (*inputs, output, *map(np.int64, integers(plan)))
+
+
+def integers(plan: Plan) -> tuple[int, ...]:
+    """What a plain kernel takes after its arrays."""
+    return (plan.rows, plan.cols) if plan.stride == 1 else (plan.rows, plan.cols, plan.stride)
 
 
 def emulation(plan: Plan, args: Sequence[Any], record: bool = False) -> Callable[[], Run]:

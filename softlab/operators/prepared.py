@@ -2,8 +2,8 @@
 
 For a small array :mod:`softlab.operators.rows` takes longer than the kernel. Its plan depends only on the arrays'
 shapes, strides, dtypes, devices and alignment. So a cache of bounded size keeps the launch for arrays that need no
-copy: C-contiguous, of the result's dtype, with the last axis. :mod:`softlab.operators.rows` takes all other calls, and
-reports their errors.
+copy: C-contiguous and of the result's dtype. Policies other than "fast" take the last axis alone.
+:mod:`softlab.operators.rows` takes all other calls, and reports their errors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from softlab.dtypes import element_type
 from softlab.errors import Error
 from softlab.hardware.devices import Device, resolve
 from softlab.operators import arrays, rows
-from softlab.operators.executors import program_of
+from softlab.operators.executors import integers, program_of
 from softlab.plans.planner import OPERATORS
 
 #: The widest access of a thread in bytes: a larger alignment makes no difference.
@@ -81,17 +81,20 @@ def _cupy_fast_path(array: Any, current_stream: Any, current_gpu: Any, several: 
     return launch
 
 
-def _torch(array: Any) -> _FastPath:
+def _torch(array: Any, recorded: bool = False) -> _FastPath:
+    """``recorded``: also for tensors that require a gradient. The result does not."""
     import torch
     from cupy.cuda import runtime
 
     # Triton gets the handle likewise: `torch.cuda.current_stream` would make an object around it.
     handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     handle = handle or (lambda gpu_index: torch.cuda.current_stream(gpu_index).cuda_stream)
-    return _torch_fast_path(array, handle, runtime.getDevice, torch.empty_like)
+    return _torch_fast_path(array, handle, runtime.getDevice, torch.empty_like, recorded)
 
 
-def _torch_fast_path(array: Any, current_stream: Any, current_gpu: Any, empty_like: Any) -> _FastPath:
+def _torch_fast_path(
+    array: Any, current_stream: Any, current_gpu: Any, empty_like: Any, recorded: bool = False
+) -> _FastPath:
     def launch(op: str, inputs: tuple[Any, ...], axis: int, out: Any, policy: Any, device: Any) -> Any:
         first = inputs[0]
         shape, dtype, gpu_index = first.shape, first.dtype, first.get_device()
@@ -99,7 +102,7 @@ def _torch_fast_path(array: Any, current_stream: Any, current_gpu: Any, empty_li
         for x in inputs if out is None else (*inputs, out):
             if type(x) is not array or x.shape != shape or x.dtype is not dtype or not x.is_contiguous():
                 return None
-            if x.get_device() != gpu_index or x.requires_grad or x.is_neg():
+            if x.get_device() != gpu_index or (x.requires_grad and not recorded) or x.is_neg():
                 return None
             pointer = x.data_ptr()
             pointers.append(pointer)
@@ -146,6 +149,26 @@ def try_launch(op: str, inputs: tuple[Any, ...], axis: Any, dtype: Any, out: Any
         return None
 
 
+@lru_cache(maxsize=64)
+def _unrecorded_path(array: Any) -> _FastPath | None:
+    """The fast path of tensors that may require a gradient; None for other types, or without a GPU."""
+    if _FAST_PATHS.get(f"{array.__module__}.{array.__qualname__}") is not _torch or not Device.present():
+        return None
+    return _torch(array, recorded=True)
+
+
+def try_unrecorded(op: str, inputs: tuple[Any, ...], axis: int, policy: Any) -> Any:
+    """The operator's result for tensors that autograd watches, but not recorded by it; None as :func:`try_launch`."""
+    tensor: Any = type(inputs[0])
+    fast_path = _unrecorded_path(tensor)
+    if fast_path is None:
+        return None
+    try:
+        return fast_path(op, inputs, axis, None, policy, None)
+    except (Error, TypeError, ValueError, RuntimeError):
+        return None
+
+
 @dataclass(frozen=True, eq=False)
 class _ReadyLaunch:
     """A launch for arrays of ``nbytes`` each: (stream, pointers) -> None."""
@@ -167,15 +190,16 @@ def _prepare(
         policy: None, too: then the cache saves :func:`policy_of`, as it saves all else.
     """
     element = element_type(dtype)
-    if not prod(shape) or arrays.axis_of(axis, len(shape)) < len(shape) - 1:
-        return None
-    cols = shape[-1] if shape else 1
+    axis = arrays.axis_of(axis, len(shape))
     policy = rows.policy_of(policy, on_gpu=True)
-    problem = rows.PlanKey(prod(shape) // cols, cols, element.name, op, policy, resolve(device))
+    if not prod(shape) or (axis < len(shape) - 1 and policy != rows.STRIDED_POLICY):
+        return None
+    cols, stride = (shape[axis], prod(shape[axis + 1 :])) if shape else (1, 1)
+    problem = rows.PlanKey(prod(shape) // cols, cols, element.name, op, policy, resolve(device), stride)
     plan = rows.planned(problem, False)
     if bits % (plan.pack_size * element.itemsize):
         plan = rows.planned(problem, True)
-    grid, block, integers = (plan.grid, 1, 1), (*plan.block, 1), (plan.rows, plan.cols)
+    grid, block = (plan.grid, 1, 1), (*plan.block, 1)
     pointers = (2 if OPERATORS[op].backward else 1) + 1
     launch = gpu.launcher(
         program_of(plan),
@@ -183,7 +207,7 @@ def _prepare(
         block,
         plan.smem_bytes,
         pointers,
-        integers,
+        integers(plan),
         gpu_index,
         cooperative=plan.cooperative,
         workspace_bytes=plan.workspace_bytes,

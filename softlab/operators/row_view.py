@@ -27,6 +27,16 @@ class RowView:
         return self.axis >= len(self.shape) - 1
 
     @property
+    def keeps_order(self) -> bool:
+        """Whether rows lie in memory as the array does."""
+        return self.axis_is_last
+
+    @property
+    def stride(self) -> int:
+        """From one element of a row to the next, in the rows of :meth:`rows_of`."""
+        return 1
+
+    @property
     def swapped_shape(self) -> tuple[int, ...]:
         """The array's shape with the axis last."""
         return self.swapped(self.shape)
@@ -69,3 +79,26 @@ class RowView:
     def empty(self, xp: Any, element: ElementType) -> Any:
         """A new (rows, cols) array of that type."""
         return xp.empty((self.rows, self.cols), element.numpy)
+
+
+class StridedView(RowView):
+    """The same rows where they lie: the elements of a row are ``stride`` apart, and no array is turned round."""
+
+    @property
+    def keeps_order(self) -> bool:
+        """True: nothing is exchanged."""
+        return True
+
+    @property
+    def stride(self) -> int:
+        """The product of the dimensions behind the axis."""
+        return prod(self.shape[self.axis + 1 :])
+
+    def rows_of(self, xp: Any, x: Any, element: ElementType) -> Any:
+        """x as a C-contiguous array of that type, as :meth:`empty`."""
+        flat = xp.ascontiguousarray(x, dtype=element.numpy).reshape(self.rows, self.cols)
+        return flat if aligned(flat, element.itemsize) else flat.copy()
+
+    def restored(self, xp: Any, rows: Any) -> Any:
+        """The array in its own shape."""
+        return rows.reshape(self.shape)

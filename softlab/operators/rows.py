@@ -20,10 +20,13 @@ from softlab.dtypes import ElementType
 from softlab.hardware.devices import Device, resolve
 from softlab.operators import arrays, executors
 from softlab.operators.executors import Executor
-from softlab.operators.row_view import RowView
+from softlab.operators.row_view import RowView, StridedView
 from softlab.plans import Plan, Step
 from softlab.plans.planner import Lookup
 from softlab.traces import Run
+
+#: The policy that has kernels for rows along other axes than the last.
+STRIDED_POLICY = "fast"
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class PlanKey:
     op: str
     policy: str
     device: Device
+    stride: int = 1
 
 
 @lru_cache(maxsize=1024)
@@ -75,7 +79,8 @@ def planned(problem: PlanKey, single: bool = False, lookup: Lookup | None = None
         lookup: the source of registers and static shared memory, as for :func:`softlab.plan`; it is hashable.
     """
     shape = (problem.rows, problem.cols, problem.dtype)
-    choices: dict[str, Any] = {"op": problem.op, "policy": problem.policy, "device": problem.device, "lookup": lookup}
+    names = ("op", "policy", "device", "stride")
+    choices: dict[str, Any] = {"lookup": lookup, **{name: getattr(problem, name) for name in names}}
     if not single:
         return plans.plan(*shape, **choices)
     plan = plans.forced(*shape, pack_size=1, **choices)
@@ -95,6 +100,7 @@ class Launcher:
         further: the number of further results, each of the output's shape and dtype.
         policy: what a call with policy None takes; None for :func:`policy_of`.
         record: keep a trace, so run in the emulator alone.
+        strided: where the policy has kernels for rows along other axes than the last, take them.
     """
 
     plan: Callable[[PlanKey, bool], Plan] = planned
@@ -102,6 +108,7 @@ class Launcher:
     further: int = 0
     policy: str | None = None
     record: bool = False
+    strided: bool = True
 
 
 @dataclass(frozen=True)
@@ -210,16 +217,17 @@ def _recipe(
     """The plan and the launch for arrays of the executor, checked. Nothing is launched yet."""
     xp, first = executor.xp, inputs[0]
     element = _common_type(call, inputs)
-    view = RowView(first.shape, arrays.axis_of(call.axis, first.ndim, call.names[0]))
+    axis = arrays.axis_of(call.axis, first.ndim, call.names[0])
     if out_view is not None:
         arrays.check_out(out_view, first, element)
     asked = launcher.policy if call.policy is None else call.policy
     policy = policy_of(asked, on_gpu=xp is not np)
-    problem = PlanKey(view.rows, view.cols, element.name, call.op, policy, resolve(call.device))
+    view = _view(inputs, axis, launcher.strided and policy == STRIDED_POLICY)
+    problem = PlanKey(view.rows, view.cols, element.name, call.op, policy, resolve(call.device), view.stride)
     plan = launcher.plan(problem, False)
 
     sources = [view.rows_of(xp, x, element) for x in inputs]
-    in_place = out_view is not None and view.axis_is_last and _can_be_written(out_view, sources)
+    in_place = out_view is not None and view.keeps_order and _can_be_written(out_view, sources)
     target = out_view.reshape(view.rows, view.cols) if in_place else view.empty(xp, element)
     further = tuple(view.empty(xp, element) for _ in range(launcher.further))
     if not plan.grid:
@@ -229,6 +237,15 @@ def _recipe(
     arguments = launcher.arguments(plan, (*sources, *operands), target, *further)
     launch = executor.ready(plan, arguments, launcher.record)
     return _Recipe(view, plan, launch, target, further, out_view, in_place)
+
+
+def _view(inputs: Sequence[Any], axis: int, strided: bool) -> RowView:
+    """The inputs as rows: where they lie, or turned round if that is no copy, or if no kernel takes other rows."""
+    shape = inputs[0].shape
+    view = RowView(shape, axis)
+    if not strided or view.axis_is_last or all(x.swapaxes(axis, -1).flags.c_contiguous for x in inputs):
+        return view
+    return StridedView(shape, axis)
 
 
 def _results(xp: Any, recipe: _Recipe) -> list[Any]:

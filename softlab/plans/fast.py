@@ -53,6 +53,7 @@ from softlab.plans.fast_rows import (
     row_of,
     take,
 )
+from softlab.plans.fast_strided import strided
 from softlab.plans.instantiations import WARP_SIZE, WIDEST_PACK_BYTES, WarpShape
 from softlab.plans.planner import Choice, PlanRequest, StepLog, nothing_to_do
 
@@ -78,6 +79,8 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
         )
     if nothing_to_do(request, log):
         return Choice("none", 0, (0, 0), 0, None)
+    if request.stride > 1:
+        return strided(request, log)
     if request.policy == INVARIANT and request.cols > MOST_EXACT_COLS:
         raise PlanError(f"policy='invariant' adds at most 2^26 elements exactly; a row has {request.cols}")
     if request.kernel == TILE or (request.kernel is None and _tile_is_cheaper(request, log)):
@@ -283,7 +286,7 @@ def _whole_packs(request: PlanRequest, row: Row) -> bool:
 
 def _block_cuts(request: PlanRequest, row: Row) -> Iterator[Cut]:
     """The blocks that hold the row: first the one that held it in a few packs per thread, then by packs per thread."""
-    most = flight.most_packs(request.element.itemsize, row.inputs)
+    most = flight.most_packs(request.element.itemsize, row.inputs, request.policy == INVARIANT)
     cuts = [Cut(1, size, most) for size in BLOCK_SIZES if size <= row.limits.block and row.packs <= size * most]
     few = [cut for cut in cuts if cut.taken(row.packs) <= row.limits.thread]
     yield from few[:1]
@@ -300,7 +303,7 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     measured = cut_of(row, cuts, row.limits.cuts)
     if not _whole_packs(request, row):
         return measured
-    most = flight.most_packs(request.element.itemsize, row.inputs)
+    most = flight.most_packs(request.element.itemsize, row.inputs, request.policy == INVARIANT)
     table = [Cut(c, size, most) for c in CLUSTERS for size in reversed(BLOCK_SIZES) if 128 <= size <= row.limits.block]
     fitting = [cut for cut in table if cut.cluster <= cuts and row.packs <= cut.most]
     return flight.best(_with_flight(request, row, [measured, *fitting] if measured else fitting))
@@ -309,8 +312,11 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
 def _with_flight(request: PlanRequest, row: Row, cuts: Iterable[Cut]) -> Iterator[tuple[float, Cut]]:
     itemsize = request.element.itemsize
     row_bytes = request.cols * itemsize * row.inputs
-    for cut in cuts:
-        yield flight.of_block(request.device, cut, row.packs, row_bytes, itemsize, row.inputs, row.unaligned), cut
+    packs, inputs, exact = row.packs, row.inputs, request.policy == INVARIANT
+    shared = sorted(cuts, key=lambda cut: not flight.shared_by_few(cut, packs, itemsize, inputs, row.unaligned))
+    for cut in shared:
+        x = flight.of_block(request.device, cut, packs, row_bytes, itemsize, inputs, row.unaligned, exact)
+        yield x, cut
 
 
 def _block(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:

@@ -31,9 +31,10 @@ STEPS = {1: (2, 1, 2), 2: (1, 1, 2)}
 ANSWER_BYTES = 128 * 1024
 #: What a row costs beyond its packs: its start in each of the four places where a thread stands.
 START = 0.6
-#: The same for the grid kernel, which waits for whole rows; and how much longer a pack takes in the ring kernel, whose
-#: instructions it spreads over more steps, by the bytes of an element.
-GRID_START = 0.2
+#: The same for the grid kernel, which waits for whole rows, by whether rows begin anywhere: then one block of the group
+#: has a head and a tail beside its packs, and the others wait for it. And how much longer a pack takes in the ring
+#: kernel, whose instructions it spreads over more steps, by the bytes of an element.
+GRID_START = {False: 0.2, True: 0.6}
 SLOWER = {2: 1.06, 4: 1.03, 8: 1.03}
 #: The fewest rows per group: steps of several rows must overlap, or only the ring's start and end remain.
 FEWEST_ITERATIONS = 3
@@ -100,7 +101,7 @@ def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row
         return False
     if grid.rows_in_flight < row.limits.grid.rows_in_flight:
         return True
-    return ring.time < -(-request.rows // grid.groups) * (grid.packs + GRID_START)
+    return ring.time < -(-request.rows // grid.groups) * (grid.packs + GRID_START[row.unaligned])
 
 
 def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) -> Choice:

@@ -56,9 +56,9 @@ def grid_of(request: PlanRequest, log: StepLog, blocks: int, rule: str) -> int:
 
 
 def kernel_of(
-    request: PlanRequest, kernel: str, numbers: tuple[int, ...], flag: bool, more: tuple[int, ...] = ()
+    request: PlanRequest, kernel: str, numbers: tuple[int, ...], flag: bool | None, more: tuple[int, ...] = ()
 ) -> Instantiation:
-    """The kernel with these template arguments: ``numbers``, ``flag``, and ``more`` behind it."""
+    """The kernel with these template arguments: ``numbers``, ``flag`` if there is one, and ``more`` behind it."""
     operator = request.operator
     file = INVARIANT_FILE if request.policy == INVARIANT else f"{kernel}.cuh"
     kernel = name_of(request, kernel)
@@ -68,7 +68,7 @@ def kernel_of(
             request.element.cuda,
             f"Algorithm::{operator.algorithm}",
             *map(str, numbers),
-            str(flag).lower(),
+            *(() if flag is None else (str(flag).lower(),)),
             *map(str, more),
         )
     )

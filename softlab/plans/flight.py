@@ -27,6 +27,9 @@ NEEDED_BYTES_OF_WARPS = 28 * 1024
 NEEDED_PER_DOUBLING = 0.15
 #: Part of a block that is not in flight, as blocks compute and write: rows of one input, of two.
 IDLE_BLOCKS = {1: 0.25, 2: 0.75}
+#: Unaligned rows of 16-bit elements: the most warps that share a row, per pack of a thread. Beyond that the exchange
+#: takes longer than the packs, whatever is in flight (H200, float16 x 16 715: 10.7 warps per pack 0.84, 3.2 0.97).
+WARPS_PER_PACK = 4
 #: The x that is enough: 0.97 of what memory gives.
 ENOUGH = 1.3
 #: Registers of a thread of the block and cluster kernels with 1, 2, ... packs of each input, as compiled for sm_90: the
@@ -45,20 +48,45 @@ REGISTERS = {
     (8, 2, False): (32, 40, 48, 56, 64, 72, 80),
     (8, 2, True): (40, 48, 56, 56, 64, 80, 88),
 }
+#: The same where sums are exact (kernels/exact_operator.cuh): gradients take more.
+EXACT_REGISTERS = {
+    **REGISTERS,
+    (2, 2, False): (40, 40, 64, 80, 80, 128),
+    (2, 2, True): (40, 48, 64, 80, 128, 128),
+    (4, 2, False): (32, 40, 64, 64, 80, 112),
+    (4, 2, True): (32, 40, 64, 64, 80, 128),
+    (8, 2, False): (32, 48, 56, 72, 88, 104, 120),
+    (8, 2, True): (40, 48, 64, 72, 96, 104, 120),
+}
+#: Clusters of large blocks for which the compiler takes more: (the key above, threads, packs) -> registers.
+REGISTERS_OF_CLUSTERS = {((2, 2, False), 512, 3): 64}
 #: The most packs that a lane of the warp kernel keeps.
 WARP_PACKS = 6
 
 
-def most_packs(itemsize: int, inputs: int) -> int:
-    """Packs of each input that :data:`REGISTERS` knows."""
-    return len(REGISTERS[itemsize, inputs, True])
+def most_packs(itemsize: int, inputs: int, exact: bool = False) -> int:
+    """Packs of each input that :data:`REGISTERS` knows, or :data:`EXACT_REGISTERS`."""
+    return len((EXACT_REGISTERS if exact else REGISTERS)[itemsize, inputs, True])
 
 
 def of_block(
-    device: Device, cut: Cut, packs: int, row_bytes: int, itemsize: int, inputs: int, unaligned: bool
+    device: Device,
+    cut: Cut,
+    packs: int,
+    row_bytes: int,
+    itemsize: int,
+    inputs: int,
+    unaligned: bool,
+    exact: bool = False,
 ) -> float:
-    """The x of a row of ``packs`` packs and ``row_bytes`` bytes of all inputs, divided by a cut."""
-    registers = REGISTERS[itemsize, inputs, unaligned][cut.taken(packs) - 1]
+    """The x of a row of ``packs`` packs and ``row_bytes`` bytes of all inputs, divided by a cut.
+
+    ``exact``: the kernel's sums are exact.
+    """
+    key, taken = (itemsize, inputs, unaligned), cut.taken(packs)
+    registers = (EXACT_REGISTERS if exact else REGISTERS)[key][taken - 1]
+    if cut.cluster > 1 and not exact:
+        registers = REGISTERS_OF_CLUSTERS.get((key, cut.block_size, taken), registers)
     blocks = _blocks_per_sm(device, cut.block_size, registers)
     used = clusters_of(device, cut.cluster) * cut.cluster / device.sm_count
     needed = NEEDED_BYTES * (1 + NEEDED_PER_DOUBLING * (cut.cluster.bit_length() - 1))
@@ -76,6 +104,13 @@ def of_warps(device: Device, width: int, packs: int, row_bytes: int, inputs: int
 @lru_cache(maxsize=1024)
 def _blocks_per_sm(device: Device, threads: int, registers: int) -> int:
     return occupancies.occupancy(device, threads=threads, registers=registers).blocks_per_sm
+
+
+def shared_by_few(cut: Cut, packs: int, itemsize: int, inputs: int, unaligned: bool) -> bool:
+    """Whether a thread has enough packs between exchanges: see :data:`WARPS_PER_PACK`."""
+    if not unaligned or (itemsize, inputs) != (2, 1):
+        return True
+    return cut.cluster * cut.block_size // 32 <= WARPS_PER_PACK * cut.taken(packs)
 
 
 def best(candidates: Iterable[tuple[float, Cut]]) -> Cut | None:

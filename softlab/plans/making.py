@@ -29,6 +29,7 @@ def plan(
     device: Device | str | None = None,
     options: Sequence[str] = (),
     lookup: Lookup | None = None,
+    stride: int = 1,
 ) -> Plan:
     """How the operator runs on rows x cols elements: kernel, pack, block, grid, and why.
 
@@ -41,13 +42,16 @@ def plan(
         device: a name, an architecture or a Device; None for the GPU present, else the H200.
         options: NVRTC options to compile with, such as "-DSOFTLAB_ACCURATE".
         lookup: where registers and static shared memory come from; None for the kernels as compiled.
+        stride: elements from one element of a row to the next; it divides rows. 1 for rows along the last axis. Along
+            another axis it is the product of the dimensions behind that axis. Only policy "fast" has kernels for more
+            than 1.
 
     Raises:
         TypeError: rows or cols no integer, dtype not one of the four.
         ValueError: rows or cols negative, an unknown op, policy or device.
         PlanError: nothing can be launched: the message says what is missing.
     """
-    return decided(_request(rows, cols, dtype, op, policy, device, options, lookup))
+    return decided(_request(rows, cols, dtype, op, policy, device, options, lookup, stride))
 
 
 def forced(
@@ -64,6 +68,7 @@ def forced(
     device: Device | str | None = None,
     options: Sequence[str] = (),
     lookup: Lookup | None = None,
+    stride: int = 1,
 ) -> Plan:
     """As :func:`plan`, but with some choices made by the caller. The policy makes the others.
 
@@ -78,18 +83,13 @@ def forced(
     Raises:
         As :func:`plan`; ValueError for a value that no kernel has, PlanError where it does not fit this problem.
     """
-    request = _request(rows, cols, dtype, op, policy, device, options, lookup)
+    request = _request(rows, cols, dtype, op, policy, device, options, lookup, stride)
     _check("kernel", kernel, (*oneflow.KERNELS, *first_rungs.KERNELS, *fast.FORCED))
     _check("pack_size", pack_size, oneflow.PACK_SIZES)
     _check("block_size", block_size, BLOCK_SIZES)
     _check("layout", layout, instantiations.LAYOUTS)
-    choices: dict[str, Any] = {
-        "kernel": kernel,
-        "pack_size": pack_size,
-        "block_size": block_size,
-        "layout": layout or "column",
-    }
-    return decided(_checked(replace(request, **choices)))
+    choices: dict[str, Any] = {"kernel": kernel, "pack_size": pack_size, "block_size": block_size}
+    return decided(_checked(replace(request, **choices, layout=layout or "column")))
 
 
 def _check(name: str, value: Any, known: Sequence[Any]) -> None:
@@ -102,7 +102,9 @@ def _checked(request: PlanRequest) -> PlanRequest:
     if request.kernel in fast.FORCED and request.policy != "fast":
         raise PlanError(f"kernel {request.kernel!r} belongs to policy='fast', not to policy={request.policy!r}")
     pack_size = request.pack_size or 1
-    if request.cols % pack_size:
+    if request.stride > 1 and (request.kernel or request.stride % pack_size):
+        raise PlanError(f"rows of stride {request.stride} take no kernel= and a pack that divides the stride")
+    if request.stride == 1 and request.cols % pack_size:
         raise PlanError(f"packs of {pack_size} do not divide a row of {request.cols} columns; use a pack of 1")
     if (width := pack_size * request.element.itemsize) > instantiations.WIDEST_PACK_BYTES:
         raise PlanError(
@@ -112,12 +114,22 @@ def _checked(request: PlanRequest) -> PlanRequest:
 
 
 def _request(
-    rows: int, cols: int, dtype: Any, op: str, policy: str, device: Any, options: Sequence[str], lookup: Lookup | None
+    rows: int,
+    cols: int,
+    dtype: Any,
+    op: str,
+    policy: str,
+    device: Any,
+    options: Sequence[str],
+    lookup: Lookup | None,
+    stride: int,
 ) -> PlanRequest:
     if op not in OPERATORS:
         raise ValueError(f"op {op!r} is not one of {', '.join(OPERATORS)}")
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is not one of {', '.join(POLICIES)}")
+    if stride != 1 and (policy != "fast" or _count("stride", stride) < 1 or rows % stride):
+        raise PlanError(f"stride {stride}: policy='fast' takes one that divides the {rows} rows, other policies take 1")
     return PlanRequest(
         rows=_count("rows", rows),
         cols=_count("cols", cols),
@@ -127,6 +139,7 @@ def _request(
         options=tuple(options),
         lookup=lookup or compiled,
         policy=policy,
+        stride=stride,
     )
 
 

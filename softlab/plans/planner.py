@@ -94,7 +94,8 @@ class StepLog:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """The problem to plan, checked. ``kernel``, ``pack_size`` and ``block_size`` are None where the policy chooses."""
+    """The problem to plan, checked. ``kernel``, ``pack_size`` and ``block_size`` are None where the policy chooses.
+    ``stride``: from one element of a row to the next."""
 
     rows: int
     cols: int
@@ -108,6 +109,7 @@ class PlanRequest:
     block_size: int | None = None
     layout: str = "column"
     policy: str = "oneflow"
+    stride: int = 1
 
     def resources(self, instantiation: Instantiation) -> Resources:
         """Registers and static shared memory of a kernel, compiled as this request compiles it."""

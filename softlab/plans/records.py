@@ -12,6 +12,7 @@ from softlab.hardware import occupancies
 from softlab.hardware.devices import Device
 from softlab.hardware.occupancies import Occupancy
 from softlab.plans import fast, first_rungs, oneflow
+from softlab.plans.fast_strided import STRIDED_STREAM
 from softlab.plans.instantiations import BLOCK_SIZES, WARP_BLOCK, WarpShape
 from softlab.plans.planner import OPERATORS, Lookup, PlanRequest, Step, StepLog, compiled, shown
 from softlab.plans.resources import Resources
@@ -41,6 +42,9 @@ class Plan:
     once. If ``workspace_bytes`` is not 0, the blocks exchange values in that many bytes of global memory. The kernel
     takes a pointer to them after its output.
 
+    Where ``stride`` is not 1, neighbours of a row are so many elements apart, and the policy "fast" takes
+    "fast_strided" or, for the longest rows, "fast_strided_stream". The kernel takes the stride after the columns.
+
     The policy "invariant" takes "invariant_tile", "invariant_warp", "invariant_block", "invariant_cluster" and
     "invariant_stream": those kernels with sums that have the same bits in any order.
     """
@@ -69,6 +73,7 @@ class Plan:
     cluster: int | None = None
     cooperative: bool = False
     workspace_bytes: int = 0
+    stride: int = 1
     steps: tuple[Step, ...] = ()
 
     @property
@@ -108,6 +113,7 @@ class Plan:
         again = {
             "block_uncached": operator.uncached_reads,
             fast.STREAM: 2 * operator.rows_kept,
+            STRIDED_STREAM: 2 * operator.rows_kept,
             "invariant_stream": 3 * operator.rows_kept,
             **first_rungs.READS,
         }
@@ -230,6 +236,7 @@ def decided(request: PlanRequest) -> Plan:
         cluster=choice.cluster,
         cooperative=choice.cooperative,
         workspace_bytes=choice.workspace_bytes,
+        stride=request.stride,
         steps=log.steps,
         **_warp_fields(choice.warp),
     )

@@ -101,7 +101,7 @@ def _group(job: tuple[Drawing, range]) -> list[tuple[tuple, int]]:
         case = drawing.case(number)
         two_rows = case.rows % 2 if case.cols <= 64 else 0
         fusion = case.fusion.name if case.fusion else ""
-        found.append(((case.op, case.result, case.policy, case.cols, two_rows, fusion), number))
+        found.append(((case.op, case.result, case.policy, case.cols, case.stride, two_rows, fusion), number))
     return found
 
 

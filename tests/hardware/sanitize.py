@@ -2,8 +2,9 @@
 
     python -m tests.hardware.sanitize --json tests/data/sanitizer_operators_h200.json
 
-Each tool watches one process per policy and dtype, all at the same time. The process compares each result with the
-oracle. A run without a tool has compiled the kernels before. A control shows that each tool reports its kind of fault
+First a run without a tool compiles the kernels and compares each result with the oracle. Then each tool watches one
+process per policy and dtype, all at the same time. There each result, and all memory around it, must have the same bits
+as without a tool: that costs less than the oracle. A control shows that each tool reports its kind of fault
 here: a kernel with such a fault. Every array is an allocation of its own (CuPy's memory pool would hide an
 access beyond its end). Exit status 1 where anything is reported, a result is wrong, or a control is not found.
 """
@@ -16,12 +17,15 @@ import re
 import subprocess
 import sys
 import time
+import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
@@ -38,8 +42,9 @@ from tests.hardware.random_cases import Gpu, about
 from tests.random_cases import oracle
 from tests.random_cases.bounds import Arithmetic, compare
 from tests.random_cases.cases import BACKWARD, Case
-from tests.random_cases.check import CaseExecutor, run
+from tests.random_cases.check import CaseExecutor, judge, perform
 from tests.random_cases.fusions import CaseFusion
+from tests.random_cases.prepare import prepare
 
 #: A group of lanes with and without padding, both widths of a lane's columns, unaligned lengths, the longest row of
 #: each kernel, and (float64, or beyond it) the uncached one.
@@ -48,8 +53,18 @@ LENGTHS = (1, 5, 31, 32, 66, 500, 1023, 1024, 1025, 2050, 6136, 6141, 12272, 122
 FAST_LENGTHS = (3000, 20_000, 70_000, 100_001, 140_001, 400_001, 1_100_000)
 #: Rows and columns of doubles for the pipeline. Fewer rows than half the SMs go to clusters.
 PIPELINES = ((70, 3000), (140, 12_289), (70, 40_001))
-#: Rows of megabytes, which go through a ring.
-RINGS = ((4, 2_900_000),)
+#: The longest rows, by the bytes of an element: SMs, rows, columns. They are planned for a GPU of few SMs, where
+#: shorter rows than on a whole one go through a ring, or are read twice. So each tool takes a few seconds for them.
+FEW_SMS = {
+    2: ((16, 6, 328_800), (16, 6, 328_803), (4, 2, 2_097_603)),
+    4: ((16, 6, 164_400), (16, 6, 164_403), (4, 2, 1_048_803)),
+    8: ((16, 6, 132_002), (16, 6, 132_003), (4, 2, 524_403)),
+}
+#: racecheck follows no order through __syncwarp(). With this option all lanes of a warp arrive at the mbarriers of the
+#: grid and the ring kernel, and not one for all. Nothing else changes, so the bits are the same.
+EVERY_LANE = ("-DSOFTLAB_EVERY_LANE_ARRIVES",)
+#: Arrays of two dimensions of which the first is the axis: one block, a cluster, packs of one element, two reads.
+STRIDED = ((9, 640), (2000, 40), (300, 37), (17_000, 20))
 #: Many short rows, which move in tiles.
 TILES = ((40_000, 3), (40_000, 10))
 #: The longest row under a tool. racecheck is slow: it runs no pipelines, and no rows above that begin in the
@@ -69,6 +84,8 @@ FORCED: tuple[Mapping[str, Any], ...] = (
         for pack, layout in product((1, 2, 4, 8), ("column", "row", "row_scalar"))
     ),
 )
+#: The tool whose processes have one operator each: it takes longest.
+SLOWEST = "racecheck"
 #: Seconds per process.
 LIMIT = 150
 
@@ -81,23 +98,45 @@ class LaunchSelection:
     ops: tuple[str, ...] = tuple(OPERATORS)
     dtypes: tuple[str, ...] = tuple(ELEMENT_TYPES)
     longest: int = max(LONGEST.values())
+    only: str = ""
 
     def options(self) -> list[str]:
         """As options of this command."""
         several = ["--policies", *self.policies, "--ops", *self.ops, "--dtypes", *self.dtypes]
-        return [*several, "--longest", str(self.longest)]
+        return [*several, "--longest", str(self.longest), *(("--only", self.only) if self.only else ())]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a call left in memory, in copies on the host, and the check with the oracle: "" or what is wrong."""
+
+    arrays: tuple[np.ndarray, ...]
+    check: Callable[[], str]
+
+    @property
+    def digest(self) -> int:
+        """A number of all bits."""
+        return reduce(lambda so_far, array: zlib.crc32(array.tobytes(), so_far), self.arrays, 0)
 
 
 @dataclass(frozen=True)
 class CheckedCall:
-    """One call and the check of its result: "" or what is wrong."""
+    """One call, under its name."""
 
     name: str
-    run: Callable[[CaseExecutor], str]
+    launch: Callable[[CaseExecutor], Ran]
+
+    def run(self, executor: CaseExecutor) -> str:
+        """What is wrong with the result; "" if nothing."""
+        return self.launch(executor).check()
 
 
 def launches(selection: LaunchSelection) -> Iterator[CheckedCall]:
     """The launches that each tool watches."""
+    return (launch for launch in _every_launch(selection) if selection.only in launch.name)
+
+
+def _every_launch(selection: LaunchSelection) -> Iterator[CheckedCall]:
     for policy, op, dtype, cols in product(selection.policies, selection.ops, selection.dtypes, LENGTHS):
         for layout in ("plain", "shifted"):
             case = _case(op, dtype, cols, layout, policy)
@@ -113,14 +152,18 @@ def launches(selection: LaunchSelection) -> Iterator[CheckedCall]:
         for op, dtype, shape in product(selection.ops, selection.dtypes, TILES):
             case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape)
             yield CheckedCall(str(case), partial(_run_case, case))
-    if "fast" in selection.policies and not slow:
-        for op, dtype, shape in product(selection.ops, selection.dtypes, RINGS):
-            case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape)
-            yield CheckedCall(str(case), partial(_run_case, case))
     if "fast" in selection.policies and "float64" in selection.dtypes and not slow:
         for op, shape in product(selection.ops, PIPELINES):
             case = replace(_case(op, "float64", shape[1], "plain", "fast"), shape=shape)
             yield CheckedCall(str(case), partial(_run_case, case))
+    if "fast" in selection.policies:
+        for op, dtype in product(selection.ops, selection.dtypes):
+            for sms, rows, cols in FEW_SMS[ELEMENT_TYPES[dtype].itemsize]:
+                run = partial(_run_on_few_sms, op, dtype, sms, rows, cols, EVERY_LANE if slow else ())
+                yield CheckedCall(f"{op} {dtype} {rows} x {cols} on {sms} SMs", run)
+            for shape in STRIDED:
+                case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape, axis=0)
+                yield CheckedCall(str(case), partial(_run_case, case))
     if "oneflow" in selection.policies:
         yield from _other_launches(selection)
 
@@ -149,13 +192,29 @@ def _everything(op: str, varies: tuple[bool, bool]) -> CaseFusion:
     return CaseFusion(scale=0.125, bias=bias, mask=varies, causal=True, diagonal=1, dropout=dropout, seed=7)
 
 
-def _run_case(case: Case, executor: CaseExecutor) -> str:
-    return run(case, executor).problem
+def _run_case(case: Case, executor: CaseExecutor) -> Ran:
+    done = perform(prepare(case), executor)
+    if done.raised:
+        return Ran((), lambda: done.raised)
+    left = tuple(executor.fetch(array) for array in (*done.results, *done.memories))
+    return Ran(left, lambda: judge(done, executor).problem)
 
 
-def _run_forced(op: str, dtype: str, cols: int, forced: Mapping[str, Any], executor: CaseExecutor) -> str:
-    """A kernel that is asked for, on plain arrays."""
-    plan = plans.forced(ROWS[False], cols, dtype, op=op, **forced)
+def _run_forced(op: str, dtype: str, cols: int, forced: Mapping[str, Any], executor: CaseExecutor) -> Ran:
+    """A kernel that is asked for."""
+    return _run_plan(plans.forced(ROWS[False], cols, dtype, op=op, **forced), executor)
+
+
+def _run_on_few_sms(
+    op: str, dtype: str, sms: int, rows: int, cols: int, options: tuple[str, ...], executor: CaseExecutor
+) -> Ran:
+    """The plan for a GPU of few SMs."""
+    few = replace(softlab.Device.present() or softlab.Device.named("H200"), sm_count=sms)
+    return _run_plan(plans.plan(rows, cols, dtype, op=op, policy="fast", device=few, options=options), executor)
+
+
+def _run_plan(plan: plans.Plan, executor: CaseExecutor) -> Ran:
+    """A plan, on plain arrays."""
     case = _case(plan.op, plan.dtype, plan.cols, "plain", plan.policy)
     random = np.random.default_rng(0)
     element, inputs = ELEMENT_TYPES[plan.dtype], len(case.kinds)
@@ -164,18 +223,27 @@ def _run_forced(op: str, dtype: str, cols: int, forced: Mapping[str, Any], execu
     output = executor.memory(np.full_like(hosts[0], 12345), case)
     on_gpu = not isinstance(output, np.ndarray)
     executors.executor_for(on_gpu).ready(plan, executors.arguments(plan, arrays, output), False)()
-    arithmetic = Arithmetic(element.compute, fast=element.compute == "float32")
-    formula: Any = {**oracle.FORWARD, **oracle.BACKWARD}[plan.op]
-    expected = formula(arithmetic, *map(arithmetic.exact, hosts), oracle.evaluation(plan))
-    wrong = compare(executor.fetch(output), expected, element.compute).wrong
-    return f"{np.count_nonzero(wrong)} elements are off" if wrong.any() else ""
+    result = executor.fetch(output)
+
+    def check() -> str:
+        arithmetic = Arithmetic(element.compute, fast=element.compute == "float32")
+        formula: Any = {**oracle.FORWARD, **oracle.BACKWARD}[plan.op]
+        expected = formula(arithmetic, *map(arithmetic.exact, hosts), oracle.evaluation(plan))
+        wrong = compare(result, expected, element.compute).wrong
+        return f"{np.count_nonzero(wrong)} elements are off" if wrong.any() else ""
+
+    return Ran((result,), check)
 
 
 # What runs under a tool
 
 
-def watched(selection: LaunchSelection) -> int:
-    """Run all launches; the last line of the output sums them up for the parent process."""
+def watched(selection: LaunchSelection, known: Mapping[str, int]) -> int:
+    """Run all launches; the last line of the output sums them up for the parent process.
+
+    Arguments:
+        known: name of a call -> the digest that it must have. The oracle judges the others.
+    """
     import cupy
 
     cupy.cuda.set_allocator(None)
@@ -187,16 +255,24 @@ def watched(selection: LaunchSelection) -> int:
         return load(program, device)
 
     gpu._function = noted  # every launch asks it for the kernel, or has asked it when it was made ready
-    failed, count = [], 0
+    failed, digests = [], {}
     for one in launches(selection):
         print(one.name[:120], flush=True)  # where a process that is killed has come to
-        problem = one.run(Gpu())
-        count += 1
-        if problem:
+        ran = one.launch(Gpu())
+        digests[one.name] = ran.digest
+        if problem := problem_of(ran, known.get(one.name)):
             failed.append(f"{one.name}: {problem}")
     families = sorted({name.partition("<")[0] for name in names})
-    print(json.dumps({"launches": count, "kernels": len(names), "families": families, "wrong": failed[:20]}))
+    about_it = {"launches": len(digests), "kernels": len(names), "families": families, "wrong": failed[:20]}
+    print(json.dumps({**about_it, "digests": digests}))
     return 1 if failed else 0
+
+
+def problem_of(ran: Ran, known: int | None) -> str:
+    """What is wrong with a call whose digest is known; without that, what the oracle finds."""
+    if known is None:
+        return ran.check()
+    return "" if ran.digest == known else "not the bits of the run without a tool"
 
 
 #: A fault of the kind that a tool is for: (source of kernel k(int* x), elements of x, whether x is written first).
@@ -285,24 +361,28 @@ def recorded(selection: LaunchSelection, tools: Sequence[str]) -> dict[str, Any]
         for policy, dtype in product(selection.policies, selection.dtypes)
     ]
     singles = [replace(part, ops=(op,)) for part, op in product(each, selection.ops)]
-    with ThreadPoolExecutor(len(tools) * (len(each) + 1)) as pool:
+    divided = {tool: singles if tool == SLOWEST else each for tool in tools}
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(len(tools) + sum(map(len, divided.values()))) as pool:
         before = list(pool.map(lambda part: process([*watched, *part.options()]), singles))
-        under = {
-            (tool, part.policies[0], part.dtypes[0]): pool.submit(
-                watching, tool, ["--watched", *replace(part, longest=LONGEST[tool]).options()]
-            )
-            for tool, part in product(tools, each)
-        }
+        known = Path(folder) / "digests.json"
+        known.write_text(
+            json.dumps({name: one for answer in before for name, one in answer.get("digests", {}).items()})
+        )
+        under: dict[tuple[str, str], list[Future[dict[str, Any]]]] = defaultdict(list)
+        for tool in sorted(tools, key=lambda tool: tool != SLOWEST):
+            for part in divided[tool]:
+                options = ["--watched", *replace(part, longest=LONGEST[tool]).options(), "--digests", str(known)]
+                under[tool, part.policies[0]].append(pool.submit(watching, tool, options))
         controls = {tool: pool.submit(watching, tool, ["--control", tool]) for tool in tools}
     shown = ("errors", "reports", "exit")
     return {
-        "command": f"python -m tests.hardware.sanitize --policies {' '.join(selection.policies)}",
+        "command": " ".join(["python -m tests.hardware.sanitize", *selection.options()]),
         **about(),
         "sanitizer": re.findall(r"Version (\S+)", _said(["compute-sanitizer", "--version"])),
         "without a tool": summed_up([{"errors": 0, **answer} for answer in before]),
         "tools": {
-            f"{tool}, {policy}": summed_up([under[tool, policy, dtype].result() for dtype in selection.dtypes])
-            for tool, policy in product(tools, selection.policies)
+            f"{tool}, {policy}": summed_up([future.result() for future in futures])
+            for (tool, policy), futures in under.items()
         },
         "controls": {tool: {key: future.result()[key] for key in shown} for tool, future in controls.items()},
     }
@@ -323,15 +403,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("policies", "ops", "dtypes"):
         parser.add_argument(f"--{name}", nargs="+", default=list(getattr(every, name)))
     parser.add_argument("--longest", type=int, default=every.longest, help="columns of a row at most")
+    parser.add_argument("--only", default="", help="launches whose name has this text: ' SMs' for the longest rows")
     parser.add_argument("--watched", action="store_true", help="only run the launches, in this process")
+    parser.add_argument("--digests", type=Path, help="the digests of the run without a tool, for --watched")
     parser.add_argument("--control", choices=CONTROLS, help="only run that tool's control, in this process")
     given = parser.parse_args(arguments)
-    selection = LaunchSelection(tuple(given.policies), tuple(given.ops), tuple(given.dtypes), given.longest)
+    chosen = (tuple(given.policies), tuple(given.ops), tuple(given.dtypes))
+    selection = LaunchSelection(*chosen, given.longest, given.only)
     if given.control:
         control(given.control)
         return 0
     if given.watched:
-        return watched(selection)
+        return watched(selection, json.loads(given.digests.read_text()) if given.digests else {})
     record = recorded(selection, given.tools)
     print(json.dumps(record, indent=1))
     if given.json:

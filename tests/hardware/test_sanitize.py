@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from softlab.cuda.compile import kernel_sources
+from softlab.hardware.devices import Device
 from softlab.plans import plan
 from softlab.plans.resources import Resources
 from tests.hardware import sanitize
@@ -40,17 +43,43 @@ def test_every_kernel_file_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
     """By name alone: no file of kernels is forgotten."""
     files = set()
     monkeypatch.setattr(sanitize, "_run_case", lambda case, executor: files.update(_planned_files(case)))
+    monkeypatch.setattr(sanitize, "_run_on_few_sms", lambda *problem: files.update(_planned_on_few(*problem)))
     for launch in launches(LaunchSelection()):
-        if launch.name.startswith("{"):
-            launch.run(Emulator())
+        if launch.name.startswith("{") or launch.name.endswith(" SMs"):
+            launch.launch(Emulator())
     entries = {name for name, text in kernel_sources().items() if "__global__" in text}
     assert entries - FIRST_RUNGS <= files
 
 
+_FEW = Resources(registers=32, static_smem_bytes=64, local_bytes=0, spill_bytes=0, nvrtc="")
+
+
 def _planned_files(case: Any) -> set[str]:
-    few = Resources(registers=32, static_smem_bytes=64, local_bytes=0, spill_bytes=0, nvrtc="")
-    found = plan(case.rows, case.cols, case.result, op=case.op, policy=case.policy, lookup=lambda *_: few)
+    stride = case.stride if case.policy == "fast" else 1
+    more: dict[str, Any] = {"policy": case.policy, "stride": stride, "lookup": lambda *_: _FEW}
+    return {plan(case.rows, case.cols, case.result, op=case.op, **more).file}
+
+
+def _planned_on_few(op: str, dtype: str, sms: int, rows: int, cols: int, *_: Any) -> set[str]:
+    device = replace(Device.named("H200"), sm_count=sms)
+    found = plan(rows, cols, dtype, op=op, policy="fast", device=device, lookup=lambda *_: _FEW)
+    wanted = "fast_ring" if sms == 16 else "fast_stream"
+    assert found.kernel == wanted or (dtype, op, sms) == ("float64", "softmax", 16)  # the grid keeps exponentials
     return {found.file}
+
+
+def test_only_some_launches() -> None:
+    named = [launch.name for launch in launches(LaunchSelection(policies=("fast",), dtypes=("float32",), only=" SMs"))]
+    assert len(named) == 12
+    assert all(name.endswith(" SMs") for name in named)
+
+
+def test_a_tool_asks_for_the_bits_of_the_run_without_one() -> None:
+    plain = sanitize.Ran((np.arange(3), np.float32([1, np.nan])), lambda: "the oracle's answer")
+    other = sanitize.Ran((np.arange(3), np.float32([1, 2])), lambda: "")
+    assert sanitize.problem_of(plain, None) == "the oracle's answer"
+    assert sanitize.problem_of(plain, plain.digest) == ""
+    assert sanitize.problem_of(other, plain.digest)
 
 
 def test_what_a_tool_reports_is_read() -> None:
@@ -110,7 +139,7 @@ def test_without_the_tool_nothing_is_clean(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_selection_as_options(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the parent process asks of a watched one."""
     seen: list[LaunchSelection] = []
-    monkeypatch.setattr(sanitize, "watched", lambda selection: seen.append(selection) or 0)
-    part = LaunchSelection(("fast",), ("softmax",), ("float64", "float16"), 1000)
+    monkeypatch.setattr(sanitize, "watched", lambda selection, known: seen.append(selection) or 0)
+    part = LaunchSelection(("fast",), ("softmax",), ("float64", "float16"), 1000, " SMs")
     assert sanitize.main(["--watched", *part.options()]) == 0
     assert seen == [part]

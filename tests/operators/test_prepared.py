@@ -70,6 +70,14 @@ class TestWhatTheDriverIsGiven:
         assert launch.stream == cuda.stream
         assert launch.arguments == (given.data.ptr, out.data.ptr, 7, 2000)
 
+    def test_another_axis_gives_the_kernel_its_stride(self, cuda: FakeCuda) -> None:
+        x = normal(5, 6, 4)
+        given, out = cuda.array(x), cuda.array(np.empty_like(x))
+        assert run(given, out=out, axis=1, policy="fast") is out
+        assert cuda.launches[0].arguments == (given.data.ptr, out.data.ptr, 20, 6, 4)
+        assert run(given, out=out, axis=1, policy="oneflow") is None
+        assert run(given, out=out, axis=1, policy="invariant") is None
+
     def test_the_stream_is_the_one_of_the_call(self, cuda: FakeCuda) -> None:
         x, out = cuda.array(normal(2, 4)), cuda.array(normal(2, 4))
         for stream in (0, 1, 2, 0x7F00_1234_5678):
@@ -283,6 +291,10 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
         assert path("softmax", (x,), -1, Tensor(shifted), None, None) is None
     assert path("softmax", (Tensor(1024, gpu=1),), -1, None, None, None) is None, "not the current GPU"
     assert len(launched) == 5
+    watched = prepared._torch_fast_path(Tensor, lambda gpu: 7 + gpu, lambda: 0, lambda like: new, recorded=True)
+    assert watched("softmax_backward", (x, Tensor(2048, grad=True)), -1, None, None, None) is new
+    assert watched("softmax", (Tensor(2048, negative=True),), -1, None, None, None) is None
+    assert len(launched) == 6
 
 
 def test_threads_do_not_share_arguments(cuda: FakeCuda) -> None:

@@ -94,6 +94,11 @@ class Case:
         """How many rows there are along the axis."""
         return prod(self.shape) // self.cols if self.cols else 0
 
+    @property
+    def stride(self) -> int:
+        """How many elements of a C-contiguous array are from one element of a row to the next."""
+        return prod(self.shape[self.axis % len(self.shape) + 1 :]) if self.shape else 1
+
     def random(self, what: str) -> Generator:
         """The random numbers of a part of it, which stay the same while other parts change."""
         return np.random.default_rng([self.draw, *what.encode()])

@@ -235,8 +235,12 @@ def _expected(
 def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
     """The plan, and the one with packs of one element where the arrays may not be aligned to a pack."""
     problem = (case.rows, case.cols, case.result, case.op, case.policy)
+    strided = case.policy == "fast" and case.fusion is None and case.stride > 1 and case.rows
+    strides = (case.stride, 1) if strided else (1,)
     aligned = executor.aligns or (set(case.memory) == {"plain"} and case.out != "input shifted")
-    found = [_planned(*problem, single) for single in ((False,) if aligned else (False, True))]
+    singles = (False,) if aligned else (False, True)
+    # Another axis than the last goes to another kernel, but not where it lies last in memory.
+    found = [_planned(*problem, single, stride) for stride in strides for single in singles]
     if case.fusion is None:
         return found
     # A fused kernel takes other registers, and so perhaps another block.
@@ -248,10 +252,10 @@ def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
 
 
 @lru_cache(maxsize=4096)
-def _planned(rows: int, cols: int, dtype: str, op: str, policy: str, single: bool) -> Plan:
+def _planned(rows: int, cols: int, dtype: str, op: str, policy: str, single: bool, stride: int) -> Plan:
     if single:
-        return plans.forced(rows, cols, dtype, pack_size=1, op=op, policy=policy)
-    return plans.plan(rows, cols, dtype, op=op, policy=policy)
+        return plans.forced(rows, cols, dtype, pack_size=1, op=op, policy=policy, stride=stride)
+    return plans.plan(rows, cols, dtype, op=op, policy=policy, stride=stride)
 
 
 def _difference(got: np.ndarray, expected: Approx, verdict: Judgement) -> str:
