@@ -162,6 +162,7 @@ __device__ void fast_grid_rows(
         }
         pipeline.read(fragment, slice, compute_stage);
         const Statistic statistic = Operator::template reduce_group<32>(fragment);
+        __syncwarp();  // all lanes have read this place when they wrote row t - slots
         if (threadIdx.x % 32 == 0) { warp_partials[compute_slot][threadIdx.x / 32] = statistic; }
         warp_arrive(&partials_ready[compute_slot]);
         if constexpr (Operator::keeps_exponential) { pipeline.keep(fragment, slice, compute_stage); }
