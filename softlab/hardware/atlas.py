@@ -48,6 +48,8 @@ Global memory
         The constant cache; the last two are an LDC and an IMAD, the constant read for the first time and cached.
     ``interval_sm.LDG``, ``.LDG.64``, ``.LDG.128``, ``.STG``, ``.STG.64``, ``.STG.128``; ``interval_sm.LDG.sectors.N``
         Cycles per warp instruction of an SM that hits L1; N sectors per request.
+    ``interval_sm.LDG.apart.N``, ``latency.L1.apart.N``
+        Loads that hit L1, with N bytes from lane to lane: many lines, and no bank twice (256: all in one bank).
     ``bandwidth.L1.N``, ``bandwidth.L2.read.N``, ``bandwidth.DRAM.read.N``, ``.write.N``, ``.copy.N``
         Bytes per cycle against N bytes in flight per SM. L1: of one SM. L2 and DRAM: of the whole GPU.
     ``loaded_latency.L2.N``, ``loaded_latency.DRAM.N``

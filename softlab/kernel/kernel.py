@@ -298,7 +298,7 @@ class Kernel:
             grid, block, args, smem: as for :meth:`run`.
             device: "H200" or "H100"; another GPU of compute capability 9.0 says "not validated".
             cache: "cold" (L2 holds nothing of the arrays) or "warm" (it holds what fits).
-            sample: how many blocks are simulated, or which ones; by default up to three waves of one SM.
+            sample: how many blocks are simulated, or which ones; by default up to four waves of one SM.
             what_if: "no bank conflicts", "twice the occupancy", "infinite L2" or "free barriers": the same launch with
                 that change (:data:`softlab.timing.what_if.CHANGES`). "" changes nothing.
             timeline: whether the estimate has a ``timeline``: what each warp of the simulated SM does in which cycle.

@@ -6,7 +6,8 @@ What follows from the rows ``interval_gpu.RED.*.random.N`` and ``.line.N`` of th
   lane and for eight: random lanes in 32, in 128 and in 1024 bytes take equally long per pass. Whole lines take a little
   less.
 - A line of 128 bytes lies in one unit. N bytes lie in more units, up to about 80: the rows ``RED.ADD.placed.N``, means
-  over many places in memory, say in how many. Which line lies where depends on the address.
+  over many places in memory, say in how many, and beyond 64 KiB the rows ``RED.ADD.random.N``. Which line lies where
+  depends on the address. All SMs use all units, whether or not they want the same lines.
 - Passes of one word in a row wait for each other. This is longer for floats.
 """
 
@@ -28,15 +29,14 @@ class AtomicUnits:
         self.free: dict[int, float] = {}
         self.together = 0.0
 
-    def take(self, begin: float, sector: int, passes: float, others: float, cost: float, nbytes: int) -> float:
-        """When a sector's passes are done that come at ``begin``.
+    def take(self, begin: float, sector: int, cost: float, others: float, active: int, nbytes: int) -> float:
+        """When a sector's passes are done that come at ``begin`` and take a unit for ``cost`` cycles.
 
-        others: SMs that want the same unit. nbytes: of the array that it belongs to. How evenly its lines use the units
-        is in the rows, so that all units count as one that is quicker.
+        others: SMs that want the same line. active: SMs at work. nbytes: of the array that the sector belongs to. How
+        evenly its lines use the units is in the rows, so that all units count as one that is quicker.
         """
-        units = max(1.0, interpolated(self.p.atomic_spread, log2(nbytes)))
-        work, line = cost * passes * others, sector >> _LINE
-        self.together = (begin if begin > self.together else self.together) + work / units
+        units, line = max(1.0, interpolated(self.p.atomic_spread, log2(nbytes))), sector >> _LINE
+        self.together = (begin if begin > self.together else self.together) + cost * active / units
         alone = self.free.get(line, 0.0)
-        self.free[line] = alone = (begin if begin > alone else alone) + work
+        self.free[line] = alone = (begin if begin > alone else alone) + cost * others
         return alone if alone > self.together else self.together

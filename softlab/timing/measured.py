@@ -31,8 +31,8 @@ _WHOLE = 0.06
 _LOOP_WITHOUT_BRANCH = 18
 #: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
 _BELOW_PEAK = 0.93
-#: Bytes of the rows ``RED.ADD.placed.N`` that wait for the units of L2, and log2 of those that lie in all units.
-_PLACED, _ALL_UNITS = (128, 512, 1024, 2048, 4096, 16384), 18.0
+#: Bytes of the rows ``RED.ADD.placed.N`` and ``RED.ADD.random.N`` that say in how many units of L2 so many bytes lie.
+_PLACED, _RANDOM = (128, 512, 1024, 2048, 4096, 16384, 65536), (131072, 262144, 4194304)
 
 
 def with_atlas(given: Parameters, atlas: Atlas) -> Parameters:
@@ -91,6 +91,8 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
                 # A copy of n bytes reads n and writes n: 2 n / copy = n / read + n * (write + turn) / read.
                 known["dram_turn"] = max(0.0, float(2 * rate.max() / copied[1].max() - 1) - known["dram_write"])
         known |= _sparse(atlas)
+    if "interval_sm.LDG.apart.132" in atlas:  # 32 lanes, 32 lines
+        known["l1_lines"] = 32 / _whole(atlas["interval_sm.LDG.apart.132"])
     partial, whole = atlas.get("bandwidth.STG.partial.16", 0.0), atlas.get("bandwidth.STG.partial.32", 0.0)
     if partial and whole:
         known["partial_store"] = max(1.0, whole / partial / 2)
@@ -176,13 +178,18 @@ def _atomics(atlas: Atlas) -> dict[str, Any]:
     }
     known: dict[str, Any] = {name: float(atlas[key]) / parts for name, (key, parts) in rows.items() if key in atlas}
     back, gone = (f"interval_gpu.{name}.line.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD"))
-    if back in atlas and gone in atlas:
-        known["atomic_return"] = max(0.0, atlas[back] - atlas[gone]) / 32
+    apart = [f"interval_gpu.{name}.random.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD")]
+    if all(key in atlas for key in (back, gone, *apart)):
+        # 32 lanes of a line lie in 4 sectors, random ones in 32.
+        line, random = atlas[back] - atlas[gone], atlas[apart[0]] - atlas[apart[1]]
+        sector = max(0.0, random - line) / 28
+        known |= {"atomic_return_sector": sector, "atomic_return": max(0.0, line - 4 * sector) / 32}
     placed = [(n, atlas.get(f"interval_gpu.RED.ADD.placed.{n}.sms.132", 0.0)) for n in _PLACED]
-    if "atomic_pass" in known and "atomic_sector" in known and all(cycles for _, cycles in placed):
-        first = placed[0][1]
-        units = tuple((log2(n), first / cycles) for n, cycles in placed)
-        known["atomic_spread"] = (*units, (_ALL_UNITS, known["atomic_pass"] / known["atomic_sector"]))
+    lanes_at = [(n, atlas.get(f"interval_gpu.RED.ADD.random.{n}.sms.132", 0.0)) for n in _RANDOM]
+    if "atomic_lane" in known and all(cycles for _, cycles in placed + lanes_at):
+        units = [(log2(n), placed[0][1] / cycles) for n, cycles in placed]
+        units += [(log2(n), 32 * known["atomic_lane"] / cycles) for n, cycles in lanes_at]
+        known["atomic_spread"] = tuple(units)
     return known
 
 

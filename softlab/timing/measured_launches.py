@@ -14,6 +14,8 @@ _STATES = ("cold", "warm")
 _AROUND = 12.0
 #: The middle of the largest of so many values with a normal distribution, in standard deviations.
 _LARGEST = {2: 0.56, 4: 1.03, 8: 1.42, 16: 1.77, 32: 2.07}
+#: MiB of copies that fit into L2 with what the launch before has stored.
+_IN_L2 = (8, 16, 20, 24)
 #: Bytes of a piece that one warp of each SM keeps in flight: 8 pieces of 64 bytes.
 _IN_FLIGHT = 512
 #: Stall counts around the branches of the rows ``cost.BRA.WHAT.over.N``: BSSY, LOP3, BRA, and those of its loop.
@@ -59,7 +61,13 @@ def _again(atlas: Atlas) -> dict[str, Any]:
     share = np.clip((cold - warm) / (cold - quick), 0.0, 1.0)
     large = mib > 24
     points = zip(mib[large] * 2**20, np.minimum.accumulate(share[large]), strict=True)
-    return {"again": tuple((float(size), float(value)) for size, value in points)}
+    known: dict[str, Any] = {"again": tuple((float(size), float(value)) for size, value in points)}
+    copied = [atlas.get(f"launch.copy.warm.{n}", 0.0) for n in _IN_L2]
+    if all(copied):
+        # A copy of n MiB reads one half and stores the other: what a stored MiB takes in L2 beside loads.
+        each = 2 * float(np.polyfit(_IN_L2, copied, 1)[0]) - float(slope)
+        known["l2_passing_bytes"] = 2**20 / (each * atlas.clocks["SM"])
+    return known
 
 
 def of_lines(atlas: Atlas) -> dict[str, Any]:

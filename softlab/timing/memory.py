@@ -12,10 +12,12 @@ request that comes: what is issued first goes first.
 from __future__ import annotations
 
 from collections import OrderedDict
+from math import ceil
 
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
 from softlab.timing.dram import Dram
+from softlab.timing.order import NEVER
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Sharing
 
@@ -46,6 +48,9 @@ class Memory:
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
         self.first_load = interpolated(parameters.first_load[state], active_sms)
         self.known_at = -1.0
+        #: How many accesses the warp had before, and when the first sector of each array came from DRAM.
+        self.number = 0
+        self.begun: dict[int, float] = {}
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (
             interpolated(one, active_sms) for one in (parameters.drain[state], parameters.drain[1])
@@ -57,10 +62,13 @@ class Memory:
         self.lsu_free = 0.0
         self.lsu_busy = 0.0
         self.shared_busy = 0.0
-        self.l2_free = 0.0
+        #: When L2 is free for loads, stores and atomics, and for what is written into it: stores and what DRAM gives.
+        self.l2_free = self.l2_write_free = 0.0
         self.dram = Dram(parameters, active_sms)
         self.l2_cycles = _SECTOR / min(parameters.l2_sm_bytes, parameters.l2_bytes / active_sms)
         self.store_cycles = _SECTOR / min(parameters.l2_sm_write_bytes, parameters.l2_write_bytes / active_sms)
+        self.passing_cycles = _SECTOR * active_sms / parameters.l2_passing_bytes
+        self.fill_cycles = _SECTOR * active_sms / parameters.l2_write_bytes
         self.l1: OrderedDict[int, float] = OrderedDict()
         self.l1_sectors = max(256, (parameters.l1_capacity - shared_bytes - 4096) // _SECTOR)
         self.l2: OrderedDict[int, float] = OrderedDict()
@@ -68,12 +76,12 @@ class Memory:
         self.common: dict[int, float] = {}
         self.units = AtomicUnits(parameters)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
-        self.l2_busy = self.last_store = 0.0
+        self.l2_busy = self.l2_write_busy = self.last_store = 0.0
 
     @property
     def served(self) -> float:
         """Cycles of work of the busiest of DRAM, L2 and the load and store unit."""
-        return max(self.dram.busy / self.dram.rate, self.l2_busy, self.lsu_busy)
+        return max(self.dram.busy / self.dram.rate, self.l2_busy, self.l2_write_busy, self.lsu_busy)
 
     def access(
         self, t: float, space: int, kind: int, wavefronts: int, sectors: tuple[int, ...], latency: float, lanes: int,
@@ -105,8 +113,8 @@ class Memory:
             return start, read, self._load(start, cycles, sectors, bypass)
         if kind == _STORE:
             done = self._store(start, sectors, lanes * width)
-            if self.l2_free - _BACKLOG > self.lsu_free:
-                self.lsu_free = self.l2_free - _BACKLOG
+            if self.l2_write_free - _BACKLOG > self.lsu_free:
+                self.lsu_free = self.l2_write_free - _BACKLOG
             return start, read, done
         done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
         if done - 2 * _BACKLOG > self.lsu_free:
@@ -114,13 +122,14 @@ class Memory:
         return start, read, done
 
     def _cycles(self, wavefronts: int, sectors: tuple[int, ...]) -> float:
-        """Cycles in L1: one per line of 128 bytes that a request touches, or per pass of its data."""
+        """Cycles in L1: for the lines of 128 bytes that a request touches, or one per pass of its data."""
         lines, last = 0, -1
         for sector in sectors:
             if sector >> 2 != last:
                 last = sector >> 2
                 lines += 1
-        return float(lines if lines > wavefronts else wavefronts)
+        tags = float(ceil(lines / self.p.l1_lines))
+        return tags if tags > wavefronts else float(wavefronts)
 
     def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: int) -> float:
         done = start + cycles - 1 + self.p.l1_latency
@@ -188,34 +197,51 @@ class Memory:
     def _dram(self, start: float, sector: int) -> float:
         """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
         share, seen = self.sharing.of(sector)
+        region = self.sharing.region(sector)
         # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
         held = self.l2 if share < 2 else self.common
         if _chance(sector) < (self.warm if self.warm > seen else seen):
             held[sector] = start
             self.l2_hits += 1
             return start
+        if region is not None and region.order is not NEVER:
+            begun = self.begun.get(region.first)
+            if begun is not None and _chance(sector ^ 1 << 12) < region.order.at(self.number, sector):
+                held[sector] = held[sector ^ 1] = start = max(start, begun)
+                self.l2_hits += 1
+                return start
+            share = max(1.0, share * region.order.new)
         done = self.dram.fetch(start, sector, share, self.sharing.dense(sector), self.sharing.nbytes(sector))
+        # L2 writes what comes from DRAM as it writes what SMs store.
+        fill = 2 * self.fill_cycles / share
+        self.l2_write_free = max(start, self.l2_write_free) + fill
+        self.l2_write_busy += fill
+        done = max(done, self.l2_write_free + self.p.dram_latency)
         held[sector] = held[sector ^ 1] = done
+        if region is not None and region.first not in self.begun:
+            self.begun[region.first] = done
         return done
 
     def _store(self, start: float, sectors: tuple[int, ...], size: int) -> float:
         p = self.p
-        begin = start if start > self.l2_free else self.l2_free
+        begin = start if start > self.l2_write_free else self.l2_write_free
         factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
         work = max(len(sectors) * factor, len({s >> 2 for s in sectors}) * p.l2_line_least_stored) * self.store_cycles
-        self.l2_free = begin + work
-        self.l2_busy += work
+        self.l2_free = (start if start > self.l2_free else self.l2_free) + len(sectors) * self.passing_cycles
+        self.l2_busy += len(sectors) * self.passing_cycles
+        self.l2_write_free = begin + work
+        self.l2_write_busy += work
         sharing, dram = self.sharing, self.dram
         written = _SECTOR * len(sectors) * sharing.written_back
         if written:
             # A sector that is not written as a whole is read from DRAM before it is written back.
             dram.write(start, written, sharing.stored_neighbours, sharing.filled >= _WHOLE)
-            if dram.free - 2 * _BACKLOG > self.l2_free:
-                self.l2_free = dram.free - 2 * _BACKLOG
-        done = self.l2_free + p.l2_latency
+            if dram.free - 2 * _BACKLOG > self.l2_write_free:
+                self.l2_write_free = dram.free - 2 * _BACKLOG
+        done = self.l2_write_free + p.l2_latency
         for sector in sectors:
             self.l2[sector] = done
-        self._drained(self.l2_free)
+        self._drained(self.l2_write_free)
         return done
 
     def _drained(self, at: float) -> None:
@@ -231,23 +257,17 @@ class Memory:
         """Atomics of one instruction in L2: the sectors pass its throughput, and then their units pass by pass.
 
         passes: of all sectors (:mod:`softlab.timing.atomics`). code: of :data:`softlab.timing.work.ATOMIC_CODES`.
-        Doubles and compares are slow by the lanes that a pass takes: one lane alone is as fast as any.
         """
         p, count = self.p, len(sectors)
         begin = start if start > self.l2_free else self.l2_free
         own, gpu = min(p.atomic_sm * passes, float(lanes)), p.atomic_sector * count
         if kind == _ATOMIC:
-            own, gpu = max(own, p.atomic_sm_return * lanes), gpu + p.atomic_return * lanes
+            own = max(own, p.atomic_sm_return * lanes)
+            gpu += p.atomic_return * lanes + p.atomic_return_sector * count
         work = max(own, gpu * self.active)
         self.l2_free = begin + work
         self.l2_busy += work
-        if count == 1 and passes == lanes:  # all lanes at one word
-            one = p.atomic_float_lane if code == 1 else p.atomic_lane
-        elif code == 2:
-            filled = (lanes / passes - 1) / (_SECTOR / width - 1)
-            one = p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
-        else:
-            one = p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
+        one = self._pass_cycles(count, lanes, width, passes, code)
         processed, nbytes = self.l2_free, self.sharing.nbytes(sectors[0])
         for sector in sectors:
             ready = self.l2.get(sector) or self.common.get(sector)
@@ -256,7 +276,8 @@ class Memory:
                 self.l2_requests += 1
             share, _ = self.sharing.of(sector)
             others = min(self.active, share) if share > 1 else 1.0
-            free = self.units.take(max(begin, ready - p.l2_latency), sector, passes / count, others, one, nbytes)
+            come = max(begin, ready - p.l2_latency)
+            free = self.units.take(come, sector, one * passes / count, others, self.active, nbytes)
             if free > processed:
                 processed = free
         self.atomics += 1
@@ -264,6 +285,16 @@ class Memory:
         if processed > self.last_store:
             self.last_store = processed
         return processed if kind == _REDUCTION else processed + latency
+
+    def _pass_cycles(self, count: int, lanes: int, width: int, passes: int, code: int) -> float:
+        """Cycles of a unit per pass. Doubles and compares are slow by the lanes that a pass takes: one alone is not."""
+        p = self.p
+        if count == 1 and passes == lanes:  # all lanes at one word
+            return p.atomic_float_lane if code == 1 else p.atomic_lane
+        if code == 2:
+            filled = (lanes / passes - 1) / (_SECTOR / width - 1)
+            return p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
+        return p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
 
     def _local(self, now: float, kind: int, sectors: tuple[int, ...], owner: int) -> float:
         """Local memory lives in L1 and goes to L2 when L1 is full."""

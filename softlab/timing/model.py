@@ -21,6 +21,7 @@ from softlab.timing.blocks import BlockClock
 from softlab.timing.estimates import Estimate, LineTime
 from softlab.timing.journal import Journal, SmTimeline
 from softlab.timing.memory import Memory
+from softlab.timing.order import loaded
 from softlab.timing.parameters import Parameters, interpolated, parameters
 from softlab.timing.program import Pipe, TimedProgram, timed_program
 from softlab.timing.sampling import Sample, carve_out, choose, extrapolate
@@ -138,7 +139,7 @@ def _memory(
     """The caches and the DRAM as the launch finds them."""
     shared = sharing_.sharing(
         touched(streams), touched(streams, stored=True), launch.blocks, sample.resident * sample.active,
-        p.l2_capacity, launch.extents, filled(streams, code.instructions),
+        p.l2_capacity, launch.extents, filled(streams, code.instructions), tuple(loaded(streams).values()),
     )  # fmt: skip
     held = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and held < 1:  # what the launch before has stored is written back meanwhile
@@ -193,7 +194,7 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     use["issue"] = run.issued / (4 * span)
     use["shared"] = memory.shared_busy / span
     use["l1"] = (memory.lsu_busy - memory.shared_busy) / span
-    use["l2"] = memory.l2_busy / span
+    use["l2"] = max(memory.l2_busy, memory.l2_write_busy) / span
     use["dram"] = memory.dram.busy / memory.dram.rate / span
     use["atomics"] = max(memory.units.together, *memory.units.free.values()) / span if memory.atomics else 0.0
     return {name: min(1.0, value) for name, value in use.items()}

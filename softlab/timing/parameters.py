@@ -44,6 +44,8 @@ class Parameters:
     latency: Mapping[str, float] = field(default_factory=dict)
     # Memory
     l1_latency: float = 35.0
+    # Lines of one request that L1 finds per cycle
+    l1_lines: float = 4.0
     l2_latency: float = 280.0
     # Cycles by which L2 answers later where a request touches so many lines, beyond one cycle per line
     l2_spread: Curve = ((1.0, 0.0), (32.0, 50.0))
@@ -57,6 +59,8 @@ class Parameters:
     dram_sparse_write: tuple[float, ...] = (8.0, 6.0, 3.0, 2.0)
     l2_bytes: float = 2900.0
     l2_write_bytes: float = 2400.0
+    # Bytes per cycle of stores that L2 would take if it had to write nothing: they share its ways with loads
+    l2_passing_bytes: float = 2900.0
     l2_sm_bytes: float = 64.0
     l2_sm_write_bytes: float = 32.0
     # Bytes per cycle that one SM gets from DRAM, by SMs at work
@@ -83,14 +87,15 @@ class Parameters:
     mio_interval: float = 2.0
     # Atomics of L2 (:mod:`softlab.timing.atomics`). Cycles of a unit per pass: of one lane; of one lane that adds a
     # float to the same word as the one before it; of a whole sector; of one that adds doubles or compares. Cycles of
-    # the whole GPU per sector of a request, and per lane that gets a value back. Cycles of one SM per pass, and per
-    # lane that gets a value back. Units.
+    # the whole GPU per sector of a request, and per lane and per sector that gets a value back. Cycles of one SM per
+    # pass, and per lane that gets a value back. Units.
     atomic_lane: float = 1.0
     atomic_float_lane: float = 1.0
     atomic_pass: float = 1.0
     atomic_slow_pass: float = 2.0
     atomic_sector: float = 0.025
     atomic_return: float = 0.0025
+    atomic_return_sector: float = 0.0
     atomic_sm: float = 1.25
     atomic_sm_return: float = 0.3
     # By the logarithm to base 2 of an array's bytes: units of L2 that it lies in
@@ -210,7 +215,7 @@ _SOURCES = {
     "icache_miss": "assumed", "constant_miss": "assumed", "membar_gpu": "assumed", "block_intervals": "probe",
     "block_turnarounds": "assumed", "launch_microseconds": "assumed", "mio_queue": "assumed", "lg_queue": "assumed",
     "atomic_lane": "assumed", "atomic_float_lane": "assumed", "atomic_sector": "assumed", "atomic_sm": "assumed",
-    "bank_reads": "cores", "l2_sm_bytes": "assumed",
+    "bank_reads": "cores", "l2_sm_bytes": "assumed", "l1_lines": "probe",
 }  # fmt: skip
 #: Bytes per cycle that the DRAM of each device gives while it reads: measured on an H200; the H100's by the ratio of
 #: two device copies.

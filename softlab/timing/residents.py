@@ -18,6 +18,8 @@ from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION, REASONS
 from softlab.timing.work import BlockWork, WarpWork
 
 _COPY, _MBARRIER, _CONSTANT = int(Kind.ASYNC_COPY), int(Action.MBARRIER), int(Pipe.CONSTANT)
+#: Bits of a turn below the number of its block, and below the cycle.
+_BLOCK_BITS, CYCLE_BITS = 64, 24
 EMPTY: Row = (0, 0, 0.0, 0, (), -1, -1, 0.0, 0, 0, 0, 0, -1)
 
 
@@ -25,8 +27,8 @@ class Warp:
     """A resident warp: where it is, when its next instruction is ready, and why then."""
 
     __slots__ = (
-        "block", "blocked", "code", "copies", "groups", "index", "next", "position", "ready", "release", "request",
-        "requests", "row", "scheduler", "setters", "splits", "stored",
+        "block", "blocked", "code", "copies", "first", "groups", "index", "next", "position", "ready", "release",
+        "request", "requests", "row", "scheduler", "setters", "splits", "stored", "turn",
     )  # fmt: skip
 
     def __init__(self, block: Block, scheduler: int, work: WarpWork):
@@ -39,6 +41,8 @@ class Warp:
         self.copies = 0.0
         self.stored = False
         self.index = self.blocked = 0
+        #: Whose turn it is: the number of its block, when it issued last, and its own number.
+        self.first = self.turn = 0
         self.next = work.code[0] if work.code else 0
         self.row: Row = EMPTY
         self.ready = 0.0
@@ -118,6 +122,8 @@ class Residents:
             self.resident[scheduler] += 1
             new = Warp(block, scheduler, warp)
             new.index = self.warps
+            new.first = self.started << _BLOCK_BITS | new.index
+            new.turn = new.first
             self.warps += 1
             if not warp.code:
                 self.end(new, at)
@@ -227,6 +233,7 @@ class Residents:
         found = False
         while k < len(requests) and requests[k][0] == position:
             _, space, kind, wavefronts, sectors, lanes, width, bypass = requests[k]
+            memory.number = k
             k += 1
             found = True
             start, source, result = memory.access(

@@ -1,7 +1,8 @@
 """Which blocks are simulated, and how the whole launch follows from them.
 
-The busiest SM runs ``ceil(blocks / SMs)`` blocks. If these are up to three waves, all of them are simulated. Of more,
-three waves are, and the rest follows from the rate at which the second wave ended.
+The busiest SM runs ``ceil(blocks / SMs)`` blocks. If these are up to four waves, all of them are simulated. Of more,
+four waves are, and the rest follows from the time between the second wave and the third one. The blocks of the first
+wave start together and end together, those of the last one have less and less company.
 
 The blocks come from all over the grid: one from each of as many equal ranges, at a random place of the range. Every
 132nd block would not do: data often repeats with a period that goes into 132.
@@ -31,8 +32,8 @@ Index3 = tuple[int, int, int]
 _MORE, _SPREAD = 1.05, 0.1
 #: Instructions of warps that are interpreted at most to see how blocks differ, and blocks of a grid that are dealt out.
 _INTERPRETED, _DEALT = 2_500_000, 1 << 16
-#: Waves that are simulated at most. The first one starts empty and the last one ends alone: one more gives the rate.
-WAVES = 3
+#: Waves that are simulated at most. The first one starts empty and the last one ends alone: two more give the rate.
+WAVES = 4
 #: The shared memory that an SM of compute capability 9.0 can take from L1, in KiB (CUDA C++ Programming Guide,
 #: "Compute Capability 9.x").
 _CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
@@ -55,7 +56,7 @@ def choose(
     """The sample of a grid on ``sms`` SMs that hold ``resident`` blocks each; whole clusters.
 
     Arguments:
-        sample: how many blocks, or which ones, instead of three waves.
+        sample: how many blocks, or which ones, instead of four waves.
 
     Raises:
         ValueError: a block that the grid does not have, or fewer than one.
@@ -165,8 +166,10 @@ def _extrapolated(run: SmRun, sample: Sample, instructions: float) -> float:
         return run.drained
     ended, resident = sorted(run.finished), sample.resident
     each = ended[-1] / count
-    if count >= 2 * resident:
-        each = (ended[2 * resident - 1] - ended[resident - 1]) / resident
+    waves = min(3, count // resident)
+    if waves >= 2:
+        last, before = (ended[(n - 1) * resident : n * resident] for n in (waves, waves - 1))
+        each = (sum(last) - sum(before)) / resident**2
     return run.drained + (sample.per_sm - count) * each
 
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+
+from softlab.timing.order import NEVER, Loaded, Order, order
 
 _SECTOR = 32
 #: Stores of a launch that writes less than this share of L2 stay there until after the kernel; beyond twice as much all
@@ -35,7 +37,7 @@ _GAP = 1 << 16
 class Region:
     """One array, by sectors: ``first`` to ``last``; ``share``: blocks per sector; ``seen``: the share of a block's
     sectors that blocks of earlier waves have brought into L2; ``unique``: sectors that the whole grid touches;
-    ``dense``: sectors of 256 bytes that come together."""
+    ``dense``: sectors of 256 bytes that come together; ``order``: what blocks load before others."""
 
     first: int
     last: int
@@ -43,6 +45,7 @@ class Region:
     seen: float
     unique: float
     dense: float = 8.0
+    order: Order = NEVER
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,11 @@ class Sharing:
             return 1.0, 0.0
         return region.share, region.seen
 
+    def region(self, sector: int) -> Region | None:
+        """The array that a sector belongs to, if any."""
+        at = bisect_right(self._firsts, sector) - 1
+        return self.regions[at] if at >= 0 and sector <= self.regions[at].last else None
+
     def dense(self, sector: int) -> float:
         """Of 8 neighbouring sectors, 256 bytes, how many blocks all over the GPU bring at about the same time."""
         at = bisect_right(self._firsts, sector) - 1
@@ -94,7 +102,7 @@ def _first(region: Region) -> int:
 
 def sharing(
     touched: Sequence[np.ndarray], stored: Sequence[np.ndarray], blocks: int, per_wave: int, l2_bytes: int,
-    extents: Sequence[tuple[int, int]] = (), filled: float = 1.0,
+    extents: Sequence[tuple[int, int]] = (), filled: float = 1.0, loaded: Sequence[Loaded] = (),
 ) -> Sharing:  # fmt: skip
     """The sharing of a launch.
 
@@ -105,6 +113,7 @@ def sharing(
         l2_bytes: capacity of L2.
         filled: the share of the bytes of the stored sectors that the stores write.
         extents: the first and the last sector of each array argument; found from the sectors where there are none.
+        loaded: what each block loads, and by which access (:func:`softlab.timing.order.loaded`).
     """
     every = np.unique(np.concatenate([*touched, np.zeros(0, np.int64)]))
     if not len(every):
@@ -115,10 +124,8 @@ def sharing(
     pairs = [np.unique(one >> 1) for one in touched]
     all_pairs = np.unique(every >> 1)
     for first, last in extents or _extents(every):
-        total, distinct = (
-            sum(_within(one, first >> 1, last >> 1) for one in pairs),
-            _within(all_pairs, first >> 1, last >> 1),
-        )
+        total = sum(_within(one, first >> 1, last >> 1) for one in pairs)
+        distinct = _within(all_pairs, first >> 1, last >> 1)
         if distinct:
             together = _together(every, first, last)
             unique = _within(every, first, last) / distinct
@@ -126,6 +133,7 @@ def sharing(
                 _region(first, last, total, distinct, len(touched), blocks, per_wave, scale, together, unique)
             )
     regions.sort(key=_first)
+    regions = [replace(one, order=order(loaded, one.first, one.last, blocks, per_wave, one.share)) for one in regions]
     written = scale * sum(map(len, stored)) * _SECTOR * _sparse(stored, 2)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
     footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(touched, 2)

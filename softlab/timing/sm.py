@@ -1,10 +1,12 @@
 """One SM of the GPU as an event queue: four schedulers, their warps, and what the warps wait for.
 
 A scheduler issues one instruction per cycle: of the warp that issued last as long as that can go on, else of the oldest
-that can ("greedy then oldest"; R. Huerta et al., arXiv 2503.20481, find the youngest on the GPUs before Hopper). A warp
-can issue when the stall count of its last instruction has passed, the scoreboards that its next one waits for are zero,
-its code is there, and the pipe and the register banks take the instruction. All this is known when an instruction is
-issued, except for barriers, so that the loop has one event per instruction and none per cycle.
+block that can, and of its warps that which has not issued for the longest time. So it was measured on an H200: warps of
+one block that share a pipe end together, and blocks end one after the other, in the order in which they began. (On GPUs
+before Hopper, R. Huerta et al., arXiv 2503.20481, find the youngest warp.) A warp can issue when the stall count of its
+last instruction has passed, the scoreboards that its next one waits for are zero, its code is there, and the pipe and
+the register banks take the instruction. All this is known when an instruction is issued, except for barriers, so that
+the loop has one event per instruction and none per cycle.
 
 The schedulers are advanced in order of their clocks, at most ``_RUN_AHEAD`` cycles before the others, because they
 share the load and store unit.
@@ -23,7 +25,7 @@ from softlab.timing.journal import Journal
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters
 from softlab.timing.program import Action, Pipe, TimedProgram
-from softlab.timing.residents import Residents, SmRun, Warp
+from softlab.timing.residents import CYCLE_BITS, Residents, SmRun, Warp
 from softlab.timing.stalls import (
     BRANCH,
     DISPATCH,
@@ -100,9 +102,9 @@ class _Sm(Residents):
             limit = min(now) + _RUN_AHEAD
             while t <= limit:
                 while heap and heap[0][0] <= t:
-                    _, number, warp = heappop(heap)
-                    insort(pool, (number, warp))
-                # Whose turn it is: the last one's, else the oldest's.
+                    warp = heappop(heap)[2]
+                    insort(pool, (warp.turn, warp))
+                # Whose turn it is: the last one's, else the oldest block's.
                 chosen, later = None, inf
                 place = -1
                 candidates = pool
@@ -159,7 +161,7 @@ class _Sm(Residents):
                     del pool[place]
                     if g is not None:
                         if g.ready <= t:
-                            insort(pool, (g.index, g))
+                            insort(pool, (g.turn, g))
                         else:
                             heappush(heap, (g.ready, g.index, g))
                     g = warp
@@ -168,6 +170,7 @@ class _Sm(Residents):
                 action, pipe, interval, stall, _, write, read, latency, _, _, _, _, _ = row = warp.row
                 selected[index] += 1
                 issued += 1
+                warp.turn = warp.first + (int(t) << CYCLE_BITS)
                 if t > warp.ready:
                     states[warp.blocked or NOT_SELECTED][index] += t - warp.ready
                     if journal is not None:

@@ -54,8 +54,15 @@ def test_atomics_follow_from_one_word_one_line_and_all_of_l2():
     found = with_atlas(given(), atlas(**rows))
     assert (found.atomic_lane, found.atomic_float_lane) == (1.5, 3.5)
     assert (found.atomic_pass, found.atomic_sector, found.atomic_sm) == pytest.approx((1.3, 0.016, 1.25))
-    assert found.atomic_return == pytest.approx(0.004)
-    assert dict(found.atomic_spread) == pytest.approx({7: 1, 9: 2, 10: 2.5, 11: 4, 12: 8, 14: 20, 18: 81.25})
+    assert found.atomic_return == 0.0025  # the rows of random lanes are missing
+    units = {131072: 0.96, 262144: 0.8, 4194304: 0.64}
+    rows |= {f"{gpu}RED__ADD__random__{n}__sms__132": cycles for n, cycles in units.items()}
+    rows |= {f"{gpu}RED__ADD__placed__65536__sms__132": 0.125, f"{gpu}ATOMG__ADD__random__262144__sms__132": 1.12}
+    found = with_atlas(given(), atlas(**rows))
+    assert found.atomic_return_sector == pytest.approx((0.32 - 0.128) / 28)
+    assert 32 * found.atomic_return + 4 * found.atomic_return_sector == pytest.approx(0.128)
+    curve = {7: 1, 9: 2, 10: 2.5, 11: 4, 12: 8, 14: 20, 16: 40, 17: 50, 18: 60, 22: 75}
+    assert dict(found.atomic_spread) == pytest.approx(curve)
 
 
 def test_sectors_without_neighbours_and_fences_follow_from_their_rows():

@@ -13,8 +13,8 @@ from softlab.timing.sm import SmRun
 def test_a_sample_has_one_block_of_each_range_and_no_period():
     sample = choose((13200, 1, 1), 132, 4)
     assert (sample.per_sm, sample.resident, sample.active) == (100, 4, 132)
-    assert len(sample.blocks) == 12
-    assert [block // 1100 for block in sample.blocks] == list(range(12))
+    assert len(sample.blocks) == 16
+    assert [block // 825 for block in sample.blocks] == list(range(16))
     assert len({block % 132 for block in sample.blocks}) > 8
 
 
@@ -62,6 +62,14 @@ def test_more_blocks_are_interpreted_where_those_of_the_sample_differ():
     assert not set(further) & set(uneven)
     long = {block: 100_000 * count for block, count in uneven.items()}
     assert len(more_blocks(sample, long, 1000)) <= 2
+
+
+def test_the_rate_is_that_between_the_middle_waves():
+    """The first wave ends together, the last one alone; in between a block ends every 100 cycles."""
+    ended = [2000.0] * 4 + [2400 + 100.0 * k for k in range(8)] + [3200.0] * 4
+    sample = Sample(tuple(range(16)), per_sm=100, resident=4, active=132)
+    run = SmRun(cycles=3200, drained=3250, finished=ended, issued=1600)
+    assert extrapolate(run, sample, 1600) == pytest.approx(3250 + 84 * 100)
 
 
 def test_stores_far_apart_take_whole_lines_of_l2_and_have_few_neighbours_in_dram():

@@ -117,6 +117,29 @@ def test_l1_answers_what_it_has():
     assert memory.l1_hits == 99 * 4
 
 
+@pytest.mark.parametrize(("lines", "cycles"), [(1, 1), (5, 2), (9, 3), (17, 5), (32, 8)])
+def test_l1_finds_four_lines_per_cycle(lines, cycles):
+    """The rows interval_sm.LDG.apart.N of an H200: 2 cycles for 5 lines, 3 for 9, 5 for 17, 8 for 32."""
+    requests = [(k, 0, 0, 1, tuple(4 * line for line in range(lines)), 32, 4, False) for k in range(50)]
+    rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
+    _, memory = run(rows, repeat=50, warps=4, requests=lambda b, w: requests)
+    assert memory.lsu_busy == 4 * 50 * cycles
+
+
+def test_warps_of_a_block_share_a_pipe_and_blocks_take_it_in_their_order():
+    """As on an H200: eight warps of a scheduler end together if they are of one block, else one after the other."""
+    rows = [row(Pipe.ALU, interval=2, stall=4)]
+    one, _ = run(rows, repeat=200, warps=32)
+    assert max(warp_ends(one)) - min(warp_ends(one)) < 0.05 * one.cycles
+    many, _ = run(rows, repeat=200, warps=8, blocks=4)
+    assert many.finished == pytest.approx([800, 1600, 2400, 3200], rel=0.1)
+
+
+def warp_ends(result) -> list[float]:
+    """The run of one block ends with its last warp; its warps' cycles say when the others ended, on average."""
+    return [result.cycles, 2 * result.warp_cycles / 32 - result.cycles]
+
+
 def test_dram_fetches_64_bytes():
     rows = [row(Pipe.LG, action=Action.MEMORY, write=0)]
     _, memory = run(rows, repeat=10, requests=lambda b, w: [load(k, [64 * k]) for k in range(10)])
@@ -183,6 +206,30 @@ def test_a_line_is_in_one_unit_of_l2_and_more_bytes_are_in_more():
     assert line / 8 <= apart < line / 4
     hot = atomics(lambda w, k: [0, 1, 2, 3], lanes=32, passes=4, nbytes=1024)
     assert hot == pytest.approx(line, rel=0.03)  # one line of the array is no quicker for the others
+
+
+def test_all_sms_use_all_units_whether_or_not_they_want_the_same_lines():
+    figures = {"lanes": 32, "passes": 4, "nbytes": 1024}
+    alone = atomics(lambda w, k: [4 * w + n for n in range(4)], **figures)
+    together = atomics(lambda w, k: [4 * w + n for n in range(4)], active=8, **figures)
+    assert together == pytest.approx(8 * 8 * 50 * 4 * 30 / 8, rel=0.05)
+    assert together > 5 * alone
+
+
+def test_l2_writes_what_comes_from_dram_and_what_sms_store_one_after_the_other():
+    figures = replace(BARE, l2_write_bytes=1320.0, l2_bytes=1e6, l2_passing_bytes=1e6, l2_sm_write_bytes=1e6)
+    rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
+
+    def cycles(*kinds) -> float:
+        def requests(block: int, warp: int):
+            first = [4 * (1000 * warp + k) for k in range(100)]
+            return [kinds[k % len(kinds)](k, range(f, f + 4), width=4) for k, f in enumerate(first)]
+
+        _, memory = run(rows, warps=16, repeat=100, requests=requests, parameters=figures)
+        return memory.l2_write_busy
+
+    assert cycles(load) == pytest.approx(16 * 100 * 128 / 10)
+    assert [cycles(load, store), cycles(store)] == pytest.approx([cycles(load)] * 2)
 
 
 def test_values_that_come_back_take_time_of_the_sm():

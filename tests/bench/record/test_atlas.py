@@ -233,6 +233,16 @@ def test_what_a_row_is_less() -> None:
     assert parsed.row("latency.VOTE").note == "less the latency of ISETP"
 
 
+def test_rows_are_added_to_a_recording_with_their_date() -> None:
+    kept = {"device": "NVIDIA H200", "rows": [{"key": "b", "value": 1}], "failed": [{"key": "a", "error": "no time"}]}
+    made = {"device": "NVIDIA H200", "date": "2026-11-23", "rows": [{"key": "a", "value": 2, "note": "in L1"}]}
+    found = collect.added(kept, made)
+    note = "in L1, measured on 2026-11-23"
+    assert found == {**kept, "rows": [{"key": "a", "value": 2, "note": note}, *kept["rows"]], "failed": []}
+    with pytest.raises(SystemExit, match="NVIDIA H100"):
+        collect.added(kept, {**made, "device": "NVIDIA H100"})
+
+
 def test_rows_that_do_not_repeat_are_named() -> None:
     rows = [
         {"key": k, "value": v, "spread": s} for k, v, s in (("a", 4.0, 0.9), ("b", 600.0, 12.0), ("c", 600.0, 25.0))

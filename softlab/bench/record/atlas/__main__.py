@@ -10,10 +10,10 @@ def main() -> None:
     """One of the commands, and its paths. Each imports only what it needs: ``measure`` runs on a bare machine."""
     command, *arguments = sys.argv[1:] or ["help"]
     paths = list(map(Path, arguments))
-    if command == "prepare" and len(paths) == 1:
+    if command == "prepare" and paths:
         from softlab.bench.record.atlas.prepare import prepare
 
-        prepare(paths[0])
+        prepare(paths[0], arguments[1:] or [""])
     elif command == "measure" and len(paths) == 2:
         from softlab.bench.record.atlas.measure import measure
 
@@ -26,9 +26,14 @@ def main() -> None:
         from softlab.bench.record.atlas.collect import collect
 
         collect(*paths)
+    elif command == "add" and len(paths) == 1:
+        from softlab.bench.record.atlas.collect import add
+
+        add(paths[0])
     else:
         raise SystemExit(
-            "python -m softlab.bench.record.atlas prepare FOLDER | measure FOLDER OUT | collect OUT [WITHHELD]"
+            "python -m softlab.bench.record.atlas prepare FOLDER [KEY..] | measure FOLDER OUT | "
+            "collect OUT [WITHHELD] | add OUT"
         )
 
 

@@ -1,4 +1,4 @@
-"""Make the recording of what ``measure`` wrote: ``collect OUT``."""
+"""Make the recording of what ``measure`` wrote, ``collect OUT``, or add rows to it, ``add OUT``."""
 
 from __future__ import annotations
 
@@ -54,6 +54,29 @@ def collect(out: Path, withheld: Path | None = None) -> None:
     print(f"{path.name}: {len(made['rows'])} rows, {len(made['failed'])} failed")
     for row in unsteady(made["rows"]):
         print("did not repeat:", row["key"], row["value"], row["unit"], "spread", row["spread"])
+
+
+def add(out: Path) -> None:
+    """Add the rows of ``OUT/atlas.json`` to the recording of its device; each says when it was measured."""
+    record = json.loads((out / "atlas.json").read_text())
+    made = recording(record)
+    path = _FOLDER / f"atlas_{'h200' if 'H200' in made['device'] else 'h100'}.json"
+    path.write_text(text_of(added(json.loads(path.read_text()), made)))
+    print(f"{path.name}: {len(made['rows'])} rows added or replaced, {len(made['failed'])} failed")
+    for row in unsteady(made["rows"]):
+        print("did not repeat:", row["key"], row["value"], row["unit"], "spread", row["spread"])
+
+
+def added(kept: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """A recording with the rows of a later one of the same GPU, in place of its own where both have one."""
+    if kept["device"] != made["device"]:
+        raise SystemExit(f"the recording is of an {kept['device']}, the rows of an {made['device']}")
+    later = f"measured on {made['date']}"
+    rows = {row["key"]: row for row in kept["rows"]}
+    for row in made["rows"]:
+        rows[row["key"]] = {**row, "note": f"{row['note']}, {later}" if row.get("note") else later}
+    failed = [one for one in kept["failed"] if one["key"] not in rows]
+    return {**kept, "rows": [rows[key] for key in sorted(rows)], "failed": failed}
 
 
 def recording(record: Mapping[str, Any], withheld: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -23,6 +23,8 @@ IN_FLIGHT = (
     (32, 4, 1), (24, 4, 2), (32, 4, 2),
 )  # fmt: skip
 LOADED = ((1, 1), (4, 1), (8, 1), (8, 2), (16, 2), (24, 2), (16, 4), (20, 4), (24, 4), (30, 4))
+#: Bytes from lane to lane of loads that touch many lines and no bank twice: odd numbers of words. 256: one bank.
+APART = (20, 36, 52, 68, 100, 132, 256, 260)
 #: KiB of a region that is read again and again: in L1 (per block), in L2, and too large for L2.
 L1_KIB, L2_KIB, DRAM_KIB = 32, 16384, 4 << 20
 
@@ -188,6 +190,9 @@ def _global_jobs() -> Iterator[Job]:
     for sectors, pitch in ((1, 0), (4, 4), (8, 8), (16, 16), (32, 32)):
         yield _stream(f"interval_sm.LDG.sectors.{sectors}", "LDG", "global memory", "sm", 32, p0=pitch, p1=0)
     yield _stream("interval_sm.LDG.lines.32", "LDG", "global memory", "sm", 32, p0=128, p1=0)
+    for pitch in APART:
+        yield _stream(f"interval_sm.LDG.apart.{pitch}", "LDG", "global memory", "sm", 32, p0=pitch, p1=0)
+        yield _chain(f"latency.L1.apart.{pitch}", "LDG", MEMORY_CLASSES["LDG"], p0=pitch, p1=0)
     for name in ("ATOMG.ADD", "ATOMG.CAS", "ATOMG.EXCH", "ATOMG.MAX", "ATOMG.ADD.F32"):
         yield _chain(f"latency.{name}", name, MEMORY_CLASSES[name], p0=1, p1=1)
     for name in ("ATOMG.ADD", "ATOMG.CAS", "ATOMG.ADD.F32", "RED.ADD", "RED.ADD.F32"):

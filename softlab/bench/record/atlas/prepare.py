@@ -7,7 +7,7 @@ import json
 import re
 import struct
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
@@ -94,10 +94,14 @@ def all_jobs() -> tuple[Job, ...]:
     return listed
 
 
-def prepare(folder: Path) -> None:
-    """Write ``plan.json`` (jobs and kernels) and ``kernels.zip`` (cubins) into a folder."""
+def prepare(folder: Path, beginnings: Sequence[str] = ("",)) -> None:
+    """Write ``plan.json`` (jobs and kernels) and ``kernels.zip`` (cubins) into a folder.
+
+    beginnings: only jobs with a row whose key begins with one of them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    used = {name for job in all_jobs() for name in job.kernels} | set(COMMON)
+    chosen = [job for job in all_jobs() if any(key.startswith(tuple(beginnings)) for key in job.keys)]
+    used = {name for job in chosen for name in job.kernels} | set(COMMON)
     kernels: dict[str, dict[str, Any]] = {}
     with zipfile.ZipFile(folder / "kernels.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, source in sources().items():
@@ -109,7 +113,7 @@ def prepare(folder: Path) -> None:
             if "__constant__" in source.text and "word(" in source.text and "LDC" in source.wanted:
                 kernels[name]["constants"] = section_offset(program.cubin, ".nv.constant3")
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), program.cubin, zipfile.ZIP_DEFLATED)
-    listed = [asdict(job) for job in kept(all_jobs(), kernels)]
+    listed = [asdict(job) for job in kept(chosen, kernels)]
     plan = {"nvrtc": nvrtc_version(), "digest": _digest(), "kernels": kernels, "jobs": listed}
     (folder / "plan.json").write_text(json.dumps(plan, indent=0))
     size = sum(path.stat().st_size for path in folder.iterdir())

@@ -1,0 +1,132 @@
+"""Which of the memory that a block loads other blocks have loaded shortly before: two observations of the sample.
+
+All blocks of a wave run at the same time. Where they load the same sectors in the same order, all of them wait for
+DRAM. Where they load them in different orders, as from a table at random, most sectors are soon in L2: somebody was
+first.
+
+- By order. Of the sectors that a block loads for the first time with its access m, a share q(m) was loaded by another
+  block of the sample before its own access m. If k blocks at once share a sector, somebody had it earlier with the
+  probability ``1 - (1 - q)^(k - 1)``.
+- By size. If with access m the blocks together load as many sectors as lie between the first and the last one of them,
+  then all of these are in L2 afterwards.
+
+The number of an access counts what its warp has accessed before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from softlab.sass.streams import Kind, Space, WarpStream
+
+#: Blocks of the sample that are compared with each other, and accesses by which one is earlier: two next to each other
+#: may wait for memory together.
+_COMPARED, _LEAD = 6, 2
+#: Accesses that cover at least this share of what lies between their ends cover it all.
+_COVERED = 0.9
+
+
+@dataclass(frozen=True)
+class Order:
+    """Of one array: from access ``numbers[i]`` on a sector that is new to a block is in L2 with probability
+    ``seen[i]``; ``covered``: (access, first and last sector that all blocks have together loaded with it); ``new``: the
+    mean share of a block's sectors that nobody has loaded before."""
+
+    numbers: tuple[int, ...] = (0,)
+    seen: tuple[float, ...] = (0.0,)
+    covered: tuple[tuple[int, int, int], ...] = ()
+    new: float = 1.0
+
+    def at(self, number: int, sector: int) -> float:
+        """The probability that a sector is in L2 when a block loads it for the first time, with that access."""
+        found = self.seen[max(0, bisect_right(self.numbers, number) - 1)]
+        for before, first, last in self.covered:
+            if before < number and first <= sector <= last:
+                return 1.0
+        return found
+
+
+NEVER = Order()
+#: Pairs of sectors that a block loads, ascending, and the number of the first access to each.
+Loaded = tuple[np.ndarray, np.ndarray]
+
+
+def loaded(streams: Sequence[WarpStream]) -> dict[int, Loaded]:
+    """Block -> the pairs of sectors of global memory that it loads, and by which access first."""
+    parts: dict[int, list[Loaded]] = {}
+    for stream in streams:
+        accesses = stream.accesses
+        wanted = (accesses.space == Space.GLOBAL) & (accesses.kind == Kind.LOAD)
+        each = np.diff(accesses.offsets)
+        numbers = np.repeat(np.arange(len(each)), each)
+        kept = np.repeat(wanted, each)
+        parts.setdefault(stream.block, []).append((accesses.sectors[kept] >> 1, numbers[kept]))
+    return {block: _first(*map(np.concatenate, zip(*parts[block], strict=True))) for block in sorted(parts)}
+
+
+def _first(pairs: np.ndarray, numbers: np.ndarray) -> Loaded:
+    by_number = np.argsort(numbers, kind="stable")
+    found, index = np.unique(pairs[by_number], return_index=True)
+    return found, numbers[by_number][index]
+
+
+def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: float, share: float) -> Order:
+    """The order in which blocks load an array.
+
+    Arguments:
+        blocks: of the sample. first, last: sectors of the array.
+        grid: blocks of the grid. at_once: those that run at the same time. share: those that share a sector.
+    """
+    chosen = blocks if len(blocks) <= _COMPARED else [blocks[k * (len(blocks) - 1) // 5] for k in range(_COMPARED)]
+    inner = [_within(one, first >> 1, last >> 1) for one in chosen]
+    inner = [one for one in inner if len(one[0])]
+    if len(inner) < 2 or share < 2:
+        return NEVER
+    used = np.unique(np.concatenate([numbers for _, numbers in inner]))
+    met, before, mine = (np.zeros(len(used)) for _ in range(3))
+    for pairs, numbers in inner:
+        part = np.searchsorted(used, numbers)
+        mine += np.bincount(part, minlength=len(used))
+        for others, earlier in inner:
+            if others is pairs:
+                continue
+            place = np.searchsorted(others, pairs).clip(max=len(others) - 1)
+            common = others[place] == pairs
+            met += np.bincount(part[common], minlength=len(used))
+            before += np.bincount(part[common & (earlier[place] + _LEAD <= numbers)], minlength=len(used))
+    early = np.divide(before, met, out=np.zeros(len(used)), where=met > 0)
+    seen = 1 - (1 - early) ** (min(share, at_once) - 1)
+    covered = _covers(inner, grid, at_once)
+    new = float((mine * (1 - seen)).sum() / mine.sum())
+    if covered:
+        late = [
+            (numbers > covered[0][0]) & (pairs >= covered[0][1] >> 1) & (pairs <= covered[0][2] >> 1)
+            for pairs, numbers in inner
+        ]
+        new = min(new, 1 - sum(map(np.sum, late)) / mine.sum())
+    return Order(tuple(used.tolist()), tuple(seen.tolist()), covered, max(new, 1 / share))
+
+
+def _covers(blocks: Sequence[Loaded], grid: int, at_once: float) -> tuple[tuple[int, int, int], ...]:
+    """The first access with which the blocks at work cover what lies between its ends."""
+    if at_once < grid:
+        return ()
+    for number in sorted({int(numbers.min()) for _, numbers in blocks}):
+        parts = [pairs[numbers == number] for pairs, numbers in blocks]
+        if not all(map(len, parts)):
+            continue
+        low, high = min(int(part[0]) for part in parts), max(int(part[-1]) for part in parts)
+        distinct = len(np.unique(np.concatenate(parts))) / len(parts)
+        if grid * distinct >= _COVERED * (high - low + 1) > len(parts) * distinct:
+            return ((number, 2 * low, 2 * high + 1),)
+    return ()
+
+
+def _within(one: Loaded, first: int, last: int) -> Loaded:
+    pairs, numbers = one
+    low, high = np.searchsorted(pairs, first, "left"), np.searchsorted(pairs, last, "right")
+    return pairs[low:high], numbers[low:high]

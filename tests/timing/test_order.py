@@ -1,0 +1,80 @@
+"""Which of the memory that a block loads other blocks have loaded before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.timing.order import NEVER, Loaded, Order, loaded, order
+from softlab.timing.program import Action, Pipe
+from softlab.timing.sharing import Region, Sharing
+from tests.timing.hand_made import load, row, run
+
+PAIRS = 400
+
+
+def block(pairs: np.ndarray) -> Loaded:
+    """A block whose access 3 k is to the pair ``pairs[k]``: in ascending order of the pairs."""
+    found, first = np.unique(pairs, return_index=True)
+    return found, 3 * first
+
+
+def found(blocks: list[Loaded], grid: int = 132, share: float = 100.0) -> Order:
+    return order(blocks, 0, 2 * PAIRS - 1, grid, 132, share)
+
+
+def test_blocks_that_load_a_table_in_the_same_order_all_wait():
+    same = found([block(np.arange(PAIRS))] * 3)
+    assert set(same.seen) == {0.0}
+    assert same.new == pytest.approx(1.0)
+
+
+def test_of_a_table_that_is_loaded_at_random_most_is_soon_there():
+    rng = np.random.default_rng(3)
+    mixed = found([block(rng.permutation(PAIRS)) for _ in range(4)])
+    assert mixed.at(0, 0) == 0
+    assert mixed.at(3 * PAIRS // 2, 0) > 0.99
+    assert mixed.new < 0.1
+    two = found([block(rng.permutation(PAIRS)) for _ in range(4)], share=2.0)
+    assert two.at(3 * PAIRS // 2, 0) < 0.9  # only one other block wants the sector
+
+
+def test_accesses_next_to_each_other_wait_together():
+    order_, other = np.arange(PAIRS), np.arange(PAIRS).reshape(-1, 2)[:, ::-1].reshape(-1)
+    first, second = ((np.unique(p), np.argsort(p)) for p in (order_, other))  # each pair of accesses is exchanged
+    assert set(found([first, second]).seen) == {0.0}
+
+
+def test_what_the_first_access_of_all_blocks_covers_is_there_for_the_later_ones():
+    own = [np.arange(4 * b, 4 * b + 4) for b in (0, 37, 99)]
+    common = np.arange(100, 140)
+
+    def one(mine: np.ndarray) -> Loaded:
+        pairs = np.concatenate([mine, common])
+        place = np.argsort(pairs)
+        numbers = np.concatenate([np.zeros(4, int), 2 + np.arange(40)])
+        return pairs[place], numbers[place]
+
+    covered = found([one(mine) for mine in own], grid=100, share=2.0)
+    assert covered.covered == ((0, 0, 799),)
+    assert covered.at(5, 240) == 1.0
+    assert covered.at(0, 240) == 0.0
+    assert order([one(mine) for mine in own], 0, 799, 100, 50, 2.0).covered == ()  # they do not run at once
+
+
+def test_one_block_or_memory_of_its_own_says_nothing():
+    assert found([block(np.arange(PAIRS))]) is NEVER
+    assert found([block(np.arange(PAIRS))] * 2, share=1.0) is NEVER
+    assert loaded([]) == {}
+
+
+def test_a_sector_that_others_brought_takes_the_latency_of_l2():
+    rows = [row(Pipe.LG, action=Action.MEMORY, write=0), row(Pipe.FMA, wait=(0,))]
+
+    def cycles(given: Order) -> float:
+        region = Region(0, 10**6, 100.0, 0.0, 10**6, order=given)
+        requests = [load(2 * k, [64 * k]) for k in range(20)]
+        return run(rows, repeat=20, requests=lambda b, w: requests, sharing=Sharing((region,), 0.0, 0.0))[0].cycles
+
+    alone, early = cycles(NEVER), cycles(Order((0, 10), (0.0, 1.0), (), 0.5))
+    assert alone - early == pytest.approx(10 * (660 - 280), rel=0.1)
