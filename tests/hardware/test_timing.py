@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tests.hardware import third_cases, timing_cases, validation_cases
-from tests.hardware.record_timing import _pairs, _print_errors, _worst
+from tests.hardware import fourth_cases, third_cases, timing_cases, validation_cases
+from tests.hardware.record_timing import _pairs, _print_errors, _Timer, _worst, settled
 from tests.hardware.timing_cases import Array
 
 DATA = Path(__file__).parent.parent / "data"
-SETS = {"timing": timing_cases, "validation": validation_cases, "third": third_cases}
+SETS = {"timing": timing_cases, "validation": validation_cases, "third": third_cases, "fourth": fourth_cases}
 
 
 @pytest.mark.parametrize("chosen", SETS.values(), ids=SETS)
@@ -42,7 +43,7 @@ def test_no_kernel_is_in_two_sets():
         known |= kernels
 
 
-@pytest.mark.parametrize("chosen", [validation_cases, third_cases])
+@pytest.mark.parametrize("chosen", [validation_cases, third_cases, fourth_cases])
 def test_a_series_differs_only_in_its_block_size(chosen):
     series = chosen.series()
     assert len(series) >= 5
@@ -61,6 +62,49 @@ def test_the_first_stall_reason_is_that_of_nsight_compute():
     same = [predicted[name]["stall"] == reason for name, reason in first.items()]
     assert len(same) >= 50
     assert sum(same) >= 0.85 * len(same)
+
+
+class _HostBusy:
+    """A GPU whose host is late for the first repeats; such a repeat takes 90 us, another one 2 us."""
+
+    def __init__(self, late):
+        self.late, self.turns, gpu = late, 0, self
+
+        class Event:
+            done = property(lambda self: gpu.turns <= gpu.late)
+
+            def record(self):
+                gpu.turns += 1
+
+            def synchronize(self):
+                pass
+
+        self.cuda = SimpleNamespace(Event=Event, get_elapsed_time=lambda a, b: self.elapsed())
+        self.zeros = np.zeros
+
+    def elapsed(self):
+        return 0.090 if self.turns <= self.late else 0.002
+
+
+def _timer(gpu):
+    return _Timer(gpu, dict.fromkeys(("read_all", "write_all", "spin"), lambda *launch: None))
+
+
+def test_a_repeat_for_which_the_host_was_late_does_not_count():
+    timer = _timer(_HostBusy(late=10))
+    assert timer.times(lambda: None) == {"cold": 2.0, "dirty": 2.0, "warm": 2.0}
+    assert timer.late == 5
+    with pytest.raises(RuntimeError, match="host cannot queue"):
+        _timer(_HostBusy(late=10_000)).times(lambda: None)
+
+
+def test_a_launch_whose_passes_do_not_agree_is_named():
+    empty = [{"cold": 1.0, "warm": 1.0}]
+    steady, other = {"cold": 5.0, "warm": 3.0}, {"cold": 5.1, "warm": 3.1}
+    disturbed = {"cold": 5.0, "warm": 70.0}
+    found = settled({"a": [steady, other], "b": [disturbed, steady, other], "c": [disturbed, steady]}, empty)
+    assert found["cases"] == {"a": {"cold": 4.05, "warm": 2.05}, "b": {"cold": 4.05, "warm": 2.05}}
+    assert list(found["failed"]) == ["c"]
 
 
 def test_a_ring_leads_through_the_whole_table():
