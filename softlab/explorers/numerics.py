@@ -11,7 +11,7 @@ from traitlets import Bool, Dict, Enum, Int, validate
 
 from softlab.dtypes import element_type
 from softlab.errors import Error
-from softlab.explorers.explorer import Explorer, buttons, named, side_by_side, slider
+from softlab.explorers.explorer import Explorer, buttons, named, side_by_side, slider, steady
 from softlab.kernel import Kernel
 from softlab.plans.instantiations import WARP_SIZE
 from softlab.views import tables
@@ -102,7 +102,7 @@ class NumericsExplorer(Explorer):
             [
                 side_by_side([self.shift_slider, named("dtype", self.dtype_buttons)]),
                 named("of", self.subtract_buttons),
-                self.message,
+                steady(self.message, 3),
                 self.picture,
             ]
         )

@@ -99,7 +99,7 @@ class PlanExplorer(Explorer):
                 side_by_side([self.cols_slider, self.device_menu]),
                 side_by_side([named("op", self.op_buttons), named("policy", self.policy_buttons), self.run_button]),
                 self.launch,
-                steady(self.steps, 14),
+                steady(self.steps, 16),
                 self.counted,
             ]
         )

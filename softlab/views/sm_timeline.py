@@ -115,6 +115,7 @@ def states_table(doings: Sequence[Stretch], clock: int, source: str) -> str:
         what = f"waits for {STALL_WORDS[state]}" if state in STALL_WORDS else "issues an instruction"
         who = f"{'warp' if len(warps) == 1 else 'warps'} {ranges(warps)}"
         rows.append((who, what, state, f"line {line}: {code}" if line else ""))
+    rows = rows or [("", "no warp is at work", "", "")]
     head = ["", "in this cycle", "Nsight Compute's name", "of the source"]
     return table(head, rows, caption=f"Cycle {clock}: what each warp does")
 

@@ -7,6 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
+from tests.browser.servers import VIEWPORT
 from tests.tools.notebooks import NOTEBOOK_METADATA, NOTEBOOKS
 
 pytestmark = pytest.mark.browser
@@ -83,7 +84,9 @@ def test_the_file_browser_shows_the_lessons_and_what_they_link_to(server, notebo
         .filter(name => name.scrollWidth > name.clientWidth).map(name => name.innerText)"""
     notebook.page.wait_for_function(f"() => ({cut})().length === 0", timeout=10_000)
     notebook.page.set_viewport_size({"width": 900, "height": 800})
-    assert notebook.page.evaluate(cut) == [], "where there is less room a name takes two lines"
+    narrow = notebook.page.evaluate(cut)
+    notebook.page.set_viewport_size(VIEWPORT)
+    assert narrow == [], "where there is less room a name takes two lines"
     listed = notebook.page.evaluate(
         """async () => (await jupyterapp.serviceManager.contents.get('')).content.map(entry => entry.name)"""
     )

@@ -166,9 +166,15 @@ def test_plan_explorer_follows_its_controls():
 
 
 def test_what_stands_below_a_text_does_not_move_with_it():
-    """The questions of a plan are more for one kernel than for another: they have space for all."""
+    """The questions of a plan are more for one kernel than for another: they have space for all. A question takes 24
+    pixels, the call a line of 22 above them, and the launch two below."""
     explorer = PlanExplorer(cols=1024)
-    assert explorer.steps.layout.min_height == "280px"
+    found = []
+    for cols in (1, 64, 1000, 1024, 8192, 12_273, 65_536):
+        explorer.cols = cols
+        found.append(explorer.steps.value.count("data-step="))
+    assert len(set(found)) > 1
+    assert int(explorer.steps.layout.min_height.removesuffix("px")) >= 24 * max(found) + 3 * 22
     assert explorer.widget.children[0].layout.flex_flow == "row wrap", (
         "on a narrow page a control goes to the next line"
     )

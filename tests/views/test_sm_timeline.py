@@ -9,7 +9,7 @@ import pytest
 
 from softlab.timing.journal import SmTimeline
 from softlab.timing.stalls import REASONS
-from softlab.views.sm_timeline import MOST_TIPS, slots, sm_timeline
+from softlab.views.sm_timeline import MOST_TIPS, slots, sm_timeline, states_table
 from softlab.views.warps import Window
 from tests.views.drawn import marks, words
 
@@ -80,3 +80,7 @@ def test_many_pieces_become_one_shape_per_group_and_an_end_is_said():
     assert not marks(picture, slot=None)
     assert picture.count("<path") == 2
     assert "The record ends at cycle 700; the simulation went on." in words(picture)
+
+
+def test_a_cycle_without_warps_says_so():
+    assert "no warp is at work" in states_table([], 0, "")
