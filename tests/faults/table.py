@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -117,13 +117,21 @@ def _each(row: Row) -> str:
     return f"{row.case.family} | {row.case.name} | {row.softlab.said or '-'}{wrong} | {said}"
 
 
+def _rows(cases: Sequence[Case], what: str) -> Iterator[Row]:
+    """The rows of these cases; how many are done goes to the standard error output."""
+    for number, case in enumerate(cases):
+        if number % 25 == 0:
+            print(f"{what}: {number} of {len(cases)}", file=sys.stderr, flush=True)
+        yield row(case)
+
+
 def main(markdown: bool, every: bool) -> None:
     """Print the tables and the known misses."""
     about = recorded()["about"]
     print(f"compute-sanitizer: {about['sanitizer'].splitlines()[-1]}; {about['gpu']}; {about['date']}")
     left_out = sum("left out" in answer for answer in recorded()["cases"].values())
     print(f"Not run on the GPU: {left_out} cases that do not end there or are refused.\n")
-    planted, good = [row(case) for case in planted_cases()], [row(case) for case in good_cases()]
+    planted, good = list(_rows(planted_cases(), "planted faults")), list(_rows(good_cases(), "good kernels"))
     if every:
         print(*map(_each, planted + good), "", sep="\n")
     print(*planted_table(planted, markdown), "", *good_table(good, markdown), "", sep="\n")

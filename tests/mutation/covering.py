@@ -22,7 +22,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "dispatch": ("tests/plans", "tests/operators", "tests/hardware/test_occupancies.py"),
     "instruments": ("tests/instruments", "tests/test_findings.py", "tests/hardware/test_counters.py"),
     "machine": ("tests/hardware/test_machine_counters.py", "tests/hardware/test_cluster_counters.py"),
-    "operators": ("tests/test_fused.py", "tests/test_functional.py"),
+    "operators": (
+        "tests/test_fused.py",
+        "tests/test_functional.py",
+        "tests/random_cases",
+        "tests/cuda/test_exchange.py",
+        "tests/cuda/test_workspaces.py",
+    ),
     "emulator": (
         "tests/emulator",
         "tests/test_kernel.py",
