@@ -130,20 +130,28 @@ def test_a_jump_gives_what_a_walk_gives_in_either_direction(sums):
     record, _ = sums
     values = np.zeros((len(record.registers), 32), np.uint64)
     known, walked, row = np.zeros(len(record.registers), np.uint32), [], 0
+    last = np.full(values.shape, -1)
     for position in range(len(record) + 1):
         while row < len(record.writes["step"]) and record.writes["step"][row] < position:
             register, lanes = record.writes["register"][row], record.writes["lanes"][row]
             wrote = (lanes >> np.arange(32, dtype=np.uint32) & 1).astype(bool)
             values[register][wrote] = record.writes["values"][row][wrote]
             known[register] |= lanes
+            last[register][wrote] = record.writes["step"][row]
             row += 1
-        walked.append((values.copy(), known.copy()))
+        walked.append((values.copy(), known.copy(), last.copy()))
     jumps = [*range(len(record), -1, -1), *np.random.default_rng(0).integers(0, len(record), 20)]
     for position in jumps:
         state = record.at(int(position))
         written = (walked[position][1][:, None] >> np.arange(32, dtype=np.uint32) & 1).astype(bool)
         np.testing.assert_array_equal(state.known, walked[position][1])
         np.testing.assert_array_equal(state.values[written], walked[position][0][written])
+        np.testing.assert_array_equal(state.step, walked[position][2].max(axis=1))
+    for position in jumps[::9]:
+        found = [[record.last_write(register, lane, int(position)) for lane in range(0, 32, 3)]
+                 for register in range(len(record.registers))]  # fmt: skip
+        expected = [[None if step < 0 else step for step in row] for row in walked[position][2][:, ::3].tolist()]
+        assert found == expected
 
 
 def test_shuffles_accesses_and_results_are_those_of_a_run(sums):

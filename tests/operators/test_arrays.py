@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import softlab
 from softlab.cuda.exchange import ArrayInfo
+from softlab.dtypes import element_type
 from softlab.operators import arrays
 from tests.fake_cuda import FakeCuda
 from tests.reference import assert_gradient, assert_softmax
@@ -228,3 +230,16 @@ def test_a_result_of_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
     library = SimpleNamespace(asarray=lambda x: ("taken", x), from_dlpack=None)
     monkeypatch.setattr(arrays.exchange, "namespace", lambda like: library)
     assert arrays.from_host(result, None, other) == ("taken", result)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float32", "float64"])
+def test_a_result_for_torch(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """PyTorch takes bfloat16 as raw bits, since NumPy's arrays of it are not known there, and all others as they are."""
+    result = np.zeros(4, element_type(name).numpy)
+    torch = SimpleNamespace(
+        from_numpy=lambda x: SimpleNamespace(view=lambda kind: (kind, x.dtype)), int16="int16", bfloat16="bfloat16"
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(arrays.exchange, "namespace", lambda like: SimpleNamespace(asarray=id, from_dlpack=None))
+    got = arrays.from_host(result, None, ArrayInfo("torch.Tensor", "torch", "torch", False, None))
+    assert got == (("bfloat16", np.int16) if name == "bfloat16" else id(result))

@@ -242,6 +242,8 @@ def test_a_ring_takes_rows_that_leave_the_grid_kernel_waiting() -> None:
     assert made(60, 300_001, "float64", op="log_softmax").kernel == "fast_ring"
     assert made(60, 300_001, "float64").kernel == "fast_grid"
     assert made(153, 437_701, device="sm_80").kernel == "fast_stream"
+    later = replace(devices.resolve("H200"), compute_capability=(10, 0))
+    assert made(153, 437_701, device=later).kernel == "fast_ring", "GPUs after the H200 have what it needs, too"
     questions = {step.question: step.answer for step in made(153, 437_701).steps}
     assert questions["How many rows at once?"] == 11  # 14 rounds of 18 packs, nearly full
 
