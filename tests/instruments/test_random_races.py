@@ -163,3 +163,54 @@ def test_a_warp_of_one_block_synchronises_that_block_alone(name: str) -> None:
     arrays = np.zeros(64, np.int32), np.zeros(64, np.int32)
     (found,) = Kernel(ONE_BLOCK, name).run(2, 32, arrays, check="collect").findings
     assert (found.kind, found.block, found.other_block, found.count) == ("race", (1, 0, 0), (1, 0, 0), 32)
+
+
+WIDE = """
+#define ACCESS(cells)                                                                              \\
+  int seen = 0, warp = threadIdx.x / 32, at = firsts[warp], value = warp + 1;                      \\
+  if (threadIdx.x % 32 == 0) {                                                                     \\
+    int4 four = make_int4(value, value, value, value);                                             \\
+    if (widths[warp] == 1) { if (stores[warp]) cells[at] = value; else seen = cells[at]; }         \\
+    else if (widths[warp] == 2) {                                                                  \\
+      if (stores[warp]) *(int2*)&cells[at] = make_int2(value, value);                              \\
+      else { int2 two = *(int2*)&cells[at]; seen = two.x + two.y; }                                \\
+    } else if (stores[warp]) *(int4*)&cells[at] = four;                                            \\
+    else { four = *(int4*)&cells[at]; seen = four.x + four.y + four.z + four.w; }                  \\
+  }                                                                                                \\
+  y[threadIdx.x] = seen;
+extern "C" __global__ void in_global(const int* widths, const int* firsts, const int* stores, int* y, int* cells) {
+  ACCESS(cells)
+}
+extern "C" __global__ void in_shared(const int* widths, const int* firsts, const int* stores, int* y) {
+  __shared__ __align__(16) int cells[16];
+  if (threadIdx.x < 16) cells[threadIdx.x] = 0;
+  __syncthreads();
+  ACCESS(cells)
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["in_global", "in_shared"])
+def test_accesses_of_several_words_race_where_they_overlap(name: str) -> None:
+    kernel, random, racy = Kernel(WIDE, name), np.random.default_rng(0), 0
+    for _ in range(50):
+        widths = random.choice([1, 2, 4], 4).astype(np.int32)
+        firsts = (random.integers(0, 16 // widths) * widths).astype(np.int32)
+        stores = random.integers(0, 2, 4).astype(np.int32)
+        args = (widths, firsts, stores, np.zeros(128, np.int32)) + (
+            (np.zeros(16, np.int32),) if name == "in_global" else ()
+        )
+        found = kernel.run(1, 128, args, check="collect", record=False).findings
+        words = [
+            set(range(first, first + width)) for first, width in zip(firsts.tolist(), widths.tolist(), strict=True)
+        ]
+        races = {(a, b) for a in range(4) for b in range(4)
+                 if a != b and words[a] & words[b] and (stores[a] or stores[b])}  # fmt: skip
+        assert bool(found) == bool(races), (widths, firsts, stores)
+        for finding in found:
+            assert finding.kind == "race"
+            assert finding.thread is not None
+            assert finding.other_thread is not None
+            assert (finding.thread[0] // 32, finding.other_thread[0] // 32) in races
+        racy += bool(races)
+    assert 10 < racy < 40, racy

@@ -234,7 +234,7 @@ def test_a_result_of_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["bfloat16", "float16", "float32", "float64"])
 def test_a_result_for_torch(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """PyTorch takes bfloat16 as raw bits, since NumPy's arrays of it are not known there, and all others as they are."""
+    """PyTorch takes bfloat16 as raw bits, since it does not know NumPy's arrays of it, and all others as they are."""
     result = np.zeros(4, element_type(name).numpy)
     torch = SimpleNamespace(
         from_numpy=lambda x: SimpleNamespace(view=lambda kind: (kind, x.dtype)), int16="int16", bfloat16="bfloat16"
