@@ -113,8 +113,12 @@ class Lanes:
 
     def full_extent(self, value: Value) -> np.ndarray:
         """The value broadcast to one element per lane, flattened in the order of the lanes."""
-        if isinstance(value, np.ndarray) and value.shape == self.extent:
-            return value.reshape(-1)
+        if isinstance(value, np.ndarray):
+            if value.shape == self.extent:
+                return value.reshape(-1)
+            whole = np.empty(self.extent, value.dtype)
+            whole[...] = value
+            return whole.reshape(-1)
         return np.broadcast_to(value, self.extent).reshape(-1)
 
     def unite(self, other: Lanes) -> Lanes:
