@@ -40,7 +40,7 @@ _ARRAYS = {
 }
 _BITS = 64
 #: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time.
-_CALLS, _START_CALLS = 500, 1000
+_CALLS, _START_CALLS = 1000, 300
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "sdiv", ast.Mod: "srem", ast.BitAnd: "and_",
     ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr",
@@ -49,7 +49,7 @@ _COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.G
 
 
 class CompiledFunction:
-    """A function of this kind. It is compiled at the first call, which takes some 50 milliseconds."""
+    """A function of this kind. It is compiled at the first call, which takes some 100 milliseconds."""
 
     def __init__(self, function: Callable[..., int]) -> None:
         assert isinstance(function, FunctionType)
