@@ -161,7 +161,7 @@ class BankExplorer(Explorer):
                 self.message,
                 self.diagram,
                 self.text,
-                steady(self.times, 10),
+                steady(self.times, 11),
             ]
         )
         self.observe(self._run_again, ("cols", "pack", "layout", "dtype"))

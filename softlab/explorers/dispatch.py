@@ -94,9 +94,9 @@ class DispatchExplorer(Explorer):
                 side_by_side([named("axis", self.axis_buttons), named("op", self.op_buttons)]),
                 side_by_side([own, self.kernel_menu, self.pack_menu, self.block_menu]),
                 steady(self.message, 1),
-                self.ladder,
+                steady(self.ladder, 18),
                 self.facts,
-                self.others,
+                steady(self.others, 12),
             ]
         )
         self.observe(lambda change: self._draw(), list(controls))

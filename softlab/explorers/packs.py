@@ -150,7 +150,7 @@ class PackExplorer(Explorer):
                 steady(self.message, 5),
                 self.diagram,
                 self.text,
-                steady(self.times, 10),
+                steady(self.times, 11),
             ]
         )
         self.observe(self._run, ("cols", "pack", "dtype", "kernel", "offset"))

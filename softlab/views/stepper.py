@@ -38,10 +38,11 @@ _ROLES: dict[str, Role] = {
 
 
 def code_data(record: StepRecord) -> dict[str, Any]:
-    """The source and the PTX: ``file``, ``lines`` (texts), ``ptx`` [{text, line}]."""
+    """The source and the PTX: ``file``, ``lines`` (texts), ``ptx`` [{text, line}]; ``rows`` of registers to keep."""
     instructions = record.image.instructions
     return {
         "file": record.program.file,
+        "rows": min(ROWS, len(record.registers)),
         "lines": record.program.source.splitlines(),
         "ptx": [
             {"text": i.text or "(a parameter of an inlined call)", "line": line}

@@ -32,6 +32,8 @@ def test_a_cell_is_stepped_through(server, notebook):
     area.wait_for()
     now, sentence = area.locator(".softlab-listing:first-child .softlab-now"), area.locator(".softlab-sentence")
     shuffle = area.locator(".softlab-listing .softlab-line", has_text="shfl.sync")
+    grid = area.locator("svg.softlab-grid")
+    size = grid.get_attribute("viewBox") or ""
     # By keys to the shuffle, by button one back and one on.
     handle = notebook.show(1).locator(".widget-slider .noUi-handle").first
     handle.focus()
@@ -42,6 +44,7 @@ def test_a_cell_is_stepped_through(server, notebook):
         handle.press("ArrowRight")
         expect(sentence).not_to_have_text(before)
     expect(now).to_contain_text("v += __shfl_xor_sync")
+    expect(grid).to_have_attribute("viewBox", size)  # the height does not jump when there are more registers
     written = area.locator(".softlab-writes[data-lane='6']").first
     expect(written.locator("text")).to_have_text("7")
     area.locator(".softlab-button[title='One step back']").click()

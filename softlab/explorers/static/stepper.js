@@ -236,7 +236,9 @@ function render({ model, el }) {
     if (state.step === undefined) return;
     markLines([[source, state.line - 1], [ptx, state.instruction]]);
     svg.querySelector("[tabindex='0']")?.setAttribute("tabindex", -1);
-    const y = memory.draw(model.get("shared"), registers.draw(state));
+    // The first steps have few registers: what stands below keeps its place.
+    const room = 4 * HEADING + model.get("code").rows * TALL;
+    const y = memory.draw(model.get("shared"), Math.max(room, registers.draw(state)));
     svg.querySelector(".softlab-cell")?.setAttribute("tabindex", 0);
     resize(svg, LABEL + 32 * CELL + 2, y + 4);
     note.textContent = state.sentence;
