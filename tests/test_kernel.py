@@ -116,6 +116,7 @@ def test_wrong_arguments_are_told(copy, args, error, message):
         ({"grid": (1, 70000)}, ValueError, "grid.y is 70000: it must be from 1 to 65535"),
         ({"grid": (1, 1, 1, 1)}, ValueError, "4 sizes"),
         ({"grid": 2.5}, TypeError, "grid must be an integer"),
+        ({"grid": True}, TypeError, "grid must be an integer, not True"),
         ({"block": (1, 1, 65)}, ValueError, "block.z is 65"),
         ({"block": (64, 17)}, ValueError, "has 1088 threads.*at most 1024"),
         ({"smem": -1}, ValueError, "smem = -1"),

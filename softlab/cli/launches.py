@@ -27,7 +27,7 @@ def shape_options(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="a value for each parameter, such as 'x=random(4096), y=zeros(4096), n=4096'. random(shape), zeros(shape),"
         " ones(shape), arange(length) and full(shape, value) make arrays; a shape is a number or (rows, cols); a dtype"
-        " may follow, as in random(4096, float16) (default: the parameter's type)",
+        " may follow, as in random(4096, float16) (default: the parameter's type). A struct is (1, 2.0), its fields",
     )
     parser.add_argument(
         "--option", action="append", default=[], metavar="OPTION", help="an option for NVRTC: --option=-DN=4"

@@ -40,6 +40,7 @@ def _run(options: argparse.Namespace) -> int:
     from softlab.hardware.devices import resolve
     from softlab.views.findings import findings_text
     from softlab.views.reports import array_argument
+    from softlab.workbench.advice import advice
     from softlab.workbench.launches import recorded
 
     if options.report and not options.report.endswith((".html", ".json")):
@@ -66,6 +67,8 @@ def _run(options: argparse.Namespace) -> int:
     print_table(f"Counters of {run.name}", ("counter", "value"), [(k, v) for k, v in run.counters.items() if v])
     for remark in run.remarks:
         print_text(remark)
+    for one in advice(run):
+        print_text(f"To change: {one}")
     return status
 
 

@@ -200,6 +200,8 @@ def _count(name: str, value: Any, least: int = 0) -> int:
 
 
 def _integer(name: str, value: Any) -> int:
+    if isinstance(value, bool):  # Python counts True as 1: it is rather an argument in the wrong place
+        raise TypeError(f"{name} must be an integer, not {value!r}")
     try:
         return index(value)
     except TypeError:

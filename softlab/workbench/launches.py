@@ -211,6 +211,8 @@ def _example(parameter: Parameter) -> str:
         if declared is not None and default_dtype(declared) is None:
             return "zeros(4096, float32)"
         return "random(4096)" if re.search(r"\bconst\b", parameter.text) else "zeros(4096)"
+    if default_dtype(declared) is None:
+        return "(1, 2.0)"  # a struct
     return "1.0" if declared.element in ("float", "double", "__half", "__nv_bfloat16") else "4096"
 
 
@@ -247,6 +249,8 @@ def _value(node: ast.expr, parameter: Parameter) -> Any:
         return _array(node, parameter)
     if isinstance(node, ast.Constant) and node.value is None:
         return None
+    if isinstance(node, ast.Tuple):  # a struct, as the kernel takes it
+        return tuple(_value(one, parameter) for one in node.elts)
     return _number(node, parameter.name)
 
 
@@ -263,8 +267,8 @@ def _number(node: ast.expr, name: str) -> int | float:
         if fits and (right or not isinstance(node.op, ast.FloorDiv)):
             return _OPERATORS[type(node.op)](left, right)
     raise ValueError(
-        f"--args {name}={ast.unparse(node)}: give a number, None for a null pointer, or an array by "
-        f"{', '.join(MAKERS)}, such as {name}=random(4096)"
+        f"--args {name}={ast.unparse(node)}: give a number, None for a null pointer, the fields of a struct as "
+        f"(1, 2.0), or an array by {', '.join(MAKERS)}, such as {name}=random(4096)"
     )
 
 

@@ -3,7 +3,9 @@ kernels without the problem."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,14 @@ def test_each_rule_has_kernels_with_the_problem_and_without(rule: str) -> None:
     # A repaired kernel may still have some of the problem: its counter fell.
     said = {(case.kind, rule in {name for name, _ in case.said}) for case in cases(rule) if case.kind != "repaired"}
     assert said == {("problem", True), ("clean", False)}
+
+
+def test_the_time_on_a_gpu_was_recorded_for_every_pair() -> None:
+    """The time falls where the advice does not say that it may stay."""
+    rows = json.loads((Path(__file__).parents[1] / "data/advice_h200.json").read_text())["pairs"]
+    assert {(name, row["repaired"]) for name, row in rows.items()} == {(a.name, b.name) for a, b in PAIRS}
+    asked = [row["gpu"] for row in rows.values() if row["time_asked"]]
+    assert sum(after < before for before, after in asked) >= 0.95 * len(asked) > 40
 
 
 @pytest.mark.parametrize("case", EVERY, ids=lambda case: case.name)

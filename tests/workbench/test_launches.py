@@ -64,6 +64,14 @@ def test_values_come_in_the_order_of_the_parameters():
     assert found == (3, None, 2.0)
 
 
+def test_a_struct_is_a_tuple_of_its_fields():
+    assert value("s=(64, 64 * 2, 0.5)", "Shape s") == (64, 128, 0.5)
+    _, s = arguments("zeros(4), (zeros(8, float32), 3)", [*parameters("float* x"), Parameter("s", "View s", None)], "k")
+    assert (s[0].shape, s[1]) == ((8,), 3)
+    with pytest.raises(ValueError, match=r"s=\(1, 2.0\)"):
+        arguments("", parameters("Shape s"), "k")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -35,6 +35,11 @@ def test_the_page_says_what_and_where(page: Path) -> None:
     assert "@import" not in text
 
 
+def test_the_command_says_what_to_change(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(page.with_name("plain.cu")), *OPTIONS]) == 0
+    assert "To change: line 8: 32-way bank conflict" in capsys.readouterr().out
+
+
 def test_the_record_has_the_same(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = page.with_suffix(".json")
     assert cli.main(["run", str(page.with_name("plain.cu")), *OPTIONS, "--report", str(out)]) == 0
