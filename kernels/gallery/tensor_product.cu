@@ -25,13 +25,15 @@ tensor_product(const __half* a, const __half* b, float* c, int columns, int dept
   const int first_row = blockIdx.y * kTile, first_column = blockIdx.x * kTile;
 
   auto fetch = [&](int step) {
-    for (int i = thread; i < kTile * kDepth / 8; i += 128) {
-      const int row = i / (kDepth / 8), chunk = i % (kDepth / 8);
+#pragma unroll
+    for (int turn = 0; turn < kTile * kDepth / 8 / 128; ++turn) {
+      const int i = thread + turn * 128, row = i / (kDepth / 8), chunk = i % (kDepth / 8);
       copy_async(&tile_a[step % 2][place_a(row, chunk)],
                  a + static_cast<long long>(first_row + row) * depth + step * kDepth + chunk * 8);
     }
-    for (int i = thread; i < kDepth * kTile / 8; i += 128) {
-      const int row = i / (kTile / 8), chunk = i % (kTile / 8);
+#pragma unroll
+    for (int turn = 0; turn < kDepth * kTile / 8 / 128; ++turn) {
+      const int i = thread + turn * 128, row = i / (kTile / 8), chunk = i % (kTile / 8);
       copy_async(&tile_b[step % 2][place_b(row, chunk)],
                  b + static_cast<long long>(step * kDepth + row) * columns + first_column + chunk * 8);
     }

@@ -25,6 +25,8 @@ def include_options() -> tuple[str, ...]:
     nvidia = importlib.util.find_spec("nvidia")
     for root in nvidia.submodule_search_locations if nvidia and nvidia.submodule_search_locations else ():
         folders += [Path(root) / "cuda_runtime" / "include", *sorted(Path(root).glob("cu1[3-9]/include"))]
+        # crt/mma.h, and curand_kernel.h, where these packages are installed.
+        folders += [Path(root) / name / "include" for name in ("cuda_nvcc", "curand")]
     if cuda_path:
         folders += [Path(cuda_path) / "include", *sorted(Path(cuda_path).glob("targets/*/include"))]
     return tuple(f"-I{folder}" for folder in folders if folder.is_dir())
@@ -35,6 +37,13 @@ def toolkit_identity() -> list[str]:
     """What else decides the result: the exact versions of the packages that bring NVRTC and the headers."""
     from importlib.metadata import distributions
 
-    wanted = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "cupy-cuda")
+    wanted = (
+        "nvidia-cuda-nvrtc",
+        "nvidia-cuda-runtime",
+        "nvidia-cuda-nvcc",
+        "nvidia-cuda-crt",
+        "nvidia-curand",
+        "cupy-cuda",
+    )
     names = {(d.metadata["Name"] or "", d.version) for d in distributions()}
     return sorted(f"{name} {version}" for name, version in names if name.startswith(wanted))

@@ -29,7 +29,7 @@ from softlab.instruments.cp_async_sectors import cp_async_sectors
 from softlab.instruments.execution_counter import ExecutionCounter
 from softlab.instruments.issue import Issue, UnrolledLoop
 from softlab.instruments.machine_code import MachineCode
-from softlab.instruments.patterns import BANK_PERIOD, SECTOR, PatternCache, bank_figures, sector_figures
+from softlab.instruments.patterns import BANK_PERIOD, SECTOR, PatternCache, bank_figures, matrix_figures, sector_figures
 from softlab.instruments.unrolled import Rule, UnrolledCounter
 from softlab.traces import COUNTERS, InstructionCounters
 
@@ -106,6 +106,7 @@ class Counters(Observer):
         self._warps: dict[int, int] = {}
         self._ranges: dict[int, tuple[int, int]] = {}
         self._banks = PatternCache(bank_figures, BANK_PERIOD, 2)
+        self._matrix_banks = PatternCache(matrix_figures, BANK_PERIOD, 2)
         self._sectors = PatternCache(sector_figures, SECTOR, 1)
         self._atomics = AtomicCounter(self._machine.atomics)
         executions = self._machine.executions
@@ -264,11 +265,13 @@ class Counters(Observer):
     def _shared(self, site: Site, lanes: Lanes, address: Value) -> None:
         counts = self._counts[site.index]
         self._in_loop(bank_figures, site, lanes, address)
-        wavefronts, conflicts = self._banks.total(site, lanes, address)
+        banks = self._matrix_banks if site.instruction.opcode == "ldmatrix" else self._banks
+        wavefronts, conflicts = banks.total(site, lanes, address)
         counts[_COLUMN["shared_store_wavefronts" if site.store else "shared_load_wavefronts"]] += wavefronts
         counts[_COLUMN["bank_conflicts"]] += conflicts
         # A generic address turned out to be shared. Hardware does not count such instructions; only the PTX shows them.
-        if site.index not in self._machine.accesses and not site.instruction.has(*_SHARED):
+        generic = site.instruction.opcode in ("ld", "st") and not site.instruction.has(*_SHARED)
+        if generic and site.index not in self._machine.accesses:
             counts[_COLUMN["shared_store_instructions" if site.store else "shared_load_instructions"]] += lanes.warps
 
     def _global(self, site: Site, lanes: Lanes, address: Value) -> None:

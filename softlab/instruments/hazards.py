@@ -467,7 +467,8 @@ def _granule(image: Image) -> int:
     """Bytes per watched word: 1 if the kernel may access less than 4 bytes of shared memory at once, else 4."""
     narrow = {"b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16"}
     for instruction in image.instructions:
-        if instruction.opcode in ("ld", "st", "atom", "red") and instruction.modifiers[-1] in narrow:
+        moves = instruction.opcode in ("ld", "st", "atom", "red") or instruction.has("load", "store")  # the last: wmma
+        if moves and instruction.modifiers[-1] in narrow:
             elsewhere = instruction.has("global", "const", "local", "param")
             if not elsewhere and not instruction.has("v2", "v4", "v8"):
                 return 1

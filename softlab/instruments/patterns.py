@@ -26,6 +26,11 @@ def bank_figures(address: np.ndarray, active: np.ndarray, width: int, store: boo
     return np.stack(wavefronts_and_conflicts(address, active, width, store), axis=1)
 
 
+def matrix_figures(address: np.ndarray, active: np.ndarray, width: int, store: bool) -> np.ndarray:
+    """The same of ``ldmatrix``, which serves 8 lanes at a time, paired or not."""
+    return np.stack(wavefronts_and_conflicts(address, active, width, True), axis=1)
+
+
 def sector_figures(address: np.ndarray, active: np.ndarray, width: int, store: bool) -> np.ndarray:
     """The sectors of each warp's access to global memory: (n, 1)."""
     return global_sectors(address, active, min(width, _RULE_WIDTH))[:, None]

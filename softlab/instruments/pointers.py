@@ -51,7 +51,7 @@ def _spaces(instruction: Instruction) -> list[str]:
 
 def _may_access_global(instruction: Instruction) -> bool:
     """Whether an instruction accesses memory by a global or a generic address."""
-    if instruction.opcode not in _WATCHED:
+    if instruction.opcode not in _WATCHED and not (instruction.opcode == "wmma" and instruction.has("load", "store")):
         return False
     spaces = _spaces(instruction)
     return not spaces or "global" in spaces
@@ -60,7 +60,7 @@ def _may_access_global(instruction: Instruction) -> bool:
 def _writes_global(instruction: Instruction) -> bool:
     if instruction.opcode == "cp":
         return _spaces(instruction)[:1] == ["global"]
-    return instruction.opcode in _STORES
+    return instruction.opcode in _STORES or (instruction.opcode == "wmma" and instruction.has("store"))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from softlab.emulator.ptx.syntax import Address, Instruction, Symbol
 
 _GOES_ON = ("fall", "barrier", "assert")
 #: Opcodes that are not pure and pass on what has no value.
-_PROPAGATE = ("shfl", "mma", "movmatrix")
+_PROPAGATE = ("shfl", "mma", "movmatrix", "wmma.mma")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def reads_and_writes(instruction: Instruction) -> tuple[list[str], list[str]]:
 def propagates(instruction: Instruction) -> bool:
     """Whether the result has no value where a source has none: pure opcodes, shuffles and products of matrices."""
     opcode = OPCODES.find(instruction)
-    return opcode is not None and (opcode.kind == "pure" or instruction.opcode in _PROPAGATE)
+    return opcode is not None and (opcode.kind == "pure" or opcode.name in _PROPAGATE)
 
 
 def loads_local(instruction: Instruction, image: Image) -> bool:

@@ -1,4 +1,5 @@
-"""What the parser takes and the emulator does not have, with advice: registers of the driver, and 128-bit values."""
+"""What the parser takes and the emulator does not have, with advice: registers of the driver, 128-bit values, and some
+instructions."""
 
 from __future__ import annotations
 
@@ -18,12 +19,44 @@ _DRIVER = {
 }
 
 
+#: Beginning of an instruction -> (what it is, what to do instead).
+_LATER = {
+    "tcgen05": (
+        "it is for the tensor cores and the tensor memory of sm_100, and the emulator has those of sm_90",
+        "Compile for sm_90 with mma.sync, or run it on a GPU",
+    ),
+    "clusterlaunchcontrol": (
+        "it is an instruction of sm_100, and the emulator has those of sm_90",
+        "Compile for sm_90, or run it on a GPU",
+    ),
+    "wgmma": (
+        "products of four warps with descriptors are not known to the emulator yet",
+        "Write the product with mma.sync and ldmatrix, or run it on a GPU",
+    ),
+    "mma.sp": ("products of sparse matrices are not known to the emulator", "Use dense ones, or run it on a GPU"),
+    "cp.async.bulk.tensor": (
+        "copies by a tensor map are not known to the emulator yet",
+        "Copy rows with cp.async.bulk or cp.async, or run it on a GPU",
+    ),
+    "multimem": ("it accesses the memory of several GPUs, and the emulator is one", "Use memory of one GPU"),
+}
+
+
+def _check_later(instruction: Instruction, file: str | None) -> None:
+    """Refuse an instruction that the emulator does not have, by its name."""
+    name = ".".join((instruction.opcode, *instruction.modifiers))
+    for stem, (what, advice) in _LATER.items():
+        if name == stem or name.startswith((f"{stem}.", f"{stem}::")):
+            raise unsupported(instruction, what, file=file, advice=advice)
+
+
 def check_known(instruction: Instruction, file: str | None) -> None:
     """Refuse an instruction that reads what the emulator does not have; ``file`` is the kernel's own source file.
 
     Raises:
         UnsupportedInstruction: with advice.
     """
+    _check_later(instruction, file)
     if instruction.opcode == "call" and instruction.has("recursion"):
         raise unsupported(
             instruction,

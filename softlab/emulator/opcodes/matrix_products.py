@@ -71,16 +71,16 @@ class MatrixProduct:
         """Whether it is four products of m8n8k4."""
         return self.shape == "m8n8k4" and self.kinds[1] == "f16"
 
-    def check(self) -> None:
-        """Refuse a form that PTX does not have."""
+    def check(self, mixed: bool = False) -> None:
+        """Refuse a form that PTX does not have; ``mixed``: D and C of f16 products may differ."""
         d, a, b, c = self.kinds
         found = any(
             a in types and b in types and self.shape in shapes and d in results and c in results
             for types, shapes, results in _FORMS
         )
-        mixed = {d, c} == {"f16", "f32"} and not self.in_quads
+        differ = d != c and not (self.in_quads or mixed)
         ordered = self.layouts == ("row", "col") or self.in_quads
-        if not found or mixed or not ordered or (a == "b1") != bool(self.operation):
+        if not found or differ or not ordered or (a == "b1") != bool(self.operation):
             raise NotImplementedError(f"mma {self.shape} of {', '.join(self.kinds)}")
 
     @cached_property
@@ -122,6 +122,9 @@ class MatrixProduct:
             return NARROW["f16"](total).view(np.uint16) if d_kind == "f16" else total.view(np.uint32)
         if a_kind in _FP8:
             return self._in_halves(*values)
+        if d_kind != c_kind:  # only the accumulators of wmma: converted before the product, or after it
+            total = cut_to_f32(fused_sum(*values, (a_kind, b_kind, "f32")))
+            return NARROW["f16"](number("f32", total)).view(np.uint16) if d_kind == "f16" else total
         return self._round(fused_sum(*values, (a_kind, b_kind, c_kind)))
 
     def _round(self, total: Any) -> Any:

@@ -64,6 +64,10 @@ class Matrices:
         matrix = np.ascontiguousarray(words).view(np.uint16).reshape(*words.shape[:-1], 1, 8, 8)
         return self.scatter(lanes, np.swapaxes(_registers_of(matrix, True), -1, -2))
 
+    def memory(self, space: str) -> Memory:
+        """A state space."""
+        return self._memories[space]
+
     def check_whole(self, lanes: Lanes, instruction: Instruction) -> None:
         """All 32 lanes of a warp take part.
 

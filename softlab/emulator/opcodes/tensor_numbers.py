@@ -4,7 +4,8 @@
 
 1. Products are exact. Their exponent is the sum of the factors' exponents; they are not normalised.
 2. The largest exponent of all terms, the accumulator's too, decides the unit: 2 to the power of it, less 25. Each term
-   is cut to a multiple of the unit, towards zero. A term that is zero has no exponent.
+   is cut to a multiple of the unit, towards zero. A term that is zero has no exponent. The largest exponent is at least
+   -133 with an accumulator of f32, and -21 with one of f16: 7 less than that of subnormals.
 3. The sum of the cut terms is exact. It is cut to f32 towards zero, or rounded to f16, to nearest and even.
 
 Subnormals count in full. A NaN, or a sum of infinities of both signs, gives one NaN (0x7fffffff, in f16 0x7fff).
@@ -25,6 +26,8 @@ from softlab.emulator.opcodes.rounding import fma_f32, fused_f64
 
 #: Bits of the unit below the largest exponent.
 UNIT_BITS = 25
+#: How far below the least exponent of the accumulator's format the largest exponent of a sum counts at least.
+_BELOW_LEAST = 7
 #: The exponent of a zero: below every other.
 _NO_EXPONENT = -600
 _LEAST_EXPONENT = {"f16": -14, "bf16": -126, "tf32": -126, "f32": -126, "e4m3": -6, "e5m2": -14}
@@ -71,7 +74,8 @@ def fused_sum(a: Any, b: Any, c: Any, kinds: tuple[str, str, str], unit_bits: in
     """
     left, right = (exponent(kind, value) for kind, value in zip(kinds, (a, b), strict=False))
     top = (left[..., :, None, :] + right[..., None, :, :]).max(axis=-1)
-    top = np.maximum(np.maximum(top, exponent(kinds[2], c)), np.int16(_NO_EXPONENT))
+    least = np.int16(_LEAST_EXPONENT[kinds[2]] - _BELOW_LEAST)
+    top = np.maximum(np.maximum(top, exponent(kinds[2], c)), least)
     scale = power_of_two(unit_bits - top)
     terms = a.astype(np.float64)[..., :, None, :] * b.astype(np.float64)[..., None, :, :]
     terms *= scale[..., None]
