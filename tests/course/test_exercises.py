@@ -16,7 +16,15 @@ from filelock import FileLock
 from softlab import course
 from softlab.course import learners
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, Judged, MultipleChoice, Number, WriteFunction, first_difference
+from softlab.course.exercises import (
+    Call,
+    Judged,
+    MultipleChoice,
+    Number,
+    WriteFunction,
+    _shown_call,
+    first_difference,
+)
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.learners import Progress, Record
 from softlab.course.requirements import at_least, no_shared_memory
@@ -380,3 +388,8 @@ def test_a_list_and_its_first_wrong_element() -> None:
     assert first_difference("f()", [1, 2, 3], (1, 2, 3)) == ""
     assert first_difference("f()", [1, 5, 7], [1, 2, 3]) == "f()[1] is 5 and should be 2 (2 of 3 are wrong)"
     assert first_difference("f()", [1, 2], [1, 2, 3]) == "f() has the shape (2,) and should have (3,)"
+
+
+def test_a_long_call_is_shown_to_its_120th_character() -> None:
+    for length, shown in ((118, f"f({'x' * 118!r})"), (119, f"f('{'x' * 116}...)"), (4_000, f"f('{'x' * 116}...)")):
+        assert _shown_call("f", Call(("x" * length,), None)) == shown

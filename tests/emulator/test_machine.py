@@ -315,3 +315,18 @@ def test_variables_larger_than_any_gpu_gives_are_refused(declaration):
     )
     with pytest.raises(Error, match=r"bytes of .* at most"):
         prepare(EmulatedProgram(module, "k"), (1, 1, 1), (1, 1, 1), ())
+
+
+def test_lane_masks_are_those_of_the_lanes_below_and_above():
+    names = ("eq", "lt", "le", "gt", "ge")
+    reads = "".join(
+        f'asm("mov.u32 %0, %%lanemask_{name};" : "=r"(v)); y[{at} * 64 + threadIdx.x] = v;'
+        for at, name in enumerate(names)
+    )
+    y = np.zeros((5, 2, 32), np.uint32)
+    Kernel(f'extern "C" __global__ void k(unsigned* y) {{ unsigned v; {reads} }}', "k").run(1, 64, (y,))
+    for lane in range(32):
+        expected = {"eq": {lane}, "lt": set(range(lane)), "gt": set(range(lane + 1, 32))}
+        expected |= {"le": expected["lt"] | {lane}, "ge": expected["gt"] | {lane}}
+        for mask, name in zip(y[:, :, lane].tolist(), names, strict=True):
+            assert mask == [sum(1 << other for other in expected[name])] * 2
