@@ -1,6 +1,6 @@
 """The timing model held to GPUs, launch by launch: what it predicted before anybody measured, and what was measured.
 
-The launches are kernels as people write them, which the model had not seen (``tests/hardware/third_cases.py``).
+The launches are kernels as people write them, which the model had not seen (``tests/hardware/fourth_cases.py``).
 ``python -m tests.hardware.record_timing collect`` writes them; its docstring says how the others were made. Times are
 those of the kernel, without what an empty kernel takes.
 """
@@ -23,11 +23,9 @@ FILE = validation.RECORD.with_name("launches.json")
 LARGE = 0.2
 #: Beginning of a kernel's name, or category -> why the model misses such launches. The first that fits counts.
 _EXPLANATIONS = {
-    "automaton": "All SMs read one small table out of a cold L2. The model takes that to be slower than it is.",
-    "forces": "All SMs read one small table out of a cold L2. The model takes that to be slower than it is.",
-    "table_mix": "Loads from all over a table that L1 holds. The model takes them to be slower than they are.",
-    "scatter_add": "Atomics all over a small array meet at few units of L2. How they queue there is not known.",
-    "double_bins": "Atomics all over a small array meet at few units of L2. How they queue there is not known.",
+    "place_by": "Stores all over a small array. The model counts more written bytes than the array has.",
+    "invert_3x3": "Each store fills a part of many sectors. L2 puts the parts together better than the model does.",
+    "down_columns": "Each lane reads a row of its own. How long L1 keeps the lines of all these rows is not known.",
     "scatter": "Stores that fill sectors in part. When L2 has to read the rest from DRAM is not known.",
     "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
     "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",

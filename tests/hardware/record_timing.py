@@ -128,7 +128,7 @@ def prepare(chosen: Any, folder: Path) -> None:
 
 
 def measure(chosen: Any, folder: Path, out: Path) -> None:
-    """Time every case on the current GPU. A launch that fails ends the process."""
+    """Time every case on the current GPU. A launch that fails ends the process; the next one goes on behind it."""
     import cupy
 
     programs = json.loads(lzma.decompress((folder / "programs.json.xz").read_bytes()))
@@ -148,14 +148,17 @@ def measure(chosen: Any, folder: Path, out: Path) -> None:
         "command": "python -m tests.hardware.record_timing prepare | measure",
         "driver": cupy.cuda.runtime.driverGetVersion(),
     }
-    record |= {"late": 0, "passes": {}}
-    empty: list[dict[str, float]] = []
+    begun = json.loads(path.read_text()) if path.exists() else {}
+    record |= {name: begun.get(name, new) for name, new in (("late", 0), ("passes", {}), ("faults", {}), ("empty", []))}
+    empty: list[dict[str, float]] = record["empty"]
     kept: dict[str, list[Any]] = {}
-    started = time.perf_counter()
+    started, case = time.perf_counter(), None
     try:
         for turn, case in _turns(chosen.cases()):
+            if case.kernel in getattr(chosen, "NOT_MEASURED", {}) or case.name in record["faults"]:
+                continue
             times = record["passes"].setdefault(case.name, [])
-            if turn == 2 and _agreed(times):
+            if len(times) > turn or (turn == 2 and _agreed(times)):
                 continue
             if time.perf_counter() - started > _SECONDS:
                 raise SystemExit(f"out of time at {case.name}")
@@ -167,8 +170,11 @@ def measure(chosen: Any, folder: Path, out: Path) -> None:
             grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
             empty.append(timer.times(nothing))
             times.append(timer.times(partial(function, grid, block, arguments, case.smem)))
+    except Exception as error:  # this process cannot use the GPU any more
+        record["faults"][case.name if case else ""] = f"{type(error).__name__}: {error}"[:200]
+        raise
     finally:
-        record["late"] = timer.late
+        record["late"] += timer.late
         record |= settled(record["passes"], empty)
         path.write_text(json.dumps(record, separators=(",", ":")).replace('},"', '},\n"') + "\n")
 

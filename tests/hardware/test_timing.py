@@ -35,6 +35,15 @@ def test_every_launch_has_a_prediction(name):
         assert case["H200.warm"] > 0, name
 
 
+@pytest.mark.parametrize("gpu", ["h200", "h100"])
+def test_every_launch_of_the_fourth_set_is_measured_or_named(gpu):
+    record = json.loads((DATA / f"fourth_{gpu}.json").read_text())
+    missing = {case.name: case.kernel for case in fourth_cases.cases() if case.name not in record["cases"]}
+    named = {*fourth_cases.NOT_MEASURED}
+    assert {kernel for name, kernel in missing.items() if name not in record["failed"]} == named
+    assert not record["faults"]
+
+
 def test_no_kernel_is_in_two_sets():
     known: set[str] = set()
     for chosen in SETS.values():
