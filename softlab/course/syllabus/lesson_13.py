@@ -43,11 +43,11 @@ LESSON = Lesson(
     number="13",
     notebook="13-write-your-own-kernel.ipynb",
     title="Write your own kernel",
-    minutes=30,
+    minutes=25,
     objectives=(
         "write a CUDA kernel in a cell, run it without a GPU, and read its counters line by line",
         "find an access out of bounds and a race from their reports, and repair them",
-        "let the lanes of a warp and the warps of a block work together",
+        "let the lanes of a warp and the warps of a block add up together",
     ),
     exercises=(
         WriteKernel(
