@@ -99,7 +99,11 @@
           // The panels have been measured without the style: measure those around the file browser again.
           app.restored?.then(() => [...(app.shell.widgets?.('left') ?? [])][0]?.parent?.fit());
           // The kernels' pages and the glossary are there to be read: a click opens them as pages, not as their source.
-          app.restored?.then(() => app.docRegistry?.setDefaultWidgetFactory('markdown', 'Markdown Preview'));
+          app.restored?.then(() => {
+            // The app of the explorers has a registry, too, but no preview.
+            const registry = app.docRegistry, preview = 'Markdown Preview';
+            if (registry?.getWidgetFactory(preview)) registry.setDefaultWidgetFactory('markdown', preview);
+          });
           tracker?.forEach(followNotebook);
           tracker?.widgetAdded.connect((_, panel) => followNotebook(panel));
         }
