@@ -123,7 +123,7 @@ def side_by_side(controls: Sequence[widgets.Widget]) -> widgets.HBox:
 
 
 def steady(text: widgets.HTML, lines: int) -> widgets.HTML:
-    """The text with space for so many lines, so that what stands below stays where it is while a slider moves."""
+    """The text with space for ``lines`` lines, so that what stands below stays where it is while a slider moves."""
     text.layout.min_height = f"{20 * lines}px"
     return text
 

@@ -42,7 +42,7 @@ class Plan:
     once. If ``workspace_bytes`` is not 0, the blocks exchange values in that many bytes of global memory. The kernel
     takes a pointer to them after its output.
 
-    Where ``stride`` is not 1, neighbours of a row are so many elements apart, and the policy "fast" takes
+    Where ``stride`` is not 1, neighbours of a row are ``stride`` elements apart, and the policy "fast" takes
     "fast_strided" or, for the longest rows, "fast_strided_stream". The kernel takes the stride after the columns.
 
     The policy "invariant" takes "invariant_tile", "invariant_warp", "invariant_block", "invariant_cluster" and

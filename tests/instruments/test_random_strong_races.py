@@ -73,7 +73,7 @@ class Case:
 def drawn(random: np.random.Generator, scope: int, messages: bool) -> Case:
     """Random steps. With ``messages`` threads pass on what they wrote by a fence and a flag, and sometimes do it wrong.
 
-    ``scope``: messages go between the first so many threads.
+    ``scope``: messages go between the first ``scope`` threads.
     """
     case = Case()
     density = 0.004 if messages else 0.012

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 REPEATS = 11
-#: Launches between two events take about this long, and there are at most so many.
+#: Launches between two events take about this long, in microseconds, and there are at most this many.
 _MICROSECONDS, _MOST = 400.0, 20
 #: Values that arrays on the GPU repeat.
 _DRAWN = 1 << 20
