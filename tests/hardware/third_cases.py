@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tests.hardware.launch_sets import by_series, launches
 from tests.hardware.timing_cases import Array, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import SERIES, numbers, u
 
@@ -18,33 +19,26 @@ DRAM = ("stream",)
 
 def series() -> dict[str, list[str]]:
     """Name of a series -> the names of its launches, by threads per block."""
-    found: dict[str, list[str]] = {}
-    for case in cases():
-        if case.series:
-            found.setdefault(case.series, []).append(case.name)
-    return found
+    return by_series(cases())
 
 
 def cases() -> list[TimingCase]:
     """All launches; their names are different."""
-    found: list[TimingCase] = []
-
-    def case(
-        category: str, kernel: str, grid: Any, block: Any, *arguments: Any, smem: int = 0, series: str = ""
-    ) -> None:
-        grid, block = (g if isinstance(g, tuple) else (g,) for g in (grid, block))
-        name = f"{kernel}, {'x'.join(map(str, grid))} of {'x'.join(map(str, block))}"
-        given = [a[1] for a in arguments if isinstance(a, tuple) and a[0] in ("i4", "u4")]
-        name += f", {given}" if given else ""
-        if any(one.name == name for one in found):
-            name += f", {[a.size for a in arguments if isinstance(a, Array)]}"
-        found.append(TimingCase(name, category, kernel, grid, block, arguments, smem, series))
-
-    for part in (_latency, _arithmetic, _shared, _reductions, _matrices, _indirect, _atomics, _control, _caches):
-        part(case)
-    for part in (_streams, _block_sizes):
-        part(case)
-    return found
+    return launches(
+        (
+            _latency,
+            _arithmetic,
+            _shared,
+            _reductions,
+            _matrices,
+            _indirect,
+            _atomics,
+            _control,
+            _caches,
+            _streams,
+            _block_sizes,
+        )
+    )
 
 
 def _latency(case: Any) -> None:
