@@ -18,6 +18,7 @@ from softlab.app import LAB_EXTENSIONS
 from softlab.cli.output import print_json, print_table
 from softlab.cli.registry import command, json_option, rest_option
 from softlab.errors import Error
+from softlab.shipped import shipped
 
 FIRST_NOTEBOOK = "0-first-kernel.ipynb"
 
@@ -37,10 +38,10 @@ def _lab_arguments(parser: argparse.ArgumentParser) -> None:
 def _lab(options: argparse.Namespace) -> int:
     from softlab.course import copies
 
-    shipped = notebook_folder()
-    notebook = _notebook_named(options.notebook, shipped)
+    lessons = shipped("notebooks")
+    notebook = _notebook_named(options.notebook, lessons)
     folder = options.folder or copies.learners_folder(Path.cwd())
-    changes = copies.update(folder, shipped)
+    changes = copies.update(folder, lessons)
     for change in changes:
         if change.kind != "new":
             print(change)
@@ -147,10 +148,7 @@ def _grade_arguments(parser: argparse.ArgumentParser) -> None:
 def _grade(options: argparse.Namespace) -> int:
     from softlab.course import grading
 
-    try:
-        shipped = notebook_folder()
-    except ValueError:
-        shipped = None
+    lessons = shipped("notebooks")
     handed_in = grading.handed_in(options.folder)
     ids = [name for notebook in handed_in for name in grading.wanted(notebook)]
     found = []
@@ -158,7 +156,7 @@ def _grade(options: argparse.Namespace) -> int:
         with _rows_stream(options) as stream:
             rows = stream and grading.CsvRows(stream, ids)
             for notebook in handed_in:
-                found.append(grading.graded(notebook, shipped=shipped, seconds=options.seconds))
+                found.append(grading.graded(notebook, shipped=lessons, seconds=options.seconds))
                 print(grading.printable(f"{found[-1].file}: {found[-1].sentence}"), file=sys.stderr)
                 if rows:
                     rows.write(found[-1])
@@ -183,18 +181,6 @@ def _rows_stream(options: argparse.Namespace) -> Iterator[TextIO | None]:
             yield stream
     else:
         yield None if options.json else sys.stdout
-
-
-def notebook_folder() -> Path:
-    """The tutorials' folder: in the current folder, or in the checkout that softlab runs from.
-
-    Raises:
-        ValueError: neither has them.
-    """
-    for folder in (Path.cwd() / "notebooks", Path(softlab.__file__).resolve().parents[1] / "notebooks"):
-        if folder.is_dir():
-            return folder
-    raise ValueError(f"no folder 'notebooks' in {Path.cwd()}: run it in a checkout of softlab")
 
 
 def lab_command(root: Path, notebook: str, rest: Sequence[str]) -> list[str]:

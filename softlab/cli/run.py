@@ -11,8 +11,10 @@ from softlab.cli.launches import asked_launch, launch_options
 from softlab.cli.output import print_json, print_table, print_text
 from softlab.cli.pages import write_file, write_page
 from softlab.cli.registry import command, json_option
+from softlab.errors import KernelFault
 
 if TYPE_CHECKING:
+    from softlab.traces.runs import Run
     from softlab.workbench.launches import FileLaunch
 
 #: The exit status of a run that found an error in the kernel.
@@ -23,6 +25,10 @@ _VALUES = 8
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     launch_options(parser)
+    parser.add_argument(
+        "--check", choices=("all", "none"), default="all",
+        help="all: collect every fault, race and misuse. none: only count, and stop at the first fault (default: all)",
+    )  # fmt: skip
     parser.add_argument("--device", default="H200", help="the GPU or architecture to compile for (default: H200)")
     parser.add_argument(
         "--report", metavar="OUT",
@@ -38,7 +44,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 @command("run", "Run a kernel of a .cu file in the emulator: its counters, its faults, its results.", _arguments)
 def _run(options: argparse.Namespace) -> int:
     from softlab.hardware.devices import resolve
-    from softlab.views.findings import findings_text
     from softlab.views.reports import array_argument
     from softlab.workbench.advice import advice
     from softlab.workbench.launches import recorded
@@ -47,7 +52,11 @@ def _run(options: argparse.Namespace) -> int:
         raise ValueError(f"--report {options.report}: a name that ends in .html or .json")
     launch = asked_launch(options, resolve(options.device).arch)
     before = [value.copy() if hasattr(value, "copy") else value for value in launch.args]
-    run = recorded(launch, check="collect")
+    try:
+        run = recorded(launch, check="collect" if options.check == "all" else False)
+    except KernelFault as fault:
+        print_text(str(fault))
+        return FOUND
     arrays = [
         array_argument(name, old, new)
         for name, old, new in zip(launch.names, before, launch.args, strict=True)
@@ -61,7 +70,7 @@ def _run(options: argparse.Namespace) -> int:
         return status
     for sentence in launch.said:
         print_text(sentence)
-    print_text(findings_text(run.findings, run.source, run.file) if run.findings else "The run found nothing wrong.")
+    print_text(_findings(run, options.check))
     rows = [(a.name, a.dtype, str(a.shape), f"{a.changed} of {a.size}", a.values) for a in arrays]
     print_table("Arrays after the run", ("name", "dtype", "shape", "changed", "values"), rows)
     print_table(f"Counters of {run.name}", ("counter", "value"), [(k, v) for k, v in run.counters.items() if v])
@@ -70,6 +79,14 @@ def _run(options: argparse.Namespace) -> int:
     for one in advice(run):
         print_text(f"To change: {one}")
     return status
+
+
+def _findings(run: Run, check: str) -> str:
+    if run.findings:
+        from softlab.views.findings import findings_text
+
+        return findings_text(run.findings, run.source, run.file)
+    return "The run found nothing wrong." if check == "all" else "The run did not look for races: --check none."
 
 
 def _write_report(options: argparse.Namespace, launch: FileLaunch, run: Any, before: Any, arrays: Any) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from softlab.errors import Error
+from softlab.shipped import shipped
 
 #: The name of a learner's folder, and of the hidden file in it.
 FOLDER = "softlab-course"
@@ -70,10 +71,10 @@ def update(folder: Path, lessons: Path) -> tuple[Change, ...]:
 
 def _updated(folder: Path, lessons: Path) -> Iterator[Change]:
     before = _manifest(folder / MANIFEST)
-    shipped = dict(_shipped(lessons))
-    _rename(folder, before, shipped)
+    now = dict(_shipped(lessons))
+    _rename(folder, before, now)
     record = {}
-    for name, text in shipped.items():
+    for name, text in now.items():
         path = folder / name
         record[name] = {"digest": _digest(text), "cells": _digests(text) if path.suffix == ".ipynb" else {}}
         if not path.exists():
@@ -83,7 +84,7 @@ def _updated(folder: Path, lessons: Path) -> Iterator[Change]:
             change = _change(path, name, text, before.get(name, {}))
             if change:
                 yield change
-    for name in before.keys() - shipped.keys():
+    for name in before.keys() - now.keys():
         path = folder / name
         if path.is_file() and _untouched(path, before[name]):
             path.unlink()
@@ -171,7 +172,6 @@ def working_copy(notebook: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shipped(lessons: Path) -> Iterator[tuple[str, str]]:
     """Name in the learner's folder -> text, of everything that softlab puts there."""
-    root = lessons.parent
     linked = set()
     for path in sorted(lessons.glob("*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -186,8 +186,9 @@ def _shipped(lessons: Path) -> Iterator[tuple[str, str]]:
             text = path.read_text(encoding="utf-8").replace("](../notebooks/", "](../")
             yield f"{KERNELS}/{path.relative_to(kernels).as_posix()}", text
     for name in sorted(link for link in linked if not link.startswith(f"{KERNELS}/")):
-        if (root / name).is_file():
-            yield _place(name), (root / name).read_text(encoding="utf-8")
+        source = shipped(name)
+        if source.is_file():
+            yield _place(name), source.read_text(encoding="utf-8")
 
 
 def _place(link: str) -> str:
@@ -195,10 +196,10 @@ def _place(link: str) -> str:
     return link if link.startswith(f"{KERNELS}/") else f"{SOURCES}/{link}"
 
 
-def _rename(folder: Path, before: dict[str, Any], shipped: Mapping[str, str]) -> None:
+def _rename(folder: Path, before: dict[str, Any], now: Mapping[str, str]) -> None:
     """A lesson that has another name now: the learner's file gets it, too. A lesson is known by its number."""
-    new = {name.partition("-")[0]: name for name in shipped if name.endswith(".ipynb")}
-    for name in [name for name in before if name.endswith(".ipynb") and name not in shipped]:
+    new = {name.partition("-")[0]: name for name in now if name.endswith(".ipynb")}
+    for name in [name for name in before if name.endswith(".ipynb") and name not in now]:
         other = new.get(name.partition("-")[0])
         if other and (folder / name).is_file() and not (folder / other).exists():
             (folder / name).rename(folder / other)

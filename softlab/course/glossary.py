@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
-from softlab.errors import Error
+from softlab.shipped import shipped
 
 FILE = "GLOSSARY.md"
 #: "- **term, term**: definition (lesson 02, 05)", once its lines are joined.
@@ -24,23 +22,10 @@ class Word:
     lessons: tuple[str, ...] = ()
 
 
-def glossary_file() -> Path:
-    """GLOSSARY.md: inside the installed package, or beside it in a checkout.
-
-    Raises:
-        Error: neither has it.
-    """
-    package = Path(str(files("softlab"))).resolve()
-    for folder in (package, package.parent):
-        if (folder / FILE).is_file():
-            return folder / FILE
-    raise Error(f"the glossary is missing: no {FILE} in or beside {package}. Reinstall softlab.")
-
-
 @cache
 def words() -> tuple[Word, ...]:
     """Every entry of the glossary, in its order."""
-    return parsed(glossary_file().read_text(encoding="utf-8"))
+    return parsed(shipped(FILE).read_text(encoding="utf-8"))
 
 
 def parsed(text: str) -> tuple[Word, ...]:

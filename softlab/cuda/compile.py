@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +22,7 @@ from softlab.cuda.precompiled import stored_headers, were_no_use
 from softlab.cuda.shims import shim_headers
 from softlab.cuda.toolkit import include_options, toolkit_identity
 from softlab.errors import CompileError
+from softlab.shipped import shipped
 
 #: Raise when the meaning of a cached entry changes.
 _CACHE_FORMAT = 4
@@ -71,12 +71,8 @@ class Program:
 
 
 def kernel_folder() -> Path:
-    """The folder of the CUDA sources: inside the installed package, or beside it in a checkout."""
-    package = Path(str(files("softlab"))).resolve()
-    for folder in (package / "kernels", package.parent / "kernels"):
-        if folder.is_dir():
-            return folder
-    raise CompileError(f"the CUDA sources are missing: no folder 'kernels' in or beside {package}. Reinstall softlab.")
+    """The folder of the CUDA sources, of a checkout or of the installed softlab."""
+    return shipped("kernels")
 
 
 @lru_cache(maxsize=1)

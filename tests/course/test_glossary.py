@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import nbformat
@@ -14,12 +13,6 @@ from softlab.course.catalogue import lessons
 from tests.tools import notebooks, word_links
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_the_checkouts_glossary_is_read_and_the_wheel_has_it():
-    assert glossary.glossary_file() == ROOT / "GLOSSARY.md"
-    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert wheel["force-include"]["GLOSSARY.md"] == "softlab/GLOSSARY.md"
 
 
 def test_every_item_of_the_file_is_an_entry():

@@ -55,6 +55,21 @@ def test_the_record_has_the_same(page: Path, capsys: pytest.CaptureFixture[str])
     assert "ends in .html or .json" in capsys.readouterr().err
 
 
+def test_without_checks_a_race_goes_unseen_and_the_command_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "wrong.cu"
+    file.write_text("__global__ void race(float* x) { x[0] += 1; }\n__global__ void far(float* x) { x[32] = 1; }\n")
+    options = ["--grid", "1", "--block", "32", "--args", "x=arange(32)"]
+    for kernel, check, status, sentence in (
+        ("race", "all", 1, "error: race"),
+        ("race", "none", 0, "The run did not look for races: --check none."),
+        ("far", "none", 1, "line 2 of wrong.cu"),
+    ):
+        assert cli.main(["run", str(file), "--kernel", kernel, *options, "--check", check]) == status
+        assert sentence in capsys.readouterr().out, (kernel, check)
+
+
 @pytest.mark.browser
 def test_a_click_on_a_line_shows_its_accesses(page: Path, chromium: Path) -> None:
     """In Chromium, from the file: no request, no error, two pictures for the line of the bank conflict."""
