@@ -9,13 +9,17 @@ Right. (1 of 3 in this notebook, 1 of 58 in the course)
 """
 
 from softlab.course.catalogue import Lesson, exercise, lesson, lessons, prediction
+from softlab.course.clinic import Bug, bug, bugs
 from softlab.course.learners import Progress, progress_file, reset
 from softlab.course.overview import Overview, progress
 
 __all__ = [
+    "Bug",
     "Lesson",
     "Overview",
     "Progress",
+    "bug",
+    "bugs",
     "exercise",
     "lesson",
     "lessons",

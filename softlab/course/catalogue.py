@@ -20,7 +20,8 @@ class Lesson:
     """One notebook of the course.
 
     number: "03"; notebook: its file name; minutes: how long a learner takes; objectives: what a learner can do
-    afterwards, phrases that follow "you can"; exercises, predictions: in the order of the notebook.
+    afterwards, phrases that follow "you can"; exercises, predictions: in the order of the notebook; further: exercises
+    that the notebook names but has no cell for, which count neither in the progress nor as missing in a submission.
     """
 
     number: str
@@ -30,9 +31,10 @@ class Lesson:
     objectives: tuple[str, ...]
     exercises: tuple[Exercise, ...] = ()
     predictions: tuple[Question, ...] = ()
+    further: tuple[Exercise, ...] = ()
 
     def __post_init__(self) -> None:
-        ids = [exercise.id for exercise in self.exercises] + [question.id for question in self.predictions]
+        ids = [one.id for one in (*self.exercises, *self.further, *self.predictions)]
         wrong = [name for name in ids if not re.fullmatch(rf"{self.number}(-[a-z0-9]+)+", name)]
         if wrong or len(set(ids)) < len(ids):
             raise ValueError(
@@ -78,10 +80,10 @@ def exercise(id: str) -> Exercise:
     number = id.partition("-")[0]
     ids: list[str] = []
     for found in lessons():
-        for candidate in found.exercises:
+        for candidate in (*found.exercises, *found.further):
             if candidate.id == id:
                 return candidate
-        ids += found.ids if found.number == number else ()
+            ids += [candidate.id] if found.number == number else []
     known = ", ".join(ids) or f"there are exercises in {', '.join(f.number for f in lessons() if f.exercises)}"
     raise ValueError(f"no exercise {id!r}: {known}")
 

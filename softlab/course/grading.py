@@ -9,12 +9,12 @@ from __future__ import annotations
 import csv
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from softlab.course.catalogue import lessons
+from softlab.course.catalogue import Lesson, lessons
 from softlab.course.learners import Progress, Record
 from softlab.course.submissions import HandedIn, notebooks, read
 
@@ -66,9 +66,15 @@ def asked(source: str) -> tuple[str, ...]:
 
 
 def wanted(notebook: HandedIn) -> tuple[str, ...]:
-    """The ids of the exercises of the lessons that a notebook has any exercise of."""
+    """The ids of the exercises of the lessons that a notebook has any exercise of, and of further ones that it has."""
     ids = {name for source in notebook.cells for name in asked(source)}
-    return tuple(name for lesson in lessons() if ids & set(lesson.ids) for name in lesson.ids)
+    return tuple(name for lesson in lessons() for name in _wanted_of(lesson, ids))
+
+
+def _wanted_of(lesson: Lesson, ids: Collection[str]) -> Iterator[str]:
+    further = [one.id for one in lesson.further if one.id in ids]
+    if further or not set(lesson.ids).isdisjoint(ids):
+        yield from (*lesson.ids, *further)
 
 
 def graded(notebook: HandedIn, *, shipped: Path | None = None, seconds: int = 120) -> Submission:

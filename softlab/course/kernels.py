@@ -8,13 +8,15 @@ requirement that is not met.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from softlab.course.exercises import DOES_NOT_COMPILE, Exercise, first_difference
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.verdicts import Verdict
+from softlab.emulator.lanes import WARP
 from softlab.errors import CompileError, Error, KernelFault, UnsupportedInstruction
 from softlab.kernel import Kernel
 from softlab.traces import Run
@@ -34,6 +36,25 @@ class Attempt:
     run: Run
 
 
+@dataclass(frozen=True)
+class KernelSlip:
+    """A hint to a typical wrong kernel.
+
+    says: the hint; when: the kind of fault that the kernel has, "result" for a wrong result, "counter" for a
+    requirement that it does not meet, "" for any; seen: a regular expression that the kernel's code has (without
+    comments; "." is any character), "" for any.
+    """
+
+    says: str
+    when: str = ""
+    seen: str = ""
+
+    def fits(self, when: str, source: str) -> bool:
+        """Whether the hint is for this kernel."""
+        code = re.sub(r"//[^\n]*|/\*.*?\*/", "", source, flags=re.DOTALL)
+        return self.when in ("", when) and bool(re.search(self.seen, code, re.DOTALL))
+
+
 #: A function that says what an attempt lacks, "" for nothing. See ``softlab.course.requirements``.
 Requirement = Callable[[Attempt], str]
 
@@ -44,7 +65,9 @@ class WriteKernel(Exercise):
 
     kernel: its name; parameters: as the learner must declare them, "const float* x, float* y, int n"; launches: makes
     the launches that it is tested with; requirements: limits that hold for all of them; arch: the architecture to
-    compile for; fault_hints: fault kind -> a hint to add to the report of such a fault.
+    compile for; fault_hints: fault kind -> a hint to add to the report of such a fault; slips: hints that come before
+    these and before ``hint``, of which the first that fits is taken; start: the kernel as a learner finds it, "" where
+    the notebook alone has it; any_order: whether the first launch runs with its last warp first, too.
     """
 
     kernel: str
@@ -53,6 +76,9 @@ class WriteKernel(Exercise):
     requirements: tuple[Requirement, ...] = ()
     arch: str = "sm_90"
     fault_hints: Mapping[str, str] = field(default_factory=dict)
+    slips: tuple[KernelSlip, ...] = ()
+    start: str = ""
+    any_order: bool = False
 
     def judge(self, answer: Any) -> Verdict:
         """CUDA C++ with the kernel in it, as text; None or blank text: not answered."""
@@ -68,24 +94,41 @@ class WriteKernel(Exercise):
         except CompileError as error:
             return self._judged(_compile_problem(error), launches[0])
         attempts = []
-        for launch in launches:
+        for launch, order in self._runs(launches):
             args = launch.fresh()
+            about = f"{launch.about}, and the last warp first" if order else launch.about
             try:
-                run = kernel.run(launch.grid, launch.block, tuple(args.values()), launch.smem, budget=BUDGET)
+                run = kernel.run(
+                    launch.grid, launch.block, tuple(args.values()), launch.smem, budget=BUDGET, warp_order=order
+                )
             except (TypeError, ValueError) as error:
                 return self._judged(f"{error}. The parameters are ({self.parameters}).", launch)
             except Error as error:
-                return self._judged(self._fault_problem(error, launch), launch)
+                return self._judged(self._fault_problem(error, launch, answer), launch)
             for name, expected in launch.expected.items():
                 if difference := first_difference(name, args[name], expected, launch.relative):
-                    return self._judged(f"with {launch.about}, {difference}. {self.hint}", launch, run)
+                    hint = self._slip("result", answer) or self.hint
+                    return self._judged(f"with {about}, {difference}. {hint}", launch, run)
             attempts.append(Attempt(kernel, launch, run))
         # Results come first: the counters of a wrong kernel mean nothing.
         for attempt in attempts:
             for requirement in self.requirements:
                 if lack := requirement(attempt):
-                    return self._judged(f"with {attempt.launch.about}, {lack}", attempt.launch, attempt.run)
+                    problem = f"with {attempt.launch.about}, {lack} {self._slip('counter', answer)}".rstrip()
+                    return self._judged(problem, attempt.launch, attempt.run)
         return self._judged("", attempts[0].launch, attempts[0].run)
+
+    def _runs(self, launches: Sequence[LaunchCase]) -> Iterator[tuple[LaunchCase, tuple[int, ...] | None]]:
+        """The launches, and the order of the warps: None for all at once."""
+        yield from ((launch, None) for launch in launches)
+        if self.any_order:
+            block = launches[0].block
+            threads = block if isinstance(block, int) else prod(block)
+            yield launches[0], tuple(reversed(range(-(-threads // WARP))))
+
+    def _slip(self, when: str, answer: str) -> str:
+        """The hint to a typical wrong kernel; "" for none."""
+        return next((slip.says for slip in self.slips if slip.fits(when, answer)), "")
 
     @property
     def declaration(self) -> str:
@@ -96,13 +139,13 @@ class WriteKernel(Exercise):
         verdict = self.verdict(problem)
         return Verdict(self.id, verdict.state, verdict.message, run, launch)
 
-    def _fault_problem(self, error: Error, launch: LaunchCase) -> str:
+    def _fault_problem(self, error: Error, launch: LaunchCase, answer: str) -> str:
         sentence = str(error).partition("\n  at ")[0].rstrip(".")
         if isinstance(error, KernelFault):
             if error.argument is not None:
                 sentence = sentence.replace(f"argument {error.argument}", list(launch.args)[error.argument])
             where = f" on line {error.line}" if error.line else ""
-            hint = self.fault_hints.get(error.kind, "")
+            hint = self._slip(error.kind, answer) or self.fault_hints.get(error.kind, "")
             sentence = sentence.removeprefix(f"{error.kind}: ")
             return f"{error.kind}{where}, with {launch.about}: {sentence}. {hint}".strip()
         if isinstance(error, UnsupportedInstruction):

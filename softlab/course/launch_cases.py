@@ -27,5 +27,6 @@ class LaunchCase:
     about: str = ""
 
     def fresh(self) -> dict[str, Any]:
-        """The arguments, arrays copied: a run changes them."""
-        return {name: a.copy() if isinstance(a, np.ndarray) else a for name, a in self.args.items()}
+        """The arguments, arrays copied: a run changes them. An array that is two arguments is one copy."""
+        copies = {id(a): a.copy() for a in self.args.values() if isinstance(a, np.ndarray)}
+        return {name: copies.get(id(a), a) for name, a in self.args.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from softlab.magics.execution import command_of, execute
 from softlab.traces import Run
 from softlab.views.estimates import ESTIMATE
 
+if TYPE_CHECKING:
+    from softlab.course.kernels import WriteKernel
+
 __all__ = ["ESTIMATE", "UsageError", "load_ipython_extension", "only_kernel", "read_command"]
 
 
@@ -25,16 +28,21 @@ def load_ipython_extension(ipython: Any) -> None:
     def cuda(line: str, cell: str | None = None) -> None:
         _cuda(ipython, line, cell or "")
 
-    def exercise(line: str, cell: str) -> None:
+    def exercise(line: str, cell: str | None = None) -> None:
         """%%exercise ID: grade the CUDA kernel in the cell as the answer to that exercise, and show what it did.
 
         The kernel is tried on the emulator at several sizes. The run that decided is the variable ``run``.
+        ``%exercise ID`` puts a cell with the kernel to start from below.
         """
-        _exercise(ipython, line, cell)
+        asked = _asked(line)
+        if cell is None:
+            ipython.set_next_input(f"%%exercise {asked.id}\n{asked.start or _empty(asked)}")
+        else:
+            _exercise(ipython, asked, cell)
 
     cuda.__doc__ = argument_parser().format_help()
     ipython.register_magic_function(cuda, "line_cell", "cuda")
-    ipython.register_magic_function(exercise, "cell", "exercise")
+    ipython.register_magic_function(exercise, "line_cell", "exercise")
 
 
 def _cuda(ipython: Any, line: str, cell: str) -> None:
@@ -79,9 +87,13 @@ def _stepper(command: CudaCommand, kernel: Kernel, before: Sequence[Any]) -> Any
         return EstimateCard((f"No stepper: {str(error).partition(chr(10))[0].rstrip('.')}.",))
 
 
-def _exercise(ipython: Any, line: str, cell: str) -> None:
+def _empty(asked: WriteKernel) -> str:
+    return f"{asked.declaration} {{\n}}"
+
+
+def _asked(line: str) -> WriteKernel:
+    """The exercise that a line names."""
     from IPython.core.error import UsageError as ShellUsageError
-    from IPython.display import display
 
     from softlab.course import exercise as named
     from softlab.course.kernels import WriteKernel
@@ -92,6 +104,12 @@ def _exercise(ipython: Any, line: str, cell: str) -> None:
         raise ShellUsageError(f"%%exercise: {error}") from None
     if not isinstance(asked, WriteKernel):
         raise ShellUsageError(f"%%exercise: {asked.id} asks for no kernel. Call grade(...) of the exercise")
+    return asked
+
+
+def _exercise(ipython: Any, asked: WriteKernel, cell: str) -> None:
+    from IPython.display import display
+
     verdict = asked.grade(cell)
     ipython.user_ns["run"] = verdict.run
     display(verdict)

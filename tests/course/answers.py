@@ -25,10 +25,14 @@ class Answers:
 
 
 def kernel(exercise: str, *edits: tuple[str, str]) -> str:
-    """The reference solution of a kernel exercise, with some texts, each there just once, replaced by others."""
-    source = (SOLUTIONS / f"{exercise}.cu").read_text()
+    """The reference solution of a kernel exercise, changed."""
+    return changed((SOLUTIONS / f"{exercise}.cu").read_text(), *edits)
+
+
+def changed(source: str, *edits: tuple[str, str]) -> str:
+    """A text with some parts, each there just once, replaced by others."""
     for old, new in edits:
-        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times in the solution of {exercise}"
+        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times in\n{source}"
         source = source.replace(old, new)
     return source
 

@@ -7,7 +7,7 @@ import pytest
 from softlab import course
 from tests.course.answers import all_answers
 
-IDS = [exercise.id for lesson in course.lessons() for exercise in lesson.exercises]
+IDS = [exercise.id for lesson in course.lessons() for exercise in (*lesson.exercises, *lesson.further)]
 
 
 def test_every_exercise_has_answers_and_every_answer_an_exercise():

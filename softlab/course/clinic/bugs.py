@@ -1,0 +1,131 @@
+"""The bugs: kernels from ``bugs.cu``, texts and hints from ``bugs.toml``, launches from ``launches.py``."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from softlab.course.clinic.checks import checked
+from softlab.course.clinic.launches import LAUNCHES
+from softlab.course.kernels import FILE, Attempt, KernelSlip, LaunchCase, Requirement, WriteKernel
+from softlab.course.requirements import at_most, no_bank_conflicts
+from softlab.findings import Finding, headline, sentence
+from softlab.instruments.banks import WARP
+from softlab.instruments.coalescing import SECTOR_BYTES
+from softlab.kernel import Kernel
+
+LESSON = "18"
+_FOLDER = Path(__file__).parent
+_SECTION = re.compile(r"^// == (\S+)\n(.*?)(?=^// == |\Z)", re.MULTILINE | re.DOTALL)
+_MARK = "  // BUG"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One bug of the clinic.
+
+    name: "one-slot"; title, family, symptom: what a learner reads; lines: the source lines that a check has to name, in
+    order; exercise: the exercise to fix it, whose ``start`` is the kernel.
+    """
+
+    name: str
+    title: str
+    family: str
+    symptom: str
+    lines: tuple[int, ...]
+    exercise: WriteKernel
+
+    @property
+    def source(self) -> str:
+        """The kernel, with its bug."""
+        return self.exercise.start
+
+    def report(self) -> tuple[Finding, ...]:
+        """What the checks say of the first launch of the kernel with its bug."""
+        kernel = Kernel(self.source, self.exercise.kernel, arch=self.exercise.arch, file=FILE)
+        return checked(kernel, next(iter(self.exercise.launches())))
+
+    def __str__(self) -> str:
+        numbered = "\n".join(f"{number:3} {line}" for number, line in enumerate(self.source.splitlines(), 1))
+        said = "\n".join(f"{headline(one)}\n    {sentence(one).splitlines()[0]}" for one in self.report())
+        return f"{self.title} ({self.exercise.id})\n{self.symptom}\n\n{numbered}\n\n{said}"
+
+
+@cache
+def bugs() -> tuple[Bug, ...]:
+    """All bugs of the clinic, in the order of ``bugs.cu``."""
+    texts = tomllib.loads((_FOLDER / "bugs.toml").read_text("utf-8"))
+    sections = _SECTION.findall((_FOLDER / "bugs.cu").read_text("utf-8"))
+    return tuple(_bug(name, source.rstrip(), texts["bug"][name], texts["group"]) for name, source in sections)
+
+
+def bug(name: str) -> Bug:
+    """The bug of that name, "one-slot", or of the id of its exercise, "18-one-slot".
+
+    Raises:
+        ValueError: there is none; the message lists those that there are.
+    """
+    known = {found.name: found for found in bugs()}
+    short = name.removeprefix(f"{LESSON}-")
+    if short not in known:
+        raise ValueError(f"no bug {name!r}: there are {', '.join(known)}")
+    return known[short]
+
+
+def _bug(name: str, marked: str, texts: Mapping[str, Any], groups: Mapping[str, Any]) -> Bug:
+    hints = [*texts.get("hints", ()), *(hint for group in texts.get("groups", ()) for hint in groups[group]["hints"])]
+    exercise = WriteKernel(
+        id=f"{LESSON}-{name}",
+        kernel=texts["kernel"],
+        parameters=texts["parameters"],
+        launches=LAUNCHES[name],
+        requirements=_REQUIREMENTS.get(name, ()),
+        hint=texts["hint"],
+        because=texts["because"],
+        slips=tuple(KernelSlip(**hint) for hint in hints),
+        start=marked.replace(_MARK, ""),
+        any_order=True,
+    )
+    lines = tuple(number for number, line in enumerate(marked.splitlines(), 1) if line.endswith(_MARK))
+    return Bug(name, texts["title"], texts["family"], texts["symptom"], lines, exercise)
+
+
+def _least_sectors(launch: LaunchCase) -> int:
+    return -(-int(launch.args["x"].nbytes) // SECTOR_BYTES)
+
+
+def _warps(launch: LaunchCase) -> int:
+    assert isinstance(launch.grid, int)
+    assert isinstance(launch.block, int)
+    return launch.grid * -(-launch.block // WARP)
+
+
+def _volatile_is_no_fence(attempt: Attempt) -> str:
+    """``volatile`` accesses race with nobody, but no fence orders them; the emulator runs them in order."""
+    if "volatile" not in attempt.run.source or re.search(r"fence|release|acq_rel", attempt.run.source):
+        return ""
+    return (
+        "no fence orders the stores. volatile makes each of them happen, but another block may see them in any order."
+    )
+
+
+_NEIGHBOURS = "Which number does the neighbour of a lane access? It should be the next one in memory."
+_QUEUE = "Threads that meet at one word take turns."
+_REQUIREMENTS: dict[str, tuple[Requirement, ...]] = {
+    "last-block": (_volatile_is_no_fence,),
+    "flag-too-early": (_volatile_is_no_fence,),
+    "down-the-columns": (no_bank_conflicts(),),
+    "a-piece-for-each-thread": (
+        at_most("global_load_sectors", _least_sectors, _NEIGHBOURS),
+        at_most("global_store_sectors", _least_sectors, _NEIGHBOURS),
+    ),
+    "everybody-adds": (
+        at_most("global_reduction_sectors", _warps, _QUEUE),
+        at_most("global_atomic_sectors", _warps, _QUEUE),
+    ),
+}
