@@ -34,7 +34,7 @@ class Lesson:
     further: tuple[Exercise, ...] = ()
 
     def __post_init__(self) -> None:
-        ids = [one.id for one in (*self.exercises, *self.further, *self.predictions)]
+        ids = [*(one.id for one in (*self.exercises, *self.further)), *(one.id for one in self.predictions)]
         wrong = [name for name in ids if not re.fullmatch(rf"{self.number}(-[a-z0-9]+)+", name)]
         if wrong or len(set(ids)) < len(ids):
             raise ValueError(

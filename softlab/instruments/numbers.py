@@ -18,7 +18,7 @@ from softlab.instruments.step_record import StepRecord
 #: Kinds of findings.
 OVERFLOW, NOT_A_NUMBER, ABSORBED = "overflow", "not-a-number", "absorbed-addend"
 _ARITHMETIC = frozenset(("add", "sub", "mul", "fma", "div", "ex2", "rcp", "sqrt", "rsqrt", "lg2"))
-_TYPES = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
+_TYPES: dict[str, np.dtype] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 _WORDS = {
     OVERFLOW: "finite numbers give infinity: the result is too large for its type",
     NOT_A_NUMBER: "numbers give NaN, such as infinity less infinity, or infinity by infinity",

@@ -6,7 +6,7 @@ from softlab.course.launch_cases import LaunchCase
 from softlab.findings import Finding
 from softlab.instruments.numbers import number_findings
 from softlab.kernel import Kernel
-from softlab.workbench import advice
+from softlab.workbench.advice import advice
 
 #: Instructions that the blocks of one launch may issue.
 _BUDGET = 200_000
