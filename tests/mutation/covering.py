@@ -1,17 +1,22 @@
-"""Which tests run which line, and how much CPU time each takes. ``cover`` records it, ``Selection`` reads it."""
+"""Which tests run which line, and how much CPU time each takes. ``cover`` records it, ``Selection`` reads it.
+
+A record outlives changes: ``Selection`` finds the recorded lines again by their text, and leaves out the tests that
+there are no more.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import PurePath
 
-from tests.mutation.mutants import AREAS, RECORD, ROOT, Mutant
+from tests.mutation.mutants import AREAS, RECORD, ROOT, Mutant, modules
 
 #: Of the tests for a mutant: that many at most, and no more than these CPU seconds of them.
 TESTS, SECONDS = 200, 40.0
@@ -40,24 +45,48 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "faults": ("tests/faults",),
 }
 
+#: What `.ci/run` runs of these tests: `further` cases would take several times as long to record.
+MARKS = "not browser and not gpu and not further"
+
 
 def cover(groups: Sequence[str]) -> int:
     """Run the tests of these groups and keep which lines each of them runs; pytest's worst exit status."""
     RECORD.mkdir(exist_ok=True)
+    settings = RECORD / "coverage.ini"
+    settings.write_text("[run]\nrelative_files = true\n")
     traced = sorted({f"--cov={PurePath(pattern).parts[0]}/{PurePath(pattern).parts[1]}"
                      for patterns in AREAS.values() for pattern in patterns})  # fmt: skip
     worst = 0
     for group in groups:
         times = RECORD / f"{group}.json"
         times.unlink(missing_ok=True)
+        sources = {path: (ROOT / path).read_text().splitlines() for area in AREAS for path in modules(area)}
+        (RECORD / f"{group}.sources.json").write_text(json.dumps(sources))
         command = [
-            sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not browser and not gpu",
+            sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", MARKS,
             "-p", "tests.mutation.cpu_times", f"--cpu-times={times}",
-            *traced, "--cov-context=test", "--cov-report=", *GROUPS[group],
+            *traced, f"--cov-config={settings}", "--cov-context=test", "--cov-report=", *GROUPS[group],
         ]  # fmt: skip
         environment = {**os.environ, "COVERAGE_FILE": str(RECORD / f"{group}.coverage"), "PYTHONPATH": str(ROOT)}
         worst = max(worst, subprocess.run(command, cwd=ROOT, env=environment).returncode)
     return worst
+
+
+def collected(groups: Sequence[str]) -> set[str]:
+    """The ids of the tests of these groups as they are now."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-m", MARKS]
+    command += [argument for group in groups for argument in GROUPS[group]]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if answer.returncode:
+        raise SystemExit(f"pytest cannot collect the tests:\n{answer.stdout[-2000:]}")
+    return {line for line in answer.stdout.splitlines() if "::" in line}
+
+
+def lines_then(before: Sequence[str], now: Sequence[str]) -> dict[int, int]:
+    """The number of a line now -> its number before, for the lines that are the same; the first line is 1."""
+    blocks = difflib.SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
+    return {block.b + step + 1: block.a + step + 1 for block in blocks for step in range(block.size)}
 
 
 class Selection:
@@ -67,27 +96,34 @@ class Selection:
         self.groups = [group for group in GROUPS if (RECORD / f"{group}.json").exists()]
         if not self.groups:
             raise SystemExit("No record of what the tests run. First: python -m tests.mutation cover")
-
-    @cached_property
-    def times(self) -> dict[str, float]:
-        """CPU seconds of each test."""
-        return {
+        recorded = {
             test: seconds
             for group in self.groups
             for test, seconds in json.loads((RECORD / f"{group}.json").read_text()).items()
         }
+        there = collected(self.groups)
+        #: CPU seconds of each test.
+        self.times: dict[str, float] = {test: seconds for test, seconds in recorded.items() if test in there}
+        gone, new = len(recorded) - len(self.times), len(there - set(recorded))
+        if gone or new:
+            print(f"{gone} recorded tests are no more and are left out, {new} tests are newer than the record and do "
+                  "not run. To record again: python -m tests.mutation cover", flush=True)  # fmt: skip
 
     @cache  # noqa: B019 - there is one Selection per command
     def _tests_by_line(self, path: str) -> dict[int, set[str]]:
         from coverage import CoverageData
 
+        now = (ROOT / path).read_text().splitlines()
         found: dict[int, set[str]] = {}
         for group in self.groups:
             data = CoverageData(str(RECORD / f"{group}.coverage"))
             data.read()
-            for line, contexts in data.contexts_by_lineno(str(ROOT / path)).items():
+            contexts = data.contexts_by_lineno(path)
+            before = json.loads((RECORD / f"{group}.sources.json").read_text()).get(path, [])
+            for line, then in lines_then(before, now).items():
                 # A context is such as tests/test_a.py::test_b|run; a line that runs at import has an empty one.
-                found.setdefault(line, set()).update(context.rpartition("|")[0] for context in contexts)
+                tests = {context.rpartition("|")[0] for context in contexts.get(then, ())}
+                found.setdefault(line, set()).update(tests & self.times.keys())
         return found
 
     def tests(self, mutant: Mutant) -> list[str]:

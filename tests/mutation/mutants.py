@@ -56,13 +56,19 @@ def behaviour(code: str) -> str:
     return ast.dump(tree)
 
 
+def modules(area: str) -> list[str]:
+    """The modules of an area, relative to the checkout."""
+    return sorted({path.relative_to(ROOT).as_posix() for pattern in AREAS[area] for path in ROOT.glob(pattern)})
+
+
 def mutants(area: str) -> list[Mutant]:
     """All mutants of an area. To find them takes a minute, so those of a module are kept until it changes."""
     kept = RECORD / f"{area}.mutants.json"
     before = json.loads(kept.read_text()) if kept.exists() else {}
     found = {}
-    for path in sorted({path for pattern in AREAS[area] for path in ROOT.glob(pattern)}):
-        name, digest = path.relative_to(ROOT).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()
+    for name in modules(area):
+        path = ROOT / name
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
         known = before.get(name)
         if known is None or known["digest"] != digest:
             known = {"digest": digest, "mutants": [
@@ -110,13 +116,17 @@ def difference(before: str, after: str) -> tuple[str, str]:
     return "", ""
 
 
-def sample(areas: Sequence[str], count: int, seed: int, only: str) -> list[tuple[Mutant, str]]:
-    """(mutant, its module's code) of that many mutants, drawn evenly from the areas."""
+def sample(areas: Sequence[str], count: int, seed: int, only: Sequence[str]) -> list[tuple[Mutant, str]]:
+    """(mutant, its module's code) of that many mutants, drawn evenly from the areas.
+
+    Arguments:
+        only: parts of ``path:line``; a mutant that contains none of them is not drawn.
+    """
     draw = random.Random(seed)
     known = {(entry["path"], entry["before"], entry["after"]) for entry in json.loads(EQUIVALENT.read_text())}
     drawn: list[tuple[Mutant, str]] = []
     for number, area in enumerate(areas):
-        found = [mutant for mutant in mutants(area) if only in mutant.path]
+        found = [m for m in mutants(area) if any(part in f"{m.path}:{m.start[0]}" for part in only)]
         draw.shuffle(found)
         left = count // len(areas) + (number < count % len(areas))
         for mutant in found:

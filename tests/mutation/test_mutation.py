@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.covering import GROUPS, Selection
+from tests.mutation import covering
+from tests.mutation.covering import GROUPS, Selection, lines_then
 from tests.mutation.mutants import EQUIVALENT, ROOT, Mutant, behaviour, difference
 from tests.mutation.trees import Tree, checkout
 
@@ -48,6 +49,27 @@ def test_a_test_that_bites_kills(tree: Tree) -> None:
     assert tree.failure([sleeps], 1) == "too long", "a mutant that hangs is killed"
     (tree.folder / "module.py").write_text(MODULE)
     assert tree.failure([bites], 60) is None, "the process goes on after a mutant that hangs"
+
+
+def test_a_test_that_is_no_more_kills_nothing(tree: Tree) -> None:
+    bites, gone = "test_module.py::test_bites", "test_module.py::test_gone"
+    assert tree.failure([gone, bites], 60) is None
+    (tree.folder / "module.py").write_text(MODULE.replace("2", "5"))
+    assert tree.failure([gone, bites], 60) == bites
+    for nowhere in (gone, "test_nothing.py::test_gone"):
+        with pytest.raises(RuntimeError, match="test_gone"):
+            tree.failure([nowhere], 60)
+
+
+def test_a_record_outlives_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys) -> None:
+    assert lines_then(["a", "b", "c"], ["new", "a", "c"]) == {2: 1, 3: 3}
+    (tmp_path / "dispatch.json").write_text(json.dumps({"t.py::kept": 1.0, "t.py::gone": 2.0}))
+    monkeypatch.setattr(covering, "RECORD", tmp_path)
+    monkeypatch.setattr(covering, "collected", lambda groups: {"t.py::kept", "t.py::new"})
+    assert Selection().times == {"t.py::kept": 1.0}
+    said = capsys.readouterr().out
+    assert "1 recorded tests are no more" in said
+    assert "1 tests are newer" in said
 
 
 def test_a_changed_annotation_is_no_mutant() -> None:

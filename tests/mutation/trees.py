@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutation.warm import RAISED
+from tests.mutation.warm import NOT_FOUND, RAISED
 
 
 def checkout(root: Path, folder: Path) -> Path:
@@ -39,7 +39,8 @@ class Tree:
     def failure(self, tests: Sequence[str], seconds: float) -> str | None:
         """The first of these tests that fails in this copy; None if all pass.
 
-        Beyond this CPU time, and where the tests cannot be imported, the answer says so in words.
+        Beyond this CPU time, and where the tests cannot be imported, the answer says so in words. A test that is not
+        there is passed over; where none is there, RuntimeError.
         """
         request = {"tests": list(tests), "seconds": max(1, round(seconds))}
         print(json.dumps(request), file=self._process.stdin, flush=True)
@@ -49,6 +50,8 @@ class Tree:
         status, failed = json.loads(answer)
         if status == RAISED:
             raise RuntimeError(f"pytest cannot run {tests[0]} and the others here")
+        if status == NOT_FOUND:
+            raise RuntimeError(f"pytest finds neither {tests[0]} nor the others")
         if not status:
             return None
         return failed or ("too long" if status < 0 else f"status {status}")

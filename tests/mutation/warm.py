@@ -21,15 +21,29 @@ PACKAGES = ("numpy", "ml_dtypes", "llvmlite.binding", "llvmlite.ir", "hypothesis
             "tree_sitter_cuda", "tqdm", "rich.console", "filelock", "platformdirs", "nbformat", "joblib")  # fmt: skip
 
 
-#: The exit status where pytest itself raised, which shows nothing about a mutant.
-RAISED = 70
+#: Exit statuses that show nothing about a mutant: pytest itself raised, or it found none of the tests.
+RAISED, NOT_FOUND = 70, 71
+#: Of pytest: wrong arguments, such as a file that does not exist; no test was there.
+_USAGE, _NONE = 4, 5
 
 
-class _Failed:
-    """A plugin of pytest: writes the id of a test that fails."""
+class _Asked:
+    """A plugin of pytest: keeps of the collected tests those that are asked for, and writes the id of one that fails.
 
-    def __init__(self, pipe: int) -> None:
-        self._pipe = pipe
+    A test that is asked for and is not there says nothing, so the others run.
+    """
+
+    def __init__(self, tests: list[str], pipe: int) -> None:
+        self._tests, self._pipe = tests, pipe
+        #: Whether pytest got as far as looking for tests.
+        self.started = False
+
+    def pytest_collection(self) -> None:
+        self.started = True
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        there = {item.nodeid: item for item in items}
+        items[:] = [there[test] for test in self._tests if test in there]
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
@@ -37,7 +51,10 @@ class _Failed:
 
 
 def _child(tests: list[str], seconds: int, pipe: int) -> int:
-    """Run the tests in this process, which has at most that much CPU time."""
+    """Run the tests in this process, which has at most that much CPU time; the exit status.
+
+    Where the mutant breaks what pytest imports first, pytest says "usage" before it looks for tests: that is a kill.
+    """
     import pytest
 
     os.setsid()
@@ -47,7 +64,10 @@ def _child(tests: list[str], seconds: int, pipe: int) -> int:
         os.dup2(quiet, stream)
     # hypothesis is imported already, and pytest would warn that it cannot rewrite its assertions.
     options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "-W", "ignore:Module already"]
-    return int(pytest.main([*options, *tests], plugins=[_Failed(pipe)]))
+    asked = _Asked(tests, pipe)
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    status = int(pytest.main([*options, *files], plugins=[asked]))
+    return NOT_FOUND if status == _NONE or (status == _USAGE and asked.started) else status
 
 
 def _answer(tests: list[str], seconds: int) -> tuple[int, str]:
