@@ -63,6 +63,11 @@ class MachineInstruction:
         return _ACCESSES.get(self.opcode, ("", False))[0]
 
     @property
+    def idle(self) -> bool:
+        """Whether no lane ever executes it, though warps issue it: its guard is ``@!PT``."""
+        return self.negated and not self.guard
+
+    @property
     def store(self) -> bool:
         """Whether it is a store."""
         return _ACCESSES.get(self.opcode, ("", False))[1]

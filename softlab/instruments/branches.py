@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.emulator.machine.flow import Block
 from softlab.emulator.ptx.linker import Image
+from softlab.emulator.ptx.syntax import Immediate
 from softlab.instruments.control import ControlGraph
 from softlab.instruments.issue import successors
 from softlab.instruments.trips import Loop
@@ -18,6 +19,7 @@ class PtxBranches:
 
     def __init__(self, image: Image, blocks: Sequence[Block]) -> None:
         self._blocks = blocks
+        self._instructions = image.instructions
         self._graph = ControlGraph(successors(image, blocks))
         self._block_of = [b.index for b in blocks for _ in range(b.start, b.stop)]
         self._block_at: dict[int, int] = {}
@@ -106,6 +108,22 @@ class PtxBranches:
         if head is None:
             return set()
         return {b.index for b in self._blocks if self._graph.dominates(head, b.index) and b.index <= branch}
+
+    def steps(self, branch: int) -> dict[int, int]:
+        """Line of an addition in the loop's body -> the constant by which it steps a register per iteration."""
+        found: dict[int, int] = {}
+        inside = [
+            i for b in self.body(branch) for i in self._instructions[self._blocks[b].start : self._blocks[b].stop]
+        ]
+        moved = {(i.operands[0], i.operands[1]) for i in inside if i.opcode == "mov"}
+        for instruction in inside:
+            if instruction.opcode != "add" or instruction.guard is not None:
+                continue
+            to, register, step = instruction.operands
+            whole = isinstance(step, Immediate) and isinstance(step.value, int) and step.value
+            if whole and register in (to, *(kept for kept, value in moved if value == to)):
+                found[instruction.line] = whole
+        return found
 
     def loop(self, branch: int) -> Loop | None:
         """The loop that the branch repeats."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from softlab.emulator.lanes import Lanes
 from softlab.emulator.machine.compiler import EmulatedProgram
@@ -16,6 +18,12 @@ _SWAPS = (
     "compare-and-swaps in a loop are counted in the emulator's order of threads; on a GPU the number of turns depends "
     "on timing"
 )
+#: What a GPU does beyond the count depends on the operands: such a division takes two to ten times the instructions.
+_RARE = (
+    "executions of {name} by warps are counted in `instructions` without the code that a GPU runs for rare operands: "
+    "zero, subnormal, not finite or very large"
+)
+_ESTIMATED = "of `instructions` are estimated: they belong to machine code about whose paths the PTX does not tell all"
 
 
 class CounterRemarks:
@@ -24,6 +32,7 @@ class CounterRemarks:
     def __init__(self) -> None:
         self._program: EmulatedProgram | None = None
         self._found: Counter[tuple[str, int]] = Counter()
+        self._estimated = 0
 
     def begin(self, program: EmulatedProgram) -> None:
         """The next atomics are of this program."""
@@ -39,6 +48,21 @@ class CounterRemarks:
         if site.operation.startswith("cas"):
             self._found[_SWAPS, site.index] += lanes.warps
 
+    def machine_code(self, rare: Iterable[int], issued: np.ndarray, estimated: int) -> None:
+        """What the count of machine instructions cannot know.
+
+        Arguments:
+            rare: indices of the instructions whose code for rare operands is not counted.
+            issued: how often warps ran each instruction of the PTX.
+            estimated: how many of the counted instructions are not certain.
+        """
+        for index in rare:
+            if issued[index] and self._program is not None:
+                instruction = self._program.image.instructions[index]
+                name = ".".join((instruction.opcode, *instruction.modifiers))
+                self._found[_RARE.format(name=name), index] = int(issued[index])
+        self._estimated = estimated
+
     def sentences(self, file: str) -> tuple[str, ...]:
         """One sentence per line of the source and remark, in the order of the code; ``file`` is the kernel's own."""
         if self._program is None:
@@ -46,10 +70,11 @@ class CounterRemarks:
         instructions, blocks = self._program.image.instructions, self._program.blocks
         by_place: dict[tuple[str, str], int] = {}
         for (words, index), count in sorted(self._found.items(), key=lambda found: found[0][1]):
-            if words is _REMOTE or _in_a_loop(blocks, index):
+            if words is not _SWAPS or _in_a_loop(blocks, index):
                 key = str(place_of(instructions[index].frames, file)).removesuffix(f" of {file}"), words
                 by_place[key] = by_place.get(key, 0) + count
-        return tuple(f"{f'{place}: ' if place else ''}{count} {words}" for (place, words), count in by_place.items())
+        found = [f"{f'{place}: ' if place else ''}{count} {words}" for (place, words), count in by_place.items()]
+        return (*found, f"{self._estimated} {_ESTIMATED}") if self._estimated else tuple(found)
 
 
 def _in_a_loop(blocks: Sequence[Block], index: int) -> bool:

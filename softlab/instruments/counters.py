@@ -315,6 +315,7 @@ class Counters(Observer):
         counts[:, _COLUMN["instructions"]] = counts[:, _COLUMN["ptx_instructions"]]
         if self._executions is not None:
             executed, self.estimated = self._executions.result(self._warps)
+            self.remarks.machine_code(self._executions.rare, issued, self.estimated)
             for name, values in executed.items():
                 counts[:, _COLUMN[name]] = values
         return InstructionCounters(self._counted.text, self._counted.frames, counts)

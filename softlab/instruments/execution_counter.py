@@ -24,6 +24,11 @@ class ExecutionCounter:
             for block in {*loop.entries, loop.body}:
                 self._watched.setdefault(block, []).append(trips)
 
+    @property
+    def rare(self) -> tuple[int, ...]:
+        """The instructions of the PTX whose code for rare operands is not counted."""
+        return self._executions.rare
+
     def batch(self) -> None:
         """Another batch of blocks begins."""
         for trips in self._trips.values():

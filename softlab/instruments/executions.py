@@ -11,14 +11,18 @@ All other counts follow from these, because what goes into a block comes out of 
 3. A block runs as often as control comes to it. Behind a ``BSYNC`` the lanes that parted are one warp again, so that
    block runs as often as the one with the ``BSSY``.
 4. An unrolled loop has several jumps with the line of one PTX branch. They follow from the iterations of each lane
-   (:mod:`softlab.instruments.trips`).
-5. A jump that the assembler adds inside one PTX instruction leads to code for rare operands, as those of a division by
-   a number near zero. It counts as never taken. A loop that it adds repeats an atomic until each lane had its turn.
-   Other warps at the same address cost more turns on a GPU, in every run others, so these turns are ``estimated``.
+   (:mod:`softlab.instruments.trips`) and from the iterations that each stage holds
+   (:mod:`softlab.instruments.copies`).
+5. A jump that the assembler adds inside one PTX instruction leads to code for rare operands, as those of a division of
+   zero. It counts as never taken, and the run remarks it (``rare``). A loop that it adds repeats an atomic until each
+   lane had its turn. Other warps at the same address cost more turns on a GPU, in every run others, so these turns are
+   ``estimated``.
 6. A block that is entered through a jump table, or about which these rules say nothing, runs as often as the PTX block
-   from which most of its instructions come. Instructions of such blocks are ``estimated``.
+   from which most of its instructions come. Instructions of such blocks are ``estimated``, and so is what follows.
 
 A predicated instruction counts for the whole warp, as ``smsp__inst_executed`` counts it.
+
+``tests/instruments/test_unrolled_executions.py`` holds loops of many kinds to the interpreted machine code.
 
 Evidence (``tests/hardware``): Nsight Compute's ``smsp__inst_executed`` on an H200. Of 198 launches 178 are equal and 2
 differ by 0.01 and 0.7 %. The other 18 repeat a compare-and-swap: how often depends on other warps and on the run.
@@ -36,6 +40,7 @@ from softlab.cuda.machine_instructions import Disassembly, MachineInstruction
 from softlab.emulator.machine.flow import Block
 from softlab.emulator.ptx.linker import Image
 from softlab.instruments.branches import PtxBranches
+from softlab.instruments.copies import likely_copies, told_copies
 from softlab.instruments.machine_graph import MachineBlock, MachineGraph
 from softlab.instruments.trips import Loop, Stage
 
@@ -67,8 +72,6 @@ _COUNTED: Mapping[str, Callable[[MachineInstruction], bool]] = {
     "instructions": lambda instruction: True,
     "shared_atomic_instructions": lambda instruction: instruction.opcode == "ATOMS",
 }
-#: Iterations of the first stage of an unrolled loop whose accesses do not tell it.
-_USUAL_STAGE = 4
 
 Source = Runs | Edge | Stage | Turns
 #: A count as a sum: source -> how many times it is added.
@@ -81,12 +84,14 @@ class Executions:
 
     ``sources``: what is counted; ``terms``: counter -> (instructions of the PTX, sources), how often each source is
     added to the machine instructions made from a PTX instruction; ``estimated`` (sources,): the part of all
-    instructions that is not certain.
+    instructions that is not certain; ``rare``: the instructions of the PTX whose code for rare operands counts as never
+    run (rule 5).
     """
 
     sources: tuple[Source, ...]
     terms: Mapping[str, np.ndarray]
     estimated: np.ndarray
+    rare: tuple[int, ...]
 
     @property
     def loops(self) -> dict[Loop, list[Stage]]:
@@ -119,7 +124,8 @@ def executions(image: Image, blocks: Sequence[Block], code: Disassembly) -> Exec
                 estimated[column[source]] += times * len(block.instructions)
     for line, source, times in solver.repeated_jumps():
         terms["instructions"][index_of.get(line, 0), column[source]] += times
-    return Executions(sources, terms, estimated)
+    rare = tuple(sorted({index_of[line] for line in solver.rare if line in index_of}))
+    return Executions(sources, terms, estimated, rare)
 
 
 class _Solver:
@@ -127,10 +133,15 @@ class _Solver:
 
     def __init__(self, image: Image, blocks: Sequence[Block], graph: MachineGraph) -> None:
         self.graph = graph
+        #: Blocks whose count is not certain.
         self.estimated: set[int] = set()
+        #: PTX lines of instructions with a jump to code for rare operands.
+        self.rare: set[int] = set()
         self._branches = PtxBranches(image, blocks)
         self._counts: dict[int, _Sum] = {}
         self._edges: dict[tuple[int, int], _Sum] = {}
+        #: Edges whose count is that of the block where they begin.
+        self._passed_on: set[tuple[int, int]] = set()
         #: First blocks of last stages that are loops.
         self._tails: set[int] = set()
         self._atomics = {i.line: n for n, i in enumerate(image.instructions) if i.opcode in ("atom", "red")}
@@ -138,7 +149,7 @@ class _Solver:
 
     def solve(self) -> dict[int, _Sum]:
         """Block of the machine code -> its count. A block that nothing reaches is left out."""
-        found = self._copies()
+        found = self._jumps()
         for line, copies in found.items():
             if len(copies) == 1:
                 self._branch(self._branches.at(line), copies[0])
@@ -150,6 +161,7 @@ class _Solver:
         self._counts[0] = {Runs(0): 1}
         while self._propagate() or self._estimate():
             pass
+        self._spread_doubt()
         return self._counts
 
     def repeated_jumps(self) -> list[tuple[int, Source, int]]:
@@ -162,7 +174,7 @@ class _Solver:
         once = [(line, source, -times) for b in jumps for source, times in self._counts[b.index].items()]
         return once + [(line, source, times) for b in targets for source, times in self._counts[b].items()]
 
-    def _copies(self) -> dict[int, list[MachineBlock]]:
+    def _jumps(self) -> dict[int, list[MachineBlock]]:
         """PTX line of a conditional branch -> the blocks that end with a jump made from it."""
         found: dict[int, list[MachineBlock]] = {}
         for block in self.graph.blocks:
@@ -178,7 +190,7 @@ class _Solver:
         alike = self._branches.alike(branch)
         taken: _Sum = {Edge(b, self._branches.taken(b)): 1 for b in alike}
         other: _Sum = {Edge(b, b + 1): 1 for b in alike}
-        size = self._copies_of_body(block.index, branch)
+        size = self._copies(block.index, branch)
         loop = self._branches.loop(branch)
         if size > 1 and loop is not None and block.taken is not None and self.graph.dominates(block.taken, block.index):
             self._edges[block.index, block.taken] = self._stage(branch, "again", size)
@@ -223,7 +235,10 @@ class _Solver:
         first = back[0]
         if first.taken is None or first.fall is None:
             return
-        size = self._copies_of_body(first.index, branch) or _USUAL_STAGE
+        size = self._copies(first.index, branch)
+        if not size:
+            size = likely_copies(self.graph.blocks[first.index].instructions, branch, self._branches)
+            self.estimated |= {first.index, *(c.fall for c in copies if c.fall is not None)}
         self._edges[first.index, first.taken] = self._stage(branch, "again", size)
         self._edges[first.index, first.fall] = self._stage(branch, "leaves", size)
         before = 0
@@ -232,27 +247,29 @@ class _Solver:
                 self._edges[last.index, last.taken] = {}
                 self._tails.add(last.taken)
         for guard in (c for c in copies if c not in back):
+            before = before and (self._copies(guard.index, branch) or before)  # a stage of predicated instructions
             if guard.fall is not None:
-                stage = size if not before else self._copies_of_body(guard.fall, branch) or max(1, before // 2)
+                behind = self._behind_joins(guard.fall)
+                stage = size if not before else self._copies(behind, branch) or max(1, before // 2)
                 self._edges[guard.index, guard.fall] = self._stage(branch, "enters", stage, before)
                 if guard.taken is not None:
                     self._edges[guard.index, guard.taken] = self._stage(branch, "skips", stage, before)
                 before = stage
 
+    def _behind_joins(self, index: int) -> int:
+        """The block where work begins: behind blocks that only join lanes or begin a part that will be joined."""
+        block = self.graph.blocks[index]
+        while all(i.opcode in ("BSYNC", "BSSY") for i in block.instructions) and block.fall is not None:
+            block = self.graph.blocks[block.fall]
+        return block.index
+
     def _stage(self, branch: int, question: str, size: int, before: int = 0) -> _Sum:
         loops = [self._branches.loop(b) for b in self._branches.alike(branch)]
         return {Stage(loop, question, size, before): 1 for loop in loops if loop is not None}
 
-    def _copies_of_body(self, index: int, branch: int) -> int:
-        """How many iterations of the branch's loop a block of the machine code holds; 0 if its accesses do not tell."""
-        inside = self._branches.body(branch)
-        accesses = Counter(
-            i.ptx_line
-            for i in self.graph.blocks[index].instructions
-            if i.space not in ("", "constant") and self._branches.block_at(i.ptx_line) in inside
-        )
-        copies = set(accesses.values())
-        return copies.pop() if len(copies) == 1 else 0
+    def _copies(self, index: int, branch: int) -> int:
+        """How many iterations of the branch's loop a block of the machine code holds; 0 if that cannot be told."""
+        return told_copies(self.graph.blocks[index].instructions, branch, self._branches)
 
     def _other_jump(self, block: MachineBlock, known: Mapping[int, object]) -> None:
         """A jump without the line of a PTX branch."""
@@ -268,16 +285,15 @@ class _Solver:
         if taken is None or fall is None:
             return False
         index = self._atomics.get(block.last.ptx_line)
-        if "DIV" in block.last.modifiers or taken in self._tails:
+        if "DIV" in block.last.modifiers or self._behind_joins(taken) in self._tails:
             self._edges[block.index, taken] = {}
         elif index is not None and self.graph.dominates(taken, block.index) and not self._generic(block):
             self._edges[block.index, taken] = {Turns(index): 1}
             # In each turn the lanes that succeed leave the loop.
             self._edges[block.index, fall] = {Turns(index): 1, Runs(self._branches.block_of(index)): 1}
-        elif self._calls(fall, block.index):
-            self._edges[block.index, fall] = {}
-        elif self._calls(taken, block.index):
-            self._edges[block.index, taken] = {}
+        elif (called := next((side for side in (fall, taken) if self._calls(side, block.index)), None)) is not None:
+            self._edges[block.index, called] = {}
+            self.rare.add(block.last.ptx_line)
         else:
             return False
         return True
@@ -320,7 +336,7 @@ class _Solver:
             if together not in self._counts:
                 return None
             if self._leaks(together, block.index) and self._parts[block.index]:
-                return {Runs(self._parts[block.index].most_common(1)[0][0]): 1}
+                return self._leaked(block)
         edges = [self._edges.get((b, block.index)) for b in before]
         if together is not None:
             edges.append(self._counts[together])
@@ -333,10 +349,27 @@ class _Solver:
                 return {}  # a loop that is never entered
         return _total(known) if edges and len(known) == len(edges) else None
 
+    def _leaked(self, block: MachineBlock) -> _Sum | None:
+        """The count of a block that joins lanes some of which never come.
+
+        Where all that come do so over one edge they are together already. Elsewhere most of its code tells.
+        """
+        entries = [b for b in self.graph.before[block.index] if not self.graph.dominates(block.index, b)]
+        if len(entries) == 1 and self.graph.blocks[entries[0]].synchronizes:
+            arriving = [self._edges.get((b, entries[0])) for b in self.graph.before[entries[0]]]
+            if None in arriving:
+                return None
+            if len(used := [edge for edge in arriving if edge]) == 1:
+                return used[0]
+        return {Runs(self._parts[block.index].most_common(1)[0][0]): 1}
+
     def _leaks(self, start: int, join: int) -> bool:
         """Whether lanes that part behind the first block may never come to the join."""
+        address = self.graph.blocks[join].instructions[0].address
+        begins = [i for i in self.graph.blocks[start].instructions if i.opcode == "BSSY" and address in i.targets]
+        barriers = {i.operands[0] for i in begins}
         return any(
-            any(i.opcode in ("BREAK", "EXIT") for i in block.instructions)
+            any(i.opcode == "EXIT" or (i.opcode == "BREAK" and i.operands[0] in barriers) for i in block.instructions)
             for block in self.graph.blocks
             if self.graph.dominates(start, block.index) and not self.graph.dominates(join, block.index)
         )
@@ -351,6 +384,7 @@ class _Solver:
         if len(missing) != 1 or any(other) or (block.branches and not other):
             return False
         self._edges[block.index, missing[0]] = self._counts[block.index]
+        self._passed_on.add((block.index, missing[0]))
         return True
 
     def _estimate(self) -> bool:
@@ -365,6 +399,17 @@ class _Solver:
             self.estimated.add(index)
             return True
         return False
+
+    def _spread_doubt(self) -> None:
+        """What comes from a block whose count is not certain is not either, up to where lanes are one warp again."""
+        waiting = list(self.estimated)
+        while waiting:
+            index = waiting.pop()
+            for other in self.graph.blocks[index].follow:
+                known = other in self.estimated or other in self.graph.joined
+                if not known and (index, other) in self._passed_on:
+                    self.estimated.add(other)
+                    waiting.append(other)
 
 
 def _total(counts: Iterable[_Sum]) -> _Sum:
