@@ -27,6 +27,7 @@ from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.barrier_bypass import BarrierBypasses
 from softlab.instruments.barrier_meetings import Meeting, meetings, second_arrival, uneven
+from softlab.instruments.matrix_rows import MATRIX_OPCODES, accessors_of_rows
 from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, STRONG, UNKNOWN, NativeShadow
 from softlab.instruments.shadow import ATOMIC, Shadow
 from softlab.instruments.shadow_patterns import AccessPattern, AccessPatterns
@@ -114,7 +115,7 @@ class Hazards(Observer):
         if kind is None:
             strong, reads = self.is_strong(site), self.reads(site)
             kind = self._kinds[site.index] = READS * reads | STORES * site.store | STRONG * strong
-        if not native.ready(self.watched.compiled):
+        if site.instruction.opcode in MATRIX_OPCODES or not native.ready(self.watched.compiled):
             return False
         found = native.record(lanes, address, self._words(site), kind)
         if found == UNKNOWN:
@@ -139,6 +140,9 @@ class Hazards(Observer):
                 "read, and put a barrier after the writes",
                 access, never,
             ), never)  # fmt: skip
+        if site.instruction.opcode in MATRIX_OPCODES:
+            self._look_at_rows(access, values)
+            return
         self._check_writers(access, strong, values)
         if site.store:
             self._check_readers(access)
@@ -163,7 +167,34 @@ class Hazards(Observer):
 
     def _pattern(self, site: Site, lanes: Lanes, address: Value, first: int) -> AccessPattern:
         access = self.words_accessed(site, lanes, address)
-        return self.shadow.pattern(access.word, access.thread, first)
+        word, thread = access.word, access.thread
+        if site.instruction.opcode in MATRIX_OPCODES:
+            _, word, thread = accessors_of_rows(site, access.row, word, thread)
+        return self.shadow.pattern(word, thread, first)
+
+    def _look_at_rows(self, access: SharedAccess, values: tuple[Value, ...]) -> None:
+        """Rows of matrices: no lane may have accessed a word unless it gives the row's address and gets the word."""
+        shadow, site = self.shadow, access.site
+        row, word, thread = accessors_of_rows(site, access.row, access.word, access.thread)
+        asked = [(shadow.written_by_another(row, word, thread, False), True)]
+        if site.store:
+            asked.append((shadow.read_by_another(row, word, thread), False))
+        for found, wrote in asked:
+            clash = found.reshape(len(access.row), -1).any(axis=1)
+            if wrote and site.store and clash.any():
+                clash &= self._changes(access, values)
+            if not clash.any():
+                continue
+            other = self._name((shadow.last_writer if wrote else shadow.last_reader)(access.row, access.word, clash))
+            text = _WRITE_TEXT.format(other=other, what="wrote" if wrote else "read") if site.store else _READ_TEXT
+            fault = self._with_other(self._race(text.format(other=other), access, clash), access, clash, wrote=wrote)
+            fault.thread = self.watched.geometry.thread(int(thread[found.argmax()]))
+            self.report(fault, clash)
+        if site.store:
+            self._write(access, values)
+            shadow.write(row, word, thread)
+        else:
+            shadow.read(row, word, thread)
 
     def _check_writers(self, access: SharedAccess, strong: bool, values: tuple[Value, ...]) -> None:
         """No other thread may have written the words since the last barrier, unless it wrote the same value."""

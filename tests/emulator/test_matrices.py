@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -10,6 +11,10 @@ import pytest
 
 import softlab
 from softlab.cuda.compile import kernel_folder
+from softlab.emulator.opcodes.matrix_unit import _registers_of
+from softlab.emulator.ptx.syntax import Instruction
+from softlab.emulator.sites import Site
+from softlab.instruments.matrix_rows import accessors_of_rows
 
 MOVES = r"""
 #define ADDRESS (unsigned)__cvta_generic_to_shared(tile + offset[threadIdx.x] / 2)
@@ -46,6 +51,25 @@ extern "C" __global__ void unsynchronised(unsigned* out) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
                : "=r"(r) : "r"((unsigned)__cvta_generic_to_shared(tile + threadIdx.x % 8 * 4)));
   out[threadIdx.x] = r;
+}
+// Each lane writes the row whose address it gives, but other lanes get the row's elements.
+extern "C" __global__ void own_rows(unsigned* out, int synchronised, int again) {
+  __shared__ __align__(16) uint4 tile[8];
+  if (threadIdx.x < 8) tile[threadIdx.x] = make_uint4(threadIdx.x, 1, 2, 3);
+  if (synchronised) __syncwarp();
+  unsigned r;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+               : "=r"(r) : "r"((unsigned)__cvta_generic_to_shared(tile + threadIdx.x % 8)));
+  if (again == 1) __syncwarp();
+  if (again && threadIdx.x < 8) tile[threadIdx.x] = make_uint4(r, 5, 6, 7);
+  out[blockIdx.x * 32 + threadIdx.x] = r;
+}
+extern "C" __global__ void stored_rows(unsigned* out, int synchronised) {
+  __shared__ __align__(16) uint4 tile[8];
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};"
+               :: "r"((unsigned)__cvta_generic_to_shared(tile + threadIdx.x % 8)), "r"(threadIdx.x) : "memory");
+  if (synchronised) __syncwarp();
+  out[blockIdx.x * 32 + threadIdx.x] = tile[threadIdx.x % 8].z;
 }
 extern "C" __global__ void part_of_a_warp(unsigned* out) {
   __shared__ __align__(16) unsigned tile[256];
@@ -132,6 +156,41 @@ def test_ldmatrix_races_with_stores_of_the_warp() -> None:
     with pytest.raises(softlab.KernelFault) as raised:
         kernel("unsynchronised").run(1, 32, (np.zeros(32, np.uint32),))
     assert raised.value.kind == "race"
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"])
+def test_rows_race_with_the_lanes_that_get_their_elements(compiled: str) -> None:
+    def findings(name: str, *numbers: int) -> list[tuple[str, str, Any]]:
+        arguments = np.zeros(64, np.uint32), *map(np.int32, numbers)
+        run = kernel(name).run(2, 32, arguments, check="collect", compiled=compiled)
+        return [(one.kind, one.severity, one.other_thread != one.thread) for one in run.findings]
+
+    race = [("race", "error", True)]
+    assert findings("own_rows", 1, 0) == []
+    assert findings("own_rows", 1, 1) == []
+    assert findings("own_rows", 0, 0) == race
+    assert findings("own_rows", 1, 2) == race
+    assert findings("stored_rows", 1) == []
+    assert findings("stored_rows", 0) == race
+
+
+@pytest.mark.parametrize("trans", [False, True])
+@pytest.mark.parametrize("count", [4, 16])
+def test_the_lanes_that_get_a_word_are_those_of_the_emulator(trans: bool, count: int) -> None:
+    """A matrix whose elements are their own numbers tells who gets what."""
+    matrix = np.arange(64, dtype=np.uint16).reshape(1, 8, 8)
+    words = _registers_of(matrix, trans).view(np.uint16).reshape(32, 2)
+    site = Site(0, Instruction("ldmatrix", ("trans",) if trans else (), ()), "shared", np.dtype(np.uint32), 4)
+    rows = np.arange(8 * count).reshape(8, count)
+    _, word, thread = accessors_of_rows(site, np.zeros(8, np.int64), rows, np.arange(32, 40))
+    found = set(zip(word[:, 0].tolist(), thread.tolist(), strict=True))
+    per_word = 8 / count  # elements
+    expected = {(int(e // 8 * count + e % 8 // per_word), 32 + lane) for lane in range(32) for e in words[lane]}
+    expected |= {
+        (int(e // 8 * count + (e % 8 + 0.5) // per_word), 32 + lane) for lane in range(32) for e in words[lane]
+    }
+    givers = {(w, 32 + giver) for giver in range(8) for w in rows[giver].tolist()}
+    assert found == expected | givers
 
 
 def test_a_part_of_a_warp_cannot_load_a_matrix() -> None:
