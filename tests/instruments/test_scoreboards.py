@@ -108,6 +108,22 @@ def test_a_loop_meets_its_own_load_of_the_last_turn():
     assert findings(text.replace("| FADD", "m0 | FADD")) == []
 
 
+def test_a_depbar_waits_only_where_it_waits_for_zero():
+    """``DEPBAR.LE SB0, 0x1`` lets one access be pending, so it covers none for certain."""
+    text = "w1 | LDG.E R2, desc[UR4][R4.64]\n | {}\n | FADD R3, R2, R2\n | EXIT"
+    for depbar, covers in (
+        ("DEPBAR.LE SB1, 0x0", True),
+        ("DEPBAR.LE SB1, 0x0, {4,3}", True),
+        ("DEPBAR.LE SB0, 0x0", False),
+        ("DEPBAR.LE SB1, 0x1", False),
+        ("DEPBAR", False),
+        ("MOV R8, 0x0", False),
+    ):
+        found = coverage(function(text.format(depbar)), ARCH)
+        assert bool(found.findings) == (not covers), depbar
+        assert bool(found.not_followed) == (depbar in ("DEPBAR", "DEPBAR.LE SB1, 0x1")), depbar
+
+
 def test_what_is_not_known_is_said():
     found = coverage(function("| HMMA.16816.F32 R4, R4, R8, R4\n | CALL.ABS.NOINC `(printf)\n | EXIT"), ARCH)
     assert found.not_followed == (

@@ -35,6 +35,16 @@ def test_the_most_registers_are_as_compiled(name: str, key: tuple[int, int, bool
     assert flight.REGISTERS[key][packs - 1] == -(-report["registers"] // 8) * 8
 
 
+def test_registers_are_those_that_an_sm_gives_out() -> None:
+    """An SM gives a warp 256 registers at a time, 8 per thread; more packs and exact sums take no fewer."""
+    tables = [*flight.REGISTERS.values(), *flight.EXACT_REGISTERS.values(), (*flight.REGISTERS_OF_CLUSTERS.values(),)]
+    assert {registers % 8 for table in tables for registers in table} == {0}
+    for key, plain in flight.REGISTERS.items():
+        exact = flight.EXACT_REGISTERS[key]
+        assert all(a <= b for a, b in zip(plain, exact, strict=True)), key
+        assert plain[0] < plain[-1] <= 128
+
+
 def test_more_blocks_on_an_sm_are_more_in_flight() -> None:
     """772 packs of 16-bit elements: 256 threads with 4 packs each bring more than 512 with 2."""
     row = {"packs": 772, "row_bytes": 12366, "itemsize": 2, "inputs": 1, "unaligned": True}
