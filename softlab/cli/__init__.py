@@ -11,7 +11,19 @@ import sys
 from collections.abc import Sequence
 
 import softlab
-from softlab.cli import bench, check, compare, course, estimate, machine, plan, run, sweep, trace  # registers them  # noqa: F401
+from softlab.cli import (  # registers them  # noqa: F401
+    bench,
+    check,
+    classroom,
+    compare,
+    course,
+    estimate,
+    machine,
+    plan,
+    run,
+    sweep,
+    trace,
+)
 from softlab.cli.registry import COMMANDS
 from softlab.errors import Error
 

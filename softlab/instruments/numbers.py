@@ -89,4 +89,5 @@ def _finding(record: StepRecord, kind: str, line: int, other: int | None, lane: 
         other_line=other or None,
         thread=(record.warp * WARP + lane, 0, 0),
         file=record.program.file,
+        other_file=record.program.file if other else None,
     )
