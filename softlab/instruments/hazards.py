@@ -180,7 +180,7 @@ class Hazards(Observer):
         if site.store:
             asked.append((shadow.read_by_another(row, word, thread), False))
         for found, wrote in asked:
-            clash = found.reshape(len(access.row), -1).any(axis=1)
+            clash = np.asarray(found.reshape(len(access.row), -1).any(axis=1))
             if wrote and site.store and clash.any():
                 clash &= self._changes(access, values)
             if not clash.any():
