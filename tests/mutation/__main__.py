@@ -22,7 +22,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.mutation.covering import GROUPS, Selection, cover
+from tests.mutation.covering import GROUPS, NEWER, Selection, cover
 from tests.mutation.mutants import AREAS, ROOT, Mutant, difference, sample
 from tests.mutation.trees import Tree, checkout
 
@@ -89,7 +89,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     covering = commands.add_parser("cover", help="run the tests and record which lines each runs")
-    covering.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; default: all")
+    covering.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; default: all; or {NEWER}: the tests that "
+                          "no record has")  # fmt: skip
     running = commands.add_parser("run", help="judge a sample of mutants")
     running.add_argument("--count", type=int, default=100, help="mutants, drawn evenly from the areas")
     running.add_argument("--seed", type=int, default=0)

@@ -47,29 +47,46 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 #: What `.ci/run` runs of these tests: `further` cases would take several times as long to record.
 MARKS = "not browser and not gpu and not further"
+#: The group of the tests that no other group's record has: those written since.
+NEWER = "newer"
 
 
 def cover(groups: Sequence[str]) -> int:
     """Run the tests of these groups and keep which lines each of them runs; pytest's worst exit status."""
     RECORD.mkdir(exist_ok=True)
-    settings = RECORD / "coverage.ini"
-    settings.write_text("[run]\nrelative_files = true\n")
+    (RECORD / "coverage.ini").write_text("[run]\nrelative_files = true\n")
+    return max((_cover(group, _newer() if group == NEWER else GROUPS[group]) for group in groups), default=0)
+
+
+def _newer() -> list[str]:
+    groups = _groups()
+    return sorted(collected(groups) - {test for group in groups for test in _times(group)})
+
+
+def _cover(group: str, tests: Sequence[str]) -> int:
     traced = sorted({f"--cov={PurePath(pattern).parts[0]}/{PurePath(pattern).parts[1]}"
                      for patterns in AREAS.values() for pattern in patterns})  # fmt: skip
-    worst = 0
-    for group in groups:
-        times = RECORD / f"{group}.json"
-        times.unlink(missing_ok=True)
-        sources = {path: (ROOT / path).read_text().splitlines() for area in AREAS for path in modules(area)}
-        (RECORD / f"{group}.sources.json").write_text(json.dumps(sources))
-        command = [
-            sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", MARKS,
-            "-p", "tests.mutation.cpu_times", f"--cpu-times={times}",
-            *traced, f"--cov-config={settings}", "--cov-context=test", "--cov-report=", *GROUPS[group],
-        ]  # fmt: skip
-        environment = {**os.environ, "COVERAGE_FILE": str(RECORD / f"{group}.coverage"), "PYTHONPATH": str(ROOT)}
-        worst = max(worst, subprocess.run(command, cwd=ROOT, env=environment).returncode)
-    return worst
+    times = RECORD / f"{group}.json"
+    times.unlink(missing_ok=True)
+    sources = {path: (ROOT / path).read_text().splitlines() for area in AREAS for path in modules(area)}
+    (RECORD / f"{group}.sources.json").write_text(json.dumps(sources))
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", MARKS,
+        "-p", "tests.mutation.cpu_times", f"--cpu-times={times}",
+        *traced, f"--cov-config={RECORD / 'coverage.ini'}", "--cov-context=test", "--cov-report=", *tests,
+    ]  # fmt: skip
+    environment = {**os.environ, "COVERAGE_FILE": str(RECORD / f"{group}.coverage"), "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+
+
+def _groups() -> list[str]:
+    """The groups that have a record."""
+    return [group for group in GROUPS if (RECORD / f"{group}.json").exists()]
+
+
+def _times(group: str) -> dict[str, float]:
+    """CPU seconds of each test of a record."""
+    return dict(json.loads((RECORD / f"{group}.json").read_text()))
 
 
 def collected(groups: Sequence[str]) -> set[str]:
@@ -93,21 +110,18 @@ class Selection:
     """Which tests run which line, as ``cover`` recorded it."""
 
     def __init__(self) -> None:
-        self.groups = [group for group in GROUPS if (RECORD / f"{group}.json").exists()]
-        if not self.groups:
+        groups = _groups()
+        if not groups:
             raise SystemExit("No record of what the tests run. First: python -m tests.mutation cover")
-        recorded = {
-            test: seconds
-            for group in self.groups
-            for test, seconds in json.loads((RECORD / f"{group}.json").read_text()).items()
-        }
-        there = collected(self.groups)
+        self.groups = [*groups, *([NEWER] if (RECORD / f"{NEWER}.json").exists() else ())]
+        recorded = {test: seconds for group in self.groups for test, seconds in _times(group).items()}
+        there = collected(groups)
         #: CPU seconds of each test.
         self.times: dict[str, float] = {test: seconds for test, seconds in recorded.items() if test in there}
         gone, new = len(recorded) - len(self.times), len(there - set(recorded))
         if gone or new:
             print(f"{gone} recorded tests are no more and are left out, {new} tests are newer than the record and do "
-                  "not run. To record again: python -m tests.mutation cover", flush=True)  # fmt: skip
+                  f"not run. To record them: python -m tests.mutation cover {NEWER}", flush=True)  # fmt: skip
 
     @cache  # noqa: B019 - there is one Selection per command
     def _tests_by_line(self, path: str) -> dict[int, set[str]]:
