@@ -21,6 +21,9 @@ EMULATOR_TESTS := tests/emulator tests/instruments tests/faults tests/kernels te
 # Further options for pytest, e.g. PYTEST="-k banks -x".
 PYTEST ?=
 
+# Each test process and each kernel would compile softlab's modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 IN_VENV := $(VENV)/bin/python
 # Where tests/conftest.py keeps compiled kernels. The notebooks' tests take what is there.
 COMPILED := $(CURDIR)/.pytest_cache/d/softlab

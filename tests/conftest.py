@@ -11,6 +11,9 @@ import pytest
 from hypothesis import settings
 
 from softlab.cli import doctor
+from softlab.cuda.compile import Program
+from softlab.cuda.disassembly import DisassemblyError
+from softlab.cuda.machine_instructions import Disassembly
 from softlab.emulator.machine.native import compiling
 
 # The same examples in every run, on every machine: `make test` is either green or red. To look for new ones:
@@ -114,6 +117,18 @@ SLOW = (
     "tests/workbench/test_advised.py",
 )
 
+#: Tests of results, faults and PTX: no counter of the machine code is asked for there. Beginnings of test ids.
+PTX_ALONE = (
+    "tests/emulator/",
+    "tests/faults/",
+    "tests/instruments/test_hazards.py",
+    "tests/instruments/test_object_bounds.py",
+    "tests/instruments/test_other_accesses.py",
+    "tests/instruments/test_shared_races.py",
+    "tests/instruments/test_undefined.py",
+    "tests/kernels/test_fast_strided.py",
+)
+
 _SLOW_PATHS = {start.rstrip("/") for start in SLOW if "::" not in start}
 
 _CHROMIUM = pytest.StashKey[Path | None]()
@@ -165,11 +180,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Without the slow tests, whole files and folders of them are not even imported."""
-    if "not slow" not in config.option.markexpr or not collection_path.is_relative_to(config.rootpath):
+    """Without the slow tests or the browser tests, whole files and folders of them are not even imported."""
+    if not collection_path.is_relative_to(config.rootpath):
         return None
-    name = collection_path.relative_to(config.rootpath).as_posix()
-    return True if name in _SLOW_PATHS else None
+    name, marks = collection_path.relative_to(config.rootpath).as_posix(), config.option.markexpr
+    left_out = ("not slow" in marks and name in _SLOW_PATHS) or ("not browser" in marks and name == "tests/browser")
+    return True if left_out else None
 
 
 # Before pytest's own hook, which selects by marks.
@@ -188,6 +204,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if gpu_items and not config.getoption("--require-gpu") and (reason := _no_gpu()):
         for item in gpu_items:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def machine_code_where_it_is_asked_for(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In `.ci/run` and `make check` the tests of ``PTX_ALONE`` count the PTX: nvdisasm takes 0.25 s per kernel.
+
+    `make test` runs it for all tests.
+    """
+    if "not further" in request.config.option.markexpr and request.node.nodeid.startswith(PTX_ALONE):
+        monkeypatch.setattr("softlab.kernel.emulation.disassemble", _no_machine_code)
+
+
+def _no_machine_code(program: Program, *, cache: bool = True, alone: bool = False) -> Disassembly:
+    raise DisassemblyError("this test takes the counters of the PTX")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

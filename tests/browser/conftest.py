@@ -1,7 +1,6 @@
-"""One JupyterLab for all browser tests, one Chromium for each file, one page for each test.
+"""One JupyterLab, one Chromium and one page for all browser tests of a process: JupyterLab is loaded once.
 
-The pages of a file share what the browser keeps: JupyterLab is loaded and compiled once, not once per test. A notebook
-starts with ``?reset``, so it shows nothing of the page before it.
+A test leaves JupyterLab without documents and kernels (``Notebook.leave``). Tests of the app open pages of their own.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 # Not for the whole session: while Playwright runs, no other asyncio loop (nbclient's) can run in this thread.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(chromium: Path) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         running = launch(playwright, chromium)
@@ -33,14 +32,14 @@ def browser(chromium: Path) -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport=VIEWPORT)
     yield opened
     opened.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def jupyterlab(context: BrowserContext) -> BrowserPage:
     return context.new_page()
 

@@ -31,6 +31,56 @@ CONTROLS = (
     ".softlab-pane:first-child .softlab-code-row:first-child",  # a line of source
 )
 
+PICTURE = """area => {
+  const shown = JSON.stringify([
+    [...area.querySelectorAll('.js-plotly-plot')].map(plot => [plot.data, plot.layout]),
+    [...area.querySelectorAll('svg')].filter(svg => !svg.closest('.js-plotly-plot')).map(svg => svg.outerHTML),
+    [...area.querySelectorAll('canvas')].map(canvas => canvas.toDataURL()),
+    [...area.querySelectorAll('img')].map(image => image.src),
+    [...area.querySelectorAll('.widget-html, .jp-RenderedText, .widget-output, [class*=softlab-]')]
+        .map(text => text.innerText),
+  ]);
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (let k = 0; k < shown.length; ++k) {
+    high = Math.imul(high ^ shown.charCodeAt(k), 2654435761);
+    low = Math.imul(low ^ shown.charCodeAt(k), 1597334677);
+  }
+  return `${high >>> 0} ${low >>> 0} ${shown.length}`;
+}"""
+#: Whether an area comes to rest: no change of its elements for a time, in which the page has nothing to compute.
+AT_REST = """async (area, [quiet, limit]) => {
+  const start = performance.now();
+  let last = start;
+  const observer = new MutationObserver(() => { last = performance.now(); });
+  observer.observe(area, { subtree: true, childList: true, attributes: true, characterData: true });
+  try {
+    for (;;) {
+      await new Promise(resolve => setTimeout(resolve, 50));
+      if (!(%s)) last = performance.now();
+      if (performance.now() - last >= quiet) return true;
+      if (performance.now() - start > limit) return false;
+    }
+  } finally { observer.disconnect(); }
+}"""
+#: Seconds until an area shows another picture; null: it is the same after the limit. Looked at after each change.
+OTHER_PICTURE = (
+    "async (area, [before, limit]) => { const picture = "
+    + PICTURE
+    + """;
+  const start = performance.now();
+  while (picture(area) === before) {
+    if (performance.now() - start > limit) return null;
+    await new Promise(resolve => {
+      const observer = new MutationObserver(done);
+      const timer = setTimeout(done, 100);
+      function done() { observer.disconnect(); clearTimeout(timer); resolve(); }
+      observer.observe(area, { subtree: true, childList: true, attributes: true, characterData: true });
+    });
+  }
+  return (performance.now() - start) / 1000;
+}"""
+)
+
 
 @dataclass
 class Page:
@@ -61,13 +111,11 @@ class Page:
         if parts.scheme not in ("data", "blob", "about") and parts.hostname != HOST:
             self.strangers.append(url)
 
-    def idle(self) -> bool:
-        """Whether nothing is being computed, as far as the page knows."""
-        return True
+    #: Whether nothing is being computed, as far as the page knows: JavaScript.
+    IDLE = "true"
 
     def controls(self, area: Locator) -> list[Locator]:
-        """The controls in an area, in the order of the page: sliders' handles, lists, buttons and boxes."""
-        self.page.wait_for_timeout(200)
+        """The controls in an area at rest, in the order of the page: sliders' handles, lists, buttons, boxes."""
         return area.locator(", ".join(CONTROLS)).filter(visible=True).all()
 
     def picture(self, area: Locator) -> str:
@@ -76,36 +124,17 @@ class Page:
         Tests ask for it many times a second. It is up to a megabyte, so it stays in the page, which gives 64 bits of it
         and its length.
         """
-        return area.evaluate(
-            """area => {
-              const shown = JSON.stringify([
-                [...area.querySelectorAll('.js-plotly-plot')].map(plot => [plot.data, plot.layout]),
-                [...area.querySelectorAll('svg')].filter(svg => !svg.closest('.js-plotly-plot'))
-                    .map(svg => svg.outerHTML),
-                [...area.querySelectorAll('canvas')].map(canvas => canvas.toDataURL()),
-                [...area.querySelectorAll('img')].map(image => image.src),
-                [...area.querySelectorAll('.widget-html, .jp-RenderedText, .widget-output, [class*=softlab-]')]
-                    .map(text => text.innerText),
-              ]);
-              let [high, low] = [0xdeadbeef, 0x41c6ce57];
-              for (let k = 0; k < shown.length; ++k) {
-                high = Math.imul(high ^ shown.charCodeAt(k), 2654435761);
-                low = Math.imul(low ^ shown.charCodeAt(k), 1597334677);
-              }
-              return `${high >>> 0} ${low >>> 0} ${shown.length}`;
-            }"""
-        )
+        return area.evaluate(PICTURE)
 
     def settled_picture(self, area: Locator) -> str:
-        """What an area shows once it has stopped changing: nothing of an earlier move comes late."""
-        limit = time.monotonic() + REDRAW_SECONDS
-        shown, since = self.picture(area), time.monotonic()
-        while time.monotonic() - since < SETTLED_SECONDS:
-            assert time.monotonic() < limit, "the picture does not come to rest"
-            self.page.wait_for_timeout(50)
-            if (now := self.picture(area)) != shown or not self.idle():
-                shown, since = now, time.monotonic()
-        return shown
+        """What an area shows once it has stopped changing: nothing of an earlier move comes late.
+
+        Raises:
+            AssertionError: it still changes, or the kernel is still busy, after ``REDRAW_SECONDS``.
+        """
+        at_rest = area.evaluate(AT_REST % self.IDLE, [SETTLED_SECONDS * 1000, REDRAW_SECONDS * 1000])
+        assert at_rest, "the picture does not come to rest"
+        return self.picture(area)
 
     def operate(self, control: Locator) -> None:
         """Give a control another value, as a person does: by key or click."""
@@ -127,11 +156,9 @@ class Page:
         Raises:
             AssertionError: it is the same after ``REDRAW_SECONDS``.
         """
-        start = time.perf_counter()
-        while self.picture(area) == before:
-            assert time.perf_counter() - start < REDRAW_SECONDS, "the picture stays as it is"
-            self.page.wait_for_timeout(20)
-        return time.perf_counter() - start
+        seconds = area.evaluate(OTHER_PICTURE, [before, REDRAW_SECONDS * 1000])
+        assert seconds is not None, "the picture stays as it is"
+        return seconds
 
     def move_everything(self, area: Locator) -> int:
         """Move each control in an area, and see the picture change each time; how many there were.
@@ -141,13 +168,13 @@ class Page:
         """
         moved = 0
         while True:
+            before = self.settled_picture(area)
             # Looked up each time, because a control may redraw its neighbours.
             controls = self.controls(area)
             if moved >= len(controls):
                 return moved
             control = controls[moved]
             name = control.evaluate("element => element.outerHTML.slice(0, 200)")
-            before = self.settled_picture(area)
             self.operate(control)
             try:
                 self.await_other_picture(area, before)
@@ -158,6 +185,8 @@ class Page:
 
 class Notebook(Page):
     """A notebook in JupyterLab in a page; a cell's output is an area."""
+
+    IDLE = "jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
 
     def open(self, server: Server, name: str) -> None:
         """Open the notebook as it is stored, and wait for its kernel. JupyterLab is loaded where it is not there."""
@@ -251,7 +280,3 @@ class Notebook(Page):
         area = self.page.locator(f".jp-Notebook .jp-Cell[data-windowed-list-index='{index}'] .jp-Cell-outputArea")
         area.first.wait_for(state="attached")
         return area.first
-
-    def idle(self) -> bool:
-        """Whether the kernel has nothing to do."""
-        return self.page.evaluate("jupyterapp.shell.currentWidget.sessionContext.session.kernel.status") == "idle"

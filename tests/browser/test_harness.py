@@ -47,6 +47,7 @@ def test_controls_move_the_picture(server, notebook):
     store(server, "moves.ipynb", SLIDER, "print(figure.data[0].y)")
     notebook.open(server, "moves.ipynb")
     assert [cell["count"] for cell in notebook.run_all()] == [1, 2]
+    notebook.settled_picture(notebook.show(1))
     controls = notebook.controls(notebook.show(1))
     assert len(controls) == 3
     for control, data in zip(controls, ("[3,0,0]", "[3,1,0]", "[3,1,1]"), strict=True):
@@ -70,8 +71,8 @@ def test_a_slider_without_effect_is_found(server, notebook, monkeypatch):
     store(server, "idle.ipynb", "import ipywidgets", IDLE_SLIDER)
     notebook.open(server, "idle.ipynb")
     notebook.run_all()
-    (handle,) = notebook.controls(notebook.show(2))
     before = notebook.settled_picture(notebook.show(2))
+    (handle,) = notebook.controls(notebook.show(2))
     notebook.operate(handle)
     with pytest.raises(AssertionError, match="stays as it is"):
         notebook.await_other_picture(notebook.show(2), before)

@@ -86,6 +86,20 @@ def dealt(lengths: Sequence[int], dtype: str, op: str, further: int = 0) -> tupl
     return tuple(n for k, n in enumerate(lengths) if k in (0, last) or (k // 2 + turn) % 2 == 0)
 
 
+def halved(lengths: Sequence[int], half: int) -> tuple[int, ...]:
+    """Half of the lengths that were dealt to a type and an operator: every second pair."""
+    return tuple(n for k, n in enumerate(lengths) if (k // 2 + half) % 2 == 0)
+
+
+def half_in_turns(variant: Variant, half: int) -> bool:
+    """What `.ci/run` runs of the variants' lengths: float16 both halves, bfloat16 the first, the wide types the second.
+
+    So each length still meets each kernel and layout.
+    """
+    wide = variant.dtype in ("float32", "float64")
+    return in_turns(variant) and (variant.dtype == "float16" or half == wide)
+
+
 def rows_for(cols: int) -> int:
     """One of ``ROWS`` for a number of columns, so that odd and even meet odd and even; few where a row is long."""
     return ROWS[(cols + cols // 4) % 4] if cols < 2000 else ROWS[cols % 3]

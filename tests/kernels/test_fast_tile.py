@@ -10,7 +10,7 @@ import pytest
 from softlab import plans
 from softlab.dtypes import ELEMENT_TYPES, element_type
 from softlab.plans import Plan
-from tests.kernels.cases import dealt, kernel_of, matrix, program_of, special_rows
+from tests.kernels.cases import dealt, halved, kernel_of, matrix, program_of, special_rows
 from tests.kernels.test_fast import BACKWARD, FORWARD, assert_forward, launched
 from tests.kernels.test_gradients import Variant, special_inputs
 from tests.reference import assert_gradient, assert_within, reference
@@ -33,25 +33,28 @@ def ran(plan: Plan, *inputs: np.ndarray, grid: int = 0, out: np.ndarray | None =
     return out
 
 
-def in_turns(op: str, dtype: str) -> bool:
-    """One operator for each type; both operators, and both halves of the lengths (``dealt``), are in it."""
-    return (list(ELEMENT_TYPES).index(dtype) // 2) % 2 == (op in (FORWARD[1], BACKWARD[1]))
+def in_turns(op: str, dtype: str, half: int) -> bool:
+    """One operator for each type, and half of its lengths; both operators and all lengths are in it."""
+    number = list(ELEMENT_TYPES).index(dtype)
+    return (number // 2) % 2 == (op in (FORWARD[1], BACKWARD[1])) and number // 2 == half
 
 
-@pytest.mark.parametrize(("op", "dtype"), sampled(product(FORWARD, ELEMENT_TYPES), in_turns))
-def test_rows_with_special_values(op: str, dtype: str) -> None:
-    """`.ci/run` runs half of the cases (``in_turns``), `make test` all of them."""
-    for cols in dealt((*COLS, LONG_COLS[dtype]), dtype, op):
+@pytest.mark.parametrize(("op", "dtype", "half"), sampled(product(FORWARD, ELEMENT_TYPES, (0, 1)), in_turns))
+def test_rows_with_special_values(op: str, dtype: str, half: int) -> None:
+    """`.ci/run` runs a quarter of the cases (``in_turns``), `make test` all of them."""
+    for cols in halved(dealt((*COLS, LONG_COLS[dtype]), dtype, op), half):
         x = special_rows(cols, dtype)
         got = ran(tile(*x.shape, dtype, op), x)
         assert_forward(got, x, op, f"{dtype} {op}, special rows of {cols}")
         assert np.all(got[np.isneginf(x) & ~np.isnan(got)] == (0 if op == "softmax" else -np.inf))
 
 
-@pytest.mark.parametrize(("op", "dtype"), sampled(product(BACKWARD, ("float16", "float32", "float64")), in_turns))
-def test_gradients_with_special_values(op: str, dtype: str) -> None:
-    """`.ci/run` runs half of the cases (``in_turns``), `make test` all of them."""
-    for cols in dealt((*COLS, LONG_COLS[dtype]), dtype, op):
+@pytest.mark.parametrize(
+    ("op", "dtype", "half"), sampled(product(BACKWARD, ("float16", "float32", "float64"), (0, 1)), in_turns)
+)
+def test_gradients_with_special_values(op: str, dtype: str, half: int) -> None:
+    """`.ci/run` runs a quarter of the cases (``in_turns``), `make test` all of them."""
+    for cols in halved(dealt((*COLS, LONG_COLS[dtype]), dtype, op), half):
         dy, y = special_inputs(cols, Variant("warp", dtype, op))
         assert_gradient(ran(tile(*dy.shape, dtype, op), dy, y), dy, y, op, what=f"{dtype} {op}, special rows of {cols}")
 

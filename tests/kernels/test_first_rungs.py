@@ -99,28 +99,28 @@ def shapes(rung: FirstRung) -> list[tuple[int, int]]:
     return [shape for shape in SHAPES + LONG_SHAPES if rung.takes(shape[1])]
 
 
-#: `.ci/run` runs each second case of a type, so that each case meets two types; `make test` runs the other half, too.
-every_half = pytest.mark.parametrize("half", sampled((0, 1), lambda half: half == 0))
+#: `.ci/run` runs each fourth case of a type, so that each case meets one type; `make test` runs the others, too.
+every_part = pytest.mark.parametrize("part", sampled(range(4), lambda part: part == 0))
 
 
-def of_half(cases: Sequence[T], dtype: str, half: int) -> Sequence[T]:
-    return cases[(list(ELEMENT_TYPES).index(dtype) + half) % 2 :: 2]
+def of_part(cases: Sequence[T], dtype: str, part: int) -> Sequence[T]:
+    return cases[(list(ELEMENT_TYPES).index(dtype) + part) % 4 :: 4]
 
 
 @every_rung
-@every_half
+@every_part
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
-def test_every_shape(rung: FirstRung, dtype: str, half: int) -> None:
-    for rows, cols in of_half(shapes(rung), dtype, half):
+def test_every_shape(rung: FirstRung, dtype: str, part: int) -> None:
+    for rows, cols in of_part(shapes(rung), dtype, part):
         x = matrix(rows, cols, dtype)
         assert_softmax(emulated(rung, x), x, rung, f"{rung.kernel}, {rows} x {cols} {dtype}")
 
 
 @every_rung
-@every_half
+@every_part
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
-def test_special_values(rung: FirstRung, dtype: str, half: int) -> None:
-    for cols in of_half(SPECIAL_COLS, dtype, half):
+def test_special_values(rung: FirstRung, dtype: str, part: int) -> None:
+    for cols in of_part(SPECIAL_COLS, dtype, part):
         x = special_rows(cols, dtype)
         y = emulated(rung, x)
         assert_softmax(y, x, rung, f"{rung.kernel}, special rows of {cols} {dtype}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,18 @@ import pytest
 from softlab.cuda import gpu
 from softlab.dtypes import element_type
 from softlab.plans import Plan
-from tests.kernels.cases import DTYPES, Variant, dealt, in_turns, kernel_of, matrix, program_of, rows_for
+from tests.kernels.cases import (
+    DTYPES,
+    Variant,
+    dealt,
+    half_in_turns,
+    halved,
+    in_turns,
+    kernel_of,
+    matrix,
+    program_of,
+    rows_for,
+)
 from tests.reference import assert_gradient, gradient_reference, reference
 from tests.sampled import in_sample, sampled
 
@@ -36,6 +48,10 @@ def variants() -> list[Variant]:
 
 
 EVERY_VARIANT = sampled(variants(), lambda variant: in_turns(variant) or variant.layout in ("row", "row_scalar"))
+SHAPE_CASES = sampled(
+    product(variants(), (0, 1)),
+    lambda variant, half: half_in_turns(variant, half) or variant.layout in ("row", "row_scalar"),
+)
 every_variant = pytest.mark.parametrize("variant", EVERY_VARIANT, ids=str)
 
 
@@ -124,9 +140,9 @@ def check_special(variant: Variant, run: Any) -> None:
         assert_gradient(dx, dy, y, variant.op, accurate=bool(variant.options), what=what)
 
 
-@every_variant
-def test_every_shape(variant: Variant) -> None:
-    check_all(variant, emulated, dealt(COLS, variant.dtype, variant.op, variant.layout == "row_scalar"))
+@pytest.mark.parametrize(("variant", "half"), SHAPE_CASES, ids=str)
+def test_every_shape(variant: Variant, half: int) -> None:
+    check_all(variant, emulated, halved(dealt(COLS, variant.dtype, variant.op, variant.layout == "row_scalar"), half))
 
 
 @every_variant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from tests.kernels.cases import (
     ROWS,
     Variant,
     dealt,
+    half_in_turns,
+    halved,
     in_turns,
     kernel_of,
     matrix,
@@ -33,6 +36,7 @@ SPECIAL_COLS = (1, 2, 3, 31, 32, 33, 64, 65, 127, 1000)
 GPU_ULPS = 2
 
 EVERY_VARIANT = sampled(variants(), in_turns)
+SHAPE_CASES = sampled(product(variants(), (0, 1)), half_in_turns)
 every_variant = pytest.mark.parametrize("variant", EVERY_VARIANT, ids=str)
 
 
@@ -41,6 +45,19 @@ def test_the_sample_covers_every_kernel_type_layout_and_operator() -> None:
     for names in (("kernel", "dtype", "layout"), ("kernel", "op")):
         every = {tuple(getattr(variant, name) for name in names) for variant in variants()}
         assert {tuple(getattr(variant, name) for name in names) for variant in kept} == every
+
+
+def lengths(variant: Variant, half: int) -> tuple[int, ...]:
+    """The numbers of columns that are run for a variant."""
+    return halved(dealt(COLS, variant.dtype, variant.op), half)
+
+
+def test_the_sample_has_every_length_for_each_kernel_and_layout() -> None:
+    met: dict[tuple[str, str | None], set[int]] = {}
+    for variant, half in in_sample(SHAPE_CASES):
+        met.setdefault((variant.kernel, variant.layout), set()).update(lengths(variant, half))
+    assert {(variant.kernel, variant.layout) for variant in variants()} == set(met)
+    assert all(lengths == set(COLS) for lengths in met.values())
 
 
 def arguments(plan: Plan, x: Any, y: Any) -> tuple[Any, ...]:
@@ -73,9 +90,9 @@ def accurate(variant: Variant) -> bool:
     return bool(variant.options)
 
 
-@every_variant
-def test_every_shape(variant: Variant) -> None:
-    done, every = 0, shapes(dealt(COLS, variant.dtype, variant.op))
+@pytest.mark.parametrize(("variant", "half"), SHAPE_CASES, ids=str)
+def test_every_shape(variant: Variant, half: int) -> None:
+    done, every = 0, shapes(lengths(variant, half))
     for rows, cols in every:
         plan = variant.plan(rows, cols)
         if plan is None:

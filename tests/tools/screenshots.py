@@ -69,6 +69,8 @@ def of_the_readme(browser: Browser, server: Server) -> Iterator[Path]:
     for name, switch in SHOWN.items():
         with opened(browser, server, name) as notebook:
             shown = [cell["index"] for cell in notebook.cells() if cell["widgets"]]
+            for index in shown:
+                notebook.settled_picture(notebook.show(index))
             counts = {index: len(notebook.controls(notebook.show(index))) for index in shown}
             area = notebook.show(max(counts, key=lambda index: counts[index]))
             if switch:

@@ -14,7 +14,7 @@ from softlab.bench.recordings import select
 from softlab.plans import plan
 from tests.bench.record.test_claims import Clock, FakeEvent
 
-LARGEST = 1 << 22
+LARGEST = 1 << 20
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ def bench(monkeypatch):
     monkeypatch.setattr(recorder, "prepared", lambda case, made: SimpleNamespace(**shape))
     monkeypatch.setattr(recorder, "LARGEST", LARGEST)
     monkeypatch.setattr(recorder, "ROTATED_BYTES", LARGEST)
-    monkeypatch.setattr(recorder, "SIZES", (1 << 20, 1 << 21, LARGEST))
-    monkeypatch.setattr(recorder, "LARGE_ROWS", 256)
+    monkeypatch.setattr(recorder, "SIZES", (1 << 18, 1 << 19, LARGEST))
+    monkeypatch.setattr(recorder, "LARGE_ROWS", 64)
     monkeypatch.setattr(recorder, "TURNS", 3)
     monkeypatch.setattr(recorder, "WAYS_REPEATS", 25)
     monkeypatch.setattr(recorder.time, "sleep", lambda seconds: None)
@@ -77,12 +77,12 @@ def test_a_wrong_softmax_is_not_measured(bench):
 
 
 def test_rotating_buffers_read_other_memory_each_time(bench):
-    launch = bench.launch(1 << 20, 4)
+    launch = bench.launch(1 << 18, 4)
     for turn in range(8):
         launch(turn)
     assert len(set(bench.seen[:4])) == 4
     assert bench.seen[:4] == bench.seen[4:]
-    assert np.diff(sorted(set(bench.seen))).min() == 1 << 20, "the buffers do not overlap"
+    assert np.diff(sorted(set(bench.seen))).min() == 1 << 18, "the buffers do not overlap"
 
 
 def test_every_stopwatch_gives_the_time_of_one_launch(bench):
