@@ -73,6 +73,10 @@ def variable_name(symbol: str) -> str:
         return symbol
     found, at = symbol, 2
     while at < len(symbol):
+        literal = re.match(r"L[a-z]n?\d+E", symbol[at:])  # a number among the arguments of a template
+        if literal is not None:
+            at += len(literal[0])
+            continue
         number = re.match(r"\d+", symbol[at:])
         if number is None:
             at += 1

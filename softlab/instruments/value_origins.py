@@ -272,8 +272,8 @@ def _of_memory(record: StepRecord, source: Source) -> Origin:
     _, *values = without_policy(instruction)[1 if instruction.opcode == "atom" else 0 :]
     value: Operand = values[0] if values else None
     if isinstance(value, Vector):
-        number = (source.address - int(stores["address"][row])) // max(1, source.width)
-        value = value.elements[min(number, len(value.elements) - 1)]
+        inside = max(0, source.address - int(stores["address"][row]))
+        value = value.elements[inside * len(value.elements) // int(stores["width"][row])]
     inputs = reading._operands((value, *values[1:]))
     if stores["atomic"][row]:
         inputs.append(memory_source(record, source.kind, source.address, source.width, lane, step))

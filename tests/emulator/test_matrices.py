@@ -71,6 +71,19 @@ extern "C" __global__ void stored_rows(unsigned* out, int synchronised) {
   if (synchronised) __syncwarp();
   out[blockIdx.x * 32 + threadIdx.x] = tile[threadIdx.x % 8].z;
 }
+// A row is read by its address's lane twice, then written.
+extern "C" __global__ void read_rows(unsigned* out, int synchronised) {
+  __shared__ __align__(16) uint4 tile[8];
+  const unsigned at = __cvta_generic_to_shared(tile + threadIdx.x % 8);
+  if (threadIdx.x < 8) tile[threadIdx.x] = make_uint4(threadIdx.x, 1, 2, 3);
+  __syncwarp();
+  unsigned r, s;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(at) : "memory");
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(s) : "r"(at) : "memory");
+  if (synchronised) __syncwarp();
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" :: "r"(at), "r"(r + s + 1) : "memory");
+  out[blockIdx.x * 32 + threadIdx.x] = r;
+}
 extern "C" __global__ void part_of_a_warp(unsigned* out) {
   __shared__ __align__(16) unsigned tile[256];
   for (int i = threadIdx.x; i < 256; i += blockDim.x) tile[i] = i;
@@ -172,6 +185,8 @@ def test_rows_race_with_the_lanes_that_get_their_elements(compiled: str) -> None
     assert findings("own_rows", 1, 2) == race
     assert findings("stored_rows", 1) == []
     assert findings("stored_rows", 0) == race
+    assert findings("read_rows", 1) == []
+    assert findings("read_rows", 0) == race
 
 
 @pytest.mark.parametrize("trans", [False, True])

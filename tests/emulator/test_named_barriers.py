@@ -49,6 +49,21 @@ def test_warps_reach_a_named_barrier_from_two_places(opcode: str, order: tuple[i
     assert y.tolist() == [*range(32, 64), *(-i for i in range(32))]
 
 
+def test_a_warp_that_is_torn_names_its_own_threads() -> None:
+    """Warp 0 comes to the second place alone: it is not to blame."""
+    body = """int t = threadIdx.x;
+if (t >= 32 && t < 48) {
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+  y[t] = 1;
+} else {
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+  y[t] = 2;
+}"""
+    found = fault(body, 64)
+    assert {found.thread, found.other_thread} == {(32, 0, 0), (48, 0, 0)}
+    assert {found.line, found.other_line} == {4, 7}
+
+
 @pytest.mark.parametrize("order", [(0, 2, 1, 3), (0, 2, 3, 1), (3, 1, 0, 2)])
 def test_the_number_of_a_barrier_is_in_a_register(order: tuple[int, ...]) -> None:
     """One pair of warps passes the instruction while a warp of the other pair waits there for its own barrier."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.cuda import assembler
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 
@@ -150,6 +151,38 @@ def test_a_long_loop_that_ends(body, expected):
     x = np.zeros(2, np.int32)
     kernel(body).run(1, 1, (x,), check=False, record=False)
     assert x[0] == expected
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_block_of_a_loop_that_changes_nothing_is_no_repetition(before, monkeypatch):
+    """Whichever of the loop's blocks is looked at, after an even or an odd number of steps."""
+    ptx = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 before) {
+  .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [before];
+  mov.u32 %r2, 0;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra LOOP;
+  mov.u32 %r3, 0;
+LOOP:
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 4000;
+  setp.eq.u32 %p3, %r2, 0;
+  @%p3 bra END;
+  @%p2 bra LOOP;
+END:
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+"""
+    monkeypatch.setattr(assembler, "find_tool", lambda name: None)  # no machine code is needed
+    x = np.zeros(1, np.uint32)
+    Kernel.from_ptx(ptx, "k").run(1, 1, (x, np.uint32(before)), check=False, record=False, compiled="none")
+    assert x[0] == 4000
 
 
 def test_a_loop_that_only_its_own_stores_could_end():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import softlab
-from softlab.instruments.snapshots import IssueLog, barrier_waits, group_warps
+from softlab.instruments.snapshots import BarrierWaits, IssueLog, barrier_waits, group_warps
 from softlab.instruments.timeline import timeline
 from tests.views.test_timeline import hand_made
 
@@ -80,3 +80,8 @@ def test_three_warps_wait_for_one(alone):
 
 def test_the_end(alone):
     assert {doing.state for doing in IssueLog.of(alone).at(alone.length)} == {"done"}
+
+
+def test_the_share_of_waiting() -> None:
+    assert BarrierWaits(issued=30, waited=10, length=50, passes=1).share == 0.25
+    assert BarrierWaits(issued=0, waited=0, length=0, passes=0).share == 0

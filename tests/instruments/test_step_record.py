@@ -262,6 +262,9 @@ def test_atomics_packs_and_the_stack_of_a_thread():
     third = memory_source(record, "shared", 16 + 16 * 5 + 8, 4, 0, len(record))
     whence = origin(record, third)
     assert (whence.lane, whence.inputs[0].bits, third.bits) == (5, int(packs[5, 2]), int(packs[5, 2]))
+    for byte in range(16):  # a byte comes from the element that holds it
+        one = memory_source(record, "shared", 16 + 16 * 5 + byte, 1, 0, len(record))
+        assert origin(record, one).inputs[0].bits == int(packs[5, byte // 4])
     atomic = origin(record, whence.inputs[0])
     assert record.text(atomic.step).startswith("atom.shared")
     assert atomic.inputs[0].name == "count[1]"
