@@ -1,8 +1,9 @@
 """The instruction caches of one SM.
 
-A launch finds the first cache empty. The second one holds the code of the launch before, which was the same kernel, if
-all of that fits: "cold" means an L2 that holds nothing of the launch, not a kernel that never ran. Both follow from the
-rows ``icache.loop.N`` of the atlas: a loop has another time per instruction beyond 32 KiB, and beyond 128 KiB.
+A launch finds the code of the launch before, which was the same kernel, in the first cache if it fits there, and else
+in the second one: "cold" means an L2 that holds nothing of the launch, not a kernel that never ran. So it was measured:
+rows ``icache.again.N`` of the atlas, with a flush of L2 and without. What the caches hold follows from the rows
+``icache.loop.N``: a loop has another time per instruction beyond 32 KiB, and beyond 128 KiB.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class CodeCaches:
         second = lines * _LINE <= parameters.icache_second_bytes
         self.line_time = parameters.icache_line if second else parameters.icache_line_l2
         self.miss = parameters.icache_miss + (0.0 if second else parameters.l2_latency)
-        self.replaces = lines > self.first_lines
+        self.kept = lines <= self.first_lines
         self.last, self.arrived = -1, 0.0
 
     def fetch(self, line: int, now: float) -> float:
@@ -33,16 +34,17 @@ class CodeCaches:
         The line behind the last one is on its way already. So is the first line of the kernel: an empty kernel, whose
         time is in ``launch_microseconds``, fetches that, too.
         """
+        if self.kept:
+            return now
         there = self.first.get(line)
         if there is not None:
-            if self.replaces:
-                self.first.move_to_end(line)
+            self.first.move_to_end(line)
             return there
         there = now + self.miss
         if line == self.last + 1:
             there = max(now, self.arrived + self.line_time) if line else now
         self.last, self.arrived = line, there
         self.first[line] = there
-        if self.replaces and len(self.first) > self.first_lines:
+        if len(self.first) > self.first_lines:
             self.first.popitem(last=False)
         return there

@@ -7,11 +7,10 @@ DRAM moves 64 bytes at once, and it is quickest where neighbouring pieces of 64 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import OrderedDict
-from math import exp
 from statistics import NormalDist
 
+from softlab.timing.loads import Load, later
 from softlab.timing.parameters import Parameters, interpolated
 
 #: Cycles over which the load of the DRAM is averaged: about the time that a fetch takes.
@@ -35,8 +34,7 @@ class Dram:
         #: Bytes that were moved, and the cost of all of them.
         self.moved = self.busy = 0.0
         self.read = self.written = 0.0
-        self._load = self._load_time = 0.0
-        self._shares = [share for share, _ in p.loaded]
+        self._load = Load(_WINDOW)
         self._recent: OrderedDict[int, int] = OrderedDict()
 
     def fetch(self, start: float, sector: int, share: float, dense: float, nbytes: int) -> float:
@@ -60,6 +58,12 @@ class Dram:
             latency += self.p.dram_random
         return self._queued(start, cost) + latency + self._loaded(start, cost)
 
+    def fetch_whole(self, start: float, nbytes: float) -> float:
+        """When bytes are there whose neighbours are wanted, too, and that nobody else brings."""
+        self.read += nbytes
+        self.moved += nbytes
+        return self._queued(start, nbytes) + self.p.dram_latency + self._loaded(start, nbytes)
+
     def write(self, start: float, nbytes: float, sectors_of_8: float, whole: bool) -> float:
         """When the DRAM has taken the bytes of stored sectors. ``sectors_of_8``: of 8 neighbours, how many are."""
         p = self.p
@@ -70,7 +74,7 @@ class Dram:
         else:
             each = _between(p.dram_sparse_write, sectors_of_8)
         self.moved += nbytes
-        self._count(start, nbytes * each)
+        self._load.count(start, nbytes * each / self.rate)
         return self._queued(start, nbytes * each)
 
     def _queued(self, start: float, cost: float) -> float:
@@ -79,23 +83,10 @@ class Dram:
         self.busy += cost
         return self.free
 
-    def _count(self, start: float, cost: float) -> float:
-        passed = start - self._load_time
-        if passed > 0:
-            self._load *= exp(-passed / _WINDOW)
-            self._load_time = start
-        self._load += cost
-        return self._load / (_WINDOW * self.rate)
-
     def _loaded(self, start: float, cost: float) -> float:
-        """Cycles that a load takes longer, since the DRAM is busy."""
-        busy = self._count(start, cost)
-        table = self.p.loaded
-        at = bisect_right(self._shares, busy)
-        if at == len(table):
-            return table[-1][1]
-        (a, ya), (b, yb) = table[at - 1], table[at]
-        return ya + (yb - ya) * (busy - a) / (b - a)
+        """Cycles that a load takes longer, since the DRAM is busy: more where it is written, too."""
+        share = min(1.0, self.written / self.read) if self.written else 0.0
+        return later(self.p.loaded, self.p.loaded_copy, self._load.count(start, cost / self.rate), share)
 
 
 def _between(costs: tuple[float, ...], sectors: float) -> float:

@@ -81,13 +81,15 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
     known: dict[str, Any] = {}
     if curve := _curve(atlas, "bandwidth.L2.read"):
         known["l2_bytes"] = float(curve[1].max())
+        known["l2_loaded"] = _loaded(*curve)
     if curve := _curve(atlas, "bandwidth.DRAM.read"):
         in_flight, rate = curve
         known["dram_bytes"] = float(rate.max())
-        known["loaded"] = _loaded(in_flight, rate, atlas)
+        known["loaded"] = _loaded(in_flight, rate)
         if written := _curve(atlas, "bandwidth.DRAM.write"):
             known["dram_write"] = float(rate.max() / written[1].max())
             if copied := _curve(atlas, "bandwidth.DRAM.copy"):
+                known["loaded_copy"] = _loaded(copied[0], copied[1] / 2)
                 # A copy of n bytes reads n and writes n: 2 n / copy = n / read + n * (write + turn) / read.
                 known["dram_turn"] = max(0.0, float(2 * rate.max() / copied[1].max() - 1) - known["dram_write"])
         known |= _sparse(atlas)
@@ -119,7 +121,7 @@ def _sparse(atlas: Atlas) -> dict[str, Any]:
     return known
 
 
-def _loaded(in_flight: np.ndarray, rate: np.ndarray, atlas: Atlas) -> tuple[tuple[float, float], ...]:
+def _loaded(in_flight: np.ndarray, rate: np.ndarray) -> tuple[tuple[float, float], ...]:
     """By how much a load takes longer at a share of the DRAM's bandwidth: bytes in flight over bandwidth is the time
     that a byte is in flight (Little's law); what it is above the time of an idle memory is due to the load."""
     latency, share = in_flight * 132 / rate, rate / rate.max()

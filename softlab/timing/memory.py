@@ -12,11 +12,13 @@ request that comes: what is issued first goes first.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from math import ceil
 
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
 from softlab.timing.dram import Dram
+from softlab.timing.loads import Load
 from softlab.timing.order import NEVER
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Sharing
@@ -31,7 +33,7 @@ _BACKLOG = 1500.0
 _EFFECTIVE = 0.9
 #: Cycles until a load or store unit has read the source registers.
 _SOURCES = 8.0
-_SECTOR = 32
+_SECTOR, _LINE = 32, 128
 #: Stores that leave less than this share of their sectors' bytes open write them as a whole.
 _WHOLE = 0.97
 
@@ -41,8 +43,9 @@ class Memory:
 
     def __init__(
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
-        cold: bool = False,
+        cold: bool = False, local_bytes: float = 0.0,
     ):  # fmt: skip
+        """``local_bytes``: of local memory that all threads of the GPU use at once."""
         self.p = parameters
         state = 0 if cold else 1
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
@@ -59,24 +62,31 @@ class Memory:
         self.sharing = sharing
         self.active = active_sms
         self.warm = warm
-        self.lsu_free = 0.0
-        self.lsu_busy = 0.0
-        self.shared_busy = 0.0
+        self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
         #: When L2 is free for loads, stores and atomics, and for what is written into it: stores and what DRAM gives.
         self.l2_free = self.l2_write_free = 0.0
+        self.l2_load = Load(parameters.l2_latency)
         self.dram = Dram(parameters, active_sms)
-        self.l2_cycles = _SECTOR / min(parameters.l2_sm_bytes, parameters.l2_bytes / active_sms)
-        self.store_cycles = _SECTOR / min(parameters.l2_sm_write_bytes, parameters.l2_write_bytes / active_sms)
-        self.passing_cycles = _SECTOR * active_sms / parameters.l2_passing_bytes
-        self.fill_cycles = _SECTOR * active_sms / parameters.l2_write_bytes
-        self.l1: OrderedDict[int, float] = OrderedDict()
-        self.l1_sectors = max(256, (parameters.l1_capacity - shared_bytes - 4096) // _SECTOR)
+        self._set_rates(parameters, active_sms)
+        #: When each sector of L1 is there, and its lines, those used last at the end. A line takes its place whole.
+        self.l1: dict[int, float] = {}
+        self.l1_used: OrderedDict[int, None] = OrderedDict()
+        #: The share of local memory that L2 has no room for.
+        self.local_left = 1 - interpolated(parameters.again, local_bytes)
+        self.l1_lines = max(64, (parameters.l1_capacity - shared_bytes) // _LINE)
         self.l2: OrderedDict[int, float] = OrderedDict()
         self.l2_sectors = int(_EFFECTIVE * parameters.l2_capacity / active_sms / _SECTOR)
         self.common: dict[int, float] = {}
         self.units = AtomicUnits(parameters)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
         self.l2_busy = self.l2_write_busy = self.last_store = 0.0
+
+    def _set_rates(self, p: Parameters, active_sms: int) -> None:
+        """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives."""
+        self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / active_sms)
+        self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / active_sms)
+        self.passing_cycles = _SECTOR * active_sms / p.l2_passing_bytes
+        self.fill_cycles = _SECTOR * active_sms / p.l2_write_bytes
 
     @property
     def served(self) -> float:
@@ -108,7 +118,10 @@ class Memory:
         self.lsu_busy += cycles
         read = start + cycles + _SOURCES
         if space == _LOCAL:
-            return start, read, self._local(start + cycles - 1, kind, sectors, owner)
+            done = self._local(start, start + cycles - 1, kind, sectors, owner)
+            if self.l2_write_free - _BACKLOG > self.lsu_free:
+                self.lsu_free = self.l2_write_free - _BACKLOG
+            return start, read, done
         if kind in (_LOAD, _COPY):
             return start, read, self._load(start, cycles, sectors, bypass)
         if kind == _STORE:
@@ -135,16 +148,16 @@ class Memory:
         done = start + cycles - 1 + self.p.l1_latency
         if self.known_at < 0:
             self.known_at = start + self.first_load
-        l1 = self.l1
-        missed = []
-        for sector in sectors:
-            ready = None if bypass else l1.pop(sector, None)
-            if ready is None:
-                missed.append(sector)
-            else:
-                l1[sector] = ready
-                if ready > done:
+        missed = list(sectors)
+        if not bypass:
+            l1, missed = self.l1, []
+            for sector in sectors:
+                ready = l1.get(sector)
+                if ready is None:
+                    missed.append(sector)
+                elif ready > done:
                     done = ready
+            self._use(sectors)
         self.l1_requests += len(sectors)
         self.l1_hits += len(sectors) - len(missed)
         if not missed:
@@ -155,9 +168,32 @@ class Memory:
         if not bypass:
             for sector in missed:
                 l1[sector] = done
-            while len(l1) > self.l1_sectors:
-                l1.popitem(last=False)
+            self._evict()
         return done
+
+    def _use(self, sectors: Sequence[int]) -> None:
+        """Put the lines of sectors behind all others of L1."""
+        used, line = self.l1_used, None
+        for sector in sectors:
+            if sector >> 2 != line:
+                line = sector >> 2
+                used[line] = None
+                used.move_to_end(line)
+
+    def _evict(self) -> int:
+        """Take lines out of L1 until there is room for those that it has; their number."""
+        used, l1, count = self.l1_used, self.l1, 0
+        while len(used) > self.l1_lines:
+            line, _ = used.popitem(last=False)
+            count += 1
+            for sector in range(4 * line, 4 * line + 4):
+                l1.pop(sector, None)
+        return count
+
+    def forget(self) -> None:
+        """L1 holds nothing any more."""
+        self.l1.clear()
+        self.l1_used.clear()
 
     def _l2(self, start: float, sectors: list[int]) -> float:
         """Loads of sectors that L1 does not have."""
@@ -174,6 +210,7 @@ class Memory:
         self.l2_free = free = begin + work
         self.l2_busy += work
         done = free + p.l2_latency + self.spread[lines if lines < 32 else 32]
+        done += interpolated(p.l2_loaded, self.l2_load.count(start, work))
         if self.known_at > start:  # the first load of the launch is not there yet
             done += self.known_at - start
             start = self.known_at
@@ -296,19 +333,33 @@ class Memory:
             return p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
         return p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
 
-    def _local(self, now: float, kind: int, sectors: tuple[int, ...], owner: int) -> float:
-        """Local memory lives in L1 and goes to L2 when L1 is full."""
-        l1, done = self.l1, now + self.p.l1_latency
-        for sector in sectors:
-            key = -(owner << 24 | sector) - 1
-            ready = l1.pop(key, None)
-            if ready is None and kind == _LOAD:
-                self.l2_free = max(self.l2_free, now) + self.l2_cycles
-                done = max(done, self.l2_free + self.p.l2_latency)
+    def _local(self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int) -> float:
+        """Local memory: what is stored goes to L2 and stays in L1, too; beyond the size of L2 it goes on to DRAM."""
+        p, l1 = self.p, self.l1
+        keys = [-(owner << 24 | sector) - 1 for sector in sectors]
+        done = now + p.l1_latency
+        if kind == _STORE:
+            begin = start if start > self.l2_write_free else self.l2_write_free
+            work = len(sectors) * self.store_cycles
+            self.l2_write_free = begin + work
+            self.l2_write_busy += work
+            self.l2_free = (start if start > self.l2_free else self.l2_free) + len(sectors) * self.passing_cycles
+            if self.local_left:
+                self.dram.write(start, _SECTOR * len(sectors) * self.local_left, 8.0, True)
+                self.l2_write_free = max(self.l2_write_free, self.dram.free - 2 * _BACKLOG)
+        else:
+            missed = sum(key not in l1 for key in keys)
+            done = max([done, *(l1[key] for key in keys if key in l1)])
+            if missed:
+                self.l2_free = max(self.l2_free, start) + missed * self.l2_cycles
+                done = max(done, self.l2_free + p.l2_latency)
+                if self.local_left:
+                    far = self.dram.fetch_whole(start, _SECTOR * missed * self.local_left)
+                    done = max(done, far) if _chance(owner << 24 | sectors[0]) < self.local_left else done
+        for key in keys:
             l1[key] = done
-        while len(l1) > self.l1_sectors:
-            l1.popitem(last=False)
-            self.l2_free += self.l2_cycles
+        self._use(keys)
+        self._evict()
         return done
 
 

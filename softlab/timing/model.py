@@ -28,7 +28,7 @@ from softlab.timing.sampling import Sample, carve_out, choose, extrapolate
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
 from softlab.timing.validation import validated
-from softlab.timing.work import block_work, filled, touched
+from softlab.timing.work import block_work, local_bytes, stored_bytes, touched
 
 Index3 = tuple[int, int, int]
 
@@ -87,6 +87,11 @@ def machine_function(program: Program) -> MachineFunction:
     return _function(program)
 
 
+@lru_cache(maxsize=64)
+def _timed(program: Program, device: Device) -> TimedProgram:
+    return timed_program(_function(program), parameters(device), program.file)
+
+
 def estimate(
     launch: Timed, streams: Sequence[WarpStream], sample: Sample, device: Device, cache: str = "cold",
     figures: Parameters | None = None, journal: Journal | None = None,
@@ -107,7 +112,7 @@ def estimate(
         raise ValueError(f'cache = {cache!r}: it is "cold" or "warm"')
     p = figures or parameters(device)
     code = machine_function(launch.program)
-    program = timed_program(code, p, launch.program.file)
+    program = timed_program(code, p, launch.program.file) if figures else _timed(launch.program, device)
     simulated = set(sample.blocks)
     works = {w.block: w for w in block_work([s for s in streams if s.block in simulated], code.instructions)}
     order = [works[block] for block in sample.blocks if block in works]
@@ -137,16 +142,21 @@ def _memory(
     code: MachineFunction, *, warm: bool,
 ) -> Memory:  # fmt: skip
     """The caches and the DRAM as the launch finds them."""
+    stored = touched(streams, stored=True)
+    sectors = sum(map(len, stored))
+    written = stored_bytes(streams, code.instructions)
+    filled = min(1.0, written / (32 * sectors)) if written else 1.0
     shared = sharing_.sharing(
-        touched(streams), touched(streams, stored=True), launch.blocks, sample.resident * sample.active,
-        p.l2_capacity, launch.extents, filled(streams, code.instructions), tuple(loaded(streams).values()),
+        touched(streams), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
+        filled, tuple(loaded(streams).values()),
     )  # fmt: skip
     held = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and held < 1:  # what the launch before has stored is written back meanwhile
         shared = replace(shared, written_back=max(shared.written_back, 1 - held))
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
-    return Memory(p, shared, sample.active, held, carved, not warm)
+    at_once = -(-prod(launch.block) // 32) * sample.resident * sample.active
+    return Memory(p, shared, sample.active, held, carved, not warm, at_once * local_bytes(streams))
 
 
 def _record(

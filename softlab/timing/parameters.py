@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -80,7 +81,9 @@ class Parameters:
     l2_capacity: int = 50 << 20
     l1_capacity: int = 256 << 10
     loaded: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 60.0), (0.8, 200.0), (1.0, 440.0))
-    tlb_cold: float = 0.0
+    # The same where as much is written as read, and of L2
+    loaded_copy: Curve = ((0.0, 0.0), (0.5, 60.0), (0.8, 200.0), (1.0, 440.0))
+    l2_loaded: Curve = ((0.0, 0.0),)
     # Queues of the load and store unit, in instructions per scheduler
     mio_queue: int = 6
     lg_queue: int = 10
@@ -222,6 +225,7 @@ _SOURCES = {
 _DRAM = {"H200": 4.1e12 / 1.98e9, "H100": 4.1e12 / 1.98e9 * 2949 / 4171}
 
 
+@lru_cache(maxsize=8)
 def parameters(device: Device) -> Parameters:
     """The figures of a GPU: its atlas, and provisional ones where the atlas has none.
 

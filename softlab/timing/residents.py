@@ -117,8 +117,10 @@ class Residents:
         work = self.blocks[self.started]
         self.started += 1
         block = Block(len(work.warps))
+        # Warps take their places in a row, and a scheduler has every fourth one: it has a warp more at most.
+        first = min(range(4), key=self.resident.__getitem__)
         for number, warp in enumerate(work.warps):
-            scheduler = number % 4 if len(work.warps) >= 4 else min(range(4), key=self.resident.__getitem__)
+            scheduler = (first + number) % 4
             self.resident[scheduler] += 1
             new = Warp(block, scheduler, warp)
             new.index = self.warps
@@ -191,7 +193,7 @@ class Residents:
         stored, warp.stored = warp.stored, False
         begin = max(t, self.fence_free)
         self.fence_free = begin + (p.membar_stored_interval if stored else p.membar_interval)
-        self.memory.l1.clear()
+        self.memory.forget()
         return begin + (interpolated(p.membar_stored, self.memory.active) if stored else p.membar_gpu)
 
     # Code and constants

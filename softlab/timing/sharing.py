@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from softlab.timing.order import NEVER, Loaded, Order, order
+from softlab.timing.work import distinct
 
 _SECTOR = 32
 #: Stores of a launch that writes less than this share of L2 stay there until after the kernel; beyond twice as much all
@@ -115,36 +116,57 @@ def sharing(
         extents: the first and the last sector of each array argument; found from the sectors where there are none.
         loaded: what each block loads, and by which access (:func:`softlab.timing.order.loaded`).
     """
-    every = np.unique(np.concatenate([*touched, np.zeros(0, np.int64)]))
+    every = distinct(np.concatenate([*touched, np.zeros(0, np.int64)]))
     if not len(every):
         return Sharing.none()
     scale = blocks / max(1, len(touched))
     regions = []
     # DRAM gives 64 bytes at once, so that blocks share pairs of sectors.
-    pairs = [np.unique(one >> 1) for one in touched]
-    all_pairs = np.unique(every >> 1)
+    pairs = [distinct(one >> 1) for one in touched]
+    all_pairs = distinct(every >> 1)
     for first, last in extents or _extents(every):
         total = sum(_within(one, first >> 1, last >> 1) for one in pairs)
-        distinct = _within(all_pairs, first >> 1, last >> 1)
-        if distinct:
+        met = _within(all_pairs, first >> 1, last >> 1)
+        if met:
             together = _together(every, first, last)
-            unique = _within(every, first, last) / distinct
-            regions.append(
-                _region(first, last, total, distinct, len(touched), blocks, per_wave, scale, together, unique)
-            )
+            unique = _within(every, first, last) / met
+            regions.append(_region(first, last, total, met, len(touched), blocks, per_wave, scale, together, unique))
     regions.sort(key=_first)
     regions = [replace(one, order=order(loaded, one.first, one.last, blocks, per_wave, one.share)) for one in regions]
-    written = scale * sum(map(len, stored)) * _SECTOR * _sparse(stored, 2)
+    written, filled, neighbours = _written(stored, scale, filled, extents)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
     footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(touched, 2)
-    neighbours = 8 / max(1.0, _sparse(stored, 3))
     return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), footprint, neighbours, filled)
+
+
+def _written(
+    stored: Sequence[np.ndarray], scale: float, filled: float, extents: Sequence[tuple[int, int]]
+) -> tuple[float, float, float]:
+    """Bytes of the lines that the whole grid stores, the share of its sectors' bytes that are written, and how many of
+    8 neighbouring sectors are stored.
+
+    An array takes no more sectors than it has. Where the blocks store as many as that, or more, they store all of it:
+    each sector as a whole, if not each block does, and with its neighbours.
+    """
+    sums = np.zeros(4)
+    for first, last in extents or ((0, 1 << 62),):
+        inner = [one[np.searchsorted(one, first) : np.searchsorted(one, last, "right")] for one in stored]
+        count, capacity = scale * sum(map(len, inner)), float(last - first + 1)
+        if not count:
+            continue
+        unique, all_of_it = min(count, capacity), count >= _COVERED * capacity
+        share = 1.0 if all_of_it else filled
+        lines = min(unique * _sparse(inner, 2), capacity)
+        sums += unique, lines, unique * share, unique * (8 if all_of_it else 8 / max(1.0, _sparse(inner, 3)))
+    if not sums[0]:
+        return 0.0, 1.0, 8.0
+    return sums[1] * _SECTOR, sums[2] / sums[0], sums[3] / sums[0]
 
 
 def _sparse(blocks: Sequence[np.ndarray], shift: int) -> float:
     """Sectors that units of 2 ** shift sectors hold, per sector of them that is touched: 1 where all are."""
-    sectors = np.unique(np.concatenate([*blocks, np.zeros(0, np.int64)]))
-    return float((len(np.unique(sectors >> shift)) << shift) / len(sectors)) if len(sectors) else 1.0
+    sectors = distinct(np.concatenate([*blocks, np.zeros(0, np.int64)]))
+    return float((len(distinct(sectors >> shift)) << shift) / len(sectors)) if len(sectors) else 1.0
 
 
 def _region(
@@ -165,7 +187,7 @@ def _region(
 def _together(every: np.ndarray, first: int, last: int) -> float:
     """Sectors of 256 bytes that the sample touches where it touches one."""
     low, high = np.searchsorted(every, first, "left"), np.searchsorted(every, last, "right")
-    return float((high - low) / len(np.unique(every[low:high] >> 3)))
+    return float((high - low) / len(distinct(every[low:high] >> 3)))
 
 
 def _blocks_per_sector(ratio: float, fraction: float, blocks: int) -> float:

@@ -18,6 +18,8 @@ ATOMIC_CODES = (0, 1, 2)
 #: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
 _STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
 
+#: Whether a request of each kind changes memory.
+_WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
 _BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
 _ATOMICS = frozenset(("ATOM", "ATOMG", "RED", "REDG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
@@ -95,25 +97,47 @@ def _warp(stream: WarpStream, widths: list[int], strong: list[int], branches: np
 
 
 def touched(streams: Sequence[WarpStream], stored: bool = False) -> list[np.ndarray]:
-    """The distinct sectors of global memory that each block touches, or stores: one int64 array per block."""
+    """The distinct sectors of global memory that each block touches, or stores: int64 (m,) per block, ascending."""
     found: dict[int, list[np.ndarray]] = {}
     for stream in streams:
         accesses = stream.accesses
         wanted = accesses.space == Space.GLOBAL
         if stored:
-            wanted &= np.isin(accesses.kind, (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION))
-        found.setdefault(stream.block, []).append(accesses.sectors[np.repeat(wanted, np.diff(accesses.offsets))])
-    return [np.unique(np.concatenate(found[block])) for block in sorted(found)]
+            wanted &= _WRITES[accesses.kind]
+        sectors = accesses.sectors
+        if not wanted.all():
+            sectors = sectors[np.repeat(wanted, np.diff(accesses.offsets))]
+        found.setdefault(stream.block, []).append(sectors)
+    return [distinct(np.concatenate(found[block])) for block in sorted(found)]
 
 
-def filled(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> float:
-    """The share of the bytes of the stored sectors that the stores write, at most 1; 1 without stores."""
+def distinct(values: np.ndarray) -> np.ndarray:
+    """The distinct values in ascending order. ``np.unique`` sorts small integers by hash, which takes far longer."""
+    values = np.sort(values)
+    kept = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=kept[1:])
+    return values[kept]
+
+
+def local_bytes(streams: Sequence[WarpStream]) -> float:
+    """Bytes of local memory that a warp uses, in the mean."""
+    used = 0
+    for stream in streams:
+        accesses = stream.accesses
+        local = accesses.space == Space.LOCAL
+        if local.any():
+            used += 32 * len(distinct(accesses.sectors[np.repeat(local, np.diff(accesses.offsets))]))
+    return used / max(1, len(streams))
+
+
+def stored_bytes(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> int:
+    """The bytes that the stores of all streams write to global memory."""
     widths = np.array([access_width(one) for one in code])
     stored = 0
     for stream in streams:
         accesses = stream.accesses
         position = accesses.position[(accesses.space == Space.GLOBAL) & (accesses.kind == Kind.STORE)]
-        lanes = np.bitwise_count(stream.active[position])
-        stored += int((lanes * widths[stream.instructions[position]]).sum())
-    sectors = sum(map(len, touched(streams, stored=True)))
-    return min(1.0, stored / (sectors * 32)) if sectors and stored else 1.0
+        if len(position):
+            lanes = np.bitwise_count(stream.active[position])
+            stored += int((lanes * widths[stream.instructions[position]]).sum())
+    return stored

@@ -8,6 +8,7 @@ import pytest
 from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
+from softlab.timing.work import distinct
 
 
 def test_a_sample_has_one_block_of_each_range_and_no_period():
@@ -113,6 +114,22 @@ def test_what_a_launch_writes_stays_in_l2_if_it_is_little():
     much = [np.arange(100) + 1000 * k for k in range(10)]
     assert little.written_back == 0
     assert sharing(much, much, 10**6, 264, 60 << 20).written_back == 1
+
+
+def test_an_array_takes_no_more_than_it_has():
+    """Words at random of 2000 sectors by a grid of 1000 blocks: all of them in the end, each as a whole."""
+    random = np.random.default_rng(3)
+    stored = [np.unique(random.integers(0, 2000, 250)) for _ in range(8)]
+    found = sharing(stored, stored, 1000, 264, 32 * 2000, [(0, 1999)], filled=0.15)
+    assert found.written_back == 1  # twice what stays in L2
+    assert sharing(stored, stored, 1000, 264, 4 * 32 * 2000, [(0, 1999)], filled=0.15).written_back == 0
+    assert (found.filled, found.stored_neighbours) == (1, 8)
+
+
+def test_distinct_values_are_those_of_numpy():
+    values = np.array([5, 3, 3, -1, 5, 9], np.int64)
+    assert distinct(values).tolist() == np.unique(values).tolist()
+    assert not len(distinct(values[:0]))
 
 
 def test_a_launch_takes_no_less_than_the_work_of_its_memory():

@@ -7,7 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from softlab.hardware.atlas import load as load_atlas
 from softlab.timing.dram import Dram
+from softlab.timing.loads import Load, later
+from softlab.timing.memory import Memory
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stalls import REASONS
@@ -335,9 +338,73 @@ def test_blocks_start_one_after_the_other_on_the_whole_gpu():
 
 def test_code_comes_line_after_line_from_the_second_cache():
     figures = replace(BARE, icache_line=16)
-    result, _ = run([row(Pipe.FMA)] * 255, parameters=figures)
-    assert result.cycles == pytest.approx(31 * 16 + 8, rel=0.03)
-    assert state(result, "no_instruction") == pytest.approx(31 * 8, abs=10)
+    result, _ = run([row(Pipe.FMA)] * 4095, parameters=figures)
+    assert result.cycles == pytest.approx(511 * 16 + 8, rel=0.03)
+    assert state(result, "no_instruction") == pytest.approx(511 * 8, abs=10)
+
+
+def test_code_that_fits_into_the_first_cache_is_there_from_the_launch_before():
+    result, _ = run([row(Pipe.FMA)] * 255, parameters=replace(BARE, icache_line=16))
+    assert result.cycles == pytest.approx(256, abs=2)
+    assert not state(result, "no_instruction")
+
+
+@pytest.mark.parametrize(("warps", "blocks", "busiest"), [(5, 1, 2), (5, 4, 5), (5, 8, 10), (3, 2, 2), (13, 3, 10)])
+def test_the_warps_of_all_blocks_are_spread_over_the_schedulers(warps, blocks, busiest):
+    """As the rows ``interval_sm.LOP3.blocks.B.warps.W`` of an H200: 2 cycles per warp of the busiest scheduler."""
+    rows = [row(Pipe.ALU, interval=2)]
+    result, _ = run(rows, warps=warps, blocks=blocks, repeat=200, parameters=BARE)
+    assert result.cycles == pytest.approx(2 * busiest * 200, rel=0.05)
+    measured = load_atlas("H200")[f"interval_sm.LOP3.blocks.{blocks}.warps.{warps}"]
+    assert measured == pytest.approx(2 * busiest, rel=0.06)
+
+
+def test_l1_has_room_for_lines_and_not_for_sectors_alone():
+    """One sector of each of N lines, twice: from L1 the second time if the lines fit, as the rows latency.chase.N."""
+    few, many = (_read_again(kib) for kib in (192, 320))
+    assert few == 1
+    assert many < 0.1
+
+
+def _read_again(kib: int) -> float:
+    sectors = list(range(0, kib << 5, 4))
+    requests = [load(k, [sector]) for k, sector in enumerate([*sectors, *sectors])]
+    _, memory = run([row(Pipe.LG, action=Action.MEMORY)] * 2, repeat=len(sectors), requests=lambda b, w: requests)
+    return 2 * memory.l1_hits / memory.l1_requests
+
+
+def _local(kind: int, count: int, local_bytes: float = 0.0) -> float:
+    """Cycles per request of a whole line of local memory by one SM of 132; each is another line."""
+    memory = Memory(BARE, Sharing.none(), 132, 1.0, 0, local_bytes=local_bytes)
+    for k in range(count):
+        memory.access(0.0, 2, kind, 1, tuple(range(4 * k, 4 * k + 4)), 30.0, 32, 4, 0, 0)
+    return max(memory.l2_write_free, memory.l2_free, memory.dram.free) / count
+
+
+def test_local_memory_is_written_to_l2_and_beyond_its_size_to_dram():
+    assert _local(1, 200) == pytest.approx(128 * 132 / BARE.l2_write_bytes)
+    assert _local(1, 200, 200e6) == pytest.approx(128 * 132 / BARE.dram_bytes)
+    memory = Memory(BARE, Sharing.none(), 132, 1.0, 0)
+    memory.access(0.0, 2, 1, 1, (0, 1, 2, 3), 30.0, 32, 4, 0, 0)
+    _, _, there = memory.access(500.0, 2, 0, 1, (0, 1, 2, 3), 30.0, 32, 4, 0, 0)
+    assert there == pytest.approx(500 + BARE.l1_latency, abs=2)
+
+
+def test_l2_answers_later_when_it_is_busy():
+    figures = replace(BARE, l2_loaded=((0.0, 0.0), (0.9, 300.0)))
+    alone, busy = (
+        Memory(figures, Sharing.none(), 132, 1.0, 0).access(0.0, 0, 0, 1, tuple(range(n)), 30.0, 32, 4, 1, 0)[2]
+        for n in (1, 128)
+    )
+    assert alone < figures.l2_latency + 60
+    assert busy > figures.l2_latency + 300
+
+
+def test_a_load_from_dram_takes_longer_among_writes():
+    assert later(((0.0, 0.0), (1.0, 100.0)), ((0.0, 0.0), (1.0, 500.0)), 0.5, 0.25) == pytest.approx(100)
+    load_ = Load(1000.0)
+    assert load_.count(0.0, 300.0) == pytest.approx(0.3)
+    assert load_.count(1000.0, 0.0) == pytest.approx(0.3 / 2.71828, rel=1e-3)
 
 
 @pytest.mark.parametrize(("lines", "active", "per_line"), [(200, 132, 8), (300, 132, 18), (1100, 132, 45)])

@@ -213,6 +213,18 @@ _PAIRS = (
 #: Pairs of classes, in turn on even and odd streams.
 MIXED: dict[str, Class] = {pair: _mix(*pair.split("+")) for pair in _PAIRS.split()}
 
+
+def _behind(first: str, pattern: str, ptx: str) -> Class:
+    """A class behind another one in the same stream: the compiler makes one addition of two in a row."""
+    other = "IADD3" if first in ("IMAD", "FFMA", "FADD") else ""  # what the compiler writes there
+    return Class("mixed", (pattern, _AS_WORDS[first][0]), None, PtxStep(f"{_AS_WORDS[first][1]} {ptx}"), other=other)
+
+
+_ADDED = "add.s32 {x}, {x}, 5;"
+MIXED |= {
+    f"VIADD+{first}": _behind(first, "VIADD", _ADDED) for first in ("LOP3", "SHF", "PRMT", "IMAD", "FFMA", "FADD")
+}
+
 #: These and the instructions beside them take the integer pipe in turn: their streams show the sum.
 for _name in ("ISETP", "FSETP", "VOTE", "VOTE.ANY"):
     CLASSES[_name] = replace(CLASSES[_name], same_pipe=CLASSES[_name].less)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from softlab.bench.record.atlas import icache
+from softlab.bench.record.atlas.arranged_jobs import arranged_jobs, arranged_sources
 from softlab.bench.record.atlas.contention_jobs import contention_jobs, contention_sources
 from softlab.bench.record.atlas.core import CLASSES, MIXED, Class
 from softlab.bench.record.atlas.launched_jobs import launched_jobs, launched_sources
@@ -24,7 +25,7 @@ IN_FLIGHT = (
 )  # fmt: skip
 LOADED = ((1, 1), (4, 1), (8, 1), (8, 2), (16, 2), (24, 2), (16, 4), (20, 4), (24, 4), (30, 4))
 #: Bytes from lane to lane of loads that touch many lines and no bank twice: odd numbers of words. 256: one bank.
-APART = (20, 36, 52, 68, 100, 132, 256, 260)
+APART = (20, 36, 52, 68, 100, 132, 136, 144, 160, 176, 208, 256, 260, 272, 288, 320, 400)
 #: KiB of a region that is read again and again: in L1 (per block), in L2, and too large for L2.
 L1_KIB, L2_KIB, DRAM_KIB = 32, 16384, 4 << 20
 
@@ -46,7 +47,7 @@ def sources() -> dict[str, Source]:
     for name, (uniform, kernel, pattern) in UNIFORM.items():
         text = found["stream.IADD3"].text
         found[f"stream.{name}"] = Source(text, "k", "stream", (uniform,), model=(kernel, pattern))
-    found |= contention_sources() | launched_sources()
+    found |= contention_sources() | launched_sources() | arranged_sources()
     found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
         found[name] = Source(icache.source(name), name, "any", ("FADD",), (-icache.CHUNKS * icache.STEPS,))
@@ -117,6 +118,7 @@ def jobs() -> Iterator[Job]:
     yield from _launch_jobs()
     yield from contention_jobs()
     yield from launched_jobs()
+    yield from arranged_jobs()
 
 
 def _chain(key: str, name: str, entry: Class, threads: int = 32, **parameters: Any) -> Job:
@@ -183,6 +185,7 @@ def _global_jobs() -> Iterator[Job]:
         name = f"LDG{suffix}"
         yield _chain(f"latency.L1{suffix}", name, MEMORY_CLASSES[name], p0=width, p1=512)
         yield _stream(f"interval_sm.{name}", name, "global memory", "sm", 32, p0=width, p1=512)
+        yield _stream(f"interval_sm.{name}.unaligned", name, "global memory", "sm", 32, p0=width, p1=512 + width)
         yield _stream(f"interval_sm.STG{suffix}", f"STG{suffix}", "global memory", "sm", 32, p0=width, p1=512)
         yield _stream(
             f"interval_sm.STG{suffix}.all_sms", f"STG{suffix}", "global memory", "sm", 32, p0=width, p1=512, grid="sms"

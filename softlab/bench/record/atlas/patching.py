@@ -82,6 +82,8 @@ def only(program: Program, wanted: str, other: str) -> Program:
     def change(instruction: MachineInstruction) -> int | None:
         if not re.fullmatch(other, full_name(instruction)) or get(_encoding(instruction), "a") == _RZ:
             return None  # one without a source sets the loop's counter to 0
+        if " 0x1, " in instruction.text:
+            return None  # the loop's counter
         to = get(_encoding(instruction), "d")
         return put(models[-1], d=to, a=to)
 

@@ -1,0 +1,53 @@
+"""What is measured of how things are arranged: warps on schedulers, lanes in lines, local memory, stores in L2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from softlab.bench.record.atlas.records import Job, Source, pieces
+
+_KERNELS: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
+    "local_words": ("any", (r"STL(\..*)?", r"LDL(\..*)?"), (-8, -8)),
+    "write_once": ("any", (r"STG\.E\.128",), (4,)),
+}
+#: Warps per block and blocks per SM whose warps the SM has to spread over its schedulers.
+BLOCKS = (
+    (1, 2), (1, 3), (1, 5), (1, 8), (1, 12), (2, 3), (2, 6), (3, 2), (3, 3), (3, 4), (3, 8), (5, 1), (5, 2), (5, 3),
+    (5, 4), (5, 8), (6, 1), (6, 2), (6, 4), (7, 3), (7, 4), (9, 3), (10, 3), (11, 2), (13, 3), (13, 4),
+)  # fmt: skip
+#: Words of local memory per lane.
+WORDS = (8, 32, 64, 128, 256, 512)
+#: MiB that one launch stores, or copies: half of these.
+STORED, COPIED = (8, 16, 24, 32, 40, 48, 64, 96), (96, 112, 128, 160, 192)
+
+
+def arranged_sources() -> dict[str, Source]:
+    """Name -> kernel."""
+    return pieces(_KERNELS, "arranged.cu")
+
+
+def arranged_jobs() -> Iterator[Job]:
+    """All jobs of this part."""
+    for warps, blocks in BLOCKS:
+        how = {"rounds": [32, 96], "warps": warps, "grid": 132 * blocks, "per": 64}
+        yield Job((f"interval_sm.LOP3.blocks.{blocks}.warps.{warps}",), "schedulers", "cycles", "rounds_of_warps",
+                  ("stream.LOP3",), how,
+                  note="of an SM, until each of its warps has issued one: the busiest scheduler")  # fmt: skip
+    for mode, name in enumerate(("STL", "LDL", "STL+LDL")):
+        for warps in (8, 32):
+            for words in WORDS:
+                for grid, where in ((1, ""), (132, ".all_sms")):
+                    rounds = max(2, 512 // words)
+                    how = {"rounds": [rounds, 3 * rounds], "warps": warps, "grid": grid, "per": words * warps,
+                           "mode": mode, "p0": words}  # fmt: skip
+                    key = f"interval_sm.{name}.words.{words}.warps.{warps}{where}"
+                    yield Job((key,), "local memory", "cycles", "rounds_of_warps", ("local_words",), how,
+                              note="of one instruction, or one pair")  # fmt: skip
+    for kernel, sizes in (("write_once", STORED), ("copy_once", COPIED)):
+        what = kernel.removesuffix("_once")
+        for mib in sizes:
+            each = mib if what == "write" else mib // 2
+            keys = tuple(f"launch.{what}.{state}.{mib}" for state in ("cold", "warm"))
+            yield Job(keys, "launches", "us", "again", (kernel, "empty", "read_cg_4"),
+                      {"grid": 64 * each, "threads": 256, "p1": each},
+                      note="beyond an empty one; of that many MiB; warm: after the same launch")  # fmt: skip
