@@ -12,6 +12,8 @@ NOTEBOOK ?= 0-first-kernel.ipynb
 PORT ?= 8888
 LAB_OPTIONS ?=
 EXPLORE_OPTIONS ?=
+# "owner/name" on GitHub: the site's exercises then lead to Binder, too.
+REPOSITORY ?=
 # auto: browser tests are skipped, with a reason, where there is no Chromium. required: they fail there.
 BROWSER ?= auto
 # no: of the tests whose cases are products (the mark `further`), only the sample. `.ci/run` takes it.
@@ -34,6 +36,7 @@ LAB_STAMP := $(VENV)/.softlab-lab
 SHARED := $(wildcard softlab/app/jupyter/*.json softlab/app/jupyter/voila/templates/softlab/* \
   softlab/app/jupyter/labextensions/softlab-cuda/* softlab/app/jupyter/labextensions/softlab-cuda/static/*)
 TEST_STAMP := $(VENV)/.softlab-test
+SITE_STAMP := $(VENV)/.softlab-site
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # $(call stage,name,command): run it, print how long it took, keep its exit status.
@@ -53,6 +56,11 @@ lab: $(LAB_STAMP) ## JupyterLab on your copies of the lessons (127.0.0.1, with a
 .PHONY: explore
 explore: $(LAB_STAMP) ## the explorers without code, as a page in the browser (127.0.0.1, with a token)
 	$(IN_VENV) -m softlab explore -- $(EXPLORE_OPTIONS)
+
+# What lessons and explorers gave is kept in build/site-kept as long as softlab and the kernels are the same.
+.PHONY: site
+site: $(SITE_STAMP) ## the course as a static site in build/site: pages with explorers that need no Python
+	$(IN_VENV) -m softlab.site build/site --keep build/site-kept $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 .PHONY: install
 install: $(LAB_STAMP) ## only build .venv with everything `make lab` needs
@@ -160,6 +168,11 @@ $(LAB_STAMP): $(VENV)/.made pyproject.toml constraints.txt $(SHARED)
 	@echo "Installing softlab with JupyterLab and CuPy into $(VENV): about a gigabyte, a minute or two the first time."
 	$(PIP) hatchling editables
 	$(PIP) --no-build-isolation --editable '.[cuda12,lab]'
+	@touch $@
+
+$(SITE_STAMP): $(LAB_STAMP)
+	@echo "Installing Sphinx into $(VENV)."
+	$(PIP) --no-build-isolation --editable '.[cuda12,lab,site]'
 	@touch $@
 
 $(TEST_STAMP): $(LAB_STAMP)

@@ -86,7 +86,7 @@ def test_files_are_small():
 
 def test_top_level_folders():
     folders = {path.relative_to(ROOT).parts[0] for path in files() if len(path.relative_to(ROOT).parts) > 1}
-    assert folders <= {"softlab", "kernels", "notebooks", "tests", "docs", ".ci"}
+    assert folders <= {"softlab", "kernels", "notebooks", "tests", "docs", ".ci", ".github"}
 
 
 #: Names with one meaning each: one class or type has the name, and nothing else does.

@@ -24,7 +24,8 @@ class Explorer(HasTraits):
     #: The number of the lesson that introduces it: the order of the tabs of ``softlab explore``.
     lesson: ClassVar[str] = ""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
-    _bound: list[str]
+    #: Trait -> the controls that move it.
+    controls: dict[str, list[widgets.ValueWidget]]
     _twin: Explorer | None
     #: The state when a cell displayed it, None before.
     displayed: dict[str, Any] | None = None
@@ -34,7 +35,7 @@ class Explorer(HasTraits):
         """Keep the arguments: :meth:`at` makes another explorer with them."""
         made = super().__new__(cls, *arguments, **options)
         made._made_with = (arguments, options)
-        made._bound, made._twin = [], None
+        made.controls, made._twin = {}, None
         return made
 
     @classmethod
@@ -58,7 +59,7 @@ class Explorer(HasTraits):
                 control.max = value
             control.value = value
 
-        self._bound.append(trait)
+        self.controls.setdefault(trait, []).append(control)
         show(getattr(self, trait))
         control.observe(to_trait, "value")
         self.observe(to_control, trait)
@@ -91,8 +92,8 @@ class Explorer(HasTraits):
     @property
     def state(self) -> dict[str, Any]:
         """Control -> value, and what else the representation shows."""
-        others = sorted(set(self.trait_names(state=True)) - set(self._bound))
-        return {name: getattr(self, name) for name in (*self._bound, *others)}
+        others = sorted(set(self.trait_names(state=True)) - set(self.controls))
+        return {name: getattr(self, name) for name in (*self.controls, *others)}
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         self.displayed = self.state

@@ -83,20 +83,20 @@ class Prediction(Explorer):
         if measured not in self.answers:
             raise ValueError(f"{measured!r} is none of the answers: {', '.join(self.answers)}")
         self.measured = measured
-        display(_Verdict(self))
+        display(Verdict(self))
 
 
-class _Verdict:
+class Verdict:
     """The same widget once more, below the experiment; as text, the sentence."""
 
     def __init__(self, prediction: Prediction) -> None:
-        self._prediction = prediction
+        self.prediction = prediction
 
     def __repr__(self) -> str:
-        return str(self._prediction)
+        return str(self.prediction)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        bundle = self._prediction.widget._repr_mimebundle_(**options)
+        bundle = self.prediction.widget._repr_mimebundle_(**options)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         if data is not None:
             data["text/plain"] = repr(self)
