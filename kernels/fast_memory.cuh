@@ -14,6 +14,13 @@
 
 #include "pack.cuh"
 
+__device__ inline void load_if(bool wanted, unsigned char& word, const void* address) {
+  unsigned short wide = word;
+  asm volatile("{ .reg .pred wanted; setp.ne.u32 wanted, %2, 0; @wanted ld.global.u8 %0, [%1]; }"
+               : "+h"(wide)
+               : "l"(address), "r"(static_cast<unsigned int>(wanted)));
+  word = static_cast<unsigned char>(wide);
+}
 __device__ inline void load_if(bool wanted, unsigned short& word, const void* address) {
   asm volatile("{ .reg .pred wanted; setp.ne.u32 wanted, %2, 0; @wanted ld.global.u16 %0, [%1]; }"
                : "+h"(word)

@@ -21,40 +21,10 @@
 
 #include "fast_memory.cuh"
 #include "fast_operator.cuh"
-#include "larger.cuh"
+#include "lane_elements.cuh"
 
 // A lane takes several rows at once if they take at most this many registers: then no row waits for the one before.
 constexpr int fast_tile_words = 32;
-
-// A lane's elements of one row, in the compute type.
-template<class Operator, int count>
-struct LaneElements {
-  using Compute = typename Operator::Compute;
-  static constexpr int inputs = Operator::inputs;
-
-  Compute elem[inputs][count];
-
-  template<bool propagate = false>
-  __device__ Compute largest() const {
-    Compute result = elem[0][0];
-#pragma unroll
-    for (int i = 1; i < count; ++i) { result = larger_of<propagate>(result, elem[0][i]); }
-    return result;
-  }
-  // Calls f for each column with an array of the inputs' values. With `change`, the first input takes what f leaves in
-  // values[0].
-  template<bool change, class Function>
-  __device__ void visit(Function f) {
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-      Compute values[inputs];
-#pragma unroll
-      for (int k = 0; k < inputs; ++k) { values[k] = elem[k][i]; }
-      f(values);
-      if constexpr (change) { elem[0][i] = values[0]; }
-    }
-  }
-};
 
 // A tile has 32 * `slabs` rows; `slabs` is a power of two.
 template<class Operator, typename T, int pack_size, int vector_size, int vectors, bool odd, int width, int slabs>

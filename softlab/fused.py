@@ -28,13 +28,14 @@ from softlab.operators.row_view import RowView
 from softlab.operators.rows import Launcher, OperatorCall, PlanKey, Result, apply, planned
 from softlab.plans import Plan, instantiations, resources
 from softlab.plans.instantiations import Instantiation
+from softlab.plans.planner import FusedSteps
 from softlab.plans.resources import Resources
 from softlab.traces import Trace
 
 __all__ = ["log_softmax", "log_softmax_backward", "plan", "softmax", "softmax_backward", "trace"]
 
-#: The only policy whose kernels take other loads and stores.
-_POLICY = "oneflow"
+#: The policies whose kernels take other loads and stores.
+_POLICIES = ("oneflow", "fast")
 
 
 def softmax(
@@ -64,7 +65,7 @@ def softmax(
 
     Arguments:
         x, axis, dtype, out, device: as for :func:`softlab.softmax`.
-        policy: None or "oneflow": the kernels of the policy "fast" take no other loads and stores.
+        policy: "fast" or "oneflow"; None as for :func:`softlab.softmax`. Policy "invariant" has no fused kernels.
         scale: a number; x is multiplied by it.
         bias: an array that is added to scale * x: of x's library, on its device, of a shape that broadcasts to x's. It
             is cast to the result's dtype.
@@ -231,15 +232,17 @@ def plan(problem: PlanKey, single: bool = False, *, fusion: Fusion) -> Plan:
         fusion: what is fused.
 
     Raises:
-        ValueError: the policy is not "oneflow": only its kernels take other loads and stores.
+        ValueError: a policy whose kernels take no other loads and stores.
     """
-    if problem.policy != _POLICY:
-        raise ValueError(f"policy {problem.policy!r}: fused operators have policy={_POLICY!r} alone")
+    if problem.policy not in _POLICIES:
+        raise ValueError(f"policy {problem.policy!r}: fused operators have policy={' or '.join(map(repr, _POLICIES))}")
     element, cols = element_type(problem.dtype), problem.cols
     load, store = fusion.load(element, cols, None), fusion.store(element, cols, None)
     if problem.op.endswith("backward"):
         load, store = fusion.gradient_load(element, cols, None), fusion.gradient_store(element, cols, None)
-    return _planned(problem, single, _Fused(load.cuda, store.cuda))
+    along = (fusion.bias and fusion.bias.along_row and element.itemsize, fusion.mask and fusion.mask.along_row and 1)
+    steps = FusedSteps(tuple(nbytes for nbytes in along if nbytes))
+    return _planned(replace(problem, fused=steps), single, _Fused(load.cuda, store.cuda))
 
 
 @lru_cache(maxsize=1024)
@@ -267,7 +270,7 @@ def _forward(call: OperatorCall, x: Any, given: FusedArguments, record: bool = F
         return _arguments(made, load, store)
 
     further = int(fusion.dropout is not None)
-    launcher = Launcher(partial(plan, fusion=fusion), arguments, further, _POLICY, record, strided=False)
+    launcher = Launcher(partial(plan, fusion=fusion), arguments, further, record, strided=False)
     return apply(replace(call, names=("x", *operands)), (x,), tuple(operands.values()), launcher=launcher)
 
 
@@ -286,7 +289,7 @@ def _backward(call: OperatorCall, dy: Any, y: Any, given: FusedArguments, record
         store = fusion.gradient_store(element, made.cols, output, **ready)
         return _arguments(made, load, inputs[1], store)
 
-    launcher = Launcher(partial(plan, fusion=fusion), arguments, policy=_POLICY, record=record, strided=False)
+    launcher = Launcher(partial(plan, fusion=fusion), arguments, record=record, strided=False)
     return apply(replace(call, names=("dy", "y", *operands)), (dy, y), tuple(operands.values()), launcher=launcher)
 
 

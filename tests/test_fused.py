@@ -20,6 +20,7 @@ from softlab import fused
 from softlab.cuda.structs import Struct
 from softlab.dtypes import element_type
 from softlab.kernel import Kernel
+from softlab.operators import rows
 from softlab.operators.functors import BroadcastLayout
 from tests.kernels.philox import KNOWN_ANSWERS, kept, philox, words
 from tests.reference import Reference, assert_within, gradient_reference, reference
@@ -55,6 +56,7 @@ class FusedCase:
     dropout: float = 0.0
     seed: int = 0
     special: tuple[tuple[int, float], ...] = ()
+    policy: str = "oneflow"
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7), compare=False, repr=False)
 
     @property
@@ -84,7 +86,7 @@ class FusedCase:
         return given
 
     def keywords(self, *names: str) -> dict[str, Any]:
-        everything = {name: getattr(self, name) for name in ("scale", "causal", "diagonal")}
+        everything = {name: getattr(self, name) for name in ("scale", "causal", "diagonal", "policy")}
         everything |= {"fill": self.fill} if "fill" in names else {}
         return everything | ({"dropout": self.dropout, "seed": self.seed} if self.dropout else {})
 
@@ -230,6 +232,54 @@ def test_forward(where: str, what: str, checked: None) -> None:
 def test_backward(where: str, what: str, checked: None) -> None:
     if not what.startswith("bias"):
         check_backward(case_of(where, what))
+
+
+#: One of each kernel of the policy "fast": lanes with packs of 16 bytes and with packs of one element, a block with an
+#: idle thread, a cluster.
+FAST_SHAPES = {
+    "lanes": ((1, 2, 4, 64), "float16"),
+    "narrow": ((2, 2, 3, 7), "bfloat16"),
+    "block": ((2, 1, 2, 1000), "float32"),
+    "cluster": ((1, 1, 2, 8200), "float64"),
+}
+FAST_EACH = [(where, what) for where, (shape, _) in FAST_SHAPES.items() for what in fusions(shape)]
+
+
+@pytest.mark.parametrize(
+    ("where", "what"), sampled(FAST_EACH, lambda where, what: what == "all" or (where == "lanes" and what in TOGETHER))
+)
+def test_policy_fast(where: str, what: str, checked: None) -> None:
+    shape, dtype = FAST_SHAPES[where]
+    case = FusedCase(shape, dtype, **fusions(shape)[what], policy="fast")
+    check_forward(case)
+    if not what.startswith("bias"):
+        check_backward(case)
+
+
+@pytest.mark.parametrize("what", ["fill", "causal"])
+def test_log_softmax_of_policy_fast(what: str) -> None:
+    shape, dtype = FAST_SHAPES["lanes"]
+    case = FusedCase(shape, dtype, **fusions(shape)[what], policy="fast")
+    check_forward(case, "log_softmax")
+    check_backward(case, "log_softmax")
+
+
+def test_policy_fast_reads_no_sector_beyond_the_diagonal() -> None:
+    """Row r of float32 needs the sectors of its first r + 1 elements, 8 elements each."""
+    rows, cols = 4, 64
+    x = np.zeros((rows, cols), np.float32)
+    for diagonal in (-1, 0, 20):
+        run = fused.trace(x, causal=True, diagonal=diagonal, policy="fast")
+        assert run.plan.kernel == "fast_warp"
+        needed = sum(-(-min(max(r + diagonal + 1, 0), cols) // 8) for r in range(rows))
+        assert run.counters["global_load_sectors"] == needed, diagonal
+
+
+def test_without_a_policy_the_rule_of_the_plain_operators_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.zeros((2, 6), np.float32)
+    assert fused.trace(x, policy=None).plan.kernel == "warp"
+    monkeypatch.setattr(rows, "policy_of", lambda asked, *, on_gpu: asked or "fast")
+    assert fused.trace(x, policy=None).plan.kernel == "fast_warp"
 
 
 LOG_SOFTMAX = product(("short", "smem", "double"), ("bias along the row", "mask for all heads", "fill", "causal"))
@@ -558,7 +608,7 @@ X = np.zeros((2, 3, 4), np.float32)
         ({"axis": 3}, ValueError, "axis 3 is out of range"),
         ({"out": X[:1]}, ValueError, "out has shape"),
         ({"policy": "best"}, ValueError, "policy 'best'"),
-        ({"policy": "fast"}, ValueError, "policy 'fast': fused operators have policy='oneflow' alone"),
+        ({"policy": "invariant"}, ValueError, "policy 'invariant': fused operators have policy='oneflow' or 'fast'"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(keywords: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -22,7 +22,7 @@ from softlab.operators import arrays, executors
 from softlab.operators.executors import Executor
 from softlab.operators.row_view import RowView, StridedView
 from softlab.plans import Plan, Step
-from softlab.plans.planner import Lookup
+from softlab.plans.planner import FusedSteps, Lookup
 from softlab.traces import Run
 
 #: The policy that has kernels for rows along other axes than the last.
@@ -67,6 +67,7 @@ class PlanKey:
     policy: str
     device: Device
     stride: int = 1
+    fused: FusedSteps | None = None
 
 
 @lru_cache(maxsize=1024)
@@ -79,7 +80,7 @@ def planned(problem: PlanKey, single: bool = False, lookup: Lookup | None = None
         lookup: the source of registers and static shared memory, as for :func:`softlab.plan`; it is hashable.
     """
     shape = (problem.rows, problem.cols, problem.dtype)
-    names = ("op", "policy", "device", "stride")
+    names = ("op", "policy", "device", "stride", "fused")
     choices: dict[str, Any] = {"lookup": lookup, **{name: getattr(problem, name) for name in names}}
     if not single:
         return plans.plan(*shape, **choices)
@@ -98,7 +99,6 @@ class Launcher:
             arrays, followed by the operands as they are. ``output`` and ``further`` are C-contiguous (rows, cols)
             arrays that the kernel fills. All are NumPy's, or CuPy's on the current device and stream.
         further: the number of further results, each of the output's shape and dtype.
-        policy: what a call with policy None takes; None for :func:`policy_of`.
         record: keep a trace, so run in the emulator alone.
         strided: where the policy has kernels for rows along other axes than the last, take them.
     """
@@ -106,7 +106,6 @@ class Launcher:
     plan: Callable[[PlanKey, bool], Plan] = planned
     arguments: Callable[..., tuple[Any, ...]] = executors.arguments
     further: int = 0
-    policy: str | None = None
     record: bool = False
     strided: bool = True
 
@@ -220,8 +219,7 @@ def _recipe(
     axis = arrays.axis_of(call.axis, first.ndim, call.names[0])
     if out_view is not None:
         arrays.check_out(out_view, first, element)
-    asked = launcher.policy if call.policy is None else call.policy
-    policy = policy_of(asked, on_gpu=xp is not np)
+    policy = policy_of(call.policy, on_gpu=xp is not np)
     view = _view(inputs, axis, launcher.strided and policy == STRIDED_POLICY)
     problem = PlanKey(view.rows, view.cols, element.name, call.op, policy, resolve(call.device), view.stride)
     plan = launcher.plan(problem, False)

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from softlab.errors import PlanError
-from softlab.plans import flight, oneflow, short_rows, tiles
+from softlab.plans import fast_fused, flight, oneflow, short_rows, tiles
 from softlab.plans.fast_cuts import (
     across_grid,
     cluster,
     cut_of,
     few_rows_cut,
     grid_shape,
+    most_blocks,
     pipeline,
     pipeline_cut,
     stream,
@@ -30,7 +31,6 @@ from softlab.plans.fast_limits import (
     FEW_ROWS_PER_SM,
     GROUP_WIDTHS,
     MOST_PACKS,
-    SIXTEEN_BLOCKS,
     STREAM_PACKS,
     WARP_BLOCK,
     Cut,
@@ -79,6 +79,8 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
         )
     if nothing_to_do(request, log):
         return Choice("none", 0, (0, 0), 0, None)
+    if request.fused:
+        return fast_fused.choose(request, log)
     if request.stride > 1:
         return strided(request, log)
     if request.policy == INVARIANT and request.cols > MOST_EXACT_COLS:
@@ -101,7 +103,7 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
 
 def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
     """The first that holds the row: a block, the grid or the ring, a cluster, a pipeline. If none does: the stream."""
-    cuts, exact = _cuts(request), request.policy == INVARIANT
+    cuts, exact = most_blocks(request.device), request.policy == INVARIANT
     few = bool(cuts) and row.packs >= FEW_ROWS_PACKS and request.rows <= FEW_ROWS_PER_SM * request.device.sm_count
     if cuts and row.packs >= FEW_ROWS_PACKS:
         question = "Are there at most half as many rows as SMs?"
@@ -212,14 +214,6 @@ def _tile(request: PlanRequest, log: StepLog) -> Choice:
     per_block = shape.block_size // WARP_SIZE * shape.rows
     blocks = grid_of(request, log, -(-request.rows // per_block), "one tile per warp")
     return Choice(name_of(request, TILE), row.pack_size, (shape.block_size, 1), blocks, kernel)
-
-
-def _cuts(request: PlanRequest) -> int:
-    """How many blocks a cluster may have; 0 where the GPU has none."""
-    capability = request.device.compute_capability
-    if capability < (9, 0):
-        return 0
-    return 16 if capability in SIXTEEN_BLOCKS else 8
 
 
 def _warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:

@@ -18,6 +18,7 @@ from softlab.plans.fast_limits import (
     MAILBOX_HEADER_WORDS,
     PIPELINE_PACKS,
     PIPELINE_REGISTER_PACKS,
+    SIXTEEN_BLOCKS,
     Cut,
 )
 from softlab.plans.fast_rows import CLUSTER, GRID, PIPELINE, STREAM, Row, grid_of, kernel_of, name_of
@@ -184,6 +185,13 @@ def _ask_cut(request: PlanRequest, log: StepLog, cut: Cut) -> None:
         "How many blocks share a row?", cut.cluster, "as few as bring enough bytes in flight on an SM", (1, 2, 4, 8, 16)
     )
     log.note("Which block size?", cut.block_size, "the largest that does", BLOCK_SIZES)
+
+
+def most_blocks(device: Device) -> int:
+    """How many blocks a cluster may have; 0 where the GPU has none."""
+    if device.compute_capability < (9, 0):
+        return 0
+    return 16 if device.compute_capability in SIXTEEN_BLOCKS else 8
 
 
 def clusters_of(device: Device, cluster: int) -> int:

@@ -12,7 +12,7 @@ from softlab.errors import PlanError
 from softlab.hardware.devices import Device, resolve
 from softlab.plans import fast, first_rungs, instantiations, oneflow
 from softlab.plans.instantiations import BLOCK_SIZES
-from softlab.plans.planner import OPERATORS, Lookup, PlanRequest, compiled
+from softlab.plans.planner import OPERATORS, FusedSteps, Lookup, PlanRequest, compiled
 from softlab.plans.records import POLICIES, Plan, decided
 
 #: Bits of a kernel's ``long long`` without its sign.
@@ -30,6 +30,7 @@ def plan(
     options: Sequence[str] = (),
     lookup: Lookup | None = None,
     stride: int = 1,
+    fused: FusedSteps | None = None,
 ) -> Plan:
     """How the operator runs on rows x cols elements: kernel, pack, block, grid, and why.
 
@@ -45,13 +46,15 @@ def plan(
         stride: elements from one element of a row to the next; it divides rows. 1 for rows along the last axis. Along
             another axis it is the product of the dimensions behind that axis. Only policy "fast" has kernels for more
             than 1.
+        fused: what fused steps add to a row, for :func:`softlab.fused.plan`: it also gives a ``lookup`` that knows the
+            kernels with their loads and stores.
 
     Raises:
         TypeError: rows or cols no integer, dtype not one of the four.
         ValueError: rows or cols negative, an unknown op, policy or device.
         PlanError: nothing can be launched: the message says what is missing.
     """
-    return decided(_request(rows, cols, dtype, op, policy, device, options, lookup, stride))
+    return decided(_request(rows, cols, dtype, op, policy, device, options, lookup, stride, fused))
 
 
 def forced(
@@ -69,6 +72,7 @@ def forced(
     options: Sequence[str] = (),
     lookup: Lookup | None = None,
     stride: int = 1,
+    fused: FusedSteps | None = None,
 ) -> Plan:
     """As :func:`plan`, but with some choices made by the caller. The policy makes the others.
 
@@ -83,7 +87,7 @@ def forced(
     Raises:
         As :func:`plan`; ValueError for a value that no kernel has, PlanError where it does not fit this problem.
     """
-    request = _request(rows, cols, dtype, op, policy, device, options, lookup, stride)
+    request = _request(rows, cols, dtype, op, policy, device, options, lookup, stride, fused)
     _check("kernel", kernel, (*oneflow.KERNELS, *first_rungs.KERNELS, *fast.FORCED))
     _check("pack_size", pack_size, oneflow.PACK_SIZES)
     _check("block_size", block_size, BLOCK_SIZES)
@@ -123,6 +127,7 @@ def _request(
     options: Sequence[str],
     lookup: Lookup | None,
     stride: int,
+    fused: FusedSteps | None,
 ) -> PlanRequest:
     if op not in OPERATORS:
         raise ValueError(f"op {op!r} is not one of {', '.join(OPERATORS)}")
@@ -140,6 +145,7 @@ def _request(
         lookup=lookup or compiled,
         policy=policy,
         stride=stride,
+        fused=fused,
     )
 
 

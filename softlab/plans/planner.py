@@ -93,9 +93,16 @@ class StepLog:
 
 
 @dataclass(frozen=True)
+class FusedSteps:
+    """What fused steps add to a row: the bytes of an element of each operand that varies along the row."""
+
+    operands: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class PlanRequest:
     """The problem to plan, checked. ``kernel``, ``pack_size`` and ``block_size`` are None where the policy chooses.
-    ``stride``: from one element of a row to the next."""
+    ``stride``: from one element of a row to the next. ``fused``: of a fused operator."""
 
     rows: int
     cols: int
@@ -110,6 +117,7 @@ class PlanRequest:
     layout: str = "column"
     policy: str = "oneflow"
     stride: int = 1
+    fused: FusedSteps | None = None
 
     def resources(self, instantiation: Instantiation) -> Resources:
         """Registers and static shared memory of a kernel, compiled as this request compiles it."""

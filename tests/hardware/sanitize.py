@@ -73,6 +73,8 @@ LONGEST = {"memcheck": 1_100_000, "racecheck": 140_001, "initcheck": 1_100_000, 
 ROWS = {True: 6, False: 3}  # even, so that a warp takes two short rows; odd and few where they are long
 #: Everything that can be fused, in each kernel: operands along the row, or with one element per row.
 FUSED_LENGTHS = (5, 64, 1100, 12275)
+#: The same under policy "fast": lanes with packs of one element and of 16 bytes, a block, a cluster.
+FAST_FUSED_LENGTHS = (5, 64, 1100, 20_000)
 OPERANDS = ((True, True), (True, False), (False, True))
 #: What dispatch never chooses but a lesson can force: wider packs, other layouts, other blocks.
 FORCED_LENGTHS = (64, 1000)
@@ -164,18 +166,24 @@ def _every_launch(selection: LaunchSelection) -> Iterator[CheckedCall]:
             for shape in STRIDED:
                 case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape, axis=0)
                 yield CheckedCall(str(case), partial(_run_case, case))
+        yield from _fused_launches(selection, "fast", FAST_FUSED_LENGTHS)
     if "oneflow" in selection.policies:
         yield from _other_launches(selection)
 
 
 def _other_launches(selection: LaunchSelection) -> Iterator[CheckedCall]:
     """Only for policy "oneflow": fused kernels, and forced ones."""
-    for op, dtype, cols, varies in product(selection.ops, selection.dtypes, FUSED_LENGTHS, OPERANDS):
-        case = replace(_case(op, dtype, cols, "shifted", "oneflow"), fusion=_everything(op, varies))
-        yield CheckedCall(str(case), partial(_run_case, case))
+    yield from _fused_launches(selection, "oneflow", FUSED_LENGTHS)
     for op, dtype, cols, forced in product(selection.ops, selection.dtypes, FORCED_LENGTHS, FORCED):
         if forced["pack_size"] * ELEMENT_TYPES[dtype].itemsize <= WIDEST_PACK_BYTES:
             yield CheckedCall(f"{op} {dtype} {cols} {dict(forced)}", partial(_run_forced, op, dtype, cols, forced))
+
+
+def _fused_launches(selection: LaunchSelection, policy: str, lengths: Sequence[int]) -> Iterator[CheckedCall]:
+    layout = "shifted" if policy == "oneflow" else "plain"
+    for op, dtype, cols, varies in product(selection.ops, selection.dtypes, lengths, OPERANDS):
+        case = replace(_case(op, dtype, cols, layout, policy), fusion=_everything(op, varies))
+        yield CheckedCall(str(case), partial(_run_case, case))
 
 
 def _case(op: str, dtype: str, cols: int, layout: str, policy: str) -> Case:

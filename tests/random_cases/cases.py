@@ -156,7 +156,7 @@ def drawn(
         memory=(*memory, _layout(random, layouts.DISTINCT) if out == "own with any layout" else "plain"),
         cast=cast,
         out=out,
-        policy=_one(random, policies if fusion is None else ("oneflow",)),
+        policy=_one(random, policies if fusion is None else [p for p in policies if p != "invariant"] or ["oneflow"]),
         lender=_one(random, ("cupy", "torch"), (0.8, 0.2)),
         fusion=fusion,
     )

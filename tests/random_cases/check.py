@@ -19,6 +19,8 @@ from softlab import fused, plans
 from softlab.dtypes import element_type
 from softlab.plans import Plan
 from softlab.plans.instantiations import BLOCK_SIZES
+from softlab.plans.planner import FusedSteps
+from softlab.plans.resources import Resources
 from tests.kernels import philox
 from tests.random_cases import oracle
 from tests.random_cases.bounds import Approx, Arithmetic, Judgement, compare
@@ -240,9 +242,11 @@ def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
     aligned = executor.aligns or (set(case.memory) == {"plain"} and case.out != "input shifted")
     singles = (False,) if aligned else (False, True)
     # Another axis than the last goes to another kernel, but not where it lies last in memory.
-    found = [_planned(*problem, single, stride) for stride in strides for single in singles]
     if case.fusion is None:
-        return found
+        return [_planned(*problem, single, stride) for stride in strides for single in singles]
+    itemsize = element_type(case.result).itemsize
+    steps = [FusedSteps(operands) for operands in ((), (1,), (itemsize,), (itemsize, 1))]
+    found = [_planned(*problem, single, 1, fused) for single in singles for fused in steps]
     # A fused kernel takes other registers, and so perhaps another block.
     return [
         replace(plan, block=(size, 1)) if plan.kernel == "block_smem" else plan
@@ -252,10 +256,15 @@ def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
 
 
 @lru_cache(maxsize=4096)
-def _planned(rows: int, cols: int, dtype: str, op: str, policy: str, single: bool, stride: int) -> Plan:
+def _planned(
+    rows: int, cols: int, dtype: str, op: str, policy: str, single: bool, stride: int, fused: FusedSteps | None = None
+) -> Plan:
+    """The plan of a fused operator does not ask what its kernel takes, so any answer does."""
+    same: Any = {"op": op, "policy": policy, "stride": stride, "fused": fused}
+    same["lookup"] = (lambda *_: Resources(32, 1024, 0, 0, "")) if fused else None
     if single:
-        return plans.forced(rows, cols, dtype, pack_size=1, op=op, policy=policy, stride=stride)
-    return plans.plan(rows, cols, dtype, op=op, policy=policy, stride=stride)
+        return plans.forced(rows, cols, dtype, pack_size=1, **same)
+    return plans.plan(rows, cols, dtype, **same)
 
 
 def _difference(got: np.ndarray, expected: Approx, verdict: Judgement) -> str:

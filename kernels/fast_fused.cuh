@@ -1,0 +1,476 @@
+// Scale, bias, mask, causal mask and dropout on the fast kernels: what a thread needs of a row is in flight at once.
+//
+// Idea     The function objects of fused_load.cuh read a pack, use it, and read the next one. RowLoad takes the same
+//          objects apart: fetch() only starts the accesses of a pack, under a predicate, and values() computes with
+//          what has come. A thread fetches all packs of all operands before it computes with the first. A mask that a
+//          gradient's store needs is fetched with the inputs, too.
+// Idea     scale * x + bias is not rounded to the element type. So a thread keeps its elements in the compute type, as
+//          fast_tile does, and an exponential is taken once.
+// Idea     What belongs to a row is computed once per row and thread: where an operand's row begins, the last column of
+//          a causal row, an operand's one element. Broadcast::read divides for each pack.
+// Traffic  Each element that counts read once, and each result written once. Packs beyond the diagonal are not read.
+//          Operands that rows share come from the caches.
+// Launch   fast_warp_fused: block 128; any grid. fast_block_fused, fast_cluster_fused: block block_size; any grid, in
+//          whole clusters.
+// Limits   pack_size divides cols, and all arrays start at a multiple of a pack. A row has at most packs * width packs,
+//          packs * block_size, or packs * (block_size / 8 * 8) for each block of a cluster. cols is less than 2^31.
+// Source   fused_load.cuh and fused_store.cuh; the kernels are those of fast_warp.cuh and fast_block.cuh.
+#pragma once
+
+#include "fast_exchange.cuh"
+#include "fast_memory.cuh"
+#include "fast_operator.cuh"
+#include "fast_row.cuh"
+#include "fused_load.cuh"
+#include "fused_store.cuh"
+#include "lane_elements.cuh"
+
+__device__ inline unsigned int first_word(unsigned char word) { return word; }
+__device__ inline unsigned int first_word(unsigned short word) { return word; }
+__device__ inline unsigned int first_word(unsigned int word) { return word; }
+__device__ inline unsigned int first_word(const uint2& word) { return word.x; }
+__device__ inline unsigned int first_word(const uint4& word) { return word.x; }
+
+// What keeps the compiler from using a pack before the last one is asked for: it would save registers, and wait for
+// memory once per pack. Each pack leaves a word here. After the last one, close() makes 0 of them, but the compiler
+// does not know that. The packs are combined with that 0 before they are used.
+struct LastFetch {
+  unsigned int mixed = 0;
+
+  __device__ void close(unsigned int zero) { mixed &= zero; }
+};
+
+// Starts the access of a pack. It is 0 where it is not wanted.
+template<typename T, int pack_size>
+__device__ void fetch_if(bool wanted, Pack<T, pack_size>& pack, const T* address, LastFetch& last) {
+  pack.word = {};
+  load_if(wanted, pack.word, address);
+  last.mixed |= first_word(pack.word);
+}
+
+// Blocks of an SM, as the compiler makes room for them: 64 registers for a thread, and 48 where few packs are in flight
+// and few words hold the elements.
+template<typename T, int inputs, int pack_size, int packs, int block_size>
+constexpr int fused_blocks =
+    (packs * (inputs * pack_size * sizeof(ComputeType<T>) / 4 + 2) > 30 ? 1024 : 1280) / block_size;
+
+// Nothing is in flight.
+struct Nothing {};
+
+// A row of a Broadcast.
+template<class Operand, int pack_size>
+struct RowOperand;
+
+template<typename Element, int dimensions, bool along_row, int pack_size>
+struct RowOperand<Broadcast<Element, dimensions, along_row>, pack_size> {
+  struct Flight {
+    Pack<Element, along_row ? pack_size : 1> pack;
+  };
+  const Element* start;
+  Element only;  // of the row, if the operand has one element per row
+
+  __device__ RowOperand(const Broadcast<Element, dimensions, along_row>& operand, long long row) {
+    long long offset = 0;
+#pragma unroll
+    for (int d = dimensions - 1; d > 0; --d) {
+      offset += row % operand.sizes[d] * operand.strides[d];
+      row /= operand.sizes[d];
+    }
+    start = operand.elements + offset + row * operand.strides[0];
+    if constexpr (!along_row) { only = *start; }
+  }
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    if constexpr (along_row) { fetch_if(wanted, flight.pack, start + col, last); }
+  }
+  __device__ Element element(const Flight& flight, int i) const {
+    if constexpr (along_row) { return flight.pack.elem[i]; }
+    return only;
+  }
+};
+
+// The last column that a causal row keeps, as far as an int can say it.
+template<class Function>
+__device__ int last_column(const Function& causal, long long row) {
+  const long long last = row % causal.matrix_rows + causal.diagonal;
+  return static_cast<int>(max(-1ll, min(last, 0x7fffffffll)));
+}
+
+// A row of a load. fetch() starts the accesses of the pack at `col`, and values() gives its elements.
+template<class Load, int pack_size>
+struct RowLoad;
+
+// There is no second input.
+struct NoLoad {};
+template<int pack_size>
+struct RowLoad<NoLoad, pack_size> {
+  using Flight = Nothing;
+  __device__ RowLoad(NoLoad, long long) {}
+  __device__ void fetch(Flight&, int, bool, LastFetch&) const {}
+};
+
+template<typename T, typename Compute, int pack_size>
+struct RowLoad<DirectLoad<T, Compute>, pack_size> {
+  using Flight = Pack<T, pack_size>;
+  const T* start;
+
+  __device__ RowLoad(const DirectLoad<T, Compute>& load, long long row)
+      : start(load.source + row * load.row_size) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    fetch_if(wanted, flight, start + col, last);
+  }
+  __device__ void values(Flight& flight, int, Compute* values, const LastFetch& last) const {
+    xor_word(flight.word, last.mixed);
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { values[i] = static_cast<Compute>(flight.elem[i]); }
+  }
+};
+
+template<typename Compute, typename Inner, int pack_size>
+struct RowLoad<ScaleLoad<Compute, Inner>, pack_size> {
+  using Flight = typename RowLoad<Inner, pack_size>::Flight;
+  RowLoad<Inner, pack_size> inner;
+  Compute scale;
+
+  __device__ RowLoad(const ScaleLoad<Compute, Inner>& load, long long row)
+      : inner(load.inner, row), scale(load.scale) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    inner.fetch(flight, col, wanted, last);
+  }
+  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
+    inner.values(flight, col, values, last);
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { values[i] *= scale; }
+  }
+};
+
+template<typename Compute, typename Inner, typename Element, typename Bias, int pack_size>
+struct RowLoad<BiasLoad<Compute, Inner, Element, Bias>, pack_size> {
+  struct Flight {
+    typename RowLoad<Inner, pack_size>::Flight inner;
+    typename RowOperand<Bias, pack_size>::Flight bias;
+  };
+  RowLoad<Inner, pack_size> inner;
+  RowOperand<Bias, pack_size> bias;
+
+  __device__ RowLoad(const BiasLoad<Compute, Inner, Element, Bias>& load, long long row)
+      : inner(load.inner, row), bias(load.bias, row) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    inner.fetch(flight.inner, col, wanted, last);
+    bias.fetch(flight.bias, col, wanted, last);
+  }
+  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
+    inner.values(flight.inner, col, values, last);
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { values[i] += static_cast<Compute>(bias.element(flight.bias, i)); }
+  }
+};
+
+template<typename Compute, typename Inner, typename Mask, int pack_size>
+struct RowLoad<MaskLoad<Compute, Inner, Mask>, pack_size> {
+  struct Flight {
+    typename RowLoad<Inner, pack_size>::Flight inner;
+    typename RowOperand<Mask, pack_size>::Flight mask;
+  };
+  RowLoad<Inner, pack_size> inner;
+  RowOperand<Mask, pack_size> mask;
+  Compute fill;
+
+  __device__ RowLoad(const MaskLoad<Compute, Inner, Mask>& load, long long row)
+      : inner(load.inner, row), mask(load.mask, row), fill(load.fill) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    inner.fetch(flight.inner, col, wanted, last);
+    mask.fetch(flight.mask, col, wanted, last);
+  }
+  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
+    inner.values(flight.inner, col, values, last);
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { values[i] = mask.element(flight.mask, i) ? values[i] : fill; }
+  }
+};
+
+template<typename Compute, typename Inner, int pack_size>
+struct RowLoad<CausalLoad<Compute, Inner>, pack_size> {
+  using Flight = typename RowLoad<Inner, pack_size>::Flight;
+  RowLoad<Inner, pack_size> inner;
+  int last_col;
+  Compute fill;
+
+  __device__ RowLoad(const CausalLoad<Compute, Inner>& load, long long row)
+      : inner(load.inner, row), last_col(last_column(load, row)), fill(load.fill) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    inner.fetch(flight, col, wanted && col <= last_col, last);
+  }
+  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
+    inner.values(flight, col, values, last);
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { values[i] = col + i <= last_col ? values[i] : fill; }
+  }
+};
+
+template<typename Compute, typename Inner, int pack_size>
+struct RowLoad<DropoutLoad<Compute, Inner>, pack_size> {
+  using Flight = typename RowLoad<Inner, pack_size>::Flight;
+  RowLoad<Inner, pack_size> inner;
+  Dropout<Compute> dropout;
+  long long row;
+
+  __device__ RowLoad(const DropoutLoad<Compute, Inner>& load, long long row)
+      : inner(load.inner, row), dropout(load.dropout), row(row) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    inner.fetch(flight, col, wanted, last);
+  }
+  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
+    inner.values(flight, col, values, last);
+    dropout.template apply<pack_size>(values, row, col);
+  }
+};
+
+// A row of a store. fetch() starts the accesses of what it needs beside the results.
+template<class Store, int pack_size>
+struct RowStore;
+
+template<typename T, typename Compute, int pack_size>
+struct RowStore<DirectStore<T, Compute>, pack_size> {
+  using Flight = Nothing;
+  T* start;
+
+  __device__ RowStore(const DirectStore<T, Compute>& store, long long row)
+      : start(store.destination + row * store.row_size) {}
+  __device__ void fetch(Flight&, int, bool, LastFetch&) const {}
+  __device__ void store(const Compute* values, const Flight&, int col, bool wanted) const {
+    Pack<T, pack_size> pack;
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { pack.elem[i] = static_cast<T>(values[i]); }
+    store_if(wanted, start + col, pack.word);
+  }
+};
+
+template<typename Compute, typename Inner, int pack_size>
+struct RowStore<ScaleStore<Compute, Inner>, pack_size> {
+  using Flight = typename RowStore<Inner, pack_size>::Flight;
+  RowStore<Inner, pack_size> inner;
+  Compute scale;
+
+  __device__ RowStore(const ScaleStore<Compute, Inner>& store, long long row)
+      : inner(store.inner, row), scale(store.scale) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    inner.fetch(flight, col, wanted, last);
+  }
+  __device__ void store(const Compute* values, const Flight& flight, int col, bool wanted) const {
+    Compute scaled[pack_size];
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { scaled[i] = values[i] * scale; }
+    inner.store(scaled, flight, col, wanted);
+  }
+};
+
+template<typename Compute, typename Inner, typename Mask, int pack_size>
+struct RowStore<MaskStore<Compute, Inner, Mask>, pack_size> {
+  struct Flight {
+    typename RowStore<Inner, pack_size>::Flight inner;
+    typename RowOperand<Mask, pack_size>::Flight mask;
+  };
+  RowStore<Inner, pack_size> inner;
+  RowOperand<Mask, pack_size> mask;
+
+  __device__ RowStore(const MaskStore<Compute, Inner, Mask>& store, long long row)
+      : inner(store.inner, row), mask(store.mask, row) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    inner.fetch(flight.inner, col, wanted, last);
+    mask.fetch(flight.mask, col, wanted, last);
+  }
+  __device__ void store(const Compute* values, const Flight& flight, int col, bool wanted) const {
+    Compute masked[pack_size];
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { masked[i] = mask.element(flight.mask, i) ? values[i] : Compute(0); }
+    inner.store(masked, flight.inner, col, wanted);
+  }
+};
+
+template<typename Compute, typename Inner, int pack_size>
+struct RowStore<CausalStore<Compute, Inner>, pack_size> {
+  using Flight = typename RowStore<Inner, pack_size>::Flight;
+  RowStore<Inner, pack_size> inner;
+  int last_col;
+
+  __device__ RowStore(const CausalStore<Compute, Inner>& store, long long row)
+      : inner(store.inner, row), last_col(last_column(store, row)) {}
+  __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
+    inner.fetch(flight, col, wanted, last);
+  }
+  __device__ void store(const Compute* values, const Flight& flight, int col, bool wanted) const {
+    Compute masked[pack_size];
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { masked[i] = col + i <= last_col ? values[i] : Compute(0); }
+    inner.store(masked, flight, col, wanted);
+  }
+};
+
+template<typename Compute, typename Whole, typename Dropped, int pack_size>
+struct RowStore<DropoutStore<Compute, Whole, Dropped>, pack_size> {
+  using Flight = Nothing;
+  RowStore<Whole, pack_size> result;
+  RowStore<Dropped, pack_size> dropped;
+  Dropout<Compute> dropout;
+  long long row;
+
+  __device__ RowStore(const DropoutStore<Compute, Whole, Dropped>& store, long long row)
+      : result(store.result, row), dropped(store.dropped, row), dropout(store.dropout), row(row) {}
+  __device__ void fetch(Flight&, int, bool, LastFetch&) const {}
+  __device__ void store(const Compute* values, const Flight& flight, int col, bool wanted) const {
+    result.store(values, flight, col, wanted);
+    Compute kept[pack_size];
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { kept[i] = values[i]; }
+    dropout.template apply<pack_size>(kept, row, col);
+    dropped.store(kept, flight, col, wanted);
+  }
+};
+
+// What a thread keeps of a row: `packs` packs, `stride` packs apart, from its pack `first` on, before the pack `stop`.
+template<class Operator, class First, class Second, class Store, int pack_size, int packs, int stride>
+struct FusedRow {
+  using Compute = typename Operator::Compute;
+
+  LaneElements<Operator, packs * pack_size> elements;
+  RowStore<Store, pack_size> target;
+  typename RowStore<Store, pack_size>::Flight fetched[packs];
+
+  __device__ FusedRow(
+      const First& first_input, const Second& second_input, const Store& store, long long row, int first, int stop,
+      unsigned int zero)
+      : target(store, row) {
+    const RowLoad<First, pack_size> one(first_input, row);
+    const RowLoad<Second, pack_size> other(second_input, row);
+    typename RowLoad<First, pack_size>::Flight of_one[packs];
+    typename RowLoad<Second, pack_size>::Flight of_other[packs];
+    LastFetch last;
+#pragma unroll
+    for (int j = 0; j < packs; ++j) {
+      const int pack = first + j * stride;
+      one.fetch(of_one[j], pack * pack_size, pack < stop, last);
+      other.fetch(of_other[j], pack * pack_size, pack < stop, last);
+      target.fetch(fetched[j], pack * pack_size, pack < stop, last);
+    }
+    last.close(packs > 1 ? zero : 0);
+#pragma unroll
+    for (int j = 0; j < packs; ++j) {
+      const int pack = first + j * stride;
+      one.values(of_one[j], pack * pack_size, elements.elem[0] + j * pack_size, last);
+      if constexpr (Operator::inputs > 1) {
+        other.values(of_other[j], pack * pack_size, elements.elem[1] + j * pack_size, last);
+      }
+#pragma unroll
+      for (int i = j * pack_size; i < (j + 1) * pack_size; ++i) {
+#pragma unroll
+        for (int k = 0; k < Operator::inputs; ++k) {
+          elements.elem[k][i] = pack < stop ? elements.elem[k][i] : Operator::filler();
+        }
+      }
+    }
+  }
+
+  template<class Result>
+  __device__ void store(const Result& result, int first, int stop) {
+    elements.template visit<true>([&](Compute* values) { values[0] = result(values); });
+#pragma unroll
+    for (int j = 0; j < packs; ++j) {
+      const int pack = first + j * stride;
+      target.store(elements.elem[0] + j * pack_size, fetched[j], pack * pack_size, pack < stop);
+    }
+  }
+};
+
+// As fast_warp_rows: a group of `width` lanes owns a row.
+template<class Operator, int pack_size, int packs, int width, class First, class Second, class Store>
+__device__ void fused_warp_rows(
+    const First& first_input, const Second& second_input, const Store& store, long long rows, long long cols) {
+  constexpr int groups = 32 / width;
+  const int lane = threadIdx.x % width;
+  const int group = threadIdx.x % 32 / width;
+  const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / 32;
+
+  // Lanes shuffle together. A group beyond the last row keeps nothing of that row.
+  for (long long start = warp * groups; start < rows; start += warps * groups) {
+    const long long row = start + group;
+    const int stop = row < rows ? static_cast<int>(cols) / pack_size : 0;
+    FusedRow<Operator, First, Second, Store, pack_size, packs, width> held(
+        first_input, second_input, store, min(row, rows - 1), lane, stop, static_cast<unsigned int>(rows >> 63));
+    const auto statistic = Operator::template reduce_group<width>(held.elements);
+    held.store(typename Operator::Result(statistic), lane, stop);
+  }
+}
+
+// As fast_block_rows: `cluster` blocks share a row.
+template<class Operator, int pack_size, int packs, int block_size, int cluster, class First, class Second, class Store>
+__device__ void fused_block_rows(
+    const First& first_input, const Second& second_input, const Store& store, long long rows, long long cols) {
+  const Exchange<Operator, block_size, cluster> blocks;
+  const int rank = blockIdx.x % cluster;
+  const int row_packs = static_cast<int>(cols) / pack_size;
+  const int share = cluster == 1 ? row_packs : ((row_packs + cluster - 1) / cluster + 7) / 8 * 8;
+  const int first = rank * share + threadIdx.x;
+  const int stop = min(row_packs, (rank + 1) * share);
+
+  blocks.cluster_arrive();
+  int iteration = 0;
+  for (long long row = blockIdx.x / cluster; row < rows; row += gridDim.x / cluster, ++iteration) {
+    FusedRow<Operator, First, Second, Store, pack_size, packs, block_size> held(
+        first_input, second_input, store, row, first, stop, static_cast<unsigned int>(rows >> 63));
+    const auto own = Operator::template reduce_group<32>(held.elements);
+    if (iteration == 0) { blocks.cluster_wait(); }
+    held.store(typename Operator::Result(own, blocks.exchange(own, iteration)), first, stop);
+  }
+  if (iteration == 0) { blocks.cluster_wait(); }
+}
+
+template<typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int width>
+__global__ void __launch_bounds__(128, fused_blocks<T, 1, pack_size, packs, 128>)
+    fast_warp_fused(Load load, Store store, long long rows, long long cols) {
+  using Operator = Forward<ComputeType<T>, algorithm>;
+  fused_warp_rows<Operator, pack_size, packs, width>(load, NoLoad(), store, rows, cols);
+}
+
+template<typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int width>
+__global__ void __launch_bounds__(128, fused_blocks<T, 2, pack_size, packs, 128>)
+    fast_warp_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  using Operator = Backward<Compute, algorithm>;
+  fused_warp_rows<Operator, pack_size, packs, width>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+}
+
+template<typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size>
+__global__ void __launch_bounds__(block_size, fused_blocks<T, 1, pack_size, packs, block_size>)
+    fast_block_fused(Load load, Store store, long long rows, long long cols) {
+  using Operator = Forward<ComputeType<T>, algorithm>;
+  fused_block_rows<Operator, pack_size, packs, block_size, 1>(load, NoLoad(), store, rows, cols);
+}
+
+template<typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size>
+__global__ void __launch_bounds__(block_size, fused_blocks<T, 2, pack_size, packs, block_size>)
+    fast_block_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  using Operator = Backward<Compute, algorithm>;
+  fused_block_rows<Operator, pack_size, packs, block_size, 1>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+}
+
+template<
+    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size, int cluster>
+__global__ void SOFTLAB_CLUSTER(cluster)
+    __launch_bounds__(block_size, fused_blocks<T, 1, pack_size, packs, block_size>)
+    fast_cluster_fused(Load load, Store store, long long rows, long long cols) {
+  using Operator = Forward<ComputeType<T>, algorithm>;
+  fused_block_rows<Operator, pack_size, packs, block_size, cluster>(load, NoLoad(), store, rows, cols);
+}
+
+template<
+    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size, int cluster>
+__global__ void SOFTLAB_CLUSTER(cluster)
+    __launch_bounds__(block_size, fused_blocks<T, 2, pack_size, packs, block_size>)
+    fast_cluster_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
+  using Compute = ComputeType<T>;
+  using Operator = Backward<Compute, algorithm>;
+  fused_block_rows<Operator, pack_size, packs, block_size, cluster>(
+      dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+}

@@ -1,0 +1,184 @@
+"""Fused operators under the policy "fast": how lanes, a block or a cluster hold a row in the compute type.
+
+The kernels (kernels/fast_fused.cuh) keep every element in registers as it is computed with: a float for 16-bit
+elements, too. And all accesses of a thread are in flight together, those of a bias and a mask among them. So what a
+thread holds is counted in registers, not in packs. A pack divides the row: operands that rows share begin anywhere else
+where rows begin in the middle of a pack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from softlab.hardware import occupancies
+from softlab.plans import flight, oneflow
+from softlab.plans.fast_cuts import clusters_of, most_blocks
+from softlab.plans.fast_limits import (
+    BLOCK_SIZES,
+    CLUSTERS,
+    FEW_ROWS_BLOCKS_PER_SM,
+    FEW_ROWS_PACKS,
+    FEW_ROWS_PER_SM,
+    GROUP_WIDTHS,
+    LIMITS,
+    WARP_BLOCK,
+    Cut,
+)
+from softlab.plans.fast_rows import BLOCK, CLUSTER, WARP, WHICH, grid_of
+from softlab.plans.instantiations import WIDEST_PACK_BYTES, Instantiation, WarpShape
+from softlab.plans.planner import Choice, PlanRequest, StepLog
+
+FILE = "fast_fused.cuh"
+#: Registers of a thread, as the compiler takes them: about so many, one for each 4 bytes of its elements in the compute
+#: type, a part of what is in flight for a pack, and so many for each pack.
+BASE_REGISTERS, PART_IN_FLIGHT, PER_PACK = 12, 0.3, 2.2
+#: The kernels are compiled for so many at most: an SM then holds 1024 threads.
+MOST_REGISTERS = 64
+#: The most packs that are asked for.
+MOST_PACKS = 32
+#: Rows of fewer bytes are not worth a cluster: an exchange takes as long as their loads.
+CLUSTER_BYTES = FEW_ROWS_PACKS * WIDEST_PACK_BYTES
+#: Bytes that the lanes of a group take at once, side by side: a sector.
+SECTOR_BYTES = 32
+
+
+@dataclass(frozen=True)
+class _FusedRow:
+    """A row: ``packs`` packs of ``pack_size`` elements, which divide it. ``words`` of 4 bytes hold a pack of all inputs
+    in the compute type, and so many are ``in_flight`` for one, with the operands."""
+
+    pack_size: int
+    packs: int
+    words: int
+    in_flight: int
+    nbytes: int
+
+    def holds(self, packs: int) -> bool:
+        """Whether a thread's registers hold so many packs."""
+        return self.registers(packs) <= MOST_REGISTERS
+
+    def registers(self, packs: int) -> int:
+        """Registers of a thread with so many packs, about."""
+        return int(BASE_REGISTERS + packs * (self.words + PART_IN_FLIGHT * self.in_flight + PER_PACK))
+
+
+def choose(request: PlanRequest, log: StepLog) -> Choice:
+    """Decide; ``log`` records how. The reference's kernels take what the registers of a cluster do not hold."""
+    row = _row(request, log)
+    limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
+    kernels = (WARP, BLOCK, CLUSTER)
+    if row.nbytes <= limits.warp * WIDEST_PACK_BYTES * request.operator.rows_kept and row.holds(-(-row.packs // 32)):
+        log.note(WHICH, WARP, "a few lanes of a warp hold the row", kernels, packs=row.packs)
+        return _warp(request, log, row)
+    few = row.nbytes >= CLUSTER_BYTES and request.rows <= FEW_ROWS_PER_SM * request.device.sm_count
+    cut = (_few_rows_cut(request, row) if few else None) or _cut(request, row)
+    if cut is None:
+        rule = "else the reference's kernels take the row"
+        log.note("Do the registers of a block or a cluster hold the row?", False, rule, packs=row.packs)
+        return oneflow.choose(request, log)
+    kernel = CLUSTER if cut.cluster > 1 else BLOCK
+    log.note(WHICH, kernel, f"the registers of a {kernel.removeprefix('fast_')} hold the row", kernels, packs=row.packs)
+    return _blocks(request, log, row, cut)
+
+
+def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
+    itemsize, inputs = request.element.itemsize, request.operator.rows_kept
+    widest = WIDEST_PACK_BYTES // itemsize
+    divides = next(size for size in (8, 4, 2, 1) if size <= widest and request.cols % size == 0)
+    question = "How many elements does a thread move at once?"
+    rule = "asked for" if request.pack_size else "the most, up to 16 bytes, that divide the row: operands share rows"
+    pack_size = log.note(question, request.pack_size or divides, rule, cols=request.cols, itemsize=itemsize)
+    words = inputs * pack_size * (2 if request.element.compute == "float64" else 1)
+    moved = (*([itemsize] * inputs), *(request.fused.operands if request.fused else ()))
+    in_flight = sum(-(-pack_size * nbytes // 4) for nbytes in moved)
+    return _FusedRow(pack_size, request.cols // pack_size, words, in_flight, request.cols * itemsize * inputs)
+
+
+def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
+    limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
+    wanted = limits.lane * WIDEST_PACK_BYTES // (row.pack_size * request.element.itemsize)
+    fewest = 1 if row.packs == 1 else SECTOR_BYTES // (row.pack_size * request.element.itemsize)
+    shapes = [(w, -(-row.packs // w)) for w in GROUP_WIDTHS if w >= fewest]
+    shapes = [(w, packs) for w, packs in shapes if row.holds(packs)]
+    first = next(((w, packs) for w, packs in shapes if packs <= wanted), shapes[-1])
+    narrower = [shape for shape in reversed(shapes) if shape[0] < first[0]]
+    chosen = flight.best((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in [first, *narrower])
+    assert chosen
+    width, packs = chosen.block_size, chosen.packs
+    rule = "as few as hold it in a few packs each, with enough bytes in flight on an SM"
+    log.note("How many lanes own a row?", width, rule, GROUP_WIDTHS, packs=row.packs)
+    log.note("How many packs does a lane hold?", packs, "as few as hold the row")
+    shape = WarpShape(row.pack_size, packs * row.pack_size, width, 1, packs * width != row.packs)
+    blocks = grid_of(request, log, -(-request.rows // (WARP_BLOCK // width)), "one group of lanes per row")
+    kernel = _kernel(request, WARP, (row.pack_size, packs, width))
+    return Choice(WARP, row.pack_size, (WARP_BLOCK, 1), blocks, kernel, warp=shape)
+
+
+def _of_lanes(request: PlanRequest, row: _FusedRow, width: int, packs: int) -> float:
+    blocks = _blocks_per_sm(request, WARP_BLOCK, row.registers(packs))
+    return blocks * WARP_BLOCK // width * row.nbytes / flight.NEEDED_BYTES_OF_WARPS
+
+
+def _cut(request: PlanRequest, row: _FusedRow) -> Cut | None:
+    """The first block or cluster that holds the row with enough bytes in flight on an SM."""
+    limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
+    few = limits.thread * WIDEST_PACK_BYTES // (row.pack_size * request.element.itemsize)
+    clusters = most_blocks(request.device)
+    sizes = [size for size in BLOCK_SIZES if size <= (512 if clusters else 1024)]
+    alone = list(_holding(row, (Cut(1, size, MOST_PACKS) for size in sizes)))
+    small = [cut for cut in alone if cut.taken(row.packs) <= few][:1]
+    by_packs = sorted(alone, key=lambda cut: cut.taken(row.packs))
+    table = (Cut(c, size, MOST_PACKS) for c in CLUSTERS if c <= clusters for size in reversed(sizes) if size >= 128)
+    shared = _holding(row, table) if row.nbytes > CLUSTER_BYTES else ()
+    return flight.best((_of_blocks(request, row, cut), cut) for cut in [*small, *by_packs, *shared])
+
+
+def _few_rows_cut(request: PlanRequest, row: _FusedRow) -> Cut | None:
+    """The cluster for few rows that leaves a thread the fewest packs, without more blocks than help."""
+    room = FEW_ROWS_BLOCKS_PER_SM * request.device.sm_count // request.rows
+    sizes = [
+        (c, size) for c in CLUSTERS if 4 <= c <= min(most_blocks(request.device), room) for size in (128, 256, 512)
+    ]
+    fitting = _holding(row, (Cut(c, size, MOST_PACKS) for c, size in sizes))
+    wide = WIDEST_PACK_BYTES // (row.pack_size * request.element.itemsize)
+    return min(
+        fitting, key=lambda cut: (max(cut.taken(row.packs), 2 * wide), cut.cluster * cut.block_size), default=None
+    )
+
+
+def _holding(row: _FusedRow, cuts: Iterable[Cut]) -> Iterator[Cut]:
+    return (cut for cut in cuts if row.holds(cut.taken(row.packs)))
+
+
+def _of_blocks(request: PlanRequest, row: _FusedRow, cut: Cut) -> float:
+    """The x of softlab.plans.flight."""
+    device, inputs = request.device, request.operator.rows_kept
+    blocks = _blocks_per_sm(request, cut.block_size, row.registers(cut.taken(row.packs)))
+    used = clusters_of(device, cut.cluster) * cut.cluster / device.sm_count
+    needed = flight.NEEDED_BYTES * (1 + flight.NEEDED_PER_DOUBLING * (cut.cluster.bit_length() - 1))
+    return max(0.0, blocks - flight.IDLE_BLOCKS[inputs]) * row.nbytes / cut.cluster * used / needed
+
+
+def _blocks_per_sm(request: PlanRequest, threads: int, registers: int) -> int:
+    return occupancies.occupancy(request.device, threads=threads, registers=registers).blocks_per_sm
+
+
+def _blocks(request: PlanRequest, log: StepLog, row: _FusedRow, cut: Cut) -> Choice:
+    log.note("How many blocks share a row?", cut.cluster, "one, unless its registers do not hold it", (1, *CLUSTERS))
+    log.note("Which block size?", cut.block_size, "one that brings enough bytes in flight on an SM", BLOCK_SIZES)
+    packs = log.note("How many packs does a thread hold?", cut.taken(row.packs), "as few as hold the row")
+    numbers = (row.pack_size, packs, cut.block_size)
+    blocks = grid_of(request, log, request.rows * cut.cluster, "one block or cluster per row")
+    if cut.cluster == 1:
+        return Choice(BLOCK, row.pack_size, (cut.block_size, 1), blocks, _kernel(request, BLOCK, numbers))
+    kernel = _kernel(request, CLUSTER, (*numbers, cut.cluster))
+    return Choice(CLUSTER, row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
+
+
+def _kernel(request: PlanRequest, kernel: str, numbers: tuple[int, ...]) -> Instantiation:
+    """The kernel before it gets its loads and stores: see :func:`softlab.plans.instantiations.fused`."""
+    operator = request.operator
+    template = f"{kernel}_backward" if operator.backward else kernel
+    arguments = ", ".join((request.element.cuda, f"Algorithm::{operator.algorithm}", *map(str, numbers)))
+    return Instantiation(FILE, f"{template}<{arguments}>")

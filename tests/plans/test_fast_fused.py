@@ -1,0 +1,59 @@
+"""The plans of fused operators under the policy "fast": what holds a row, and what is left to the reference."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from softlab import Plan, plans
+from softlab.dtypes import element_type
+from softlab.plans.planner import FusedSteps
+from softlab.plans.resources import Resources
+
+LENGTHS = (1, 5, 64, 77, 512, 1000, 2048, 4099, 12_288, 32_768, 50_257)
+
+
+def planned(rows: int, cols: int, dtype: str, **choices: Any) -> Plan:
+    made: dict[str, Any] = {"device": "H200", "policy": "fast", "fused": FusedSteps((1,)), **choices}
+    return plans.plan(rows, cols, dtype, lookup=lambda *_: Resources(32, 1024, 0, 0, ""), **made)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "op"), [*product(("float16", "float32", "float64"), ("softmax", "softmax_backward"))]
+)
+def test_the_threads_hold_the_row(dtype: str, op: str) -> None:
+    for cols in LENGTHS:
+        plan = planned(5000, cols, dtype, op=op)
+        if plan.kernel == "block_uncached":
+            continue
+        assert cols % plan.pack_size == 0
+        assert plan.pack_size * element_type(dtype).itemsize <= 16
+        packs, threads = (int(n) for n in plan.name.rstrip(">").split(", ")[3:5])
+        held = packs * threads * (plan.cluster or 1) * plan.pack_size
+        assert cols <= held, plan
+        assert plan.kernel == "fast_warp" or plan.cluster or held < 4 * cols, "a smaller block would do"
+
+
+def test_what_no_cluster_holds_goes_to_the_reference_and_the_plan_says_so() -> None:
+    plan = planned(100, 600_000, "float32")
+    assert plan.kernel == "block_uncached"
+    assert any("registers of a block or a cluster" in step.question and not step.answer for step in plan.steps)
+    assert planned(100, 60_000, "float32", device="sm_80").kernel == "block_uncached", "no clusters"
+
+
+def test_more_operands_in_flight_leave_room_for_fewer_elements() -> None:
+    few, many = (planned(10_000, 12_288, "float32", fused=FusedSteps(steps)) for steps in ((), (4, 1)))
+    assert (few.kernel, many.kernel) == ("fast_block", "fast_cluster")
+
+
+def test_few_rows_are_shared_by_more_blocks() -> None:
+    assert (planned(4, 16_384, "float16").cluster or 1) > (planned(4000, 16_384, "float16").cluster or 1)
+
+
+def test_one_element_per_pack_where_an_array_begins_anywhere() -> None:
+    lookup = lambda *_: Resources(32, 1024, 0, 0, "")  # noqa: E731
+    same: Any = {"policy": "fast", "device": "H200", "fused": FusedSteps(), "lookup": lookup}
+    plan = plans.forced(100, 64, "float16", pack_size=1, **same)
+    assert (plan.kernel, plan.pack_size) == ("fast_warp", 1)
