@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda import compile as compiler
-from tests.random_cases.cases import Case, drawn
+from tests.random_cases.cases import FUSED, Case, drawn
 from tests.random_cases.check import CaseExecutor, Outcome, judge, perform
 from tests.random_cases.layouts import Layout
 from tests.random_cases.prepare import prepare
@@ -88,9 +88,11 @@ class Drawing:
     policies: tuple[str, ...]
     most: int = MOST
     longest: int = LONGEST
+    fused: float = FUSED
 
     def case(self, number: int) -> Case:
-        return drawn(self.seed, number, most=self.most, longest=self.longest, policies=self.policies)
+        same: Any = {"most": self.most, "longest": self.longest, "policies": self.policies, "fused": self.fused}
+        return drawn(self.seed, number, **same)
 
 
 def _group(job: tuple[Drawing, range]) -> list[tuple[tuple, int]]:
@@ -205,15 +207,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--policies", nargs="+", default=["oneflow", "fast"])
+    parser.add_argument("--fused", type=float, default=FUSED, help="the share of fused cases")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long, with fewer cases")
     parser.add_argument("--json", type=Path, help="write the summary there")
     given = parser.parse_args(arguments)
     started = time.monotonic()
-    drawing = Drawing(given.seed, tuple(given.policies))
+    drawing = Drawing(given.seed, tuple(given.policies), fused=given.fused)
     record = summary(outcomes(drawing, given.count, given.processes, given.seconds))
     command = f"python -m tests.hardware.random_cases --count {given.count} --seed {given.seed}"
     command += f" --policies {' '.join(given.policies)}"
+    command += f" --fused {given.fused}" if given.fused != FUSED else ""
     record = {"command": command, **about(), "seconds": round(time.monotonic() - started), **record}
     for failure in record["failures"][:10]:
         print(f"{failure['problem']}\n  python -m tests.random_cases --gpu --case '{failure['case']}'")

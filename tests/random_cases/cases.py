@@ -119,7 +119,13 @@ def _tupled(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def drawn(
-    seed: int, number: int, *, most: int, longest: int = LONGEST, policies: Sequence[str] = ("oneflow", "fast")
+    seed: int,
+    number: int,
+    *,
+    most: int,
+    longest: int = LONGEST,
+    policies: Sequence[str] = ("oneflow", "fast"),
+    fused: float = FUSED,
 ) -> Case:
     """The case of that seed and number.
 
@@ -127,11 +133,12 @@ def drawn(
         most: elements of an array at most (a single row may have more).
         longest: a row at most.
         policies: what to choose from.
+        fused: the share of fused cases.
     """
     random = np.random.default_rng([seed, number])
     op = _one(random, FORWARD + BACKWARD)
-    fused = random.random() < FUSED
-    cols = fusions.drawn_cols(random) if fused else _one(random, COLS[_one(random, tuple(COLS), _COLS_SHARES)])
+    is_fused = random.random() < fused
+    cols = fusions.drawn_cols(random) if is_fused else _one(random, COLS[_one(random, tuple(COLS), _COLS_SHARES)])
     shape, axis = _shape(random, cols if cols <= longest else longest, most)
     dtype, cast = _one(random, DTYPES), None
     if random.random() < 0.2:
@@ -143,7 +150,7 @@ def drawn(
     if out.startswith("input") and ((cast or dtype) != dtype or "broadcast" in memory):
         out = "own"
     fusion = None
-    if fused:
+    if is_fused:
         last = axis in (-1, len(shape) - 1)
         fusion = fusions.drawn_fusion(random, op, len(shape), last, tuple(layouts.KINDS))
     return Case(
