@@ -12,8 +12,10 @@
 //          Operands that rows share come from the caches.
 // Launch   fast_warp_fused: block 128; any grid. fast_block_fused, fast_cluster_fused: block block_size; any grid, in
 //          whole clusters.
-// Limits   pack_size divides cols, and all arrays start at a multiple of a pack. A row has at most packs * width packs,
-//          packs * block_size, or packs * (block_size / 8 * 8) for each block of a cluster. cols is less than 2^31.
+// Limits   All arrays start at a multiple of a pack. pack_size divides cols, or the kernel is `unaligned`. An operand
+//          of an unaligned row lies as x does, or the kernel has it `apart`. A row has at most packs * width packs,
+//          packs * block_size, or packs * (block_size / 8 * 8) for each block of a cluster; head and tail come on top.
+//          cols is less than 2^31.
 // Source   fused_load.cuh and fused_store.cuh; the kernels are those of fast_warp.cuh and fast_block.cuh.
 #pragma once
 
@@ -48,23 +50,27 @@ __device__ void fetch_if(bool wanted, Pack<T, pack_size>& pack, const T* address
   last.mixed |= first_word(pack.word);
 }
 
-// Blocks of an SM, as the compiler makes room for them: 64 registers for a thread, and 48 where few packs are in flight
-// and few words hold the elements.
-template<typename T, int inputs, int pack_size, int packs, int block_size>
+// Blocks of an SM, as the compiler makes room for them: 64 registers for a thread, and 48 where few words are in flight
+// and hold the elements.
+template<typename T, int inputs, class Shape, int block_size>
 constexpr int fused_blocks =
-    (packs * (inputs * pack_size * sizeof(ComputeType<T>) / 4 + 2) > 30 ? 1024 : 1280) / block_size;
+    (Shape::packs * (Shape::pack_size * (inputs * sizeof(ComputeType<T>) / 4 + Shape::apart) + 2) + Shape::apart > 30
+         ? 1024
+         : 1280) /
+    block_size;
 
 // Nothing is in flight.
 struct Nothing {};
 
-// A row of a Broadcast.
-template<class Operand, int pack_size>
+// A row of a Broadcast. If `apart`, its packs begin anywhere, and their elements are loaded one by one.
+template<class Operand, int pack_size, bool apart>
 struct RowOperand;
 
-template<typename Element, int dimensions, bool along_row, int pack_size>
-struct RowOperand<Broadcast<Element, dimensions, along_row>, pack_size> {
+template<typename Element, int dimensions, bool along_row, int pack_size, bool apart>
+struct RowOperand<Broadcast<Element, dimensions, along_row>, pack_size, apart> {
+  static constexpr int at_once = along_row && !apart ? pack_size : 1;
   struct Flight {
-    Pack<Element, along_row ? pack_size : 1> pack;
+    Pack<Element, at_once> pack[along_row ? pack_size / at_once : 1];
   };
   const Element* start;
   Element only;  // of the row, if the operand has one element per row
@@ -80,10 +86,15 @@ struct RowOperand<Broadcast<Element, dimensions, along_row>, pack_size> {
     if constexpr (!along_row) { only = *start; }
   }
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
-    if constexpr (along_row) { fetch_if(wanted, flight.pack, start + col, last); }
+    if constexpr (along_row) {
+#pragma unroll
+      for (int i = 0; i < pack_size / at_once; ++i) {
+        fetch_if(wanted, flight.pack[i], start + col + i * at_once, last);
+      }
+    }
   }
   __device__ Element element(const Flight& flight, int i) const {
-    if constexpr (along_row) { return flight.pack.elem[i]; }
+    if constexpr (along_row) { return flight.pack[i / at_once].elem[i % at_once]; }
     return only;
   }
 };
@@ -96,20 +107,20 @@ __device__ int last_column(const Function& causal, long long row) {
 }
 
 // A row of a load. fetch() starts the accesses of the pack at `col`, and values() gives its elements.
-template<class Load, int pack_size>
+template<class Load, int pack_size, bool apart>
 struct RowLoad;
 
 // There is no second input.
 struct NoLoad {};
-template<int pack_size>
-struct RowLoad<NoLoad, pack_size> {
+template<int pack_size, bool apart>
+struct RowLoad<NoLoad, pack_size, apart> {
   using Flight = Nothing;
   __device__ RowLoad(NoLoad, long long) {}
   __device__ void fetch(Flight&, int, bool, LastFetch&) const {}
 };
 
-template<typename T, typename Compute, int pack_size>
-struct RowLoad<DirectLoad<T, Compute>, pack_size> {
+template<typename T, typename Compute, int pack_size, bool apart>
+struct RowLoad<DirectLoad<T, Compute>, pack_size, apart> {
   using Flight = Pack<T, pack_size>;
   const T* start;
 
@@ -125,10 +136,10 @@ struct RowLoad<DirectLoad<T, Compute>, pack_size> {
   }
 };
 
-template<typename Compute, typename Inner, int pack_size>
-struct RowLoad<ScaleLoad<Compute, Inner>, pack_size> {
-  using Flight = typename RowLoad<Inner, pack_size>::Flight;
-  RowLoad<Inner, pack_size> inner;
+template<typename Compute, typename Inner, int pack_size, bool apart>
+struct RowLoad<ScaleLoad<Compute, Inner>, pack_size, apart> {
+  using Flight = typename RowLoad<Inner, pack_size, apart>::Flight;
+  RowLoad<Inner, pack_size, apart> inner;
   Compute scale;
 
   __device__ RowLoad(const ScaleLoad<Compute, Inner>& load, long long row)
@@ -143,14 +154,14 @@ struct RowLoad<ScaleLoad<Compute, Inner>, pack_size> {
   }
 };
 
-template<typename Compute, typename Inner, typename Element, typename Bias, int pack_size>
-struct RowLoad<BiasLoad<Compute, Inner, Element, Bias>, pack_size> {
+template<typename Compute, typename Inner, typename Element, typename Bias, int pack_size, bool apart>
+struct RowLoad<BiasLoad<Compute, Inner, Element, Bias>, pack_size, apart> {
   struct Flight {
-    typename RowLoad<Inner, pack_size>::Flight inner;
-    typename RowOperand<Bias, pack_size>::Flight bias;
+    typename RowLoad<Inner, pack_size, apart>::Flight inner;
+    typename RowOperand<Bias, pack_size, apart>::Flight bias;
   };
-  RowLoad<Inner, pack_size> inner;
-  RowOperand<Bias, pack_size> bias;
+  RowLoad<Inner, pack_size, apart> inner;
+  RowOperand<Bias, pack_size, apart> bias;
 
   __device__ RowLoad(const BiasLoad<Compute, Inner, Element, Bias>& load, long long row)
       : inner(load.inner, row), bias(load.bias, row) {}
@@ -165,14 +176,14 @@ struct RowLoad<BiasLoad<Compute, Inner, Element, Bias>, pack_size> {
   }
 };
 
-template<typename Compute, typename Inner, typename Mask, int pack_size>
-struct RowLoad<MaskLoad<Compute, Inner, Mask>, pack_size> {
+template<typename Compute, typename Inner, typename Mask, int pack_size, bool apart>
+struct RowLoad<MaskLoad<Compute, Inner, Mask>, pack_size, apart> {
   struct Flight {
-    typename RowLoad<Inner, pack_size>::Flight inner;
-    typename RowOperand<Mask, pack_size>::Flight mask;
+    typename RowLoad<Inner, pack_size, apart>::Flight inner;
+    typename RowOperand<Mask, pack_size, apart>::Flight mask;
   };
-  RowLoad<Inner, pack_size> inner;
-  RowOperand<Mask, pack_size> mask;
+  RowLoad<Inner, pack_size, apart> inner;
+  RowOperand<Mask, pack_size, apart> mask;
   Compute fill;
 
   __device__ RowLoad(const MaskLoad<Compute, Inner, Mask>& load, long long row)
@@ -188,10 +199,10 @@ struct RowLoad<MaskLoad<Compute, Inner, Mask>, pack_size> {
   }
 };
 
-template<typename Compute, typename Inner, int pack_size>
-struct RowLoad<CausalLoad<Compute, Inner>, pack_size> {
-  using Flight = typename RowLoad<Inner, pack_size>::Flight;
-  RowLoad<Inner, pack_size> inner;
+template<typename Compute, typename Inner, int pack_size, bool apart>
+struct RowLoad<CausalLoad<Compute, Inner>, pack_size, apart> {
+  using Flight = typename RowLoad<Inner, pack_size, apart>::Flight;
+  RowLoad<Inner, pack_size, apart> inner;
   int last_col;
   Compute fill;
 
@@ -207,10 +218,10 @@ struct RowLoad<CausalLoad<Compute, Inner>, pack_size> {
   }
 };
 
-template<typename Compute, typename Inner, int pack_size>
-struct RowLoad<DropoutLoad<Compute, Inner>, pack_size> {
-  using Flight = typename RowLoad<Inner, pack_size>::Flight;
-  RowLoad<Inner, pack_size> inner;
+template<typename Compute, typename Inner, int pack_size, bool apart>
+struct RowLoad<DropoutLoad<Compute, Inner>, pack_size, apart> {
+  using Flight = typename RowLoad<Inner, pack_size, apart>::Flight;
+  RowLoad<Inner, pack_size, apart> inner;
   Dropout<Compute> dropout;
   long long row;
 
@@ -226,11 +237,11 @@ struct RowLoad<DropoutLoad<Compute, Inner>, pack_size> {
 };
 
 // A row of a store. fetch() starts the accesses of what it needs beside the results.
-template<class Store, int pack_size>
+template<class Store, int pack_size, bool apart>
 struct RowStore;
 
-template<typename T, typename Compute, int pack_size>
-struct RowStore<DirectStore<T, Compute>, pack_size> {
+template<typename T, typename Compute, int pack_size, bool apart>
+struct RowStore<DirectStore<T, Compute>, pack_size, apart> {
   using Flight = Nothing;
   T* start;
 
@@ -245,10 +256,10 @@ struct RowStore<DirectStore<T, Compute>, pack_size> {
   }
 };
 
-template<typename Compute, typename Inner, int pack_size>
-struct RowStore<ScaleStore<Compute, Inner>, pack_size> {
-  using Flight = typename RowStore<Inner, pack_size>::Flight;
-  RowStore<Inner, pack_size> inner;
+template<typename Compute, typename Inner, int pack_size, bool apart>
+struct RowStore<ScaleStore<Compute, Inner>, pack_size, apart> {
+  using Flight = typename RowStore<Inner, pack_size, apart>::Flight;
+  RowStore<Inner, pack_size, apart> inner;
   Compute scale;
 
   __device__ RowStore(const ScaleStore<Compute, Inner>& store, long long row)
@@ -264,14 +275,14 @@ struct RowStore<ScaleStore<Compute, Inner>, pack_size> {
   }
 };
 
-template<typename Compute, typename Inner, typename Mask, int pack_size>
-struct RowStore<MaskStore<Compute, Inner, Mask>, pack_size> {
+template<typename Compute, typename Inner, typename Mask, int pack_size, bool apart>
+struct RowStore<MaskStore<Compute, Inner, Mask>, pack_size, apart> {
   struct Flight {
-    typename RowStore<Inner, pack_size>::Flight inner;
-    typename RowOperand<Mask, pack_size>::Flight mask;
+    typename RowStore<Inner, pack_size, apart>::Flight inner;
+    typename RowOperand<Mask, pack_size, apart>::Flight mask;
   };
-  RowStore<Inner, pack_size> inner;
-  RowOperand<Mask, pack_size> mask;
+  RowStore<Inner, pack_size, apart> inner;
+  RowOperand<Mask, pack_size, apart> mask;
 
   __device__ RowStore(const MaskStore<Compute, Inner, Mask>& store, long long row)
       : inner(store.inner, row), mask(store.mask, row) {}
@@ -287,10 +298,10 @@ struct RowStore<MaskStore<Compute, Inner, Mask>, pack_size> {
   }
 };
 
-template<typename Compute, typename Inner, int pack_size>
-struct RowStore<CausalStore<Compute, Inner>, pack_size> {
-  using Flight = typename RowStore<Inner, pack_size>::Flight;
-  RowStore<Inner, pack_size> inner;
+template<typename Compute, typename Inner, int pack_size, bool apart>
+struct RowStore<CausalStore<Compute, Inner>, pack_size, apart> {
+  using Flight = typename RowStore<Inner, pack_size, apart>::Flight;
+  RowStore<Inner, pack_size, apart> inner;
   int last_col;
 
   __device__ RowStore(const CausalStore<Compute, Inner>& store, long long row)
@@ -306,11 +317,11 @@ struct RowStore<CausalStore<Compute, Inner>, pack_size> {
   }
 };
 
-template<typename Compute, typename Whole, typename Dropped, int pack_size>
-struct RowStore<DropoutStore<Compute, Whole, Dropped>, pack_size> {
+template<typename Compute, typename Whole, typename Dropped, int pack_size, bool apart>
+struct RowStore<DropoutStore<Compute, Whole, Dropped>, pack_size, apart> {
   using Flight = Nothing;
-  RowStore<Whole, pack_size> result;
-  RowStore<Dropped, pack_size> dropped;
+  RowStore<Whole, pack_size, apart> result;
+  RowStore<Dropped, pack_size, apart> dropped;
   Dropout<Compute> dropout;
   long long row;
 
@@ -327,64 +338,140 @@ struct RowStore<DropoutStore<Compute, Whole, Dropped>, pack_size> {
   }
 };
 
-// What a thread keeps of a row: `packs` packs, `stride` packs apart, from its pack `first` on, before the pack `stop`.
-template<class Operator, class First, class Second, class Store, int pack_size, int packs, int stride>
-struct FusedRow {
+// The array that a load reads in the end.
+template<typename T, typename Compute>
+__device__ const T* source_of(const DirectLoad<T, Compute>& load) {
+  return load.source;
+}
+template<class Load>
+__device__ auto source_of(const Load& load) {
+  return source_of(load.inner);
+}
+
+// How a row lies over `stride` threads with `packs` packs each. If `unaligned`, it has a head and a tail besides
+// (fast_row.cuh). If `apart`, rows share an operand, and so it begins elsewhere in a pack than they do.
+template<typename T, int pack_size_, int packs_, int stride_, bool unaligned, bool apart_>
+struct Division {
+  using Element = T;
+  static constexpr int pack_size = pack_size_;
+  static constexpr int packs = packs_;
+  static constexpr int stride = stride_;
+  static constexpr bool apart = unaligned && apart_;
+  // Elements of head and tail that a thread has at most.
+  static constexpr int edges = unaligned ? (body_alignment<T, pack_size> + pack_size - 2 + stride - 1) / stride : 0;
+
+  __device__ static ThreadSlice slice(
+      const T* array, long long row, long long rows, long long cols, int thread, int block, int blocks) {
+    return thread_slice<pack_size, unaligned>(array, row, rows, cols, thread, block, blocks);
+  }
+};
+
+// Where the packs of a thread lie, and its elements of head and tail: the column of the j-th, and whether there is one.
+template<class Shape>
+struct BodyPlaces {
+  ThreadSlice slice;
+
+  __device__ int col(int j) const { return slice.head + (slice.first + j * Shape::stride) * Shape::pack_size; }
+  __device__ bool wanted(int j) const { return slice.first + j * Shape::stride < slice.stop; }
+};
+template<class Shape>
+struct EdgePlaces {
+  ThreadSlice slice;
+
+  __device__ int col(int j) const {
+    const int which = slice.first_head_tail + j * Shape::stride;
+    return which + (which < slice.head ? 0 : slice.body_packs * Shape::pack_size);
+  }
+  __device__ bool wanted(int j) const { return slice.first_head_tail + j * Shape::stride < slice.head_tail; }
+};
+
+// `count` packs of a thread.
+template<class Operator, class First, class Second, class Store, class Places, int pack_size, int count, bool apart>
+struct FusedPacks {
   using Compute = typename Operator::Compute;
 
-  LaneElements<Operator, packs * pack_size> elements;
-  RowStore<Store, pack_size> target;
-  typename RowStore<Store, pack_size>::Flight fetched[packs];
+  Places places;
+  RowLoad<First, pack_size, apart> first;
+  RowLoad<Second, pack_size, apart> second;
+  RowStore<Store, pack_size, apart> target;
+  typename RowLoad<First, pack_size, apart>::Flight of_first[count];
+  typename RowLoad<Second, pack_size, apart>::Flight of_second[count];
+  typename RowStore<Store, pack_size, apart>::Flight of_target[count];
 
-  __device__ FusedRow(
-      const First& first_input, const Second& second_input, const Store& store, long long row, int first, int stop,
-      unsigned int zero)
-      : target(store, row) {
-    const RowLoad<First, pack_size> one(first_input, row);
-    const RowLoad<Second, pack_size> other(second_input, row);
-    typename RowLoad<First, pack_size>::Flight of_one[packs];
-    typename RowLoad<Second, pack_size>::Flight of_other[packs];
-    LastFetch last;
+  __device__ FusedPacks(
+      const Places& places, const First& first, const Second& second, const Store& store, long long row)
+      : places(places), first(first, row), second(second, row), target(store, row) {}
+
+  __device__ void fetch(LastFetch& last) {
 #pragma unroll
-    for (int j = 0; j < packs; ++j) {
-      const int pack = first + j * stride;
-      one.fetch(of_one[j], pack * pack_size, pack < stop, last);
-      other.fetch(of_other[j], pack * pack_size, pack < stop, last);
-      target.fetch(fetched[j], pack * pack_size, pack < stop, last);
+    for (int j = 0; j < count; ++j) {
+      first.fetch(of_first[j], places.col(j), places.wanted(j), last);
+      second.fetch(of_second[j], places.col(j), places.wanted(j), last);
+      target.fetch(of_target[j], places.col(j), places.wanted(j), last);
     }
-    last.close(packs > 1 ? zero : 0);
+  }
+  // Gives the elements from `start` on their values.
+  template<int elements>
+  __device__ void give(LaneElements<Operator, elements>& to, int start, const LastFetch& last) {
 #pragma unroll
-    for (int j = 0; j < packs; ++j) {
-      const int pack = first + j * stride;
-      one.values(of_one[j], pack * pack_size, elements.elem[0] + j * pack_size, last);
-      if constexpr (Operator::inputs > 1) {
-        other.values(of_other[j], pack * pack_size, elements.elem[1] + j * pack_size, last);
-      }
+    for (int j = 0; j < count; ++j) {
+      const int from = start + j * pack_size;
+      first.values(of_first[j], places.col(j), to.elem[0] + from, last);
+      if constexpr (Operator::inputs > 1) { second.values(of_second[j], places.col(j), to.elem[1] + from, last); }
 #pragma unroll
-      for (int i = j * pack_size; i < (j + 1) * pack_size; ++i) {
+      for (int i = from; i < from + pack_size; ++i) {
 #pragma unroll
         for (int k = 0; k < Operator::inputs; ++k) {
-          elements.elem[k][i] = pack < stop ? elements.elem[k][i] : Operator::filler();
+          to.elem[k][i] = places.wanted(j) ? to.elem[k][i] : Operator::filler();
         }
       }
     }
   }
-
-  template<class Result>
-  __device__ void store(const Result& result, int first, int stop) {
-    elements.template visit<true>([&](Compute* values) { values[0] = result(values); });
+  __device__ void store(const Compute* values) const {
 #pragma unroll
-    for (int j = 0; j < packs; ++j) {
-      const int pack = first + j * stride;
-      target.store(elements.elem[0] + j * pack_size, fetched[j], pack * pack_size, pack < stop);
+    for (int j = 0; j < count; ++j) {
+      target.store(values + j * pack_size, of_target[j], places.col(j), places.wanted(j));
     }
   }
 };
 
-// As fast_warp_rows: a group of `width` lanes owns a row.
-template<class Operator, int pack_size, int packs, int width, class First, class Second, class Store>
+// What a thread keeps of a row.
+template<class Operator, class First, class Second, class Store, class Shape>
+struct FusedRow {
+  static constexpr int in_body = Shape::packs * Shape::pack_size;
+  static constexpr int edges = Shape::edges;
+
+  LaneElements<Operator, in_body + edges> elements;
+  FusedPacks<
+      Operator, First, Second, Store, BodyPlaces<Shape>, Shape::pack_size, Shape::packs, Shape::apart> body;
+  FusedPacks<Operator, First, Second, Store, EdgePlaces<Shape>, 1, edges ? edges : 1, false> ends;
+
+  // `zero` is 0, but the compiler does not know that.
+  __device__ FusedRow(
+      const ThreadSlice& slice, const First& first, const Second& second, const Store& store, long long row,
+      unsigned int zero)
+      : body({slice}, first, second, store, row), ends({slice}, first, second, store, row) {
+    LastFetch last;
+    body.fetch(last);
+    if constexpr (edges > 0) { ends.fetch(last); }
+    last.close(Shape::packs + edges > 1 ? zero : 0);
+    body.give(elements, 0, last);
+    if constexpr (edges > 0) { ends.give(elements, in_body, last); }
+  }
+
+  template<class Result>
+  __device__ void store(const Result& result) {
+    elements.template visit<true>([&](typename Operator::Compute* values) { values[0] = result(values); });
+    body.store(elements.elem[0]);
+    if constexpr (edges > 0) { ends.store(elements.elem[0] + in_body); }
+  }
+};
+
+// As fast_warp_rows: the lanes of a group own a row.
+template<class Operator, class Shape, class First, class Second, class Store>
 __device__ void fused_warp_rows(
-    const First& first_input, const Second& second_input, const Store& store, long long rows, long long cols) {
+    const First& first, const Second& second, const Store& store, long long rows, long long cols) {
+  constexpr int width = Shape::stride;
   constexpr int groups = 32 / width;
   const int lane = threadIdx.x % width;
   const int group = threadIdx.x % 32 / width;
@@ -394,83 +481,103 @@ __device__ void fused_warp_rows(
   // Lanes shuffle together. A group beyond the last row keeps nothing of that row.
   for (long long start = warp * groups; start < rows; start += warps * groups) {
     const long long row = start + group;
-    const int stop = row < rows ? static_cast<int>(cols) / pack_size : 0;
-    FusedRow<Operator, First, Second, Store, pack_size, packs, width> held(
-        first_input, second_input, store, min(row, rows - 1), lane, stop, static_cast<unsigned int>(rows >> 63));
+    const ThreadSlice slice = Shape::slice(source_of(first), row, rows, cols, lane, 0, 1);
+    FusedRow<Operator, First, Second, Store, Shape> held(
+        slice, first, second, store, min(row, rows - 1), static_cast<unsigned int>(rows >> 63));
     const auto statistic = Operator::template reduce_group<width>(held.elements);
-    held.store(typename Operator::Result(statistic), lane, stop);
+    held.store(typename Operator::Result(statistic));
   }
 }
 
 // As fast_block_rows: `cluster` blocks share a row.
-template<class Operator, int pack_size, int packs, int block_size, int cluster, class First, class Second, class Store>
+template<class Operator, class Shape, int cluster, class First, class Second, class Store>
 __device__ void fused_block_rows(
-    const First& first_input, const Second& second_input, const Store& store, long long rows, long long cols) {
-  const Exchange<Operator, block_size, cluster> blocks;
+    const First& first, const Second& second, const Store& store, long long rows, long long cols) {
+  const Exchange<Operator, Shape::stride, cluster> blocks;
   const int rank = blockIdx.x % cluster;
-  const int row_packs = static_cast<int>(cols) / pack_size;
-  const int share = cluster == 1 ? row_packs : ((row_packs + cluster - 1) / cluster + 7) / 8 * 8;
-  const int first = rank * share + threadIdx.x;
-  const int stop = min(row_packs, (rank + 1) * share);
 
   blocks.cluster_arrive();
   int iteration = 0;
   for (long long row = blockIdx.x / cluster; row < rows; row += gridDim.x / cluster, ++iteration) {
-    FusedRow<Operator, First, Second, Store, pack_size, packs, block_size> held(
-        first_input, second_input, store, row, first, stop, static_cast<unsigned int>(rows >> 63));
+    const ThreadSlice slice = Shape::slice(source_of(first), row, rows, cols, threadIdx.x, rank, cluster);
+    FusedRow<Operator, First, Second, Store, Shape> held(
+        slice, first, second, store, row, static_cast<unsigned int>(rows >> 63));
     const auto own = Operator::template reduce_group<32>(held.elements);
     if (iteration == 0) { blocks.cluster_wait(); }
-    held.store(typename Operator::Result(own, blocks.exchange(own, iteration)), first, stop);
+    held.store(typename Operator::Result(own, blocks.exchange(own, iteration)));
   }
   if (iteration == 0) { blocks.cluster_wait(); }
 }
 
-template<typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int width>
-__global__ void __launch_bounds__(128, fused_blocks<T, 1, pack_size, packs, 128>)
+template<
+    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int width,
+    bool unaligned, bool apart>
+__global__ void
+    __launch_bounds__(128, fused_blocks<T, 1, Division<T, pack_size, packs, width, unaligned, apart>, 128>)
     fast_warp_fused(Load load, Store store, long long rows, long long cols) {
   using Operator = Forward<ComputeType<T>, algorithm>;
-  fused_warp_rows<Operator, pack_size, packs, width>(load, NoLoad(), store, rows, cols);
+  using Shape = Division<T, pack_size, packs, width, unaligned, apart>;
+  fused_warp_rows<Operator, Shape>(load, NoLoad(), store, rows, cols);
 }
 
-template<typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int width>
-__global__ void __launch_bounds__(128, fused_blocks<T, 2, pack_size, packs, 128>)
+template<
+    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int width,
+    bool unaligned, bool apart>
+__global__ void
+    __launch_bounds__(128, fused_blocks<T, 2, Division<T, pack_size, packs, width, unaligned, apart>, 128>)
     fast_warp_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
   using Compute = ComputeType<T>;
   using Operator = Backward<Compute, algorithm>;
-  fused_warp_rows<Operator, pack_size, packs, width>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+  using Shape = Division<T, pack_size, packs, width, unaligned, apart>;
+  fused_warp_rows<Operator, Shape>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
 }
 
-template<typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size>
-__global__ void __launch_bounds__(block_size, fused_blocks<T, 1, pack_size, packs, block_size>)
+template<
+    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size,
+    bool unaligned, bool apart>
+__global__ void
+    __launch_bounds__(
+        block_size, fused_blocks<T, 1, Division<T, pack_size, packs, block_size, unaligned, apart>, block_size>)
     fast_block_fused(Load load, Store store, long long rows, long long cols) {
   using Operator = Forward<ComputeType<T>, algorithm>;
-  fused_block_rows<Operator, pack_size, packs, block_size, 1>(load, NoLoad(), store, rows, cols);
+  using Shape = Division<T, pack_size, packs, block_size, unaligned, apart>;
+  fused_block_rows<Operator, Shape, 1>(load, NoLoad(), store, rows, cols);
 }
 
-template<typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size>
-__global__ void __launch_bounds__(block_size, fused_blocks<T, 2, pack_size, packs, block_size>)
+template<
+    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size,
+    bool unaligned, bool apart>
+__global__ void
+    __launch_bounds__(
+        block_size, fused_blocks<T, 2, Division<T, pack_size, packs, block_size, unaligned, apart>, block_size>)
     fast_block_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
   using Compute = ComputeType<T>;
   using Operator = Backward<Compute, algorithm>;
-  fused_block_rows<Operator, pack_size, packs, block_size, 1>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+  using Shape = Division<T, pack_size, packs, block_size, unaligned, apart>;
+  fused_block_rows<Operator, Shape, 1>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
 }
 
 template<
-    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size, int cluster>
+    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size, int cluster,
+    bool unaligned, bool apart>
 __global__ void SOFTLAB_CLUSTER(cluster)
-    __launch_bounds__(block_size, fused_blocks<T, 1, pack_size, packs, block_size>)
+    __launch_bounds__(
+        block_size, fused_blocks<T, 1, Division<T, pack_size, packs, block_size, unaligned, apart>, block_size>)
     fast_cluster_fused(Load load, Store store, long long rows, long long cols) {
   using Operator = Forward<ComputeType<T>, algorithm>;
-  fused_block_rows<Operator, pack_size, packs, block_size, cluster>(load, NoLoad(), store, rows, cols);
+  using Shape = Division<T, pack_size, packs, block_size, unaligned, apart>;
+  fused_block_rows<Operator, Shape, cluster>(load, NoLoad(), store, rows, cols);
 }
 
 template<
-    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size, int cluster>
+    typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int block_size, int cluster,
+    bool unaligned, bool apart>
 __global__ void SOFTLAB_CLUSTER(cluster)
-    __launch_bounds__(block_size, fused_blocks<T, 2, pack_size, packs, block_size>)
+    __launch_bounds__(
+        block_size, fused_blocks<T, 2, Division<T, pack_size, packs, block_size, unaligned, apart>, block_size>)
     fast_cluster_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
   using Compute = ComputeType<T>;
   using Operator = Backward<Compute, algorithm>;
-  fused_block_rows<Operator, pack_size, packs, block_size, cluster>(
-      dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+  using Shape = Division<T, pack_size, packs, block_size, unaligned, apart>;
+  fused_block_rows<Operator, Shape, cluster>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
 }

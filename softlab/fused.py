@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.dtypes import element_type
+from softlab.dtypes import ElementType, element_type
 from softlab.operators import arrays
 from softlab.operators.functions import traced
 from softlab.operators.functors import Functor, Fusion
@@ -240,9 +240,14 @@ def plan(problem: PlanKey, single: bool = False, *, fusion: Fusion) -> Plan:
     load, store = fusion.load(element, cols, None), fusion.store(element, cols, None)
     if problem.op.endswith("backward"):
         load, store = fusion.gradient_load(element, cols, None), fusion.gradient_store(element, cols, None)
-    along = (fusion.bias and fusion.bias.along_row and element.itemsize, fusion.mask and fusion.mask.along_row and 1)
-    steps = FusedSteps(tuple(nbytes for nbytes in along if nbytes))
-    return _planned(replace(problem, fused=steps), single, _Fused(load.cuda, store.cuda))
+    return _planned(replace(problem, fused=_steps(fusion, element, cols)), single, _Fused(load.cuda, store.cuda))
+
+
+def _steps(fusion: Fusion, element: ElementType, cols: int) -> FusedSteps:
+    """What the plan has to know of the operands."""
+    operands = ((fusion.bias, element.itemsize), (fusion.mask, 1))
+    along = [(layout, nbytes) for layout, nbytes in operands if layout and layout.along_row]
+    return FusedSteps(tuple(nbytes for _, nbytes in along), not all(layout.whole(cols) for layout, _ in along))
 
 
 @lru_cache(maxsize=1024)

@@ -234,11 +234,12 @@ def test_backward(where: str, what: str, checked: None) -> None:
         check_backward(case_of(where, what))
 
 
-#: One of each kernel of the policy "fast": lanes with packs of 16 bytes and with packs of one element, a block with an
-#: idle thread, a cluster.
+#: One of each kernel of the policy "fast": lanes with packs of 16 bytes, with packs of one element, and with heads and
+#: tails; a block with an idle thread, a cluster.
 FAST_SHAPES = {
     "lanes": ((1, 2, 4, 64), "float16"),
     "narrow": ((2, 2, 3, 7), "bfloat16"),
+    "edges": ((2, 2, 3, 77), "float16"),
     "block": ((2, 1, 2, 1000), "float32"),
     "cluster": ((1, 1, 2, 8200), "float64"),
 }

@@ -64,6 +64,10 @@ class BroadcastLayout:
         sizes, strides = zip(*(merged or [(1, 0)]), strict=True)
         return cls(sizes, strides, padded[-1] > 1 or shape[-1] == 1)
 
+    def whole(self, cols: int) -> bool:
+        """Whether each row has elements of its own, so that the operand lies as the rows of ``cols`` columns do."""
+        return self.along_row and (self.strides == (cols,) or self.sizes == (1,))
+
     def functor(self, cuda: str, array: Any) -> Functor:
         """The operand with elements of a C++ type."""
         along_row = "true" if self.along_row else "false"

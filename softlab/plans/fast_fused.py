@@ -2,8 +2,7 @@
 
 The kernels (kernels/fast_fused.cuh) keep every element in registers as it is computed with: a float for 16-bit
 elements, too. And all accesses of a thread are in flight together, those of a bias and a mask among them. So what a
-thread holds is counted in registers, not in packs. A pack divides the row: operands that rows share begin anywhere else
-where rows begin in the middle of a pack.
+thread holds is counted in registers, not in packs.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from softlab.plans.fast_limits import (
 )
 from softlab.plans.fast_rows import BLOCK, CLUSTER, WARP, WHICH, grid_of
 from softlab.plans.instantiations import WIDEST_PACK_BYTES, Instantiation, WarpShape
-from softlab.plans.planner import Choice, PlanRequest, StepLog
+from softlab.plans.planner import Choice, FusedSteps, PlanRequest, StepLog
 
 FILE = "fast_fused.cuh"
 #: Registers of a thread, as the compiler takes them: about so many, one for each 4 bytes of its elements in the compute
@@ -39,28 +38,38 @@ MOST_REGISTERS = 64
 MOST_PACKS = 32
 #: Rows of fewer bytes are not worth a cluster: an exchange takes as long as their loads.
 CLUSTER_BYTES = FEW_ROWS_PACKS * WIDEST_PACK_BYTES
+#: Unaligned rows of fewer bytes are mostly head and tail, so they move in narrower packs that divide them. The fewest
+#: lanes that share head and tail.
+EDGED_BYTES, EDGED_WIDTH = 128, 8
 #: Bytes that the lanes of a group take at once, side by side: a sector.
 SECTOR_BYTES = 32
 
 
 @dataclass(frozen=True)
 class _FusedRow:
-    """A row: ``packs`` packs of ``pack_size`` elements, which divide it. ``words`` of 4 bytes hold a pack of all inputs
-    in the compute type, and so many are ``in_flight`` for one, with the operands."""
+    """A row of ``packs`` packs of ``pack_size`` elements. If ``unaligned``, it has a head and a tail besides.
+
+    ``words`` of 4 bytes hold an element of all inputs in the compute type. For one pack so many are ``in_flight``, with
+    the operands. ``apart``: rows share an operand. ``edges``: the most elements of head and tail.
+    """
 
     pack_size: int
     packs: int
+    unaligned: bool
+    apart: bool
+    edges: int
     words: int
     in_flight: int
     nbytes: int
 
-    def holds(self, packs: int) -> bool:
-        """Whether a thread's registers hold so many packs."""
-        return self.registers(packs) <= MOST_REGISTERS
+    def registers(self, packs: int, threads: int) -> int:
+        """Registers of a thread with so many packs, if so many threads share head and tail: about."""
+        each = self.pack_size * self.words + PART_IN_FLIGHT * self.in_flight + PER_PACK
+        return int(BASE_REGISTERS + packs * each + -(-self.edges // threads) * self.words)
 
-    def registers(self, packs: int) -> int:
-        """Registers of a thread with so many packs, about."""
-        return int(BASE_REGISTERS + packs * (self.words + PART_IN_FLIGHT * self.in_flight + PER_PACK))
+    def holds(self, packs: int, threads: int) -> bool:
+        """Whether a thread's registers hold so many packs."""
+        return self.registers(packs, threads) <= MOST_REGISTERS
 
 
 def choose(request: PlanRequest, log: StepLog) -> Choice:
@@ -68,7 +77,9 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
     row = _row(request, log)
     limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
     kernels = (WARP, BLOCK, CLUSTER)
-    if row.nbytes <= limits.warp * WIDEST_PACK_BYTES * request.operator.rows_kept and row.holds(-(-row.packs // 32)):
+    if row.nbytes <= limits.warp * WIDEST_PACK_BYTES * request.operator.rows_kept and row.holds(
+        -(-row.packs // 32), 32
+    ):
         log.note(WHICH, WARP, "a few lanes of a warp hold the row", kernels, packs=row.packs)
         return _warp(request, log, row)
     few = row.nbytes >= CLUSTER_BYTES and request.rows <= FEW_ROWS_PER_SM * request.device.sm_count
@@ -83,24 +94,31 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
 
 
 def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
-    itemsize, inputs = request.element.itemsize, request.operator.rows_kept
+    itemsize, inputs, steps = request.element.itemsize, request.operator.rows_kept, request.fused or FusedSteps()
     widest = WIDEST_PACK_BYTES // itemsize
     divides = next(size for size in (8, 4, 2, 1) if size <= widest and request.cols % size == 0)
+    edged = not request.pack_size and divides < widest and request.cols * itemsize >= EDGED_BYTES
     question = "How many elements does a thread move at once?"
-    rule = "asked for" if request.pack_size else "the most, up to 16 bytes, that divide the row: operands share rows"
-    pack_size = log.note(question, request.pack_size or divides, rule, cols=request.cols, itemsize=itemsize)
-    words = inputs * pack_size * (2 if request.element.compute == "float64" else 1)
-    moved = (*([itemsize] * inputs), *(request.fused.operands if request.fused else ()))
-    in_flight = sum(-(-pack_size * nbytes // 4) for nbytes in moved)
-    return _FusedRow(pack_size, request.cols // pack_size, words, in_flight, request.cols * itemsize * inputs)
+    rule = "asked for" if request.pack_size else "16 bytes; in a short row the most that divide it"
+    pack_size = request.pack_size or (widest if edged else divides)
+    log.note(question, pack_size, rule, cols=request.cols, itemsize=itemsize)
+    log.note("Do rows have a head and a tail?", edged, "if packs of 16 bytes do not divide them", divides=divides)
+    apart = edged and steps.shared
+    words = inputs * (2 if request.element.compute == "float64" else 1)
+    operands = (pack_size if apart else -(-pack_size * nbytes // 4) for nbytes in steps.operands)
+    in_flight = inputs * -(-pack_size * itemsize // 4) + sum(operands)
+    edges = max(SECTOR_BYTES // itemsize, pack_size) + pack_size - 2 if edged else 0
+    packs = max(1, request.cols // pack_size)
+    return _FusedRow(pack_size, packs, edged, apart, edges, words, in_flight, request.cols * itemsize * inputs)
 
 
 def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
     limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
     wanted = limits.lane * WIDEST_PACK_BYTES // (row.pack_size * request.element.itemsize)
-    fewest = 1 if row.packs == 1 else SECTOR_BYTES // (row.pack_size * request.element.itemsize)
+    sector = SECTOR_BYTES // (row.pack_size * request.element.itemsize)
+    fewest = EDGED_WIDTH if row.unaligned else 1 if row.packs == 1 else sector
     shapes = [(w, -(-row.packs // w)) for w in GROUP_WIDTHS if w >= fewest]
-    shapes = [(w, packs) for w, packs in shapes if row.holds(packs)]
+    shapes = [(w, packs) for w, packs in shapes if row.holds(packs, w)]
     first = next(((w, packs) for w, packs in shapes if packs <= wanted), shapes[-1])
     narrower = [shape for shape in reversed(shapes) if shape[0] < first[0]]
     chosen = flight.best((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in [first, *narrower])
@@ -109,14 +127,14 @@ def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
     rule = "as few as hold it in a few packs each, with enough bytes in flight on an SM"
     log.note("How many lanes own a row?", width, rule, GROUP_WIDTHS, packs=row.packs)
     log.note("How many packs does a lane hold?", packs, "as few as hold the row")
-    shape = WarpShape(row.pack_size, packs * row.pack_size, width, 1, packs * width != row.packs)
+    shape = WarpShape(row.pack_size, packs * row.pack_size, width, 1, row.unaligned or packs * width != row.packs)
     blocks = grid_of(request, log, -(-request.rows // (WARP_BLOCK // width)), "one group of lanes per row")
-    kernel = _kernel(request, WARP, (row.pack_size, packs, width))
+    kernel = _kernel(request, row, WARP, (row.pack_size, packs, width))
     return Choice(WARP, row.pack_size, (WARP_BLOCK, 1), blocks, kernel, warp=shape)
 
 
 def _of_lanes(request: PlanRequest, row: _FusedRow, width: int, packs: int) -> float:
-    blocks = _blocks_per_sm(request, WARP_BLOCK, row.registers(packs))
+    blocks = _blocks_per_sm(request, WARP_BLOCK, row.registers(packs, width))
     return blocks * WARP_BLOCK // width * row.nbytes / flight.NEEDED_BYTES_OF_WARPS
 
 
@@ -148,13 +166,13 @@ def _few_rows_cut(request: PlanRequest, row: _FusedRow) -> Cut | None:
 
 
 def _holding(row: _FusedRow, cuts: Iterable[Cut]) -> Iterator[Cut]:
-    return (cut for cut in cuts if row.holds(cut.taken(row.packs)))
+    return (cut for cut in cuts if row.holds(cut.taken(row.packs), cut.block_size))
 
 
 def _of_blocks(request: PlanRequest, row: _FusedRow, cut: Cut) -> float:
     """The x of softlab.plans.flight."""
     device, inputs = request.device, request.operator.rows_kept
-    blocks = _blocks_per_sm(request, cut.block_size, row.registers(cut.taken(row.packs)))
+    blocks = _blocks_per_sm(request, cut.block_size, row.registers(cut.taken(row.packs), cut.block_size))
     used = clusters_of(device, cut.cluster) * cut.cluster / device.sm_count
     needed = flight.NEEDED_BYTES * (1 + flight.NEEDED_PER_DOUBLING * (cut.cluster.bit_length() - 1))
     return max(0.0, blocks - flight.IDLE_BLOCKS[inputs]) * row.nbytes / cut.cluster * used / needed
@@ -171,14 +189,15 @@ def _blocks(request: PlanRequest, log: StepLog, row: _FusedRow, cut: Cut) -> Cho
     numbers = (row.pack_size, packs, cut.block_size)
     blocks = grid_of(request, log, request.rows * cut.cluster, "one block or cluster per row")
     if cut.cluster == 1:
-        return Choice(BLOCK, row.pack_size, (cut.block_size, 1), blocks, _kernel(request, BLOCK, numbers))
-    kernel = _kernel(request, CLUSTER, (*numbers, cut.cluster))
+        return Choice(BLOCK, row.pack_size, (cut.block_size, 1), blocks, _kernel(request, row, BLOCK, numbers))
+    kernel = _kernel(request, row, CLUSTER, (*numbers, cut.cluster))
     return Choice(CLUSTER, row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
 
 
-def _kernel(request: PlanRequest, kernel: str, numbers: tuple[int, ...]) -> Instantiation:
+def _kernel(request: PlanRequest, row: _FusedRow, kernel: str, numbers: tuple[int, ...]) -> Instantiation:
     """The kernel before it gets its loads and stores: see :func:`softlab.plans.instantiations.fused`."""
     operator = request.operator
     template = f"{kernel}_backward" if operator.backward else kernel
-    arguments = ", ".join((request.element.cuda, f"Algorithm::{operator.algorithm}", *map(str, numbers)))
+    flags = (str(flag).lower() for flag in (row.unaligned, row.apart))
+    arguments = ", ".join((request.element.cuda, f"Algorithm::{operator.algorithm}", *map(str, numbers), *flags))
     return Instantiation(FILE, f"{template}<{arguments}>")

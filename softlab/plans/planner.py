@@ -94,9 +94,13 @@ class StepLog:
 
 @dataclass(frozen=True)
 class FusedSteps:
-    """What fused steps add to a row: the bytes of an element of each operand that varies along the row."""
+    """What fused steps add to a row: the bytes of an element of each operand that varies along the row.
+
+    ``shared``: rows share one of them, so that it does not lie as x does.
+    """
 
     operands: tuple[int, ...] = ()
+    shared: bool = False
 
 
 @dataclass(frozen=True)

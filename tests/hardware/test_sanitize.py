@@ -14,6 +14,7 @@ import pytest
 from softlab.cuda.compile import kernel_sources
 from softlab.hardware.devices import Device
 from softlab.plans import plan
+from softlab.plans.planner import FusedSteps
 from softlab.plans.resources import Resources
 from tests.hardware import sanitize
 from tests.hardware.sanitize import CONTROLS, LaunchSelection, launches, passed, summed_up, watching
@@ -56,7 +57,8 @@ _FEW = Resources(registers=32, static_smem_bytes=64, local_bytes=0, spill_bytes=
 
 def _planned_files(case: Any) -> set[str]:
     stride = case.stride if case.policy == "fast" else 1
-    more: dict[str, Any] = {"policy": case.policy, "stride": stride, "lookup": lambda *_: _FEW}
+    steps = FusedSteps() if case.fusion else None
+    more: dict[str, Any] = {"policy": case.policy, "stride": stride, "lookup": lambda *_: _FEW, "fused": steps}
     return {plan(case.rows, case.cols, case.result, op=case.op, **more).file}
 
 

@@ -245,7 +245,7 @@ def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
     if case.fusion is None:
         return [_planned(*problem, single, stride) for stride in strides for single in singles]
     itemsize = element_type(case.result).itemsize
-    steps = [FusedSteps(operands) for operands in ((), (1,), (itemsize,), (itemsize, 1))]
+    steps = [FusedSteps(operands, bool(operands)) for operands in ((), (1,), (itemsize,), (itemsize, 1))]
     found = [_planned(*problem, single, 1, fused) for single in singles for fused in steps]
     # A fused kernel takes other registers, and so perhaps another block.
     return [

@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from softlab import fused
-from softlab.bench.record import fast
 from softlab.bench.record.describing import driver, short
 from softlab.cuda import compile as compiler
 from softlab.cuda import gpu
@@ -39,7 +38,7 @@ from softlab.operators.functors import BroadcastLayout, Causal, Dropout, Fusion
 from softlab.operators.rows import PlanKey
 from softlab.plans import Plan
 
-#: Bytes of x; buffers in turn; launches of a graph; replays of which the median counts.
+#: Bytes of x; buffers in turn; launches that queue up; how often, of which the median counts.
 INPUT_BYTES, BUFFERS, LAUNCHES, REPLAYS = 1 << 27, 3, 6, 7
 SCALE, DROPPED, SEED = 0.125, 0.1, 7
 #: What stands around the softmax: "padding" is a mask of each matrix's columns, "mask" one of all elements, and "bias"
@@ -161,20 +160,40 @@ def launches(cell: FusedCell, policy: str, memory: Memory) -> list[Callable[[], 
         """CuPy has no bfloat16, and a kernel takes an address."""
         return cupy.from_dlpack(tensor.view(torch.uint8) if tensor.dtype == torch.bool else tensor.view(torch.int16))
 
-    def launch(turn: int) -> None:
-        inputs, outputs = ([view(one) for one in many[turn % BUFFERS]] for many in (memory.inputs, memory.outputs))
-        operands = {name: view(one) for name, one in memory.operands.items()}
+    operands = {name: view(one) for name, one in memory.operands.items()}
+    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
+
+    def given(turn: int) -> tuple[Any, ...]:
+        inputs, outputs = ([view(one) for one in many[turn]] for many in (memory.inputs, memory.outputs))
         if cell.backward:
             load = fusion.gradient_load(element, cell.cols, inputs[0])
             store = fusion.gradient_store(element, cell.cols, outputs[0], **operands)
         else:
             load = fusion.load(element, cell.cols, inputs[0], **operands)
             store = fusion.store(element, cell.cols, *outputs[: 2 if fusion.dropout else 1])
-        given = (load.struct, *inputs[1:], store.struct, np.int64(plan.rows), np.int64(plan.cols))
-        with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
-            gpu.launch(program, (plan.grid, 1, 1), (*plan.block, 1), given, plan.smem_bytes)
+        return load.struct, *inputs[1:], store.struct, np.int64(plan.rows), np.int64(plan.cols)
+
+    ready = [given(turn) for turn in range(BUFFERS)]
+
+    def launch(turn: int) -> None:
+        with stream:
+            gpu.launch(program, (plan.grid, 1, 1), (*plan.block, 1), ready[turn % BUFFERS], plan.smem_bytes)
 
     return [partial(launch, turn) for turn in range(LAUNCHES)]
+
+
+def microseconds(calls: Sequence[Callable[[], Any]]) -> float:
+    """Of one call: the median of several times through all calls, which queue up, after one."""
+    import torch
+
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(REPLAYS + 1)]
+    for start, stop in events:
+        start.record()
+        for call in calls:
+            call()
+        stop.record()
+    torch.cuda.synchronize()
+    return statistics.median(1000 * start.elapsed_time(stop) / len(calls) for start, stop in events[1:])
 
 
 def torch_step(cell: FusedCell, memory: Memory) -> Callable[..., Any]:
@@ -235,7 +254,7 @@ def timed(cell: FusedCell, began: float) -> dict[str, Any]:
     row: dict[str, Any] = {**asdict(cell), "bytes": cell.nbytes(), "kernel": cell.plan("fast").name}
     row["difference"] = agree(cell, memory)
     for policy in POLICIES:
-        row[policy] = short(statistics.median(fast.replayed(launches(cell, policy, memory), REPLAYS)))
+        row[policy] = short(microseconds(launches(cell, policy, memory)))
     step = torch_step(cell, memory)
     ways = {"torch": step}
     if time.perf_counter() - began < COMPILING_SECONDS:
@@ -246,7 +265,7 @@ def timed(cell: FusedCell, began: float) -> dict[str, Any]:
             way(*memory.inputs[0])
             torch.cuda.synchronize()
             calls = [partial(way, *memory.inputs[turn % BUFFERS]) for turn in range(LAUNCHES)]
-            row[name] = short(statistics.median(fast.replayed(calls, REPLAYS)))
+            row[name] = short(microseconds(calls))
         except Exception as error:
             print(f"{name} on {cell}: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
     return row
@@ -258,7 +277,7 @@ def copy_speed() -> float:
 
     pairs = [torch.empty((2, INPUT_BYTES), device="cuda", dtype=torch.uint8) for _ in range(BUFFERS)]
     calls = [partial(pairs[turn % BUFFERS][0].copy_, pairs[turn % BUFFERS][1]) for turn in range(LAUNCHES)]
-    return 2 * INPUT_BYTES / min(fast.replayed(calls, REPLAYS)) / 1e3
+    return 2 * INPUT_BYTES / microseconds(calls) / 1e3
 
 
 def compiled(cell: FusedCell) -> None:
