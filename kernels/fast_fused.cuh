@@ -54,7 +54,7 @@ __device__ void fetch_if(bool wanted, Pack<T, pack_size>& pack, const T* address
 // and hold the elements.
 template<typename T, int inputs, class Shape, int block_size>
 constexpr int fused_blocks =
-    (Shape::packs * (Shape::pack_size * (inputs * sizeof(ComputeType<T>) / 4 + Shape::apart) + 2) + Shape::apart > 30
+    (Shape::packs * (Shape::pack_size * (inputs * sizeof(ComputeType<T>) / 4 + Shape::apart) + 2) + Shape::edges > 31
          ? 1024
          : 1280) /
     block_size;

@@ -103,9 +103,9 @@ def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
     pack_size = request.pack_size or (widest if edged else divides)
     log.note(question, pack_size, rule, cols=request.cols, itemsize=itemsize)
     log.note("Do rows have a head and a tail?", edged, "if packs of 16 bytes do not divide them", divides=divides)
-    apart = edged and steps.shared
+    apart = edged and steps.shared  # then an element has a register of its own, and its address half of one
     words = inputs * (2 if request.element.compute == "float64" else 1)
-    operands = (pack_size if apart else -(-pack_size * nbytes // 4) for nbytes in steps.operands)
+    operands = (pack_size + pack_size // 2 if apart else -(-pack_size * nbytes // 4) for nbytes in steps.operands)
     in_flight = inputs * -(-pack_size * itemsize // 4) + sum(operands)
     edges = max(SECTOR_BYTES // itemsize, pack_size) + pack_size - 2 if edged else 0
     packs = max(1, request.cols // pack_size)
