@@ -117,6 +117,15 @@ test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab, and the app, in a re
 	$(call stage,browser,$(IN_VENV) -m pytest -q -n 3 --dist worksteal --durations=5 -m browser tests/browser \
 	  $(if $(filter required,$(BROWSER)),--require-browser))
 
+# axe-core checks contrast, names and keys. It comes from npm, and is no part of the project.
+AXE := build/axe/package/axe.min.js
+.PHONY: test-site
+test-site: $(TEST_STAMP) ## the whole site: build it, open each page, move each explorer, compare states with Python
+	$(call stage,site,$(IN_VENV) -m softlab.site build/site --keep build/site-kept \
+	  && { [ -f $(AXE) ] || (mkdir -p build/axe && cd build/axe && npm pack --silent axe-core@4 && tar -xf axe-core-*.tgz); } \
+	  && $(IN_VENV) -m pytest -q -n 0 --durations=5 -m browser tests/browser/test_site.py --require-browser --site build/site \
+	  --axe $(AXE) $(PYTEST))
+
 .PHONY: test-gpu
 test-gpu: $(TEST_STAMP) ## the tests that need an NVIDIA GPU (fails without one)
 	$(call stage,gpu,$(IN_VENV) -m pytest -q -m gpu --require-gpu $(PYTEST))

@@ -146,6 +146,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="auto",
         help="which blocks of code the emulator compiles: run all tests of the emulator with none and with all",
     )
+    group.addoption("--site", type=Path, help="a folder with the whole site, for tests/browser/test_site.py")
+    group.addoption("--axe", type=Path, help="axe.min.js of axe-core, for tests/browser/test_site.py")
     group.addoption("--require-gpu", action="store_true", help="fail `gpu` tests without a GPU, not skip")
 
 

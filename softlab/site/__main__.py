@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "target", type=Path, nargs="?", default=Path("build/site"), help="the folder (default: %(default)s)"
     )
     parser.add_argument("--lessons", nargs="*", default=[], metavar="NUMBER", help="only these lessons")
+    parser.add_argument("--no-reference", action="store_true", help="without the kernels, the documents and the API")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (default: %(default)s)")
     parser.add_argument(
         "--keep", type=Path, help="a folder that keeps what lessons and explorers gave, for the next build"
@@ -29,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start, root = time.perf_counter(), Path.cwd()
     try:
         chosen, kept = chosen_lessons(options.lessons), Cache(options.keep and options.keep.resolve())
-        site = Site(root, options.target.resolve(), chosen, options.jobs, options.repository, kept)
+        site = Site(
+            root, options.target.resolve(), chosen, options.jobs, options.repository, not options.no_reference, kept
+        )
         build(site)
     except Error as error:
         print(error, file=sys.stderr)

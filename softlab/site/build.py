@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from softlab.course.catalogue import Lesson, lessons
-from softlab.course.glossary import glossary_file
 from softlab.errors import Error
 from softlab.site import course_pages, documents, stores
 from softlab.site.cache import PAGES, STATES, Cache
@@ -29,7 +28,8 @@ class Site:
     """A site on its way.
 
     root: of the project; target: where the site goes; chosen: the lessons that it has;
-    jobs: processes at a time; repository: "owner/name" on GitHub, for links to Binder.
+    jobs: processes at a time; repository: "owner/name" on GitHub, for links to Binder;
+    reference: whether the site has the kernels, the documents and the API, or the lessons and the glossary alone.
     """
 
     root: Path
@@ -37,6 +37,7 @@ class Site:
     chosen: Sequence[Lesson]
     jobs: int = 2
     repository: str = ""
+    reference: bool = True
     cache: Cache = field(default_factory=Cache)
     say: Callable[[str], None] = print
 
@@ -47,11 +48,13 @@ class Site:
 
     def kernels(self) -> list[str]:
         """The files of CUDA source."""
-        found = [*self.root.glob("kernels/*.cuh"), *self.root.glob("kernels/gallery/*.cu")]
+        found = [*self.root.glob("kernels/*.cuh"), *self.root.glob("kernels/gallery/*.cu")] if self.reference else []
         return sorted(str(path.relative_to(self.root)) for path in found)
 
     def documents(self) -> list[str]:
         """The documents of the project."""
+        if not self.reference:
+            return ["GLOSSARY.md"]
         return [*documents.DOCUMENTS, *sorted(f"docs/{path.name}" for path in self.root.glob("docs/*.md"))]
 
     def pages(self) -> frozenset[str]:
@@ -146,9 +149,19 @@ def _stores(site: Site, made: Sequence[LessonPage]) -> list[stores.Store]:
 
 
 def _documents(site: Site, links: _Collected) -> None:
+    """The landing page, the documents and what they link to."""
     for name in site.documents():
-        path = glossary_file() if name == "GLOSSARY.md" else site.root / name
+        path = site.root / name
         _put(site, page_of(name), links.add(_links(site, name), path.read_text(encoding="utf-8")))
+    row = course_pages.data_block("explorer", {"store": "row", "start": "[]"}, "<p>The picture needs JavaScript.</p>")
+    rest = _reference(site, links) if site.reference else {"Reference": ["glossary"]}
+    _put(site, "index", documents.landing(site.chosen, row, rest, reference=site.reference))
+    for name in sorted(links.images):
+        _copy(site, name, name)
+
+
+def _reference(site: Site, links: _Collected) -> dict[str, list[str]]:
+    """The pages of source code and of the API; the sidebar after the lessons."""
     kernels = site.kernels()
     further = sorted(links.sources - set(kernels))
     for name in (*kernels, *further):
@@ -156,27 +169,21 @@ def _documents(site: Site, links: _Collected) -> None:
     for module in documents.MODULES:
         _put(site, f"api/{module}", documents.api_page(module))
     _put(site, "api/index", documents.api_index(documents.MODULES))
-    row = course_pages.data_block("explorer", {"store": "row", "start": "[]"}, "<p>The picture needs JavaScript.</p>")
-    rest = {
+    files = [Path(page_of(name)).relative_to("kernels").as_posix() for name in kernels]
+    _append(site, "kernels/index", documents.toctree("Files", files))
+    if further:
+        _append(site, "about", documents.toctree("Files", [page_of(name) for name in further]))
+    texts = [page_of(name) for name in site.documents() if name.startswith("docs/")]
+    return {
         "Kernels": [page_of(name) for name in ("kernels/README.md", "kernels/LADDER.md", "kernels/FAST.md")],
-        "Reference": [
-            "glossary",
-            *(page_of(name) for name in site.documents() if name.startswith("docs/")),
-            "api/index",
-        ],
+        "Reference": ["glossary", *texts, "api/index"],
         "Project": ["about", "contributing", "changelog"],
     }
-    _put(site, "index", documents.landing(site.chosen, row, rest))
-    trees = {"Files": [Path(page_of(name)).relative_to("kernels").as_posix() for name in kernels]}
-    _append(site, "kernels/index", [documents.toctree(caption, found) for caption, found in trees.items()])
-    _append(site, "about", [documents.toctree("Files", [page_of(name) for name in further])] if further else [])
-    for name in sorted(links.images):
-        _copy(site, name, name)
 
 
-def _append(site: Site, page: str, parts: Sequence[str]) -> None:
+def _append(site: Site, page: str, text: str) -> None:
     path = site.source / f"{page}.md"
-    path.write_text("\n\n".join([path.read_text(encoding="utf-8"), *parts]) + "\n", encoding="utf-8")
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n{text}\n", encoding="utf-8")
 
 
 def _source_page(site: Site, name: str) -> None:

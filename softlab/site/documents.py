@@ -53,18 +53,25 @@ def toctree(caption: str, pages: Iterable[str], *, hidden: bool = True) -> str:
     return "\n".join(["```{toctree}", f":caption: {caption}", ":maxdepth: 1", *options, "", *pages, "```"])
 
 
-def landing(lessons: Sequence[Lesson], explorer: str, rest: Mapping[str, Sequence[str]]) -> str:
-    """The first page. explorer: the scrubbed row; rest: caption -> pages of the sidebar after the lessons."""
+def landing(
+    lessons: Sequence[Lesson], explorer: str, rest: Mapping[str, Sequence[str]], *, reference: bool = True
+) -> str:
+    """The first page.
+
+    explorer: the scrubbed row; rest: caption -> pages of the sidebar after the lessons; reference: whether there are
+    documents to link to.
+    """
     pages = [page_of(f"notebooks/{lesson.notebook}") for lesson in lessons]
     table = ["| | lesson | minutes |", "|---|---|---|"]
     table += [
         f"| {one.number} | [{one.title}]({page}.md) | {one.minutes} |" for one, page in zip(lessons, pages, strict=True)
     ]
-    first = pages[0].rpartition("/")[2]
+    ways = _WAYS.format(first=pages[0].rpartition("/")[2])
+    ways = ways if reference else re.sub(r"\s*\[[^\]]*\]\((?!lessons)[^)]*\)", "", ways)
     trees = [toctree("Lessons", pages), *(toctree(caption, found) for caption, found in rest.items())]
     parts = [
         _INTRODUCTION.format(explorer=explorer),
-        _WAYS.format(first=first),
+        ways,
         "## The lessons",
         "\n".join(table),
         *trees,

@@ -114,7 +114,7 @@ def stops(explorer: Any, grid: Grid, made: Sweep) -> Snapshot:
     for number, slot, trait, _ in made.inputs:
         values = grid.every.get(trait)
         if slot == "value" and values is not None and not isinstance(values, Every):
-            found[number, "stops"] = plain(list(values_at(explorer, trait, values)))
+            found[number, "stops"] = plain(sorted(values_at(explorer, trait, values)))
     return found
 
 

@@ -94,7 +94,7 @@ async function computed(name, values, index) {
       if (other.every((one, k) => k === index || same(one, values[k]))) found.push(other[index]);
     }
   }
-  return found;
+  return found.every(Number.isFinite) ? found.sort((a, b) => a - b) : found;
 }
 
 // The model that a view of anywidget works with.
@@ -230,9 +230,23 @@ function checkbox(node, slots) {
   return { box, show, use: (told) => input.addEventListener("change", () => told("value", input.checked)) };
 }
 
+// A picture that is wider than the page can be moved sideways by keys, too.
+function reachable(box) {
+  requestAnimationFrame(() => {
+    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+}
+
 function html(node, slots) {
   const box = make("div", "softlab-html");
-  return { box, show: () => { if (box.dataset.shown !== slots.value) box.innerHTML = slots.value; }, use: () => {} };
+  let drawn;
+  const show = () => {
+    if (slots.value === drawn) return;
+    box.innerHTML = drawn = slots.value;
+    reachable(box);
+  };
+  return { box, show, use: () => {} };
 }
 
 function button(node, slots) {
@@ -306,6 +320,7 @@ class Explorer {
       show = () => Object.keys(slots).filter((slot) => names.includes(slot))
         .forEach((slot) => model.put(slot, slots[slot]));
       views.get(node.view).render({ model, el: box });
+      reachable(box);
     } else {
       const control = CONTROLS[node.kind](node, slots);
       ({ box, show } = control);
@@ -352,6 +367,7 @@ class Explorer {
 
   show(found) {
     this.values = this.last = found.values;
+    this.place.dataset.values = JSON.stringify(this.values);
     this.note.textContent = "";
     this.place.classList.remove("softlab-stale");
     this.take(found.shown);
@@ -372,6 +388,7 @@ class Explorer {
     back.addEventListener("click", async () => this.show(await stateOf(this.name, this.last)));
     this.note.append(" ", back);
     this.place.classList.add("softlab-stale");
+    this.place.dataset.values = JSON.stringify(values);
   }
 
   // What the stepper's view asks for.

@@ -1,0 +1,292 @@
+"""The static site in the page, with the network cut: pages open, explorers move, answers get their verdicts.
+
+Without ``--site`` a site of two lessons is built. ``make test-site`` builds the whole one.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Page as BrowserPage
+
+from softlab.course.catalogue import exercise, lessons
+from softlab.site.build import Site, build, chosen_lessons
+from softlab.site.grids import GRIDS
+from softlab.site.packing import unpacked
+from softlab.site.scenes import snapshot_of
+from softlab.site.stores import Shared
+from softlab.site.sweeps import put
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Cheap lessons: an explorer with three controls and exercises with numbers; a picture without controls.
+FEW = ("06", "17")
+MOST_MB, MOST_FIRST_MB, FIRST_SECONDS = 25, 1.5, 2
+#: States that are compared with Python, of the whole site and of two lessons.
+MANY_STATES, FEW_STATES = 1000, 20
+CONTROLS = (
+    "input[type=range]:enabled, select:has(option:nth-child(2)), button[aria-pressed=false], input[type=checkbox]"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site."""
+    if whole := pytestconfig.getoption("--site"):
+        return Path(whole).resolve()
+    pytest.importorskip("furo", reason="Sphinx is not installed: pip install 'softlab[site]'")
+    target = tmp_path_factory.mktemp("site") / "site"
+    build(Site(ROOT, target, chosen_lessons(FEW), jobs=1, reference=False))
+    return target
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """The site on loopback."""
+
+    class Silent(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: Any) -> None:
+            """Nobody reads it."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(folder))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@dataclass
+class Opened:
+    """A page, what it reported as errors, and what it asked for outside of the site."""
+
+    page: BrowserPage
+    base: str
+    errors: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._note(request.url))
+
+    def _note(self, url: str) -> None:
+        if not url.startswith((self.base, "data:", "blob:")):
+            self.strangers.append(url)
+
+    def go(self, path: str) -> None:
+        self.page.goto(f"{self.base}/{path}")
+
+    def explorers(self) -> list[Locator]:
+        """The explorers of the page, drawn."""
+        found = self.page.locator(".softlab-explorer").all()
+        for one in found:
+            one.scroll_into_view_if_needed()
+            expect(one).to_have_attribute("data-ready", "yes", timeout=20_000)
+        return found
+
+
+@pytest.fixture
+def opened(browser: Browser, folder: Path) -> Iterator[Opened]:
+    """A page on the folder itself, without a server and without a network."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    yield Opened(context.new_page(), folder.as_uri())
+    context.close()
+
+
+def pages(folder: Path, below: str = "") -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in (folder / below).rglob("*.html"))
+
+
+def moved(opened: Opened, place: Locator, control: Locator) -> bool:
+    """Give a control another value; whether what the page shows, or what it says, is another."""
+    before = place.inner_html()
+    if control.evaluate("node => node.tagName") == "SELECT":
+        control.select_option(index=control.evaluate("node => (node.selectedIndex + 1) % node.options.length"))
+    elif control.get_attribute("type") == "range":
+        at_end = control.evaluate("node => Number(node.value) >= Number(node.max)")
+        control.focus()
+        control.press("ArrowLeft" if at_end else "ArrowRight")
+    else:
+        control.click()
+    limit = time.monotonic() + 10
+    while place.inner_html() == before and time.monotonic() < limit:
+        opened.page.wait_for_timeout(20)
+    return place.inner_html() != before
+
+
+def test_every_page_opens_without_the_network(opened, folder):
+    found = pages(folder)
+    assert len(found) > 4
+    for path in found:
+        opened.go(path)
+        assert opened.page.locator("h1").count(), path
+    assert (opened.errors, opened.strangers) == ([], [])
+
+
+def test_every_explorer_moves(opened, folder):
+    still: list[str] = []
+    count = 0
+    for path in ["index.html", *pages(folder, "lessons")]:
+        opened.go(path)
+        for place in opened.explorers():
+            for number in range(place.locator(CONTROLS).filter(visible=True).count()):
+                controls = place.locator(CONTROLS).filter(visible=True)
+                if number < controls.count():
+                    count += 1
+                    if not moved(opened, place, controls.nth(number)):
+                        still.append(f"{path}: {controls.nth(number).evaluate('node => node.outerHTML')[:120]}")
+    assert still == []
+    assert count > 4
+    assert (opened.errors, opened.strangers) == ([], [])
+
+
+def test_the_row_is_scrubbed(opened):
+    opened.go("index.html")
+    (place,) = opened.explorers()
+    place.locator("input[type=range]").press("End")
+    expect(place.locator(".softlab-stage.softlab-now")).to_have_text("DRAM")
+    expect(place.locator(".softlab-memory text").last).not_to_have_text("")
+
+
+def test_a_value_without_a_state_says_so(opened, folder):
+    for path in pages(folder, "lessons"):
+        opened.go(path)
+        for place in opened.explorers():
+            if place.locator(".softlab-typed").filter(visible=True).count():
+                break
+    note, typed = place.locator(".softlab-missing"), place.locator(".softlab-typed").filter(visible=True).first
+    if not typed.count():
+        pytest.skip("these lessons have no slider whose value can be typed")
+    typed.fill("123456")
+    typed.press("Enter")
+    expect(note).to_contain_text("No picture was computed")
+    expect(place).to_have_class("softlab-explorer softlab-stale")
+    note.locator("button").click()
+    expect(note).to_have_text("")
+
+
+def test_predictions_and_exercises_are_judged(opened, folder):
+    asked = 0
+    for lesson in lessons():
+        path = f"lessons/{Path(lesson.notebook).stem}.html"
+        if not (folder / path).exists():
+            continue
+        opened.go(path)
+        page = opened.page
+        for question in lesson.predictions:
+            fieldset = page.locator("fieldset").filter(has=page.get_by_text(question.question, exact=True)).first
+            for answer in fieldset.locator("input").all():
+                answer.check()
+            asked += 1
+        verdicts = page.locator(".softlab-verdict > .softlab-verdict-text")
+        expect(verdicts).to_have_count(len(lesson.predictions))
+        for verdict in verdicts.all():
+            expect(verdict).to_contain_text("The experiment shows")
+        forms = page.locator("form.softlab-number")
+        numbers = [one for one in lesson.exercises if type(one).__name__ == "Number"]
+        expect(forms).to_have_count(len(numbers))
+        for form, one in zip(forms.all(), numbers, strict=True):
+            _judged(form, repr(float(exercise(one.id).answer())), "✓")
+            _judged(form, "-12345.5", "✗")
+            asked += 1
+    assert asked > 2
+    assert opened.errors == []
+
+
+def _judged(form: Locator, number: str, mark: str) -> None:
+    form.locator("input").fill(number)
+    form.locator("button").click()
+    expect(form.locator("xpath=..").locator(".softlab-verdict-text")).to_contain_text(mark)
+
+
+def test_random_states_of_the_page_are_those_of_python(opened, folder, pytestconfig):
+    whole = pytestconfig.getoption("--site")
+    named = {Shared(name, "{}").name: name for name in GRIDS}
+    stores = sorted(path.name for path in (folder / "_explorers").iterdir() if path.name in named)
+    share = -(-(MANY_STATES if whole else FEW_STATES) // len(stores))
+    opened.go("index.html")
+    compared = 0
+    for store in stores:
+        grid, explorer = GRIDS[named[store]], Shared(named[store], "{}").made()
+        keys = [key for file in (folder / "_explorers" / store).glob("[0-9]*.js")
+                for key in unpacked(file.read_text().split('"')[3])["states"]]  # fmt: skip
+        for key in random.Random(store).sample(sorted(keys), min(share, len(keys))):
+            page = opened.page.evaluate("([name, values]) => softlab.state(name, values)", [store, json.loads(key)])
+            put(explorer, dict(zip(grid.traits, map(_python, json.loads(key)), strict=True)))
+            python = {slot: value for slot, value in snapshot_of(explorer.widget).items() if value is not None}
+            shown = {
+                (node, slot): value for node, slot, value in page["shown"] if slot != "stops" and value is not None
+            }
+            assert shown == python, (store, key)
+            compared += 1
+    assert compared >= len(stores)
+
+
+def _python(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def test_budgets(browser, folder, address):
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    assert size < MOST_MB
+    for path in ["index.html", *pages(folder, "lessons")]:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        page, sizes = context.new_page(), []
+        page.on("response", lambda response, sizes=sizes: sizes.append(len(response.body())))
+        start = time.monotonic()
+        page.goto(f"{address}/{path}")
+        if page.locator(".softlab-explorer").count():
+            place = page.locator(".softlab-explorer").first
+            place.scroll_into_view_if_needed()
+            expect(place).to_have_attribute("data-ready", "yes")
+            seconds, loaded = time.monotonic() - start, sum(sizes) / 1e6
+            print(f"{path}: {loaded:.2f} MB and {seconds:.2f} s before the first slider moves")
+            assert loaded < MOST_FIRST_MB, path
+            assert seconds < FIRST_SECONDS, path
+        context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_nothing_is_wider_than_the_page(browser, folder, scheme, width):
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    opened = Opened(context.new_page(), folder.as_uri())
+    for path in ["index.html", "glossary.html", *pages(folder, "lessons")]:
+        opened.go(path)
+        opened.explorers()
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width, path
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser, folder, scheme, pytestconfig):
+    axe = pytestconfig.getoption("--axe")
+    if axe is None:
+        pytest.skip("no axe-core: `make test-site` fetches it")
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme, offline=True)
+    opened = Opened(context.new_page(), folder.as_uri())
+    found = {}
+    for path in ["index.html", "glossary.html", *pages(folder, "lessons")]:
+        opened.go(path)
+        opened.explorers()
+        opened.page.add_script_tag(path=axe)
+        violations = opened.page.evaluate(
+            "axe.run(document, {resultTypes: ['violations']}).then(one => one.violations)"
+        )
+        serious = [(one["id"], one["nodes"][0]["html"][:200], len(one["nodes"])) for one in violations
+                   if one["impact"] in ("serious", "critical")]  # fmt: skip
+        if serious:
+            found[path] = serious
+    context.close()
+    assert found == {}
