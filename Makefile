@@ -37,7 +37,9 @@ SHARED := $(wildcard softlab/app/jupyter/*.json softlab/app/jupyter/voila/templa
   softlab/app/jupyter/labextensions/softlab-cuda/* softlab/app/jupyter/labextensions/softlab-cuda/static/*)
 TEST_STAMP := $(VENV)/.softlab-test
 SITE_STAMP := $(VENV)/.softlab-site
-PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# `.ci/run` gives --no-compile: of 10 000 modules the tests import a part, and Python keeps those compiled.
+PIP_OPTIONS ?=
+PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt $(PIP_OPTIONS)
 
 # $(call stage,name,command): run it, print how long it took, keep its exit status.
 define stage
@@ -184,7 +186,9 @@ $(SITE_STAMP): $(LAB_STAMP)
 	$(PIP) --no-build-isolation --editable '.[cuda12,lab,site]'
 	@touch $@
 
-$(TEST_STAMP): $(LAB_STAMP)
-	@echo "Installing the test tools into $(VENV)."
+# The lab is a part of it: one installation makes both stamps.
+$(TEST_STAMP): $(VENV)/.made pyproject.toml constraints.txt $(SHARED)
+	@echo "Installing softlab with JupyterLab, CuPy and the test tools into $(VENV): about a gigabyte."
+	$(PIP) hatchling editables
 	$(PIP) --no-build-isolation --editable '.[cuda12,lab,test]'
-	@touch $@
+	@touch $(LAB_STAMP) $@

@@ -121,12 +121,14 @@ SLOW = (
 PTX_ALONE = (
     "tests/emulator/",
     "tests/faults/",
+    "tests/fuzz/",
     "tests/instruments/test_hazards.py",
     "tests/instruments/test_object_bounds.py",
     "tests/instruments/test_other_accesses.py",
     "tests/instruments/test_shared_races.py",
     "tests/instruments/test_undefined.py",
     "tests/kernels/test_fast_strided.py",
+    "tests/plans/test_first_rungs.py",
 )
 
 _SLOW_PATHS = {start.rstrip("/") for start in SLOW if "::" not in start}
