@@ -8,15 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
 
 import softlab
 from softlab.app import LAB_EXTENSIONS
 from softlab.cli.output import print_json, print_table
-from softlab.cli.registry import command, json_option, rest_option
+from softlab.cli.registry import command, rest_option
 from softlab.errors import Error
 from softlab.shipped import shipped
 
@@ -131,56 +129,6 @@ def _reset(yes: bool) -> bool:
             return False
     course.reset()
     return True
-
-
-def _grade_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, help="the folder of submitted notebooks, searched with all folders inside")
-    parser.add_argument("--csv", metavar="FILE", help="write the result there, one line per notebook")
-    parser.add_argument("--seconds", type=int, default=120, help="time limit of one cell (default: 120)")
-    json_option(parser)
-
-
-@command(
-    "grade",
-    "Run submitted notebooks, without a GPU, and report which exercises are right.",
-    _grade_arguments,
-)
-def _grade(options: argparse.Namespace) -> int:
-    from softlab.course import grading
-
-    lessons = shipped("notebooks")
-    handed_in = grading.handed_in(options.folder)
-    ids = [name for notebook in handed_in for name in grading.wanted(notebook)]
-    found = []
-    try:
-        with _rows_stream(options) as stream:
-            rows = stream and grading.CsvRows(stream, ids)
-            for notebook in handed_in:
-                found.append(grading.graded(notebook, shipped=lessons, seconds=options.seconds))
-                print(grading.printable(f"{found[-1].file}: {found[-1].sentence}"), file=sys.stderr)
-                if rows:
-                    rows.write(found[-1])
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise Error(f"{options.csv or 'the output'} cannot be written: {error.strerror}") from None
-    except KeyboardInterrupt:
-        print(f"{len(found)} of {len(handed_in)} notebooks are graded; their rows are written", file=sys.stderr)
-        raise
-    finally:
-        if options.json:
-            print_json([vars(submission) for submission in found])
-    return 0
-
-
-@contextmanager
-def _rows_stream(options: argparse.Namespace) -> Iterator[TextIO | None]:
-    """Where the rows go: a file, else standard output unless JSON goes there."""
-    if options.csv:
-        with open(options.csv, "w", newline="", encoding="utf-8") as stream:
-            yield stream
-    else:
-        yield None if options.json else sys.stdout
 
 
 def lab_command(root: Path, notebook: str, rest: Sequence[str]) -> list[str]:

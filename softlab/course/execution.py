@@ -14,8 +14,9 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete, CellTimeoutError, DeadKernelError
 from nbclient.util import ensure_async, run_sync
@@ -23,6 +24,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
+from softlab.course.confinement import Confinement
 from softlab.course.learners import Progress
 from softlab.cuda.compile import cache_folder
 
@@ -44,8 +46,8 @@ class Execution:
     problem: str = ""
 
 
-def execute(cells: Sequence[str], seconds: int) -> Execution:
-    """Run the cells in order, whatever they raise.
+def execute(cells: Sequence[str], seconds: int, confinement: Confinement | None = None) -> Execution:
+    """Run the cells in order, whatever they raise. confinement: what their kernels may use; None: no limit.
 
     A cell that takes longer than ``seconds`` is interrupted, and the next one runs. If that does not help, or the
     kernel dies, the other cells run again in a new kernel.
@@ -58,7 +60,8 @@ def execute(cells: Sequence[str], seconds: int) -> Execution:
         for attempt in range(_MOST_KERNELS):
             work = Path(root) / f"work{attempt}"
             work.mkdir()
-            found = _run(cells, fatal, seconds, work, environment, problems)
+            kernels = _Kernels.confined(confinement or Confinement(), Path(root), attempt)
+            found = _run(cells, fatal, seconds, work, environment, problems, kernels)
             if found is None:
                 break
             fatal.add(found)
@@ -76,6 +79,31 @@ def _environment(root: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONSTARTUP", "IPYTHONSTARTUP")}
     packages = {"PYTHONUSERBASE": site.getuserbase(), "XDG_CACHE_HOME": str(cache_folder().parent)}
     return {**kept, **packages, **{name: str(folder) for name, folder in own.items()}}
+
+
+class _Kernels(AsyncKernelManager):
+    """Starts a kernel behind the command of a confinement."""
+
+    settings: ClassVar[Mapping[str, Any]] = {}
+
+    @classmethod
+    def confined(cls, confinement: Confinement, root: Path, number: int) -> type[_Kernels]:
+        """A class whose kernels are confined. In a sandbox they have no network, and are reached by sockets."""
+        settings: dict[str, Any] = {"command": confinement.command(root)}
+        if confinement.sandbox:
+            settings |= {"connection_file": str(root / f"kernel{number}.json"), "transport": "ipc"}
+        return type("_Confined", (cls,), {"settings": settings})
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        own = {name: value for name, value in self.settings.items() if name != "command"}
+        super().__init__(*args, **{**options, **own})
+        if own and self.kernel_spec is not None:
+            # bubblewrap would end by the signal.
+            self.kernel_spec.interrupt_mode = "message"
+
+    def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
+        """The command of the confinement, then that of the kernel."""
+        return [*self.settings.get("command", ()), *super().format_kernel_cmd(extra_arguments)]
 
 
 class _Client(NotebookClient):
@@ -102,11 +130,13 @@ def _run(
     folder: Path,
     environment: Mapping[str, str],
     problems: list[str],
+    kernels: type[_Kernels],
 ) -> int | None:
     """Run the cells in one kernel. Returns the index of a cell after which the kernel was of no more use."""
     client = _Client(
         new_notebook(cells=[new_code_cell(source) for source in cells]),
         kernel_name="python3",
+        kernel_manager_class=kernels,
         timeout=seconds,
         allow_errors=True,
         shutdown_kernel="immediate",

@@ -1,25 +1,45 @@
 """Submitted notebooks, run and graded: for a teacher. No GPU is needed.
 
-A submission is a program of somebody else: it runs with the rights of whoever grades it. And it is graded by what its
-own kernel says, so a submission that sets out to deceive can.
+A submission is a program of somebody else: it runs with the rights of whoever grades it, unless it is confined. What
+its kernel says is right counts only once it is judged again without the other cells, where that can be: kernels in
+CUDA, and answers of numbers and words. A Python function is believed, since it needs the cells before it: there a
+submission that sets out to deceive can.
 """
 
 from __future__ import annotations
 
+import ast
 import csv
+import logging
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import TextIO
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TextIO
 
-from softlab.course.catalogue import Lesson, lessons
+from softlab.course.catalogue import Lesson, exercise, lessons
+from softlab.course.confinement import Confinement
 from softlab.course.learners import Progress, Record
 from softlab.course.submissions import HandedIn, notebooks, read
 
+if TYPE_CHECKING:
+    from softlab.course.execution import Execution
+
 RIGHT, WRONG, NOT_ANSWERED, MISSING = "right", "wrong", "not answered", "missing"
 _GRADED = re.compile(r"^%%exercise[ \t]+(\S+)|\bexercise\(\s*[\"']([^\"']+)[\"']\s*\)\.grade\(", re.MULTILINE)
+_KERNEL = re.compile(r"%%exercise[ \t]+\S+[ \t]*\n")
+#: What a cell may have whose answer is plain: names, numbers, words, arithmetic, and the call that grades them.
+_PLAIN = (
+    ast.Module, ast.Assign, ast.Expr, ast.Name, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.Call,
+    ast.Attribute, ast.operator, ast.unaryop, ast.expr_context,
+)  # fmt: skip
+_IMPORTS = "from softlab import course\nfrom softlab.course import exercise\n%load_ext softlab"
+_LONGEST_MESSAGE = 2000
 #: What a spreadsheet takes for the start of a formula.
 _FORMULA = ("=", "+", "-", "@")
 #: Unicode's categories of what a terminal or spreadsheet acts upon (control, format, surrogate, private, unassigned,
@@ -33,12 +53,13 @@ class Submission:
 
     file: its path below the folder of submissions; states: exercise id -> "right", "wrong", "not answered" or "missing"
     (its cell is gone), for every exercise of the notebook's lesson; problem: the first error that a cell raised, or why
-    it was not run to its end; "" for none.
+    it was not run to its end; "" for none; messages: exercise id -> the last reply to an answer.
     """
 
     file: str
     states: Mapping[str, str]
     problem: str = ""
+    messages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def right(self) -> int:
@@ -77,12 +98,15 @@ def _wanted_of(lesson: Lesson, ids: Collection[str]) -> Iterator[str]:
         yield from (*lesson.ids, *further)
 
 
-def graded(notebook: HandedIn, *, shipped: Path | None = None, seconds: int = 120) -> Submission:
+def graded(
+    notebook: HandedIn, *, shipped: Path | None = None, seconds: int = 120, confinement: Confinement | None = None
+) -> Submission:
     """Run a submission from top to bottom, whatever its cells raise, and grade it.
 
     Arguments:
         shipped: the folder of the course's notebooks: a kernel that is still as it was found there is not answered.
         seconds: the most that one cell may take, 1 or more.
+        confinement: what the submission may use; None: as much as the grader.
 
     Raises:
         ValueError: ``seconds`` is less than 1. Whatever is wrong with the notebook is the submission's problem.
@@ -92,21 +116,88 @@ def graded(notebook: HandedIn, *, shipped: Path | None = None, seconds: int = 12
     names = wanted(notebook)
     if not names:
         return Submission(notebook.file, {}, notebook.problem or "no exercise of the course is in it")
-    from softlab.course.execution import execute
-
+    cells = {name: source for source in notebook.cells for name in asked(source)}
+    doubtful: tuple[str, ...] = ()
     try:
-        execution = execute(notebook.cells, seconds)
+        execution = _executed(notebook.cells, seconds, confinement)
         progress, problem = execution.progress, notebook.problem or execution.problem
+        solved = [name for name in names if name in cells and progress.solved([name])]
+        doubtful = _only_by_its_record({name: cells[name] for name in solved}, seconds, confinement)
         untouched = _shipped_cells(shipped, names)
     except Exception as error:  # one notebook must not lose the marks of the others
         progress, untouched = Progress(), {}
         problem = f"it could not be graded: {type(error).__name__}: {error}"
-    cells = {name: source for source in notebook.cells for name in asked(source)}
+    if doubtful:
+        problem = "; ".join(filter(None, (problem, f"right only by its own record: {', '.join(doubtful)}")))
     states = {}
     for name in names:
         unchanged = name in cells and cells[name].strip() == untouched.get(name)
-        states[name] = _state(progress.records.get(name, Record()), name in cells, unchanged)
-    return Submission(notebook.file, states, problem)
+        record = progress.records.get(name, Record())
+        states[name] = WRONG if name in doubtful else _state(record, name in cells, unchanged)
+    messages = {name: progress.records[name].message[:_LONGEST_MESSAGE] for name in names if name in progress.records}
+    return Submission(notebook.file, states, problem, messages)
+
+
+def _executed(cells: Sequence[str], seconds: int, confinement: Confinement | None) -> Execution:
+    from softlab.course.execution import execute
+
+    return execute(cells, seconds, confinement)
+
+
+def _only_by_its_record(cells: Mapping[str, str], seconds: int, confinement: Confinement | None) -> tuple[str, ...]:
+    """The exercises, of these with their cells, that are not right where their cell alone runs."""
+    alone = {name: source for name, source in cells.items() if judged_alone(source)}
+    values = {name: plain_answer(source) for name, source in alone.items()}
+    wrong = [name for name, value in values.items() if value is not None and not exercise(name).judge(value).right]
+    rest = {name: source for name, source in alone.items() if values[name] is None}
+    if rest:
+        second = _executed([_IMPORTS, *dict.fromkeys(rest.values())], seconds, confinement).progress
+        wrong += [name for name in rest if not second.solved([name])]
+    return tuple(wrong)
+
+
+def plain_answer(source: str) -> Any:
+    """The answer of a cell that :func:`judged_alone` takes, where it is cheap to compute; None where it is not."""
+    if _KERNEL.match(source):
+        return None
+    operators = (ast.Pow, ast.LShift, ast.Mult)  # a few signs of these can take all memory
+    if any(isinstance(node, operators) for node in ast.walk(ast.parse(source))):
+        return None
+    given: list[Any] = []
+    judge = SimpleNamespace(grade=given.append)
+    names = {"exercise": lambda name: judge, "course": SimpleNamespace(exercise=lambda name: judge)}
+    try:
+        exec(compile(source, "cell", "exec"), {"__builtins__": {}, **names})
+    except (ArithmeticError, TypeError, ValueError, NameError):
+        return None
+    return given[-1] if given else None
+
+
+def judged_alone(source: str) -> bool:
+    """Whether an exercise's cell says the whole answer: a kernel, or numbers and words, and no other code."""
+    if _KERNEL.match(source):
+        return True
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    nodes = list(ast.walk(tree))
+    functions = [node.func for node in nodes if isinstance(node, ast.Call)]
+    reached = [node for node in nodes if isinstance(node, ast.Attribute)]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    set_here = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return (
+        all(isinstance(node, _PLAIN) for node in nodes)
+        and {ast.unparse(node) for node in (*functions, *reached)} <= _called(source)
+        and {node.id for node in names if isinstance(node.ctx, ast.Load)} <= set_here | {"course", "exercise"}
+        and set_here.isdisjoint(("course", "exercise"))
+    )
+
+
+def _called(source: str) -> set[str]:
+    """The functions that a cell calls which grades an answer."""
+    makers = {"course.exercise", "exercise"}
+    return makers | {f"{maker}({name!r}).grade" for maker in makers for name in asked(source)}
 
 
 def _state(record: Record, present: bool, unchanged: bool) -> str:
@@ -127,7 +218,7 @@ class CsvRows:
 
     def write(self, submission: Submission) -> None:
         """Write the row, and hand it to the system at once."""
-        head = [_cell(submission.file), submission.right, len(submission.states), _cell(submission.problem)]
+        head = [safe_text(submission.file), submission.right, len(submission.states), safe_text(submission.problem)]
         self._row([*head, *(submission.states.get(name, "") for name in self._ids)])
 
     def _row(self, row: Sequence[object]) -> None:
@@ -143,7 +234,7 @@ def printable(text: str) -> str:
     )
 
 
-def _cell(text: str) -> str:
+def safe_text(text: str) -> str:
     """The text as a spreadsheet takes it for text: with an apostrophe where it would take a formula."""
     start = next((c for c in text if not c.isspace() and unicodedata.category(c) not in _UNPRINTABLE), "")
     # A spreadsheet takes the wide forms of the signs as well.
@@ -159,3 +250,31 @@ def _shipped_cells(folder: Path | None, names: Iterable[str]) -> dict[str, str]:
     paths = [folder / lesson.notebook for lesson in lessons() if lesson.number in numbers]
     sources = [source for path in paths if path.is_file() for source in read(path, folder).cells]
     return {name: source.strip() for source in sources for name in asked(source)}
+
+
+def _quiet() -> None:
+    """No word of asyncio about the channels of a kernel that was killed."""
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+
+
+def graded_by(
+    jobs: int, notebooks: Sequence[HandedIn], shipped: Path, seconds: int, confinement: Confinement
+) -> Iterator[Submission]:
+    """The submissions in their order, ``jobs`` of them at a time. One job runs in this process.
+
+    Raises:
+        ValueError: fewer than one job.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs = {jobs}: at least 1 is needed")
+    grade = partial(graded, shipped=shipped, seconds=seconds, confinement=confinement)
+    if jobs == 1:
+        yield from map(grade, notebooks)
+        return
+    # A process each: the warnings filter and the event loop are a process's own.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_quiet) as pool:
+        try:
+            yield from pool.map(grade, notebooks)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

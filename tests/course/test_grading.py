@@ -241,7 +241,7 @@ def test_the_format_of_before_is_read(tmp_path):
 
 
 def test_a_notebook_that_cannot_be_run_is_a_row(monkeypatch):
-    def fails(cells, seconds):
+    def fails(cells, seconds, confinement):
         raise RuntimeError("no kernel")
 
     monkeypatch.setattr("softlab.course.execution.execute", fails)
@@ -263,6 +263,41 @@ def test_a_notebook_that_cannot_be_run_is_a_row(monkeypatch):
 )
 def test_which_exercises_a_cell_asks(source, ids):
     assert grading.asked(source) == ids
+
+
+GRADE = 'course.exercise("00-a").grade({})'
+
+
+@pytest.mark.parametrize(
+    ("source", "alone", "value"),
+    [
+        ("%%exercise 00-copy\n__global__", True, None), ("x = 1\n%%exercise 00-copy\n", False, None),
+        ("answer = 5\n" + GRADE.format("answer"), True, 5),
+        ("a, b = 'x', -2\n" + GRADE.format("(a, b)"), True, ("x", -2)),
+        ("answer = 2 ** 5\n" + GRADE.format("answer"), True, None), (GRADE.format("7 + 1"), True, 8),
+        ("answer = rows\n" + GRADE.format("answer"), False, None),
+        ("def f(): return 1\n" + GRADE.format("f"), False, None),
+        ("answer = open('x')\n" + GRADE.format("answer"), False, None),
+        ("course.exercise('00-a').answer = 5\n" + GRADE.format(5), False, None),
+        ("course = 5\n" + GRADE.format(5), False, None), ("answer = course.x\n" + GRADE.format("answer"), False, None),
+        ("answer = 1 / 0\n" + GRADE.format("answer"), True, None), ("answer = (", False, None),
+    ],
+)  # fmt: skip
+def test_which_cells_say_the_whole_answer(source, alone, value):
+    """Names of other cells, calls and attributes need the rest of the notebook."""
+    assert grading.judged_alone(source) is alone
+    if alone:
+        assert grading.plain_answer(source) == value
+
+
+def test_what_only_its_own_record_calls_right_is_wrong():
+    forged = "from softlab.course.learners import Progress\n" + "\n".join(
+        f'Progress.answered("{name}", right=True)' for name in course.lesson("00").ids
+    )
+    cells = (IMPORTS, HALF.format(5), AS_FOUND, ENDS.format(12_272), forged)
+    found = grading.graded(grading.HandedIn("a.ipynb", cells))
+    assert states(found) == ("wrong", "right", "wrong")
+    assert found.problem == "right only by its own record: 00-half-the-bytes, 00-copy"
 
 
 def test_checkpoints_are_no_submissions(tmp_path):
