@@ -48,7 +48,7 @@ class AtomicCounter:
         address = np.asarray(address)
         if not isinstance(lanes, Box) or (address.ndim and len(address) > 1):
             return count(site, lanes, address, atomic)
-        key = (site.index, site.space, lanes.threads, lanes.column_key, address.shape, address.tobytes())
+        key = (count, atomic, site.width, lanes.threads, lanes.column_key, address.shape, address.tobytes())
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _MOST_KNOWN:

@@ -101,6 +101,8 @@ class _Log:
         self._left = limit
         self._file = file
         self._events: list[_Event | _LoopEvent] = []
+        #: For so many events: see :meth:`_layout`.
+        self._laid_out: tuple[int, list[Any], np.ndarray, np.ndarray] = (-1, [], np.zeros(0), np.zeros(0))
 
     @property
     def left(self) -> int:
@@ -121,31 +123,26 @@ class _Log:
 
     def of_sites(self, value: Callable[[Any], Any], dtype: str) -> np.ndarray:
         """What follows from each row's site."""
-        values: list[Any] = []
-        for event in self._events:
-            if isinstance(event, _LoopEvent):
-                of_each = [value(site) for site in event.sites]
-                values += [of_each[number] for number in event.which.tolist()]
-            else:
-                values.append(value(event.site))
-        return np.repeat(np.array(values, dtype), self._repeats())
+        sites, number, _ = self._layout()
+        return np.array([value(site) for site in sites], dtype)[number]
 
-    def steps(self) -> np.ndarray:
-        """The step of each row."""
-        values: list[int] = []
-        for event in self._events:
-            if isinstance(event, _LoopEvent):
-                values += event.step.tolist()
-            else:
-                values.append(event.step)
-        return np.repeat(np.array(values, "i8"), self._repeats())
-
-    def _repeats(self) -> list[int]:
-        """How many rows each value stands for: of an event all, of a loop's accesses one."""
-        repeats: list[int] = []
-        for event in self._events:
-            repeats += [1] * len(event.step) if isinstance(event, _LoopEvent) else [len(event.warps.warp)]
-        return repeats
+    def _layout(self) -> tuple[list[Any], np.ndarray, np.ndarray]:
+        """(the different sites, the number of its site and the step of each row)."""
+        if self._laid_out[0] != len(self._events):
+            sites: dict[int, tuple[int, Any]] = {}
+            values: list[tuple[int, int, int]] = []
+            for event in self._events:
+                if isinstance(event, _LoopEvent):
+                    of_each = [sites.setdefault(id(site), (len(sites), site))[0] for site in event.sites]
+                    which = zip(event.which.tolist(), event.step.tolist(), strict=True)
+                    values += [(of_each[number], step, 1) for number, step in which]
+                else:
+                    number = sites.setdefault(id(event.site), (len(sites), event.site))[0]
+                    values.append((number, event.step, len(event.warps.warp)))
+            number_of, step, rows = np.array(values, np.int64).reshape(-1, 3).T
+            different = [site for _, site in sites.values()]
+            self._laid_out = len(self._events), different, np.repeat(number_of, rows), np.repeat(step, rows)
+        return self._laid_out[1:]
 
     def column(self, number: int) -> np.ndarray:
         """The rows of all events. Events of the same warps are spread together."""
@@ -179,7 +176,7 @@ class _Log:
             "instruction": self.of_sites(lambda site: site.index, "i4"),
             "block": self.warps("block"),
             "warp": self.warps("warp"),
-            "step": self.steps(),
+            "step": self._layout()[2],
             "active": self.warps("active"),
         }
 
