@@ -128,6 +128,10 @@ test-site: $(TEST_STAMP) ## the whole site: build it, open each page, move each 
 	  && $(IN_VENV) -m pytest -q -n 0 --durations=5 -m browser tests/browser/test_site.py --require-browser --site build/site \
 	  --axe $(AXE) $(PYTEST))
 
+.PHONY: test-without-compiler
+test-without-compiler: $(TEST_STAMP) ## the notebooks as on a Mac: NVRTC and nvdisasm hidden, the same outputs
+	$(call stage,notebooks without a compiler,$(IN_VENV) -m tests.tools.programs hidden)
+
 .PHONY: test-gpu
 test-gpu: $(TEST_STAMP) ## the tests that need an NVIDIA GPU (fails without one)
 	$(call stage,gpu,$(IN_VENV) -m pytest -q -m gpu --require-gpu $(PYTEST))
@@ -139,6 +143,10 @@ notebooks: $(TEST_STAMP) ## execute every notebook and store its outputs, byte f
 .PHONY: check-notebooks
 check-notebooks: $(TEST_STAMP) ## execute every notebook and compare all outputs with the stored ones
 	$(IN_VENV) -m tests.tools.notebooks check
+
+.PHONY: programs
+programs: $(TEST_STAMP) ## compile the kernels of the lessons, gallery and explorers again, for machines without NVRTC
+	$(IN_VENV) -m tests.tools.programs write
 
 .PHONY: screenshots
 screenshots: $(TEST_STAMP) ## the README's pictures, and every explorer in both themes (build/explorers)
@@ -158,6 +166,12 @@ constraints: ## write constraints.txt again, from the newest versions that pypro
 	build/constraints/bin/python tests/tools/constraints.py > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 	rm -rf build/constraints
+	@echo "Now run make test-platforms: a new version may have no wheel for some platform."
+
+.PHONY: test-platforms
+test-platforms: $(TEST_STAMP) ## whether constraints.txt has wheels for Linux, Windows and Macs (asks the package index)
+	test -x build/uv/bin/uv || { $(PYTHON) -m venv build/uv && build/uv/bin/python -m pip install --quiet uv; }
+	$(call stage,platforms,$(IN_VENV) -m tests.tools.platforms build/uv/bin/uv)
 
 .PHONY: clean
 clean: ## remove what was built (.venv too)

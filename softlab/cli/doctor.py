@@ -168,9 +168,8 @@ def _numpy() -> str:
 
 @_part(
     "CuPy",
-    cost="no kernel runs, on a GPU or in the emulator: softlab calls the compiler (NVRTC) through CuPy.",
+    cost="nothing runs on a GPU, and no kernel of your own compiles: softlab calls NVRTC through CuPy.",
     remedy="pip install 'softlab[cuda12]' or 'softlab[cuda13]', but not both. CuPy does not exist for macOS.",
-    essential=True,
 )
 def _cupy() -> str:
     import cupy
@@ -180,9 +179,8 @@ def _cupy() -> str:
 
 @_part(
     "NVRTC",
-    cost="no kernel can be compiled, so none runs, not even in the emulator.",
-    remedy="pip install 'softlab[cuda12]'. It needs no GPU and no driver.",
-    essential=True,
+    cost="a kernel of your own, or one that you change, does not compile. The lessons' kernels run in the emulator.",
+    remedy="pip install 'softlab[cuda12]'. It needs no GPU and no driver. NVIDIA makes none for macOS.",
 )
 def _nvrtc() -> str:
     from softlab.cuda import compile as compiler
@@ -192,8 +190,23 @@ def _nvrtc() -> str:
 
 
 @_part(
+    "Compiled kernels",
+    cost="without NVRTC no kernel runs.",
+    remedy="reinstall softlab: softlab/cuda/data/programs.zip is part of it.",
+    essential=True,
+)
+def _compiled_kernels() -> str:
+    from softlab.cuda import shipped_programs
+
+    count = shipped_programs.shipped_count()
+    if not count:
+        raise _Missing("the archive is missing")
+    return f"{count} of the lessons and explorers, by NVRTC {shipped_programs.shipped_compiler()}"
+
+
+@_part(
     "nvdisasm",
-    cost="you see no machine code (SASS), and the counters count the PTX even where the assembler changed an access.",
+    cost="you see no machine code (SASS) of your own kernels, and their counters count the PTX.",
     remedy="pip install nvidia-cuda-nvdisasm (it is part of 'softlab[cuda12]').",
 )
 def _nvdisasm() -> str:
@@ -233,7 +246,6 @@ extern "C" __global__ void probe(const __half* x, float* y) {
     "CUDA headers, CUB",
     cost="softlab's kernels cannot be compiled; a kernel of your own that includes nothing can.",
     remedy="pip install 'softlab[cuda12]': CUB comes in CuPy's wheel, cuda_fp16.h in nvidia-cuda-runtime-cu12.",
-    essential=True,
 )
 def _headers() -> str:
     from softlab.cuda import compile as compiler

@@ -20,6 +20,7 @@ from softlab.cuda.cache import read_record, write_record
 from softlab.cuda.logs import assembler_report, kernels_of, rejection
 from softlab.cuda.precompiled import stored_headers, were_no_use
 from softlab.cuda.shims import shim_headers
+from softlab.cuda.shipped_programs import ADVICE, program_key, shipped_program
 from softlab.cuda.toolkit import include_options, toolkit_identity
 from softlab.errors import CompileError
 from softlab.shipped import shipped
@@ -118,19 +119,35 @@ def cache_folder() -> Path:
 
 
 @lru_cache(maxsize=1)
-def _nvrtc():
+def _found_nvrtc() -> tuple[Any, str]:
+    """NVRTC, or None and why it cannot be loaded."""
     try:
         from cupy.cuda import nvrtc
 
         nvrtc.getVersion()
-    except (
-        Exception
-    ) as error:  # CuPy raises RuntimeError, ImportError or its own errors, as the library is found or not
-        raise CompileError(
-            f"NVRTC, NVIDIA's run-time compiler, cannot be loaded: {error}. "
-            "Install it with: pip install 'softlab[cuda12]' (Linux or Windows; it needs no GPU and no driver)."
-        ) from error
+    except Exception as error:  # CuPy raises RuntimeError, ImportError or its own, as the library is found or not
+        return None, str(error)
+    return nvrtc, ""
+
+
+def has_nvrtc() -> bool:
+    """Whether NVRTC can be loaded."""
+    return _found_nvrtc()[0] is not None
+
+
+def _nvrtc() -> Any:
+    nvrtc, _ = _found_nvrtc()
+    if nvrtc is None:
+        raise _no_nvrtc()
     return nvrtc
+
+
+def _no_nvrtc(advice: str = "") -> CompileError:
+    return CompileError(
+        f"NVRTC, NVIDIA's run-time compiler, cannot be loaded: {_found_nvrtc()[1]}. "
+        "Install it with: pip install 'softlab[cuda12]' (Linux or Windows; it needs no GPU and no driver)."
+        f"{advice}"
+    )
 
 
 def nvrtc_version() -> str:
@@ -149,8 +166,11 @@ def supported_architectures() -> tuple[str, ...]:
 
 
 def has_header(name: str) -> bool:
-    """Whether NVRTC finds this name in an ``#include``: softlab's own headers, CUDA's and CUB's."""
-    if name in shim_headers() or name in kernel_sources():
+    """Whether NVRTC finds this name in an ``#include``: softlab's own headers, CUDA's and CUB's.
+
+    Where NVRTC is missing, the answer is yes: the source stays as it is, as in the programs that softlab brings.
+    """
+    if not has_nvrtc() or name in shim_headers() or name in kernel_sources():
         return True
     return any((Path(option.removeprefix("-I")) / name).is_file() for option in include_options())
 
@@ -174,7 +194,8 @@ def compile_program(
     """Compile one kernel of a CUDA C++ source.
 
     The compiler compiles all kernels of the source that are no templates. So the disk cache has the other ones, too,
-    and only a further instantiation of a template is compiled.
+    and only a further instantiation of a template is compiled. Where NVRTC is missing, softlab has the programs of
+    :mod:`softlab.cuda.shipped_programs` alone.
 
     Arguments:
         source: CUDA C++. It may include the shipped headers by name (``#include "pack.cuh"``), CUB, and CUDA's own.
@@ -187,20 +208,57 @@ def compile_program(
 
     Raises:
         CompileError: NVRTC rejects the source (the message has its log and the numbered lines), the kernel is not in
-            it, the architecture is unknown to this NVRTC, or NVRTC is missing.
+            it, the architecture is unknown to this NVRTC, or NVRTC is missing and softlab does not bring this kernel.
         ValueError: a NUL character in the source, a name or an option; the compiler would stop reading there.
     """
     options, headers = tuple(options), dict(headers or {})
     _check_texts(source=source, name=name, file=file, options=options)
     arch = _architecture(arch)
-    version = nvrtc_version()
     if not cache:
-        return _compile(source, name, arch, options, file, version, headers)
+        return _compile(source, name, arch, options, file, nvrtc_version(), headers)
+    found = _kept if has_nvrtc() else _shipped
+    return found(source, name, arch, options, file, headers)
+
+
+def _kept(
+    source: str, name: str, arch: str, options: tuple[str, ...], file: str, headers: Mapping[str, str]
+) -> Program:
+    """The kernel from the disk cache, or compiled and put there."""
+    version = nvrtc_version()
     shared = [arch, options, file, version, toolkit_identity(), *_headers_identity(source, headers)]
     if (program := _cached(source, name, shared)) is None:
         program = _compile(source, name, arch, options, file, version, headers)
         _write_cache(_cache_entry(source, name, shared), program)
     return program
+
+
+def _shipped(
+    source: str, name: str, arch: str, options: tuple[str, ...], file: str, headers: Mapping[str, str]
+) -> Program:
+    """The kernel as softlab brings it compiled: its own program, or one that was compiled with it.
+
+    Raises:
+        CompileError: softlab does not bring it.
+    """
+    identity = shipped_identity(source, arch, options, file, headers)
+    for one in (name, *(kernels_of(source) if name.isidentifier() else ())):
+        found = shipped_program(program_key(source, one, identity))
+        if found is None:
+            continue
+        given = {"source": source, "name": one, "file": file, "arch": arch, "options": options, "headers": headers}
+        program = Program(**given, **{**found.record, "cubin": bytes.fromhex(found.record["cubin"])})
+        if one == name:
+            return program
+        if sibling := program.sibling(name):
+            return sibling
+    raise _no_nvrtc(f"\n{ADVICE}")
+
+
+def shipped_identity(
+    source: str, arch: str, options: tuple[str, ...], file: str, headers: Mapping[str, str]
+) -> list[Any]:
+    """What decides a shipped program besides its source and its name."""
+    return [arch, options, file, *_headers_identity(source, headers)]
 
 
 def _cache_entry(source: str, kernel: str, shared: Sequence[Any]) -> Path:
@@ -236,6 +294,13 @@ def _read_cache(path: Path) -> Program | None:
         )
     except (ValueError, TypeError, KeyError):
         return None
+
+
+def cached_programs() -> Iterator[Program]:
+    """All programs of the disk cache, in no order."""
+    for path in (cache_folder() / "programs").glob("*.json"):
+        if program := _read_cache(path):
+            yield program
 
 
 def _write_cache(path: Path, program: Program) -> None:

@@ -24,6 +24,7 @@ from softlab.cuda import control_codes
 from softlab.cuda.cache import read_text, write_text
 from softlab.cuda.compile import Program, cache_folder
 from softlab.cuda.machine_instructions import Disassembly, MachineFunction, MachineInstruction
+from softlab.cuda.shipped_programs import shipped_machine_code
 from softlab.errors import Error
 
 #: Raise when the options of nvdisasm change.
@@ -83,6 +84,11 @@ def disassemble(program: Program, *, cache: bool = True, alone: bool = False) ->
     Raises:
         DisassemblyError: nvdisasm is missing, or it refuses the cubin.
     """
+    return parse_disassembly(printed(program, cache=cache), program, alone=alone)
+
+
+def printed(program: Program, *, cache: bool = True) -> str:
+    """What nvdisasm prints of a program; where it is missing, what softlab brings of it. See :func:`disassemble`."""
     if not program.cubin:
         raise DisassemblyError(
             f"the program of {program.name} is PTX alone: it has no machine code. "
@@ -90,6 +96,8 @@ def disassemble(program: Program, *, cache: bool = True, alone: bool = False) ->
         )
     tool = _tool()
     if tool is None:
+        if (shipped := shipped_machine_code(program.cubin)) is not None:
+            return shipped
         raise DisassemblyError(
             "nvdisasm, NVIDIA's disassembler, is not found in Python's packages, CUDA's folder or PATH. "
             "Install it with: pip install nvidia-cuda-nvdisasm (Linux or Windows; it needs no GPU and no driver)."
@@ -102,7 +110,7 @@ def disassemble(program: Program, *, cache: bool = True, alone: bool = False) ->
         text = begun.result() if begun is not None else _run(path, program.cubin)
         if cache and begun is None:
             write_text(entry, text)
-    return parse_disassembly(text, program, alone=alone)
+    return text
 
 
 def begin_disassembly(program: Program) -> None:

@@ -13,6 +13,7 @@ import pytest
 from softlab.cli import doctor
 from softlab.cli.doctor import Diagnosis
 from softlab.cuda import compile as compiler
+from softlab.cuda import shipped_programs
 from softlab.errors import CompileError
 
 
@@ -79,9 +80,17 @@ def test_no_compiler(monkeypatch):
     monkeypatch.setattr(compiler, "supported_architectures", missing)
     finding = one("NVRTC")
     assert not finding.present
-    assert finding.essential
     assert "libnvrtc.so.12" in finding.detail
     assert "softlab[cuda12]" in finding.remedy
+    # The lessons' kernels come compiled.
+    assert doctor.exit_status([finding]) == 0
+
+
+def test_no_compiled_kernels(monkeypatch):
+    assert one("Compiled kernels").present
+    monkeypatch.setattr(shipped_programs, "shipped_count", lambda: 0)
+    finding = one("Compiled kernels")
+    assert (finding.present, finding.essential) == (False, True)
     assert doctor.exit_status([finding]) == 1
 
 

@@ -57,11 +57,11 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def no_nvrtc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As where CuPy is not installed."""
-    compiler._nvrtc.cache_clear()
+    compiler._found_nvrtc.cache_clear()
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.setitem(sys.modules, "cupy.cuda", None)
     yield
-    compiler._nvrtc.cache_clear()
+    compiler._found_nvrtc.cache_clear()
 
 
 def test_program_of_an_extern_c_kernel(cache: Path) -> None:
