@@ -1,9 +1,9 @@
 """What is known about the model's error: measured launches beside predictions that were made before.
 
-``python -m tests.hardware.record_timing collect fourth`` writes the errors to ``data/validated.json``: for each
+``python -m tests.hardware.record_timing collect SET`` writes the errors to ``data/validated.json``: for each
 device and state of L2 the relative errors of all launches, by the unit that bounds them, and the version of the model
-that predicted them (``MODEL``). The launches are those of ``tests/hardware/fourth_cases.py``, which no version of
-the model had seen. Whoever changes the model's results raises ``MODEL``; an estimate then says that its errors are
+that predicted them (``MODEL``). The launches are those of the latest set in ``tests/hardware``, which that version
+had not seen. Whoever changes the model's results raises ``MODEL``; an estimate then says that its errors are
 those of an earlier version, until launches that nobody has measured yet are predicted and measured.
 """
 

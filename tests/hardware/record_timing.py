@@ -301,24 +301,28 @@ def report(chosen: Any, predictions: Path, *folders: Path) -> None:
 
 
 def collect(chosen: Any, predictions: Path, *folders: Path) -> None:
-    """Write the errors by device, state of L2 and bound, for ``Estimate.validated``, and the launches one by one."""
+    """Write the errors by device, state of L2 and bound, for ``Estimate.validated``, and the launches one by one.
+
+    What there is of other devices stays.
+    """
     from softlab.bench.predictions import FILE as LAUNCHES
     from softlab.timing.validation import RECORD
 
     made = json.loads(predictions.read_text())
     predicted = made["cases"]
-    record: dict[str, Any] = {}
-    launches: dict[str, list[Any]] = {}
+    record: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.is_file() else {}
+    launches: dict[str, list[Any]] = json.loads(LAUNCHES.read_text())["launches"] if LAUNCHES.is_file() else {}
     for path in sorted(p for folder in folders for p in folder.glob(f"{_name(chosen)}_h*.json")):
         measured = json.loads(path.read_text())
         device = path.stem.rpartition("_")[2].upper()
         for cache in ("cold", "warm"):
+            launches[f"{device}.{cache}"] = []
             errors: dict[str, list[float]] = {}
             for name, category, p, m, roof in _pairs(predicted, measured["cases"], device, cache):
                 bound = predicted[name]["bound"]
                 errors.setdefault(bound, []).append(round(p / m - 1, 4))
                 row = [name, category, bound, p, round(m, 4), roof]
-                launches.setdefault(f"{device}.{cache}", []).append(row)
+                launches[f"{device}.{cache}"].append(row)
             record[f"{device}.{cache}"] = {"date": measured["date"], "model": made["model"], "errors": errors}
     RECORD.parent.mkdir(exist_ok=True)
     RECORD.write_text(json.dumps(record, indent=1) + "\n")

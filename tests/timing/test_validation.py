@@ -30,6 +30,9 @@ def test_collected_errors_are_what_an_estimate_says(tmp_path, monkeypatch):
     (tmp_path / "predicted.json").write_text(json.dumps({"model": validation.MODEL, "cases": predicted}))
     measured = {f"launch {n}": {"cold": n, "warm": n} for n in range(1, 8)}
     (tmp_path / "timing_h200.json").write_text(json.dumps({"date": "2026-11-22", "cases": measured}))
+    earlier = {"H100.cold": {"date": "2026-11-21", "model": 0, "errors": {"launch": [0.5] * 7}}}
+    (tmp_path / "data").mkdir()
+    validation.RECORD.write_text(json.dumps(earlier))
     collect(timing_cases, tmp_path / "predicted.json", tmp_path)
     validation._record.cache_clear()
     text = validation.validated(resolve("H200"), "launch", "warm", Parameters("H200"))
@@ -40,3 +43,4 @@ def test_collected_errors_are_what_an_estimate_says(tmp_path, monkeypatch):
     older = validation.sentence({"date": "", "model": 0, "errors": {"launch": [0.2] * 7}}, "H200", "launch", "warm")
     assert "by an earlier version of the model" in older
     assert h100.startswith("not validated")
+    assert json.loads(validation.RECORD.read_text())["H100.cold"] == earlier["H100.cold"]
