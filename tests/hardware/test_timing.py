@@ -45,6 +45,13 @@ def test_every_launch_of_the_fourth_set_is_measured_or_named(gpu):
     assert not record["faults"]
 
 
+def test_every_launch_of_the_fifth_set_is_measured():
+    record = json.loads((DATA / "fifth_h200.json").read_text())
+    assert set(record["cases"]) == {case.name for case in fifth_cases.cases()}
+    assert not record["faults"]
+    assert not record["failed"]
+
+
 def test_no_kernel_is_in_two_sets():
     known: set[str] = set()
     for chosen in SETS.values():
