@@ -17,6 +17,8 @@ from softlab.views.launch import launch_diagram
 
 BLOCKS = (32, 64, 128)
 MOST_NUMBERS = 256
+#: Warps of the largest grid, for each size of a block.
+MOST_WARPS = MOST_NUMBERS // 32
 #: Every thread that has a number notes its own coordinates there.
 SOURCE = """\
 extern "C" __global__ void where(int* block, int* thread, int n) {
@@ -106,7 +108,7 @@ class LaunchExplorer(Explorer):
     def _draw(self) -> None:
         self.found = self._ran(self.numbers, self.block, self.grid)
         self.thread_slider.max = self.grid * self.block - 1
-        self.diagram.data = launch_diagram(*self.found, grid=self.grid, block=self.block)
+        self.diagram.data = launch_diagram(*self.found, grid=self.grid, block=self.block, least_warps=MOST_WARPS)
         self._say()
 
     def _say(self) -> None:

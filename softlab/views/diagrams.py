@@ -1,8 +1,9 @@
 """The plain data of a grid diagram: panels of rows and columns with cells in them, drawn as SVG by ``static/grid.js``.
 
-A diagram is a dict of JSON values: ``title``; ``legend`` [{role, fill, text}]; ``panels`` [{title, columns,
-columnTitle, columnLabels, bands [{columns, text}], rows [{label, mark}], cells}]. A cell: row, column, span (columns),
-text, role, fill, ink, lanes (those it belongs to; none for what no lane asked for), tip (the sentence shown for it).
+A diagram is a dict of JSON values: ``title``; ``leastRows``, rows that a page keeps space for; ``legend`` [{role, fill,
+text}]; ``panels`` [{title, columns, columnTitle, columnLabels, bands [{columns, text}], rows [{label, mark}], cells}].
+A cell: row, column, span (columns), text, role, fill, ink, lanes (those it belongs to; none for what no lane asked
+for), tip (the sentence shown for it).
 """
 
 from __future__ import annotations
@@ -65,10 +66,13 @@ class Panel:
         }
 
 
-def diagram(title: str, panels: Iterable[Panel], legend: Iterable[tuple[Role, str]] = ()) -> dict[str, Any]:
-    """The whole diagram as plain data."""
+def diagram(
+    title: str, panels: Iterable[Panel], legend: Iterable[tuple[Role, str]] = (), *, least_rows: int = 0
+) -> dict[str, Any]:
+    """The whole diagram as plain data. ``least_rows``: rows of all panels that a page keeps space for."""
     return {
         "title": title,
+        "leastRows": least_rows,
         "legend": [{"role": role, "fill": ROLES[role], "text": text} for role, text in legend],
         "panels": [panel.data() for panel in panels],
     }

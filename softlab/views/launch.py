@@ -12,12 +12,15 @@ from softlab.views.style import Role
 WARP_SIZE = 32
 
 
-def launch_diagram(blocks: np.ndarray, threads: np.ndarray, *, grid: int, block: int) -> dict[str, Any]:
+def launch_diagram(
+    blocks: np.ndarray, threads: np.ndarray, *, grid: int, block: int, least_warps: int = 0
+) -> dict[str, Any]:
     """Diagram data of a grid in one dimension; the blocks alternate in colour. Cell i belongs to lane i of the diagram.
 
     Arguments:
         blocks, threads: int32, shape (n,): blockIdx.x and threadIdx.x of the thread that worked on number i.
         grid, block: blocks of the grid and threads per block, a multiple of 32.
+        least_warps: warps that the page keeps space for, so that its height does not change with the grid.
     """
     cells = []
     for i in range(grid * block):
@@ -36,4 +39,6 @@ def launch_diagram(blocks: np.ndarray, threads: np.ndarray, *, grid: int, block:
         legend.append(("served-odd", "a block with an odd number"))
     if len(blocks) < grid * block:
         legend.append(("idle", "a thread without a number"))
-    return diagram(f"A grid of {grid} block{'s' * (grid > 1)} of {block} threads", [panel], legend)
+    return diagram(
+        f"A grid of {grid} block{'s' * (grid > 1)} of {block} threads", [panel], legend, least_rows=least_warps
+    )

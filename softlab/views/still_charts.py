@@ -114,7 +114,7 @@ def chart(figure: Mapping[str, Any]) -> Part:
         below += _LINE
     for note in layout.get("annotations", ()):
         if note.get("yref") == "paper" and note.get("xref") == "paper":
-            for line in textwrap.wrap(note["text"], 130):
+            for line in textwrap.wrap(note["text"].replace("<br>", " "), 130):
                 body.append(_words(0, below + 4, line, fill=FAINT, font_size=11))
                 below += 15
     return Part("".join(body), WIDTH, below + 2)

@@ -6,6 +6,7 @@ is never the only sign: a mark, a label or a hatching has the same meaning.
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ PATTERNS = tuple(
 #: Grey that can be read on white (4.5 to 1) and on JupyterLab's dark page (4.2 to 1).
 INK = "#767676"
 RULE = "rgba(118, 118, 118, 0.35)"
+#: Letters of a line below a figure: a page of 1280 pixels with JupyterLab's file browser has room for 110.
+STAMP_LETTERS = 90
 FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
 MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
@@ -107,6 +110,7 @@ def layout(title: str, x: str, y: str, **more: Any) -> dict[str, Any]:
 def stamped(figure: go.Figure, stamp: str) -> go.Figure:
     """The figure with a text under it: where its numbers come from, a recording (where, when, with what) or a run."""
     return figure.add_annotation(
-        text=stamp, x=0, y=0, xref="paper", yref="paper", yshift=-90, xanchor="left", yanchor="bottom",
+        text="<br>".join(textwrap.wrap(stamp, STAMP_LETTERS)), x=0, y=0, xref="paper", yref="paper", yshift=-90,
+        xanchor="left", yanchor="bottom",
         showarrow=False, font={"size": 11, "color": INK}, align="left",
     )  # fmt: skip

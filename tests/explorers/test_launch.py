@@ -41,3 +41,12 @@ def test_each_thread_is_a_cell_and_a_click_chooses_it():
     assert len(panel["rows"]) == 4
     explorer.diagram.lane = 70
     assert (explorer.thread, explorer.summary["blockIdx"], explorer.summary["threadIdx"]) == (70, 2, 6)
+
+
+@pytest.mark.parametrize("block", [32, 64, 128])
+def test_the_page_keeps_space_for_the_largest_grid(block):
+    explorer = LaunchExplorer(numbers=256, block=block)
+    (panel,) = explorer.diagram.data["panels"]
+    assert explorer.diagram.data["leastRows"] == len(panel["rows"])
+    explorer.numbers = 1
+    assert explorer.diagram.data["leastRows"] == len(panel["rows"])

@@ -8,6 +8,7 @@ import pytest
 from softlab.errors import KernelFault
 from tests.fuzz import __main__ as command
 from tests.fuzz import structured
+from tests.sampled import sampled
 
 PROGRAMS = 240
 SHARDS = 4
@@ -15,8 +16,9 @@ SHARDS = 4
 ONCE_WRONG = (44, 52)
 
 
-@pytest.mark.parametrize("shard", range(SHARDS))
+@pytest.mark.parametrize("shard", sampled(range(SHARDS), lambda shard: shard % 2 == 0))
 def test_as_numpy_has_it(shard: int) -> None:
+    """`.ci/run` takes every second shard, `make test` all."""
     failures = [command.attempt("programs", number)[1] for number in range(shard, PROGRAMS, SHARDS)]
     assert not any(failures), "\n".join(filter(None, failures))
 

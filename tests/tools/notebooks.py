@@ -6,7 +6,8 @@
     python -m tests.tools.notebooks words [paths]   write the links of words, execute nothing
 
 Without paths: every notebook of the course. What would differ from run to run (widget ids, timing, the interpreter's
-version), and the estimated times of %%cuda, which change with the model, are taken out or made constant;
+version), and the estimated times of %%cuda and of cells with the tag ``estimated-times``, which change with the model,
+are taken out or made constant;
 execution counts stay, since nbval compares nothing where they are missing.
 """
 
@@ -34,6 +35,8 @@ MODEL_ID = "0" * 32
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 #: The tag of a cell whose output nbval compares. The comment that nbval takes, too, becomes one: learners read cells.
 CHECKED = "nbval-check-output"
+#: The tag of a cell that prints estimated times. They change with the model, so they are not stored.
+ESTIMATED = "estimated-times"
 CHECKED_COMMENT = "# NBVAL_CHECK_OUTPUT"
 #: One cell may take this long (a first compilation with CUB takes 3 s); a cell that hangs fails with its text.
 CELL_SECONDS = 300
@@ -89,7 +92,8 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
             cell.source = "\n".join(line for line in cell.source.splitlines() if line != CHECKED_COMMENT)
             cell.metadata["tags"] = [*cell.metadata.get("tags", ()), CHECKED]
         if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if ESTIMATE not in output.get("metadata", {})]
+            kept = [] if ESTIMATED in cell.metadata.get("tags", ()) else cell.outputs
+            cell.outputs = [output for output in kept if ESTIMATE not in output.get("metadata", {})]
         for output in cell.get("outputs", ()):
             if WIDGET_VIEW in output.get("data", {}):
                 output.data[WIDGET_VIEW]["model_id"] = MODEL_ID

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from softlab.views.bandwidth import grouped_bars, speed_lines, traffic_points
+from softlab.views.style import STAMP_LETTERS
 
 STAMP = "recorded on a GPU"
 
@@ -42,3 +43,10 @@ def test_traffic_points_in_mebibytes():
     assert list(cache.x) == [32, 32]
     assert cache.name == "all of L2"
     assert STAMP in notes(figure)
+
+
+def test_a_long_stamp_takes_several_lines():
+    stamp = "recorded on a GPU of some name, with a driver and five libraries of many letters and digits " * 2
+    (note,) = [text for text in notes(speed_lines({"a": ([1], [1.0])}, 1, title="t", stamp=stamp)) if "<br>" in text]
+    assert note.replace("<br>", " ") == stamp.strip()
+    assert max(map(len, note.split("<br>"))) <= STAMP_LETTERS

@@ -90,7 +90,10 @@ function draw(data) {
   let top = 26;
   data.panels.forEach((panel, index) => { top = drawPanel(svg, panel, index, top, hatch); });
   drawLegend(svg, data.legend, top, hatch);
-  resize(svg, LABEL + columns * CELL + 2, top + 22);
+  // Space for the rows that a move of a control may bring: what stands below stays where it is.
+  const rows = data.panels.reduce((sum, panel) => sum + panel.rows.length, 0);
+  const spare = Math.max(0, (data.leastRows ?? 0) - rows) * HEIGHT;
+  resize(svg, LABEL + columns * CELL + 2, top + 22 + spare);
   return svg;
 }
 
