@@ -36,19 +36,6 @@ extern "C" __global__ void in_global(const int* kinds, const int* cells_of, int*
   STEPS(cells)
   y[blockIdx.x * blockDim.x + threadIdx.x] = seen;
 }
-extern "C" __global__ void groups_in_global(const int* kinds, const int* cells_of, int* y, int* cells) {
-  int seen = 0;
-  STEPS(cells)
-  y[threadIdx.x] = seen;
-}
-extern "C" __global__ void groups_in_shared(const int* kinds, const int* cells_of, int* y, int*) {
-  __shared__ int cells[24];
-  int seen = 0;
-  if (threadIdx.x < 24) cells[threadIdx.x] = 0;
-  __syncthreads();
-  STEPS(cells)
-  y[threadIdx.x] = seen;
-}
 extern "C" __global__ void in_shared(const int* kinds, const int* cells_of, int* y) {
   __shared__ int cells[6];
   int seen = 0;
@@ -255,6 +242,27 @@ def test_accesses_of_several_words_race_where_they_overlap(name: str) -> None:
     assert 10 < racy < 40, racy
 
 
+#: Half warps with 6 cells each.
+GROUPS = (
+    SOURCE
+    + """
+extern "C" __global__ void groups_in_global(const int* kinds, const int* cells_of, int* y, int* cells) {
+  int seen = 0;
+  STEPS(cells)
+  y[threadIdx.x] = seen;
+}
+extern "C" __global__ void groups_in_shared(const int* kinds, const int* cells_of, int* y, int*) {
+  __shared__ int cells[24];
+  int seen = 0;
+  if (threadIdx.x < 24) cells[threadIdx.x] = 0;
+  __syncthreads();
+  STEPS(cells)
+  y[threadIdx.x] = seen;
+}
+"""
+)
+
+
 def drawn_in_order(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Half warps that meet after each step and keep to their own cells: one lane writes a cell, or many read it."""
     kinds, cells = np.zeros((2, STEPS, THREADS), np.int32)
@@ -275,7 +283,7 @@ def drawn_in_order(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
 
 @pytest.mark.parametrize("name", ["groups_in_global", "groups_in_shared"])
 def test_groups_of_lanes_that_keep_to_their_own_cells_are_not_accused(name: str) -> None:
-    kernel, random = Kernel(SOURCE, name), np.random.default_rng(6)
+    kernel, random = Kernel(GROUPS, name), np.random.default_rng(6)
     for _ in range(20):
         kinds, cells = drawn_in_order(random)
         args = kinds, cells, np.zeros(THREADS, np.int32), np.zeros(24, np.int32)
