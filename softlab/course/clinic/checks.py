@@ -6,6 +6,7 @@ from softlab.course.launch_cases import LaunchCase
 from softlab.findings import Finding
 from softlab.instruments.numbers import number_findings
 from softlab.kernel import Kernel
+from softlab.traces import Run
 from softlab.workbench.advice import advice
 
 #: Instructions that the blocks of one launch may issue.
@@ -18,10 +19,16 @@ def checked(kernel: Kernel, launch: LaunchCase) -> tuple[Finding, ...]:
     First come the faults (:mod:`softlab.findings`). Where there are none, the arithmetic of the first warp follows
     (:mod:`softlab.instruments.numbers`), then what to change (:mod:`softlab.workbench`, as warnings).
     """
-    args = tuple(launch.fresh().values())
-    run = kernel.run(launch.grid, launch.block, args, launch.smem, check="collect", budget=_BUDGET)
-    if run.findings:
-        return run.findings
+    found = _run(kernel, launch, record=False).findings
+    if found:
+        return found
     steps = kernel.steps(launch.grid, launch.block, tuple(launch.fresh().values()), smem=launch.smem)
+    run = _run(kernel, launch, record=True)
     slow = [Finding(kind=one.rule, severity="warning", message=one.sentence, line=one.line) for one in advice(run)]
     return (*number_findings(steps), *slow)
+
+
+def _run(kernel: Kernel, launch: LaunchCase, *, record: bool) -> Run:
+    """Faults are looked for without counters first: those need the machine code, which takes longer than the run."""
+    args = tuple(launch.fresh().values())
+    return kernel.run(launch.grid, launch.block, args, launch.smem, check="collect", budget=_BUDGET, record=record)
