@@ -148,19 +148,6 @@ extern "C" __global__ void in_global(int* x, int* y) {
   if (blockIdx.x == 0) __syncwarp();
   y[first + t] = x[first + (t ^ 1)];
 }
-extern "C" __global__ void groups_in_global(const int* kinds, const int* cells_of, int* y, int* cells) {
-  int seen = 0;
-  STEPS(cells)
-  y[threadIdx.x] = seen;
-}
-extern "C" __global__ void groups_in_shared(const int* kinds, const int* cells_of, int* y, int*) {
-  __shared__ int cells[24];
-  int seen = 0;
-  if (threadIdx.x < 24) cells[threadIdx.x] = 0;
-  __syncthreads();
-  STEPS(cells)
-  y[threadIdx.x] = seen;
-}
 extern "C" __global__ void in_shared(int* x, int* y) {
   __shared__ int s[32];
   int t = threadIdx.x, first = blockIdx.x * 32;
@@ -193,19 +180,6 @@ WIDE = """
   y[threadIdx.x] = seen;
 extern "C" __global__ void in_global(const int* widths, const int* firsts, const int* stores, int* y, int* cells) {
   ACCESS(cells)
-}
-extern "C" __global__ void groups_in_global(const int* kinds, const int* cells_of, int* y, int* cells) {
-  int seen = 0;
-  STEPS(cells)
-  y[threadIdx.x] = seen;
-}
-extern "C" __global__ void groups_in_shared(const int* kinds, const int* cells_of, int* y, int*) {
-  __shared__ int cells[24];
-  int seen = 0;
-  if (threadIdx.x < 24) cells[threadIdx.x] = 0;
-  __syncthreads();
-  STEPS(cells)
-  y[threadIdx.x] = seen;
 }
 extern "C" __global__ void in_shared(const int* widths, const int* firsts, const int* stores, int* y) {
   __shared__ __align__(16) int cells[16];
