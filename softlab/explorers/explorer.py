@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import escape
 from typing import Any, ClassVar, Self
 
 import ipywidgets as widgets
 from traitlets import HasTraits
 
+from softlab.errors import CompileError
 from softlab.explorers.stills import still_of, with_still
 
 _NAME_WIDTH = "62px"
@@ -20,13 +22,14 @@ class Explorer(HasTraits):
     (An explorer is not itself a widget: ipywidgets uses names such as ``layout`` itself.)
     """
 
-    widget: widgets.Widget
+    widget: widgets.VBox
     #: The number of the lesson that introduces it: the order of the tabs of ``softlab explore``.
     lesson: ClassVar[str] = ""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     #: Trait -> the controls that move it.
     controls: dict[str, list[widgets.ValueWidget]]
     _twin: Explorer | None
+    _notice: widgets.HTML | None = None
     #: The state when a cell displayed it, None before.
     displayed: dict[str, Any] | None = None
     _first_state: dict[str, Any]
@@ -44,12 +47,23 @@ class Explorer(HasTraits):
         return cls()
 
     def bind(self, trait: str, control: widgets.ValueWidget) -> None:
-        """Keep a trait and a control's value equal. The trait decides: it may take another value."""
+        """Keep a trait and a control's value equal. The trait decides: it may take another value.
+
+        A value whose kernel cannot be compiled is not taken: the control goes back, and a notice says why.
+        """
 
         def to_trait(change: Any) -> None:
-            if change.new != getattr(self, trait):
+            before = getattr(self, trait)
+            if change.new == before:
+                return
+            try:
                 setattr(self, trait, change.new)
-                show(getattr(self, trait))
+            except CompileError as error:
+                setattr(self, trait, before)
+                self._tell(str(error))
+            else:
+                self._tell("")
+            show(getattr(self, trait))
 
         def to_control(change: Any) -> None:
             show(change.new)
@@ -63,6 +77,15 @@ class Explorer(HasTraits):
         show(getattr(self, trait))
         control.observe(to_trait, "value")
         self.observe(to_control, trait)
+
+    def _tell(self, message: str) -> None:
+        """Show a message below the picture; "" takes it away."""
+        if self._notice is not None:
+            self.widget.children = [child for child in self.widget.children if child is not self._notice]
+            self._notice = None
+        if message:
+            self._notice = widgets.HTML(f'<p role="alert">{escape(message)}</p>')
+            self.widget.children = [*self.widget.children, self._notice]
 
     def at(self, **state: Any) -> dict[str, Any]:
         """The ``summary`` for other values of the controls. The picture stays as it is.

@@ -20,12 +20,17 @@ from pathlib import Path
 from softlab.cuda.compile import Program, cached_programs, kernel_folder, shipped_identity
 from softlab.cuda.disassembly import printed
 from softlab.cuda.shipped_programs import ARCHIVE, ShippedProgram, program_key, write_shipped
+from softlab.explorers.explorer import Explorer
 from softlab.explorers.gallery import catalogue
 from softlab.kernel import Kernel
 from softlab.kernel.files import read_file
+from softlab.site.stores import grid_of
+from softlab.site.sweeps import values_at
 from tests.tools import notebooks
 
 BARE = Path(__file__).parent / "without_compiler"
+#: Values that each control of an explorer gets.
+MOVES = 8
 #: What the caller of ``compile_program`` gives again, so that the archive need not have it.
 _GIVEN = ("source", "name", "file", "arch", "options", "headers")
 
@@ -60,9 +65,19 @@ def write(archive: Path = ARCHIVE) -> int:
             print(path.name, flush=True)
             notebooks.executed(notebooks.read(path.read_text("utf-8")), path.parent)
         for explorer in catalogue().values():
-            explorer.example()
+            move(explorer.example())
         compile_gallery()
         return pack(archive)
+
+
+def move(explorer: Explorer) -> None:
+    """Give each control alone some of its values, over its whole range."""
+    grid = grid_of(explorer)
+    for trait in grid.traits:
+        before = getattr(explorer, trait)
+        values = list(values_at(explorer, trait, grid.every[trait]))
+        for value in [*values[:: max(1, len(values) // MOVES)], before]:
+            setattr(explorer, trait, value)
 
 
 def compile_gallery() -> None:
