@@ -100,7 +100,7 @@ class _Collected:
 
 
 def _links(site: Site, document: str) -> Links:
-    return Links(site.root, document, site.pages())
+    return Links(site.root, document, site.pages(), site.reference)
 
 
 def _put(site: Site, page: str, text: str) -> None:
@@ -112,14 +112,10 @@ def _put(site: Site, page: str, text: str) -> None:
 # Lessons and explorers
 
 
-def _lesson_page(root: Path, lesson: Lesson, pages: frozenset[str], cache: Cache) -> LessonPage:
-    notebook = root / "notebooks" / lesson.notebook
-
-    def make() -> LessonPage:
-        links = Links(root, f"notebooks/{lesson.notebook}", pages)
-        return course_pages.lesson_page(lesson, executed(notebook), links)
-
-    return cache.of(("lesson", notebook.read_text(encoding="utf-8"), sorted(pages)), PAGES, make)
+def _lesson_page(lesson: Lesson, links: Links, cache: Cache) -> LessonPage:
+    notebook = links.root / links.document
+    what = ("lesson", notebook.read_text(encoding="utf-8"), sorted(links.pages), links.with_sources)
+    return cache.of(what, PAGES, lambda: course_pages.lesson_page(lesson, executed(notebook), links))
 
 
 def _store(made: stores.Shared, starts: list[dict[str, Any]], cache: Cache) -> stores.Store:
@@ -133,8 +129,8 @@ def _at_a_time(jobs: int, calls: Iterable[tuple[Callable[..., T], tuple[Any, ...
 
 
 def _lessons(site: Site) -> list[LessonPage]:
-    pages = site.pages()
-    return _at_a_time(site.jobs, [(_lesson_page, (site.root, one, pages, site.cache)) for one in site.chosen])
+    calls = [(one, _links(site, f"notebooks/{one.notebook}"), site.cache) for one in site.chosen]
+    return _at_a_time(site.jobs, [(_lesson_page, arguments) for arguments in calls])
 
 
 def _stores(site: Site, made: Sequence[LessonPage]) -> list[stores.Store]:
@@ -221,10 +217,17 @@ def _sphinx(site: Site) -> None:
         site.say(line)
     about = json.dumps({"repository": site.repository})
     (site.target / "_static" / "about.js").write_text(f"window.softlabSite = {about};\n", encoding="utf-8")
+    for path in site.target.rglob("*.html"):
+        path.write_text(_with_levels(path.read_text(encoding="utf-8")), encoding="utf-8")
     for rest in (".buildinfo", "objects.inv"):
         (site.target / rest).unlink(missing_ok=True)
     shutil.rmtree(site.target / "_sources", ignore_errors=True)
     (site.target / ".nojekyll").touch()
+
+
+def _with_levels(page: str) -> str:
+    """The page with a level for the headings of the sidebar, which Sphinx leaves out and screen readers need."""
+    return page.replace('class="caption" role="heading">', 'class="caption" role="heading" aria-level="2">')
 
 
 def chosen_lessons(numbers: Sequence[str]) -> tuple[Lesson, ...]:

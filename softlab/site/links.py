@@ -38,13 +38,15 @@ def page_of(path: str) -> str:
 class Links:
     """Rewrites the links of one document.
 
-    root: of the project; document: its path there; pages: those that the site has; sources, images: files that were
+    root: of the project; document: its path there; pages: those that the site has; with_sources:
+    whether other files of source code become pages where they are linked to; sources, images: files that were
     linked to, for the site to have them, too.
     """
 
     root: Path
     document: str
     pages: frozenset[str]
+    with_sources: bool = True
     sources: set[str] = field(default_factory=set)
     images: set[str] = field(default_factory=set)
 
@@ -75,7 +77,12 @@ class Links:
         page = page_of(path)
         if page not in self.pages:
             file = self.root / path
-            if file.suffix not in _SOURCES or not file.is_file() or file.stat().st_size > _MOST_BYTES:
+            if (
+                not self.with_sources
+                or file.suffix not in _SOURCES
+                or not file.is_file()
+                or file.stat().st_size > _MOST_BYTES
+            ):
                 return words  # the site has no such page
             self.sources.add(path)
         return f"[{words}]({self._relative(page)}.md{'#' + anchor if anchor else ''})"

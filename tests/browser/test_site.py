@@ -31,8 +31,8 @@ from softlab.site.sweeps import put
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Cheap lessons: an explorer with three controls and exercises with numbers; a picture without controls.
-FEW = ("06", "17")
+#: Cheap lessons, with explorers of all kinds of controls, two of them with JavaScript, and exercises with numbers.
+FEW = ("06", "15")
 MOST_MB, MOST_FIRST_MB, FIRST_SECONDS = 25, 1.5, 2
 #: States that are compared with Python, of the whole site and of two lessons.
 MANY_STATES, FEW_STATES = 1000, 20
@@ -130,8 +130,13 @@ def test_every_page_opens_without_the_network(opened, folder):
     assert len(found) > 4
     for path in found:
         opened.go(path)
-        assert opened.page.locator("h1").count(), path
+        assert "softlab" in opened.page.title(), path
     assert (opened.errors, opened.strangers) == ([], [])
+
+
+def test_the_search_finds_a_word_without_a_server(opened):
+    opened.go("search.html?q=latency")
+    expect(opened.page.locator("#search-results li a").first).to_be_visible()
 
 
 def test_every_explorer_moves(opened, folder):
@@ -237,24 +242,35 @@ def _python(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def test_budgets(browser, folder, address):
+def test_budgets(browser, folder, address, pytestconfig):
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
     assert size < MOST_MB
+    # How long it takes is asked on a machine that does nothing else: `make test-site`.
+    times = 3 if pytestconfig.getoption("--site") else 1
     for path in ["index.html", *pages(folder, "lessons")]:
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        page, sizes = context.new_page(), []
-        page.on("response", lambda response, sizes=sizes: sizes.append(len(response.body())))
-        start = time.monotonic()
-        page.goto(f"{address}/{path}")
-        if page.locator(".softlab-explorer").count():
-            place = page.locator(".softlab-explorer").first
-            place.scroll_into_view_if_needed()
-            expect(place).to_have_attribute("data-ready", "yes")
-            seconds, loaded = time.monotonic() - start, sum(sizes) / 1e6
-            print(f"{path}: {loaded:.2f} MB and {seconds:.2f} s before the first slider moves")
-            assert loaded < MOST_FIRST_MB, path
-            assert seconds < FIRST_SECONDS, path
-        context.close()
+        loads = [load for _ in range(times) if (load := _first_slider(browser, f"{address}/{path}"))]
+        if loads:
+            megabytes, seconds = loads[0][0], min(seconds for _, seconds in loads)
+            print(f"{path}: {megabytes:.2f} MB and {seconds:.2f} s before the first slider moves")
+            assert megabytes < MOST_FIRST_MB, path
+            assert times == 1 or seconds < FIRST_SECONDS, path
+
+
+def _first_slider(browser: Browser, url: str) -> tuple[float, float] | None:
+    """Megabytes and seconds until the first explorer of a page can be moved; None without one."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page, sizes = context.new_page(), []
+    page.on("response", lambda response: sizes.append(len(response.body())))
+    start = time.monotonic()
+    page.goto(url)
+    found = None
+    if page.locator(".softlab-explorer").count():
+        place = page.locator(".softlab-explorer").first
+        place.scroll_into_view_if_needed()
+        expect(place).to_have_attribute("data-ready", "yes")
+        found = sum(sizes) / 1e6, time.monotonic() - start
+    context.close()
+    return found
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
