@@ -55,7 +55,7 @@ def _block(writer: Any, node: Any) -> None:
 
 def _names(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """A name that ends with an underscore is no link."""
-    lines[:] = [re.sub(r"(?<![`\w.])(\w+)_(?![\w`])", r"``\1_``", line) for line in lines]
+    lines[:] = [re.sub(r"(?<![`\w.])([a-z]\w*)_(?![\w`])", r"``\1_``", line) for line in lines]
 
 
 def setup(app: Any) -> None:

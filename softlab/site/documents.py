@@ -68,7 +68,8 @@ def landing(
     ]
     ways = _WAYS.format(first=pages[0].rpartition("/")[2])
     ways = ways if reference else re.sub(r"\s*\[[^\]]*\]\((?!lessons)[^)]*\)", "", ways)
-    trees = [toctree("Lessons", pages), *(toctree(caption, found) for caption, found in rest.items())]
+    named = [f"{one.number} {one.title} <{page}>" for one, page in zip(lessons, pages, strict=True)]
+    trees = [toctree("Lessons", named), *(toctree(caption, found) for caption, found in rest.items())]
     parts = [
         _INTRODUCTION.format(explorer=explorer),
         ways,

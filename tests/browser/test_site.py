@@ -198,7 +198,7 @@ def test_predictions_and_exercises_are_judged(opened, folder):
         expect(verdicts).to_have_count(len(lesson.predictions))
         for verdict in verdicts.all():
             expect(verdict).to_contain_text("The experiment shows")
-        forms = page.locator("form.softlab-number")
+        forms = page.locator("form.softlab-numeric")
         numbers = [one for one in lesson.exercises if type(one).__name__ == "Number"]
         expect(forms).to_have_count(len(numbers))
         for form, one in zip(forms.all(), numbers, strict=True):

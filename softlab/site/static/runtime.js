@@ -547,7 +547,7 @@ function openQuestion(place, data) {
   } else if (data.kind === "choice") {
     place.replaceChildren(radios(data, (answer) => answered(verdict(answer))), said);
   } else {
-    const form = make("form", "softlab-number"), input = make("input"), send = make("button", "", "Check");
+    const form = make("form", "softlab-numeric"), input = make("input"), send = make("button", "", "Check");
     const label = make("label", "", "Your answer "), typed = () => input.value.replace(/[\s_,]/g, "");
     [input.type, input.inputMode, input.autocomplete, send.type] = ["text", "decimal", "off", "submit"];
     label.append(input);
