@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
+
+from softlab.explorers.bandwidth import SHOWN
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,18 @@ def few_cols(explorer: Any) -> tuple[int, ...]:
 
 def _rows_at_once(explorer: Any) -> Sequence[int]:
     return range(explorer.rows_per_access)
+
+
+def _curves(explorer: Any) -> list[tuple[str, ...]]:
+    """Every set of curves."""
+    names = tuple(explorer.switches)
+    return [found for count in range(len(names) + 1) for found in combinations(names, count)]
+
+
+def _other_curves(explorer: Any) -> list[tuple[str, ...]]:
+    """The sets that differ by one curve from the one that is shown first."""
+    first = set(explorer._made_with[1].get("shown") or (name for name in SHOWN if name in explorer.switches))
+    return [tuple(name for name in explorer.switches if name in first ^ {other}) for other in explorer.switches]
 
 
 _PLAN_SHAPES: Mapping[str, Values] = {"rows": (1, 32, 1024, 4096, 8192), "cols": few_cols}
@@ -160,8 +175,8 @@ GRIDS: Mapping[str, Grid] = {
         ),
     ),
     "BandwidthExplorer": Grid(
-        {"dtype": ALL, "cols": ALL, "shown": ()},
-        ({"dtype": ALL, "cols": ALL},),
+        {"dtype": ALL, "cols": ALL, "shown": _curves},
+        ({"dtype": ALL, "cols": ALL}, {"cols": ALL, "shown": _other_curves}),
         switches={"switches": "shown"},
     ),
     "FusingExplorer": Grid(

@@ -111,9 +111,9 @@ def _sweep(explorer: Any, grid: Grid, slice_: Mapping[str, Values], base: Where,
 def stops(explorer: Any, grid: Grid, made: Sweep) -> Snapshot:
     """Where a slider has pictures: the values of the grid that it offers now."""
     found: Snapshot = {}
-    for number, slot, trait, _ in made.inputs:
+    for number, slot, trait, label in made.inputs:
         values = grid.every.get(trait)
-        if slot == "value" and values is not None and not isinstance(values, Every):
+        if slot == "value" and label is None and values is not None and not isinstance(values, Every):
             found[number, "stops"] = plain(sorted(values_at(explorer, trait, values)))
     return found
 
