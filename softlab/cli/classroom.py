@@ -24,6 +24,7 @@ def _course_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--teacher", type=Path, metavar="DIR", help="per lesson: solutions, misconceptions, a 90-minute plan, slides"
     )
+    parser.add_argument("--name", default="", help="of --student: the student, who gets numbers of their own")
     parser.add_argument("--nbgrader", type=Path, metavar="DIR", help="a course folder for nbgrader")
     parser.add_argument("--lesson", action="append", default=[], metavar="NN", help="of --teacher and --nbgrader: only")
 
@@ -36,7 +37,7 @@ def _course(options: argparse.Namespace) -> int:
         raise ValueError("softlab course export writes nothing yet: add --student DIR, --teacher DIR or --nbgrader DIR")
     lessons, wanted = shipped("notebooks"), editions.chosen(options.lesson)
     if options.student:
-        editions.student_edition(options.student, lessons)
+        editions.student_edition(options.student, lessons, options.name)
         print(f"{options.student}: {len(editions.chosen(()))} lessons without solutions")
     if options.teacher:
         for place in editions.teacher_edition(options.teacher, lessons, wanted):
@@ -63,6 +64,7 @@ def _grade_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seconds", type=int, default=120, help="time limit of one cell (default: 120)")
     add("--memory", type=int, default=0, metavar="MIB", help="memory of one notebook's kernel (default: no limit)")
     add("--sandbox", action="store_true", help="run each notebook in bubblewrap: no network, none of your files")
+    add("--variants", action="store_true", help="an exercise with numbers per student must have the student's own")
     json_option(parser)
 
 
@@ -84,7 +86,9 @@ def _grade(options: argparse.Namespace) -> int:
         with _rows_stream(options) as stream:
             rows = stream and grading.CsvRows(stream, ids)
             lessons = shipped("notebooks")
-            for one in grading.graded_by(options.jobs, handed_in, lessons, options.seconds, confinement):
+            for one in grading.graded_by(
+                options.jobs, handed_in, lessons, options.seconds, confinement, options.variants
+            ):
                 found.append(one)
                 print(grading.printable(f"{one.file}: {one.sentence}"), file=sys.stderr)
                 if rows:

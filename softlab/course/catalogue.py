@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 from softlab.course.exercises import Exercise
 from softlab.course.predictions import Question
 from softlab.course.standings import discovered
+from softlab.course.variants import Varied
 
 if TYPE_CHECKING:
     from softlab.explorers import Prediction
@@ -21,7 +23,8 @@ class Lesson:
 
     number: "03"; notebook: its file name; minutes: how long a learner takes; objectives: what a learner can do
     afterwards, phrases that follow "you can"; exercises, predictions: in the order of the notebook; further: exercises
-    that the notebook names but has no cell for, which count neither in the progress nor as missing in a submission.
+    that the notebook names but has no cell for, which count neither in the progress nor as missing in a submission;
+    varied: exercise id -> how its number differs from student to student.
     """
 
     number: str
@@ -32,6 +35,7 @@ class Lesson:
     exercises: tuple[Exercise, ...] = ()
     predictions: tuple[Question, ...] = ()
     further: tuple[Exercise, ...] = ()
+    varied: Mapping[str, Varied] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = [*(one.id for one in (*self.exercises, *self.further)), *(one.id for one in self.predictions)]
@@ -71,8 +75,8 @@ def lesson(number: str) -> Lesson:
     raise ValueError(f"no lesson {number!r}: there are {', '.join(found.number for found in lessons())}")
 
 
-def exercise(id: str) -> Exercise:
-    """The exercise of that id, such as "03-write-the-butterfly".
+def exercise(id: str, student: str = "") -> Exercise:
+    """The exercise of that id, such as "03-write-the-butterfly"; with the numbers of ``student``, where it has some.
 
     Raises:
         ValueError: there is none; the message lists those of the same notebook.
@@ -82,7 +86,8 @@ def exercise(id: str) -> Exercise:
     for found in lessons():
         for candidate in (*found.exercises, *found.further):
             if candidate.id == id:
-                return candidate
+                varied = found.varied.get(id) if student else None
+                return varied.make(varied.number(id, student)) if varied else candidate
             ids += [candidate.id] if found.number == number else []
     known = ", ".join(ids) or f"there are exercises in {', '.join(f.number for f in lessons() if f.exercises)}"
     raise ValueError(f"no exercise {id!r}: {known}")

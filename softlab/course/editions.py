@@ -14,6 +14,7 @@ from softlab.course.grading import asked
 from softlab.course.kernels import WriteKernel
 from softlab.course.slides import slides
 from softlab.course.solutions import answers, misconceptions, solved_cell
+from softlab.course.variants import for_student
 from softlab.errors import Error
 
 #: A class, in minutes; those at its beginning and its end, and those of a prediction.
@@ -35,13 +36,19 @@ def chosen(numbers: Sequence[str]) -> tuple[Lesson, ...]:
     return tuple(map(lesson, numbers)) if numbers else lessons()
 
 
-def student_edition(folder: Path, shipped: Path) -> None:
+def student_edition(folder: Path, shipped: Path, student: str = "") -> None:
     """The lab without solutions and outputs, as ``softlab lab --copy-only`` writes it.
+
+    student: a name, whose exercises get numbers of their own (``softlab.course.variants``); "" for those of all.
 
     Raises:
         Error: a file cannot be written.
     """
     copies.update(folder, shipped)
+    for one in lessons() if student else ():
+        if one.varied:
+            path = folder / one.notebook
+            _write(path, _text(for_student(_read(path), one.varied, student)))
 
 
 def teacher_edition(folder: Path, shipped: Path, wanted: Sequence[Lesson]) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from softlab.course.execution import Execution
 
 RIGHT, WRONG, NOT_ANSWERED, MISSING = "right", "wrong", "not answered", "missing"
-_GRADED = re.compile(r"^%%exercise[ \t]+(\S+)|\bexercise\(\s*[\"']([^\"']+)[\"']\s*\)\.grade\(", re.MULTILINE)
+_GRADED = re.compile(
+    r"^%%exercise[ \t]+(\S+)|\bexercise\(\s*[\"']([^\"']+)[\"']\s*(?:,[^()]*)?\)\.grade\(", re.MULTILINE
+)
+_STUDENT = re.compile(r"""\bexercise\(\s*["'][^"']+["']\s*,\s*("[^"\n\\]*"|'[^'\n\\]*')\s*\)""")
 _KERNEL = re.compile(r"%%exercise[ \t]+\S+[ \t]*\n")
 #: What a cell may have whose answer is plain: names, numbers, words, arithmetic, and the call that grades them.
 _PLAIN = (
@@ -99,7 +102,12 @@ def _wanted_of(lesson: Lesson, ids: Collection[str]) -> Iterator[str]:
 
 
 def graded(
-    notebook: HandedIn, *, shipped: Path | None = None, seconds: int = 120, confinement: Confinement | None = None
+    notebook: HandedIn,
+    *,
+    shipped: Path | None = None,
+    seconds: int = 120,
+    confinement: Confinement | None = None,
+    variants: bool = False,
 ) -> Submission:
     """Run a submission from top to bottom, whatever its cells raise, and grade it.
 
@@ -107,6 +115,7 @@ def graded(
         shipped: the folder of the course's notebooks: a kernel that is still as it was found there is not answered.
         seconds: the most that one cell may take, 1 or more.
         confinement: what the submission may use; None: as much as the grader.
+        variants: whether each exercise with numbers per student must have those of this student.
 
     Raises:
         ValueError: ``seconds`` is less than 1. Whatever is wrong with the notebook is the submission's problem.
@@ -127,15 +136,33 @@ def graded(
     except Exception as error:  # one notebook must not lose the marks of the others
         progress, untouched = Progress(), {}
         problem = f"it could not be graded: {type(error).__name__}: {error}"
-    if doubtful:
-        problem = "; ".join(filter(None, (problem, f"right only by its own record: {', '.join(doubtful)}")))
-    states = {}
-    for name in names:
-        unchanged = name in cells and cells[name].strip() == untouched.get(name)
-        record = progress.records.get(name, Record())
-        states[name] = WRONG if name in doubtful else _state(record, name in cells, unchanged)
+    foreign = [name for name, source in cells.items() if not _own_numbers(name, source, notebook.file, variants)]
+    refused = {"right only by its own record": doubtful, "not this student's numbers": foreign}
+    unchanged = {name for name in cells if cells[name].strip() == untouched.get(name)}
+    states = {name: _state(progress.records.get(name, Record()), name in cells, name in unchanged) for name in names}
+    states |= dict.fromkeys((*doubtful, *foreign), WRONG)
+    said = [f"{remark}: {', '.join(of)}" for remark, of in refused.items() if of]
     messages = {name: progress.records[name].message[:_LONGEST_MESSAGE] for name in names if name in progress.records}
-    return Submission(notebook.file, states, problem, messages)
+    return Submission(notebook.file, states, "; ".join(filter(None, (problem, *said))), messages)
+
+
+def student_of(file: str) -> str:
+    """Whose file it is: the first folder of its path, or the name of a file that lies in none."""
+    path = PurePosixPath(file)
+    return path.parts[0] if len(path.parts) > 1 else path.stem
+
+
+def _own_numbers(name: str, source: str, file: str, variants: bool) -> bool:
+    """Whether a cell grades the numbers of the student whose file it is, or those that all have where they may."""
+    given = student_in(source)
+    varied = any(name in lesson.varied for lesson in lessons())
+    return given == student_of(file) if given or (variants and varied) else True
+
+
+def student_in(source: str) -> str:
+    """The student whose numbers a cell grades; "" for those that all have."""
+    found = _STUDENT.search(source)
+    return str(ast.literal_eval(found[1])) if found else ""
 
 
 def _executed(cells: Sequence[str], seconds: int, confinement: Confinement | None) -> Execution:
@@ -148,12 +175,18 @@ def _only_by_its_record(cells: Mapping[str, str], seconds: int, confinement: Con
     """The exercises, of these with their cells, that are not right where their cell alone runs."""
     alone = {name: source for name, source in cells.items() if judged_alone(source)}
     values = {name: plain_answer(source) for name, source in alone.items()}
-    wrong = [name for name, value in values.items() if value is not None and not exercise(name).judge(value).right]
+    wrong = [
+        name for name, value in values.items() if value is not None and not _judged_right(name, alone[name], value)
+    ]
     rest = {name: source for name, source in alone.items() if values[name] is None}
     if rest:
         second = _executed([_IMPORTS, *dict.fromkeys(rest.values())], seconds, confinement).progress
         wrong += [name for name in rest if not second.solved([name])]
     return tuple(wrong)
+
+
+def _judged_right(name: str, source: str, value: Any) -> bool:
+    return exercise(name, student_in(source)).judge(value).right
 
 
 def plain_answer(source: str) -> Any:
@@ -165,7 +198,7 @@ def plain_answer(source: str) -> Any:
         return None
     given: list[Any] = []
     judge = SimpleNamespace(grade=given.append)
-    names = {"exercise": lambda name: judge, "course": SimpleNamespace(exercise=lambda name: judge)}
+    names = {"exercise": lambda *asked: judge, "course": SimpleNamespace(exercise=lambda *asked: judge)}
     try:
         exec(compile(source, "cell", "exec"), {"__builtins__": {}, **names})
     except (ArithmeticError, TypeError, ValueError, NameError):
@@ -197,7 +230,9 @@ def judged_alone(source: str) -> bool:
 def _called(source: str) -> set[str]:
     """The functions that a cell calls which grades an answer."""
     makers = {"course.exercise", "exercise"}
-    return makers | {f"{maker}({name!r}).grade" for maker in makers for name in asked(source)}
+    student = student_in(source)
+    more = f", {student!r}" if student else ""
+    return makers | {f"{maker}({name!r}{more}).grade" for maker in makers for name in asked(source)}
 
 
 def _state(record: Record, present: bool, unchanged: bool) -> str:
@@ -258,7 +293,12 @@ def _quiet() -> None:
 
 
 def graded_by(
-    jobs: int, notebooks: Sequence[HandedIn], shipped: Path, seconds: int, confinement: Confinement
+    jobs: int,
+    notebooks: Sequence[HandedIn],
+    shipped: Path,
+    seconds: int,
+    confinement: Confinement,
+    variants: bool = False,
 ) -> Iterator[Submission]:
     """The submissions in their order, ``jobs`` of them at a time. One job runs in this process.
 
@@ -267,7 +307,7 @@ def graded_by(
     """
     if jobs < 1:
         raise ValueError(f"jobs = {jobs}: at least 1 is needed")
-    grade = partial(graded, shipped=shipped, seconds=seconds, confinement=confinement)
+    grade = partial(graded, shipped=shipped, seconds=seconds, confinement=confinement, variants=variants)
     if jobs == 1:
         yield from map(grade, notebooks)
         return

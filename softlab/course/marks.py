@@ -6,10 +6,10 @@ import csv
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from softlab.course.catalogue import Lesson, exercise, lessons
-from softlab.course.grading import MISSING, NOT_ANSWERED, RIGHT, WRONG, Submission, safe_text
+from softlab.course.grading import MISSING, NOT_ANSWERED, RIGHT, WRONG, Submission, safe_text, student_of
 from softlab.errors import Error
 
 #: The better state of an exercise that a student hands in twice counts.
@@ -53,12 +53,6 @@ class Student:
         """The points of one lesson, with its further exercises."""
         ids = {*lesson.ids, *(one.id for one in lesson.further)}
         return sum(mark.points for mark in self.marks if mark.exercise in ids)
-
-
-def student_of(file: str) -> str:
-    """Whose file it is: the first folder of its path, or the name of a file that lies in none."""
-    path = PurePosixPath(file)
-    return path.parts[0] if len(path.parts) > 1 else path.stem
 
 
 def read_points(path: Path | None) -> dict[str, float]:

@@ -11,6 +11,7 @@ from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import Limit, at_most
+from softlab.course.variants import Varied
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
 
@@ -42,6 +43,41 @@ def sectors(floats: int) -> float:
     return float(global_sectors(address, np.ones((1, 32), bool), 4)[0])
 
 
+def columns_exercise(words: int) -> Number:
+    """How many wavefronts one read down a column of rows of ``words`` words takes."""
+    return Number(
+        id="17-two-columns-more",
+        answer=lambda: wavefronts(words),
+        slips=(
+            (1, f"The rows are shifted by {words - 32} banks now. Which lanes meet in bank 0?"),
+            (32, "That is without padding."),
+            (16, "That is how many banks the lanes use."),
+        ),
+        hint=f"Lane i reads word {words} * i, which is in bank {words} * i modulo 32. How often does a bank occur?",
+    )
+
+
+def floats_exercise(apart: int) -> Number:
+    """How many sectors a load of floats that lie ``apart`` floats apart touches."""
+    return Number(
+        id="17-three-floats-apart",
+        answer=lambda: sectors(apart),
+        slips=(
+            (4, "That is for neighbouring floats."),
+            (32, "A sector of 32 bytes has more than one of the floats."),
+            (32 * apart, "That is how many floats there are from the first lane's to the last one's."),
+        ),
+        hint=f"The 32 lanes span 32 * {4 * apart} bytes, and each sector in that range is touched.",
+    )
+
+
+_TWO = "Two more columns.** How many wavefronts would one read of a warp take with `tile[32][34]`?"
+_COLUMNS = (_TWO, _TWO.replace("Two more", "More").replace("34", "{n}"))
+_POINTS = (
+    "An array holds points as `x, y, z, x, y, z, ...`. Lane `i` reads the `x` of point `i`, so its float has index "
+    "`3 * i`.",
+    "An array holds records of {n} floats. Lane `i` reads the first float of record `i`, so its index is `{n} * i`.",
+)
 _LEAST: Limit = least_sectors
 _HINT = "Which element of the matrix does the neighbour of a lane access? It should be the next one in memory."
 
@@ -56,26 +92,8 @@ LESSON = Lesson(
         "write a check that fails when a kernel gets worse",
     ),
     exercises=(
-        Number(
-            id="17-two-columns-more",
-            answer=lambda: wavefronts(34),
-            slips=(
-                (1, "The rows are shifted by two banks now. Which lanes meet in bank 0?"),
-                (32, "That is without padding."),
-                (16, "That is how many banks the lanes use."),
-            ),
-            hint="Lane i reads word 34 * i, which is in bank 34 * i modulo 32. How often does a bank occur?",
-        ),
-        Number(
-            id="17-three-floats-apart",
-            answer=lambda: sectors(3),
-            slips=(
-                (4, "That is for neighbouring floats."),
-                (32, "A sector of 32 bytes has more than one of the floats."),
-                (96, "That is how many floats there are from the first lane's to the last one's."),
-            ),
-            hint="The 32 lanes span 32 * 12 bytes, and each sector in that range is touched.",
-        ),
+        columns_exercise(34),
+        floats_exercise(3),
         WriteKernel(
             id="17-neighbours-together",
             kernel="twice",
@@ -101,4 +119,8 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "17-two-columns-more": Varied((34, 36, 38, 40, 44), _COLUMNS, columns_exercise),
+        "17-three-floats-apart": Varied((3, 5, 6, 7), _POINTS, floats_exercise),
+    },
 )
