@@ -130,7 +130,7 @@ def _run(
     folder: Path,
     environment: Mapping[str, str],
     problems: list[str],
-    kernels: type[_Kernels],
+    kernels: type[_Kernels] = _Kernels,
 ) -> int | None:
     """Run the cells in one kernel. Returns the index of a cell after which the kernel was of no more use."""
     client = _Client(

@@ -125,8 +125,7 @@ def graded(
     names = wanted(notebook)
     if not names:
         return Submission(notebook.file, {}, notebook.problem or "no exercise of the course is in it")
-    cells = {name: source for source in notebook.cells for name in asked(source)}
-    doubtful: tuple[str, ...] = ()
+    cells = {name: source for source in notebook.cells for name in asked(source) if name in names}
     try:
         execution = _executed(notebook.cells, seconds, confinement)
         progress, problem = execution.progress, notebook.problem or execution.problem
@@ -134,16 +133,23 @@ def graded(
         doubtful = _only_by_its_record({name: cells[name] for name in solved}, seconds, confinement)
         untouched = _shipped_cells(shipped, names)
     except Exception as error:  # one notebook must not lose the marks of the others
-        progress, untouched = Progress(), {}
+        progress, untouched, doubtful = Progress(), {}, ()
         problem = f"it could not be graded: {type(error).__name__}: {error}"
     foreign = [name for name, source in cells.items() if not _own_numbers(name, source, notebook.file, variants)]
     refused = {"right only by its own record": doubtful, "not this student's numbers": foreign}
     unchanged = {name for name in cells if cells[name].strip() == untouched.get(name)}
     states = {name: _state(progress.records.get(name, Record()), name in cells, name in unchanged) for name in names}
     states |= dict.fromkeys((*doubtful, *foreign), WRONG)
-    said = [f"{remark}: {', '.join(of)}" for remark, of in refused.items() if of]
-    messages = {name: progress.records[name].message[:_LONGEST_MESSAGE] for name in names if name in progress.records}
-    return Submission(notebook.file, states, "; ".join(filter(None, (problem, *said))), messages)
+    return Submission(notebook.file, states, _with_remarks(problem, refused), _messages(progress, names))
+
+
+def _with_remarks(problem: str, refused: Mapping[str, Sequence[str]]) -> str:
+    """The problem, and what is said of the exercises that are refused."""
+    return "; ".join(filter(None, (problem, *(f"{remark}: {', '.join(of)}" for remark, of in refused.items() if of))))
+
+
+def _messages(progress: Progress, names: Sequence[str]) -> dict[str, str]:
+    return {name: progress.records[name].message[:_LONGEST_MESSAGE] for name in names if name in progress.records}
 
 
 def student_of(file: str) -> str:
