@@ -14,6 +14,7 @@ function make(tag, name, text) {
 // A list of code with its numbers; `at` names what is run.
 function codePane(title, rows, numbers) {
   const box = make("div", "softlab-listing"), list = make("div", "softlab-lines");
+  list.tabIndex = 0;  // its lines can be moved by keys
   rows.forEach((text, index) => {
     const row = make("div", "softlab-line");
     row.append(make("span", "softlab-number", numbers[index]), make("span", "softlab-text", text || " "));
