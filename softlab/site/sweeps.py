@@ -53,7 +53,9 @@ def values_at(explorer: Any, trait: str, values: Values) -> Sequence[Any]:
 
 
 def put(explorer: Any, where: Mapping[str, Any]) -> None:
-    """Give the traits their values, in this order."""
+    """Give the traits their values, in this order; a note of an earlier state goes."""
+    if getattr(explorer, "note", ""):
+        explorer.note = ""
     for trait, value in where.items():
         if getattr(explorer, trait) != value:
             setattr(explorer, trait, value)
