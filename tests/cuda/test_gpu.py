@@ -145,13 +145,14 @@ class TestOnTheGpu:
                 lambda: softlab.softmax(x, 0),
                 lambda: softlab.log_softmax_backward(x, x),
                 lambda: softlab.softmax(SimpleNamespace(__cuda_array_interface__=x.__cuda_array_interface__)),
+                lambda: softlab.fused.softmax(x, scale=2.0),
+                lambda: softlab.fused.softmax_backward(x, x, causal=True),
             ],
             "softmax_": [
                 lambda: softlab.functional.softmax(x),
                 lambda: softlab.functional.log_softmax(x, 0),
                 lambda: softlab.softmax(x, policy="oneflow"),
-                lambda: softlab.fused.softmax(x, scale=2.0),
-                lambda: softlab.fused.softmax_backward(x, x, causal=True),
+                lambda: softlab.fused.softmax(x, scale=2.0, policy="oneflow"),
             ],
         }
         if torch := _installed("torch"):

@@ -20,14 +20,10 @@ from pathlib import Path
 from softlab.cuda.compile import Program, cached_programs, kernel_folder, shipped_identity
 from softlab.cuda.disassembly import printed
 from softlab.cuda.shipped_programs import ARCHIVE, ShippedProgram, program_key, write_shipped
-from softlab.explorers.explorer import Explorer
-from softlab.explorers.gallery import catalogue
 from softlab.kernel import Kernel
 from softlab.kernel.files import read_file
-from softlab.site.stores import grid_of
-from softlab.site.sweeps import values_at
-from tests.tools import notebooks
 
+ROOT = Path(__file__).resolve().parents[2]
 BARE = Path(__file__).parent / "without_compiler"
 #: Values that each control of an explorer gets.
 MOVES = 8
@@ -45,7 +41,7 @@ def without_compiler() -> dict[str, str]:
     if found := shutil.which("nvdisasm", path=path):
         raise RuntimeError(f"{found} cannot be hidden")
     others = os.environ.get("PYTHONPATH", "")
-    folders = os.pathsep.join([str(BARE), str(notebooks.NOTEBOOKS.parent), *([others] if others else [])])
+    folders = os.pathsep.join([str(BARE), str(ROOT), *([others] if others else [])])
     return {**os.environ, "PATH": path, "PYTHONPATH": folders}
 
 
@@ -59,25 +55,31 @@ def entry(program: Program) -> tuple[str, ShippedProgram]:
 
 def write(archive: Path = ARCHIVE) -> int:
     """Compile everything and write the archive. Returns its number of programs."""
+    from tests.tools import notebooks  # not above: the tests of the archive run where nbformat is missing
+
     with tempfile.TemporaryDirectory() as cache:
         os.environ["XDG_CACHE_HOME"] = cache
         for path in sorted(notebooks.NOTEBOOKS.glob("*.ipynb")):
             print(path.name, flush=True)
             notebooks.executed(notebooks.read(path.read_text("utf-8")), path.parent)
-        for explorer in catalogue().values():
-            move(explorer.example())
+        move_explorers()
         compile_gallery()
         return pack(archive)
 
 
-def move(explorer: Explorer) -> None:
-    """Give each control alone some of its values, over its whole range."""
-    grid = grid_of(explorer)
-    for trait in grid.traits:
-        before = getattr(explorer, trait)
-        values = list(values_at(explorer, trait, grid.every[trait]))
-        for value in [*values[:: max(1, len(values) // MOVES)], before]:
-            setattr(explorer, trait, value)
+def move_explorers() -> None:
+    """Give each control of each explorer some of its values, over its whole range, while the others stay."""
+    from softlab.explorers.gallery import catalogue
+    from softlab.site.stores import grid_of
+    from softlab.site.sweeps import values_at
+
+    for explorer in (offered.example() for offered in catalogue().values()):
+        grid = grid_of(explorer)
+        for trait in grid.traits:
+            before = getattr(explorer, trait)
+            values = list(values_at(explorer, trait, grid.every[trait]))
+            for value in [*values[:: max(1, len(values) // MOVES)], before]:
+                setattr(explorer, trait, value)
 
 
 def compile_gallery() -> None:
@@ -98,6 +100,8 @@ def pack(archive: Path) -> int:
 
 def hidden(paths: Sequence[Path]) -> Mapping[str, list[str]]:
     """Run notebooks without a compiler. Returns how the outputs of each differ from the stored ones."""
+    from tests.tools import notebooks
+
     found = {}
     with tempfile.TemporaryDirectory() as cache:
         os.environ.update(without_compiler() | {"XDG_CACHE_HOME": cache})
@@ -120,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 * write()
     if options.command == "pack":
         return 0 * pack(ARCHIVE)
-    return int(any(hidden(options.paths or sorted(notebooks.NOTEBOOKS.glob("*.ipynb"))).values()))
+    return int(any(hidden(options.paths or sorted((ROOT / "notebooks").glob("*.ipynb"))).values()))
 
 
 if __name__ == "__main__":
