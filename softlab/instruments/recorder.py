@@ -101,7 +101,7 @@ class _Log:
         self._left = limit
         self._file = file
         self._events: list[_Event | _LoopEvent] = []
-        #: For so many events: see :meth:`_layout`.
+        #: The number of events that it was made for, and what :meth:`_layout` made.
         self._laid_out: tuple[int, list[Any], np.ndarray, np.ndarray] = (-1, [], np.zeros(0), np.zeros(0))
 
     @property

@@ -29,10 +29,10 @@ from softlab.plans.instantiations import WIDEST_PACK_BYTES, Instantiation, WarpS
 from softlab.plans.planner import Choice, FusedSteps, PlanRequest, StepLog
 
 FILE = "fast_fused.cuh"
-#: Registers of a thread, as the compiler takes them: about so many, one for each 4 bytes of its elements in the compute
-#: type, a part of what is in flight for a pack, and so many for each pack.
+#: How many registers the compiler gives a thread, about: a base; one for each 4 bytes of its elements in the compute
+#: type; per pack, a part of what is in flight and a few more.
 BASE_REGISTERS, PART_IN_FLIGHT, PER_PACK = 12, 0.3, 2.2
-#: The kernels are compiled for so many at most: an SM then holds 1024 threads.
+#: The kernels are compiled for this limit: an SM then holds 1024 threads.
 MOST_REGISTERS = 64
 #: The most packs that are asked for.
 MOST_PACKS = 32
@@ -49,8 +49,8 @@ SECTOR_BYTES = 32
 class _FusedRow:
     """A row of ``packs`` packs of ``pack_size`` elements. If ``unaligned``, it has a head and a tail besides.
 
-    ``words`` of 4 bytes hold an element of all inputs in the compute type. For one pack so many are ``in_flight``, with
-    the operands. ``apart``: rows share an operand. ``edges``: the most elements of head and tail.
+    ``words`` of 4 bytes hold an element of all inputs in the compute type; ``in_flight`` of them are loaded for one
+    pack, with the operands. ``apart``: rows share an operand. ``edges``: the most elements of head and tail.
     """
 
     pack_size: int
@@ -63,12 +63,12 @@ class _FusedRow:
     nbytes: int
 
     def registers(self, packs: int, threads: int) -> int:
-        """Registers of a thread with so many packs, if so many threads share head and tail: about."""
+        """About how many registers a thread with ``packs`` needs; ``threads`` share head and tail."""
         each = self.pack_size * self.words + PART_IN_FLIGHT * self.in_flight + PER_PACK
         return int(BASE_REGISTERS + packs * each + -(-self.edges // threads) * self.words)
 
     def holds(self, packs: int, threads: int) -> bool:
-        """Whether a thread's registers hold so many packs."""
+        """Whether a thread's registers hold this number of packs."""
         return self.registers(packs, threads) <= MOST_REGISTERS
 
 
