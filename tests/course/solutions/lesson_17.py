@@ -11,7 +11,7 @@ PLAIN = """__global__ void twice(const float* x, float* y, int rows, int cols) {
 }"""
 
 ANSWERS = (
-    Answers("17-two-columns-more", right=(2,), wrong=((1, "two banks"), (32, "without"), (16, "banks the lanes use"))),
+    Answers("17-two-columns-more", right=(2,), wrong=((1, "2 banks"), (32, "without"), (16, "banks the lanes use"))),
     Answers(
         "17-three-floats-apart",
         right=(12,),
