@@ -63,7 +63,7 @@ class _FusedRow:
     nbytes: int
 
     def registers(self, packs: int, threads: int) -> int:
-        """About how many registers a thread with ``packs`` needs; ``threads`` share head and tail."""
+        """Registers per thread, about, of threads with ``packs`` each; ``threads`` share head and tail."""
         each = self.pack_size * self.words + PART_IN_FLIGHT * self.in_flight + PER_PACK
         return int(BASE_REGISTERS + packs * each + -(-self.edges // threads) * self.words)
 

@@ -22,7 +22,7 @@ LESSON = Lesson(
     objectives=(
         "read the report of a check: which two lines meet, in which threads, and what has to stand between them",
         "tell a barrier, a fence, a mask and an atomic apart by what each of them orders",
-        "fix a bug that no test on a GPU shows",
+        "fix a bug that a test on a GPU seldom shows",
     ),
     exercises=tuple(bug(name).exercise for name in _IN_THE_NOTEBOOK),
     predictions=(
