@@ -79,6 +79,8 @@ def _grade(options: argparse.Namespace) -> int:
 
     confinement = Confinement.of(options.memory, options.sandbox)
     points, roster = marks.read_points(options.points), marks.read_roster(options.roster)
+    if options.moodle:
+        marks.check_moodle(points)
     handed_in = grading.handed_in(options.folder)
     ids = [name for notebook in handed_in for name in grading.wanted(notebook)]
     found: list[Submission] = []
@@ -127,6 +129,9 @@ def _write_marks(
     for path, content in rows.items():
         if path:
             marks.write_rows(path, content)
+    missing = marks.left_out_sentence(students, roster) if options.moodle else ""
+    if missing:
+        print(missing, file=sys.stderr)
     if options.feedback:
         write_pages(options.feedback, students)
 

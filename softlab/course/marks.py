@@ -9,13 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from softlab.course.catalogue import Lesson, exercise, lessons
-from softlab.course.grading import MISSING, NOT_ANSWERED, RIGHT, WRONG, Submission, safe_text, student_of
+from softlab.course.grading import MISSING, NOT_ANSWERED, RIGHT, WRONG, Submission, printable, safe_text, student_of
 from softlab.errors import Error
 
 #: The better state of an exercise that a student hands in twice counts.
 _ORDER = (MISSING, NOT_ANSWERED, WRONG, RIGHT)
 #: What a roster may say of a student, besides the folder.
 ROSTER_COLUMNS = ("name", "email", "id_number", "login", "section", "canvas_id")
+#: Those that two students cannot share.
+_ONE_EACH = ("email", "id_number", "login", "canvas_id")
+#: Moodle's name of the column that says who a student is, by the roster's column.
+_MOODLE_COLUMNS = {"email": "Email address", "id_number": "ID number"}
+#: Moodle refuses a whole file in which one grade of a new item is greater.
+_MOODLE_MOST = 100
+_POSSIBLE = "Points Possible"
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ def read_roster(path: Path | None) -> dict[str, dict[str, str]]:
 
     Raises:
         Error: the file cannot be read.
-        ValueError: it has no column ``folder``.
+        ValueError: it has no column ``folder``; two students have the same folder, email or number.
     """
     if path is None:
         return {}
@@ -91,7 +98,12 @@ def read_roster(path: Path | None) -> dict[str, dict[str, str]]:
         raise Error(f"--roster {path} cannot be read: {error}") from None
     if not rows or "folder" not in rows[0]:
         raise ValueError(f"--roster {path}: it needs a column folder, and some of {', '.join(ROSTER_COLUMNS)}")
-    return {row["folder"]: {key: row.get(key) or "" for key in ROSTER_COLUMNS} for row in rows}
+    for key in ("folder", *_ONE_EACH):
+        taken = [row[key].strip() for row in rows if (row.get(key) or "").strip()]
+        twice = sorted({value for value in taken if taken.count(value) > 1})
+        if twice:
+            raise ValueError(f"--roster {path}: two students have the {key} {', '.join(map(printable, twice))}")
+    return {row["folder"]: {key: (row.get(key) or "").strip() for key in ROSTER_COLUMNS} for row in rows}
 
 
 def students(submissions: Sequence[Submission], points: Mapping[str, float]) -> tuple[Student, ...]:
@@ -147,33 +159,76 @@ def exercise_rows(found: Sequence[Student]) -> Iterator[list[object]]:
 def moodle_rows(found: Sequence[Student], roster: Mapping[str, Mapping[str, str]]) -> Iterator[list[object]]:
     """What Moodle's grade import reads: a column that says who it is, then a grade and a feedback per lesson.
 
-    Without a roster the folder stands for the user name. (MoodleDocs, "Grade import": the columns are mapped by hand.)
+    Without a roster the folder stands for the user name. Students ``left_out`` have no row. (MoodleDocs, "Grade
+    import": the columns are mapped by hand.)
     """
     taken = _lessons(found)
-    who = {"email": "Email address", "id_number": "ID number"}
-    key = next((key for key in who if any(row[key] for row in roster.values())), "")
+    key = _moodle_key(roster)
     names = [f"softlab {lesson.number} {lesson.title}" for lesson in taken]
-    yield [who.get(key, "Username"), *(part for name in names for part in (name, f"{name} feedback"))]
+    yield [_MOODLE_COLUMNS.get(key, "Username"), *(part for name in names for part in (name, f"{name} feedback"))]
+    nobody = left_out(found, roster)
     for student in found:
-        row: list[object] = [safe_text(roster.get(student.name, {}).get(key, "") if key else student.name)]
+        if student.name in nobody:
+            continue
+        row: list[object] = [safe_text(roster[student.name][key] if key else student.name)]
         for lesson in taken:
             row += [_plain(student.of_lesson(lesson)), safe_text(_feedback(student, lesson))]
         yield row
 
 
+def left_out(found: Sequence[Student], roster: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Names of students of whom the roster does not have what the others have for Moodle.
+
+    Moodle gives the marks of a row without a user to the user of the row before (its source,
+    grade/import/csv/classes/load_data.php, commit 0289d8c7).
+    """
+    key = _moodle_key(roster)
+    return [student.name for student in found if key and not roster.get(student.name, {}).get(key)]
+
+
+def left_out_sentence(found: Sequence[Student], roster: Mapping[str, Mapping[str, str]]) -> str:
+    """Whom Moodle's file lacks, and why; empty if it has everybody."""
+    names = left_out(found, roster)
+    if not names:
+        return ""
+    column = _moodle_key(roster)
+    return f"Moodle's file leaves out {printable(', '.join(names))}: the roster has no {column} of them"
+
+
+def check_moodle(points: Mapping[str, float]) -> None:
+    """Whether Moodle takes these points.
+
+    Raises:
+        ValueError: a lesson is worth more points than Moodle allows.
+    """
+    for lesson in lessons():
+        worth = sum(points.get(one.id, 1.0) for one in (*lesson.exercises, *lesson.further))
+        if worth > _MOODLE_MOST:
+            raise ValueError(f"--points: lesson {lesson.number} is worth {_plain(worth)}; Moodle takes {_MOODLE_MOST}")
+
+
+def _moodle_key(roster: Mapping[str, Mapping[str, str]]) -> str:
+    """The roster's column that tells Moodle who a student is: the one that most students have; "" without a roster."""
+    have = {key: sum(bool(row[key]) for row in roster.values()) for key in _MOODLE_COLUMNS}
+    best = max(have, key=have.__getitem__)
+    return best if have[best] else ""
+
+
 def canvas_rows(found: Sequence[Student], roster: Mapping[str, Mapping[str, str]]) -> Iterator[list[object]]:
     """What Canvas's gradebook imports: five columns that say who it is, then an assignment per lesson.
 
-    The second row has the points that are possible. (Canvas Instructor Guide, "How do I import grades".)
+    The second row has the points that are possible. Canvas knows this row by its words, so a student with this name
+    gets another case. (Canvas Instructor Guide, "How do I import grades"; lib/gradebook_importer.rb.)
     """
     taken = _lessons(found)
     names = [f"softlab {lesson.number} {lesson.title}" for lesson in taken]
     yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *names]
     possible = {mark.exercise: mark.of for student in found for mark in student.marks}
-    yield ["    Points Possible", "", "", "", "", *(_plain(sum(possible[id] for id in one.ids)) for one in taken)]
+    yield [f"    {_POSSIBLE}", "", "", "", "", *(_plain(sum(possible[id] for id in one.ids)) for one in taken)]
     for student in found:
         row = roster.get(student.name, {})
-        who = (row.get("name") or student.name, row.get("canvas_id", ""), row.get("id_number", ""))
+        name = (row.get("name") or student.name).replace(_POSSIBLE, _POSSIBLE.lower())
+        who = (name, row.get("canvas_id", ""), row.get("id_number", ""))
         login = (row.get("login") or ("" if roster else student.name), row.get("section", ""))
         yield [*map(safe_text, (*who, *login)), *(_plain(student.of_lesson(lesson)) for lesson in taken)]
 

@@ -21,8 +21,12 @@ _HEADING = re.compile(r"^#{1,2} ", re.MULTILINE)
 _FORMULA = re.compile(r"(?P<code>```.*?```|`[^`]*`)|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+?)\$", re.DOTALL)
 #: Characters of Markdown from which a heading inside a cell begins a slide of its own.
 _LONG_TEXT = 700
-#: Lines that a slide has room for, and those that a picture takes.
-_MOST_LINES, _PICTURE_LINES = 26, 14
+#: Lines of code that a slide has room for; units of an SVG picture's height per line;
+#: lines of a picture that is no SVG.
+_MOST_LINES, _UNITS_PER_LINE, _PICTURE_LINES = 26, 26, 14
+_HEIGHT = re.compile(r'<svg[^>]* viewBox="\S+ \S+ \S+ (?P<height>[\d.]+)"')
+#: The tag of a code cell without code, of which the outputs alone are shown.
+_NO_CODE = "no-code"
 _PAGE = Path(__file__).with_name("slides.html")
 
 
@@ -33,9 +37,11 @@ def slides(notebook: Mapping[str, Any], title: str) -> str:
     number at the bottom shows all slides.
     """
     from nbconvert import HTMLExporter
+    from nbconvert.preprocessors import TagRemovePreprocessor
     from pygments.formatters import HtmlFormatter
 
     exporter = HTMLExporter(template_name="basic")
+    exporter.register_preprocessor(TagRemovePreprocessor(remove_input_tags={_NO_CODE}), enabled=True)
     sections = []
     for group in grouped([_shown(cell) for cell in notebook["cells"]]):
         body, _ = exporter.from_notebook_node(_node(group))
@@ -52,11 +58,29 @@ def grouped(cells: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]
     for cell in cells:
         if cell["cell_type"] == "markdown":
             groups += [[part] for part in _parts(cell)]
-        elif not groups or sum(map(_lines, groups[-1])) + _lines(cell) > _MOST_LINES:
-            groups.append([cell])
-        elif cell["source"] or cell["outputs"]:
-            groups[-1].append(cell)
+            continue
+        for piece in _pieces(cell):
+            if not groups or sum(map(_lines, groups[-1])) + _lines(piece) > _MOST_LINES:
+                groups.append([piece])
+            else:
+                groups[-1].append(piece)
     return groups
+
+
+def _pieces(cell: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """A code cell that one slide has no room for: its code, then its outputs, as many together as a slide has room for.
+    An empty cell has no piece.
+    """
+    if not cell["source"] and not cell["outputs"]:
+        return []
+    pieces = [{**cell, "outputs": []}] if cell["source"] else []
+    for output in cell["outputs"]:
+        alone = {**cell, "source": "", "outputs": [output]}
+        if pieces and _lines(pieces[-1]) + _lines_of_output(output) <= _MOST_LINES:
+            pieces[-1] = {**pieces[-1], "outputs": [*pieces[-1]["outputs"], output]}
+        else:
+            pieces.append(alone)
+    return pieces
 
 
 def _lines(cell: Mapping[str, Any]) -> int:
@@ -70,7 +94,8 @@ def _lines(cell: Mapping[str, Any]) -> int:
 def _lines_of_output(output: Mapping[str, Any]) -> int:
     data = output.get("data", {})
     if "image/svg+xml" in data or "image/png" in data:
-        return _PICTURE_LINES
+        height = _HEIGHT.search("".join(data.get("image/svg+xml", "")))
+        return round(float(height["height"]) / _UNITS_PER_LINE) if height else _PICTURE_LINES
     rows = "".join(data.get("text/html", ())).count("<tr")
     return rows or "".join(output.get("text", data.get("text/plain", ()))).count("\n") + 1
 
@@ -121,6 +146,7 @@ def _still(output: Mapping[str, Any]) -> dict[str, Any]:
 def _node(cells: Sequence[Mapping[str, Any]]) -> Any:
     import nbformat
 
+    tagged = [cell if cell["source"] else {**cell, "metadata": {"tags": [_NO_CODE]}} for cell in cells]
     # As text, since only a reader joins the lines of outputs.
-    text = json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    text = json.dumps({"cells": tagged, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     return nbformat.reads(text, as_version=4)

@@ -23,7 +23,9 @@ from softlab import course
 from softlab.cli import main as softlab
 from softlab.course.copies import working_copy
 from softlab.course.grading import asked
+from softlab.course.marks import ROSTER_COLUMNS
 from softlab.course.solutions import solved_cell
+from tests.course import importers
 from tests.course.answers import all_answers
 from tests.tools.notebooks import NOTEBOOKS
 
@@ -148,6 +150,11 @@ def graded(folder: Path, out: Path, options: Sequence[str] = ()) -> dict[str, di
     """Grade by the command. Student -> exercise -> state, as the file of exercises has them."""
     out.mkdir(parents=True, exist_ok=True)
     files = [f"--{name}={out / name}.csv" for name in ("csv", "students", "exercises", "moodle", "canvas")]
+    with (out / "roster.csv").open("w", newline="", encoding="utf-8") as stream:
+        rows = csv.DictWriter(stream, ("folder", *ROSTER_COLUMNS))
+        rows.writeheader()
+        rows.writerows(roster(sorted(path.name for path in folder.iterdir())))
+    files.append(f"--roster={out / 'roster.csv'}")
     status = softlab(["grade", str(folder), *files, f"--feedback={out / 'feedback'}", *options])
     assert status == 0
     found: dict[str, dict[str, str]] = {}
@@ -166,6 +173,34 @@ def differences(mocks: Sequence[Mock], found: dict[str, dict[str, str]], number:
     return [f"{key}: {given.get(key)} and not {wanted.get(key)}" for key in keys if wanted.get(key) != given.get(key)]
 
 
+def roster(names: Sequence[str]) -> list[dict[str, str]]:
+    """What the school knows of each student."""
+    return [
+        {"folder": name, "name": name, "email": f"s{k}@school.example", "id_number": f"{k:04}", "login": f"s{k}",
+         "section": "A", "canvas_id": f"{k + 100}"}
+        for k, name in enumerate(names)
+    ]  # fmt: skip
+
+
+def lost_imports(mocks: Sequence[Mock], out: Path, number: str) -> list[str]:
+    """Each student whose points are not those that Moodle's and Canvas's rules read out of their files."""
+    people = roster(sorted(mock.name for mock in mocks))
+    texts = {name: (out / f"{name}.csv").read_text("utf-8") for name in ("moodle", "canvas")}
+    moodle = importers.moodle(texts["moodle"], {one["email"]: one["folder"] for one in people})
+    possible, by_id = importers.canvas(texts["canvas"], people)
+    canvas = {one["folder"]: by_id[one["canvas_id"]] for one in people}
+    title = f"softlab {number} {course.lesson(number).title}"
+    wanted = {mock.name: {title: float(mock.states.count(R))} for mock in mocks}
+    lost = [
+        f"{program}: {name} has {found.get(name)} and not {points}"
+        for program, found in (("Moodle", moodle), ("Canvas", canvas))
+        for name, points in wanted.items()
+        if found.get(name) != points
+    ]
+    every = float(len(course.lesson(number).ids))
+    return lost if possible == {title: every} else [*lost, f"Canvas: {possible} points are possible, not {every}"]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("write", "run"))
@@ -181,10 +216,12 @@ def main() -> int:
     found = graded(given.folder / "handed-in", given.folder / "marks", options)
     seconds = time.perf_counter() - start
     wrong = differences(mocks, found, given.lesson)
+    lost = lost_imports(mocks, given.folder / "marks", given.lesson)
     marks = sum(len(mock.states) for mock in mocks)
     print(f"{len(mocks)} students, {marks} marks, {len(wrong)} of them not as they must be; {seconds:.0f} s")
-    print(*wrong, sep="\n")
-    return bool(wrong)
+    print(f"{len(lost)} points that Moodle's or Canvas's rules read otherwise")
+    print(*wrong, *lost, sep="\n")
+    return bool(wrong or lost)
 
 
 if __name__ == "__main__":

@@ -77,6 +77,26 @@ def test_a_slide_has_room_for_its_cells():
     assert grouped([text, {**code, "source": ""}]) == [[text]]
 
 
+def test_a_cell_with_several_pictures_is_several_slides():
+    picture = {
+        "data": {"image/svg+xml": '<svg width="880" viewBox="0 0 880 440"></svg>'},
+        "output_type": "display_data",
+    }
+    cell = {"cell_type": "code", "source": "x\n" * 3, "outputs": [picture, picture]}
+    (first,), (second,) = grouped([cell])
+    assert (first["source"], len(first["outputs"])) == (cell["source"], 1)
+    assert (second["source"], second["outputs"]) == ("", [picture])
+
+
+def test_an_output_without_code_has_no_box_for_code():
+    output = {"output_type": "stream", "name": "stdout", "text": "one\n"}
+    cell = {"cell_type": "code", "source": "", "metadata": {}, "outputs": [output], "execution_count": 1, "id": "a"}
+    page = slides({"cells": [cell]}, "t")
+    assert "one" in page
+    assert "highlight hl-" not in page
+    assert "highlight hl-" in slides({"cells": [{**cell, "source": "1"}]}, "t")
+
+
 def test_formulas_are_mathml_and_code_stays():
     assert with_mathml("cost `$x$` and $n^2$").startswith("cost `$x$` and <math")
     assert 'display="block"' in with_mathml("$$y_i$$")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from softlab.course import confinement, feedback, marks
 from softlab.course.confinement import Confinement
 from softlab.course.grading import Submission
 from softlab.errors import Error
-from tests.course import mock
+from tests.course import importers, mock
 
 IDS = course.lesson("00").ids
 
@@ -75,7 +74,7 @@ def test_moodle_gets_a_column_to_identify_a_grade_and_a_feedback():
     head, ada, *_ = written(marks.moodle_rows(CLASS, {}))
     assert head == ["Username", title, f"{title} feedback"]
     assert ada[:2] == ["'=ada", "4.5"]
-    head, _, bob, _ = written(marks.moodle_rows(CLASS, ROSTER))
+    head, bob = written(marks.moodle_rows(CLASS, ROSTER))
     assert (head[0], bob[0], bob[1]) == ("Email address", "bob@x.org", "3.5")
     assert bob[2].startswith(f"{IDS[0]}: right; ")
 
@@ -87,6 +86,72 @@ def test_canvas_gets_its_five_columns_and_the_points_that_are_possible():
     assert bob == ["Bob B.", "9", "7", "bb", "A", "3.5"]
     assert ada == ["'=ada", "", "", "", "", "4.5"]
     assert all(len(row) == len(head) for row in (possible, ada, bob))
+
+
+def file_of(rows):
+    stream = io.StringIO()
+    csv.writer(stream).writerows(rows)
+    return stream.getvalue()
+
+
+def roster_of(**emails):
+    rows = {name: dict.fromkeys(marks.ROSTER_COLUMNS, "") for name in emails}
+    return {name: {**row, "email": emails[name], "canvas_id": str(k)} for k, (name, row) in enumerate(rows.items())}
+
+
+def test_moodle_gives_nobody_the_marks_of_another():
+    title = f"softlab 00 {course.lesson('00').title}"
+    roster = roster_of(bob="bob@x.org", cyd="")
+    text = file_of(marks.moodle_rows(CLASS, roster))
+    assert importers.moodle(text, {"bob@x.org": "bob"}) == {"bob": {title: 3.5}}
+    assert marks.left_out(CLASS, roster) == ["=ada", "cyd"]
+    assert marks.left_out_sentence(CLASS, roster).endswith("leaves out =ada, cyd: the roster has no email of them")
+    # The rule that makes this necessary: a row without a user goes to the user before.
+    assert importers.moodle("u,a\nbob,1\n,0\n", {"bob": "bob"}) == {"bob": {"a": 0.0}}
+
+
+def test_moodle_takes_the_column_that_most_students_have():
+    roster = roster_of(bob="bob@x.org", cyd="")
+    roster = {name: {**row, "id_number": name} for name, row in roster.items()}
+    head, *rows = written(marks.moodle_rows(CLASS, roster))
+    assert head[0] == "ID number"
+    assert [row[0] for row in rows] == ["bob", "cyd"]
+    assert marks.left_out_sentence(CLASS[1:], roster) == ""
+
+
+def test_a_lesson_is_not_worth_more_than_moodle_takes():
+    marks.check_moodle({IDS[0]: 98})
+    with pytest.raises(ValueError, match="lesson 00 is worth 101; Moodle takes 100"):
+        marks.check_moodle({IDS[0]: 99})
+
+
+def test_canvas_reads_each_mark():
+    title = f"softlab 00 {course.lesson('00').title}"
+    named = marks.Student("Points Possible", CLASS[0].marks)
+    people = [{"canvas_id": "9", "id_number": "7", "login": "bb", "name": "Bob B."}]
+    people += [
+        {"canvas_id": name, "id_number": "", "login": "", "name": name} for name in ("'=ada", "cyd", "points possible")
+    ]
+    possible, found = importers.canvas(file_of(marks.canvas_rows([*CLASS, named], ROSTER)), people)
+    assert possible == {title: 4.5}
+    assert {name: grades[title] for name, grades in found.items()} == {
+        "9": 3.5, "'=ada": 4.5, "cyd": 0.0, "points possible": 4.5
+    }  # fmt: skip
+
+
+def test_no_lesson_has_a_title_that_canvas_takes_for_another_column():
+    for lesson in course.lessons():
+        importers.canvas(f"Student,ID,SIS User ID,SIS Login ID,Section,softlab {lesson.title}\n", [])
+    with pytest.raises(importers.RefusedError):
+        importers.canvas("Student,ID,SIS User ID,SIS Login ID,Section,Softmax (12)\n", [])
+
+
+@pytest.mark.parametrize("column", ["folder", "email", "id_number", "login", "canvas_id"])
+def test_two_students_share_nothing_that_identifies_them(tmp_path, column):
+    other = "email" if column == "folder" else "folder"
+    (tmp_path / "roster.csv").write_text(f"{column},{other},name\nx,1,a\nx,2,a\n")
+    with pytest.raises(ValueError, match=f"two students have the {column} x"):
+        marks.read_roster(tmp_path / "roster.csv")
 
 
 @pytest.mark.parametrize(
@@ -156,5 +221,5 @@ def test_a_small_class_gets_the_marks_that_it_must_have(tmp_path):
     mock.write(tmp_path / "in", mocks, "00")
     found = mock.graded(tmp_path / "in", tmp_path / "out", ["--seconds", "60"])
     assert mock.differences(mocks, found, "00") == []
+    assert mock.lost_imports(mocks, tmp_path / "out", "00") == []
     assert len(list((tmp_path / "out" / "feedback").iterdir())) == 3
-    assert os.path.getsize(tmp_path / "out" / "canvas.csv")
