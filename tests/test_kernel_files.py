@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import softlab
+from softlab.cuda.compile import has_header
 from softlab.cuda.shims import shim_headers
 
 FILE = """\
@@ -177,3 +178,37 @@ def test_the_drivers_name_of_a_texture(tmp_path: Path) -> None:
     y = np.zeros(1, np.float32)
     softlab.Kernel.from_file(path, "k").run(1, 1, (y, softlab.Texture(np.array([2, 4], np.float32))))
     assert y[0] == 3
+
+
+def test_another_kernel_of_the_file_that_does_not_compile(tmp_path: Path) -> None:
+    path = tmp_path / "two.cu"
+    path.write_text(
+        "typedef float real;\nconst real width = 1.5;\nconst real area = width * width;\n"
+        "__global__ void old(int* x) { *x = __shfl(*x, 0); }\n"
+        "__global__ void good(float* x) { *x = area; }\n"
+        "__global__ void parent(float* x) { good<<<1, 1>>>(x); cudaDeviceSynchronize(); }\n"
+    )
+    x = np.zeros(1, np.float32)
+    run = softlab.Kernel.from_file(path, "good").run(1, 1, (x,))
+    assert x[0] == 2.25
+    assert set(run.by_line()) == {5}
+    for name, advice in (("old", "__shfl_sync takes the mask"), ("parent", "dynamic parallelism")):
+        with pytest.raises(softlab.CompileError, match=advice) as caught:
+            softlab.Kernel.from_file(path, name)
+        assert "1 error detected" in str(caught.value) or name == "parent"
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("#include <no/curand_kernel.h>\n#include <curand_kernel.h>\n", r"softlab\[curand\]"),
+        ("texture<float, 2> table;\n", "cudaTextureObject_t as a parameter"),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path: Path, text: str, advice: str) -> None:
+    if "curand" in text and has_header("curand_kernel.h"):
+        pytest.skip("curand_kernel.h is installed")
+    path = tmp_path / "k.cu"
+    path.write_text(text + "__global__ void k(float* x) { curandState s; *x = tex2D(table, 0.f, 1.f); }\n")
+    with pytest.raises(softlab.CompileError, match=advice):
+        softlab.Kernel.from_file(path, "k")

@@ -82,6 +82,9 @@ class _Item:
     words: set[bytes]
     root: bool = False
     kept: bool = False
+    kernel: bool = False
+    #: Where the ``const`` of a number stands whose value names no function.
+    const_at: int | None = None
 
 
 @dataclass
@@ -111,6 +114,7 @@ def read(
     path: Path | None = None,
     known: Callable[[str], bool] = lambda name: False,
     needed: str = "",
+    alone: bool = False,
 ) -> DeviceCode:
     """The device part of a CUDA C++ source.
 
@@ -120,16 +124,24 @@ def read(
             and up to four folders further up.
         known: whether the compiler has a header, by the name in ``#include``.
         needed: text whose words are kept as well, such as the template arguments of the wanted kernel.
+        alone: leave out kernels that ``needed`` does not name, directly or not, and make numbers that are ``const``
+            ``constexpr``, as the host's compiler takes them.
     """
     main = _File(_joined(text).encode(), path)
     files = {"": main}
     missing: list[str] = []
     _gather(main, files, known, missing)
     launches = tuple(launch for file in files.values() for launch in launches_of(file.text))
-    words = " ".join([needed, *(launch.kernel for launch in launches)])
-    _keep_needed([item for file in files.values() for item in file.items], set(WORD.findall(words.encode())))
-    headers = {name: _device_text(file) for name, file in files.items() if name}
-    source = _device_text(main)
+    items = [item for file in files.values() for item in file.items]
+    words = needed
+    if alone:
+        for item in items:
+            item.root &= not item.kernel
+    else:
+        words = " ".join([needed, *(launch.kernel for launch in launches)])
+    _keep_needed(items, set(WORD.findall(words.encode())))
+    headers = {name: _device_text(file, alone) for name, file in files.items() if name}
+    source = _device_text(main, alone)
     kernels = tuple(
         kernel for file in files.values() for kernel in kernels_of((item.node for item in file.items), file.kernel_word)
     )
@@ -257,15 +269,29 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
     whole = node.type not in ("ERROR", "template_instantiation")
     if spaces.search(head if whole else text_of(node)):
         kernel = bool(file.kernel_word.search(head))
+        item.kernel = kernel
         item.root = kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
         file.items.append(item)
     elif whole and (inner.type in TYPES or is_type(inner)):
         file.blank += [(member.start_byte, member.end_byte) for member in _host_members(inner, spaces)]
         file.items.append(item)
     elif whole and constant and not is_prototype(inner):
+        item.const_at = None if function else _const_of_number(inner)
         file.items.append(item)
     else:
         file.blank.append((node.start_byte, node.end_byte))
+
+
+def _const_of_number(declaration: Node) -> int | None:
+    """Where ``const`` stands in ``const real x = 2 * y;``. None for other declarations, and if the value has a call."""
+    kinds = ("primitive_type", "type_identifier", "sized_type_specifier")
+    variables = [child for child in declaration.children if child.type == "init_declarator"]
+    of_type = (child.type for child in declaration.children if child.type in kinds)
+    plain = all(child.children[0].type == "identifier" for child in variables) and next(of_type, None)
+    consts = [c for c in declaration.children if c.type == "type_qualifier" and text_of(c) == "const"]
+    if not (variables and plain and len(consts) == 1) or next(walk(declaration, ("call_expression",)), None):
+        return None
+    return consts[0].start_byte
 
 
 def _declared_in(node: Node) -> Node:
@@ -308,8 +334,8 @@ def _keep_needed(items: list[_Item], words: set[bytes]) -> None:
             pending += named.get(word, [])
 
 
-def _device_text(file: _File) -> str:
-    """The file's text with the host's part blank."""
+def _device_text(file: _File, constexpr: bool) -> str:
+    """The file's text with the host's part blank. ``constexpr``: numbers that are const are that."""
     text = bytearray(file.text)
     dropped = [(item.node.start_byte, item.node.end_byte) for item in file.items if not item.kept]
     namespaces = {name for item in file.items for name in item.names}
@@ -327,6 +353,11 @@ def _device_text(file: _File) -> str:
                 text[at] = 0x20
     for start, end in _conditionals(file.text):
         text[start:end] = file.text[start:end]
+    if constexpr:
+        for at in sorted(
+            (item.const_at for item in file.items if item.kept and item.const_at is not None), reverse=True
+        ):
+            text[at : at + len(b"const")] = b"constexpr"
     return text.decode()
 
 

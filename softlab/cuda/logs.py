@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from softlab.errors import CompileError
 
 _KERNEL = re.compile(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(")
+
+#: What a line of the log means for a kernel that some other compiler or architecture takes -> what to do.
+_ADVICE = (
+    (
+        r"device-side kernel launch|\"cuda(?:DeviceSynchronize|Stream\w+)\" is undefined",
+        "A kernel that launches kernels (dynamic parallelism) does not run in softlab. Launch them one after the other "
+        "from Python.",
+    ),
+    (
+        r'identifier "(__(?:shfl(?:_up|_down|_xor)?|any|all|ballot))" is undefined',
+        "{0} is gone since sm_70. {0}_sync takes the mask of the lanes that take part as its first argument.",
+    ),
+    (
+        r'identifier "texture" is undefined|function template "tex[123]D',
+        "Texture references are gone since CUDA 12. A cudaTextureObject_t as a parameter takes a softlab.Texture.",
+    ),
+)
 
 
 def kernels_of(source: str) -> list[str]:
@@ -30,7 +47,15 @@ def rejection(name: str, file: str, sources: Mapping[str, str], log: str, error:
         )
     shown = [_excerpt(text, where, log) for where, text in sources.items()]
     message = f"NVRTC cannot compile kernel {name!r} of {file}:\n{log or error}"
-    return CompileError("\n\n".join([message, *filter(None, shown)]), log=log)
+    return CompileError("\n\n".join([message, *filter(None, shown), *_advice(log)]), log=log)
+
+
+def _advice(log: str) -> Iterator[str]:
+    """A sentence for each kind of error that has a known way out."""
+    for pattern, sentence in _ADVICE:
+        found = re.search(pattern, log)
+        if found:
+            yield sentence.format(*found.groups())
 
 
 def _excerpt(source: str, file: str, log: str) -> str:

@@ -13,17 +13,23 @@ from softlab.cuda.launches import deduced
 from softlab.cuda.shims import STANDARD
 from softlab.errors import CompileError
 
+#: Headers that come with packages of their own.
+_PACKAGES = {
+    "curand_kernel.h": "the package nvidia-curand-cu12 (pip install 'softlab[curand]'; for CUDA 13 nvidia-curand)",
+    "mma.h": "the package nvidia-cuda-nvcc-cu12 (pip install 'softlab[ptx]'; for CUDA 13 nvidia-cuda-crt)",
+}
 
-def read_file(path: str | os.PathLike[str], name: str | None = None) -> DeviceCode:
+
+def read_file(path: str | os.PathLike[str], name: str | None = None, alone: bool = False) -> DeviceCode:
     """The device part of a .cu file, its kernels, and the launches in its host code.
 
-    ``name``: the wanted kernel. What its template arguments name is kept, too.
+    ``name``: the wanted kernel. What its template arguments name is kept, too. ``alone``: without the other kernels.
 
     Raises:
         OSError: the file cannot be read.
     """
     path = Path(path)
-    return read(decode(path.read_bytes()), path, known=has_header, needed=name or "")
+    return read(decode(path.read_bytes()), path, known=has_header, needed=name or "", alone=alone)
 
 
 def compile_file(
@@ -32,26 +38,44 @@ def compile_file(
     """Compile a kernel of a .cu file. ``name``: see :func:`kernel_name`.
 
     Raises:
-        CompileError: the kernel does not compile; the message also lists the includes that were not found.
+        CompileError: the kernel does not compile, with the file's other kernels and without them; the message also
+            lists the includes that were not found.
         ValueError: no name, and the file has more than one kernel; or none of that name.
         OSError: the file cannot be read.
     """
     code = read_file(path, name)
     chosen = kernel_name(code, name, Path(path).name)
     try:
-        return compile_program(
-            code.source,
-            chosen,
-            arch=arch,
-            options=(f"--pre-include={STANDARD}", *options),
-            file=Path(path).name,
-            headers=code.headers,
-        )
+        return _compiled(code, chosen, path, arch, options)
     except CompileError as error:
-        if not code.missing:
-            raise
-        note = f"These includes were not found and are left out: {', '.join(code.missing)}."
-        raise CompileError(f"{error}\n{note}", log=error.log) from None
+        found = error
+    # Another kernel of the file may be at fault.
+    alone = read_file(path, chosen, alone=True)
+    if (alone.source, alone.headers) != (code.source, code.headers):
+        try:
+            return _compiled(alone, chosen, path, arch, options)
+        except CompileError as error:
+            found = error
+    raise CompileError(f"{found}{_left_out(code.missing)}", log=found.log)
+
+
+def _left_out(includes: Sequence[str]) -> str:
+    """What to say of includes that were not found."""
+    if not includes:
+        return ""
+    packages = "".join(f"\n{name} comes with {_PACKAGES[name]}." for name in includes if name in _PACKAGES)
+    return f"\nThese includes were not found and are left out: {', '.join(includes)}.{packages}"
+
+
+def _compiled(code: DeviceCode, name: str, path: str | os.PathLike[str], arch: str, options: Sequence[str]) -> Program:
+    return compile_program(
+        code.source,
+        name,
+        arch=arch,
+        options=(f"--pre-include={STANDARD}", *options),
+        file=Path(path).name,
+        headers=code.headers,
+    )
 
 
 def sibling_of(program: Program, name: str) -> Program:
