@@ -23,10 +23,9 @@ FILE = validation.RECORD.with_name("launches.json")
 LARGE = 0.2
 #: Beginning of a kernel's name, or category -> why the model misses such launches. The first that fits counts.
 _EXPLANATIONS = {
-    "own_strips": "Each lane reads a row of its own. Which lanes L1 serves together where their lines lie apart is not "
-    "known: the atlas has 10 to 17 cycles per load where the model's rule gives 8.",
-    "greatest_by_row": "Neighbouring lanes take the maximum of the same few words. The atlas has no such row.",
-    "hash_find": "Lanes leave the search at different turns, and each turn loads from a sector that others may bring.",
+    "own_strips": "Each lane reads a row of its own. Version 5 did not know which lines L1 looks up together.",
+    "greatest_by_row": "All warps go through the array together. The model takes all units that the array lies in.",
+    "hash_find": "The lines of all warps fill L1. Version 5 did not know that L1 has sets of lines.",
     "box_rows": "Each element is loaded again by its neighbours from L1, a word further. Loads of lines that are still "
     "on their way take longer than the model knows.",
     "take_rows": "Whole rows from all over an array of half of L2: what L2 keeps of them until the next launch is "

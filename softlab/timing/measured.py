@@ -10,6 +10,7 @@ import numpy as np
 
 from softlab.hardware.atlas import Atlas
 from softlab.timing import measured_launches as whole
+from softlab.timing.memory import WAYS
 from softlab.timing.parameters import Parameters
 
 #: Field -> key of the row that it is.
@@ -29,6 +30,10 @@ _KEYS = {
 _WHOLE = 0.06
 #: Cycles of the loop of ``cost.loop`` by the stall counts of its other instructions: VIADD 2, IMAD 3, ISETP 13.
 _LOOP_WITHOUT_BRANCH = 18
+#: KiB of rings that L1 has no room for.
+_FULL = (224, 256)
+#: Stall counts of IMAD.WIDE in the kernels of ``interval.IMAD.WIDE.warps.1`` and of ``latency.IMAD.WIDE``.
+_WIDE_STALLS = (4, 6)
 #: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
 _BELOW_PEAK = 0.93
 #: Bytes of the rows ``RED.ADD.placed.N`` and ``RED.ADD.random.N`` that say in how many units of L2 so many bytes lie.
@@ -95,6 +100,7 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
         known |= _sparse(atlas)
     if "interval_sm.LDG.apart.132" in atlas:  # 32 lanes, 32 lines
         known["l1_lines"] = 32 / _whole(atlas["interval_sm.LDG.apart.132"])
+    known |= _l1_capacity(atlas)
     partial, whole = atlas.get("bandwidth.STG.partial.16", 0.0), atlas.get("bandwidth.STG.partial.32", 0.0)
     if partial and whole:
         known["partial_store"] = max(1.0, whole / partial / 2)
@@ -105,6 +111,15 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
     if known.get("l2_write_bytes") and (alone := atlas.get("bandwidth.L2.write_stride.128", 0.0)):
         known["l2_line_least_stored"] = max(1.0, known["l2_write_bytes"] / alone)
     return known
+
+
+def _l1_capacity(atlas: Atlas) -> dict[str, Any]:
+    """A ring of N lines in C places misses in the sets that have a line too many: (N - C) * (ways + 1) lines."""
+    rows = {kib: atlas.get(f"latency.chase.{kib}", 0.0) for kib in (128, *_FULL, 512)}
+    if not all(rows.values()):
+        return {}
+    missed = {kib: (rows[kib] - rows[128]) / (rows[512] - rows[128]) for kib in _FULL}
+    return {"l1_capacity": int(np.mean([kib * (1 - missed[kib] / (WAYS + 1)) for kib in _FULL]) * 1024)}
 
 
 def _sparse(atlas: Atlas) -> dict[str, Any]:
@@ -140,6 +155,9 @@ def _control(atlas: Atlas) -> dict[str, Any]:
     banks = [atlas.get(f"interval.FFMA.banks.{n}", 0.0) for n in (1, 2, 3)]
     if all(banks):
         known["bank_reads"] = (0.0, *(_whole(value) for value in banks))
+    alone, chained = atlas.get("interval.IMAD.WIDE.warps.1", 0.0), atlas.get("latency.IMAD.WIDE", 0.0)
+    if alone and chained:
+        known["wide_stall"] = float(np.mean([alone / _WIDE_STALLS[0], chained / _WIDE_STALLS[1]]))
     if barrier := _curve(atlas, "latency.BAR.SYNC"):
         warps, cycles = barrier
         some = warps >= 2

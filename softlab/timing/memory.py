@@ -34,6 +34,11 @@ _EFFECTIVE = 0.9
 #: Cycles until a load or store unit has read the source registers.
 _SOURCES = 8.0
 _SECTOR, _LINE = 32, 128
+#: Lines in a set of L1: the power of two that the rows ``latency.chase.224`` and ``.256`` of the atlas are closest to.
+WAYS = 4
+#: The bank of L1's tags that a line lies in, by its last seven bits: the one hash of these bits by exclusive or that
+#: gives all rows ``interval_sm.LDG.apart.N`` of the atlas, 19 distances between lanes.
+_TAG_BANKS = tuple((line & 0b0110101).bit_count() % 2 | (line & 0b1011010).bit_count() % 2 << 1 for line in range(128))
 #: Stores that leave less than this share of their sectors' bytes open write them as a whole.
 _WHOLE = 0.97
 
@@ -68,12 +73,13 @@ class Memory:
         self.l2_load = Load(parameters.l2_latency)
         self.dram = Dram(parameters, active_sms)
         self._set_rates(parameters, active_sms)
-        #: When each sector of L1 is there, and its lines, those used last at the end. A line takes its place whole.
+        #: When each sector of L1 is there, and the lines of each of its sets, those used last at the end. A line takes
+        #: its place whole.
         self.l1: dict[int, float] = {}
-        self.l1_used: OrderedDict[int, None] = OrderedDict()
+        self.l1_used: dict[int, list[int]] = {}
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
-        self.l1_lines = max(64, (parameters.l1_capacity - shared_bytes) // _LINE)
+        self.l1_sets = max(64, (parameters.l1_capacity - shared_bytes) // _LINE) // WAYS
         self.l2: OrderedDict[int, float] = OrderedDict()
         self.l2_sectors = int(_EFFECTIVE * parameters.l2_capacity / active_sms / _SECTOR)
         self.common: dict[int, float] = {}
@@ -112,8 +118,8 @@ class Memory:
             cycles = max(1.0, wavefronts, lanes * width / self.p.distributed_bytes)
             self.lsu_free = start + cycles
             return start, start + cycles + _SOURCES, start + cycles + self.p.distributed_latency
-        atomic = kind in (_ATOMIC, _REDUCTION)
-        cycles = self._cycles(1 if atomic else wavefronts, sectors)
+        reads = kind in (_LOAD, _COPY)
+        cycles = _looked_up(wavefronts, sectors) if reads else self._cycles(wavefronts, sectors, kind)
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
         read = start + cycles + _SOURCES
@@ -122,7 +128,7 @@ class Memory:
             if self.l2_write_free - _BACKLOG > self.lsu_free:
                 self.lsu_free = self.l2_write_free - _BACKLOG
             return start, read, done
-        if kind in (_LOAD, _COPY):
+        if reads:
             return start, read, self._load(start, cycles, sectors, bypass)
         if kind == _STORE:
             done = self._store(start, sectors, lanes * width)
@@ -134,15 +140,15 @@ class Memory:
             self.lsu_free = done - 2 * _BACKLOG
         return start, read, done
 
-    def _cycles(self, wavefronts: int, sectors: tuple[int, ...]) -> float:
-        """Cycles in L1: for the lines of 128 bytes that a request touches, or one per pass of its data."""
+    def _cycles(self, wavefronts: int, sectors: tuple[int, ...], kind: int) -> float:
+        """Cycles in L1 of what is no load: for the lines of 128 bytes that it touches, or one per pass of its data."""
         lines, last = 0, -1
         for sector in sectors:
             if sector >> 2 != last:
                 last = sector >> 2
                 lines += 1
-        tags = float(ceil(lines / self.p.l1_lines))
-        return tags if tags > wavefronts else float(wavefronts)
+        passes = 1 if kind in (_ATOMIC, _REDUCTION) else wavefronts
+        return max(float(ceil(lines / self.p.l1_lines)), float(passes))
 
     def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: int) -> float:
         done = start + cycles - 1 + self.p.l1_latency
@@ -168,27 +174,23 @@ class Memory:
         if not bypass:
             for sector in missed:
                 l1[sector] = done
-            self._evict()
         return done
 
     def _use(self, sectors: Sequence[int]) -> None:
-        """Put the lines of sectors behind all others of L1."""
+        """Put the lines of sectors behind all others of their sets, and take out what these have no room for."""
         used, line = self.l1_used, None
         for sector in sectors:
-            if sector >> 2 != line:
-                line = sector >> 2
-                used[line] = None
-                used.move_to_end(line)
-
-    def _evict(self) -> int:
-        """Take lines out of L1 until there is room for those that it has; their number."""
-        used, l1, count = self.l1_used, self.l1, 0
-        while len(used) > self.l1_lines:
-            line, _ = used.popitem(last=False)
-            count += 1
-            for sector in range(4 * line, 4 * line + 4):
-                l1.pop(sector, None)
-        return count
+            if sector >> 2 == line:
+                continue
+            line = sector >> 2
+            ways = used.setdefault(line % self.l1_sets, [])
+            if line in ways:
+                ways.remove(line)
+            ways.append(line)
+            if len(ways) > WAYS:
+                gone = 4 * ways.pop(0)
+                for one in range(gone, gone + 4):
+                    self.l1.pop(one, None)
 
     def forget(self) -> None:
         """L1 holds nothing any more."""
@@ -263,9 +265,12 @@ class Memory:
         p = self.p
         begin = start if start > self.l2_write_free else self.l2_write_free
         factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
-        work = max(len(sectors) * factor, len({s >> 2 for s in sectors}) * p.l2_line_least_stored) * self.store_cycles
-        self.l2_free = (start if start > self.l2_free else self.l2_free) + len(sectors) * self.passing_cycles
-        self.l2_busy += len(sectors) * self.passing_cycles
+        lines = len({s >> 2 for s in sectors})
+        work = max(len(sectors) * factor, lines * p.l2_line_least_stored) * self.store_cycles
+        # In the way of loads a lone sector of a line is as a lone sector that is loaded.
+        passing = self._moved(len(sectors), lines) * self.passing_cycles
+        self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
+        self.l2_busy += passing
         self.l2_write_free = begin + work
         self.l2_write_busy += work
         sharing, dram = self.sharing, self.dram
@@ -359,8 +364,18 @@ class Memory:
         for key in keys:
             l1[key] = done
         self._use(keys)
-        self._evict()
         return done
+
+
+def _looked_up(wavefronts: int, sectors: tuple[int, ...]) -> float:
+    """Cycles of a load in L1: passes of its data, or lines that the busiest of the four banks of tags looks up."""
+    banks, last = [0, 0, 0, 0], -1
+    for sector in sectors:
+        line = sector >> 2
+        if line != last:
+            last = line
+            banks[_TAG_BANKS[line & 127]] += 1
+    return float(max(wavefronts, *banks))
 
 
 def _chance(sector: int) -> float:

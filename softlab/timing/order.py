@@ -28,6 +28,8 @@ from softlab.sass.streams import Kind, Space, WarpStream
 _COMPARED, _LEAD = 6, 2
 #: Accesses that cover at least this share of what lies between their ends cover it all.
 _COVERED = 0.9
+#: Blocks load parts of their own if they have together this share of what each has, summed.
+_APART = 0.99
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,12 @@ def _covers(blocks: Sequence[Loaded], grid: int, at_once: float) -> tuple[tuple[
         if not all(map(len, parts)):
             continue
         low, high = min(int(part[0]) for part in parts), max(int(part[-1]) for part in parts)
-        distinct = len(np.unique(np.concatenate(parts))) / len(parts)
-        if grid * distinct >= _COVERED * (high - low + 1) > len(parts) * distinct:
+        met, each = len(np.unique(np.concatenate(parts))), sum(map(len, parts)) / len(parts)
+        places = high - low + 1
+        # Blocks that load parts of their own cover more together than blocks that load at random.
+        apart = met >= _APART * len(parts) * each
+        reached = grid * each if apart else places * (1 - (1 - min(1.0, each / places)) ** grid)
+        if reached >= _COVERED * places > met:
             return ((number, 2 * low, 2 * high + 1),)
     return ()
 

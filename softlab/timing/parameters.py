@@ -107,6 +107,8 @@ class Parameters:
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
     branch_taken: float = 7.0
+    # Cycles to the next instruction of the warp behind IMAD.WIDE and IMAD.HI, per cycle of their stall count
+    wide_stall: float = 1.0
     # Cycles of a BSYNC, and of a divergence: lanes that go another way, and come back to the others later
     bsync: float = 5.0
     divergence: float = 0.0

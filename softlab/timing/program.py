@@ -130,6 +130,8 @@ _LIKE = {
     "ATOMG": "ATOMG.ADD",
     "LDSM": "LDS.128",
 }
+#: The least stall count of IMAD.WIDE that the atlas has a row for.
+_WIDE_FROM = 4
 _DEFAULTS = {
     Pipe.NONE: 1.0, Pipe.FMA: 1.0, Pipe.FMA_HEAVY: 2.0, Pipe.ALU: 2.0, Pipe.FP64: 2.0, Pipe.XU: 8.0,
     Pipe.UNIFORM: 2.0, Pipe.MIO: 2.0, Pipe.LG: 2.0, Pipe.CONSTANT: 8.0, Pipe.BRANCH: 2.0,
@@ -186,7 +188,7 @@ def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameter
         int(_action(one, control.write_barrier)),
         int(pipe),
         _interval(one, pipe, parameters),
-        max(1, control.stall_cycles),
+        _stall(one, control.stall_cycles, parameters),
         control.waits,
         -1 if control.write_barrier is None else control.write_barrier,
         -1 if control.read_barrier is None else control.read_barrier,
@@ -197,6 +199,13 @@ def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameter
         odd_reuse,
         _constant_line(one),
     )
+
+
+def _stall(one: MachineInstruction, cycles: int, parameters: Parameters) -> int:
+    """Cycles until the warp may issue its next instruction. Behind products of 64 bits they are more than the control
+    code says."""
+    wide = one.opcode == "IMAD" and ("WIDE" in one.modifiers or "HI" in one.modifiers)
+    return max(1, round(cycles * parameters.wide_stall) if wide and cycles >= _WIDE_FROM else cycles)
 
 
 def _action(one: MachineInstruction, write_barrier: int | None) -> Action:
@@ -213,6 +222,9 @@ def _has_read_barrier(one: MachineInstruction) -> bool:
 
 def _classes(one: MachineInstruction) -> Iterator[str]:
     """The names of an instruction's class in the parameters, most exact first."""
+    if one.opcode == "I2F" and one.control is not None and one.control.write_barrier is not None:
+        yield "POPC"  # the row I2F is about a conversion with a fixed latency
+        return
     parts = [one.opcode, *(m for m in one.modifiers if m not in ("E", "FTZ", "U32", "AND", "OR"))]
     for count in range(len(parts), 0, -1):
         yield ".".join(parts[:count])

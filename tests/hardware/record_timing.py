@@ -7,9 +7,9 @@ ncu --csv --page raw --metrics ... python -m tests.hardware.record_timing launch
 python -m tests.hardware.record_timing report SET FILE OUT..   # predictions beside what was measured, by category
 python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
 
-SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (``third_cases``) and "fourth"
-(``fourth_cases``), with which the model was looked at since they were measured, or "fifth" (``fifth_cases``), which it
-had not seen when its times were predicted.
+SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (``third_cases``), "fourth"
+(``fourth_cases``) and "fifth" (``fifth_cases``), with which the model was looked at since they were measured, or
+"sixth" (``sixth_cases``), which nobody has measured yet.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.hardware import fifth_cases, fourth_cases, third_cases, timing_cases, validation_cases
+from tests.hardware import fifth_cases, fourth_cases, sixth_cases, third_cases, timing_cases, validation_cases
 from tests.hardware.timing_cases import DRAM, TimingCase
 
 REPEATS = 7
@@ -67,7 +67,7 @@ extern "C" __global__ void nothing() {}
 #: Cycles of the kernel in front of a launch: 60 us. Attempts per repeat that counts.
 _SPIN, _TRIES = 120_000, 5
 SETS: dict[str, Any] = {"timing": timing_cases, "validation": validation_cases}
-SETS |= {"third": third_cases, "fourth": fourth_cases, "fifth": fifth_cases}
+SETS |= {"third": third_cases, "fourth": fourth_cases, "fifth": fifth_cases, "sixth": sixth_cases}
 
 
 def _name(chosen: Any) -> str:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import softlab
+from softlab.bench.record.atlas.jobs import sources
+from softlab.hardware.atlas import load as load_atlas
 from softlab.timing.estimates import BOUNDS
 from softlab.timing.stalls import REASONS
 from softlab.timing.validation import validated
@@ -47,6 +49,15 @@ def test_a_large_copy_is_bound_by_dram_and_takes_its_bytes_over_the_bandwidth():
     assert 4.3e6 > e.dram_bytes / e.microseconds > 3.5e6
     assert next(iter(e.stalls)) == "long_scoreboard"
     assert (arrays[1] == 1).all()
+
+
+def test_a_chain_of_remainders_takes_as_long_as_in_the_atlas():
+    """The kernel of the row latency.REM.U32: conversions, products of 64 bits and what their results wait for."""
+    source = sources()["remainders"]
+    kernel = softlab.Kernel(source.text, source.entry)
+    given = np.zeros((1 << 20) + 64, np.uint32), np.zeros(64, np.uint8), np.zeros(64, np.uint8)
+    short, long = (kernel.estimate(1, 32, (*given, rounds, 0, 0x7FFFFFFF, 7), cache="warm") for rounds in (4, 12))
+    assert (long.cycles - short.cycles) / (8 * 4) == pytest.approx(load_atlas("H200")["latency.REM.U32"], rel=0.02)
 
 
 def test_a_smaller_copy_is_faster_when_l2_holds_it():

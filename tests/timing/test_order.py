@@ -62,6 +62,15 @@ def test_what_the_first_access_of_all_blocks_covers_is_there_for_the_later_ones(
     assert order([one(mine) for mine in own], 0, 799, 100, 50, 2.0).covered == ()  # they do not run at once
 
 
+@pytest.mark.parametrize(("grid", "covered"), [(2, False), (40, True)])
+def test_blocks_that_load_at_random_cover_less_than_their_sum(grid, covered):
+    """Each block loads half of the table with its first access: two of them three quarters, forty all."""
+    random = np.random.default_rng(3)
+    some = [np.sort(np.append(random.choice(np.arange(1, PAIRS - 1), 198, False), [0, PAIRS - 1])) for _ in range(3)]
+    blocks = [(np.arange(PAIRS), np.where(np.isin(np.arange(PAIRS), pairs), 0, 9)) for pairs in some]
+    assert bool(found(blocks, grid=grid).covered) == covered
+
+
 def test_one_block_or_memory_of_its_own_says_nothing():
     assert found([block(np.arange(PAIRS))]) is NEVER
     assert found([block(np.arange(PAIRS))] * 2, share=1.0) is NEVER

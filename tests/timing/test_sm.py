@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from softlab.bench.record.atlas.jobs import APART
 from softlab.hardware.atlas import load as load_atlas
+from softlab.hardware.devices import resolve
 from softlab.timing.dram import Dram
 from softlab.timing.loads import Load, later
 from softlab.timing.memory import Memory
+from softlab.timing.parameters import Parameters, parameters
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stalls import REASONS
@@ -120,13 +124,16 @@ def test_l1_answers_what_it_has():
     assert memory.l1_hits == 99 * 4
 
 
-@pytest.mark.parametrize(("lines", "cycles"), [(1, 1), (5, 2), (9, 3), (17, 5), (32, 8)])
-def test_l1_finds_four_lines_per_cycle(lines, cycles):
-    """The rows interval_sm.LDG.apart.N of an H200: 2 cycles for 5 lines, 3 for 9, 5 for 17, 8 for 32."""
-    requests = [(k, 0, 0, 1, tuple(4 * line for line in range(lines)), 32, 4, False) for k in range(50)]
+@pytest.mark.parametrize("apart", APART)
+def test_a_load_takes_l1_as_long_as_its_busiest_bank_of_tags_or_data(apart):
+    """The rows interval_sm.LDG.apart.N of the atlas: a word per lane, N bytes from lane to lane."""
+    words = [apart * lane // 4 for lane in range(32)]
+    passes = max(Counter(word % 32 for word in set(words)).values())
+    sectors = tuple(sorted({word // 8 for word in words}))
+    requests = [(k, 0, 0, passes, sectors, 32, 4, False) for k in range(20)]
     rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
-    _, memory = run(rows, repeat=50, warps=4, requests=lambda b, w: requests)
-    assert memory.lsu_busy == 4 * 50 * cycles
+    _, memory = run(rows, repeat=20, warps=2, requests=lambda b, w: requests)
+    assert memory.lsu_busy / 40 == pytest.approx(load_atlas("H200")[f"interval_sm.LDG.apart.{apart}"], rel=0.01)
 
 
 def test_warps_of_a_block_share_a_pipe_and_blocks_take_it_in_their_order():
@@ -366,10 +373,23 @@ def test_l1_has_room_for_lines_and_not_for_sectors_alone():
     assert many < 0.1
 
 
-def _read_again(kib: int) -> float:
+@pytest.mark.parametrize("kib", [192, 224, 256])
+def test_lines_beyond_l1_miss_by_its_sets(kib):
+    """The rows latency.chase.N: one sector of each line of a ring, again and again. Beyond 512 KiB L1 has none."""
+    atlas = load_atlas("H200")
+    near, far, here = (atlas[f"latency.chase.{n}"] for n in (128, 512, kib))
+    hits = _read_again(kib, replace(BARE, l1_capacity=parameters(resolve("H200")).l1_capacity))
+    assert 1 - hits == pytest.approx((here - near) / (far - near), abs=0.1)
+
+
+def _read_again(kib: int, figures: Parameters = BARE) -> float:
+    """The share of the second reading that L1 has."""
     sectors = list(range(0, kib << 5, 4))
     requests = [load(k, [sector]) for k, sector in enumerate([*sectors, *sectors])]
-    _, memory = run([row(Pipe.LG, action=Action.MEMORY)] * 2, repeat=len(sectors), requests=lambda b, w: requests)
+    _, memory = run(
+        [row(Pipe.LG, action=Action.MEMORY)] * 2, repeat=len(sectors), requests=lambda b, w: requests,
+        parameters=figures,
+    )  # fmt: skip
     return 2 * memory.l1_hits / memory.l1_requests
 
 
