@@ -27,6 +27,7 @@ _EXPORTS = {
     "Kernel": "kernel",
     "Texture": "cuda.textures",
     "Surface": "cuda.textures",
+    "TensorMap": "cuda.tensor_maps",
     "kernel_folder": "cuda.compile",
     "kernel_sources": "cuda.compile",
     "Run": "traces",

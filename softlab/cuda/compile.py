@@ -19,7 +19,7 @@ from typing import Any
 from softlab.cuda.cache import read_record, write_record
 from softlab.cuda.logs import assembler_report, kernels_of, rejection
 from softlab.cuda.precompiled import stored_headers, were_no_use
-from softlab.cuda.shims import shim_headers
+from softlab.cuda.shims import driver_headers, shim_headers
 from softlab.cuda.shipped_programs import ADVICE, program_key, shipped_program
 from softlab.cuda.toolkit import include_options, toolkit_identity
 from softlab.errors import CompileError
@@ -212,6 +212,7 @@ def compile_program(
         ValueError: a NUL character in the source, a name or an option; the compiler would stop reading there.
     """
     options, headers = tuple(options), dict(headers or {})
+    headers |= driver_headers(source, *headers.values())
     _check_texts(source=source, name=name, file=file, options=options)
     arch = _architecture(arch)
     if not cache:

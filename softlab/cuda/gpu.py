@@ -13,8 +13,10 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.cuda.exchange import as_cupy
+from softlab.cuda.gpu_tensor_maps import encoded
 from softlab.cuda.gpu_textures import texture_object
 from softlab.cuda.structs import PointerTable, Struct
+from softlab.cuda.tensor_maps import TensorMap
 from softlab.cuda.textures import Image
 from softlab.cuda.workspaces import with_workspace, workspaces_of
 from softlab.errors import Error
@@ -244,13 +246,13 @@ def _arguments(pointers: int, integers: Sequence[int]) -> tuple[Any, int, Any]:
 
 
 def _argument(argument: Any) -> Any:
-    """An argument as CuPy takes it: a struct is an array of one element, whose bytes the driver copies."""
+    """An argument as CuPy takes it: a struct or a tensor map is one element, whose bytes the driver copies."""
     if isinstance(argument, PointerTable):
         import cupy
 
         return cupy.array(np.frombuffer(argument.pack(lambda array: array.data.ptr), np.uint64))
-    if isinstance(argument, Struct):
-        raw = argument.pack(lambda array: array.data.ptr)
+    if isinstance(argument, Struct | TensorMap):
+        raw = encoded(argument) if isinstance(argument, TensorMap) else argument.pack(lambda array: array.data.ptr)
         return np.frombuffer(raw, np.dtype((np.void, len(raw))))
     return argument
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 
 def offset_in_owner(array: np.ndarray) -> int:
@@ -11,7 +12,24 @@ def offset_in_owner(array: np.ndarray) -> int:
     The owner is the last array that NumPy knows of: of a buffer that another library allocated, it is the first array
     over it.
     """
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    return array.ctypes.data - owner.ctypes.data
+    return array.ctypes.data - _owner(array).ctypes.data
+
+
+def spanned(array: np.ndarray) -> np.ndarray:
+    """The memory from an array's first element to its last one, strides above 0, as elements side by side."""
+    if array.flags.c_contiguous:
+        return array
+    owner, itemsize = _owner(array), array.dtype.itemsize
+    nbytes = itemsize + sum((size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True))
+    if not owner.flags.c_contiguous:
+        return as_strided(array, (nbytes // itemsize,), (itemsize,), writeable=array.flags.writeable)
+    start = array.ctypes.data - owner.ctypes.data
+    found = owner.reshape(-1).view(np.uint8)[start : start + nbytes].view(array.dtype)
+    found.flags.writeable = array.flags.writeable
+    return found
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array

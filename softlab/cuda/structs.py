@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from typing_extensions import override
 
+from softlab.cuda.tensor_maps import TensorMap
 from softlab.cuda.textures import Image
 
 _POINTER = np.dtype(np.uint64)
@@ -123,6 +124,8 @@ def arrays_of(argument: Any) -> Iterator[Any]:
             yield from arrays_of(field)
     elif isinstance(argument, Image):
         yield argument.array
+    elif isinstance(argument, TensorMap):
+        yield argument.memory
     elif not isinstance(argument, np.generic | int | float | bytes | bytearray | memoryview):
         yield argument
 

@@ -362,7 +362,7 @@ class ClusterHazards(Hazards):
             self._check_copy(copy, word, Accessors(row, thread, row % self.cluster_size))
         self._copies.append(copy)
         stamps = remote.written if copy.writes else remote.read
-        stamps[copy.owner[:, None], word] = remote.copy_stamp(IN_FLIGHT)
+        stamps[copy.owner[:, None], word] = remote.copy_stamp(IN_FLIGHT, copy.changes)
 
     def _check_copy(self, copy: Copy, word: np.ndarray, who: Accessors) -> None:
         """A copy may begin if its block has started and everything that used its words is done."""
@@ -371,7 +371,8 @@ class ClusterHazards(Hazards):
         if early.any():
             what = "goes to another block, which may not have begun. Let the blocks of the cluster wait for each other "
             self.report(self._copy_fault("race", what + "at a barrier of the cluster first", copy, early), early)
-        if not copy.writes and (bad := shadow.never_written(owner, word)).any():
+        reads = not copy.writes or copy.changes
+        if reads and (bad := shadow.never_written(owner, word)).any():
             self.report(
                 self._copy_fault("uninitialized-shared", "reads shared memory that nobody wrote", copy, bad), bad
             )
@@ -385,7 +386,9 @@ class ClusterHazards(Hazards):
             number, kinds = int(bad.argmax()), (True, False) if copy.writes else (True,)
             me = int(who.row[number]), int(who.thread[number])
             self.report(self._others().name(fault, int(owner[number]), word[number], kinds, me, 4), bad)
-        if not copy.writes and (bad := shadow.hidden_from_copies(owner, word, who.row, who.thread)).any():
+        if not (reads and copy.site.instruction.has("bulk")):
+            return
+        if (bad := shadow.hidden_from_copies(owner, word, who.row, who.thread)).any():
             what = (
                 "reads shared memory that was written by ordinary stores, which bulk copies do not see. Put "
                 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); after the stores, before the barrier'
@@ -396,16 +399,16 @@ class ClusterHazards(Hazards):
         """Whether each copy uses words that a thread or another copy accessed with nothing that orders the two."""
         shadow, owner = self.shadow, copy.owner
         remote = shadow.track_remote()
-        own = owner == who.row
+        own, strong = owner == who.row, copy.changes
         acquired = shadow.acquired(who.row, who.thread)
         bad = np.zeros(len(copy.lane), bool)
         if copy.writes:
             bad = own & shadow.read_by_another(owner, word, who.thread)
             bad |= remote.unordered(remote.read, owner, word, acquired, False)
-        bad = bad | own & shadow.written_by_another(owner, word, who.thread, False)
-        bad |= remote.unordered(remote.written, owner, word, acquired, False)
+        bad = bad | own & shadow.written_by_another(owner, word, who.thread, strong)
+        bad |= remote.unordered(remote.written, owner, word, acquired, strong)
         if not own.all():
-            found = shadow.remote_conflict(owner, word, who, store=copy.writes, strong=False)
+            found = shadow.remote_conflict(owner, word, who, store=copy.writes, strong=strong)
             bad |= ~own & (found[0] if found is not None else False)
         return bad
 
@@ -417,7 +420,7 @@ class ClusterHazards(Hazards):
         stamps = remote.written if copy.writes else remote.read
         at = copy.owner[:, None]
         if copy.bound is not None:
-            stamps[at, word] = remote.copy_stamp(shadow.time)
+            stamps[at, word] = remote.copy_stamp(shadow.time, copy.changes)
             row, offset = copy.bound
             shadow.publish_at(row, offset // shadow.granule + np.arange(_MBARRIER_BYTES // shadow.granule))
             return

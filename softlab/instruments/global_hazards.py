@@ -249,16 +249,18 @@ class GlobalHazards(Observer):
 
     def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
         """A bulk copy reads or writes global memory as its thread does."""
-        if copy.global_address is None or copy.site.index in self._skipped:
+        pieces = copy.pieces
+        if pieces is None or not len(pieces.address) or copy.site.index in self._skipped:
             return
-        array = self._batch.memory.nearest(copy.global_address)
-        site = replace(copy.site, store=not copy.writes)
-        cells = copy.nbytes >> self._granule_shift
-        first = (copy.global_address - array.origin) >> self._granule_shift
-        lane = np.repeat(copy.lane, cells)
-        stamps = Stamps(first + np.arange(cells), lane, self._events.access(site), 0)
-        address = np.array([copy.global_address])
-        self._check(GlobalAccess(array, site, lanes, address, stamps, (), None, cells))
+        array = self._batch.memory.nearest(int(pieces.address[0]))
+        site = replace(copy.site, store=not copy.writes, operation=copy.operation)
+        first = pieces.address - array.origin >> self._granule_shift
+        last = pieces.address + pieces.nbytes - 1 - array.origin >> self._granule_shift
+        cells = int((last - first).max()) + 1
+        cell = (first[:, None] + np.arange(cells)).reshape(-1)
+        flags = STRONG if copy.operation else 0
+        stamps = Stamps(cell, np.repeat(copy.lane, len(cell)), self._events.access(site), flags)
+        self._check(GlobalAccess(array, site, lanes, pieces.address, stamps, (), None, cells))
 
     # What orders accesses
 

@@ -38,11 +38,17 @@ def narrowest(image: Image) -> int:
     """Bytes of the narrowest access to global memory, by a global or a generic address; at most 16."""
     widths = [16]
     for instruction in image.instructions:
+        if _by_tensor_map(instruction):  # the map says how wide its elements are
+            return 1
         if _may_access_global(instruction):
             kind = instruction.modifiers[-1]
             count = next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
             widths.append(DTYPES[kind].itemsize * count if kind in DTYPES else 4)
     return min(widths)
+
+
+def _by_tensor_map(instruction: Instruction) -> bool:
+    return instruction.opcode == "cp" and instruction.has("tensor") and not instruction.has("prefetch")
 
 
 def _spaces(instruction: Instruction) -> list[str]:
@@ -154,6 +160,8 @@ class PointerFlow:
     def _access(self, index: int, instruction: Instruction) -> _Access:
         """The access of an instruction to global memory."""
         writes = _writes_global(instruction)
+        if _by_tensor_map(instruction):
+            return _Access(index, writes, None, _Brought(any_array=True))
         addresses = [operand for operand in instruction.operands if isinstance(operand, Address)]
         if not addresses:
             return _Access(index, writes, None, _NOTHING)

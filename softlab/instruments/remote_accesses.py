@@ -24,6 +24,8 @@ _LANE_MASK = WARP - 1
 #: A thread's source is below 1 << 14, so these numbers are free.
 MANY = _SOURCE_MASK
 COPY = _SOURCE_MASK - 1
+#: A copy that reduces: several of them may change a word together.
+_REDUCING = _SOURCE_MASK - 2
 _ATOMIC = 1 << 18
 #: Several threads read the word: lanes of one warp (the source names lane 0), or threads of one block (thread 0).
 _LANES = 1 << 16
@@ -99,7 +101,7 @@ class RemoteAccesses:
         """Whether each word had an access that is unordered with that of its lane: (lanes, words) bool."""
         stamp = stamps[owner[:, None], word]
         time, source = stamp >> SOURCE_BITS, stamp & _SOURCE_MASK & ~_ATOMIC
-        known = stamp & _SOURCE_MASK < COPY
+        known = stamp & _SOURCE_MASK < _REDUCING
         found = (stamp > 0) & (time >= order.acquired[:, None]) & ~(known & (source == who.source[:, None]))
         same_block = known & ((source & _WHO) >> _THREAD_BITS == who.rank[:, None])
         same_warp = same_block & (source & _THREADS == 0)
@@ -135,7 +137,7 @@ class RemoteAccesses:
         if others.any():
             before = self.read[row[others], words[others]] & _SOURCE_MASK
             several = np.where(before & _LANES != 0, _LANE_MASK, np.where(before & _THREADS != 0, _THREAD_MASK, 0))
-            known = before < COPY
+            known = before < _REDUCING
             np.minimum.at(least, which[others], np.where(known, before & _WHO, 0))
             np.maximum.at(most, which[others], np.where(known, before & _WHO | several, _WHO))
             one = np.uint32(1) << (before & _LANE_MASK).astype(np.uint32)
@@ -150,8 +152,8 @@ class RemoteAccesses:
     def source_of(stamp: int) -> tuple[int, int | None] | int:
         """Who a stamp names: (rank, thread), with None for several threads of the block, or ``MANY`` or ``COPY``."""
         source = stamp & _SOURCE_MASK
-        if source >= COPY:
-            return source
+        if source >= _REDUCING:
+            return max(source, COPY)
         thread = None if source & (_LANES | _THREADS) else source & _THREAD_MASK
         return (source & _WHO) >> _THREAD_BITS, thread
 
@@ -166,13 +168,14 @@ class RemoteAccesses:
         return stamp >> SOURCE_BITS >= IN_FLIGHT
 
     @staticmethod
-    def copy_stamp(time: int) -> int:
-        """The stamp of an asynchronous copy."""
-        return time << SOURCE_BITS | COPY
+    def copy_stamp(time: int, reduces: bool = False) -> int:
+        """The stamp of an asynchronous copy, plain or one that reduces."""
+        return time << SOURCE_BITS | (_REDUCING if reduces else COPY)
 
 
 def _is_atomic(stamp: np.ndarray) -> np.ndarray:
-    return (stamp & _SOURCE_MASK < COPY) & (stamp & _ATOMIC != 0)
+    source = stamp & _SOURCE_MASK
+    return (source == _REDUCING) | (source < _REDUCING) & (stamp & _ATOMIC != 0)
 
 
 def _after_all(

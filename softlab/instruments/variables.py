@@ -74,7 +74,8 @@ def address_operand(instruction: Instruction) -> Address | None:
         return None
     addresses = [o for o in instruction.operands if isinstance(o, Address)]
     spaces = [m.split("::")[0] for m in instruction.modifiers if m.split("::")[0] in ("shared", "global")]
-    second = instruction.opcode == "cp" and spaces[:1] == ["global"]
+    by_map = instruction.has("tensor")  # then the address in global memory is a map with coordinates
+    second = instruction.opcode == "cp" and spaces[:1] == ["global"] and not by_map
     return addresses[second] if len(addresses) > second else None
 
 

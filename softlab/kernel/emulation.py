@@ -148,8 +148,10 @@ class EmulatedKernel:
         functions = self.module.functions.values()
         vectors = any(is_vector_atomic(i) for f in functions for i in f.instructions or ())
         fetches = any(i.opcode in ("tex", "tld4", "suld", "sust") for i in self.program.image.instructions)
+        bulk = any(i.opcode == "cp" and i.has("bulk") and i.operands for i in self.program.image.instructions)
         sentences = {
             "accesses of textures and surfaces are not counted: no request, no sector": fetches,
+            "bulk copies are not counted, with or without a tensor map: they make no request of L1": bulk,
             "an atomic on a vector is counted as one atomic per element": vectors,
         }
         return tuple(sentence for sentence, holds in sentences.items() if holds)

@@ -11,6 +11,7 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.cuda.structs import Struct, arrays_of
+from softlab.cuda.tensor_maps import TensorMap
 from softlab.cuda.textures import Image
 from softlab.kernel.limits import LaunchShape
 from softlab.kernel.records import program_fields
@@ -93,7 +94,7 @@ class GpuKernel:
         from softlab.cuda import exchange
         from softlab.emulator.machine.arguments import scalar_for_driver
 
-        if isinstance(value, Image):
+        if isinstance(value, Image | TensorMap):
             return value.with_array(exchange.as_cupy)
         if isinstance(value, Struct):
             return value.with_arrays(

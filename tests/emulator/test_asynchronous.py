@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from softlab.errors import KernelFault, UnsupportedInstruction
+from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 
 PRELUDE = """
@@ -378,18 +378,3 @@ def test_a_block_that_waits_for_one_that_has_not_begun():
     with pytest.raises(KernelFault, match="of the 40 blocks of the grid 16 run at a time") as caught:
         Kernel(source, "k").run(40, 1024, (np.zeros(1, np.int32),))
     assert caught.value.kind == "infinite-loop"
-
-
-_TENSOR = "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%0];"
-_REDUCE = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%1], [%0], 16;"
-
-
-@pytest.mark.parametrize(
-    ("instruction", "more"), [(_TENSOR, ', "r"(0)'), (_REDUCE, "")], ids=["tensor copy", "reducing copy"]
-)
-def test_what_is_not_known_is_named(instruction, more):
-    body = f"""(int* x) {{ __shared__ __align__(16) u64 object;
-      asm volatile("{instruction}" :: "r"(address_of(&object)), "l"(x){more} : "memory"); }}"""
-    with pytest.raises(UnsupportedInstruction, match=r"cp\.") as caught:
-        kernel(body).run(1, 32, (np.zeros(32, np.int32),))
-    assert caught.value.line == PRELUDE.count("\n") + 3

@@ -11,7 +11,7 @@ PTX = """.version 8.6
 .target sm_100a
 .address_size 64
 .visible .entry k(.param .u64 p) {{
-  .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .pred %q;
+  .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .pred %q; .reg .b16 %rs<9>;
   ld.param.u64 %rd1, [p];
   {instruction}
   ret;
@@ -33,9 +33,15 @@ PTX = """.version 8.6
             "dense",
         ),
         (
-            "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];",
-            "tensor map",
-            "cp.async.bulk",
+            "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
+            "[%rd1, {%r2, %r2, %r2}], [%r3], {%rs1};",
+            ".tile",
+            "boxes",
+        ),
+        (
+            "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;",
+            "cannot change them",
+            "softlab.TensorMap",
         ),
     ],
 )

@@ -30,6 +30,12 @@ _COMPLEX = (
     "typedef double cufftDoubleReal;\ntypedef cuComplex cufftComplex;\n"
     "typedef cuDoubleComplex cufftDoubleComplex;\n#endif\n"
 )
+#: The driver's headers, for sources that include them: the type of a tensor map.
+_DRIVER = ("cuda.h", "cudaTypedefs.h")
+_TENSOR_MAP = (
+    f"#include <{STANDARD}>\n#ifndef SOFTLAB_TENSOR_MAP\n#define SOFTLAB_TENSOR_MAP\n"
+    "typedef struct CUtensorMap_st { alignas(64) unsigned long long opaque[16]; } CUtensorMap;\n#endif\n"
+)
 _OTHER = """bits/stdc++.h cuda.h getopt.h memory.h pthread.h strings.h sys/resource.h sys/stat.h sys/time.h sys/times.h
 sys/types.h unistd.h windows.h"""
 #: Libraries for the host whose headers bring types to the device: name -> what device code gets.
@@ -45,6 +51,12 @@ _LIBRARIES = {
 }
 #: NVRTC brings these itself.
 _BUILT_IN = {"initializer_list"}
+
+
+def driver_headers(*sources: str) -> dict[str, str]:
+    """Name -> text of the headers of the driver's API, where one of these sources includes any."""
+    found = any(name in source for source in sources for name in _DRIVER)
+    return dict.fromkeys(_DRIVER, _TENSOR_MAP) if found else {}
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ import numpy as np
 
 from softlab.cuda.host_memory import offset_in_owner
 from softlab.cuda.structs import PointerTable, Struct, arrays_of
+from softlab.cuda.tensor_maps import TensorMap
 from softlab.cuda.textures import Image as TextureImage
 from softlab.emulator.memory.allocations import Allocations, ArgumentView
 from softlab.emulator.ptx.linker import Image
@@ -65,6 +66,8 @@ def pack(
             raw_bytes = address(argument).to_bytes(_POINTER_BYTES, "little")
         elif isinstance(argument, TextureImage):
             raw_bytes = _scalar(index, np.uint64(address(argument)), variable)
+        elif isinstance(argument, TensorMap):
+            raw_bytes = _scalar(index, argument.tensor(address(argument.memory)).encoded(), variable)
         elif isinstance(argument, PointerTable):
             raw_bytes = _scalar(index, np.uint64(mapper.table(index, argument.pack(address))), variable)
         elif isinstance(argument, Struct):

@@ -8,7 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Importing these modules registers all opcodes.
-from softlab.emulator.opcodes import asynchronous, control_flow, effects, hopper, matrices, textures, wmma  # noqa: F401
+from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
+    asynchronous,
+    bulk,
+    control_flow,
+    effects,
+    hopper,
+    matrices,
+    textures,
+    wmma,
+)
 from softlab.emulator.opcodes.registry import OPCODES
 from softlab.emulator.ptx.blocks import Block
 from softlab.emulator.ptx.linker import Image

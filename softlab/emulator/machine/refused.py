@@ -34,17 +34,24 @@ _LATER = {
         "Write the product with mma.sync and ldmatrix, or run it on a GPU",
     ),
     "mma.sp": ("products of sparse matrices are not known to the emulator", "Use dense ones, or run it on a GPU"),
-    "cp.async.bulk.tensor": (
-        "copies by a tensor map are not known to the emulator yet",
-        "Copy rows with cp.async.bulk or cp.async, or run it on a GPU",
+    "tensormap": (
+        "the emulator has tensor maps that the host makes, and a kernel cannot change them",
+        "Pass one softlab.TensorMap per array, or run it on a GPU",
     ),
     "multimem": ("it accesses the memory of several GPUs, and the emulator is one", "Use memory of one GPU"),
 }
 
 
+#: Modes of tensor copies other than tiles: images for convolutions, and those of sm_100.
+_GATHERS = ("im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4")
+_TILES = "Copy boxes in tile mode, or run it on a GPU"
+
+
 def _check_later(instruction: Instruction, file: str | None) -> None:
     """Refuse an instruction that the emulator does not have, by its name."""
     name = ".".join((instruction.opcode, *instruction.modifiers))
+    if instruction.opcode == "cp" and instruction.has(*_GATHERS):
+        raise unsupported(instruction, "of tensor copies the emulator has the mode .tile", file=file, advice=_TILES)
     for stem, (what, advice) in _LATER.items():
         if name == stem or name.startswith((f"{stem}.", f"{stem}::")):
             raise unsupported(instruction, what, file=file, advice=advice)

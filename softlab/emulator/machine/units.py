@@ -19,6 +19,7 @@ from softlab.emulator.memory.elements import Memory
 from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.memory.heap import Heap
 from softlab.emulator.memory.mbarriers import Mbarriers
+from softlab.emulator.memory.tensor_copies import TensorCopies
 from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
 from softlab.emulator.opcodes.matrix_unit import Matrices
@@ -28,8 +29,7 @@ from softlab.emulator.opcodes.warp_wide import WarpWide
 
 def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes, str], Value]) -> Units:
     """The units of a batch of ``blocks`` blocks; ``special(lanes, name)`` reads a special register."""
-    faults = host.faults
-    threads, size = launch.lanes, launch.blocks_per_cluster
+    faults, threads, size = host.faults, launch.lanes, launch.blocks_per_cluster
     heard = partial(listeners, launch.observers)
     global_ = GlobalMemory(launch.memory, faults, heard("global_access"))
     shared = SharedMemory(blocks, launch.shared_bytes, faults, heard("shared_access"))
@@ -37,8 +37,9 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
     cluster = ClusterMemory(host, shared, size, heard("cluster_access"))
     generic = GenericMemory(global_, cluster if size > 1 else shared, local)
     mbarriers = Mbarriers(faults, cluster, blocks, heard("mbarrier"))
-    lanes = blocks * threads
-    copies = Copies(faults, global_, shared, mbarriers, lanes, on_begin=heard("copy_begins"), on_end=heard("copy_ends"))
+    told = {"on_begin": heard("copy_begins"), "on_end": heard("copy_ends")}
+    copies = Copies(faults, global_, shared, mbarriers, blocks * threads, **told)
+    bulk = BulkCopies(faults, global_, shared, cluster, mbarriers, copies, blocks * threads)
     turns = NativeTurns(hot_only=launch.compiled == "hot").find if launch.compiled != "none" else None
     spaces: dict[str, Memory] = {"global": global_, "shared": shared, "cluster": cluster, "local": local}
     return Units(
@@ -52,7 +53,8 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
         ),
         mbarriers=mbarriers,
         copies=copies,
-        bulk=BulkCopies(faults, global_, shared, cluster, mbarriers, copies, lanes),
+        bulk=bulk,
+        tensors=TensorCopies(faults, global_, bulk),
         atomics=Atomics({**spaces, "generic": generic}, turns),
         warps=WarpWide(on_shuffle=heard("shuffle"), on_sync=heard("warp_sync")),
         block_votes=BlockVotes(blocks, threads),

@@ -1,10 +1,12 @@
-"""Bulk copies (``cp.async.bulk``) and asynchronous stores (``st.async``): they are counted in bytes by an mbarrier, or,
-out of shared memory, by groups of their thread.
+"""Bulk copies (``cp.async.bulk``, ``cp.reduce.async.bulk``) and asynchronous stores (``st.async``, ``red.async``).
+
+An mbarrier counts them in bytes, or, out of shared memory, their thread has them in groups. Copies by a tensor map
+stand in :mod:`softlab.emulator.memory.tensor_copies`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,12 +14,15 @@ import numpy as np
 
 from softlab.emulator.host import FaultReporter
 from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.block_memory import SharedMemory
 from softlab.emulator.memory.clusters import ClusterMemory
-from softlab.emulator.memory.copies import Copies, Copy, Fetch, lane_numbers
+from softlab.emulator.memory.copies import Copies, Copy, Fetch, Pieces, lane_numbers
 from softlab.emulator.memory.elements import join_elements
 from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.memory.mbarriers import Key, Mbarriers
+from softlab.emulator.memory.reductions import Reduction
+from softlab.emulator.memory.turns import take_turns
 from softlab.emulator.ptx.linker import RANK_SHIFT
 from softlab.emulator.sites import InstructionSite, Site
 
@@ -30,21 +35,25 @@ _MULTICAST_RANKS = 16
 
 @dataclass(frozen=True)
 class BulkSites:
-    """The ends of a bulk copy, and the mbarrier that it is bound to; all as accesses of one byte."""
+    """The ends of a bulk copy, and the mbarrier that it is bound to; all as accesses of one byte.
+
+    ``reduction``: what a copy that reduces does with each element, None for a plain one.
+    """
 
     into: Site
     out_of: Site
     mbarrier: Site | None = None
     multicast: bool = False
+    reduction: Reduction | None = None
 
 
 @dataclass
 class _ToGlobal:
-    """A bulk copy out of shared memory, of one lane: its group, and the bytes that it goes to."""
+    """A bulk copy out of shared memory, of one lane: its group, and what takes the bytes at its end."""
 
     copy: Copy
     group: int
-    destination: np.ndarray
+    put: Callable[[np.ndarray], None]
 
 
 class BulkCopies:
@@ -78,49 +87,81 @@ class BulkCopies:
         self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value, mbarrier: Value, mask: Value = 0
     ) -> None:
         """``cp.async.bulk`` into shared memory: from global memory, or from the block's own shared memory."""
-        assert sites.mbarrier is not None
-        bar_site = sites.mbarrier.moved(0)
-        for one, (target, source, nbytes, bar, ranks) in self._each(lanes, sites, into, out_of, size, mbarrier, mask):
+        for one, (target, source, nbytes, bar, ranks) in each_lane(lanes, into, out_of, size, mbarrier, mask):
+            target, source = target + sites.into.offset, source + sites.out_of.offset
             self._check(one, sites, target, source, nbytes)
-            ends = [(target, bar)]
-            if sites.multicast:
-                bits = [(rank + 1) << RANK_SHIFT for rank in range(_MULTICAST_RANKS) if ranks >> rank & 1]
-                ends = [(bit | target & _OFFSET_MASK, bit | bar & _OFFSET_MASK) for bit in bits]
-            data = self._source(one, sites, source, nbytes)
-            for there, there_bar in ends:
-                owner, offset = self._shared_span(one, sites.into, there, nbytes)
-                rows, columns, offsets = self._mbarriers.key(one, bar_site, np.uint64(there_bar))
-                if rows[0] != owner:
-                    raise self._other_block(one, sites.into, np.bool_(True), offsets)
-                bound = (owner, int(offsets[0]))
-                away = source if sites.out_of.space == "global" else None
-                at = np.array([owner]), np.array([offset])
-                copy = Copy(sites.into, lane_numbers(one), *at, nbytes, True, bound, away)
-                self._copies.begin(copy, one)
-                self._copies.bind((owner, int(columns[0])), copy, partial(self._arrives, copy, data))
+            data, pieces = self._source(one, sites, source, nbytes)
+            self.deliver(one, sites, target, bar, ranks, data, pieces)
 
-    def _source(self, lanes: Lanes, sites: BulkSites, source: int, nbytes: int) -> np.ndarray:
+    def deliver(
+        self,
+        one: Lanes,
+        sites: BulkSites,
+        target: int,
+        bar: int,
+        ranks: int,
+        data: np.ndarray,
+        pieces: Pieces | None,
+    ) -> None:
+        """Begin one lane's copy of these bytes into shared memory, in each block that a multicast names."""
+        assert sites.mbarrier is not None
+        bar += sites.mbarrier.offset
+        ends = [(target, bar)]
+        if sites.multicast:
+            bits = [(rank + 1) << RANK_SHIFT for rank in range(_MULTICAST_RANKS) if ranks >> rank & 1]
+            ends = [(bit | target & _OFFSET_MASK, bit | bar & _OFFSET_MASK) for bit in bits]
+        operation = sites.reduction.name if sites.reduction else ""
+        for there, there_bar in ends:
+            owner, offset = self.shared_span(one, sites.into, there, len(data))
+            rows, columns, offsets = self._mbarriers.key(one, sites.mbarrier.moved(0), np.uint64(there_bar))
+            if rows[0] != owner:
+                raise self._other_block(one, sites.into, np.bool_(True), offsets)
+            bound = (owner, int(offsets[0]))
+            at = np.array([owner]), np.array([offset])
+            copy = Copy(sites.into, lane_numbers(one), *at, len(data), True, bound, pieces, operation)
+            pieces = None  # they are read once
+            self._copies.begin(copy, one)
+            self._copies.bind((owner, int(columns[0])), copy, partial(self._arrives, copy, data, sites.reduction))
+
+    def _source(self, lanes: Lanes, sites: BulkSites, source: int, nbytes: int) -> tuple[np.ndarray, Pieces | None]:
         if sites.out_of.space == "global":
-            return self._global_span(lanes, sites.out_of, source, nbytes).copy()
-        row, offset = self._shared_span(lanes, sites.out_of, source, nbytes)
-        return self._shared.data[row, offset : offset + nbytes].copy()
+            found = self._global_span(lanes, sites.out_of, source, nbytes).copy()
+            return found, Pieces(np.array([source]), nbytes)
+        row, offset = self.shared_span(lanes, sites.out_of, source, nbytes)
+        return self._shared.data[row, offset : offset + nbytes].copy(), None
 
-    def _arrives(self, copy: Copy, data: np.ndarray, key: Key) -> None:
+    def _arrives(self, copy: Copy, data: np.ndarray, reduction: Reduction | None, key: Key) -> None:
         row, offset = int(copy.owner[0]), int(copy.offset[0])
-        self._shared.data[row, offset : offset + copy.nbytes] = data
+        target = self._shared.data[row, offset : offset + copy.nbytes]
+        target[:] = data if reduction is None else reduction.apply(target, data)
         self._copies.end(copy, copy.bound)
         self._mbarriers.arrived_bytes(key, copy.nbytes)
 
     def store(self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value) -> None:
-        """``cp.async.bulk`` from shared to global memory."""
-        for one, (target, source, nbytes, _, _) in self._each(lanes, sites, into, out_of, size, 0, 0):
+        """``cp.async.bulk`` from shared to global memory, also with a reduction."""
+        for one, (target, source, nbytes) in each_lane(lanes, into, out_of, size):
+            target, source = target + sites.into.offset, source + sites.out_of.offset
             self._check(one, sites, target, source, nbytes)
-            owner, offset = self._shared_span(one, sites.out_of, source, nbytes)
             destination = self._global_span(one, sites.into, target, nbytes)
-            at = np.array([owner]), np.array([offset])
-            copy = Copy(sites.out_of, lane_numbers(one), *at, nbytes, False, global_address=target)
-            self._copies.begin(copy, one)
-            self._to_global.append(_ToGlobal(copy, int(self._group[copy.lane[0]]), destination))
+            put = partial(_put_run, destination, sites.reduction)
+            self.take(one, sites, source, nbytes, Pieces(np.array([target]), nbytes), put)
+
+    def take(
+        self,
+        one: Lanes,
+        sites: BulkSites,
+        source: int,
+        nbytes: int,
+        pieces: Pieces,
+        put: Callable[[np.ndarray], None],
+    ) -> None:
+        """Begin one lane's copy out of shared memory. At its end ``put`` gets the bytes."""
+        owner, offset = self.shared_span(one, sites.out_of, source, nbytes)
+        at = np.array([owner]), np.array([offset])
+        operation = sites.reduction.name if sites.reduction else ""
+        copy = Copy(sites.out_of, lane_numbers(one), *at, nbytes, False, pieces=pieces, operation=operation)
+        self._copies.begin(copy, one)
+        self._to_global.append(_ToGlobal(copy, int(self._group[copy.lane[0]]), put))
 
     def commit(self, lanes: Lanes, site: InstructionSite) -> None:
         """``cp.async.bulk.commit_group``."""
@@ -137,7 +178,7 @@ class BulkCopies:
         for one in self._to_global:
             if which(one):
                 row, offset = int(one.copy.owner[0]), int(one.copy.offset[0])
-                one.destination[:] = self._shared.data[row, offset : offset + one.copy.nbytes]
+                one.put(self._shared.data[row, offset : offset + one.copy.nbytes])
                 self._copies.end(one.copy, None)
             else:
                 rest.append(one)
@@ -154,7 +195,7 @@ class BulkCopies:
     # Stores
 
     def send(self, lanes: Lanes, sites: BulkSites, into: Value, mbarrier: Value, *values: Value) -> None:
-        """``st.async``: a store into another block that an mbarrier there counts in bytes."""
+        """``st.async``, ``red.async``: a store or an atomic in another block; an mbarrier there counts its bytes."""
         assert sites.mbarrier is not None
         owner, offset = self._cluster.locate(lanes, sites.into, into)
         owners, offsets = lanes.full_extent(owner), lanes.full_extent(offset).astype(np.int64)
@@ -168,13 +209,21 @@ class BulkCopies:
         for key in sorted(set(zip(rows.tolist(), columns.tolist(), strict=True))):
             mine = (rows == key[0]) & (columns == key[1])
             bound = (key[0], int(bars[mine][0]))
-            copy = Copy(sites.into, lane[mine], owners[mine], offsets[mine], sites.into.width, True, bound)
+            at = owners[mine], offsets[mine]
+            operation = sites.into.operation
+            copy = Copy(sites.into, lane[mine], *at, sites.into.width, True, bound, operation=operation)
             self._copies.begin(copy, lanes)
             fetch = Fetch(copy, 0, np.zeros(len(lane[mine]), np.int64), index[mine], items[mine])
             self._copies.bind(key, copy, partial(self._sent, fetch))
 
     def _sent(self, fetch: Fetch, key: Key) -> None:
-        self._shared.view(fetch.copy.site.item).reshape(-1)[fetch.index] = fetch.items
+        site, operation = fetch.copy.site, fetch.copy.operation
+        memory = self._shared.view(site.dtype if operation else site.item).reshape(-1)
+        if operation:
+            values = [np.ascontiguousarray(fetch.items).view(site.dtype)]
+            take_turns(memory, fetch.index, values, atomic_function(operation), atomic_table(operation))
+        else:
+            memory[fetch.index] = fetch.items
         self._copies.end(fetch.copy, fetch.copy.bound)
         self._mbarriers.arrived_bytes(key, fetch.copy.nbytes * len(fetch.index))
 
@@ -187,19 +236,6 @@ class BulkCopies:
             "the thread's copy goes to one block and names an mbarrier of another. Both must be in the same block",
             site.instruction, lanes, bad.reshape(lanes.extent), int(offset[int(bad.argmax())]),
         )  # fmt: skip
-
-    def _each(self, lanes: Lanes, sites: BulkSites, *values: Value) -> Iterable[tuple[Lanes, tuple[int, ...]]]:
-        """Each lane in turn, with its values; offsets of addresses are in them."""
-        offsets = (sites.into.offset, sites.out_of.offset, 0, sites.mbarrier.offset if sites.mbarrier else 0, 0)
-        flat = [lanes.full_extent(value) for value in values]
-        left: Lanes | None = lanes
-        for number in range(lanes.count):
-            assert left is not None
-            first = np.zeros(left.extent, bool)
-            first.reshape(-1)[0] = True
-            one, left = left.split(first)
-            assert one is not None
-            yield one, tuple(int(value[number]) + offset for value, offset in zip(flat, offsets, strict=True))
 
     def _check(self, lanes: Lanes, sites: BulkSites, target: int, source: int, nbytes: int) -> None:
         named = ((target, "goes to byte {}"), (source, "comes from byte {}"), (nbytes, "has a size of {} bytes"))
@@ -228,7 +264,7 @@ class BulkCopies:
             )  # fmt: skip
         return found
 
-    def _shared_span(self, lanes: Lanes, site: Site, address: int, nbytes: int) -> tuple[int, int]:
+    def shared_span(self, lanes: Lanes, site: Site, address: int, nbytes: int) -> tuple[int, int]:
         """(row, offset) of a run of bytes in shared memory, checked."""
         offset = address & _OFFSET_MASK
         if offset + nbytes > self._shared.nbytes:
@@ -240,3 +276,20 @@ class BulkCopies:
             )  # fmt: skip
         rows, _ = self._cluster.locate(lanes, site.moved(0), np.uint64(address))
         return int(lanes.full_extent(rows)[0]), offset
+
+
+def each_lane(lanes: Lanes, *values: Value) -> Iterator[tuple[Lanes, tuple[int, ...]]]:
+    """Each lane in turn, with its values."""
+    flat = [lanes.full_extent(value) for value in values]
+    left: Lanes | None = lanes
+    for number in range(lanes.count):
+        assert left is not None
+        first = np.zeros(left.extent, bool)
+        first.reshape(-1)[0] = True
+        one, left = left.split(first)
+        assert one is not None
+        yield one, tuple(int(value[number]) for value in flat)
+
+
+def _put_run(destination: np.ndarray, reduction: Reduction | None, data: np.ndarray) -> None:
+    destination[:] = data if reduction is None else reduction.apply(destination, data)

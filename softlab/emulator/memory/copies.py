@@ -37,13 +37,22 @@ class CopySites:
 
 
 @dataclass(frozen=True)
+class Pieces:
+    """Runs of bytes in global memory: their addresses, (n,) int64, and the bytes of each."""
+
+    address: np.ndarray
+    nbytes: int
+
+
+@dataclass(frozen=True)
 class Copy:
     """One instruction's copies that go together, as observers are told of them: (n,) arrays, one element per lane.
 
     ``lane``: the lane that issued it (``row * threads + column``). ``owner`` and ``offset``: the row and offset of the
     shared memory that it writes (``writes``) or reads. ``nbytes`` of each. ``bound``: the mbarrier (row, offset) that
-    it is bound to, None where its thread waits for it. ``global_address``: the other end of a bulk copy in global
-    memory, None for other copies (a ``cp.async`` is told as an access to global memory).
+    it is bound to, None where its thread waits for it. ``pieces``: the other end of a bulk copy in global memory, None
+    for other copies (a ``cp.async`` is told as an access to global memory). ``operation``: what a copy that reduces
+    does ("add"), "" for others.
     """
 
     site: Site
@@ -53,7 +62,13 @@ class Copy:
     nbytes: int
     writes: bool
     bound: Key | None = None
-    global_address: int | None = None
+    pieces: Pieces | None = None
+    operation: str = ""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes what stands in shared memory, as an atomic does."""
+        return self.writes and bool(self.operation)
 
 
 @dataclass

@@ -15,6 +15,7 @@ from softlab.emulator.memory.copies import Copies
 from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.memory.heap import Heap
 from softlab.emulator.memory.mbarriers import Mbarriers
+from softlab.emulator.memory.tensor_copies import TensorCopies
 from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
 from softlab.emulator.opcodes.matrix_unit import Matrices
@@ -42,6 +43,7 @@ class Units:
     mbarriers: Mbarriers
     copies: Copies
     bulk: BulkCopies
+    tensors: TensorCopies
     atomics: Atomics
     warps: WarpWide
     block_votes: BlockVotes

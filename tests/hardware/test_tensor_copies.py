@@ -1,0 +1,77 @@
+"""Copies by tensor maps: a GPU beside the emulator, in random boxes, and beside what the emulator assumes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import softlab
+from tests.emulator.test_tensor_copies import case, expected_tile, loader, storer
+
+pytestmark = pytest.mark.gpu
+
+
+def loaded(cupy, load, array, tile, start, nbytes: int) -> np.ndarray:
+    """The bytes that a GPU has in shared memory after the load of a box."""
+    out = cupy.zeros(nbytes, cupy.int8)
+    at = cupy.asarray(np.array(start[::-1], np.int32))
+    load.run(1, 32, (tile.with_array(lambda _: array), at, out, nbytes), smem=nbytes)
+    return out.get()
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3, 4, 5])
+def test_random_boxes(axes):
+    cupy = pytest.importorskip("cupy")
+    load, store = loader(axes), storer(axes)
+    for seed in range(axes - 1, 400, 5):
+        array, tile, start = case(seed)
+        if array.dtype.name == "bfloat16":  # CuPy has no such type; its bits are those of uint16
+            array = array.view(np.uint16)
+            tile = tile.with_array(lambda old: old.view(np.uint16))
+        expected = expected_tile(array, tile, start)
+        whole = cupy.asarray(array if array.base is None else array.base.reshape(-1).view(array.dtype))
+        there = cupy.ndarray(array.shape, array.dtype, whole.data, array.strides)
+        assert (loaded(cupy, load, there, tile, start, expected.nbytes).view(array.dtype) == expected).all(), seed
+        given = np.random.default_rng(seed).integers(0, 99, expected.nbytes).astype(np.int8)
+        at, options = np.array(start[::-1], np.int32), {"smem": expected.nbytes}
+        on = tile.with_array(lambda _, there=there: there)
+        store.run(1, 32, (on, cupy.asarray(at), cupy.asarray(given), expected.nbytes), **options)
+        store.run(1, 32, (tile, at, given, expected.nbytes), **options)
+        assert (there.get() == array).all(), seed
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_bits_of_nan(dtype):
+    cupy = pytest.importorskip("cupy")
+    x = np.ones((2, 16), dtype)
+    tile, nbytes = softlab.TensorMap(x, (2, 16), fill="nan"), x.nbytes
+    out = np.zeros(nbytes, np.int8)
+    loader(2).run(1, 32, (tile, np.array([3, 0], np.int32), out, nbytes), smem=nbytes)
+    assert loaded(cupy, loader(2), cupy.asarray(x), tile, (0, 3), nbytes).tobytes() == out.tobytes()
+
+
+@pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
+def test_boxes_narrower_than_their_swizzle(swizzle):
+    """The emulator refuses them. This shows how a GPU lays out their rows: side by side, or each in a span."""
+    cupy = pytest.importorskip("cupy")
+    x = np.arange(1, 65, dtype=np.int32).reshape(4, 16)
+    tile, nbytes = softlab.TensorMap(x, (4, 4), swizzle), 64
+    found = loaded(cupy, loader(2), cupy.asarray(x), tile, (0, 0), nbytes).view(np.int32)
+    print(swizzle, found.tolist())
+    assert set(found.tolist()) <= {0, *x[:, :4].reshape(-1).tolist()}
+
+
+@pytest.mark.parametrize("operation", ["add", "min", "max", "and", "xor"])
+@pytest.mark.parametrize("dtype", [np.uint32, np.int32, np.float16, np.float32, np.int64])
+def test_reductions(operation, dtype):
+    cupy = pytest.importorskip("cupy")
+    if np.dtype(dtype).kind == "f" and (operation in ("and", "xor") or (operation != "add" and dtype == np.float32)):
+        pytest.skip("PTX has no such reduction")
+    rng = np.random.default_rng(3)
+    x, given = (rng.integers(0, 99, shape).astype(dtype) for shape in ((5, 32), (3, 16)))
+    there, raw, at = cupy.asarray(x), given.reshape(-1).view(np.int8), np.array([7, 4], np.int32)
+    store, tile = storer(2, operation), softlab.TensorMap(x, (3, 16))
+    store.run(1, 32, (tile, at, raw, raw.nbytes), smem=raw.nbytes)
+    on = tile.with_array(lambda _: there)
+    store.run(1, 32, (on, cupy.asarray(at), cupy.asarray(raw), raw.nbytes), smem=raw.nbytes)
+    assert (there.get() == x).all()
