@@ -1,0 +1,28 @@
+"""Answers to the course's exercises by people who did not write them, from the text of the notebooks alone.
+
+A wrong answer stands with its cause and a regular expression for the words by which a hint would name that cause. Both
+were written down before the grader saw the answer. ``test_others.py`` grades them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Others:
+    """right: right answers in unusual form; wrong: (answer, its cause, the words that name the cause)."""
+
+    exercise: str
+    right: tuple[Any, ...]
+    wrong: tuple[tuple[Any, str, str], ...]
+
+
+def whole(number: int) -> tuple[Any, ...]:
+    """A whole number in the forms in which a calculation may give it."""
+    return np.int64(number), float(number), Fraction(number), Decimal(number), np.array([number])
