@@ -1,4 +1,4 @@
-"""Kinds of exercises: a number, a choice, a Python function, anything that a function can judge. (Kernels: kernels.py.)
+"""Kinds of exercises: a number, a choice, anything that a function can judge. (See also functions.py and kernels.py.)
 
 An exercise is a record. :meth:`Exercise.judge` has no side effect; :meth:`Exercise.grade` also stores the answer. A
 right answer that a plan or a run gives is computed when it is needed.
@@ -6,12 +6,9 @@ right answer that a plan or a run gives is computed when it is needed.
 
 from __future__ import annotations
 
-import copy
 import math
-import numbers
-import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,11 +16,14 @@ import numpy as np
 
 from softlab.course.learners import Progress, Record
 from softlab.course.standings import standing
+from softlab.course.values import as_float, in_other_units, is_number, key, plain, shown
 from softlab.course.verdicts import Verdict
 from softlab.errors import Error
 
 NOT_ANSWERED = "Not answered yet."
 DOES_NOT_COMPILE = "it does not compile."
+#: The relative error that the rounding of a calculation in double precision may leave.
+_ROUNDING = 1e-9
 #: Kinds of NumPy dtypes that are compared as numbers ("V": bfloat16).
 _NUMBERS = "biufcV"
 #: A typical wrong answer (or a function that computes it), and its hint.
@@ -80,13 +80,6 @@ class Exercise(ABC):
         return Verdict(self.id, "right", f"Right. {self.because}".strip())
 
 
-def _float(number: Any) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf
-
-
 def _value(given: Any) -> Any:
     return given() if callable(given) else given
 
@@ -96,30 +89,49 @@ class Number(Exercise):
     """A number to predict.
 
     answer: computes the right number; relative, absolute: the tolerance; slips: typical wrong answers (numbers, or
-    functions that compute them), each with a hint.
+    functions that compute them), each with a hint; unit: a key of ``values.OTHER_UNITS``, for hints to the right
+    number in another unit.
     """
 
     answer: Callable[[], float]
     relative: float = 0.0
     absolute: float = 0.0
     slips: tuple[Slip, ...] = ()
+    unit: str = ""
 
     def judge(self, answer: Any) -> Verdict:
-        """Judge a real number of Python or NumPy. None means not answered."""
+        """Judge a real number in any form that ``values.plain`` knows. None means not answered."""
         if answer is None:
             return self.unanswered()
-        if isinstance(answer, np.ndarray) and answer.ndim == 0:
-            answer = answer[()]
-        if isinstance(answer, bool | np.bool_) or not isinstance(answer, numbers.Real):
+        given, right = plain(answer), self.answer()
+        if isinstance(given, str):
+            return self.verdict(f"the answer must be a number, not {given!r}, which is a text. Leave out the quotes.")
+        if not is_number(given):
             return self.verdict(f"the answer must be a number, not {answer!r}.")
-        if self._near(answer, self.answer()):
+        if self._near(given, right):
             return self.verdict("")
-        shown = f"{answer:,}".replace(",", " ") if _float(answer) >= 10_000 else f"{answer:g}"
-        hint = next((hint for slip, hint in self.slips if self._near(answer, _value(slip))), self.hint)
-        return self.verdict(f"it is not {shown}. {hint}")
+        number = f"{given:,}".replace(",", " ") if as_float(given) >= 10_000 else f"{as_float(given):g}"
+        hint = next((hint for slip, hint in self.typical() if self._near(given, slip)), "")
+        return self.verdict(f"it is not {number}. {hint or self._general(as_float(given), as_float(right))}")
+
+    def typical(self) -> Iterator[tuple[Any, str]]:
+        """Each typical wrong answer with its hint, and at last the right one in other units."""
+        yield from ((_value(slip), hint) for slip, hint in self.slips)
+        yield from in_other_units(as_float(self.answer()), self.unit)
+
+    def _general(self, given: float, right: float) -> str:
+        """The hint to a number that is not a typical one: to its kind, where this is not that of the right one."""
+        if math.isnan(given):
+            return f"NaN is not a number. {self.hint}"
+        if self.relative or self.absolute or not right.is_integer() or given.is_integer():
+            return self.hint
+        if 0 < given < 1:
+            return f"That looks like a share, and the answer is a whole number: how many. {self.hint}"
+        return f"The answer is a whole number. {self.hint}"
 
     def _near(self, answer: Any, right: Any) -> bool:
-        return math.isclose(_float(answer), _float(right), rel_tol=self.relative, abs_tol=self.absolute)
+        relative = max(self.relative, _ROUNDING)
+        return math.isclose(as_float(answer), as_float(right), rel_tol=relative, abs_tol=self.absolute)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,15 +143,17 @@ class MultipleChoice(Exercise):
     slips: Mapping[Any, str] = field(default_factory=dict)
 
     def judge(self, answer: Any) -> Verdict:
-        """Judge one of ``answers``. None means not answered."""
+        """Judge one of ``answers``; the case of its letters does not matter. None means not answered."""
         offered = ", ".join(map(repr, self.answers))
         if answer is None:
             return self.unanswered(f"It is one of {offered}.")
-        if answer not in self.answers:
-            return self.verdict(f"{answer!r} is none of the answers: {offered}.")
-        if answer == _value(self.right):
+        given = key(answer)
+        chosen = [one for one in self.answers if given is not None and key(one) == given]
+        if not chosen:
+            return self.verdict(f"{shown(answer)} is none of the answers: {offered}. {self.hint}")
+        if chosen[0] == _value(self.right):
             return self.verdict("")
-        return self.verdict(f"it is not {answer!r}. {self.slips.get(answer, self.hint)}")
+        return self.verdict(f"it is not {chosen[0]!r}. {self.slips.get(chosen[0], self.hint)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,73 +176,13 @@ class Judged(Exercise):
         return self.verdict(problem)
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call of a learner's function: its arguments and what it must return."""
-
-    args: tuple[Any, ...]
-    expected: Any
-
-
-@dataclass(frozen=True, kw_only=True)
-class WriteFunction(Exercise):
-    """A Python function to write.
-
-    calls: the calls that test it; relative: the tolerance of a number; slips: wrong functions that a learner might
-    write, each with a hint for a function that returns the same in every call.
-    """
-
-    calls: Callable[[], Iterable[Call]]
-    relative: float = 0.0
-    slips: tuple[tuple[Callable[..., Any], str], ...] = ()
-
-    def judge(self, answer: Any) -> Verdict:
-        """Judge a function. None, or a function whose first call returns None, means not answered."""
-        if answer is None:
-            return self.unanswered()
-        if not callable(answer):
-            return self.verdict(f"the answer must be a function, not {answer!r}.")
-        calls = list(self.calls())
-        returned: list[Any] = []
-        name = getattr(answer, "__name__", "the function")
-        for call in calls:
-            try:
-                returned.append(answer(*copy.deepcopy(call.args)))
-            except Exception as error:  # a learner's code may raise anything
-                return self.verdict(f"{_shown_call(name, call)} raises {type(error).__name__}{_where(error)}: {error}.")
-        if returned[0] is None and calls[0].expected is not None:
-            return self.unanswered("The function returns None.")
-        for call, value in zip(calls, returned, strict=True):
-            if difference := first_difference(_shown_call(name, call), value, call.expected, self.relative):
-                return self.verdict(f"{difference}. {self._hint(calls, returned)}")
-        return self.verdict("")
-
-    def _hint(self, calls: list[Call], returned: list[Any]) -> str:
-        for slip, hint in self.slips:
-            made = [slip(*copy.deepcopy(call.args)) for call in calls]
-            if not any(first_difference("", *pair, self.relative) for pair in zip(returned, made, strict=True)):
-                return hint
-        return self.hint
-
-
-def _shown_call(name: str, call: Call) -> str:
-    shown = ", ".join(np.array2string(a, threshold=8) if isinstance(a, np.ndarray) else repr(a) for a in call.args)
-    return f"{name}({shown if len(shown) <= 120 else shown[:117] + '...'})"
-
-
-def _where(error: Exception) -> str:
-    """ " on line 3": the last frame of the traceback, which is in the learner's code."""
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    return f" on line {frames[-1].lineno}" if frames else ""
-
-
 def first_difference(name: str, value: Any, expected: Any, relative: float = 0.0) -> str:
     """ "y[3] is 5.0 and should be 7.0", at the first index that differs; "" for no difference.
 
     name: the value's name in the sentence; relative: the tolerance of a number.
     """
     if not isinstance(expected, np.ndarray | list | tuple):
-        return "" if _same(value, expected, relative) else f"{name} is {value!r} and should be {expected!r}"
+        return "" if _same(value, expected, relative) else f"{name} is {shown(value)} and should be {shown(expected)}"
     try:
         got, wanted = np.asarray(value), np.asarray(expected)
     except ValueError as error:
@@ -243,6 +197,8 @@ def first_difference(name: str, value: Any, expected: Any, relative: float = 0.0
     where = f"{name}[{', '.join(map(str, index))}]" if index else name
     found = f"{got[index]!s}{' (not written?)' if _is_nan(got[index]) and not _is_nan(wanted[index]) else ''}"
     right = wanted[index].astype(got.dtype) if comparable else wanted[index]
+    if f"{got[index]!s}" == f"{right!s}":
+        right = f"{wanted[index]!s}: {got.dtype} has too few digits"
     many = f" ({int(wrong.sum())} of {wrong.size} are wrong)" if wrong.size > 1 else ""
     return f"{where} is {found} and should be {right!s}{many}"
 
@@ -259,7 +215,7 @@ def different(got: np.ndarray, wanted: np.ndarray, relative: float = 0.0) -> np.
 
 
 def _same(value: Any, expected: Any, relative: float) -> bool:
-    if isinstance(expected, numbers.Real) and not isinstance(expected, bool):
-        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        return number and math.isclose(value, expected, rel_tol=relative)
-    return type(value) is type(expected) and value == expected
+    value, expected = plain(value), plain(expected)
+    if is_number(expected):
+        return is_number(value) and math.isclose(value, expected, rel_tol=relative)
+    return type(value) is type(expected) and bool(value == expected)

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from softlab.course.exercises import DOES_NOT_COMPILE, Exercise, first_difference
+import numpy as np
+
+from softlab.course.diagnosis import pattern, unwritten
+from softlab.course.exercises import DOES_NOT_COMPILE, Exercise, different, first_difference
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.verdicts import Verdict
 from softlab.emulator.lanes import WARP
@@ -40,9 +43,9 @@ class Attempt:
 class KernelSlip:
     """A hint to a typical wrong kernel.
 
-    says: the hint; when: the kind of fault that the kernel has, "result" for a wrong result, "counter" for a
-    requirement that it does not meet, "" for any; seen: a regular expression that the kernel's code has (without
-    comments; "." is any character), "" for any.
+    says: the hint; when: the kind of fault that the kernel has, "result" for a wrong result, "nan" or "inf" for a
+    result that has such a number where none belongs, "counter" for a requirement that it does not meet, "" for any;
+    seen: a regular expression that the kernel's code has (without comments; "." is any character), "" for any.
     """
 
     says: str
@@ -53,6 +56,21 @@ class KernelSlip:
         """Whether the hint is for this kernel."""
         code = re.sub(r"//[^\n]*|/\*.*?\*/", "", source, flags=re.DOTALL)
         return self.when in ("", when) and bool(re.search(self.seen, code, re.DOTALL))
+
+
+#: The code of a kernel in which nobody waits.
+NO_BARRIER = r"^(?!.*(__syncthreads|sync\(|bar\.sync|barrier))"
+#: Hints to mistakes that any kernel may have. They come after those of an exercise, and before its fault hints.
+COMMON = (
+    KernelSlip("`__syncwarp()` waits for the lanes of one warp, and another warp wrote here.", "race", "__syncwarp"),
+    KernelSlip("A fence orders what a thread does, but nobody waits at it.", "race", "__threadfence"),
+    KernelSlip("`volatile` makes nobody wait.", "race", r"volatile\s+(__shared__|\w+\s*\*)|__shared__ volatile"),
+    KernelSlip(
+        "No barrier stands between the thread that writes a word and the one that reads it.", "race", NO_BARRIER
+    ),
+    KernelSlip("An array of n elements ends at index n - 1, so the test is `<` and not `<=`.", "global-out-of-bounds",
+               r"(?<![<>=])<=\s*(n|count|rows|cols|size)\b(?!\s*-)"),
+)  # fmt: skip
 
 
 #: A function that says what an attempt lacks, "" for nothing. See ``softlab.course.requirements``.
@@ -107,8 +125,8 @@ class WriteKernel(Exercise):
                 return self._judged(self._fault_problem(error, launch, answer), launch)
             for name, expected in launch.expected.items():
                 if difference := first_difference(name, args[name], expected, launch.relative):
-                    hint = self._slip("result", answer) or self.hint
-                    return self._judged(f"with {about}, {difference}. {hint}", launch, run)
+                    said = self._said_of_result(args[name], expected, launch, name, answer)
+                    return self._judged(f"with {about}, {difference}. {said}", launch, run)
             attempts.append(Attempt(kernel, launch, run))
         # Results come first: the counters of a wrong kernel mean nothing.
         for attempt in attempts:
@@ -125,6 +143,18 @@ class WriteKernel(Exercise):
             block = launches[0].block
             threads = block if isinstance(block, int) else prod(block)
             yield launches[0], tuple(reversed(range(-(-threads // WARP))))
+
+    def _said_of_result(self, got: np.ndarray, wanted: np.ndarray, launch: LaunchCase, name: str, answer: str) -> str:
+        """What the wrong elements have in common, and the hint."""
+        block = launch.block
+        threads = block if isinstance(block, int) else prod(block)
+        wrong = different(got, wanted, launch.relative) & ~unwritten(got, launch.args[name])
+        number = got.dtype.kind in "fV"
+        kinds = ["nan"] if number and np.isnan(got[wrong].astype(np.float64)).any() else []
+        kinds += ["inf"] if number and np.isinf(got[wrong].astype(np.float64)).any() else []
+        hints = (self._slip(kind, answer) for kind in (*kinds, "result"))
+        hint = next((hint for hint in hints if hint), self.hint)
+        return f"{pattern(got, wanted, threads, launch.relative)} {hint}".strip()
 
     def _slip(self, when: str, answer: str) -> str:
         """The hint to a typical wrong kernel; "" for none."""
@@ -145,7 +175,8 @@ class WriteKernel(Exercise):
             if error.argument is not None:
                 sentence = sentence.replace(f"argument {error.argument}", list(launch.args)[error.argument])
             where = f" on line {error.line}" if error.line else ""
-            hint = self._slip(error.kind, answer) or self.fault_hints.get(error.kind, "")
+            common = next((slip.says for slip in COMMON if slip.fits(error.kind, answer)), "")
+            hint = self._slip(error.kind, answer) or f"{common} {self.fault_hints.get(error.kind, '')}".strip()
             sentence = sentence.removeprefix(f"{error.kind}: ")
             return f"{error.kind}{where}, with {launch.about}: {sentence}. {hint}".strip()
         if isinstance(error, UnsupportedInstruction):

@@ -11,6 +11,11 @@ from softlab.traces import Run
 Limit = int | Callable[[LaunchCase], int]
 
 
+#: Code that takes an exponential of a number as it is, and code whose maximum begins with 0 or a number of another row.
+EXP_OF_X = r"exp\w*\(\s*(x\s*\[[^\]]*\]|v|held\[\w+\])\s*\)"
+MAXIMUM_FROM_ZERO = r"(float|double)[^;()]*\b(m|max|most|largest|top|maximum)\w*\s*=\s*(0|x\[(row|0)\])"
+
+
 def at_most(counter: str, limit: Limit, hint: str) -> Requirement:
     """A counter of ``Run.counters`` is at most ``limit``, which is a number or a function of the launch."""
 

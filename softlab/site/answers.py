@@ -90,8 +90,7 @@ def _number(exercise: Number) -> dict[str, Any]:
     """
     right = exercise.answer()
     rules = [_rule(exercise, right, verdict_html("right", exercise.judge(right).message))]
-    for slip, hint in exercise.slips:
-        value = slip() if callable(slip) else slip
+    for value, hint in exercise.typical():
         if not exercise.judge(value).right:
             message = verdict_html("wrong", f"Not yet: it is not {TYPED}. {hint}")
             rules.append(_rule(exercise, value, message))

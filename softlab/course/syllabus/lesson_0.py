@@ -8,7 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 
 
@@ -73,7 +73,19 @@ LESSON = Lesson(
                 "`y[i]`.",
                 "A similar one, solved: `int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1;`",
             ),
-            hint="Thread i reads x[i] and writes y[i].",
+            slips=(
+                KernelSlip(
+                    "`threadIdx.x` is the place in the block. Count the threads of the blocks before, too.",
+                    "result",
+                    r"^(?!.*blockIdx)",
+                ),
+                KernelSlip(
+                    "How many threads has a block of this launch? `blockDim.x` says it.",
+                    "result",
+                    r"blockIdx\.x\s*\*\s*\d|\d\s*\*\s*blockIdx",
+                ),
+            ),
+            hint="Each i below n has a thread, and that one reads x[i] and writes twice its value to y[i].",
             because="Each thread finds its number by its position in the grid, and those past the end do nothing.",
             fault_hints={
                 "global-out-of-bounds": "The last block has more threads than there are numbers: "

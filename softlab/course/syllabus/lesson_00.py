@@ -93,7 +93,11 @@ LESSON = Lesson(
                 "A similar one: 64 numbers and 32 threads, two each. Thread t takes t and t + 32, not 2 * t and "
                 "2 * t + 1.",
             ),
-            hint="Each of the 256 threads copies four numbers. Which four does thread 0 copy?",
+            fault_hints={
+                "global-out-of-bounds": "The largest index is 1023: which one does thread 255 have in its last turn?"
+            },
+            hint="256 threads copy four numbers each, so no number may be left out, and none copied twice. Which four "
+            "does thread 0 copy?",
             because="Neighbouring lanes touch neighbouring numbers, so each sector comes once, and whole.",
         ),
     ),

@@ -9,10 +9,11 @@ import ml_dtypes
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, Number, WriteFunction
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.exercises import Number
+from softlab.course.functions import Call, WriteFunction
+from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
-from softlab.course.requirements import at_most
+from softlab.course.requirements import EXP_OF_X, MAXIMUM_FROM_ZERO, at_most
 from softlab.operators import trace_plan
 from softlab.plans import forced
 
@@ -75,15 +76,16 @@ def no_maximum(x: np.ndarray) -> np.ndarray:
 
 
 def log_sums() -> Iterator[LaunchCase]:
-    """Rows, a thread each, far up and far down; one begins with -inf."""
+    """Rows, a thread each, far up and far down, each of them larger than the one before; one begins with -inf."""
     for rows, shift in ((32, 0), (40, 1000), (96, -1000)):
-        x = shift + 3 * np.random.default_rng(rows).standard_normal((rows, COLS), dtype=np.float32)
+        middle = shift + 9 * np.arange(rows, dtype=np.float32)[:, None]
+        x = middle + 3 * np.random.default_rng(rows).standard_normal((rows, COLS), dtype=np.float32)
         x[1, 0] = -np.inf
         wide = x.astype(np.float64)
         most = wide.max(axis=1)
         right = most + np.log(np.exp(wide - most[:, None]).sum(axis=1))
         args = {"x": x, "y": np.full(rows, np.nan, np.float32), "rows": rows, "cols": COLS}
-        about = f"{rows} rows of about {shift}"
+        about = f"{rows} rows from {shift} on"
         yield LaunchCase(-(-rows // 32), 32, args, {"y": right.astype(np.float32)}, relative=1e-5, about=about)
 
 
@@ -162,7 +164,29 @@ LESSON = Lesson(
             kernel="log_sum_exp",
             parameters=PARAMETERS,
             launches=log_sums,
-            hint="log(sum e^x) is m + log(sum e^(x - m)), with m the largest number of the row.",
+            slips=(
+                KernelSlip(
+                    "e^x overflows for large x: subtract the largest number of the row within the exponent.",
+                    "inf",
+                    EXP_OF_X,
+                ),
+                KernelSlip("That is the logarithm of base 2; `__logf` is the natural one.", "result", r"log2"),
+                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\()"),
+                KernelSlip(
+                    "The maximum has to begin below every number that may come: -3.4e38f, not 0 and no number of "
+                    "another row.",
+                    "",
+                    MAXIMUM_FROM_ZERO,
+                ),
+                KernelSlip(
+                    "That is the logarithm of the sum of e^(x - m): add the maximum m again.",
+                    "result",
+                    r"=\s*(__)?log2?f?\(\s*\w+\s*\)\s*;",
+                ),
+                KernelSlip("-inf - -inf is NaN. Begin the maximum with -3.4e38f.", "nan"),
+            ),
+            hint="log(sum e^x) is m + log(sum e^(x - m)), with m the largest number of that very row. The maximum "
+            "begins below all numbers, and the sum with 0.",
             because="Two passes over the row. Can you do with one? That is the next exercise.",
             fault_hints={"global-out-of-bounds": "There may be more threads than rows."},
         ),
@@ -178,8 +202,33 @@ LESSON = Lesson(
                     "Each number may be loaded once. What happens to the sum so far when a larger number comes?",
                 ),
             ),
-            hint="When the maximum grows from m to M, the sum so far is worth e^(m - M) times as much. "
-            "And -inf - -inf is NaN.",
+            slips=(
+                KernelSlip(
+                    "e^x overflows for large x: subtract the largest number of the row within the exponent.",
+                    "inf",
+                    EXP_OF_X,
+                ),
+                KernelSlip("That is the logarithm of base 2; `__logf` is the natural one.", "result", r"log2"),
+                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\()"),
+                KernelSlip(
+                    "The maximum has to begin below every number that may come: -3.4e38f, not 0 and no number of "
+                    "another row.",
+                    "",
+                    MAXIMUM_FROM_ZERO,
+                ),
+                KernelSlip(
+                    "That is the logarithm of the sum of e^(x - m): add the maximum m again.",
+                    "result",
+                    r"=\s*(__)?log2?f?\(\s*\w+\s*\)\s*;",
+                ),
+                KernelSlip(
+                    "-inf - -inf is NaN: begin with -3.4e38f. And no exponent may be above 0: the sum so far is worth "
+                    "e^(old maximum - new maximum) times as much.",
+                    "nan",
+                ),
+            ),
+            hint="When the maximum grows from m to M, the sum so far is worth e^(m - M) times as much, with the old m, "
+            "and the new number adds 1. Each number of the row counts, also the first.",
             because="This is the online softmax (Milakov and Gimelshein, 2018): it saves a pass over the row.",
             fault_hints={"global-out-of-bounds": "There may be more threads than rows."},
         ),

@@ -8,7 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 from softlab.instruments.coalescing import SECTOR_BYTES, global_sectors
@@ -127,7 +127,8 @@ LESSON = Lesson(
                     "Which bytes do lanes 0 and 1 ask for in the same instruction?",
                 ),
             ),
-            hint="There are n / 4 packs. Thread i of the whole grid moves pack i, if there is one.",
+            hint="There are n / 4 packs of four numbers. Thread i of the whole grid moves pack i as one, if there is "
+            "one.",
             because="A quarter of the instructions for the same sectors.",
             fault_hints={
                 "global-out-of-bounds": "There may be more threads than packs. How many packs has an array of n?",
@@ -151,7 +152,14 @@ LESSON = Lesson(
                     "Gather the eight sums in a pack first, then store it as one.",
                 ),
             ),
-            hint="Element k of pack i is number 8 * i + k, in a, in b and in c.",
+            slips=(
+                KernelSlip(
+                    "`word` moves the bytes. Numbers are added as `elem`: bits that are added as integers are no sum.",
+                    "result",
+                    r"word(\.\w)?\s*\+|\.[xyzw]\s*\+=",
+                ),
+            ),
+            hint="Element k of pack i is number 8 * i + k, in a, in b and in c, for each k from 0 to 7; c is a + b.",
             because="Every load and store moves 512 bytes for its warp: on an H200 none moves more.",
             fault_hints={
                 "global-out-of-bounds": "n / 8 packs, and perhaps more threads than that.",

@@ -8,7 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most, no_shared_memory
 from softlab.kernel import Kernel
@@ -156,7 +156,17 @@ LESSON = Lesson(
                 "smaller masks.",
                 "A similar one, a sum of 4 lanes: `v += __shfl_xor_sync(m, v, 2); v += __shfl_xor_sync(m, v, 1);`",
             ),
-            hint="Every lane of a warp writes the largest of the warp's 32 numbers.",
+            slips=(
+                KernelSlip(
+                    "With `down` or `up` one lane alone has the result. With `xor` the lanes swap, so all have it.",
+                    "",
+                    "__shfl_(down|up)",
+                ),
+                KernelSlip("Of two numbers keep the larger one: fmaxf.", "result", r"^(?!.*(max|>\s*\w+\s*\?))"),
+                KernelSlip("An int loses what follows the point: keep floats.", "result", r"\bint\s+\w+\s*=\s*x"),
+            ),
+            hint="Every lane of a warp writes the largest of the warp's 32 numbers. It takes five steps, with each of "
+            "the masks 16, 8, 4, 2, 1 once.",
             because="Five steps, and nobody has to be told the result: all have it.",
             fault_hints={"inactive-lane": "Do all lanes that the first argument names come to the shuffle?"},
         ),
@@ -174,7 +184,26 @@ LESSON = Lesson(
                     "Three steps for the maximum and three for the sum serve all four rows of a warp.",
                 ),
             ),
-            hint="Lane threadIdx.x % 8 of a group has column threadIdx.x % 8 of its row.",
+            slips=(
+                KernelSlip("e^x overflows for large x: subtract the row's maximum first.", "nan"),
+                KernelSlip("e^x overflows for large x: subtract the row's maximum first.", "inf"),
+                KernelSlip(
+                    "With `down` or `up` one lane alone has the result, and all eight need it: `xor`.",
+                    "result",
+                    "__shfl_(down|up)",
+                ),
+                KernelSlip(
+                    "A row has 8 lanes, and each step of 8 or more leaves the row.", "result", r"=\s*(16|8)\s*;"
+                ),
+                KernelSlip(
+                    "Eight lanes take three steps, with masks 4, 2 and 1.", "result", r"mask\s*=\s*[21]\s*;[^;]*>"
+                ),
+                KernelSlip(
+                    "A share is the exponential divided by the sum of its row.", "result", r"y\[[^\]]*\]\s*=\s*\w+\s*;"
+                ),
+            ),
+            hint="Lane threadIdx.x % 8 of a group has column threadIdx.x % 8 of its row. The maximum, too, goes "
+            "through the eight lanes by shuffles, and row i / 8 is below `rows`.",
             because="Four rows in a warp, six shuffles for all of them, and no lane is idle.",
             fault_hints={
                 "global-out-of-bounds": "The last block may have more groups than there are rows.",

@@ -97,7 +97,8 @@ LESSON = Lesson(
                 "A similar one: a tile of 16 x 32 words is declared `tile[16][33]`, and the last word of each "
                 "row stays unused.",
             ),
-            hint="y[row][column] is x[column][row].",
+            fault_hints={"shared-out-of-bounds": "A row of the tile has 32 numbers, so it needs 32 words or more."},
+            hint="y[row][column] is x[column][row]: the matrix is turned, so one side takes the indices exchanged.",
             because="With rows of an odd number of words, a column comes by every bank.",
         ),
     ),

@@ -9,9 +9,9 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.kernels import NO_BARRIER, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
-from softlab.course.requirements import at_most
+from softlab.course.requirements import MAXIMUM_FROM_ZERO, at_most
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 
@@ -146,11 +146,21 @@ LESSON = Lesson(
                     "One a call is enough, if the second call does not write where the first may still be read.",
                 ),
             ),
-            hint="A row less its mean, divided by the root of the mean of its squares.",
+            slips=(
+                KernelSlip(
+                    "The squares are those of the centred numbers, not of x.",
+                    "result",
+                    r"block_sum\w*\(\s*(x\[i\]|v)\s*\*",
+                ),
+                KernelSlip("Divide by the root: rsqrtf(v) is 1 / sqrtf(v).", "result", r"\*\s*sqrtf?\("),
+                KernelSlip("Between what the warps write and what all read stands a barrier.", "race", NO_BARRIER),
+            ),
+            hint="A row less its mean, divided by the root of the mean of the squares of what is left.",
             fault_hints={
                 "race": "The second call writes to `part` while some warp still reads what the first call put there.",
                 "barrier-divergence": "All threads of the block have to come to a barrier, or none.",
                 "uninitialized-shared": "Each call reads what this call's warps wrote.",
+                "shared-out-of-bounds": "A block of 1024 threads has 32 warps, so there are 32 words.",
             },
         ),
         WriteKernel(
@@ -166,11 +176,31 @@ LESSON = Lesson(
                 ),
                 at_most("global_load_requests", _requests, "Let all lanes read, 32 neighbours at a time."),
             ),
-            hint="A block's row begins at x + blockIdx.x * n. A thread that has no number must not raise the maximum.",
+            slips=(
+                KernelSlip(
+                    "All numbers of a row may be negative: a maximum begins with minus infinity, not with 0.",
+                    "result",
+                    MAXIMUM_FROM_ZERO,
+                ),
+                KernelSlip(
+                    "Each warp has its own maximum. The warps of a block meet in shared memory.",
+                    "result",
+                    "^(?!.*__shared__)",
+                ),
+                KernelSlip(
+                    "A row may be longer than the block: each thread takes every blockDim.x-th number, in a loop.",
+                    "result",
+                    r"if\s*\(\s*(threadIdx\.x|\w+)\s*<\s*n\s*\)",
+                ),
+            ),
+            hint="A block's row begins at x + blockIdx.x * n. A thread that has no number must not raise the maximum. "
+            "Of the warps' maxima the largest counts.",
             fault_hints={
                 "race": "Who wrote that word, and which barrier stands between the two?",
                 "barrier-divergence": "Threads without a number have to come to the barrier, too.",
-                "uninitialized-shared": "A block of 96 threads has three warps: nobody writes for a fourth.",
+                "uninitialized-shared": "A block of 96 threads has three warps: nobody writes for a fourth. And a warp "
+                "whose threads have left writes nothing.",
+                "shared-out-of-bounds": "A block of 1024 threads has 32 warps, so there are 32 words.",
                 "inactive-lane": "Let all 32 lanes of a warp come to the shuffle; who has no number brings one that "
                 "changes nothing.",
             },

@@ -10,9 +10,9 @@ import numpy as np
 from softlab.bench import caches
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
-from softlab.course.requirements import at_most
+from softlab.course.requirements import EXP_OF_X, at_most
 from softlab.hardware.devices import Device
 
 COLS, L2_THIRD = 131_072, 20
@@ -59,9 +59,10 @@ def long_rows() -> Iterator[LaunchCase]:
 
 
 def two_reads(launch: LaunchCase) -> int:
-    """Sectors of all rows, twice: a row that begins within a sector touches one more."""
+    """Sectors of all rows, twice: loads that begin within a sector touch one more, each 32 numbers of a row."""
     assert isinstance(launch.grid, int)
-    return 2 * launch.grid * (-(-launch.args["cols"] * 4 // 32) + 1)
+    cols = launch.args["cols"]
+    return 2 * launch.grid * (-(-cols * 4 // 32) + -(-cols // 32))
 
 
 LESSON = Lesson(
@@ -135,8 +136,25 @@ LESSON = Lesson(
                     "maximum is found?",
                 ),
             ),
+            slips=(
+                KernelSlip(
+                    "Each thread divides by the sum of the whole row: block_sum.", "result", r"/\s*(sum|s|mine\.s)\s*;"
+                ),
+                KernelSlip(
+                    "All threads need the maximum of the whole row: block_max.",
+                    "result",
+                    r"^(?!.*block_max.*block_max)",
+                ),
+                KernelSlip("The result needs e^(x - maximum of the row): subtract row_max.", "result", EXP_OF_X),
+                KernelSlip(
+                    "An exponent is above 0: the maximum so far must follow the numbers, and the factor of the sum is "
+                    "e^(old - new).",
+                    "inf",
+                ),
+                KernelSlip("-inf - -inf is NaN: begin the maximum with -3.4e38f.", "nan"),
+            ),
             hint="When the maximum grows from `old` to `new`, the sum so far is multiplied by `__expf(old - new)`. "
-            "And each thread's sum belongs to its own maximum.",
+            "And each thread's sum belongs to its own maximum: before block_sum it moves to row_max in the same way.",
             fault_hints={
                 "race": "Between two uses of the same words stands a barrier.",
                 "barrier-divergence": "All threads come to every call of `block_max` and `block_sum`, those without "

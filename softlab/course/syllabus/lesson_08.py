@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, MultipleChoice, Number, WriteFunction
+from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
 from softlab.plans import plan
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from softlab.bench import consequences, recordings
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, Judged, Number, WriteFunction
+from softlab.course.exercises import Judged, Number
+from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
 from softlab.plans import forced, plan
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, MultipleChoice, Number, WriteFunction
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.functions import Call, WriteFunction
+from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_least, at_most
 
@@ -146,13 +147,29 @@ LESSON = Lesson(
                     "Read each number once, 32 neighbours at a time.",
                 ),
                 at_most(
-                    "global_store_sectors", _blocks, "A benchmark of reading should not write: one number a block."
+                    "global_store_sectors",
+                    _blocks,
+                    "A benchmark of reading should not write: let one thread per block.",
                 ),
             ),
-            hint="y[blockIdx.x] is the sum of all numbers that the block's threads read, in the loop as it stands.",
+            slips=(
+                KernelSlip("Each block has a result of its own: y[blockIdx.x].", "race", r"y\[0\]|\*y\b"),
+                KernelSlip(
+                    "Nothing uses the numbers, so the compiler leaves the reads out.", "result", r"^(?!.*\by\s*[\[+])"
+                ),
+                KernelSlip(
+                    "y does not begin with 0, and each atomic writes: add up within the block first.",
+                    "result",
+                    r"atomicAdd\(\s*(&\s*)?y",
+                ),
+                KernelSlip("`=` keeps only the last number: add each one, `+=`.", "result", r"[^+]=\s*x\["),
+            ),
+            hint="y[blockIdx.x] is the sum of all numbers that all threads of the block read, in the loop as it "
+            "stands: it goes on through the whole array, in steps of the grid, and no number is read by two blocks.",
             fault_hints={
-                "race": "Threads of a block may not add to one word at the same time: reduce first (notebook 05).",
-                "uninitialized-shared": "Every warp writes its word before any is read.",
+                "race": "Threads of a block may not write one word at the same time: reduce first (notebook 05).",
+                "uninitialized-shared": "Every warp writes its word before any is read. 128 threads have four.",
+                "shared-out-of-bounds": "A block of 1024 threads has 32 warps, so there are 32 words.",
             },
         ),
     ),

@@ -8,7 +8,8 @@ from functools import cache
 from softlab.bench import claims, recordings
 from softlab.bench.recordings import Recording
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, Number, WriteFunction
+from softlab.course.exercises import Number
+from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
 from softlab.plans import forced
 

@@ -10,9 +10,11 @@ from softlab import fused
 from softlab.bench.fusing import FusionCase
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.kernels import Attempt, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
+from softlab.errors import CompileError, KernelFault
+from softlab.kernel import Kernel
 
 #: What a score is held to by the load that the learner writes.
 CAP = 5.0
@@ -39,6 +41,29 @@ def capped() -> Iterator[LaunchCase]:
         right = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
         args = {"x": x, "y": np.full_like(x, np.nan), "rows": np.int64(rows), "cols": np.int64(cols)}
         yield LaunchCase(2, (32, 4), args, {"y": right}, relative=1e-4, about=f"{rows} rows of {cols}")
+
+
+#: A kernel beside the learner's struct: it loads one pack into memory that is larger.
+PROBE = """
+extern "C" __global__ void softlab_probe(const float* x, float* y) {
+  CapLoad load{{x, 8}, 5.0f};
+  load.load<2>(y, 0, 0);
+}
+"""
+
+
+def pack_alone(attempt: Attempt) -> str:
+    """Requirement: ``load<2>`` leaves alone what lies after its pack."""
+    x, y = np.linspace(-9, 9, 8, dtype=np.float32), np.full(8, 7, np.float32)
+    try:
+        Kernel(attempt.kernel.source + PROBE, "softlab_probe").run(1, 1, (x, y), record=False)
+    except CompileError:  # a struct of another name: there is nothing to probe
+        return ""
+    except KernelFault as fault:
+        return f"`load<2>` ends with a fault, {fault.kind}: it may change destination[0] to destination[pack_size - 1]."
+    if (y[2:] == 7).all():
+        return ""
+    return "`load<2>` changes numbers beyond its pack: the loop ends at pack_size."
 
 
 def _sectors(launch: LaunchCase) -> int:
@@ -101,9 +126,18 @@ LESSON = Lesson(
             requirements=(
                 at_most("global_load_sectors", _sectors, "Change the numbers where they are: in registers."),
                 at_most("global_store_sectors", _sectors, "Only the result is written."),
+                pack_alone,
             ),
-            hint="After inner.load each destination[i] is a score: it gives way to its capped value. (`tanhf` is C's "
-            "tanh of a float, and `cap` is a member of the struct.)",
+            slips=(
+                KernelSlip("`tanf` is the tangent. The hyperbolic one is `tanhf`.", "result", r"\btanf?\("),
+                KernelSlip("To cut off is not to cap: 5 * tanh(x / 5) is smooth.", "result", r"f?min|clamp|\?"),
+                KernelSlip("The score is divided by the cap first, within tanh.", "result", r"tanhf?\([^/;]*\)"),
+                KernelSlip("tanh lies between -1 and 1: times the cap.", "result", r"[^*]=\s*tanhf?\([^*;]*;"),
+                KernelSlip("The cap is 5.", "result", r"\{x, cols\},\s*(?!5)"),
+                KernelSlip("inner.load brings the scores: keep that line.", "uninitialized-local"),
+            ),
+            hint="After inner.load each destination[i], for all i below pack_size, is a score: it gives way to its "
+            "capped value. (`tanhf` is C's tanh of a float, and `cap` is a member of the struct.)",
             because="The kernel is the shipped one; only its load is yours.",
         ),
     ),

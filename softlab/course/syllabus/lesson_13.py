@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 
@@ -55,16 +55,30 @@ LESSON = Lesson(
             kernel="difference",
             parameters="const float* x, float* d, int n",
             launches=differences,
-            hint="d[i] is x[i + 1] - x[i] for each i that has a right neighbour; the last one stays as it was.",
-            fault_hints={"global-out-of-bounds": "Which thread is that, and should it do anything?"},
+            hint="d[i] is x[i + 1] - x[i] for each i below n - 1, whatever n is; d[n - 1] stays as it was.",
+            slips=(
+                KernelSlip(
+                    "x[i - 1] is the left neighbour. The difference is x[i + 1] - x[i].", "", r"\[\s*i\s*-\s*1\s*\]"
+                ),
+                KernelSlip("The right neighbour comes first: x[i + 1] - x[i].", "result", r"x\[i\]\s*-\s*x\[i \+ 1\]"),
+            ),
+            fault_hints={
+                "global-out-of-bounds": "Thread n - 1 has no right neighbour: which i may read x[i + 1]? And threads "
+                "from n on have no number at all."
+            },
         ),
         WriteKernel(
             id="13-find-what-is-missing",
             kernel="turn",
             parameters="const float* x, float* t",
             launches=turns,
-            hint="Within its block, number k goes to index 255 - k.",
-            fault_hints={"race": "What must the one thread have done before the other goes on?"},
+            hint="Within its block, number k goes to index 255 - k: the order is turned.",
+            fault_hints={
+                "race": "What must the one thread have done before the other goes on? The barrier belongs between "
+                "the write and the read.",
+                "barrier-divergence": "All threads of the block come to the barrier, under no condition.",
+                "shared-out-of-bounds": "The largest index is 255.",
+            },
         ),
         WriteKernel(
             id="13-let-all-lanes-help",
@@ -75,7 +89,20 @@ LESSON = Lesson(
                 at_most("barriers", 8, "Eight warps, one barrier each. Inside a warp, shuffles need none."),
                 at_most("instructions", 1000, "Let a warp add up its 32 sums by five shuffles."),
             ),
-            hint="First each warp adds up its 32 sums, then the eight results are added.",
+            slips=(
+                KernelSlip(
+                    "`up` brings lane 0 nothing: the sums go down to it, or to all lanes with `xor`.",
+                    "result",
+                    "__shfl_up",
+                ),
+            ),
+            fault_hints={
+                "shared-out-of-bounds": "`part` has a word per warp: the index is threadIdx.x / 32, and there are 8 "
+                "warps.",
+                "uninitialized-shared": "There are eight warps, so eight words are written.",
+            },
+            hint="All 4096 numbers count once: each warp adds up its 32 sums in five steps, 16 to 1, then the eight "
+            "results are added, and thread 0's own is one of them.",
         ),
     ),
     predictions=(

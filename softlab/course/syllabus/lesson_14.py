@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, Number, WriteFunction
-from softlab.course.kernels import LaunchCase, WriteKernel
+from softlab.course.exercises import Number
+from softlab.course.functions import Call, WriteFunction
+from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
-from softlab.course.requirements import at_most, no_shared_memory
+from softlab.course.requirements import MAXIMUM_FROM_ZERO, at_most, no_shared_memory
 
 INFINITY = math.inf
 CLUSTER = 4
@@ -169,8 +170,16 @@ LESSON = Lesson(
                 ),
                 no_shared_memory(),
             ),
-            hint="Each step merges two pairs: scale both sums to the greater maximum, then add. A lane may have seen "
-            "nothing but -inf, or nothing at all.",
+            slips=(
+                KernelSlip("-inf - -inf is NaN: a lane may have seen nothing but -inf, or nothing at all.", "nan"),
+                KernelSlip(
+                    "All numbers may be negative: the maximum begins with minus infinity.", "result", MAXIMUM_FROM_ZERO
+                ),
+                KernelSlip("Asked is for the sum, not for its logarithm.", "result", r"log"),
+                KernelSlip("32 lanes take five steps, the first with mask 16.", "result", r"mask\s*=\s*(8|4|2)\s*;"),
+            ),
+            hint="Where the maximum grows, the sum so far is scaled by e^(old - new), with the old maximum: do not "
+            "change it first. Each step merges two pairs: each sum has a factor of its own, then they are added.",
             because="This is what a thread and a warp of the stream kernel do.",
             fault_hints={"inactive-lane": "All 32 lanes go to every shuffle, also those beyond the row."},
         ),
@@ -186,11 +195,22 @@ LESSON = Lesson(
                     "Each block reads its own quarter, and tells the others what it found.",
                 ),
             ),
-            hint="y[blockIdx.x] is the maximum of the whole row, in each of its four blocks.",
+            slips=(
+                KernelSlip(
+                    "A block knows the maximum of its own quarter. The others' have to come to it, by map_shared_rank.",
+                    "result",
+                    "^(?!.*map_shared_rank)",
+                ),
+            ),
+            hint="y[blockIdx.x] is the maximum of the whole row, in each of its four blocks. Each block writes "
+            "into the memory of the others, at the place of its own rank.",
             because="Four values went between the SMs. That replaced three more reads of the row.",
             fault_hints={
                 "race": "All blocks must have written before one reads: cluster.sync().",
-                "uninitialized-shared": "All blocks must have written before one reads: cluster.sync().",
+                "uninitialized-shared": "All blocks must have written before one reads: cluster.sync(). And each place "
+                "of an inbox is written by the block of that rank.",
+                "global-out-of-bounds": "A quarter has cols / 4 numbers, and begins at rank * cols / 4 of its row; the "
+                "rank is 0 to 3.",
             },
         ),
     ),

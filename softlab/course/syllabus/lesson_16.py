@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from softlab.bench import predictions
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Call, MultipleChoice, Number, WriteFunction
+from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
 from softlab.views.predictions import NEAR
 

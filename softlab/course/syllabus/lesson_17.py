@@ -103,8 +103,11 @@ LESSON = Lesson(
                 at_most("global_load_sectors", _LEAST, _HINT),
                 at_most("global_store_sectors", _LEAST, _HINT),
             ),
-            hint="y has twice each element of x, at the same place.",
-            fault_hints={"global-out-of-bounds": "There are more threads than elements where 256 does not divide."},
+            hint="y has twice each element of x, at the same place: in the same row and the same column.",
+            fault_hints={
+                "global-out-of-bounds": "There are more threads than elements where 256 does not divide. And element "
+                "row * cols + col exists for rows below `rows` and columns below `cols` alone."
+            },
         ),
     ),
     predictions=(

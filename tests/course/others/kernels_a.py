@@ -291,6 +291,15 @@ EIGHT_WIDTH = changed(
     ("mine ? x[i] : 0", "mine ? x[i] : -1e30f"),
 )
 
+# Lanes that have ended may be named: no other lane reads them.
+EIGHT_ENDED = changed(
+    EIGHT,
+    (
+        "  bool mine = i / 8 < rows;\n  float v = mine ? x[i] : 0;",
+        "  if (i / 8 >= rows) return;\n  bool mine = true;\n  float v = x[i];",
+    ),
+)
+
 # ---- 04-turn-a-tile
 TURN = """extern "C" __global__ void turn(const float* x, float* y) {
   __shared__ float tile[32][33];
@@ -589,24 +598,13 @@ OTHERS = (
     ),
     Others(
         "03-softmax-of-eight",
-        (EIGHT_OWN, EIGHT_TILE, EIGHT_WIDTH),
+        (EIGHT_OWN, EIGHT_TILE, EIGHT_WIDTH, EIGHT_ENDED),
         (
             (changed(EIGHT, ("v - m", "v")), "the maximum not subtracted", "maximum|largest|overflow|large"),
             (
                 EIGHT.replace("mask = 4", "mask = 16"),
                 "over the whole warp",
                 "8|eight|group|own row",
-            ),
-            (
-                changed(
-                    EIGHT,
-                    (
-                        "  bool mine = i / 8 < rows;\n  float v = mine ? x[i] : 0;",
-                        "  if (i / 8 >= rows) return;\n  bool mine = true;\n  float v = x[i];",
-                    ),
-                ),
-                "lanes that left are named",
-                "mask|lanes|named|own",
             ),
             (
                 changed(EIGHT, ("mine ? x[i] : 0", "x[i]")),

@@ -1,0 +1,133 @@
+"""Exercises that ask for a Python function: it is called with values that it knows and with values drawn at random.
+
+The function runs in a thread of its own. So one that does not end is stopped, and its stack does not lead to the
+values that are expected.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import math
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softlab.course.exercises import Exercise, first_difference
+from softlab.course.values import plain
+from softlab.course.verdicts import Verdict
+
+#: Seconds after which the calls of one function are stopped.
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a learner's function: its arguments and what it must return."""
+
+    args: tuple[Any, ...]
+    expected: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteFunction(Exercise):
+    """A Python function to write.
+
+    calls: the calls that test it; drawn: further calls, drawn at random, other ones each time; relative: the tolerance
+    of a number; slips: wrong functions that a learner might write, each with a hint for a function that returns the
+    same in every call; returns: what the function returns, for the hint to a value of another type: "a text".
+    """
+
+    calls: Callable[[], Iterable[Call]]
+    drawn: Callable[[np.random.Generator], Iterable[Call]] | None = None
+    relative: float = 0.0
+    slips: tuple[tuple[Callable[..., Any], str], ...] = ()
+    returns: str = ""
+
+    def judge(self, answer: Any) -> Verdict:
+        """Judge a function. None, or a function that always returns None, means not answered."""
+        if answer is None:
+            return self.unanswered()
+        if not callable(answer):
+            return self.verdict(f"the answer must be a function, not {answer!r}. Give its name, without a call.")
+        calls = [*self.calls(), *(self.drawn(np.random.default_rng()) if self.drawn else ())]
+        name = getattr(answer, "__name__", "the function")
+        returned, failure = _returned(answer, [call.args for call in calls])
+        if failure is not None:
+            return self.verdict(f"{_shown_call(name, calls[len(returned)])} {failure}.")
+        if all(value is None for value in returned) and not all(call.expected is None for call in calls):
+            return self.unanswered("The function returns None: `return` hands the result over, `print` only shows it.")
+        for call, value in zip(calls, returned, strict=True):
+            if difference := first_difference(_shown_call(name, call), value, call.expected, self.relative):
+                return self.verdict(f"{difference}. {self._hint(calls, returned)}")
+        return self.verdict("")
+
+    def _hint(self, calls: list[Call], returned: list[Any]) -> str:
+        for slip, hint in self.slips:
+            try:
+                with np.errstate(all="ignore"):
+                    made = [slip(*copy.deepcopy(call.args)) for call in calls]
+            except (ArithmeticError, ValueError):  # a slip need not be able to take every argument
+                continue
+            if not any(first_difference("", *pair, self.relative) for pair in zip(returned, made, strict=True)):
+                return hint
+        wanted = type(plain(calls[0].expected))
+        if self.returns and any(not _alike(type(plain(value)), wanted) for value in returned):
+            return f"It returns {self.returns}. {self.hint}"
+        return self.hint
+
+
+def _alike(one: type, other: type) -> bool:
+    numbers = (int, float)
+    return one is other or (one in numbers and other in numbers)
+
+
+class _Stopped(BaseException):
+    """Raised in the thread of a function that does not end."""
+
+
+def _returned(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> tuple[list[Any], str | None]:
+    """What the calls return, up to the first that fails, and how it fails: "raises KeyError: 64"."""
+    returned: list[Any] = []
+    failures: list[str] = []
+
+    def run() -> None:
+        try:
+            for args in arguments:
+                returned.append(function(*copy.deepcopy(args)))
+        except _Stopped:
+            return
+        except BaseException as error:  # a learner's code may raise anything, SystemExit as well
+            failures.append(f"raises {type(error).__name__}{_where(error)}: {error}")
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        thread.join(PATIENCE)
+    finally:  # also where the learner interrupts
+        alive = thread.is_alive()
+        if alive:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped))
+    if alive:
+        return returned, f"does not end within {PATIENCE:g} seconds: does its loop come nearer to its end each time"
+    return returned, failures[0] if failures else None
+
+
+def _shown_call(name: str, call: Call) -> str:
+    shown = ", ".join(np.array2string(a, threshold=8) if isinstance(a, np.ndarray) else repr(a) for a in call.args)
+    return f"{name}({shown if len(shown) <= 120 else shown[:117] + '...'})"
+
+
+def _where(error: BaseException) -> str:
+    """ " on line 3": the last frame of the traceback, which is in the learner's code."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    return f" on line {frames[-1].lineno}" if frames else ""
+
+
+def drawn_floats(rng: np.random.Generator, low: float, high: float, count: int) -> Iterator[float]:
+    """Random numbers with three digits after the point."""
+    return (math.floor(value * 1000) / 1000 for value in rng.uniform(low, high, count))
