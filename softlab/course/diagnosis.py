@@ -37,7 +37,7 @@ def _places(wrong: np.ndarray, threads: int) -> str:
         if first == size - 1:
             return "All but the last one are right: where does the test or the loop end?"
         alike = ", as many as a block has threads: does each block take its own?" if first == threads else "."
-        return f"Right are only the first {first}{alike}"
+        return f"Right are only the first {first}{alike}" if first > 1 else "Only the first one is right."
     for step in (32, 16, 8, 4, 2):
         if size > step and not flat[::step].any() and flat.reshape(-1)[np.arange(size) % step != 0].mean() > 0.9:
             lane = "one lane of each warp" if step == 32 else f"one of {step} neighbours"

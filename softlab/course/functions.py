@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import copy
 import ctypes
-import math
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,8 +125,3 @@ def _where(error: BaseException) -> str:
     """ " on line 3": the last frame of the traceback, which is in the learner's code."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     return f" on line {frames[-1].lineno}" if frames else ""
-
-
-def drawn_floats(rng: np.random.Generator, low: float, high: float, count: int) -> Iterator[float]:
-    """Random numbers with three digits after the point."""
-    return (math.floor(value * 1000) / 1000 for value in rng.uniform(low, high, count))

@@ -16,15 +16,8 @@ from filelock import FileLock
 from softlab import course
 from softlab.course import learners
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import (
-    Call,
-    Judged,
-    MultipleChoice,
-    Number,
-    WriteFunction,
-    _shown_call,
-    first_difference,
-)
+from softlab.course.exercises import Judged, MultipleChoice, Number, first_difference
+from softlab.course.functions import Call, WriteFunction, _shown_call
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.learners import Progress, Record
 from softlab.course.requirements import at_least, no_shared_memory

@@ -10,6 +10,7 @@ from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
+from softlab.course.variants import Varied
 
 
 def doubles() -> Iterator[LaunchCase]:
@@ -19,6 +20,52 @@ def doubles() -> Iterator[LaunchCase]:
         x = random.standard_normal(n, dtype=np.float32)
         args = {"x": x, "y": np.full_like(x, np.nan), "n": np.int32(n)}
         yield LaunchCase(-(-n // 64), 64, args, {"y": 2 * x}, about=about)
+
+
+def number_exercise(block: int) -> Number:
+    """Which number thread 5 of that block has, with 64 threads per block."""
+    return Number(
+        id="0-which-number",
+        answer=lambda: block * 64 + 5,
+        slips=(
+            (block + 5 * 64, f"That takes the block for the thread. How many threads stand before block {block}?"),
+            ((block - 1) * 64 + 5, f"The first block has the number 0. So {block} blocks stand before block {block}."),
+            (block * 32 + 5, "A warp has 32 threads. This block has 64."),
+            (block * 64 + 6, "Threads count from 0, too: thread 0 is the first one of its block."),
+            (block * 64 + 4, "Threads count from 0: five threads stand before thread 5."),
+        ),
+        further=(
+            "The formula is `i = blockIdx.x * blockDim.x + threadIdx.x`. Which of the three numbers is which here?",
+            f"`blockIdx.x` is {block} and `blockDim.x` is 64, so {block} * 64 threads stand before the block. Add "
+            "`threadIdx.x`.",
+            "A similar one: thread 7 of block 2, blocks of 32 threads. 2 * 32 + 7 = 71.",
+        ),
+        hint=f"Before block {block} stand {block} blocks of 64 threads. Then count on to thread 5.",
+    )
+
+
+def blocks_exercise(numbers: int) -> Number:
+    """How many blocks of 128 threads that many numbers need."""
+    full = numbers // 128
+    return Number(
+        id="0-how-many-blocks",
+        answer=lambda: -(-numbers // 128),
+        slips=(
+            (
+                full,
+                f"{full} blocks have {128 * full} threads. Rounded down, some of the {numbers} numbers are left out.",
+            ),
+            (numbers / 128, "A grid has whole blocks. The last one may have threads without a number."),
+            (numbers, f"{numbers} threads have a number. How many blocks of 128 threads is that?"),
+            (128, "That is how many threads a block has. How many blocks are there?"),
+        ),
+        further=(
+            "Divide the numbers by the threads of a block. If a rest is left, one more block takes it.",
+            f"{numbers} / 128 is {numbers / 128:.1f}: {full} blocks are full, and some numbers are left for one more.",
+            "A similar one: 300 numbers in blocks of 64. 300 / 64 is 4.7, so 5 blocks, with 20 idle threads.",
+        ),
+        hint=f"Each block brings 128 threads, and each of the {numbers} numbers needs one.",
+    )
 
 
 LESSON = Lesson(
@@ -32,36 +79,8 @@ LESSON = Lesson(
         "write a kernel and run it",
     ),
     exercises=(
-        Number(
-            id="0-which-number",
-            answer=lambda: 3 * 64 + 5,
-            slips=(
-                (3 + 5 * 64, "That takes the block for the thread. How many threads stand before block 3?"),
-                (2 * 64 + 5, "The first block has the number 0. So three blocks stand before block 3."),
-                (3 * 32 + 5, "A warp has 32 threads. This block has 64."),
-            ),
-            further=(
-                "The formula is `i = blockIdx.x * blockDim.x + threadIdx.x`. Which of the three numbers is which here?",
-                "`blockIdx.x` is 3 and `blockDim.x` is 64, so 192 threads stand before the block. Add `threadIdx.x`.",
-                "A similar one: thread 7 of block 2, blocks of 32 threads. 2 * 32 + 7 = 71.",
-            ),
-            hint="Before block 3 stand three blocks of 64 threads. Then count on to thread 5.",
-        ),
-        Number(
-            id="0-how-many-blocks",
-            answer=lambda: -(-1000 // 128),
-            slips=(
-                (7, "7 blocks have 896 threads. Some of the 1000 numbers would have no thread."),
-                (7.8125, "A grid has whole blocks. The last one may have threads without a number."),
-                (1000, "1000 threads have a number. How many blocks of 128 threads is that?"),
-            ),
-            further=(
-                "Divide the numbers by the threads of a block. If a rest is left, one more block takes it.",
-                "1000 / 128 is 7.8: seven blocks are full, and some numbers are left for one more.",
-                "A similar one: 300 numbers in blocks of 64. 300 / 64 is 4.7, so 5 blocks, with 20 idle threads.",
-            ),
-            hint="Each block brings 128 threads, and each of the 1000 numbers needs one.",
-        ),
+        number_exercise(3),
+        blocks_exercise(1000),
         WriteKernel(
             id="0-double",
             kernel="twice",
@@ -104,4 +123,19 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "0-how-many-blocks": Varied(
+            (1000, 1200, 1500, 2000, 2500),
+            (
+                "1000 numbers, one thread for each, blocks of 128 threads.",
+                "{n} numbers, one thread for each, blocks of 128 threads.",
+            ),
+            blocks_exercise,
+        ),
+        "0-which-number": Varied(
+            (3, 4, 6, 7, 9),
+            ("Which number `i` has thread 5 of block 3?", "Which number `i` has thread 5 of block {n}?"),
+            number_exercise,
+        ),
+    },
 )

@@ -11,6 +11,7 @@ from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
+from softlab.course.variants import Varied
 from softlab.plans import plan
 
 ROWS, COLS = 4096, 1024
@@ -27,6 +28,30 @@ def copies() -> Iterator[LaunchCase]:
     yield LaunchCase(1, 256, {"x": x, "y": np.full_like(x, np.nan)}, {"y": x}, about="1024 numbers")
 
 
+def floor_exercise(rows: int) -> Number:
+    """The floor of that many rows of 1024 halves."""
+    elements = rows * COLS
+    return Number(
+        id="00-half-the-bytes",
+        answer=lambda: 2 * elements * np.dtype("float16").itemsize,
+        unit="bytes",
+        slips=(
+            (elements * 2, "That counts the read alone. Each element is read once and written once."),
+            (2 * elements * 4, "That is the floor in float32. An element of float16 has 2 bytes."),
+            (2 * elements, "That is the number of elements that move. How many bytes has each of them?"),
+            (elements, "That is the number of elements. Each has 2 bytes, and moves twice."),
+        ),
+        further=(
+            "The floor is two moves of the whole matrix: one read and one write.",
+            f"The matrix has {rows} * 1024 elements of 2 bytes: {2 * elements:,} bytes. How often do they "
+            f"move?".replace(",", " "),
+            "A similar one: 100 rows of 50 columns in float32. 5000 elements of 4 bytes are 20 000 bytes; "
+            "both ways 40 000.",
+        ),
+        hint="An element of float16 has 2 bytes; it is read once and written once.",
+    )
+
+
 LESSON = Lesson(
     number="00",
     notebook="00-start-here.ipynb",
@@ -38,25 +63,7 @@ LESSON = Lesson(
         "read a plan: which question decided what",
     ),
     exercises=(
-        Number(
-            id="00-half-the-bytes",
-            answer=lambda: 2 * ROWS * COLS * np.dtype("float16").itemsize,
-            slips=(
-                (
-                    ROWS * COLS * 2,
-                    "That counts the read alone. Each element is read once and written once.",
-                ),
-                (2 * ROWS * COLS * 4, "That is the floor in float32. An element of float16 has 2 bytes."),
-                (2 * ROWS * COLS, "That is the number of elements that move. How many bytes has each of them?"),
-            ),
-            further=(
-                "The floor is two moves of the whole matrix: one read and one write.",
-                "The matrix has 4096 * 1024 elements of 2 bytes: 8 388 608 bytes. How often do they move?",
-                "A similar one: 100 rows of 50 columns in float32. 5000 elements of 4 bytes are 20 000 bytes; "
-                "both ways 40 000.",
-            ),
-            hint="An element of float16 has 2 bytes; it is read once and written once.",
-        ),
+        floor_exercise(ROWS),
         Number(
             id="00-where-shared-memory-ends",
             answer=longest_halves,
@@ -67,6 +74,14 @@ LESSON = Lesson(
                     "48 KiB hold 12 288 elements of 4 bytes. But the block's reductions need some of the 48 KiB, too.",
                 ),
                 (lambda: longest_halves() + 2, "That one is the first to go elsewhere."),
+                (
+                    lambda: longest_halves() + 1,
+                    "That one no longer fits: the longest row that does is a little shorter.",
+                ),
+                (1023, "Up to there a warp takes the row. Where does block_smem end?"),
+                (1024, "There block_smem begins. Where does it end?"),
+                (48 * 1024, "Those are the bytes of 48 KiB. How many elements of 4 bytes do they hold?"),
+                (lambda: 2 * longest_halves(), "In shared memory the row is float32: an element takes 4 bytes, not 2."),
             ),
             further=(
                 "A block gets 48 KiB, and the block's reductions take a little of that. The rest is for the row, "
@@ -75,7 +90,7 @@ LESSON = Lesson(
                 "A similar one: double is kept as double, 8 bytes each. Its longest row is about half as long as "
                 "that of float32.",
             ),
-            hint="What counts is the size of the element in shared memory, not in the array.",
+            hint="What counts is the size of the element in shared memory, 4 bytes for float32, not in the array.",
         ),
         WriteKernel(
             id="00-copy",
@@ -119,4 +134,11 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "00-half-the-bytes": Varied(
+            (4096, 2048, 3000, 5000, 8192),
+            ("over 4096 rows of 1024 columns in `float16`?", "over {n} rows of 1024 columns in `float16`?"),
+            floor_exercise,
+        ),
+    },
 )

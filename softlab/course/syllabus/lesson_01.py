@@ -14,6 +14,7 @@ from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import EXP_OF_X, MAXIMUM_FROM_ZERO, at_most
+from softlab.course.variants import Varied
 from softlab.operators import trace_plan
 from softlab.plans import forced
 
@@ -35,10 +36,10 @@ def stops_at() -> float:
     return float(total)
 
 
-def sectors_read(kernel: str) -> int:
-    """Sectors that four rows of 2048 halves cost a kernel."""
-    plan = forced(4, 2048, "float16", kernel=kernel, device="H200")
-    return trace_plan(plan, np.zeros((4, 2048))).counters["global_load_sectors"]
+def sectors_read(kernel: str, cols: int) -> int:
+    """Sectors that four rows of that many halves cost a kernel."""
+    plan = forced(4, cols, "float16", kernel=kernel, device="H200")
+    return trace_plan(plan, np.zeros((4, cols))).counters["global_load_sectors"]
 
 
 def exact_log_softmax(row: np.ndarray) -> np.ndarray:
@@ -50,9 +51,29 @@ def exact_log_softmax(row: np.ndarray) -> np.ndarray:
 
 def log_rows() -> Iterator[Call]:
     """Rows of float32 that are harmless, far up, far down, and far apart."""
-    for row in ([1, 2, 3], [1000, 1001, 1002], [-1000, -1001, -1003], [0, -200, 3]):
+    for row in ([1, 2, 3], [1000, 1001, 1002], [-1000, -1001, -1003], [0, -200, 3], [0] * 40 + [150, 150]):
         x = np.array(row, np.float32)
         yield Call((x,), exact_log_softmax(x))
+
+
+#: Logarithms nearer to 0 have few right digits in float32.
+NEAR_ZERO = 0.05
+
+
+def random_rows(rng: np.random.Generator) -> Iterator[Call]:
+    """Rows of several lengths, around several numbers, near and far apart."""
+    for length in (1, 2, 7, 33, 100):
+        for middle, spread in ((0, 2), (500, 3), (-700, 5), (0, 60)):
+            x = (middle + spread * rng.standard_normal(length)).astype(np.float32)
+            right = exact_log_softmax(x)
+            if length == 1 or abs(right).min() > NEAR_ZERO:
+                yield Call((x,), right)
+
+
+def base_two(x: np.ndarray) -> np.ndarray:
+    """Slip: the logarithm of base 2."""
+    away = x - x.max()
+    return np.asarray(away - np.log2(np.exp(away).sum()))
 
 
 def naive(x: np.ndarray) -> np.ndarray:
@@ -76,16 +97,16 @@ def no_maximum(x: np.ndarray) -> np.ndarray:
 
 
 def log_sums() -> Iterator[LaunchCase]:
-    """Rows, a thread each, far up and far down, each of them larger than the one before; one begins with -inf."""
+    """Rows, a thread each, far up and far down, each of them less than the one before; one begins with -inf."""
     for rows, shift in ((32, 0), (40, 1000), (96, -1000)):
-        middle = shift + 9 * np.arange(rows, dtype=np.float32)[:, None]
+        middle = shift - 9 * np.arange(rows, dtype=np.float32)[:, None]
         x = middle + 3 * np.random.default_rng(rows).standard_normal((rows, COLS), dtype=np.float32)
         x[1, 0] = -np.inf
         wide = x.astype(np.float64)
         most = wide.max(axis=1)
         right = most + np.log(np.exp(wide - most[:, None]).sum(axis=1))
         args = {"x": x, "y": np.full(rows, np.nan, np.float32), "rows": rows, "cols": COLS}
-        about = f"{rows} rows from {shift} on"
+        about = f"{rows} rows from {shift} down"
         yield LaunchCase(-(-rows // 32), 32, args, {"y": right.astype(np.float32)}, relative=1e-5, about=about)
 
 
@@ -95,6 +116,26 @@ def _one_reading(launch: LaunchCase) -> int:
 
 
 PARAMETERS = "const float* x, float* y, int rows, int cols"
+
+
+def sectors_exercise(cols: int) -> Number:
+    """How many sectors block_uncached reads for four rows of that many halves."""
+    once = 4 * cols * 2 // 32
+    return Number(
+        id="01-sectors-of-the-uncached",
+        answer=lambda: sectors_read("block_uncached", cols),
+        slips=(
+            (once, "That is one read of the rows. This kernel keeps nothing, so it reads three times."),
+            (2 * once, "Twice? For the maximum, for the sum, and for the result."),
+            (6 * once, "An element of float16 has 2 bytes, not 4."),
+            (4 * once, "It reads three times; the fourth time it writes."),
+            (3 * once // 4, "That is for one of the four rows."),
+            (3 * 4 * cols, "That counts elements. A sector has 32 bytes."),
+            (3 * 4 * cols * 2, "That counts bytes. A sector has 32 of them."),
+        ),
+        hint=f"4 x {cols} elements of 2 bytes, in sectors of 32 bytes, as often as the kernel reads a row.",
+    )
+
 
 LESSON = Lesson(
     number="01",
@@ -115,7 +156,9 @@ LESSON = Lesson(
             slips=(
                 (12, "e^12 is 162 755. The largest float16 is 65 504."),
                 (88, "That is the answer for float32."),
-                (16, "2^16 is just beyond float16. But e is larger than 2."),
+                (16, "2^16 is just beyond float16. But the power is one of e, and e is larger than 2."),
+                (15, "2^15 is the last power of 2 that fits. But the power is one of e."),
+                (65504, "That is the largest float16 itself. Which power of e comes nearest below it?"),
                 (10, "e^10 is 22 026: one more still fits."),
             ),
             hint="The largest float16 is 65 504. Which is the last power of e below it?",
@@ -129,26 +172,23 @@ LESSON = Lesson(
                 (512, "At 256 neighbours are 2 apart already."),
                 (257, "bfloat16 cannot hold 257: the next number after 256 is 258."),
                 (65504, "It stops long before it overflows."),
+                (65536, "Not all 16 bits are digits: a bfloat16 has 8 bits for them."),
+                (255, "255 + 1 is 256, and a bfloat16 holds that. And 256 + 1?"),
+                (math.inf, "It stops long before that: with 8 bits for digits, 1 soon is too small beside the sum."),
             ),
-            hint="A number stays as it is when the next larger one is 2 away, and the half of that rounds down.",
+            hint="A bfloat16 has 8 bits for its digits. A number stays as it is when the next larger one is 2 away, "
+            "and the "
+            "half of that rounds down.",
             because="A bfloat16 has 8 bits: it cannot hold 256 + 1, which rounds back to 256.",
         ),
-        Number(
-            id="01-sectors-of-the-uncached",
-            answer=lambda: sectors_read("block_uncached"),
-            slips=(
-                (512, "That would hold the rows once. This kernel keeps nothing."),
-                (1024, "Twice? For the maximum, for the sum, and for the result."),
-                (3072, "An element of float16 has 2 bytes, not 4."),
-                (2048, "It reads three times; the fourth time it writes."),
-            ),
-            hint="4 x 2048 elements of 2 bytes, in sectors of 32 bytes, as often as the kernel reads a row.",
-        ),
+        sectors_exercise(2048),
         WriteFunction(
             id="01-log-softmax",
             calls=log_rows,
+            drawn=random_rows,
             relative=1e-5,
             slips=(
+                (base_two, "That is the logarithm of base 2. np.log is the natural one."),
                 (naive, "The exponentials overflow: take the maximum away first."),
                 (of_softmax, "A share too small for float32 becomes 0, and log(0) is -inf. Take the logarithm apart."),
                 (
@@ -156,7 +196,8 @@ LESSON = Lesson(
                     "The exponentials still overflow. Subtract the maximum, inside the sum and in the numerator.",
                 ),
             ),
-            hint="log(e^a / s) is a - log(s), with a = x - maximum.",
+            hint="log(e^a / s) is a - log(s), with a = x - maximum and s the sum of all e^a, in float32 and for any "
+            "length.",
             because="No number was divided, and none had to be small.",
         ),
         WriteKernel(
@@ -260,4 +301,11 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "01-sectors-of-the-uncached": Varied(
+            (2048, 1536, 2560, 3072, 4096),
+            ("for 4 rows of 2048 `float16`?", "for 4 rows of {n} `float16`?"),
+            sectors_exercise,
+        ),
+    },
 )

@@ -11,6 +11,7 @@ from softlab.course.exercises import Number
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
+from softlab.course.variants import Varied
 from softlab.instruments.coalescing import SECTOR_BYTES, global_sectors
 from softlab.operators import trace_plan
 from softlab.plans import forced
@@ -53,6 +54,51 @@ def _length(launch: LaunchCase) -> int:
     return int(launch.args["n"])
 
 
+def loads_exercise(cols: int) -> Number:
+    """How many loads a warp executes for a row of that many halves in packs of 4."""
+    packs = cols / 4
+    return Number(
+        id="02-how-many-loads",
+        answer=lambda: loads(cols, "float16", 4),
+        slips=(
+            (packs, "That is the number of packs. By one instruction, 32 lanes load a pack each."),
+            (-(-cols // 32), "That is right for packs of 1. A pack has 4 numbers."),
+            (
+                cols // 128,
+                f"{cols // 128} loads reach {cols // 128 * 128} columns. The rest needs a load, too, even if not all "
+                "lanes take part.",
+            ),
+            (-(-cols // 64), "That would be packs of 2."),
+            (-(-cols * 2 // 32), "That is the number of the row's sectors. How much does one load of a warp bring?"),
+            (cols, "That is the number of elements. One load of a warp brings 32 packs of 4."),
+        ),
+        hint="One load brings 32 packs. How many numbers is that?",
+        because="Only some of the lanes take part in the last load.",
+    )
+
+
+def pitch_exercise(cols: int) -> Number:
+    """The least row length of halves, from ``cols`` on, with which each row begins at a sector."""
+    right = padded_cols(cols, 2)
+    return Number(
+        id="02-rows-that-begin-right",
+        answer=lambda: padded_cols(cols, 2),
+        slips=(
+            (
+                cols,
+                f"{cols} halves are {2 * cols} bytes, and {2 * cols} is no multiple of 32: row 1 begins inside a "
+                f"sector.",
+            ),
+            (-(-cols // 64) * 64, "Right for the rows, but there is a smaller number that does it."),
+            (cols + 4, f"{cols + 4} halves are {2 * cols + 8} bytes. Is that a multiple of 32?"),
+            (right * 2, "That is the number of bytes. How many columns is that?"),
+            (right - cols, f"That is how many are appended. How many has a row together with the {cols}?"),
+        ),
+        hint="A sector has 32 bytes, so 16 halves. Row r begins r rows after the start of the matrix.",
+        because="With some columns more each row begins at a sector. Such a padded row length is called the pitch.",
+    )
+
+
 LESSON = Lesson(
     number="02",
     notebook="02-pack-layout.ipynb",
@@ -65,19 +111,7 @@ LESSON = Lesson(
         "write a kernel that moves 16 bytes per lane",
     ),
     exercises=(
-        Number(
-            id="02-how-many-loads",
-            answer=lambda: loads(1000, "float16", 4),
-            slips=(
-                (250, "That is the number of packs. By one instruction, 32 lanes load a pack each."),
-                (32, "That is right for packs of 1."),
-                (7, "7 loads reach 896 columns. The rest needs a load, too, even if not all lanes take part."),
-                (16, "That would be packs of 2."),
-                (63, "That is the number of the row's sectors. How much does one load of a warp bring?"),
-            ),
-            hint="One load brings 32 packs. How many numbers is that?",
-            because="Seven full ones, and one in which only some of the lanes take part.",
-        ),
+        loads_exercise(1000),
         Number(
             id="02-one-sector-more",
             answer=lambda: sectors(16, 16),
@@ -89,22 +123,14 @@ LESSON = Lesson(
                 (18, "The first sector and the last are there in part. Count those between them."),
                 (32, "Two lanes fit in a sector, and a sector moves once for both of them."),
                 (9, "That is right for packs of 8 bytes. Here a lane loads 16."),
+                (5, "That is right for 4 bytes per lane. Here a lane loads 16."),
+                (512, "That is the number of bytes. A sector has 32."),
+                (528, "That is a number of bytes. A sector has 32."),
                 (4, "The whole warp needs 4 sectors if a lane loads 4 bytes. Here it loads 16."),
             ),
             hint="The first byte is number 16, the last one number 16 + 511. In which sector is each of them?",
         ),
-        Number(
-            id="02-rows-that-begin-right",
-            answer=lambda: padded_cols(1000, 2),
-            slips=(
-                (1000, "1000 halves are 2000 bytes, and 2000 is no multiple of 32: row 1 begins inside a sector."),
-                (1024, "Right for the rows, but there is a smaller number that does it."),
-                (1004, "1004 halves are 2008 bytes. Is that a multiple of 32?"),
-                (1008 * 2, "That is the number of bytes. How many columns is that?"),
-            ),
-            hint="A sector has 32 bytes, so 16 halves. Row r begins r rows after the start of the matrix.",
-            because="With 8 columns more each row begins at a sector. Such a padded row length is called the pitch.",
-        ),
+        pitch_exercise(1000),
         WriteKernel(
             id="02-copy-in-packs",
             kernel="copy",
@@ -184,4 +210,24 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "02-rows-that-begin-right": Varied(
+            (1000, 600, 1500, 2020, 3000),
+            (
+                "has rows of 1000 columns. You may append unused columns to every row. How many columns must a row "
+                "have at least, with the 1000,",
+                "has rows of {n} columns. You may append unused columns to every row. How many columns must a row "
+                "have at least, with the {n},",
+            ),
+            pitch_exercise,
+        ),
+        "02-how-many-loads": Varied(
+            (1000, 600, 840, 920, 700),
+            (
+                "A warp reads a row of 1000 `float16` in packs of 4.",
+                "A warp reads a row of {n} `float16` in packs of 4.",
+            ),
+            loads_exercise,
+        ),
+    },
 )

@@ -11,6 +11,7 @@ from softlab.course.exercises import Number
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most, no_shared_memory
+from softlab.course.variants import Varied
 from softlab.kernel import Kernel
 from softlab.operators import trace_plan
 from softlab.plans import forced
@@ -33,11 +34,11 @@ def shuffles(width: int, rows_at_once: int) -> int:
     return int((trace.shuffles.warp == 0).sum())
 
 
-def lane_five() -> float:
-    """What lane 5 holds when the sum is stopped."""
+def held_by(lane: int) -> float:
+    """What a lane holds when the sum is stopped."""
     y = np.zeros(32, np.float32)
     Kernel(STOPPED, "stopped").run(1, 32, (y,))
-    return float(y[5])
+    return float(y[lane])
 
 
 def maxima() -> Iterator[LaunchCase]:
@@ -65,6 +66,39 @@ def _warps(launch: LaunchCase) -> int:
     return int(np.prod(launch.grid) * np.prod(launch.block)) // 32
 
 
+def stopped_exercise(lane: int) -> Number:
+    """What a lane holds after the masks 16 and 8."""
+    near, far, both = lane ^ 16, lane ^ 8, lane ^ 24
+    return Number(
+        id="03-stopped-half-way",
+        answer=lambda: held_by(lane),
+        slips=(
+            (
+                lane + near,
+                f"That is lanes {lane} and {near}, after the first step. In the second, lane {far} has added "
+                "two as well.",
+            ),
+            (lane + near + far, f"Lane {far} gives what it holds by then, and that is more than its own number."),
+            (
+                lane + far,
+                f"Lane {far} has given already what it got in the first step, from lane {both}. And lane "
+                f"{lane} has added lane {near} before.",
+            ),
+            (496, "That is the sum of all 32. The masks 4, 2 and 1 are still to come."),
+            (both, "That is the number of one of the lanes. The butterfly adds."),
+        ),
+        further=(
+            f"A lane meets the lane whose number differs in one bit: {lane} ^ 16 is {near}, {lane} ^ 8 is {far}.",
+            f"After mask 16, lane {lane} holds {lane} + {near} and lane {far} holds {far} + {both}. The next step adds "
+            "these two.",
+            "A similar one: lane 0 after masks 2 and 1. It holds 0 + 2, lane 1 holds 1 + 3, and together they are 6.",
+        ),
+        hint=f"With mask 16, lane {lane} adds lane {near}. With mask 8 it adds what lane {far} holds by then.",
+        because=f"{lane} + {near} + {far} + {both}: the four lanes that differ from {lane} in the bits of value 16 "
+        "and 8 alone.",
+    )
+
+
 LESSON = Lesson(
     number="03",
     notebook="03-warp-shuffle-reduction.ipynb",
@@ -77,29 +111,12 @@ LESSON = Lesson(
         "write a reduction without shared memory and without a barrier",
     ),
     exercises=(
-        Number(
-            id="03-stopped-half-way",
-            answer=lane_five,
-            slips=(
-                (26, "That is lanes 5 and 21, after the first step. In the second, lane 13 has added two as well."),
-                (39, "Lane 13 gives what it holds by then, and that is more than its own number."),
-                (18, "Lane 13 has given already what it got in the first step, too."),
-                (496, "That is the sum of all 32. The masks 4, 2 and 1 are still to come."),
-            ),
-            further=(
-                "A lane meets the lane whose number differs in one bit: 5 ^ 16 is 21, 5 ^ 8 is 13.",
-                "After mask 16, lane 5 holds 5 + 21 and lane 13 holds 13 + 29. The next step adds these two.",
-                "A similar one: lane 0 after masks 2 and 1. It holds 0 + 2, lane 1 holds 1 + 3, and together "
-                "they are 6.",
-            ),
-            hint="With mask 16, lane 5 adds lane 21. With mask 8 it adds what lane 13 holds by then.",
-            because="5 + 21 + 13 + 29: the four lanes that differ from 5 in the bits of value 16 and 8 alone.",
-        ),
+        stopped_exercise(5),
         Number(
             id="03-shuffles-of-a-group",
             answer=lambda: shuffles(4, 2),
             slips=(
-                (4, "That is for one row of each group. It works on two at once."),
+                (4, "That is for one row of each group. It works on two rows at once."),
                 (2, "Two steps for one result. A softmax wants a maximum and a sum, of each row."),
                 (64, "A shuffle is one instruction of the warp: it serves all eight groups."),
                 (12, "That would be groups of 8: three steps. How many steps do 4 lanes need?"),
@@ -123,6 +140,7 @@ LESSON = Lesson(
                 (0xFF00, "Those are lanes 8 to 15, the second group."),
                 (0xFF000000, "Those are lanes 24 to 31, the last group."),
                 (16, "A mask has one bit for each lane: bit 16 for lane 16, and so on."),
+                (0x7F0000, "Those are seven lanes. A group has eight."),
             ),
             further=(
                 "Eight ones in a row are `0xff`. They have to stand at the bits of the group's lanes.",
@@ -226,4 +244,9 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "03-stopped-half-way": Varied(
+            (5, 3, 4, 6, 7), ("What does lane 5 hold?", "What does lane {n} hold?"), stopped_exercise
+        ),
+    },
 )

@@ -11,6 +11,7 @@ from softlab.course.exercises import Number
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import no_bank_conflicts
+from softlab.course.variants import Varied
 from softlab.kernel import Kernel
 
 #: 32 lanes read every ``stride``-th word of shared memory.
@@ -39,6 +40,32 @@ def tiles() -> Iterator[LaunchCase]:
         )
 
 
+def stride_exercise(stride: int) -> Number:
+    """How many wavefronts a read of every ``stride``-th word takes."""
+    return Number(
+        id="04-odd-strides",
+        answer=lambda: wavefronts(stride),
+        slips=(
+            (
+                stride,
+                f"The words are {stride} apart, but that is not how many share a bank. Write down {stride} * lane "
+                "% 32.",
+            ),
+            (2, "That was the stride of 2: every second bank is idle. Which banks are idle here?"),
+            (32, f"That would be all lanes in one bank. Lane 0 is in bank 0, lane 1 in bank {stride}."),
+            (1, f"That would be 32 different banks. Do {stride} and 32 share a factor?"),
+            (31 * stride, "That is the last word. How many lanes share the fullest bank?"),
+        ),
+        further=(
+            "A load takes as many wavefronts as the fullest bank has different words. Word i is in bank i % 32.",
+            f"The lanes read words 0, {stride}, {2 * stride} and so on. Take each modulo 32: does any bank come twice?",
+            "A similar one: every 10th word. Lanes 0 and 16 read words 0 and 160, both in bank 0: two wavefronts.",
+        ),
+        hint=f"Write down {stride} * lane % 32 for a few lanes: does a bank come up twice?",
+        because=f"As many lanes share a bank as {stride} and 32 have in common as a factor.",
+    )
+
+
 LESSON = Lesson(
     number="04",
     notebook="04-column-major-shared-memory.ipynb",
@@ -50,23 +77,7 @@ LESSON = Lesson(
         "write a kernel whose lanes never meet in a bank",
     ),
     exercises=(
-        Number(
-            id="04-odd-strides",
-            answer=lambda: wavefronts(3),
-            slips=(
-                (3, "The words are three apart, but three apart is not the same bank. Write down 3 * lane % 32."),
-                (2, "That was the stride of 2, which shares a factor with 32. Does 3?"),
-                (32, "That would be all lanes in one bank. Lane 0 is in bank 0, lane 1 in bank 3."),
-            ),
-            further=(
-                "A store takes as many wavefronts as the fullest bank has different words. Word i is in bank i % 32.",
-                "The lanes write words 0, 3, 6, ... 93: banks 0, 3, ... 30, then 33 % 32 = 1. Does any bank come "
-                "twice?",
-                "A similar one: every 6th word. Lanes 0 and 16 write words 0 and 96, both in bank 0: two wavefronts.",
-            ),
-            hint="Write down 3 * lane % 32 for a few lanes: does a bank come up twice?",
-            because="3 and 32 have no common factor, so 3 * lane % 32 comes by each bank once.",
-        ),
+        stride_exercise(3),
         Number(
             id="04-packs-of-four",
             answer=lambda: wavefronts(4),
@@ -74,6 +85,8 @@ LESSON = Lesson(
                 (1, "One wavefront serves one word of each bank. Lanes 0 and 8 write words 0 and 32."),
                 (2, "That would be packs of 2. Lane l now writes word 4 * l."),
                 (8, "That is the number of banks in use. How many lanes share each of them?"),
+                (16, "That is for all four stores of a pack. Asked is for one store."),
+                (32, "That would be all lanes in one bank. Lane 1 writes word 4, in bank 4."),
             ),
             further=(
                 "One store writes word 4 * lane. Word i is in bank i % 32, so only every fourth bank is used.",
@@ -118,4 +131,11 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "04-odd-strides": Varied(
+            (3, 6, 12, 20, 24),
+            ("32 lanes read words `0, 3, 6, ..., 93`.", "Lane `i` of a warp reads word `{n} * i`."),
+            stride_exercise,
+        ),
+    },
 )

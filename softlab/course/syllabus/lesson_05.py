@@ -119,6 +119,8 @@ LESSON = Lesson(
                 (2, "The sum by shuffles has 2. In a tree, each level reads what the level before wrote."),
                 (9, "A tree of 256 threads has 9. How many more levels do 1024 threads need?"),
                 (1024, "A barrier stops a thread until all have come: that is one barrier, not one per thread."),
+                (5, "Five levels are those of a warp, 32 threads. Here 1024 threads add."),
+                (1023, "That is one per addition. All additions of a level need one barrier together."),
                 (352, "The hardware counts 352, once for each of 32 warps. How many barriers does one warp reach?"),
             ),
             hint="Each level halves the threads that add, 512 to 1. Before each level, and after the last, all wait.",

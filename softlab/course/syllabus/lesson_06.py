@@ -13,14 +13,15 @@ from softlab.course.exercises import Number
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import EXP_OF_X, at_most
+from softlab.course.variants import Varied
 from softlab.hardware.devices import Device
 
 COLS, L2_THIRD = 131_072, 20
 
 
-def most_blocks() -> int:
-    """Blocks that keep at most 20 MiB of rows of 131 072 float32 in flight."""
-    return L2_THIRD * 2**20 // (COLS * 4)
+def most_blocks(cols: int) -> int:
+    """Blocks that keep at most 20 MiB of rows of that many float32 in flight."""
+    return L2_THIRD * 2**20 // (cols * 4)
 
 
 def fastest_blocks() -> list[int]:
@@ -65,6 +66,45 @@ def two_reads(launch: LaunchCase) -> int:
     return 2 * launch.grid * (-(-cols * 4 // 32) + -(-cols // 32))
 
 
+def flight_exercise(cols: int) -> Number:
+    """How many blocks keep at most 20 MiB of rows of that many float32 in flight."""
+    return Number(
+        id="06-how-many-blocks",
+        answer=lambda: most_blocks(cols),
+        slips=(
+            (lambda: 4 * most_blocks(cols), f"That would be right for rows of {cols} bytes. A float32 has 4 bytes."),
+            (lambda: 2 * most_blocks(cols), "That would be right for elements of 2 bytes. A float32 has 4."),
+            (
+                lambda: int((Device.named("H200").l2_bytes or 0) // (cols * 4)),
+                "These rows fill the whole L2. Where does the recorded curve begin to rise?",
+            ),
+            (lambda: 20 * 10**6 // (cols * 4), "A MiB has 2**20 bytes."),
+            (264, "That is how many blocks the GPU holds. How many of their rows are 20 MiB?"),
+        ),
+        hint=f"A block works on one row at a time, of {cols} times 4 bytes. 20 MiB are 20 * 2**20 bytes.",
+    )
+
+
+def walk_exercise(room: int) -> Number:
+    """How many misses a walk forth, back and forth over 1000 lines makes, with room for ``room``."""
+    new = 1000 - room
+    return Number(
+        id="06-there-and-back",
+        answer=lambda: misses_forth_and_back(capacity=room),
+        slips=(
+            (3000, "Right if all passes go in one direction. Which lines are in the cache when the first pass ends?"),
+            (1000, f"That is right if the cache holds all of them. It holds {room}."),
+            (1000 + new, "That is the first and the second pass. What is in the cache when the third begins?"),
+            (2000, f"Which {room} lines are in the cache when the second pass begins: the first, or the last?"),
+            (2 * new, f"The second and the third pass miss {2 * new}. And the first?"),
+            (1 + 2 * new / 1000, "That is how often a line is fetched. How many misses are that, of 1000 lines?"),
+        ),
+        hint=f"After the first pass the cache holds the last {room} lines, and the second pass begins with just those. "
+        "Count the misses of each pass by itself.",
+        because="The straight walk has 3000: a cache likes a walk that turns round.",
+    )
+
+
 LESSON = Lesson(
     number="06",
     notebook="06-uncached-kernel-and-the-cache.ipynb",
@@ -77,19 +117,7 @@ LESSON = Lesson(
         "write a softmax that reads a row twice instead of three times",
     ),
     exercises=(
-        Number(
-            id="06-how-many-blocks",
-            answer=most_blocks,
-            slips=(
-                (lambda: 4 * most_blocks(), "That would be right for rows of 131 072 bytes. A float32 has 4 bytes."),
-                (
-                    lambda: int((Device.named("H200").l2_bytes or 0) // (COLS * 4)),
-                    "These rows fill the whole L2. Where does the recorded curve begin to rise?",
-                ),
-                (lambda: 20 * 10**6 // (COLS * 4), "A MiB has 2**20 bytes."),
-            ),
-            hint="A block works on one row at a time, of 131 072 times 4 bytes. 20 MiB are 20 * 2**20 bytes.",
-        ),
+        flight_exercise(COLS),
         Number(
             id="06-bigger-and-faster",
             answer=lambda: fastest_blocks().count(1024),
@@ -97,6 +125,14 @@ LESSON = Lesson(
                 (
                     lambda: len(fastest_blocks()),
                     "There they read the least. At 12 288 columns they were not the fastest: see above.",
+                ),
+                (
+                    lambda: fastest_blocks().count(512),
+                    "That is where blocks of 512 are the fastest. Asked is for 1024.",
+                ),
+                (
+                    lambda: fastest_blocks().count(256),
+                    "That is where blocks of 256 are the fastest. Asked is for 1024.",
                 ),
                 (lambda: len(fastest_blocks()) - 1, "12 288 columns are not the only exception. Ask for every length."),
                 (
@@ -107,22 +143,7 @@ LESSON = Lesson(
             hint="For each `cols`, take the point with the least `microseconds`, and look at its `block_size`.",
             because="Ask also by how much: where nothing fits into L2, the three sizes hardly differ at most lengths.",
         ),
-        Number(
-            id="06-there-and-back",
-            answer=misses_forth_and_back,
-            slips=(
-                (
-                    3000,
-                    "Right if all passes go in one direction. Which lines are in the cache when the first pass ends?",
-                ),
-                (1000, "That is right if the cache holds all of them. It holds 800."),
-                (1200, "That is the first and the second pass. What is in the cache when the third begins?"),
-                (2000, "Which 800 lines are in the cache when the second pass begins: the first, or the last?"),
-                (400, "The second and the third pass miss 400. And the first?"),
-            ),
-            hint="After the first pass the cache holds the last 800 lines, and the second pass begins with just those.",
-            because="1400 where the straight walk has 3000: a cache likes a walk that turns round.",
-        ),
+        walk_exercise(800),
         WriteKernel(
             id="06-read-it-twice",
             kernel="softmax",
@@ -180,4 +201,16 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "06-there-and-back": Varied(
+            (800, 600, 700, 750, 900),
+            ("The LRU cache from above has room for 800 lines.", "The LRU cache from above has room for {n} lines."),
+            walk_exercise,
+        ),
+        "06-how-many-blocks": Varied(
+            (131_072, 65_536, 163_840, 262_144),
+            ("Take rows of 131 072 `float32`.", "Take rows of {n} `float32`."),
+            flight_exercise,
+        ),
+    },
 )

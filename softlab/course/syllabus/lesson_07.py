@@ -11,6 +11,7 @@ from softlab.course.exercises import Number
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import EXP_OF_X, MAXIMUM_FROM_ZERO, blocks_per_sm, no_spills
+from softlab.course.variants import Varied
 from softlab.hardware.occupancies import occupancy
 
 
@@ -20,9 +21,9 @@ def most_smem() -> int:
     return max(s for s, blocks in held.items() if blocks >= 5)
 
 
-def most_registers() -> int:
-    """The most registers per thread with which a block of 768 threads can be launched."""
-    return max(r for r in range(1, 256) if occupancy("H200", threads=768, registers=r).blocks_per_sm)
+def most_registers(threads: int) -> int:
+    """The most registers per thread with which a block of that many threads can be launched."""
+    return max(r for r in range(1, 256) if occupancy("H200", threads=threads, registers=r).blocks_per_sm)
 
 
 def sums() -> Iterator[LaunchCase]:
@@ -33,6 +34,30 @@ def sums() -> Iterator[LaunchCase]:
         right = top + np.log(np.exp(x - top).sum(axis=0))
         y = np.full(256, np.nan, np.float32)
         yield LaunchCase(1, 256, {"x": x, "y": y}, {"y": right}, relative=1e-5, about=f"numbers around {middle}")
+
+
+def registers_exercise(threads: int) -> Number:
+    """How many registers a thread may have at most in a block of that size."""
+    warps = threads // 32
+    share = 65_536 // threads
+    return Number(
+        id="07-blocks-of-768",
+        answer=lambda: most_registers(threads),
+        slips=(
+            (255, f"That is the most a thread can name. But {threads} threads share 65 536 registers."),
+            (64, "That is right for 1024 threads. Here there are fewer, so each may have more."),
+            (share, f"65 536 divided by {threads}. But registers are handed out to a warp, in units of 256."),
+            (share // 4 * 4, "Registers are handed out to a warp, in units of 256: what does a warp of yours get?"),
+            (
+                lambda: most_registers(threads) + 8,
+                f"One unit of 256 per warp too many: {warps} warps do not fit then. Round down.",
+            ),
+            (lambda: most_registers(threads) * threads, "That is for the whole block. How many has a thread?"),
+            (lambda: most_registers(threads) * 32, "That is for a warp. How many has a thread?"),
+        ),
+        hint=f"Such a block has {warps} warps, which share 65 536 registers; a warp gets them in units of 256.",
+        because="One register more, and each warp gets a unit of 256 more, which is more than there are.",
+    )
 
 
 LESSON = Lesson(
@@ -49,6 +74,7 @@ LESSON = Lesson(
         Number(
             id="07-room-for-five",
             answer=most_smem,
+            unit="bytes",
             slips=(
                 (233_472 // 5, "That is a fifth of it. The driver keeps 1024 bytes of each block for itself."),
                 (
@@ -57,22 +83,16 @@ LESSON = Lesson(
                 ),
                 (49_152, "So much may one block take without asking. Five of them are 240 KiB."),
                 (28_160, "With that, eight fit."),
+                (lambda: 233_472 // 6 // 128 * 128 - 1024, "With that, six fit. Five blocks may have more each."),
+                (
+                    233_472 // 5 // 128 * 128,
+                    "In units of 128 bytes, and yet: the driver keeps 1024 of them for itself.",
+                ),
                 (lambda: most_smem() + 1, "One byte less: shared memory is handed out in units of 128 bytes."),
             ),
             hint="A fifth of an SM's 233 472 bytes, in units of 128; and the driver takes 1024 of them.",
         ),
-        Number(
-            id="07-blocks-of-768",
-            answer=most_registers,
-            slips=(
-                (255, "That is the most a thread can name. But 768 threads share 65 536 registers."),
-                (64, "That is right for 1024 threads. Here there are fewer, so each may have more."),
-                (85, "65 536 divided by 768. But registers are handed out to a warp, in units of 256."),
-                (84, "Registers are handed out to a warp, in units of 256: what does a warp of yours get?"),
-            ),
-            hint="Such a block has 24 warps, which share 65 536 registers; a warp gets them in units of 256.",
-            because="80 x 32 = 2560 are ten units. From 81 on a warp gets eleven, and 24 x 2816 are too many.",
-        ),
+        registers_exercise(768),
         WriteKernel(
             id="07-give-registers-back",
             kernel="log_sum_exp",
@@ -120,4 +140,14 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "07-blocks-of-768": Varied(
+            (768, 640, 896, 576),
+            (
+                "so that an H200 can launch a block of 768 threads?",
+                "so that an H200 can launch a block of {n} threads?",
+            ),
+            registers_exercise,
+        ),
+    },
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
 from softlab.course.functions import Call, WriteFunction
@@ -13,9 +15,9 @@ from softlab.plans import plan
 BLOCK_SIZES = (128, 256, 512, 1024)
 
 
-def first_of_256() -> int:
-    """The shortest even row of float32 that gets blocks of 256 on an A100."""
-    return next(cols for cols in range(1024, 12_274, 2) if plan(4096, cols, device="A100").block_size == 256)
+def first_of_256(device: str = "A100") -> int:
+    """The shortest even row of float32 that gets blocks of 256."""
+    return next(cols for cols in range(1024, 12_274, 2) if plan(4096, cols, device=device).block_size == 256)
 
 
 def choices() -> Iterator[Call]:
@@ -25,6 +27,20 @@ def choices() -> Iterator[Call]:
         others = [other for other in made.alternatives() if other.kernel == "block_smem"]
         held = {other.block_size: other.plan.occupancy.blocks_per_sm if other.plan else 0 for other in others}
         yield Call((held,), made.block_size)
+
+
+def random_choices(rng: np.random.Generator) -> Iterator[Call]:
+    """Any numbers of blocks that do not grow with the block size, alike ones often."""
+    for _ in range(40):
+        held = sorted(rng.integers(0, 6, 4).tolist(), reverse=True)
+        held[0] = max(held[0], 1)
+        blocks = dict(zip(BLOCK_SIZES, held, strict=True))
+        yield Call((blocks,), max(size for size in BLOCK_SIZES if blocks[size] == blocks[128]))
+
+
+def number_of_blocks(blocks: dict[int, int]) -> int:
+    """Slip: the number of blocks."""
+    return blocks[128]
 
 
 def most_blocks(blocks: dict[int, int]) -> int:
@@ -56,8 +72,10 @@ LESSON = Lesson(
                 (lambda: first_of_256() - 2, "There an SM still holds one block of 128 more."),
                 (4978, "The answer turns to 256 there, too, but not for the first time."),
                 (1024, "At 1024 columns the kernel begins, with blocks of 128."),
+                (lambda: first_of_256("V100"), "That is a V100's. Asked is for an A100."),
+                (lambda: first_of_256() - 1, "Asked is for an even row length, and this is odd."),
             ),
-            hint="Let the explorer show it, or count: an SM holds at most 8 blocks of 256 threads.",
+            hint="Let the explorer show it for an A100, or count: an SM holds at most 8 blocks of 256 threads.",
         ),
         MultipleChoice(
             id="08-another-gpu",
@@ -68,16 +86,23 @@ LESSON = Lesson(
                 512: "Three blocks of 512 threads are 48 warps. There are slots for 32.",
                 1024: "Three blocks of 1024 threads are 96 warps. There are slots for 32.",
             },
-            hint="How many blocks of 16 KiB fit, and how many threads may each have then?",
+            hint="Asked is for a block size, in threads. How many blocks of 16 KiB fit, and how many threads may "
+            "each have "
+            "then?",
         ),
         WriteFunction(
             id="08-write-the-rule",
             calls=choices,
+            drawn=random_choices,
             slips=(
                 (most_blocks, "As many blocks as 128 gives: yes. Among those that do, the largest."),
+                (number_of_blocks, "That is a number of blocks. Asked is for a size: 128, 256, 512 or 1024."),
                 (most_threads, "Threads come second. First comes the number of blocks, which 128 sets."),
             ),
-            hint="The largest size that holds as many blocks as 128 does; else 128.",
+            returns="no number",
+            hint="The largest size, 128 to 1024, of which an SM holds exactly as many blocks as of 128: ask 1024 "
+            "first. If "
+            "there is none, 128.",
         ),
     ),
     predictions=(

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from softlab.bench import consequences, recordings
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Judged, Number
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
+from softlab.course.values import is_number, plain
+from softlab.course.variants import Varied
 from softlab.plans import forced, plan
 
 #: The share of a device copy that the plan is to be beaten by.
@@ -23,7 +27,12 @@ def shortest_of_sixteen() -> int:
 
 def beaten(answer: Any) -> str:
     """What (kernel, block size) lacks to reach the asked share of a device copy in the recording."""
-    kernel, block_size = answer
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise ValueError("two things are asked for: the kernel's name and the block size")
+    kernel, block_size = plain(answer[0]), plain(answer[1])
+    if not is_number(block_size):
+        raise TypeError(f"the block size must be a number, not {block_size!r}")
+    kernel, block_size = str(kernel).strip(), int(block_size)
     mine = forced(10_935, 12_274, "float16", kernel=kernel, block_size=block_size, device="H200")
     measured = consequences.measured(recordings.load(), mine)
     if measured is None:
@@ -39,6 +48,20 @@ def questions() -> Iterator[Call]:
         for dtype in ("float32", "float16", "float64"):
             for cols in (1, 500, 1023, 1024, 1025, 6000, 12_272, 12_273, 24_000, 30_000):
                 yield Call((op, cols, dtype), plan(4096, cols, dtype, op=op, device="H200").kernel)
+
+
+def random_questions(rng: np.random.Generator) -> Iterator[Call]:
+    """Problems of any length, most of them near a threshold, and the kernel that the plan takes."""
+    for _ in range(40):
+        op = str(rng.choice(["softmax", "log_softmax"]))
+        dtype = str(rng.choice(["float32", "float16", "float64"]))
+        cols = int(rng.choice([1024, 6_100, 12_272, 24_500]) + rng.integers(-60, 61))
+        yield Call((op, cols, dtype), plan(4096, cols, dtype, op=op, device="H200").kernel)
+
+
+def exchanged(op: str, cols: int, dtype: str) -> str:
+    """Slip: the lengths of the two operators are exchanged."""
+    return dispatch(op, cols, dtype, ends={"softmax": 1024, "log_softmax": 1023})
 
 
 def dispatch(op: str, cols: int, dtype: str, *, ends: dict[str, int], itemsize: int = 4, double: bool = True) -> str:
@@ -72,6 +95,25 @@ def no_double(op: str, cols: int, dtype: str) -> str:
     return dispatch(op, cols, dtype, ends={"softmax": 1023, "log_softmax": 1024}, double=False)
 
 
+def grid_exercise(rows: int) -> Number:
+    """How many blocks an H200 gets for that many rows of 12 columns."""
+    full = rows // 32
+    return Number(
+        id="09-blocks",
+        answer=lambda: plan(rows, 12, device="H200").grid,
+        slips=(
+            (-(-rows // 16), "A group takes two rows at a time, not one."),
+            (-(-rows // 8), "Groups of 32 lanes would make so many. How many packs of 2 does a row of 12 have?"),
+            (-(-rows // 4), "Groups of 32 lanes, a row each? How many packs of 2 does a row of 12 have?"),
+            (-(-rows // 64), "Six packs do not fit into 4 lanes with one pack per lane."),
+            (full, f"These have {32 * full} rows. Rounded down, who takes the rest?"),
+            (rows, "A block has more than one group of lanes, and each takes more than one row."),
+        ),
+        hint="A row of 12 has 6 packs of 2. How many lanes is that, how many groups a block, how many rows?",
+        because="Groups of 8 lanes, 16 of them in a block, two rows each: 32 rows per block.",
+    )
+
+
 LESSON = Lesson(
     number="09",
     notebook="09-dispatch.ipynb",
@@ -83,19 +125,7 @@ LESSON = Lesson(
         "find where the plan is not the best one, and say what it never asks",
     ),
     exercises=(
-        Number(
-            id="09-blocks",
-            answer=lambda: plan(30_000, 12, device="H200").grid,
-            slips=(
-                (1875, "A group takes two rows at a time, not one."),
-                (3750, "Groups of 32 lanes would make 3750. How many packs of 2 does a row of 12 have?"),
-                (469, "Six packs do not fit into 4 lanes with one pack per lane."),
-                (937, "These have 29 984 rows. Who takes the rest?"),
-                (30_000, "A block has more than one group of lanes, and each takes more than one row."),
-            ),
-            hint="A row of 12 has 6 packs of 2. How many lanes is that, how many groups a block, how many rows?",
-            because="Groups of 8 lanes, 16 of them in a block, two rows each: 32 rows per block.",
-        ),
+        grid_exercise(30_000),
         Number(
             id="09-sixteen-lanes",
             answer=shortest_of_sixteen,
@@ -103,6 +133,9 @@ LESSON = Lesson(
                 (16, "Sixteen columns have packs of 2: eight lanes are enough for them."),
                 (17, "Packs of 1 need a lane each: is there a shorter row that eight lanes cannot hold so?"),
                 (18, "That is the shortest with packs of 2. An odd row has packs of 1."),
+                (32, "That is the longest with packs of 2. Asked is for the shortest, and an odd row has packs of 1."),
+                (8, "Eight lanes are enough for 8 columns, even with packs of 1."),
+                (10, "Ten columns have five packs of 2: eight lanes are enough for them."),
             ),
             hint="The fewest lanes that hold the row with one pack each. What is the pack of an odd row?",
         ),
@@ -114,13 +147,21 @@ LESSON = Lesson(
         WriteFunction(
             id="09-write-the-dispatch",
             calls=questions,
+            drawn=random_questions,
             slips=(
                 (same_end, "The two operators do not end at the same length: one asks for less than 1024."),
                 (same_start, "The two operators do not end at the same length: one takes 1024 itself."),
                 (by_storage, "The row is kept in the type it is computed in: float16 takes 4 bytes there."),
                 (no_double, "Double precision always goes uncached."),
+                (
+                    exchanged,
+                    "The two operators are exchanged: softmax asks for less than 1024, log_softmax takes 1024.",
+                ),
             ),
-            hint="First double precision, then the registers of a warp, then 48 KiB less 64 bytes of the reductions.",
+            returns="no text",
+            hint="First double precision (float64), then the registers of a warp (up to 1024 columns, or less than "
+            "that), "
+            "then 48 KiB less 64 bytes of the reductions. The names are 'warp', 'block_smem', 'block_uncached'.",
         ),
     ),
     predictions=(
@@ -139,4 +180,11 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "09-blocks": Varied(
+            (30_000, 20_000, 25_000, 40_000, 50_000),
+            ("matrix of 30 000 rows of 12 columns?", "matrix of {n} rows of 12 columns?"),
+            grid_exercise,
+        ),
+    },
 )

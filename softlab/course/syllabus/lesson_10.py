@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -13,13 +14,14 @@ from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_least, at_most
+from softlab.course.variants import Varied
 
-ROWS, COLS, MICROSECONDS = 16_384, 4096, 98.0
+ROWS, COLS = 16_384, 4096
 
 
-def gb_per_second(itemsize: int = 2, moves: int = 2, giga: float = 1e9) -> float:
-    """Speed of a softmax of the exercise's shape and time."""
-    return moves * ROWS * COLS * itemsize / (MICROSECONDS * 1e-6) / giga
+def gb_per_second(microseconds: float, *, itemsize: int = 2, moves: int = 2, giga: float = 1e9) -> float:
+    """Speed of a softmax of the exercise's shape that took that time."""
+    return moves * ROWS * COLS * itemsize / (microseconds * 1e-6) / giga
 
 
 def honest(times: Sequence[float], nbytes: int, warm_up: int) -> float:
@@ -66,6 +68,35 @@ def series() -> Iterator[Call]:
         yield Call((times, nbytes, warm_up), honest(times, nbytes, warm_up))
 
 
+def random_series(rng: np.random.Generator) -> Iterator[Call]:
+    """Times of odd and even number, with any warm-up and any bytes."""
+    for _ in range(20):
+        count, warm_up, nbytes = int(rng.integers(3, 30)), int(rng.integers(0, 3)), int(rng.integers(10**6, 10**9))
+        times = (100 + rng.exponential(20, count)).round(1).tolist()
+        yield Call((times, nbytes, warm_up), honest(times, nbytes, warm_up))
+
+
+def in_gib(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: GiB of 2**30 bytes."""
+    return nbytes / statistics.median(times[warm_up:]) * 1e6 / 2**30
+
+
+def twice_moved(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: reading and writing are counted again."""
+    return 2 * honest(times, nbytes, warm_up)
+
+
+def one_fewer(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: one more time is left out."""
+    return honest(times, nbytes, warm_up + 1)
+
+
+def unsorted(times: Sequence[float], nbytes: int, warm_up: int) -> float:
+    """Slip: the middle of times that are not sorted."""
+    counted = times[warm_up:]
+    return nbytes / counted[len(counted) // 2] / 1e3
+
+
 def readings() -> Iterator[LaunchCase]:
     """Whole numbers, so that a sum is exact in any order. Block b reads the pieces b, b + grid, ... of a block each."""
     for n, grid, block in ((8192, 4, 256), (1000, 3, 128), (4097, 2, 1024)):
@@ -85,6 +116,28 @@ def _blocks(launch: LaunchCase) -> int:
     return launch.grid
 
 
+def speed_exercise(microseconds: int) -> Number:
+    """How fast a softmax of the exercise's shape was that took that time."""
+    speed = partial(gb_per_second, microseconds=microseconds)
+    return Number(
+        id="10-how-fast",
+        answer=speed,
+        relative=0.005,
+        unit="GB/s",
+        slips=(
+            (lambda: speed(moves=1), "Each element is read, and written, too."),
+            (lambda: speed(itemsize=4), "An element of float16 has 2 bytes."),
+            (lambda: speed(giga=2**30), "That is in GiB, of 2**30 bytes. A GB has 10**9."),
+            (lambda: speed(giga=1e15), "A microsecond is a millionth of a second, and a GB has 10**9 bytes."),
+            (lambda: speed(itemsize=1) / 2, "That counts one byte per element. A float16 has 2, and moves twice."),
+            (lambda: speed() / 4181 * 100, "That is the share of a copy in percent. Asked is for GB/s."),
+        ),
+        hint=f"Bytes in and bytes out, over the time: {microseconds} microseconds are {microseconds}e-6 seconds, and "
+        f"a GB "
+        "has 10**9 bytes.",
+    )
+
+
 LESSON = Lesson(
     number="10",
     notebook="10-measuring-honestly.ipynb",
@@ -97,19 +150,7 @@ LESSON = Lesson(
         "write a kernel whose reads the compiler cannot remove",
     ),
     exercises=(
-        Number(
-            id="10-how-fast",
-            answer=gb_per_second,
-            relative=0.005,
-            slips=(
-                (lambda: gb_per_second(moves=1), "Each element is read, and written, too."),
-                (lambda: gb_per_second(itemsize=4), "An element of float16 has 2 bytes."),
-                (lambda: gb_per_second(giga=2**30), "That is in GiB, of 2**30 bytes. A GB has 10**9."),
-                (lambda: gb_per_second(giga=1e6), "A microsecond is a millionth of a second."),
-                (lambda: gb_per_second() / 4181 * 100, "That is the share of a copy in percent. Asked is for GB/s."),
-            ),
-            hint="Bytes in and bytes out, over the time: 98 microseconds are 98e-6 seconds, and a GB has 10**9 bytes.",
-        ),
+        speed_exercise(98),
         MultipleChoice(
             id="10-which-is-honest",
             answers=("A", "B", "C", "D"),
@@ -124,6 +165,7 @@ LESSON = Lesson(
         WriteFunction(
             id="10-write-the-summary",
             calls=series,
+            drawn=random_series,
             relative=1e-9,
             slips=(
                 (with_warm_up, "The first `warm_up` times are not of a running machine: leave them out."),
@@ -131,8 +173,15 @@ LESSON = Lesson(
                 (by_best, "That is the luckiest launch. Which number stands in the middle?"),
                 (mean_speed, "A mean of speeds is moved by the luckiest launches. Take one time, then divide."),
                 (in_bytes, "Bytes a microsecond are MB a second."),
+                (in_gib, "That is in GiB, of 2**30 bytes. A GB has 10**9."),
+                (twice_moved, "`nbytes` is all that a launch moves: it is not counted twice."),
+                (one_fewer, "`warm_up` times do not count, and not one more: times[warm_up:]."),
+                (unsorted, "The median is the middle of the sorted times."),
             ),
-            hint="The median of the times after the warm-up; bytes over microseconds, over 1000, are GB/s.",
+            returns="no number",
+            hint="The median of the times after the first `warm_up`, whatever that number is; of an even number of "
+            "times it "
+            "is the mean of the middle two. Bytes over microseconds, over 1000, are GB/s.",
         ),
         WriteKernel(
             id="10-make-it-read",
@@ -192,4 +241,11 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "10-how-fast": Varied(
+            (98, 80, 90, 110, 120),
+            ("of 4096 `float16` took 98 microseconds.", "of 4096 `float16` took {n} microseconds."),
+            speed_exercise,
+        ),
+    },
 )

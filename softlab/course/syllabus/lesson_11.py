@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+import numpy as np
+
 from softlab.bench import claims, recordings
 from softlab.bench.recordings import Recording
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
+from softlab.course.variants import Varied
 from softlab.plans import forced
 
 
@@ -26,17 +29,17 @@ def cudnn_wins() -> int:
     return sum(cudnn[p.cols] > claims.speed(recording(), p) for p in claims.planned(recording(), "float32"))
 
 
-def mib_in_flight(blocks_per_sm: int | None = None) -> float:
-    """MiB of rows of 24 576 float32 that an H200 works on, in blocks of 512."""
-    made = forced(2730, 24_576, kernel="block_uncached", block_size=512, device="H200")
+def mib_in_flight(cols: int, blocks_per_sm: int | None = None) -> float:
+    """MiB of rows of that many float32 that an H200 works on, in blocks of 512."""
+    made = forced(2730, cols, kernel="block_uncached", block_size=512, device="H200")
     held = made.occupancy.blocks_per_sm if blocks_per_sm is None else blocks_per_sm
-    return held * 132 * 24_576 * 4 / 2**20
+    return held * 132 * cols * 4 / 2**20
 
 
-def faster_eights() -> int:
-    """Row lengths of float16 at which packs of 8 are at least 15 % faster than packs of 2."""
+def faster_eights(*, wide: int = 8, beside: int = 2, times: float = 1.15) -> int:
+    """Row lengths of float16 at which packs of ``wide`` are at least ``times`` as fast as packs of ``beside``."""
     found = claims.pack_speeds(recording(), "float16")
-    return sum(eight >= 1.15 * two for two, eight in zip(found[2], found[8], strict=True))
+    return sum(fast >= times * slow for slow, fast in zip(found[beside], found[wide], strict=True))
 
 
 def comparisons() -> Iterator[Call]:
@@ -51,6 +54,37 @@ def comparisons() -> Iterator[Call]:
     packs = claims.pack_speeds(recording(), "float16")
     words = {0: "does not hold", len(packs[8]): "holds"}
     yield Call((packs[8], packs[2], 1.15), words.get(faster_eights(), "holds partly"))
+
+
+def exact_judge(mine: Sequence[float], others: Sequence[float], times: float) -> str:
+    """The judgement."""
+    true = [a >= times * b for a, b in zip(mine, others, strict=True)]
+    return "holds" if all(true) else "holds partly" if any(true) else "does not hold"
+
+
+def random_comparisons(rng: np.random.Generator) -> Iterator[Call]:
+    """Whole and half speeds, so that some are exactly ``times`` as fast, in one case to six."""
+    for _ in range(40):
+        count, times = int(rng.integers(1, 7)), float(rng.choice([1.0, 1.25, 1.5, 2.0]))
+        others = rng.integers(1, 9, count).astype(float).tolist()
+        high = [times * one for one in others]
+        mine = [one + float(rng.choice([-0.5, 0, 0, 0.5])) for one in high]
+        yield Call((mine, others, times), exact_judge(mine, others, times))
+
+
+def exchanged(mine: Sequence[float], others: Sequence[float], times: float) -> str:
+    """Slip: the two lists are exchanged."""
+    return exact_judge(others, mine, times)
+
+
+def without_times(mine: Sequence[float], others: Sequence[float], times: float) -> str:
+    """Slip: the factor is forgotten."""
+    return exact_judge(mine, others, 1.0)
+
+
+def whole_ratio(mine: Sequence[float], others: Sequence[float], times: float) -> str:
+    """Slip: division without the rest."""
+    return exact_judge([a // b for a, b in zip(mine, others, strict=True)], [1.0] * len(mine), times)
 
 
 def by_mean(mine: Sequence[float], others: Sequence[float], times: float) -> str:
@@ -69,6 +103,31 @@ def in_any(mine: Sequence[float], others: Sequence[float], times: float) -> str:
     return "holds" if any(a >= times * b for a, b in zip(mine, others, strict=True)) else "does not hold"
 
 
+def rows_exercise(cols: int) -> Number:
+    """How many MiB of rows of that many float32 an H200 works on, in blocks of 512."""
+    return Number(
+        id="11-rows-in-flight",
+        answer=lambda: mib_in_flight(cols),
+        absolute=0.1,
+        unit="MiB",
+        slips=(
+            (lambda: mib_in_flight(cols, 1), "An SM holds more than one such block."),
+            (
+                lambda: mib_in_flight(cols, 2),
+                "An SM has 64 warps' worth of slots: how many blocks of 16 warps is that?",
+            ),
+            (lambda: mib_in_flight(cols) * 2**20 / 1e6, "That is in megabytes of 10^6 bytes; a MiB has 2^20."),
+            (
+                lambda: mib_in_flight(cols, 8),
+                "That would be 8 blocks per SM: their 4096 threads are twice its slots.",
+            ),
+            (lambda: mib_in_flight(cols) / 132, "That is one SM. There are 132."),
+            (lambda: mib_in_flight(cols) / 4 * 3, "That would be three blocks per SM."),
+        ),
+        hint="Blocks per SM, times SMs, times bytes of a row, over 2**20; one digit after the point.",
+    )
+
+
 LESSON = Lesson(
     number="11",
     notebook="11-claims-ledger.ipynb",
@@ -84,44 +143,48 @@ LESSON = Lesson(
             id="11-where-cudnn-wins",
             answer=cudnn_wins,
             slips=(
-                (0, "Look at the picture of claim 1, from 5632 columns on."),
+                (0, "In float16 there are none. Look at the picture of claim 1 for float32, from 5632 columns on."),
+                (5632, "That is a row length. Asked is how many there are."),
                 (lambda: len(claims.planned(recording(), "float32")), "That is all the recorded row lengths."),
                 (
                     lambda: len(claims.planned(recording(), "float32")) - cudnn_wins(),
                     "That counts the lengths where the planned kernel is the faster one.",
                 ),
             ),
-            hint="Put both into one list by row length, and count.",
+            hint="Put both into one list by row length, for float32, and count the lengths at which cuDNN is faster.",
         ),
-        Number(
-            id="11-rows-in-flight",
-            answer=mib_in_flight,
-            absolute=0.1,
-            slips=(
-                (lambda: mib_in_flight(1), "An SM holds more than one such block."),
-                (lambda: mib_in_flight() * 2**20 / 1e6, "That is in megabytes of 10^6 bytes; a MiB has 2^20."),
-                (lambda: mib_in_flight(8), "That would be 8 blocks per SM: their 4096 threads are twice its slots."),
-            ),
-            hint="Blocks per SM, times SMs, times bytes of a row, over 2**20; one digit after the point.",
-        ),
+        rows_exercise(24_576),
         Number(
             id="11-a-claim-of-your-own",
             answer=faster_eights,
-            hint="claims.pack_speeds(recording, 'float16') gives the speeds by pack, at each of PACK_COLS.",
+            hint="claims.pack_speeds(recording, 'float16') gives the speeds by pack, at each of PACK_COLS. Divide "
+            "those of "
+            "packs of 8 by those of packs of 2, and count the ratios of 1.15 and more.",
             slips=(
                 (0, "At some row lengths packs of 8 are a good deal faster: look at the last picture."),
                 (10, "At 10 lengths they are faster. By 15 % and more?"),
+                (lambda: faster_eights(times=1.1), "That many are 10 % faster. The claim says 15 %."),
+                (lambda: faster_eights(times=1.2), "That many are 20 % faster. The claim says 15 %."),
+                (lambda: faster_eights(beside=1), "That is beside packs of 1. The claim is about packs of 2."),
+                (lambda: faster_eights(wide=4), "Those are packs of 4. The claim is about packs of 8."),
+                (lambda: 10 - faster_eights(), "That is where the claim is false."),
             ),
         ),
         WriteFunction(
             id="11-write-the-judge",
             calls=comparisons,
+            drawn=random_comparisons,
             slips=(
                 (by_mean, "A mean hides the cases. Ask each of them."),
                 (strictly, "Just `times` as fast is fast enough."),
                 (in_any, "In some cases, not in all: that is 'holds partly'."),
+                (exchanged, "That asks whether the others are faster: the two lists are exchanged."),
+                (without_times, "Faster is not enough: mine must be at least `times` as fast."),
+                (whole_ratio, "`//` drops what follows the point: divide by `/`, or multiply."),
             ),
-            hint="It holds if it is true in every case, partly if in some, and does not hold if in none.",
+            returns="no text",
+            hint="It holds if it is true in every case, partly if in some, and does not hold if in none. Case by case: "
+            "is mine at least `times` the other's?",
         ),
     ),
     predictions=(
@@ -136,4 +199,11 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "11-rows-in-flight": Varied(
+            (24_576, 16_384, 20_480, 32_768),
+            ("on rows of 24 576 `float32`. How many MiB", "on rows of {n} `float32`. How many MiB"),
+            rows_exercise,
+        ),
+    },
 )

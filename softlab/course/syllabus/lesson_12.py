@@ -13,6 +13,7 @@ from softlab.course.exercises import MultipleChoice, Number
 from softlab.course.kernels import Attempt, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
+from softlab.course.variants import Varied
 from softlab.errors import CompileError, KernelFault
 from softlab.kernel import Kernel
 
@@ -56,7 +57,7 @@ def pack_alone(attempt: Attempt) -> str:
     """Requirement: ``load<2>`` leaves alone what lies after its pack."""
     x, y = np.linspace(-9, 9, 8, dtype=np.float32), np.full(8, 7, np.float32)
     try:
-        Kernel(attempt.kernel.source + PROBE, "softlab_probe").run(1, 1, (x, y), record=False)
+        Kernel(attempt.kernel.program.source + PROBE, "softlab_probe").run(1, 1, (x, y), record=False)
     except CompileError:  # a struct of another name: there is nothing to probe
         return ""
     except KernelFault as fault:
@@ -70,6 +71,28 @@ def _sectors(launch: LaunchCase) -> int:
     """x once: rows begin where a sector may not, so one more a row is allowed."""
     x = launch.args["x"]
     return x.nbytes // 32 + x.shape[0]
+
+
+def causal_exercise(cols: int) -> Number:
+    """How much of a square matrix the causal load reads."""
+    return Number(
+        id="12-half-a-matrix",
+        answer=lambda: share_read(cols),
+        absolute=0.002,
+        unit="parts of 1",
+        slips=(
+            (0.5, "Half the elements, but what is read are whole sectors of 8 numbers, up to the diagonal."),
+            ((cols + 1) / (2 * cols), "That counts elements. What is read are whole sectors of 8 numbers."),
+            (1, "A pack that lies beyond the diagonal is not read at all."),
+            (lambda: share_read(64), "That was the matrix of 64 columns. Sectors count for less in a larger one."),
+            (
+                lambda: share_read(cols) * cols * cols / 8,
+                "That is a number of sectors. What share of the matrix is it?",
+            ),
+        ),
+        hint="Row r reads the columns 0 to r, rounded up to sectors of 8 numbers. Run it, or sum it up.",
+        because="A half, and half a sector for each row.",
+    )
 
 
 LESSON = Lesson(
@@ -89,24 +112,17 @@ LESSON = Lesson(
             absolute=0.01,
             slips=(
                 (32, "The mask kernel also reads the mask: a byte an element."),
+                (36, "An element of the mask has one byte, not 4."),
+                (34, "Dropout by counting reads no mask: only one kernel reads one."),
+                (9, "That is one kernel for three steps. Here four kernels run apart, and each reads and writes."),
+                (17, "An element of float32 has 4 bytes, not 2."),
                 (25, "That was without dropout, which reads what softmax has written and writes once more."),
                 (lambda: bytes_of(("scale", "mask", "dropout"), separate=False), "That is what the one kernel moves."),
             ),
-            hint="Each kernel reads 4 bytes per element and writes 4; one of them reads something else, too.",
+            hint="Each kernel reads 4 bytes per element and writes 4; one of them also reads a byte of mask.",
             because="Four kernels of 8 bytes, and a byte of mask. The fused kernel moves 13: it writes two results.",
         ),
-        Number(
-            id="12-half-a-matrix",
-            answer=lambda: share_read(128),
-            absolute=0.005,
-            slips=(
-                (0.5, "Half the elements, but what is read are whole sectors of 8 numbers, up to the diagonal."),
-                (1, "A pack that lies beyond the diagonal is not read at all."),
-                (lambda: share_read(64), "That was the matrix of 64 columns. Sectors count for less in a larger one."),
-            ),
-            hint="Row r reads the columns 0 to r, rounded up to sectors of 8 numbers. Run it, or sum it up.",
-            because="A half, and half a sector for each row.",
-        ),
+        causal_exercise(128),
         MultipleChoice(
             id="12-memory-of-dropout",
             answers=("the mask of dropout", "x", "y without dropout, and the seed", "nothing"),
@@ -133,7 +149,7 @@ LESSON = Lesson(
                 KernelSlip("To cut off is not to cap: 5 * tanh(x / 5) is smooth.", "result", r"f?min|clamp|\?"),
                 KernelSlip("The score is divided by the cap first, within tanh.", "result", r"tanhf?\([^/;]*\)"),
                 KernelSlip("tanh lies between -1 and 1: times the cap.", "result", r"[^*]=\s*tanhf?\([^*;]*;"),
-                KernelSlip("The cap is 5.", "result", r"\{x, cols\},\s*(?!5)"),
+                KernelSlip("The cap is 5.", "result", r"\{x, cols\},(?!\s*5)"),
                 KernelSlip("inner.load brings the scores: keep that line.", "uninitialized-local"),
             ),
             hint="After inner.load each destination[i], for all i below pack_size, is a score: it gives way to its "
@@ -156,4 +172,14 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "12-half-a-matrix": Varied(
+            (128, 96, 160, 256),
+            (
+                "How much of a square matrix of 128 x 128 `float32`",
+                "How much of a square matrix of {n} x {n} `float32`",
+            ),
+            causal_exercise,
+        ),
+    },
 )

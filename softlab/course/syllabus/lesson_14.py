@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import MAXIMUM_FROM_ZERO, at_most, no_shared_memory
+from softlab.course.variants import Varied
 
 INFINITY = math.inf
 CLUSTER = 4
@@ -23,9 +25,9 @@ def packs_per_thread(pack_size: int = 8, cluster: int = 4) -> float:
     return 65_536 / pack_size / (cluster * 512)
 
 
-def values_received(cluster: int = 8, values: int = 2, receivers: int = 1) -> int:
-    """Values that come to one block of 256 threads in an exchange: from each warp of each block of the cluster."""
-    return cluster * 256 // 32 * values * receivers
+def values_received(threads: int, *, cluster: int = 8, values: int = 2, receivers: int = 1) -> int:
+    """Values that come to one block in an exchange: from each warp of each block of the cluster."""
+    return cluster * threads // 32 * values * receivers
 
 
 def merged(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
@@ -57,6 +59,22 @@ def pairs() -> Iterator[Call]:
         (-INFINITY, 0.0, 2.0, 3.0), (2.0, 3.0, -INFINITY, 0.0), (-INFINITY, 0.0, -INFINITY, 0.0),
     ):  # fmt: skip
         yield Call(given, merged(*given))
+
+
+def random_pairs(rng: np.random.Generator) -> Iterator[Call]:
+    """Maxima near and far, some of them -inf."""
+    for _ in range(40):
+        a, b = (float(one) for one in (rng.normal(0, rng.choice([1, 10, 300]), 2)).round(3))
+        given = (a, float(rng.uniform(1, 9)), b, float(rng.uniform(1, 9)))
+        if rng.random() < 0.2:
+            given = (-INFINITY, 0.0, *given[2:])
+        yield Call(given, merged(*given))
+
+
+def turned(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
+    """Slip: the total comes first."""
+    largest, total = merged(a_max, a_sum, b_max, b_sum)
+    return total, largest
 
 
 def rows_of_pairs() -> Iterator[LaunchCase]:
@@ -92,6 +110,47 @@ def _once(launch: LaunchCase) -> int:
     return x.nbytes // 32 + between
 
 
+def share_exercise(blocks: int) -> Number:
+    """How many bytes of a row of 524 288 halves each of that many blocks keeps."""
+    row = 524_288 * 2
+    return Number(
+        id="14-bytes-of-a-block",
+        answer=lambda: row // blocks,
+        unit="bytes",
+        slips=(
+            (row, f"That is the whole row. {blocks} blocks share it."),
+            (row // 2 // blocks, "That counts numbers, not bytes. A float16 has 2 bytes."),
+            (row * 2 // blocks, "A float16 has 2 bytes."),
+            (
+                row // 2,
+                f"That counts the numbers of the whole row. {blocks} blocks share it, and a float16 has 2 bytes.",
+            ),
+        ),
+        hint="Divide the bytes of the row by the blocks that share it. An element has 2 bytes.",
+        because="They stay in registers: 64 KiB are a quarter of those that an SM has.",
+    )
+
+
+def values_exercise(threads: int) -> Number:
+    """How many values come to a block of that many threads, in a cluster of eight."""
+    values = partial(values_received, threads=threads)
+    return Number(
+        id="14-who-writes-to-me",
+        answer=values,
+        slips=(
+            (lambda: values(values=1), "A statistic is two values: a maximum and a sum."),
+            (lambda: values(cluster=1), "Those are from the block's own warps. There are seven other blocks."),
+            (lambda: values(cluster=7), "The block's own warps send to it, too."),
+            (lambda: values(receivers=8), "That is what all eight blocks receive together. Asked is for one."),
+            (lambda: 4 * values(), "That counts bytes. A value has 4."),
+            (lambda: values() * 32, "Not each thread sends: a warp has one maximum and one sum."),
+            (16, "Each warp sends for itself; blocks do not add up first."),
+        ),
+        hint="Each warp of each block of the cluster sends its maximum and its sum to each block.",
+        because="Every warp then merges all pairs for itself.",
+    )
+
+
 LESSON = Lesson(
     number="14",
     notebook="14-the-ladder-to-the-speed-of-light.ipynb",
@@ -104,54 +163,38 @@ LESSON = Lesson(
         "hold a prediction against a measurement, and say where it failed",
     ),
     exercises=(
-        Number(
-            id="14-bytes-of-a-block",
-            answer=lambda: 524_288 * 2 // 16,
-            slips=(
-                (524_288 * 2, "That is the whole row. Sixteen blocks share it."),
-                (524_288 // 16, "That counts numbers, not bytes. A float16 has 2 bytes."),
-                (524_288 * 4 // 16, "A float16 has 2 bytes."),
-                (64, "That is in KiB. The question asks for bytes."),
-            ),
-            hint="Divide the bytes of the row by the blocks that share it.",
-            because="That is 64 KiB: a quarter of the registers that an SM has.",
-        ),
+        share_exercise(16),
         Number(
             id="14-packs-a-thread",
             answer=packs_per_thread,
             slips=(
                 (lambda: packs_per_thread(pack_size=1), "That counts numbers. A pack of 16 bytes has several."),
                 (lambda: packs_per_thread(cluster=1), "That is for one block alone. There are four."),
+                (65_536 // 8, "Those are the packs of the whole row. 2048 threads share them."),
+                (4 * 512, "That is the number of threads. How many packs does each hold?"),
                 (lambda: packs_per_thread(pack_size=4), "A number of float16 has 2 bytes: how many fill 16?"),
             ),
             hint="Divide the numbers of the row by the numbers per pack, and then by the threads of the whole cluster.",
             because="That is 64 bytes. They take 16 registers, since they stay packed.",
         ),
-        Number(
-            id="14-who-writes-to-me",
-            answer=values_received,
-            slips=(
-                (lambda: values_received(values=1), "A statistic is two values: a maximum and a sum."),
-                (lambda: values_received(cluster=1), "Those are from the block's own warps. There are seven others."),
-                (lambda: values_received(receivers=8), "That is what all the blocks receive together."),
-                (lambda: 16, "Each warp sends for itself; blocks do not add up first."),
-            ),
-            hint="Each warp of each block of the cluster sends its maximum and its sum to each block.",
-            because="512 bytes, and every warp then merges all 64 pairs for itself.",
-        ),
+        values_exercise(256),
         WriteFunction(
             id="14-merge",
             calls=pairs,
+            drawn=random_pairs,
             relative=1e-12,
             slips=(
                 (
                     unscaled,
                     "The two sums were taken relative to different maxima. What is each relative to the greater?",
                 ),
+                (turned, "The order is (largest, total)."),
                 (upside_down, "A sum relative to a smaller maximum is scaled *down* to a greater one."),
             ),
-            hint="Scale each sum by e^(its own maximum - the greater maximum). And -inf - -inf is NaN: what is the sum "
-            "of a part that is all -inf?",
+            returns="no pair",
+            hint="Return the greater maximum, and both sums, each scaled by e^(its own maximum - the greater "
+            "maximum). And "
+            "-inf - -inf is NaN: what is the sum of a part that is all -inf?",
             because="The order of the merges does not matter. That is why warps and blocks may merge.",
         ),
         WriteKernel(
@@ -229,4 +272,19 @@ LESSON = Lesson(
             },
         ),
     ),
+    varied={
+        "14-who-writes-to-me": Varied(
+            (256, 128, 512, 1024),
+            ("Eight blocks of 256 threads share a row", "Eight blocks of {n} threads share a row"),
+            values_exercise,
+        ),
+        "14-bytes-of-a-block": Varied(
+            (16, 8, 4),
+            (
+                "A cluster of 16 blocks keeps a row of 524 288 `float16` in registers.",
+                "A cluster of {n} blocks keeps a row of 524 288 `float16`.",
+            ),
+            share_exercise,
+        ),
+    },
 )

@@ -8,6 +8,7 @@ from functools import cache
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.predictions import Question
+from softlab.course.variants import Varied
 from softlab.cuda.disassembly import disassemble
 from softlab.hardware import atlas
 from softlab.kernel import Kernel
@@ -62,6 +63,52 @@ def loads(held: int = 32, size: int = 4) -> int:
     return math.ceil(bytes_on_the_way() / (held * LANES * size))
 
 
+def chain_exercise(instructions: int) -> Number:
+    """How many cycles that many dependent FFMA take."""
+    return Number(
+        id="15-a-chain",
+        answer=lambda: chain(instructions),
+        relative=0.01,
+        slips=(
+            (instructions, "So it would be if they did not depend on each other: one per cycle."),
+            (4, "That is one of them."),
+            (
+                instructions / 4,
+                "Each depends on the one before, so one scheduler alone has work, and each takes its latency.",
+            ),
+            (32 * instructions, "The 32 lanes of a warp work at the same time."),
+            (128 * instructions, "The 32 lanes of a warp work at the same time."),
+            (
+                lambda: instructions * atlas.load("H200")["latency.DRAM"],
+                "That is the latency of DRAM. An FFMA takes its numbers from registers.",
+            ),
+        ),
+        hint="Each starts when the result of the one before is there: the atlas says after how many cycles, "
+        "latency.FFMA.",
+    )
+
+
+def loads_exercise(held: int) -> Number:
+    """How many loads of 4 bytes each thread must have on their way, with that many warps per SM."""
+    exact = bytes_on_the_way() / (held * LANES * 4)
+    return Number(
+        id="15-loads-on-the-way",
+        answer=lambda: loads(held),
+        slips=(
+            (math.floor(exact), "Nearly: that is a little too few. Round up."),
+            (1, f"{held} warps with one load of 4 bytes per lane have {held * 128} bytes on the way."),
+            (lambda: loads(held, 1), "A load brings 4 bytes per lane."),
+            (lambda: loads(1, 4), f"That is for one warp. There are {held}."),
+            (lambda: math.ceil(exact * SMS), "That is for the whole GPU, and the bytes are those of 132 SMs."),
+            (math.floor(exact * SMS), "That is for the whole GPU, and the bytes are those of 132 SMs."),
+        ),
+        hint=f"The bytes that the law asks for, over {held} warps x 32 lanes x 4 bytes. A part of a load is a load: "
+        f"round "
+        "up.",
+        because="Loads that do not depend on each other: an unrolled loop has them.",
+    )
+
+
 LESSON = Lesson(
     number="15",
     notebook="15-what-a-warp-waits-for.ipynb",
@@ -84,22 +131,13 @@ LESSON = Lesson(
         ),
     ),
     exercises=(
-        Number(
-            id="15-a-chain",
-            answer=chain,
-            relative=0.01,
-            slips=(
-                (1000, "So it would be if they did not depend on each other: one per cycle."),
-                (4, "That is one of them."),
-                (32_000, "The 32 lanes of a warp work at the same time."),
-            ),
-            hint="Each starts when the result of the one before is there: the atlas says after how many cycles.",
-        ),
+        chain_exercise(1000),
         Number(
             id="15-the-second-wait",
             answer=line_waited_for,
             slips=(
                 (4, "The FFMA of line 6 has waited for that one already."),
+                (3, "No number is loaded there. The first line of the kernel has the number 1."),
                 (6, "Line 6 is arithmetic: its result comes after a fixed time, and the stall count covers it."),
                 (7, "That is the line that waits."),
             ),
@@ -109,23 +147,27 @@ LESSON = Lesson(
             id="15-enough-warps",
             answer=warps,
             slips=(
-                (lambda: warps(4), "That is for loads of 4 bytes."),
+                (lambda: warps(4), "That is for loads of 4 bytes. Here a lane loads 16."),
                 (lambda: warps() * SMS, "That is for the whole GPU."),
                 (lambda: warps(16 * LANES), "A load of a warp brings 16 bytes for each of its 32 lanes."),
                 (lambda: math.floor(bytes_on_the_way() / (LANES * 16)), "Nearly: that is a little too few. Round up."),
             ),
-            hint="Bytes on the way = bandwidth x latency, over 132 SMs. One load of a warp brings 32 x 16 of them.",
+            hint="Bytes on the way = bandwidth x latency, over 132 SMs. One load of a warp brings 32 x 16 of them. A "
+            "part of "
+            "a warp is a warp: round up.",
         ),
-        Number(
-            id="15-loads-on-the-way",
-            answer=loads,
-            slips=(
-                (1, "32 warps with one load of 4 bytes per lane have 4096 bytes on the way."),
-                (lambda: loads(32, 1), "A load brings 4 bytes per lane."),
-                (lambda: loads(1, 4), "That is for one warp. There are 32."),
-            ),
-            hint="The bytes that the law asks for, over 32 warps x 32 lanes x 4 bytes.",
-            because="Loads that do not depend on each other: an unrolled loop has them.",
-        ),
+        loads_exercise(32),
     ),
+    varied={
+        "15-loads-on-the-way": Varied(
+            (32, 16, 24, 48),
+            ("its registers leave room for 32 warps.", "its registers leave room for {n} warps."),
+            loads_exercise,
+        ),
+        "15-a-chain": Varied(
+            (1000, 500, 750, 1500, 2000),
+            ("It executes 1000 `FFMA`, and each needs", "It executes {n} `FFMA`, and each needs"),
+            chain_exercise,
+        ),
+    },
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from softlab.bench import predictions
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
@@ -17,9 +19,10 @@ def categories() -> dict[str, predictions.ErrorsOf]:
     return {found.what: found for found in predictions.by_category(predictions.launches())}
 
 
-def barrier_error() -> float:
+def barrier_error(device: str = "H200", cache: str = "cold") -> float:
     """The median error of category "barrier", in percent."""
-    return 100 * categories()["barrier"].median
+    found = {one.what: one for one in predictions.by_category(predictions.launches(device, cache))}
+    return 100 * found["barrier"].median
 
 
 def least_trusted() -> str:
@@ -48,6 +51,27 @@ def comparisons() -> Iterator[Call]:
     chosen = predictions.launches()
     near = sum(abs(one.predicted - one.measured) <= NEAR * one.measured for one in chosen) / len(chosen)
     yield Call(([one.predicted for one in chosen], [one.measured for one in chosen]), near)
+
+
+def random_times(rng: np.random.Generator) -> Iterator[Call]:
+    """Times of which many are near an error of 20 %, on both sides."""
+    for _ in range(20):
+        count = int(rng.integers(1, 12))
+        measured = rng.uniform(0.5, 500, count).round(1).tolist()
+        factors = rng.choice([0.5, 0.75, 0.79, 0.81, 0.84, 1.0, 1.1, 1.19, 1.21, 1.24, 1.6], count)
+        predicted = [one * float(factor) for one, factor in zip(measured, factors, strict=True)]
+        near = [abs(p - m) <= NEAR * m for p, m in zip(predicted, measured, strict=True)]
+        yield Call((predicted, measured), sum(near) / count)
+
+
+def percent(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Slip: percent."""
+    return 100 * counted(predicted, measured) / len(measured)
+
+
+def outside(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Slip: the launches that miss."""
+    return 1 - counted(predicted, measured) / len(measured)
 
 
 def of_the_predicted(predicted: Sequence[float], measured: Sequence[float]) -> float:
@@ -105,6 +129,10 @@ LESSON = Lesson(
                 (lambda: 100 * categories()["barrier"].tenth, "That is the 90th percentile."),
                 (lambda: categories()["barrier"].median, "In percent: 100 times as much."),
                 (lambda: 100 * categories()["barrier"].roofline, "That is the roofline's."),
+                (lambda: barrier_error("H200", "warm"), "That is with a warm cache. Asked is for a cold one."),
+                (lambda: barrier_error("H100", "cold"), "That is an H100's error. Asked is for an H200."),
+                (lambda: barrier_error("H100", "warm"), "That is an H100's error, warm. Asked is for an H200, cold."),
+                (14, "Give one digit after the point."),
             ),
             hint="predictions.by_category(launches) has an item for each category: .what and .median.",
         ),
@@ -112,7 +140,13 @@ LESSON = Lesson(
             id="16-trust-it-least",
             answers=tuple(sorted(categories())),
             right=least_trusted,
-            hint="Look at the last row of the picture: the categories are in the order of their median errors.",
+            slips={
+                "code": "That one has the smallest median error. Asked is for the largest.",
+                "cache": "Its 90th percentile is the largest. Asked is for the largest median.",
+            },
+            hint="Answer with the name of a category: the one with the largest median error. The picture has them in "
+            "the "
+            "order of their medians, so it is in the last row.",
         ),
         Number(
             id="16-too-short",
@@ -122,22 +156,32 @@ LESSON = Lesson(
                 (lambda: len(missed()) - too_short(), "That is the number of those predicted too long."),
                 (
                     lambda: sum(one.error < 0 for one in predictions.launches()),
-                    "That counts the small errors, too.",
+                    "That counts the small errors, too: only those above 20 % are asked for.",
                 ),
+                (
+                    lambda: sum(one.error > 0 for one in predictions.launches()),
+                    "That counts those predicted too long, and the small errors, too.",
+                ),
+                (lambda: len(predictions.launches()), "That is all launches. How many of the misses are too short?"),
             ),
             hint="A launch that was predicted too short has a negative p.error.",
         ),
         WriteFunction(
             id="16-within-a-fifth",
             calls=comparisons,
+            drawn=random_times,
             relative=1e-9,
             slips=(
                 (of_the_predicted, "The error is a share of the measured time: the GPU is right, not the model."),
                 (strictly, "Exactly 20 % counts."),
                 (one_sided, "A prediction can be too short, too: take the size of the difference."),
                 (counted, "A share: divide by the number of launches."),
+                (percent, "A share lies between 0 and 1: that is in percent."),
+                (outside, "Those are the launches that miss. Asked is for those within 20 %."),
             ),
-            hint="Count the launches with |predicted - measured| <= 0.2 x measured, and divide by how many there are.",
+            returns="no number",
+            hint="Count, launch by launch, where |predicted - measured| <= 0.2 x measured, and divide by how many "
+            "there are.",
         ),
     ),
 )  # fmt: skip

@@ -63,8 +63,11 @@ def floats_exercise(apart: int) -> Number:
         id="17-three-floats-apart",
         answer=lambda: sectors(apart),
         slips=(
-            (4, "That is for neighbouring floats."),
+            (4, f"That is for neighbouring floats. Here they lie {4 * apart} bytes apart."),
             (32, "A sector of 32 bytes has more than one of the floats."),
+            (128 * apart, "That is a number of bytes. A sector has 32."),
+            (4 * apart + 1, "One too many: the array begins where a sector begins, so no sector is cut."),
+            (1, "That would be right for banks of shared memory. Global memory moves sectors."),
             (32 * apart, "That is how many floats there are from the first lane's to the last one's."),
         ),
         hint=f"The 32 lanes span 32 * {4 * apart} bytes, and each sector in that range is touched.",

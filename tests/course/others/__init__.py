@@ -24,7 +24,7 @@ class Others:
     wrong: tuple[tuple[Any, str, str], ...]
 
 
-MODULES = ("numbers_a", "numbers_b", "choices", "functions", "kernels_a", "kernels_b")
+MODULES = ("numbers_a", "numbers_b", "choices", "functions", "kernels_a", "kernels_b", "second")
 
 
 def all_others(*modules: str) -> tuple[Others, ...]:

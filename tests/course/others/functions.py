@@ -231,13 +231,13 @@ def median_of_speeds(times, nbytes, warm_up):
 
 # ---- 11-write-the-judge
 def by_mean(mine, others, times):
-    good = np.mean([m >= times * o for m, o in zip(mine, others)])
+    good = np.mean([m >= times * o for m, o in zip(mine, others, strict=True)])
     return "holds" if good == 1 else "holds partly" if good else "does not hold"
 
 
 def by_set(a, b, factor):
     return {(True,): "holds", (False,): "does not hold"}.get(
-        tuple({one >= factor * other for one, other in zip(a, b)}), "holds partly"
+        tuple({one >= factor * other for one, other in zip(a, b, strict=True)}), "holds partly"
     )
 
 
@@ -248,7 +248,7 @@ def by_count(mine, others, times):
 
 
 def more_than(mine, others, times):
-    good = [m > times * o for m, o in zip(mine, others)]
+    good = [m > times * o for m, o in zip(mine, others, strict=True)]
     return "holds" if all(good) else "holds partly" if any(good) else "does not hold"
 
 
@@ -258,35 +258,35 @@ def on_average(mine, others, times):
 
 
 def all_or_none(mine, others, times):
-    return "holds" if all(m >= times * o for m, o in zip(mine, others)) else "does not hold"
+    return "holds" if all(m >= times * o for m, o in zip(mine, others, strict=True)) else "does not hold"
 
 
 def partly_first(mine, others, times):
-    good = [m >= times * o for m, o in zip(mine, others)]
+    good = [m >= times * o for m, o in zip(mine, others, strict=True)]
     return "holds partly" if any(good) else "holds" if all(good) else "does not hold"
 
 
 def without_times(mine, others, times):
-    good = [m >= o for m, o in zip(mine, others)]
+    good = [m >= o for m, o in zip(mine, others, strict=True)]
     return "holds" if all(good) else "holds partly" if any(good) else "does not hold"
 
 
 def truth(mine, others, times):
-    return all(m >= times * o for m, o in zip(mine, others))
+    return all(m >= times * o for m, o in zip(mine, others, strict=True))
 
 
 def turned(mine, others, times):
-    good = [o >= times * m for m, o in zip(mine, others)]
+    good = [o >= times * m for m, o in zip(mine, others, strict=True)]
     return "holds" if all(good) else "holds partly" if any(good) else "does not hold"
 
 
 def capital(mine, others, times):
-    good = [m >= times * o for m, o in zip(mine, others)]
+    good = [m >= times * o for m, o in zip(mine, others, strict=True)]
     return "Yes" if all(good) else "Partly" if any(good) else "No"
 
 
 def whole_ratio(mine, others, times):
-    good = [m // o >= times for m, o in zip(mine, others)]
+    good = [m // o >= times for m, o in zip(mine, others, strict=True)]
     return "holds" if all(good) else "holds partly" if any(good) else "does not hold"
 
 
@@ -334,7 +334,7 @@ def pair_turned(a_max, a_sum, b_max, b_sum):
 
 
 def maxima_added(a_max, a_sum, b_max, b_sum):
-    m, s = merged(a_max, a_sum, b_max, b_sum)
+    _m, s = merged(a_max, a_sum, b_max, b_sum)
     return a_max + b_max, s
 
 
@@ -358,31 +358,32 @@ def share(guesses, truths):
 
 
 def exactly(predicted, measured):
-    good = [5 * abs(Fraction(p) - Fraction(m)) <= Fraction(m) for p, m in zip(predicted, measured)]
+    good = [5 * abs(Fraction(p) - Fraction(m)) <= Fraction(m) for p, m in zip(predicted, measured, strict=True)]
     return Fraction(sum(good), len(good))
 
 
-def within_by(limit, compare=operator.le, below=None):
+def within_by(limit, compare=operator.le):
     def within(predicted, measured):
-        return sum(compare(abs(p / m - 1), limit + 1e-12) for p, m in zip(predicted, measured)) / len(measured)
+        near = [compare(abs(p / m - 1), limit + 1e-12) for p, m in zip(predicted, measured, strict=True)]
+        return sum(near) / len(near)
 
     return within
 
 
 def of_the_predicted(predicted, measured):
-    return sum(abs(m / p - 1) <= 0.2 + 1e-12 for p, m in zip(predicted, measured)) / len(measured)
+    return sum(abs(m / p - 1) <= 0.2 + 1e-12 for p, m in zip(predicted, measured, strict=True)) / len(measured)
 
 
 def exactly_does_not_count(predicted, measured):
-    return sum(abs(p / m - 1) < 0.2 - 1e-12 for p, m in zip(predicted, measured)) / len(measured)
+    return sum(abs(p / m - 1) < 0.2 - 1e-12 for p, m in zip(predicted, measured, strict=True)) / len(measured)
 
 
 def only_above(predicted, measured):
-    return sum(p / m <= 1.2 + 1e-12 for p, m in zip(predicted, measured)) / len(measured)
+    return sum(p / m <= 1.2 + 1e-12 for p, m in zip(predicted, measured, strict=True)) / len(measured)
 
 
 def the_number(predicted, measured):
-    return sum(abs(p / m - 1) <= 0.2 + 1e-12 for p, m in zip(predicted, measured))
+    return sum(abs(p / m - 1) <= 0.2 + 1e-12 for p, m in zip(predicted, measured, strict=True))
 
 
 def the_percentage(predicted, measured):
@@ -394,15 +395,15 @@ def the_others(predicted, measured):
 
 
 def in_microseconds(predicted, measured):
-    return sum(abs(p - m) <= 0.2 for p, m in zip(predicted, measured)) / len(measured)
+    return sum(abs(p - m) <= 0.2 for p, m in zip(predicted, measured, strict=True)) / len(measured)
 
 
 def a_list(predicted, measured):
-    return [abs(p / m - 1) <= 0.2 + 1e-12 for p, m in zip(predicted, measured)]
+    return [abs(p / m - 1) <= 0.2 + 1e-12 for p, m in zip(predicted, measured, strict=True)]
 
 
 def no_absolute_value(predicted, measured):
-    return sum(p / m - 1 <= 0.2 + 1e-12 for p, m in zip(predicted, measured)) / len(measured)
+    return sum(p / m - 1 <= 0.2 + 1e-12 for p, m in zip(predicted, measured, strict=True)) / len(measured)
 
 
 OTHERS = (
@@ -546,7 +547,7 @@ OTHERS = (
             (in_microseconds, "0.2 microseconds", "relative|share|percent|20 %|divide"),
             (a_list, "a list", "share|number|list|mean"),
             (within_by(0.1), "10 %", "20|0.2"),
-            (lambda p, m: sum(a // b == 1 for a, b in zip(p, m)) / len(m), "integer division", "20|0.2|//|whole"),
+            (lambda p, m: sum(map(lambda a, b: a // b == 1, p, m)) / len(m), "integer division", "20|0.2|//|whole"),
             (lambda p, m: float(np.mean(p) <= 1.2 * np.mean(m)), "the averages compared", "each|launch|average|mean"),
             (prints, "it prints", "return|None"),
         ),

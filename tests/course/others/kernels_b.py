@@ -607,7 +607,8 @@ ASK_ONE = (
   cluster.sync();
   x += blockIdx.x / 4 * cols;
   float v = minus_infinity<float>();
-  for (int c = cols / 4 * cluster.block_rank() + threadIdx.x; c < cols / 4 * (cluster.block_rank() + 1); c += blockDim.x)
+  const int end = cols / 4 * (cluster.block_rank() + 1);
+  for (int c = cols / 4 * cluster.block_rank() + threadIdx.x; c < end; c += blockDim.x)
     v = fmaxf(v, x[c]);
   v = block_max(v);
   if (threadIdx.x == 0) *cluster.map_shared_rank(inbox + cluster.block_rank(), 0) = v;
