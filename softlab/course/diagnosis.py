@@ -8,6 +8,8 @@ from softlab.course.exercises import different
 
 #: Constant factors and differences are told from chance by this relative error.
 _CLOSE = 1e-4
+#: The share of elements from which a rule holds for the wrong ones.
+_MOST = 0.9
 
 
 def pattern(got: np.ndarray, wanted: np.ndarray, threads: int, relative: float = 0.0) -> str:
@@ -16,7 +18,7 @@ def pattern(got: np.ndarray, wanted: np.ndarray, threads: int, relative: float =
     threads: how many a block has; relative: the tolerance of a number.
     """
     wrong = different(got, wanted, relative)
-    return _places(wrong, threads) or (_values(got, wanted) if wrong.all() else "")
+    return _places(wrong, threads) or (_values(got[wrong], wanted[wrong]) if wrong.mean() > _MOST else "")
 
 
 def unwritten(got: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -38,10 +40,10 @@ def _places(wrong: np.ndarray, threads: int) -> str:
             return "All but the last one are right: where does the test or the loop end?"
         alike = ", as many as a block has threads: does each block take its own?" if first == threads else "."
         return f"Right are only the first {first}{alike}" if first > 1 else "Only the first one is right."
-    for step in (32, 16, 8, 4, 2):
-        if size > step and not flat[::step].any() and flat.reshape(-1)[np.arange(size) % step != 0].mean() > 0.9:
-            lane = "one lane of each warp" if step == 32 else f"one of {step} neighbours"
-            return f"Right is only each {step}th one: {lane} has the result. Do the others have it?"
+    for step in (32, 16, 8, 4):
+        if size > step and not flat[::step].any() and flat.reshape(-1)[np.arange(size) % step != 0].mean() > _MOST:
+            lane = "the first lane of each warp" if step == 32 else f"the first of {step} neighbours"
+            return f"Only 1 of {step} is right: {lane} has the result. Do the others have it?"
     return ""
 
 

@@ -24,6 +24,8 @@ NOT_ANSWERED = "Not answered yet."
 DOES_NOT_COMPILE = "it does not compile."
 #: The relative error that the rounding of a calculation in double precision may leave.
 _ROUNDING = 1e-9
+#: Right answers from here on may be told from their neighbours without being given away.
+_LONG = 8
 #: Kinds of NumPy dtypes that are compared as numbers ("V": bfloat16).
 _NUMBERS = "biufcV"
 #: A typical wrong answer (or a function that computes it), and its hint.
@@ -123,7 +125,11 @@ class Number(Exercise):
         """The hint to a number that is not a typical one: to its kind, where this is not that of the right one."""
         if math.isnan(given):
             return f"NaN is not a number. {self.hint}"
-        if self.relative or self.absolute or not right.is_integer() or given.is_integer():
+        if self.relative or self.absolute or not right.is_integer():
+            return self.hint
+        if abs(given - right) == 1 and right >= _LONG:
+            return f"Off by one: where does the count begin, and is the last one in it? {self.hint}"
+        if given.is_integer():
             return self.hint
         if 0 < given < 1:
             return f"That looks like a share, and the answer is a whole number: how many. {self.hint}"

@@ -73,6 +73,11 @@ COMMON = (
 )  # fmt: skip
 
 
+#: A hint for kernels in which whole warps reduce.
+FIVE_STEPS = KernelSlip(
+    "32 lanes take five steps, the first one over 16 lanes.", "result", r"=\s*8\s*;[^;]*;[^;]*__shfl"
+)
+
 #: A function that says what an attempt lacks, "" for nothing. See ``softlab.course.requirements``.
 Requirement = Callable[[Attempt], str]
 

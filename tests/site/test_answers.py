@@ -41,7 +41,7 @@ def test_a_number_gets_the_verdict_of_python():
 
 
 def test_no_answer_stands_in_the_page():
-    asked = exercise("07-room-for-five")
+    asked = exercise("14-bytes-of-a-block")
     text = json.dumps(exercise_data(asked), ensure_ascii=False)
     assert str(asked.answer()) not in text.replace(asked.id, "")
     assert not any(hint in text for _, hint in asked.slips)

@@ -102,6 +102,7 @@ def log_sums() -> Iterator[LaunchCase]:
         middle = shift - 9 * np.arange(rows, dtype=np.float32)[:, None]
         x = middle + 3 * np.random.default_rng(rows).standard_normal((rows, COLS), dtype=np.float32)
         x[1, 0] = -np.inf
+        x[2, -1] += 200  # the maximum is the last number, and far away
         wide = x.astype(np.float64)
         most = wide.max(axis=1)
         right = most + np.log(np.exp(wide - most[:, None]).sum(axis=1))

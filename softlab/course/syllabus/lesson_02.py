@@ -212,7 +212,7 @@ LESSON = Lesson(
     ),
     varied={
         "02-rows-that-begin-right": Varied(
-            (1000, 600, 1500, 2020, 3000),
+            (1000, 600, 1450, 2020, 2500),
             (
                 "has rows of 1000 columns. You may append unused columns to every row. How many columns must a row "
                 "have at least, with the 1000,",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -45,16 +46,20 @@ def stride_exercise(stride: int) -> Number:
     return Number(
         id="04-odd-strides",
         answer=lambda: wavefronts(stride),
-        slips=(
-            (
-                stride,
-                f"The words are {stride} apart, but that is not how many share a bank. Write down {stride} * lane "
-                "% 32.",
-            ),
-            (2, "That was the stride of 2: every second bank is idle. Which banks are idle here?"),
-            (32, f"That would be all lanes in one bank. Lane 0 is in bank 0, lane 1 in bank {stride}."),
-            (1, f"That would be 32 different banks. Do {stride} and 32 share a factor?"),
-            (31 * stride, "That is the last word. How many lanes share the fullest bank?"),
+        slips=tuple(
+            (value, hint)
+            for value, hint in (
+                (
+                    stride,
+                    f"The words are {stride} apart, but that is not how many share a bank. Write down {stride} * lane "
+                    "% 32.",
+                ),
+                (2, "That was the stride of 2: every second bank is idle. Which banks are idle here?"),
+                (32, f"That would be all lanes in one bank. Lane 0 is in bank 0, lane 1 in bank {stride}."),
+                (1, f"That would be 32 different banks. Do {stride} and 32 share a factor?"),
+                (31 * stride, "That is the last word. How many lanes share the fullest bank?"),
+            )
+            if value != math.gcd(stride, 32)
         ),
         further=(
             "A load takes as many wavefronts as the fullest bank has different words. Word i is in bank i % 32.",

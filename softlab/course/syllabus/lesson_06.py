@@ -158,6 +158,7 @@ LESSON = Lesson(
                 ),
             ),
             slips=(
+                KernelSlip("A share is divided by the sum of the row.", "result", r"\*\s*row_sum"),
                 KernelSlip(
                     "Each thread divides by the sum of the whole row: block_sum.", "result", r"/\s*(sum|s|mine\.s)\s*;"
                 ),

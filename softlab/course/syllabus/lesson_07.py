@@ -142,7 +142,7 @@ LESSON = Lesson(
     ),
     varied={
         "07-blocks-of-768": Varied(
-            (768, 640, 896, 576),
+            (768, 640, 832, 576),
             (
                 "so that an H200 can launch a block of 768 threads?",
                 "so that an H200 can launch a block of {n} threads?",

@@ -182,7 +182,7 @@ LESSON = Lesson(
     ),
     varied={
         "09-blocks": Varied(
-            (30_000, 20_000, 25_000, 40_000, 50_000),
+            (30_000, 21_000, 25_000, 41_000, 50_000),
             ("matrix of 30 000 rows of 12 columns?", "matrix of {n} rows of 12 columns?"),
             grid_exercise,
         ),

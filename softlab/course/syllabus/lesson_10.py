@@ -11,7 +11,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
 from softlab.course.functions import Call, WriteFunction
-from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
+from softlab.course.kernels import FIVE_STEPS, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_least, at_most
 from softlab.course.variants import Varied
@@ -202,6 +202,7 @@ LESSON = Lesson(
                 ),
             ),
             slips=(
+                FIVE_STEPS,
                 KernelSlip("Each block has a result of its own: y[blockIdx.x].", "race", r"y\[0\]|\*y\b"),
                 KernelSlip(
                     "Nothing uses the numbers, so the compiler leaves the reads out.", "result", r"^(?!.*\by\s*[\[+])"

@@ -109,6 +109,7 @@ LESSON = Lesson(
         Number(
             id="12-four-kernels",
             answer=lambda: bytes_of(("scale", "mask", "dropout"), separate=True),
+            unit="bytes",
             absolute=0.01,
             slips=(
                 (32, "The mask kernel also reads the mask: a byte an element."),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
+from softlab.course.kernels import FIVE_STEPS, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
 
@@ -90,6 +90,7 @@ LESSON = Lesson(
                 at_most("instructions", 1000, "Let a warp add up its 32 sums by five shuffles."),
             ),
             slips=(
+                FIVE_STEPS,
                 KernelSlip(
                     "`up` brings lane 0 nothing: the sums go down to it, or to all lanes with `xor`.",
                     "result",

@@ -11,7 +11,7 @@ import numpy as np
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.functions import Call, WriteFunction
-from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
+from softlab.course.kernels import FIVE_STEPS, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import MAXIMUM_FROM_ZERO, at_most, no_shared_memory
 from softlab.course.variants import Varied
@@ -219,7 +219,7 @@ LESSON = Lesson(
                     "All numbers may be negative: the maximum begins with minus infinity.", "result", MAXIMUM_FROM_ZERO
                 ),
                 KernelSlip("Asked is for the sum, not for its logarithm.", "result", r"log"),
-                KernelSlip("32 lanes take five steps, the first with mask 16.", "result", r"mask\s*=\s*(8|4|2)\s*;"),
+                FIVE_STEPS,
             ),
             hint="Where the maximum grows, the sum so far is scaled by e^(old - new), with the old maximum: do not "
             "change it first. Each step merges two pairs: each sum has a factor of its own, then they are added.",

@@ -1,0 +1,83 @@
+"""Answers of others, who know the notebooks alone: right ones in unusual form are taken, wrong ones get a hint."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from softlab.course import functions
+from softlab.course.functions import Call, WriteFunction
+from tests.course.others import all_others
+from tests.course.others.graded import graded
+from tests.sampled import one_of
+
+ALL = {(others.exercise, others.wrong[0][1]): others for others in all_others()}
+
+
+def kind(name: tuple[str, str]) -> str:
+    """Which exercises one sample stands for: numbers and functions are cheap, kernels are not."""
+    return "kernel" if "\n" in str(ALL[name].right[0]) else "other"
+
+
+@pytest.mark.parametrize("name", one_of(6, ALL, kind))
+def test_answers_of_others(name):
+    """`.ci/run` takes every sixth exercise, `make test` all."""
+    for reply in graded(ALL[name]):
+        if reply.cause:
+            assert reply.state in ("wrong", "unanswered"), reply
+            assert re.search(r"\w{4}", reply.message), reply
+        else:
+            assert reply.state == "right", reply
+
+
+def test_enough_wrong_answers_have_the_words_of_their_cause():
+    """Of the cheap exercises: 95 of 100 replies have the words that were written down before."""
+    cheap = [ALL[name] for name in list(ALL)[::5] if kind(name) == "other"]
+    replies = [reply for others in cheap for reply in graded(others) if reply.cause]
+    assert sum(reply.named for reply in replies) >= 0.9 * len(replies)
+
+
+def double_all(calls=3):
+    return WriteFunction(id="99-f", calls=lambda: [Call((k,), 2 * k) for k in range(1, calls)], hint="twice")
+
+
+def test_a_function_that_does_not_end_is_stopped(monkeypatch):
+    monkeypatch.setattr(functions, "PATIENCE", 0.2)
+
+    def endless(number):
+        while number:
+            pass
+
+    verdict = double_all().judge(endless)
+    assert verdict.state == "wrong"
+    assert "endless(1) does not end within 0.2 seconds" in verdict.message
+
+
+def test_the_stack_of_a_function_does_not_lead_to_what_is_expected():
+    import sys
+
+    def looks_around(number):
+        frame, found = sys._getframe(1), None
+        while frame:
+            found = frame.f_locals.get("call", found)
+            frame = frame.f_back
+        return found.expected if isinstance(found, Call) else -1
+
+    assert double_all().judge(looks_around).state == "wrong"
+
+
+def test_values_drawn_at_random_find_a_function_that_knows_the_fixed_ones():
+    known = {1: 2, 2: 4}
+    exercise = WriteFunction(
+        id="99-f",
+        calls=double_all().calls,
+        drawn=lambda rng: [Call((int(k),), 2 * int(k)) for k in rng.integers(3, 10**9, 5)],
+        hint="twice",
+    )
+    assert exercise.judge(lambda number: 2 * number).right
+    assert exercise.judge(lambda number: known.get(number, 0)).state == "wrong"
+
+
+def test_a_function_may_stop_with_any_exception():
+    assert "raises SystemExit" in double_all().judge(lambda number: exit(0)).message
