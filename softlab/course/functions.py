@@ -53,20 +53,26 @@ class WriteFunction(Exercise):
             return self.unanswered()
         if not callable(answer):
             return self.verdict(f"the answer must be a function, not {answer!r}. Give its name, without a call.")
-        calls = [*self.calls(), *(self.drawn(np.random.default_rng()) if self.drawn else ())]
+        calls = list(self.calls())
+        known = len(calls)
+        calls += self.drawn(np.random.default_rng()) if self.drawn else ()
         name = getattr(answer, "__name__", "the function")
         returned, failure = _returned(answer, [call.args for call in calls])
         if failure is not None:
             return self.verdict(f"{_shown_call(name, calls[len(returned)])} {failure}.")
         if all(value is None for value in returned) and not all(call.expected is None for call in calls):
-            return self.unanswered("The function returns None: `return` hands the result over, `print` only shows it.")
+            prints = "print" in getattr(getattr(answer, "__code__", None), "co_names", ())
+            only = " `print` only shows a result: `return` hands it over." if prints else ""
+            return self.unanswered(f"The function returns None.{only}")
         for call, value in zip(calls, returned, strict=True):
             if difference := first_difference(_shown_call(name, call), value, call.expected, self.relative):
-                return self.verdict(f"{difference}. {self._hint(calls, returned)}")
+                return self.verdict(f"{difference}. {self._hint(calls[:known], returned[:known], call)}")
         return self.verdict("")
 
-    def _hint(self, calls: list[Call], returned: list[Any]) -> str:
-        for slip, hint in self.slips:
+    def _hint(self, calls: list[Call], returned: list[Any], failed: Call) -> str:
+        """The hint to a function that returned this in the calls that are the same each time."""
+        slips = self.slips if any(failed is call for call in calls) else ()
+        for slip, hint in slips:
             try:
                 with np.errstate(all="ignore"):
                     made = [slip(*copy.deepcopy(call.args)) for call in calls]

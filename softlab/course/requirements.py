@@ -12,8 +12,8 @@ Limit = int | Callable[[LaunchCase], int]
 
 
 #: Code that takes an exponential of a number as it is, and code whose maximum begins with 0 or a number of another row.
-EXP_OF_X = r"exp\w*\(\s*(x\s*\[[^\]]*\]|v|held\[\w+\])\s*\)"
-MAXIMUM_FROM_ZERO = r"(float|double)[^;()]*\b(m|max|most|largest|top|maximum)\w*\s*=\s*(0|x\[(row|0)\])"
+EXP_OF_X = r"exp\w*\(\s*(\w+\s*\[[^\]]*\]|v)\s*\)"
+MAXIMUM_FROM_ZERO = r"(float|double)[^;()]*\b(m|max|most|largest|top|maximum)\w*\s*=\s*(0|x\[row\])"
 
 
 def at_most(counter: str, limit: Limit, hint: str) -> Requirement:

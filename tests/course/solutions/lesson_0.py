@@ -25,7 +25,7 @@ ANSWERS = (
         right=(twice(BODY), twice("if (i >= n) return; y[i] = x[i] + x[i];")),
         wrong=(
             (twice("y[i] = 2 * x[i];"), "what must a thread ask"),
-            (twice("if (i < n) y[i] = x[i];"), "Thread i reads x[i]"),
+            (twice("if (i < n) y[i] = x[i];"), "Each is 0.5 times"),
             (twice("if (threadIdx.x < n) y[threadIdx.x] = 2 * x[threadIdx.x];"), "is nan (not written?)"),
             (twice("if (i < n) y[i] = 2 * x[i]"), "does not compile"),
         ),

@@ -18,7 +18,7 @@ ANSWERS = (
     Answers(
         "00-where-shared-memory-ends",
         right=(12_272,),
-        wrong=((24_576, "in which type"), (12_288, "reductions"), (12_274, "elsewhere"), (1024, "in shared memory")),
+        wrong=((24_576, "in which type"), (12_288, "reductions"), (12_274, "elsewhere"), (1024, "Where does it end")),
     ),
     Answers(
         "00-copy",

@@ -59,7 +59,7 @@ ANSWERS = (
             (18, "between them"),
             (32, "Two lanes"),
             (9, "packs of 8"),
-            (5, "The first byte"),
+            (5, "4 bytes per lane"),
         ),
     ),
     Answers(

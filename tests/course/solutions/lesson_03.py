@@ -54,7 +54,12 @@ ANSWERS = (
     Answers(
         "03-shuffles-of-a-group",
         right=(8,),
-        wrong=((4, "two at once"), (2, "a maximum and a sum"), (64, "serves all eight groups"), (12, "groups of 8")),
+        wrong=(
+            (4, "two rows at once"),
+            (2, "a maximum and a sum"),
+            (64, "serves all eight groups"),
+            (12, "groups of 8"),
+        ),
     ),
     Answers(
         "03-name-the-lanes",

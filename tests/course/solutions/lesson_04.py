@@ -11,7 +11,9 @@ def turn(*edits: tuple[str, str]) -> str:
 
 ANSWERS = (
     Answers(
-        "04-odd-strides", right=(1,), wrong=((3, "not the same bank"), (2, "Does 3"), (32, "all lanes in one bank"))
+        "04-odd-strides",
+        right=(1,),
+        wrong=((3, "how many share a bank"), (2, "every second bank"), (32, "all lanes in one bank")),
     ),
     Answers("04-packs-of-four", right=(4,), wrong=((1, "Lanes 0 and 8"), (2, "word 4 * l"), (8, "How many lanes"))),
     Answers(

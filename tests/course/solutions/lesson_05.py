@@ -66,7 +66,7 @@ ANSWERS = (
             (9, "256"),
             (1024, "one barrier"),
             (352, "one warp"),
-            (5, "halves"),
+            (5, "Five levels"),
         ),
     ),
     Answers(

@@ -19,7 +19,7 @@ ANSWERS = (
             (1875, "two rows"),
             (3750, "32 lanes"),
             (469, "4 lanes"),
-            (937, "29 984"),
+            (937, "Rounded down"),
             (30_000, "more than one group"),
             (1, "6 packs"),
         ),
@@ -27,7 +27,7 @@ ANSWERS = (
     Answers(
         "09-sixteen-lanes",
         right=(9,),
-        wrong=((17, "shorter row"), (18, "packs of 1"), (16, "eight lanes"), (10, "odd row")),
+        wrong=((17, "shorter row"), (18, "packs of 1"), (16, "eight lanes"), (10, "eight lanes")),
     ),
     Answers(
         "09-beat-the-plan",

@@ -8,7 +8,7 @@ ANSWERS = (
     Answers(
         "12-four-kernels",
         right=(33,),
-        wrong=((32, "reads the mask"), (25, "without dropout"), (13, "the one kernel"), (9, "4 bytes per element")),
+        wrong=((32, "reads the mask"), (25, "without dropout"), (13, "the one kernel"), (9, "one kernel")),
     ),
     Answers(
         "12-half-a-matrix",

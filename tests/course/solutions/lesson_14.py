@@ -35,7 +35,7 @@ ANSWERS = (
     Answers(
         "14-bytes-of-a-block",
         right=(65_536,),
-        wrong=((1_048_576, "whole row"), (32_768, "counts numbers"), (131_072, "2 bytes"), (64, "asks for bytes")),
+        wrong=((1_048_576, "whole row"), (32_768, "counts numbers"), (131_072, "2 bytes"), (64, "in KiB")),
     ),
     Answers(
         "14-packs-a-thread",
@@ -45,7 +45,7 @@ ANSWERS = (
     Answers(
         "14-who-writes-to-me",
         right=(128,),
-        wrong=((64, "two values"), (16, "seven others"), (1024, "all the blocks"), (7, "sends its maximum")),
+        wrong=((64, "two values"), (16, "seven other"), (1024, "all eight blocks"), (7, "sends its maximum")),
     ),
     Answers(
         "14-merge",
@@ -61,9 +61,9 @@ ANSWERS = (
         "14-pairs-of-a-warp",
         right=(kernel("14-pairs-of-a-warp"),),
         wrong=(
-            (kernel("14-pairs-of-a-warp", (SCALED, "other_sum")), "scale both sums"),
+            (kernel("14-pairs-of-a-warp", (SCALED, "other_sum")), "a factor of its own"),
             (kernel("14-pairs-of-a-warp", ("from == to ? 1.0f : __expf(from - to)", "__expf(from - to)")), "-inf"),
-            (kernel("14-pairs-of-a-warp", ("mask > 0", "mask > 1")), "scale both sums"),
+            (kernel("14-pairs-of-a-warp", ("mask > 0", "mask > 1")), "merges two pairs"),
             (kernel("14-pairs-of-a-warp", ("col < cols; col += 32", "cols > col; col += 1")), "y[0, 1]"),
         ),
     ),
