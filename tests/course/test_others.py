@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
+from softlab import course
 from softlab.course import functions
 from softlab.course.functions import Call, WriteFunction
 from tests.course.others import all_others
@@ -26,16 +25,9 @@ def test_answers_of_others(name):
     for reply in graded(ALL[name]):
         if reply.cause:
             assert reply.state in ("wrong", "unanswered"), reply
-            assert re.search(r"\w{4}", reply.message), reply
+            assert reply.named, reply
         else:
             assert reply.state == "right", reply
-
-
-def test_enough_wrong_answers_have_the_words_of_their_cause():
-    """Of the cheap exercises: 95 of 100 replies have the words that were written down before."""
-    cheap = [ALL[name] for name in list(ALL)[::5] if kind(name) == "other"]
-    replies = [reply for others in cheap for reply in graded(others) if reply.cause]
-    assert sum(reply.named for reply in replies) >= 0.9 * len(replies)
 
 
 def double_all(calls=3):
@@ -81,3 +73,22 @@ def test_values_drawn_at_random_find_a_function_that_knows_the_fixed_ones():
 
 def test_a_function_may_stop_with_any_exception():
     assert "raises SystemExit" in double_all().judge(lambda number: exit(0)).message
+
+
+class Chameleon(float):
+    """A number and a word that would equal whatever it is compared with."""
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = float.__hash__
+
+    def __float__(self):
+        import sys
+
+        return sys._getframe(2).f_locals.get("right", 0.0)
+
+
+@pytest.mark.parametrize("exercise", ["0-which-number", "05-which-barrier-may-go", "08-another-gpu"])
+def test_an_answer_that_equals_everything_is_none(exercise):
+    assert course.exercise(exercise).judge(Chameleon(1)).state == "wrong"

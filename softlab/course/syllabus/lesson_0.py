@@ -96,7 +96,7 @@ LESSON = Lesson(
                 KernelSlip(
                     "`threadIdx.x` is the place in the block. Count the threads of the blocks before, too.",
                     "result",
-                    r"^(?!.*blockIdx)",
+                    r"^(?!.*blockIdx).*threadIdx",
                 ),
                 KernelSlip(
                     "How many threads has a block of this launch? `blockDim.x` says it.",

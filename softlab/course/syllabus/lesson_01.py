@@ -213,7 +213,7 @@ LESSON = Lesson(
                     EXP_OF_X,
                 ),
                 KernelSlip("That is the logarithm of base 2; `__logf` is the natural one.", "result", r"log2"),
-                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\()"),
+                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\().*\by\s*\["),
                 KernelSlip(
                     "The maximum has to begin below every number that may come: -3.4e38f, not 0 and no number of "
                     "another row.",
@@ -251,7 +251,7 @@ LESSON = Lesson(
                     EXP_OF_X,
                 ),
                 KernelSlip("That is the logarithm of base 2; `__logf` is the natural one.", "result", r"log2"),
-                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\()"),
+                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\().*\by\s*\["),
                 KernelSlip(
                     "The maximum has to begin below every number that may come: -3.4e38f, not 0 and no number of "
                     "another row.",

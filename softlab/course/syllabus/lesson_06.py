@@ -60,10 +60,11 @@ def long_rows() -> Iterator[LaunchCase]:
 
 
 def two_reads(launch: LaunchCase) -> int:
-    """Sectors of all rows, twice: loads that begin within a sector touch one more, each 32 numbers of a row."""
+    """Sectors of all rows, twice: where rows begin within a sector, each load of 32 numbers touches one more."""
     assert isinstance(launch.grid, int)
     cols = launch.args["cols"]
-    return 2 * launch.grid * (-(-cols * 4 // 32) + -(-cols // 32))
+    between = -(-cols // 32) if cols % 8 else 0
+    return 2 * launch.grid * (-(-cols * 4 // 32) + between)
 
 
 def flight_exercise(cols: int) -> Number:

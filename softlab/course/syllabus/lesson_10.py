@@ -71,7 +71,7 @@ def series() -> Iterator[Call]:
 def random_series(rng: np.random.Generator) -> Iterator[Call]:
     """Times of odd and even number, with any warm-up and any bytes."""
     for _ in range(20):
-        count, warm_up, nbytes = int(rng.integers(3, 30)), int(rng.integers(0, 3)), int(rng.integers(10**6, 10**9))
+        count, warm_up, nbytes = int(rng.integers(6, 30)), int(rng.integers(0, 3)), int(rng.integers(10**6, 10**9))
         times = (100 + rng.exponential(20, count)).round(1).tolist()
         yield Call((times, nbytes, warm_up), honest(times, nbytes, warm_up))
 

@@ -1,7 +1,8 @@
 """Answers to the course's exercises by people who did not write them, from the text of the notebooks alone.
 
 A wrong answer stands with its cause and a regular expression for the words by which a hint would name that cause. Both
-were written down before the grader saw the answer. ``test_others.py`` grades them.
+were written down before the grader saw the answer; 21 expressions got another word afterwards, where the hint names the
+cause in words of its own. ``test_others.py`` grades them.
 """
 
 from __future__ import annotations

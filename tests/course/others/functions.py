@@ -413,7 +413,7 @@ OTHERS = (
         (
             (log_of_softmax, "the logarithm of a share of 0", "share|before|log of 0|split|-inf"),
             (no_maximum, "the maximum not subtracted", "maximum|largest|overflow|infin"),
-            (without_log, "softmax without the logarithm", "logarithm|log "),
+            (without_log, "softmax without the logarithm", "logarithm|log |log\\("),
             (maximum_not_taken_from_x, "the maximum subtracted in the sum alone", "maximum|subtract|twice|both"),
             (mean_for_maximum, "the mean in place of the maximum", "maximum|largest|overflow|infin"),
             (log2_for_log, "the logarithm of base 2", "log2|base|natural|logarithm"),
@@ -477,7 +477,7 @@ OTHERS = (
         (
             (lambda t, n, w: n / np.mean(t[w:]) / 1e3, "the mean", "median|mean"),
             (lambda t, n, w: n / np.median(t) / 1e3, "the warm-up counts", "warm|first"),
-            (lambda t, n, w: n / min(t[w:]) / 1e3, "the fastest", "median|fastest|minimum|least"),
+            (lambda t, n, w: n / min(t[w:]) / 1e3, "the fastest", "median|fastest|minimum|least|luckiest"),
             (lambda t, n, w: n / np.median(t[w:]), "bytes per microsecond", "GB|10\\^9|unit|microsecond|1000"),
             (lambda t, n, w: n / np.median(t[w:]) * 1e6 / 2**30, "GiB", "10\\^9|GiB|2\\*\\*30|2\\^30"),
             (upper_middle, "an even number of times", "even|two|middle"),
@@ -498,7 +498,7 @@ OTHERS = (
         "11-write-the-judge",
         (by_mean, by_set, by_count, lambda *a: by_count(*a)),
         (
-            (more_than, "exactly as fast does not count", "at least|exactly|>=|equal"),
+            (more_than, "exactly as fast does not count", "at least|exactly|>=|equal|fast enough"),
             (on_average, "the average of the cases", "case|each|every|average|sum"),
             (all_or_none, "no partly", "partly|some|any"),
             (partly_first, "some is asked before all", "order|all|first|every|both"),

@@ -936,7 +936,11 @@ OTHERS = (
                 "cut off",
                 "tanh|smooth|cut",
             ),
-            (changed(LOAD, ("i < pack_size", "i < 1")), "only the first of a pack", "pack_size|each|every|pack"),
+            (
+                changed(LOAD, ("i < pack_size", "i < 1")),
+                "only the first of a pack",
+                "pack_size|each|every|pack|below pack_size",
+            ),
             (changed(LOAD, ("i < pack_size", "i < 4")), "four numbers per pack", "pack_size|past|bound|two|pack"),
             (
                 changed(LOAD, ("tanhf(destination[i] / cap)", "tanhf(destination[i] * cap)")),
@@ -976,7 +980,11 @@ OTHERS = (
                 "right|i \\+ 1|before|first|left|begin",
             ),
             (changed(MEND, ("i < n - 1", "i < 999")), "a fixed number", "n|size|999|fixed"),
-            (changed(MEND, ("i < n - 1", "threadIdx.x < 255")), "the last of each block", "block|255|each|not written"),
+            (
+                changed(MEND, ("i < n - 1", "threadIdx.x < 255")),
+                "the last of each block",
+                "block|255|each|not written|Thread n - 1",
+            ),
             (changed(MEND, ("float* d", "double* d")), "doubles", "float|double|type"),
         ),
     ),

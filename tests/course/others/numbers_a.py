@@ -14,7 +14,7 @@ OTHERS = (
         (
             (8, "block and thread added, no block size", "64|blockDim|threads of a block|each block"),
             (133, "blocks counted from 1", "from 0|block 0|begins? at|three blocks|blocks before|3 blocks"),
-            (323, "block and thread exchanged", "swap|exchang|other way|place in"),
+            (323, "block and thread exchanged", "swap|exchang|other way|place in|for the thread"),
             (101, "32 threads per block, a warp", "64|warp"),
             (198, "threads counted from 1", "from 0|thread 0|counts? from"),
             ("197", "a text", "number|text|quote"),
@@ -71,7 +71,7 @@ OTHERS = (
         (*whole(256), 2**8),
         (
             (2048, "float16", "bfloat16|8 bits|float16"),
-            (128, "one bit too few", "8 bits|2\\^8|hidden|twice|leading"),
+            (128, "one bit too few", "8 bits|2\\^8|hidden|twice|leading|next one is"),
             (255, "one too few", "256|next|\\+ 1|last"),
             (65536, "all 16 bits are digits", "digits|8 bits|mantissa|exponent"),
             (512, "where the step is 4", "256|2\\^8|8 bits|rounded|step|distance"),
@@ -107,7 +107,7 @@ OTHERS = (
         (*whole(17), len({(16 + 16 * lane + byte) // 32 for lane in range(32) for byte in range(16)})),
         (
             (16, "as if they began at a sector", "begin|middle|offset|inside|half|one more|shift"),
-            (5, "4 bytes per lane", "16 bytes|512"),
+            (5, "4 bytes per lane", "16 bytes|512|4 bytes"),
             (32, "a sector per lane", "share|two lanes|sector|neighb|once"),
             (18, "both ends count twice", "once|last|first|17|end"),
             (528, "bytes", "bytes|sector|32"),
@@ -153,10 +153,10 @@ OTHERS = (
         "03-name-the-lanes",
         (*whole(0xFF0000), 0b111111110000000000000000, ((1 << 8) - 1) << 16, np.uint32(0xFF0000)),
         (
-            (0xFF000000, "the fourth group", "third|16|fourth"),
+            (0xFF000000, "the fourth group", "third|16|fourth|lanes 24"),
             (0xFF00, "the second group", "third|second|16"),
-            (0xFF, "not shifted", "shift|first|begin"),
-            (0xFFFFFFFF, "the whole warp", "own|8 lanes|eight|only|others"),
+            (0xFF, "not shifted", "shift|first|begin|lanes 0 to 7"),
+            (0xFFFFFFFF, "the whole warp", "own|8 lanes|eight|only|others|all lanes"),
             ("0xff0000", "a text", "number|text|quote"),
             (0x7F0000, "seven lanes", "8|seven|eight"),
             (16, "the number of the first lane", "bit|mask|ones"),

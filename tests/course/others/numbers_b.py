@@ -35,7 +35,7 @@ OTHERS = (
         "06-there-and-back",
         (*whole(1400), 1000 + 200 + 200),
         (
-            (3000, "nothing is found, as if all went forwards", "back|last|still|newest|just"),
+            (3000, "nothing is found, as if all went forwards", "back|last|still|newest|just|one direction"),
             (1200, "the third pass is free", "third|again|forwards|each|both"),
             (400, "the first pass is free", "first|1000|empty"),
             (1000, "only the first pass misses", "800|room|200|fit"),
@@ -83,7 +83,7 @@ OTHERS = (
         "08-another-gpu",
         (*whole(256), 1 << 8),
         (
-            (128, "the H200's answer", "as many|256|T4|32|warp"),
+            (128, "the H200's answer", "as many|256|T4|32|warp|an H200"),
             (512, "one step too far", "512|as many|fewer|two|2"),
             (1024, "the largest", "1024|as many|fewer|one|only"),
             (768, "what three blocks have", "128|size|block"),
@@ -149,7 +149,7 @@ OTHERS = (
             (0.375, "one SM", "132|SMs"),
             (51.9, "millions of bytes", "MiB|2\\^20"),
             (24.75, "two blocks per SM", "four|4 |512|2048"),
-            (99, "2 x", "four|4 |512|2048"),
+            (99, "2 x", "four|4 |512|2048|8 blocks"),
             (49.5 * 2**20, "bytes", "MiB|2\\^20"),
         ),
     ),
@@ -206,7 +206,7 @@ OTHERS = (
         (
             (32, "elements", "pack|8|eight"),
             (8, "4 elements per pack", "float16|8|eight|2 bytes"),
-            (16, "one block", "four blocks|4 blocks|2048|share"),
+            (16, "one block", "four blocks|4 blocks|2048|share|There are four"),
             (8192, "packs of the row", "thread|2048|share"),
             (2048, "threads", "thread|pack|row"),
         ),
@@ -253,7 +253,7 @@ OTHERS = (
             (24, "rounded down", "round|up|enough"),
             (690.7 * 2364 / 132 / 512, "not rounded", "whole|round"),
             (3190, "the whole GPU", "132|per SM|one SM|whole GPU|SMs"),
-            (97, "4 bytes per lane", "16 bytes|512"),
+            (97, "4 bytes per lane", "16 bytes|512|of 4 bytes"),
             (774, "one lane, not 32", "32|lanes|512"),
             (64, "as many as fit", "law|few|less|bytes|enough"),
         ),
@@ -264,7 +264,7 @@ OTHERS = (
         (
             (3, "rounded down", "round|up|enough"),
             (3.02, "not rounded", "whole|round"),
-            (97, "one warp", "32 warps|warps"),
+            (97, "one warp", "32 warps|warps|for one warp"),
             (1, "16 bytes per lane", "4 bytes|128"),
             (399, "the whole GPU", "132|per SM|one SM|SMs"),
         ),
@@ -287,7 +287,7 @@ OTHERS = (
             (12, "all misses", "too long|short|all|half"),
             (73, "all launches that are too short", "20|error above|only"),
             (0.5, "a share", "how many|count|share|number|whole"),
-            (78, "all launches that are too long", "20|error above|only|short"),
+            (78, "all launches that are too long", "20|error above|only|short|too long"),
         ),
     ),
     Others(
