@@ -11,6 +11,7 @@ import numpy as np
 
 from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import Mapped
+from softlab.emulator.ptx.unsupported import unsupported
 from softlab.hardware.devices import Device
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
@@ -102,6 +103,7 @@ def sample_launch(
     """
     from softlab.sass import interpret
 
+    check_modelled(kernel)
     gpu = model.device_of(device)
     shape = LaunchShape.of(grid, block, smem)
     check_launch(kernel.program, shape)
@@ -131,6 +133,22 @@ def sample_launch(
             counts |= interpreted(further)
         samples = [slowest(one, counts, launch.blocks, gpu.sm_count) for one in samples]
     return SampledLaunch(launch, samples[0], tuple(streams), samples[1] if len(samples) > 1 else None)
+
+
+def check_modelled(kernel: Kernel) -> None:
+    """Refuse a kernel with an instruction of which the timing model knows nothing.
+
+    Raises:
+        UnsupportedInstruction: it names the instruction.
+    """
+    for instruction in kernel._emulated.program.image.instructions:
+        if instruction.opcode == "cp" and instruction.has("tensor"):
+            raise unsupported(
+                instruction,
+                "its time is not modelled. Copies by a tensor map have not been measured",
+                file=kernel.program.file,
+                advice="The counters and checks of a run are there all the same",
+            )
 
 
 def _on_host(argument: Any) -> Any:

@@ -131,24 +131,7 @@ def test_tiles_of_more_than_a_warp_are_refused_with_advice() -> None:
     assert "cooperative_groups/details/memory.h" in str(caught.value.header)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "ld.global.b128 v, [%0];",
-        "mov.b128 v, {%0, %0};",
-        "{ .reg .b64 a, b; mov.b128 {a, b}, v; }",
-        "atom.global.exch.b128 v, [%0], v;",
-    ],
-)
-def test_b128_is_refused_with_advice(statement: str) -> None:
-    error = refused(f'  asm volatile("{{ .reg .b128 v; {statement} }}" :: "l"(x) : "memory");')
-    assert error.line == 2
-    assert "b128" in error.instruction
-    assert "16 bytes" in str(error)
-    assert "float4" in str(error)
-
-
-def test_b128_that_is_not_reached_does_no_harm() -> None:
+def test_an_access_of_128_bits_that_is_not_reached_does_no_harm() -> None:
     source = """extern "C" __global__ void k(unsigned* x, int n) {
   if (n) asm volatile("{ .reg .b128 v; ld.global.b128 v, [%0]; }" :: "l"(x) : "memory");
   x[0] = 5;

@@ -343,3 +343,26 @@ def test_arrays_that_maps_do_not_take():
     x = np.zeros((4, 64), np.float32)[:, 1:33]
     with pytest.raises(ValueError, match="4 bytes behind a multiple of 16"):
         kernel(TWO_TILES).run(1, 32, (softlab.TensorMap(x, (1, 32)), np.zeros(32, np.float32)))
+
+
+def transposed(convert=lambda array: array) -> tuple[softlab.Run, np.ndarray, np.ndarray]:
+    """The gallery's transpose of a matrix whose last tiles are cut; ``convert`` moves arrays to a GPU."""
+    source = (softlab.kernel_folder() / "gallery" / "tensor_map_transpose.cu").read_text()
+    x = np.arange(40 * 68, dtype=np.float32).reshape(40, 68)
+    given, out = convert(x), convert(np.full((68, 40), -1, np.float32))
+    maps = tuple(softlab.TensorMap(array, (32, 32), "128B") for array in (given, out))
+    return Kernel(source, "tensor_map_transpose").run((3, 2), 64, maps), x, out
+
+
+def test_the_transpose_of_the_gallery():
+    run, x, out = transposed()
+    assert (out == x.T).all()
+    assert (run.counters["bank_conflicts"], run.counters["shared_load_instructions"]) == (0, 6 * 2 * 4)
+    assert (run.counters["global_load_requests"], run.counters["global_store_requests"]) == (0, 0)
+    assert any("bulk copies are not counted" in remark for remark in run.remarks)
+
+
+def test_the_time_is_not_modelled():
+    args = softlab.TensorMap(np.zeros((8, 32), np.float32), (1, 32)), np.zeros(32, np.float32)
+    with pytest.raises(softlab.UnsupportedInstruction, match=r"cp\.async\.bulk\.tensor.*not modelled"):
+        kernel(TWO_TILES).estimate(1, 32, args)

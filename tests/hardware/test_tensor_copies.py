@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import softlab
-from tests.emulator.test_tensor_copies import case, expected_tile, loader, storer
+from tests.emulator.test_tensor_copies import case, expected_tile, loader, storer, transposed
 
 pytestmark = pytest.mark.gpu
 
@@ -75,3 +75,9 @@ def test_reductions(operation, dtype):
     on = tile.with_array(lambda _: there)
     store.run(1, 32, (on, cupy.asarray(at), cupy.asarray(raw), raw.nbytes), smem=raw.nbytes)
     assert (there.get() == x).all()
+
+
+def test_the_transpose_of_the_gallery():
+    cupy = pytest.importorskip("cupy")
+    _, x, out = transposed(cupy.asarray)
+    assert (out.get() == x.T).all()

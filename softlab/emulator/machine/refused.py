@@ -73,12 +73,12 @@ def check_known(instruction: Instruction, file: str | None) -> None:
         )
     operands = [part for operand in instruction.operands for part in _parts(operand)]
     wide = any(isinstance(part, Register) and part.type in REFUSED_TYPES for part in operands)
-    if wide or instruction.has(*REFUSED_TYPES):
+    if wide or (instruction.has(*REFUSED_TYPES) and instruction.opcode != "atom"):
         raise unsupported(
             instruction,
-            "it needs a register of 128 bits",
+            "of registers of 128 bits the emulator has loads, stores, moves, atom.exch and atom.cas",
             file=file,
-            advice="Load and store 16 bytes as a float4 or uint4, or compute with two values of 64 bits",
+            advice="Compute with two values of 64 bits",
         )
     for part in operands:
         if isinstance(part, Special) and part.name in DRIVER_REGISTERS and part.name not in GRID_WORKSPACE:

@@ -149,6 +149,20 @@ class Atomics:
         self.writes += changed
         return before
 
+    def fetch_wide(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> tuple[Value, Value]:
+        """``atom.exch.b128`` and ``atom.cas.b128`` of halves: the lower and the upper half that were there before."""
+        old = np.zeros((lanes.count, 2), np.uint64)
+        given = np.stack([lanes.full_extent(value).view(np.uint64) for value in values], axis=1)
+        numbers = np.arange(lanes.count)
+        for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
+            words = memory.view(np.uint64).reshape(-1, 2)
+            for lane, cell in zip(numbers[which].tolist(), index.tolist(), strict=True):
+                old[lane] = words[cell]
+                if site.operation == "exch.b128" or (old[lane] == given[lane, :2]).all():
+                    self.writes += bool((words[cell] != given[lane, -2:]).any())
+                    words[cell] = given[lane, -2:]
+        return old[:, 0].reshape(lanes.extent), old[:, 1].reshape(lanes.extent)
+
     def reduce(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         """``red``: do it."""
         flat = [lanes.full_extent(v) for v in values]

@@ -163,6 +163,8 @@ _ATOMIC = ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
 @EFFECTS.opcode("atom")
 @EFFECTS.opcode("red", has_result=False)
 def _atomic(instruction: Instruction, index: int, image: Image) -> Effect:
+    if instruction.has("b128"):
+        return _wide_atomic(instruction, index)
     kind = last_type(instruction, DTYPES)
     operation = modifier_of(instruction, *_ATOMIC)
     allowed = {*_ORDER, *_ATOMIC, "noftz", "L2::cache_hint"}
@@ -185,6 +187,17 @@ def _atomic(instruction: Instruction, index: int, image: Image) -> Effect:
         destinations,
         (kind,) if destinations else (),
     )
+
+
+def _wide_atomic(instruction: Instruction, index: int) -> Effect:
+    """``atom.exch.b128`` and ``atom.cas.b128``: each value is two registers of 64 bits."""
+    operation, space = modifier_of(instruction, "exch", "cas"), space_of(instruction)
+    destination, address, *values = counted(without_policy(instruction), 4 if operation == "cas" else 3)
+    site = Site(index, instruction, space, np.dtype("c16"), store=True, operation=f"{operation}.b128")
+    halves = [half for value in values if isinstance(value, Vector) for half in value.elements]
+    counted(tuple(halves), 2 * len(values))
+    sources = ((address, "address"), *((half, "b64") for half in halves))
+    return Effect(lambda units: units.atomics.fetch_wide, site, sources, (destination,), ("b64", "b64"))
 
 
 @EFFECTS.opcode("isspacep")

@@ -21,6 +21,7 @@ from softlab.emulator.ptx.syntax import (
     Vector,
 )
 from softlab.emulator.ptx.unsupported import unsupported
+from softlab.emulator.ptx.wide import OPCODES, WIDE, halves, split_wide
 from softlab.errors import UnsupportedInstruction
 
 #: Device functions that the machine brings itself.
@@ -78,7 +79,8 @@ class Inliner:
         self.copies += 1
         self.calls.append(function.name)
         for name, kind in function.registers.items():
-            self.registers[name + suffix] = kind
+            named = halves(name + suffix) if kind == WIDE else (Register(name + suffix, kind),)
+            self.registers.update({one.name: one.type for one in named})
         for variable in function.variables:
             own = variable if variable.space == "shared" else replace(variable, name=variable.name + suffix)
             if own.name not in self._shared:
@@ -100,6 +102,8 @@ class Inliner:
                 self._call(own_instruction, depth)
             elif instruction.opcode in ("bar", "barrier") and instruction.has("red"):
                 self._block_vote(own_instruction)
+            elif instruction.opcode in OPCODES and instruction.has(WIDE):
+                self.instructions += split_wide(own_instruction)
             elif is_vector_atomic(instruction):
                 self._vector_atomic(own_instruction)
             elif instruction.opcode == "ret" and end is not None:
