@@ -104,8 +104,7 @@ def sample_launch(
     from softlab.sass import interpret
 
     check_modelled(kernel)
-    gpu = model.device_of(device)
-    shape = LaunchShape.of(grid, block, smem)
+    gpu, shape = model.device_of(device), LaunchShape.of(grid, block, smem)
     check_launch(kernel.program, shape)
     given = [_on_host(argument) for argument in checked_arguments(kernel.program, args, kernel.layouts)]
     launch = model.Timed(kernel.program, shape.grid, shape.block, shape.smem, (), kernel.cluster)

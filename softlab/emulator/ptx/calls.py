@@ -78,9 +78,7 @@ class Inliner:
         suffix = f"#{self.copies}" if depth else ""
         self.copies += 1
         self.calls.append(function.name)
-        for name, kind in function.registers.items():
-            named = halves(name + suffix) if kind == WIDE else (Register(name + suffix, kind),)
-            self.registers.update({one.name: one.type for one in named})
+        self._declare(function, suffix)
         for variable in function.variables:
             own = variable if variable.space == "shared" else replace(variable, name=variable.name + suffix)
             if own.name not in self._shared:
@@ -113,6 +111,12 @@ class Inliner:
         for label in at.get(len(function.instructions or ()), ()):
             self.labels[label] = len(self.instructions)
         self.calls.pop()
+
+    def _declare(self, function: Function, suffix: str) -> None:
+        """Enter a function's registers; one of 128 bits is two."""
+        for name, kind in function.registers.items():
+            named = halves(name + suffix) if kind == WIDE else (Register(name + suffix, kind),)
+            self.registers.update({one.name: one.type for one in named})
 
     def _unsupported(self, call: Instruction, why: str) -> UnsupportedInstruction:
         return unsupported(call, why, file=self.module.file)
