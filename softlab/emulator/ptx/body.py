@@ -9,6 +9,7 @@ from softlab.emulator.ptx.source_locations import SourceLocations
 from softlab.emulator.ptx.syntax import (
     DTYPES,
     REFUSED_TYPES,
+    REGISTER_PARTS,
     Address,
     Frame,
     Function,
@@ -82,6 +83,7 @@ class Body:
         self.labels: dict[str, int] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
         self.used_bytes: int | None = None
+        self._parts: list[str] = []
 
     def parse(self, name: str, entry: bool, params: tuple[Variable, ...], results: tuple[Variable, ...]) -> Function:
         """The function."""
@@ -245,6 +247,8 @@ class Body:
         operands: list[Operand] = []
         while not tokens.took(";"):
             operands.append(self._operand())
+            modifiers += [f"{len(operands) - 1}.{part}" for part in self._parts]
+            self._parts.clear()
             if tokens.here != ";":
                 # `shfl ... [a], [b]` and calls separate by commas; a newline alone is a missing semicolon.
                 tokens.take(",")
@@ -283,6 +287,9 @@ class Body:
             return self._negation(self._operand())
         if token.kind in ("number",) or token.text == "-":
             sign = -1 if tokens.took("-") else 1
+            if tokens.next.kind == "word":
+                self._parts.append("minus")
+                return self._word(tokens.take())
             return Immediate(sign * number(tokens.take()))
         first = self._word(tokens.take())
         if tokens.took("|"):
@@ -340,6 +347,10 @@ class Body:
             return Special(word[1:])
         if word == "WARP_SZ":
             return Immediate(32)
+        whole, _, part = word.rpartition(".")
+        if part in REGISTER_PARTS and (register := self._find_register(whole)) in self.registers:
+            self._parts.append(part)
+            return Register(register, self.registers[register])
         if word.startswith("%"):
             raise self.tokens.error(f"register {word} is not declared")
         return Symbol(register or word)

@@ -23,6 +23,9 @@ DTYPES: dict[str, np.dtype] = {
 }
 #: Types of registers that the parser takes and that no instruction of the emulator does.
 REFUSED_TYPES = ("b128",)
+#: Parts of a 32-bit register that video instructions name, "%r1.b2": bits of the lowest one, bits. The parser notes the
+#: part of operand n as a modifier "n.b2", and "n.minus" for "-%r1".
+REGISTER_PARTS = {f"b{k}": (8 * k, 8) for k in range(4)} | {f"h{k}": (16 * k, 16) for k in range(2)}
 
 
 @dataclass(frozen=True, slots=True)
