@@ -28,6 +28,8 @@ from softlab.shipped import shipped
 #: Raise when the meaning of a cached entry changes.
 _CACHE_FORMAT = 4
 _ARCHITECTURE = re.compile(r"sm_\d+[af]?")
+#: Instructions of inline PTX that sm_90a has and sm_90 has not.
+_ONLY_SM_90A = re.compile(r"\bwgmma\s*\.|\bsetmaxnreg\s*\.")
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -181,6 +183,11 @@ def _architecture(arch: str) -> str:
     return arch
 
 
+def _with_accelerated(arch: str, *texts: str) -> str:
+    """sm_90a for a source of sm_90 that has inline PTX which only that has: for sm_90 it could not be compiled."""
+    return "sm_90a" if arch == "sm_90" and any(_ONLY_SM_90A.search(text) for text in texts) else arch
+
+
 def compile_program(
     source: str,
     name: str,
@@ -200,7 +207,8 @@ def compile_program(
     Arguments:
         source: CUDA C++. It may include the shipped headers by name (``#include "pack.cuh"``), CUB, and CUDA's own.
         name: an ``extern "C"`` kernel, or a name expression such as ``"copy<float, 4>"``.
-        arch: "sm_90" and so on, one that this NVRTC knows.
+        arch: "sm_90" and so on, one that this NVRTC knows. A source of sm_90 with instructions that only sm_90a has
+            (``wgmma``, ``setmaxnreg``) is compiled for that.
         options: further NVRTC options ("-DNAME=1", "--use_fast_math").
         file: the name of the source in error messages and line tables.
         cache: read and write the disk cache.
@@ -214,7 +222,7 @@ def compile_program(
     options, headers = tuple(options), dict(headers or {})
     headers |= driver_headers(source, *headers.values())
     _check_texts(source=source, name=name, file=file, options=options)
-    arch = _architecture(arch)
+    arch = _with_accelerated(_architecture(arch), source, *headers.values())
     if not cache:
         return _compile(source, name, arch, options, file, nvrtc_version(), headers)
     found = _kept if has_nvrtc() else _shipped

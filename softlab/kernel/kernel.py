@@ -52,7 +52,8 @@ class Kernel:
     Arguments:
         source: CUDA C++. It may include CUB, ``cuda_fp16.h`` and softlab's own headers.
         name: an ``extern "C"`` kernel, or a template instantiation such as ``"copy<float, 4>"``.
-        arch: the architecture to compile for, such as "sm_90".
+        arch: the architecture to compile for, such as "sm_90". A source of sm_90 that has ``wgmma`` or ``setmaxnreg``
+            is compiled for sm_90a, since only that has these instructions.
         options: further NVRTC options. The architecture is none of them: give ``arch``.
         file: the name of the source in errors and by-line counts.
 

@@ -22,6 +22,7 @@ from softlab.emulator.machine.contraction import contracted
 from softlab.emulator.machine.definedness import tracked_registers
 from softlab.emulator.machine.flow import blocks_of, uses_and_definitions
 from softlab.emulator.machine.fusing import Variables
+from softlab.emulator.machine.group_registers import group_registers
 from softlab.emulator.machine.loop_facts import LoopFacts
 from softlab.emulator.machine.looping import Loop, NumPyLoop, Turning, is_loop
 from softlab.emulator.machine.lowering import flatten, guarded, immediate, lowered
@@ -61,13 +62,15 @@ class EmulatedProgram:
     """A kernel as compiled blocks. Blocks are compiled when they first run.
 
     ``registers`` maps a register's name to its number; ``initial`` holds the value of each before anything is written.
-    ``tracked``: the registers that may be read before they have a value.
+    ``tracked``: the registers that may be read before they have a value. ``of_groups``: what is known of the registers
+    of ``wgmma``.
     """
 
     def __init__(self, module: Module, entry: str) -> None:
         self.image: Image = contracted(link(module, entry))
         self.blocks = blocks_of(self.image)
         self.tracked = tracked_registers(self.image, self.blocks)
+        self.of_groups = group_registers(self.image, self.blocks)
         self.registers = {name: number for number, name in enumerate(self.image.registers)}
         self.loops = LoopFacts(self.image, self.blocks, self.registers)
         self._dtypes = _storage_types(self.image)
@@ -146,6 +149,10 @@ def _choice(units: Units) -> Callable[[int, Lanes, Value], Any]:
 
 def _unheard(index: int, lanes: Lanes, value: Value) -> None:
     pass
+
+
+def _touch(units: Units) -> Callable[[Lanes, int], Any]:
+    return units.group_matrices.touch
 
 
 def _special(units: Units) -> Callable[[Lanes, str], Value]:
@@ -364,6 +371,9 @@ class BlockWriter:
         try:
             if index in self.program.tracked.probes:
                 self._probe(instruction, index)
+            if index in self.program.of_groups.touches:
+                touch = self.bound(_touch, "touch")
+                self.operations.append(Operation((), f"{touch}(L, {index})", ()))
             meaning = lowered(instruction, index, self.image)
             if isinstance(meaning, Effect):
                 self._effect(instruction, meaning)

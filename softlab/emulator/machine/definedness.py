@@ -118,7 +118,7 @@ def _suspects(image: Image, blocks: Sequence[Block]) -> set[str]:
     while pending:
         index = pending.pop()
         after = before[index] | written[index]
-        for follow in _successors(blocks[index]):
+        for follow in successors(blocks[index]):
             if follow < len(blocks) and (follow not in reached or before[follow] & ~after):
                 before[follow] &= after
                 reached.add(follow)
@@ -129,6 +129,7 @@ def _suspects(image: Image, blocks: Sequence[Block]) -> set[str]:
     return {name for name, i in number.items() if found >> i & 1}
 
 
-def _successors(block: Block) -> tuple[int, ...]:
+def successors(block: Block) -> tuple[int, ...]:
+    """The blocks that may run next; one beyond the last block is the kernel's end."""
     guarded = block.terminator is not None and block.terminator.guard is not None
     return (*block.targets, block.index + 1) if block.end in _GOES_ON or guarded else block.targets

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Importing these modules registers all opcodes.
+<<<<<<< HEAD
 from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
     asynchronous,
     bulk,
@@ -16,6 +17,7 @@ from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
     hopper,
     matrices,
     textures,
+    wgmma,
     wmma,
 )
 from softlab.emulator.opcodes.registry import OPCODES
@@ -67,6 +69,7 @@ def uses_and_definitions(instruction: Instruction) -> tuple[list[str], list[str]
         _registers(operand, definitions if position == 0 and writes_first else uses, uses)
     if instruction.guard is not None:
         uses.append(instruction.guard.name)
+    if instruction.guard is not None or (opcode is not None and opcode.updates):
         uses += definitions
     return uses, definitions
 

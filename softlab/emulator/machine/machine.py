@@ -133,6 +133,7 @@ class RunningBatch:
         for observer in self.launch.observers:
             observer.done()
         self.bulk.done()
+        self.units.group_matrices.finish()
         return total
 
     def bind(self, index: int) -> BoundBlock:

@@ -29,9 +29,9 @@ _LATER = {
         "it is an instruction of sm_100, and the emulator has those of sm_90",
         "Compile for sm_90, or run it on a GPU",
     ),
-    "wgmma": (
-        "products of four warps with descriptors are not known to the emulator yet",
-        "Write the product with mma.sync and ldmatrix, or run it on a GPU",
+    "wgmma.mma_async.sp": (
+        "products of sparse matrices are not known to the emulator",
+        "Use dense ones, or run it on a GPU",
     ),
     "mma.sp": ("products of sparse matrices are not known to the emulator", "Use dense ones, or run it on a GPU"),
     "tensormap": (

@@ -22,6 +22,7 @@ from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.emulator.memory.tensor_copies import TensorCopies
 from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
+from softlab.emulator.opcodes.group_unit import GroupMatrices
 from softlab.emulator.opcodes.matrix_unit import Matrices
 from softlab.emulator.opcodes.units import Units
 from softlab.emulator.opcodes.warp_wide import WarpWide
@@ -42,6 +43,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
     bulk = BulkCopies(faults, global_, shared, cluster, mbarriers, copies, blocks * threads)
     turns = NativeTurns(hot_only=launch.compiled == "hot").find if launch.compiled != "none" else None
     spaces: dict[str, Memory] = {"global": global_, "shared": shared, "cluster": cluster, "local": local}
+    matrices = Matrices(faults, {**spaces, "generic": generic})
     return Units(
         global_=global_,
         shared=shared,
@@ -60,7 +62,17 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
         block_votes=BlockVotes(blocks, threads),
         heap=Heap(launch.memory, local, faults),
         textures=Textures(launch.memory.handles, faults),
-        matrices=Matrices(faults, {**spaces, "generic": generic}),
+        matrices=matrices,
+        group_matrices=GroupMatrices(
+            faults,
+            matrices,
+            shared,
+            copies,
+            (blocks, launch.threads, threads),
+            check=launch.check,
+            instructions=launch.program.image.instructions,
+            facts=launch.program.of_groups,
+        ),
         parameters=launch.parameters,
         special=special,
         output=launch.output,

@@ -256,6 +256,11 @@ class Copies:
         self.bindings += 1
         self._bound.setdefault(key, []).append((copy, end))
 
+    @property
+    def watched(self) -> bool:
+        """Whether an observer wants to know of copies."""
+        return self._on_begin is not None
+
     def begin(self, copy: Copy, lanes: Lanes) -> None:
         """Tell the observers that a copy begins."""
         if self._on_begin is not None:

@@ -80,11 +80,16 @@ def right(rows: int, columns: int, elements: int) -> Fragment:
 
 @lru_cache(maxsize=64)
 def result(rows: int, columns: int, elements: int) -> Fragment:
-    """C and D of ``mma.m*n8k*``, all shapes but m8n8k4 of f16; ``elements`` is 2 for f16, else 1."""
+    """C and D of ``mma.m*n8k*``, all shapes but m8n8k4 of f16; ``elements`` is 2 for f16, else 1.
+
+    The rows of a warp in D of ``wgmma`` lie likewise, each 8 columns after the other.
+    """
+    halves = rows // 8
 
     def place(lane: Any, register: Any, element: Any) -> tuple[Any, Any]:
         number = register * elements + element
-        return lane // 4 + number // 2 * 8, lane % 4 * 2 + number % 2
+        row = lane // 4 + number // 2 % halves * 8
+        return row, number // (2 * halves) * 8 + lane % 4 * 2 + number % 2
 
     return fragment(rows, columns, rows * columns // (WARP * elements), elements, place)
 

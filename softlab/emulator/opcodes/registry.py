@@ -78,6 +78,7 @@ class Opcode:
         waits: "blocks" or "polls" where it waits for an event (:class:`softlab.emulator.ptx.blocks.Block`), else "".
         ends: how it ends a basic block (``Block.end``), "" where it does not.
         reads: for a terminator: the operands (u32) whose values its function gets.
+        updates: whether its first operand, which is written, is read, too.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Opcode:
     ends: str = ""
     reads: OperandsRead | None = None
     masked: bool = True
+    updates: bool = False
 
 
 class Registry:
@@ -139,12 +141,15 @@ class OpcodeTable(Generic[Function]):
         ends: str = "",
         reads: OperandsRead | None = None,
         masked: bool = True,
+        updates: bool = False,
     ) -> Callable[[Function], Function]:
         """Register the decorated function for these opcodes; the other arguments are the fields of :class:`Opcode`."""
 
         def register(function: Function) -> Function:
             for name in names:
-                opcode = Opcode(name, self._kind, function, has_result, warp_synchronous, waits, ends, reads, masked)
+                opcode = Opcode(
+                    name, self._kind, function, has_result, warp_synchronous, waits, ends, reads, masked, updates
+                )
                 self._registry.add(opcode)
                 self._functions[name] = function
             return function

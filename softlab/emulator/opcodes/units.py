@@ -18,6 +18,7 @@ from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.emulator.memory.tensor_copies import TensorCopies
 from softlab.emulator.memory.textures import Textures
 from softlab.emulator.opcodes.block_votes import BlockVotes
+from softlab.emulator.opcodes.group_unit import GroupMatrices
 from softlab.emulator.opcodes.matrix_unit import Matrices
 from softlab.emulator.opcodes.warp_wide import WarpWide
 from softlab.emulator.sites import InstructionSite
@@ -50,6 +51,7 @@ class Units:
     heap: Heap
     textures: Textures
     matrices: Matrices
+    group_matrices: GroupMatrices
     parameters: bytes
     special: Callable[[Lanes, str], Value]
     output: Callable[[str], Any]
@@ -64,6 +66,7 @@ class Units:
         self.mbarriers.clear()
         self.copies.clear()
         self.bulk.clear()
+        self.group_matrices.clear()
 
     def writes(self) -> int:
         """A number that grows with every change in memory."""
