@@ -17,6 +17,7 @@ FAULT_KINDS = (
     "inactive-lane",
     "infinite-loop",
     "mbarrier-misuse",
+    "wgmma-misuse",
 )
 #: Kinds of a fault by which a kernel stops itself.
 STOP_KINDS = ("trap", "assert")

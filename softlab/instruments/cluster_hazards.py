@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ _FIX_COPY = (
     "Wait for the copy: cp.async.wait_group in the thread that issued it and then a barrier, or the mbarrier that the "
     "copy is bound to in every thread"
 )
+_FIX_PRODUCT = "Wait for the product: wgmma.commit_group and wgmma.wait_group in all threads, before the write"
 _A_COPY = "an asynchronous copy"
 #: Copies that are remembered.
 _MOST_COPIES = 4096
@@ -80,6 +81,8 @@ class ClusterHazards(Hazards):
         self._known_objects: dict[tuple[int, int], tuple[Box, np.ndarray, np.ndarray]] = {}
         #: The copies of the batch, the latest last: for the other place of a race.
         self._copies: deque[Copy] = deque(maxlen=_MOST_COPIES)
+        #: The tiles that products of warpgroups may still read.
+        self._products: list[Copy] = []
 
     @property
     @override
@@ -357,10 +360,12 @@ class ClusterHazards(Hazards):
         if (hit := self._objects.hit(copy.owner, word)).any():
             what = "overwrites" if copy.writes else "reads"
             self.report(self._copy_fault("mbarrier-misuse", f"{what} an mbarrier that is in use", copy, hit), hit)
-        bulk = copy.site.instruction.has("bulk") or copy.bound is not None
+        bulk = copy.site.instruction.has("bulk", "mma_async") or copy.bound is not None
         if bulk:  # a cp.async was reported before, as a store of its thread
             self._check_copy(copy, word, Accessors(row, thread, row % self.cluster_size))
         self._copies.append(copy)
+        if copy.site.instruction.has("mma_async"):
+            self._products.append(copy)
         stamps = remote.written if copy.writes else remote.read
         stamps[copy.owner[:, None], word] = remote.copy_stamp(IN_FLIGHT, copy.changes)
 
@@ -390,10 +395,11 @@ class ClusterHazards(Hazards):
             return
         if (bad := shadow.hidden_from_copies(owner, word, who.row, who.thread)).any():
             what = (
-                "reads shared memory that was written by ordinary stores, which bulk copies do not see. Put "
+                f"reads shared memory that was written by ordinary stores, which {_noun(copy)} does not see. Put "
                 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); after the stores, before the barrier'
             )
-            self.report(self._copy_fault("race", what, copy, bad), bad)
+            fault, number = self._copy_fault("race", what, copy, bad), int(bad.argmax())
+            self.report(self._others().name(fault, int(owner[number]), word[number], (True,), (-1, -1), 4, (OWN,)), bad)
 
     def _unordered_with_copy(self, copy: Copy, word: np.ndarray, who: Accessors) -> np.ndarray:
         """Whether each copy uses words that a thread or another copy accessed with nothing that orders the two."""
@@ -425,9 +431,19 @@ class ClusterHazards(Hazards):
             shadow.publish_at(row, offset // shadow.granule + np.arange(_MBARRIER_BYTES // shadow.granule))
             return
         stamps[at, word] = 0
+        if copy.site.instruction.has("mma_async"):
+            self._product_ends(copy)
+            return
         shadow.begin_access(copy.site.index)
         thread = copy.lane % self.watched.threads
         (shadow.write_as if copy.writes else shadow.read_as)(copy.owner, word, thread)
+
+    def _product_ends(self, ended: Copy) -> None:
+        """The warps of a wgmma have waited for it: all of its warpgroup have read. Other products may still read."""
+        remote = self.shadow.track_remote()
+        self._products = [one for copy in self._products for one in _without(copy, ended)]
+        for copy in self._products:
+            remote.read[copy.owner[:, None], self._words_of(copy)] = remote.copy_stamp(IN_FLIGHT)
 
     def _words_of(self, copy: Copy) -> np.ndarray:
         """The words of each copy, (copies, words per copy)."""
@@ -437,7 +453,8 @@ class ClusterHazards(Hazards):
     def _copy_fault(self, kind: str, what: str, copy: Copy, bad: np.ndarray) -> KernelFault:
         number = int(bad.argmax())
         lane, address = int(copy.lane[number]), int(copy.offset[number])
-        return self._fault_of(kind, f"the thread's copy {what}", copy.site, lane, address)
+        noun = "wgmma" if copy.site.instruction.has("mma_async") else "copy"
+        return self._fault_of(kind, f"the thread's {noun} {what}", copy.site, lane, address)
 
     def _fault_of(self, kind: str, sentence: str, site: Site, lane: int, address: int) -> KernelFault:
         """The fault of one lane of the batch."""
@@ -492,9 +509,11 @@ class ClusterHazards(Hazards):
         verb = "writes" if access.site.store else "reads"
         who = self._source(stamp, int(access.row[lane]))
         if RemoteAccesses.in_flight(stamp):
+            product = not wrote and self._is_of_product(int(access.row[lane]), access.word[lane])
+            what, fix = ("a wgmma.mma_async", _FIX_PRODUCT) if product else ("an asynchronous copy", _FIX_COPY)
             sentence = (
-                f"the thread {verb} a word of shared memory that an asynchronous copy may still be "
-                f"{'writing' if wrote else 'reading'}. {_FIX_COPY}"
+                f"the thread {verb} a word of shared memory that {what} may still be "
+                f"{'writing' if wrote else 'reading'}. {fix}"
             )
         else:
             fix = _FIX_COPY if who == _A_COPY else _FIX_CLUSTER
@@ -507,6 +526,10 @@ class ClusterHazards(Hazards):
         others, itemsize = self._others(), access.site.dtype.itemsize
         return others.name(fault, int(access.row[lane]), words, (wrote,), me, itemsize, (REMOTE,))
 
+    def _is_of_product(self, row: int, words: np.ndarray) -> bool:
+        """Whether a product in flight reads one of these words."""
+        return any(np.isin(self._words_of(copy)[copy.owner == row], words).any() for copy in self._products)
+
     def _source(self, stamp: int, row: int) -> str:
         """Who made a remote access to a word of this row, for a message."""
         source = RemoteAccesses.source_of(stamp)
@@ -517,3 +540,18 @@ class ClusterHazards(Hazards):
         geometry = self.watched.geometry
         of_block = f"of block {geometry.block_index(start + rank)}"
         return f"threads {of_block}" if thread is None else f"thread {geometry.thread(thread)} {of_block}"
+
+
+def _noun(copy: Copy) -> str:
+    """What reads or writes, for a message."""
+    return "wgmma" if copy.site.instruction.has("mma_async") else "a bulk copy"
+
+
+def _without(copy: Copy, ended: Copy) -> list[Copy]:
+    """What is left of the tiles of a product when those of some warps have been waited for."""
+    if copy.site is not ended.site:
+        return [copy]
+    left = ~np.isin(copy.lane, ended.lane)
+    if not left.any():
+        return []
+    return [replace(copy, lane=copy.lane[left], owner=copy.owner[left], offset=copy.offset[left])]

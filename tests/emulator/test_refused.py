@@ -24,8 +24,6 @@ PTX = """.version 8.6
     [
         ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;", "sm_100", "mma.sync"),
         ("tcgen05.wait::ld.sync.aligned;", "tensor memory", "sm_90"),
-        ("wgmma.fence.sync.aligned;", "four warps", "ldmatrix"),
-        ("wgmma.commit_group.sync.aligned;", "descriptors", "mma.sync"),
         (
             "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
             "{%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 0x0;",

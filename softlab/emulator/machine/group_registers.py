@@ -15,7 +15,7 @@ from softlab.emulator.opcodes.group_unit import RegisterFacts
 from softlab.emulator.opcodes.wgmma import product_registers
 from softlab.emulator.ptx.blocks import Block
 from softlab.emulator.ptx.linker import Image
-from softlab.emulator.ptx.syntax import Immediate, Instruction, Register
+from softlab.emulator.ptx.syntax import Immediate, Instruction
 
 #: Groups that are told apart by how many came after them; older ones count as one.
 _AGES = 8
@@ -99,10 +99,8 @@ class _Analysis:
             self._ordered(instruction, number, state)
             return
         uses, definitions = reads_and_writes(instruction)
-        source = _copied(instruction)
-        if source is not None:
-            (target,) = definitions
-            self._copy(source, target, number, state)
+        if instruction.opcode == "mov" and instruction.guard is None and len(definitions) == 1:
+            self._copy(uses, definitions[0], state)
             return
         if hit := frozenset(name for name in (*uses, *definitions) if name in state.used):
             self.touches[number] = self.touches.get(number, frozenset()) | hit
@@ -111,15 +109,14 @@ class _Analysis:
             if name in self.given:
                 state.written[name] = number
 
-    def _copy(self, source: str, target: str, number: int, state: _State) -> None:
-        """The compiler moves registers of products; what is computed from them counts, not the move."""
-        self.origins[target].add(source)
+    def _copy(self, sources: list[str], target: str, state: _State) -> None:
+        """The compiler moves registers of products, and puts constants next to them: only other instructions count."""
+        self.origins[target].update(sources)
         for facts in (state.used, state.written):
             facts.pop(target, None)
-            if source in facts:
-                facts[target] = facts[source]
-        if source not in state.used and target in self.given:
-            state.written.setdefault(target, number)
+            for source in sources:
+                if source in facts:
+                    facts[target] = facts[source]
 
     def _ordered(self, instruction: Instruction, number: int, state: _State) -> None:
         if instruction.has("fence"):
@@ -138,11 +135,3 @@ class _Analysis:
                 if name in state.written:
                     self.unfenced[number] = state.written[name]
                 state.used[name] = state.used.get(name, 0) | 1
-
-
-def _copied(instruction: Instruction) -> str | None:
-    """The register that a ``mov`` copies to another one, None for any other instruction."""
-    if instruction.opcode != "mov" or instruction.guard is not None or len(instruction.operands) != 2:
-        return None
-    target, source = instruction.operands
-    return source.name if isinstance(source, Register) and isinstance(target, Register) else None

@@ -61,7 +61,7 @@ class FaultReports:
             block=self.geometry.block_index(row),
             address=address,
             argument=argument,
-            other=self._other(*other) if other is not None else None,
+            other=self._other(kind, *other) if other is not None else None,
         )
 
     def _trap_hint(self, kind: str, instruction: Instruction) -> str:
@@ -77,10 +77,11 @@ class FaultReports:
             "cooperative. Launch with cooperative=True"
         )
 
-    def _other(self, instruction: Instruction, lanes: Lanes) -> OtherAccess:
+    def _other(self, kind: str, instruction: Instruction, lanes: Lanes) -> OtherAccess:
         row, column = first_lane(lanes, np.bool_(True))
         where = self.geometry.thread(column), self.geometry.block_index(row)
-        return OtherAccess(instruction, *where, what="the other barrier")
+        what = "the other instruction" if kind == "wgmma-misuse" else "the other barrier"
+        return OtherAccess(instruction, *where, what=what)
 
     def report(self, fault: KernelFault, *, severity: str = "error", count: int = 1) -> None:
         """Raise a fault that was found ``count`` times, or keep it in a run that collects its faults."""
