@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Importing these modules registers all opcodes.
-<<<<<<< HEAD
 from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
     asynchronous,
     bulk,

@@ -43,39 +43,44 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
     bulk = BulkCopies(faults, global_, shared, cluster, mbarriers, copies, blocks * threads)
     turns = NativeTurns(hot_only=launch.compiled == "hot").find if launch.compiled != "none" else None
     spaces: dict[str, Memory] = {"global": global_, "shared": shared, "cluster": cluster, "local": local}
-    matrices = Matrices(faults, {**spaces, "generic": generic})
+    spaces["generic"] = generic
     return Units(
         global_=global_,
         shared=shared,
         local=local,
         generic=generic,
         cluster=cluster,
-        cluster_barrier=ClusterBarrier(
-            host, blocks, threads, size, on_complete=heard("cluster_complete"), on_wait=heard("cluster_wait")
-        ),
+        cluster_barrier=_cluster_barrier(launch, host, blocks),
         mbarriers=mbarriers,
         copies=copies,
         bulk=bulk,
         tensors=TensorCopies(faults, global_, bulk),
-        atomics=Atomics({**spaces, "generic": generic}, turns),
+        atomics=Atomics(spaces, turns),
         warps=WarpWide(on_shuffle=heard("shuffle"), on_sync=heard("warp_sync")),
         block_votes=BlockVotes(blocks, threads),
         heap=Heap(launch.memory, local, faults),
         textures=Textures(launch.memory.handles, faults),
-        matrices=matrices,
-        group_matrices=GroupMatrices(
-            faults,
-            matrices,
-            shared,
-            copies,
-            (blocks, launch.threads, threads),
-            check=launch.check,
-            instructions=launch.program.image.instructions,
-            facts=launch.program.of_groups,
-        ),
+        matrices=(matrices := Matrices(faults, spaces)),
+        group_matrices=_group_matrices(launch, host, matrices, shared, copies, blocks),
         parameters=launch.parameters,
         special=special,
         output=launch.output,
         on_fence=heard("fence"),
         on_choice=heard("choice"),
+    )
+
+
+def _cluster_barrier(launch: Launch, host: Host, blocks: int) -> ClusterBarrier:
+    on_complete, on_wait = (listeners(launch.observers, event) for event in ("cluster_complete", "cluster_wait"))
+    size = launch.blocks_per_cluster
+    return ClusterBarrier(host, blocks, launch.lanes, size, on_complete=on_complete, on_wait=on_wait)
+
+
+def _group_matrices(
+    launch: Launch, host: Host, matrices: Matrices, shared: SharedMemory, copies: Copies, blocks: int
+) -> GroupMatrices:
+    shape = blocks, launch.threads, launch.lanes
+    instructions, facts = launch.program.image.instructions, launch.program.of_groups
+    return GroupMatrices(
+        host.faults, matrices, shared, copies, shape, check=launch.check, instructions=instructions, facts=facts
     )
