@@ -391,7 +391,7 @@ class ClusterHazards(Hazards):
             number, kinds = int(bad.argmax()), (True, False) if copy.writes else (True,)
             me = int(who.row[number]), int(who.thread[number])
             self.report(self._others().name(fault, int(owner[number]), word[number], kinds, me, 4), bad)
-        if not (reads and copy.site.instruction.has("bulk")):
+        if not (reads and copy.site.instruction.has("bulk", "mma_async")):
             return
         if (bad := shadow.hidden_from_copies(owner, word, who.row, who.thread)).any():
             what = (
