@@ -71,6 +71,10 @@ def _rows(rows: int, cols: int, dtype: type = np.float32) -> Callable[[], list]:
     return lambda: [_floats(rows * cols, dtype), np.zeros(rows * cols, dtype), np.int64(rows), np.int64(cols)]
 
 
+def _product(right: int, result: int) -> Callable[[], list]:
+    return lambda: [_floats(256, np.float16), _floats(right, np.float16), np.zeros(result, np.float32)]
+
+
 def _structures(n: int) -> list:
     body = np.dtype([("xyz mass", "f4", 4), ("charge", "f8")])
     bodies = np.zeros(n, body)
@@ -220,4 +224,7 @@ GOOD: dict[str, Good] = {
     ),
     "CUB's block primitives": Good("cub.cu", "block_primitives<96, 3>", (2,), (96,), _counts(576, 576, 1000)),
     "CUB's warp primitives": Good("cub.cu", "warp_primitives<16>", (2,), (96,), _copy(192, 192)),
+    "product of fragments": Good("matrices.cu", "product_of_fragments", (1,), (32,), _product(128, 128)),
+    "product by wmma": Good("matrices.cu", "product_by_wmma", (1,), (32,), _product(256, 256)),
+    "through eight bits": Good("matrices.cu", "through_eight_bits", (2,), (40,), _copy(160, 160)),
 }

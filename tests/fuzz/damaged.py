@@ -27,7 +27,7 @@ KERNELS = [name for name in GOOD if not name.startswith("CUB")]
 
 _REGISTER = re.compile(r"%[a-z]+\d+")
 _NUMBER = re.compile(r"(?<![\w%.$])-?(?:0[xX][0-9a-fA-F]+|\d+)(?![\w.])")
-_TYPE = re.compile(r"\.(?:[bus](?:8|16|32|64)|f(?:16|32|64)|bf16|f16x2|pred|v[24])\b")
+_TYPE = re.compile(r"\.(?:[bus](?:8|16|32|64)|f(?:16|32|64)|bf16|f16x2|e[45]m[23]x2|m\d+n\d+k\d+|x[124]|pred|v[24])\b")
 _LABEL = re.compile(r"\$L__BB\d+_\d+")
 _SPACE = re.compile(r"\.(?:global|shared|local|param|const)\b")
 _NUMBERS = [
@@ -71,6 +71,11 @@ _TYPES = [
     ".wide",
     ".sat",
     ".ftz",
+    ".e4m3x2",
+    ".m16n8k16",
+    ".m8n8k4",
+    ".x2",
+    ".trans",
 ]
 _SPACES = [".global", ".shared", ".local", ".param", ".const", ""]
 _ODD = [
@@ -102,6 +107,13 @@ _ODD = [
     ";;",
     "nanosleep.u32 4000000000;",
     "activemask.b32 %r1;",
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r1, %r2}, "
+    "{%f1, %f2, %f3, %f4};",
+    "mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {%r1, %r2}, {%r1}, {%r2}, {%r3, %r4};",
+    "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r1, %r2, %r3, %r4}, [%r1];",
+    "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r2};",
+    "wmma.load.a.sync.aligned.row.m16n16k16.u8 {%r1, %r2}, [%rd1], %r3;",
+    "cvt.rn.satfinite.e4m3x2.f32 %rs1, %f1, %f2;",
     "\x00\x7f",
     "é",
 ]

@@ -1,4 +1,4 @@
-"""Random programs with control flow, warp-wide operations, shared memory and atomics, and what they must give.
+"""Random programs with control flow, warp-wide operations, shared memory, atomics and matrices, and what they give.
 
 A program is a tree of statements. It is written twice: as PTX for the emulator, and as masked NumPy code, which knows
 nothing of the emulator. A program has no race and no undefined value, so every check must stay silent, and every order
@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import ml_dtypes
 import numpy as np
 
 from softlab.cuda.compile import Program
@@ -51,6 +52,32 @@ _REDUCE: dict[str, Callable[[np.ndarray], np.generic]] = {
     "and.b32": np.bitwise_and.reduce,
     "or.b32": np.bitwise_or.reduce,
     "xor.b32": np.bitwise_xor.reduce,
+}
+
+
+def _two_bytes(low: np.ndarray, high: np.ndarray, limit: float, to: type) -> np.ndarray:
+    """Both values rounded to eight bits, the largest number where they are larger; a NaN is 0x7f."""
+    found = []
+    for bits in (low, high):
+        value = bits.view(np.float32)
+        byte = np.clip(value, -limit, limit).astype(to).view(np.uint8)
+        found.append(np.where(np.isnan(value), np.uint8(0x7F), byte).astype(np.uint32))
+    return found[0] | found[1] << np.uint32(8)
+
+
+#: Conversions of one register, with what NumPy makes of its bits.
+_CONVERT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "cvt.rn.f32.u32": lambda a: a.astype(np.float32).view(np.uint32),
+    "cvt.rn.f32.s32": lambda a: a.view(np.int32).astype(np.float32).view(np.uint32),
+    "cvt.s32.s8": lambda a: a.astype(np.uint8).view(np.int8).astype(np.int32).view(np.uint32),
+    "cvt.u32.u16": lambda a: a & np.uint32(0xFFFF),
+    "cvt.s32.s16": lambda a: a.astype(np.uint16).view(np.int16).astype(np.int32).view(np.uint32),
+    "cvt.sat.u32.s32": lambda a: np.maximum(a.view(np.int32), 0).view(np.uint32),
+}
+#: Conversions of two floats to two bytes.
+_TWO_BYTES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "e4m3x2": lambda low, high: _two_bytes(low, high, 448.0, ml_dtypes.float8_e4m3fn),
+    "e5m2x2": lambda low, high: _two_bytes(low, high, 57344.0, ml_dtypes.float8_e5m2),
 }
 
 
@@ -317,6 +344,100 @@ class Exchange(Statement):
 
 
 @dataclass(frozen=True)
+class Convert(Statement):
+    opcode: str
+    to: int
+    a: int
+
+    def write(self, text: Text, mask: str) -> None:
+        text.add(f"{self.opcode} %r{self.to}, %r{self.a};")
+
+    def do(self, state: State, on: np.ndarray) -> None:
+        state.r[self.to][on] = _CONVERT[self.opcode](state.r[self.a])[on]
+
+
+@dataclass(frozen=True)
+class ToBytes(Statement):
+    """Two floats become two bytes of a register."""
+
+    form: str
+    to: int
+    low: int
+    high: int
+
+    def write(self, text: Text, mask: str) -> None:
+        text.add(
+            f"cvt.rn.satfinite.{self.form}.f32 %h0, %r{self.high}, %r{self.low};", f"cvt.u32.u16 %r{self.to}, %h0;"
+        )
+
+    def do(self, state: State, on: np.ndarray) -> None:
+        state.r[self.to][on] = _TWO_BYTES[self.form](state.r[self.low], state.r[self.high])[on]
+
+
+@dataclass(frozen=True)
+class Product(Statement):
+    """A product of matrices of whole numbers per warp, by ``mma``: all lanes of full warps are here.
+
+    ``kind``: "u8" or "s8", 8 x 16 times 16 x 8, or "b1", 8 x 128 times 128 x 8 bits.
+    """
+
+    kind: str
+    to: tuple[int, int]
+    a: int
+    b: int
+    c: tuple[int, int]
+
+    def write(self, text: Text, mask: str) -> None:
+        form = f"m8n8k16.row.col.s32.{self.kind}.{self.kind}.s32"
+        if self.kind == "b1":
+            form = "m8n8k128.row.col.s32.b1.b1.s32.xor.popc"
+        first, second = self.to
+        text.add(
+            f"mma.sync.aligned.{form} {{%r{first}, %r{second}}}, {{%r{self.a}}}, {{%r{self.b}}}, "
+            f"{{%r{self.c[0]}, %r{self.c[1]}}};"
+        )
+
+    def do(self, state: State, on: np.ndarray) -> None:
+        for block, lanes in state.warps(on):
+            a, b = (
+                np.ascontiguousarray(state.r[register, block, lanes]).reshape(8, 4) for register in (self.a, self.b)
+            )
+            if self.kind == "b1":
+                left, right = (np.unpackbits(x.view(np.uint8), axis=1) for x in (a, b))
+                product = (left[:, None] ^ right[None]).sum(axis=2, dtype=np.int64)
+            else:
+                left, right = (x.view(self.kind.replace("s", "i").replace("8", "1")).astype(np.int64) for x in (a, b))
+                product = left @ right.T
+            old = np.stack([state.r[register, block, lanes] for register in self.c], axis=1).reshape(8, 8)
+            sums = (product.astype(np.uint32) + old).reshape(32, 2)
+            for column, register in enumerate(self.to):
+                state.r[register, block, lanes] = sums[:, column]
+
+
+@dataclass(frozen=True)
+class Rows(Statement):
+    """Between barriers, an 8 x 8 matrix of 16 bits per warp through shared memory, by ``ldmatrix``."""
+
+    to: int
+    a: int
+    transposed: bool
+
+    def write(self, text: Text, mask: str) -> None:
+        text.add(f"st.shared.u32 [%mine], %r{self.a};", "bar.sync 0;")
+        text.add("and.b32 %t0, %tidx, 7;", "shl.b32 %t0, %t0, 4;", "and.b32 %t1, %tidx, -32;", "shl.b32 %t1, %t1, 2;")
+        text.add("add.u32 %t0, %t0, %t1;", "add.u32 %t0, %t0, %base;")
+        form = ".trans" if self.transposed else ""
+        text.add(f"ldmatrix.sync.aligned.m8n8.x1{form}.shared.b16 {{%r{self.to}}}, [%t0];", "bar.sync 0;")
+
+    def do(self, state: State, on: np.ndarray) -> None:
+        state.shared[:, :-1][on] = state.r[self.a][on]
+        for block, lanes in state.warps(on):
+            matrix = np.ascontiguousarray(state.shared[block, lanes]).view(np.uint16).reshape(8, 8)
+            taken = np.ascontiguousarray(matrix.T if self.transposed else matrix)
+            state.r[self.to, block, lanes] = taken.view(np.uint32).reshape(32)
+
+
+@dataclass(frozen=True)
 class ReadCounter(Statement):
     to: int
 
@@ -374,10 +495,11 @@ class Structured:
             statement.write(body, "%m0")
         declared = [
             ".reg .u64 %in, %out, %total, %w;",
-            f".reg .b32 %tidx, %n, %base, %mine, %cell, %t0, %r<{REGISTERS}>;",
+            f".reg .b32 %tidx, %n, %base, %mine, %cell, %t0, %t1, %r<{REGISTERS}>;",
+            ".reg .b16 %h0;",
             f".reg .b32 %m<{body.masks}>, %i<{body.counters + 1}>;",
             f".reg .pred %first, %p<{body.predicates + 1}>;",
-            f".shared .align 4 .b8 words[{4 * self.block}];",
+            f".shared .align 16 .b8 words[{4 * self.block}];",
             ".shared .align 4 .b8 counter[4];",
         ]
         lines = [*declared, *_START, *body.lines, *_RESULTS, "ret;"]
@@ -411,61 +533,94 @@ class Structured:
         return Kernel.from_program(program)
 
 
-def _statement(draw: random.Random, depth: int, block_wide: bool) -> Statement:
-    register = lambda: draw.randrange(REGISTERS)  # noqa: E731
+def _register(draw: random.Random) -> int:
+    return draw.randrange(REGISTERS)
+
+
+_VALUES = [0, 1, 2, 3, 5, 31, 32, 255, 65536, 2**31 - 1, 2**31, 2**32 - 1]
+#: How a statement without parts is drawn. Each takes the comparison that was drawn before it.
+_SIMPLE: dict[str, Callable[[random.Random, str], Statement]] = {
+    "binary": lambda draw, _: Binary(draw.choice(list(_BINARY)), _register(draw), _register(draw), _register(draw)),
+    "immediate": lambda draw, _: _immediate(draw, draw.choice(_VALUES)),
+    "redux": lambda draw, _: Redux(draw.choice(list(_REDUCE)), _register(draw), _register(draw)),
+    "ballot": lambda draw, compare: Ballot(compare, _register(draw), _register(draw), _register(draw)),
+    "match": lambda draw, _: Match(_register(draw), _register(draw)),
+    "broadcast": lambda draw, _: Broadcast(_register(draw), _register(draw)),
+    "add": lambda draw, _: Add(_register(draw), draw.random() < 0.5),
+    "exchange": lambda draw, _: Exchange(
+        _register(draw), _register(draw), draw.choice([1, 3, 5, 0]), draw.randrange(40)
+    ),
+    "counter": lambda draw, _: ReadCounter(_register(draw)),
+    "leave": lambda draw, compare: Leave(compare, _register(draw), _register(draw)),
+    "convert": lambda draw, _: Convert(draw.choice(list(_CONVERT)), _register(draw), _register(draw)),
+    "bytes": lambda draw, _: ToBytes(draw.choice(list(_TWO_BYTES)), _register(draw), _register(draw), _register(draw)),
+    "product": lambda draw, _: _product(draw, draw.sample(range(REGISTERS), 2)),
+    "rows": lambda draw, _: Rows(_register(draw), _register(draw), draw.random() < 0.5),
+}
+
+
+def _immediate(draw: random.Random, value: int) -> Immediate:
+    return Immediate(draw.choice(list(_BINARY)), _register(draw), _register(draw), value)
+
+
+def _product(draw: random.Random, to: list[int]) -> Product:
+    kind, old = draw.choice(["u8", "s8", "b1"]), (_register(draw), _register(draw))
+    return Product(kind, (to[0], to[1]), _register(draw), _register(draw), old)
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Where statements are drawn: how deep, whether all threads come here, and whether matrices may be there."""
+
+    depth: int
+    block_wide: bool
+    matrices: bool
+    full_warps: bool = False
+
+    def kinds(self) -> list[str]:
+        """The kinds of statement, each as often as its weight."""
+        kinds = ["binary"] * 6 + ["immediate"] * 3 + ["redux", "ballot", "match", "broadcast", "add"]
+        if self.depth:
+            kinds += ["branch"] * 3 + ["loop"] * 2
+        if self.block_wide:
+            # Matrices take whole warps: such a program has no thread that leaves early.
+            kinds += ["exchange", "counter"] + (["product"] * 3 + ["rows"] * 2 if self.full_warps else ["leave"])
+        return kinds + ["convert", "bytes"] * self.matrices
+
+
+def _statement(draw: random.Random, where: _Where) -> Statement:
     compare = draw.choice(list(_COMPARE))
-    kinds = ["binary"] * 6 + ["immediate"] * 3 + ["redux", "ballot", "match", "broadcast", "add"]
-    if depth:
-        kinds += ["branch"] * 3 + ["loop"] * 2
-    if block_wide:
-        kinds += ["exchange", "counter", "leave"]
-    match draw.choice(kinds):
-        case "binary":
-            return Binary(draw.choice(list(_BINARY)), register(), register(), register())
-        case "immediate":
-            value = draw.choice([0, 1, 2, 3, 5, 31, 32, 255, 65536, 2**31 - 1, 2**31, 2**32 - 1])
-            return Immediate(draw.choice(list(_BINARY)), register(), register(), value)
-        case "redux":
-            return Redux(draw.choice(list(_REDUCE)), register(), register())
-        case "ballot":
-            return Ballot(compare, register(), register(), register())
-        case "match":
-            return Match(register(), register())
-        case "broadcast":
-            return Broadcast(register(), register())
-        case "add":
-            return Add(register(), draw.random() < 0.5)
-        case "branch":
-            sides = [_statements(draw, depth - 1, draw.randint(0, 4)) for _ in range(2)]
-            return Branch(compare, register(), register(), *sides)
-        case "loop":
-            return Loop(register(), draw.choice([1, 3, 7]), _statements(draw, depth - 1, draw.randint(1, 4)))
-        case "exchange":
-            return Exchange(register(), register(), draw.choice([1, 3, 5, 0]), draw.randrange(40))
-        case "counter":
-            return ReadCounter(register())
-        case _:
-            return Leave(compare, register(), register())
+    kind, inside = draw.choice(where.kinds()), _Where(where.depth - 1, False, where.matrices)
+    if kind == "branch":
+        yes, no = [_statements(draw, inside, draw.randint(0, 4)) for _ in range(2)]
+        return Branch(compare, _register(draw), _register(draw), yes, no)
+    if kind == "loop":
+        return Loop(_register(draw), draw.choice([1, 3, 7]), _statements(draw, inside, draw.randint(1, 4)))
+    return _SIMPLE[kind](draw, compare)
 
 
-def _statements(draw: random.Random, depth: int, count: int, block_wide: bool = False) -> tuple[Statement, ...]:
-    return tuple(_statement(draw, depth, block_wide) for _ in range(count))
+def _statements(draw: random.Random, where: _Where, count: int) -> tuple[Statement, ...]:
+    return tuple(_statement(draw, where) for _ in range(count))
 
 
-def program(number: int) -> Structured:
-    """The program of this number: always the same one."""
+def program(number: int, matrices: bool = True) -> Structured:
+    """The program of this number: always the same one. ``matrices``: with matrices and conversions."""
     draw = random.Random(f"structured {number}")
     block = draw.choice(BLOCKS)
-    return Structured(number, draw.choice(GRIDS), block, _statements(draw, DEPTH, draw.randint(4, 14), block_wide=True))
+    full_warps = matrices and block % 32 == 0 and draw.random() < 0.7
+    where = _Where(DEPTH, True, matrices, full_warps)
+    return Structured(number, draw.choice(GRIDS), block, _statements(draw, where, draw.randint(4, 14)))
 
 
-def differences(number: int) -> list[str]:
+def differences(number: int, matrices: bool = True) -> list[str]:
     """How the emulator differs from NumPy, with and without checks, and with the warps in another order: [] is right.
+
+    ``matrices``: as :func:`program` takes it.
 
     Raises:
         Exception: whatever the emulator raises; no error is right here.
     """
-    case = program(number)
+    case = program(number, matrices)
     kernel, inputs = case.kernel(), case.inputs()
     expected, total = case.expected()
     order = list(range(-(-case.block // 32)))

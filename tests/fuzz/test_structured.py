@@ -12,7 +12,7 @@ from tests.sampled import sampled
 
 PROGRAMS = 240
 SHARDS = 4
-#: Programs that went wrong once: a warp vote of two of three blocks under checks.
+#: Programs without matrices that went wrong once: a warp vote of two of three blocks under checks.
 ONCE_WRONG = (44, 52)
 
 
@@ -25,12 +25,15 @@ def test_as_numpy_has_it(shard: int) -> None:
 
 @pytest.mark.parametrize("number", ONCE_WRONG)
 def test_once_wrong(number: int) -> None:
-    assert structured.differences(number) == []
+    assert structured.differences(number, matrices=False) == []
 
 
 def test_the_programs_have_everything() -> None:
     texts = "".join(structured.program(number).ptx() for number in range(PROGRAMS))
-    for opcode in ("redux.sync", "vote.sync", "match.any", "shfl.sync", "red.shared", "red.global", "ret;", "bra "):
+    for opcode in (
+        "redux.sync", "vote.sync", "match.any", "shfl.sync", "red.shared", "red.global", "ret;", "bra ",
+        "mma.sync", "ldmatrix.sync", "e4m3x2", "cvt.rn.f32",
+    ):  # fmt: skip
         assert texts.count(opcode) > 50, opcode
 
 
