@@ -584,7 +584,7 @@ class _Where:
             kinds += ["branch"] * 3 + ["loop"] * 2
         if self.block_wide:
             # Matrices take whole warps: such a program has no thread that leaves early.
-            kinds += ["exchange", "counter"] + (["product"] * 3 + ["rows"] * 2 if self.full_warps else ["leave"])
+            kinds += ["exchange", "counter"] + (["product", "rows"] * 3 if self.full_warps else ["leave"])
         return kinds + ["convert", "bytes"] * self.matrices
 
 
