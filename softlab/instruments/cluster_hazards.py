@@ -409,9 +409,9 @@ class ClusterHazards(Hazards):
         acquired = shadow.acquired(who.row, who.thread)
         bad = np.zeros(len(copy.lane), bool)
         if copy.writes:
-            bad = own & shadow.read_by_another(owner, word, who.thread)
+            bad = own & shadow.used_before_copy(owner, word, who.thread, wrote=False)
             bad |= remote.unordered(remote.read, owner, word, acquired, False)
-        bad = bad | own & shadow.written_by_another(owner, word, who.thread, strong)
+        bad = bad | own & shadow.used_before_copy(owner, word, who.thread, wrote=True, strong=strong)
         bad |= remote.unordered(remote.written, owner, word, acquired, strong)
         if not own.all():
             found = shadow.remote_conflict(owner, word, who, store=copy.writes, strong=strong)

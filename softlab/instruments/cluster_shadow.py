@@ -2,14 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
-from softlab.emulator.lanes import WARP
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.instruments.remote_accesses import Accessors, Order, RemoteAccesses
 from softlab.instruments.shadow import ATOMIC, CODE_BITS, LANE_MASK, WHO_MASK, Shadow
+
+
+class _Heard:
+    """What threads have learnt of accesses by other threads, from other threads alone.
+
+    ``until`` (blocks, threads): they come after the accesses of threads before this time. ``told`` (blocks, words): the
+    last release at each word, by ``teller``: the thread of the batch, -1 for none, ``_SEVERAL``. A thread that waits
+    at an mbarrier for a copy, or for its own arrival, learns nothing of the others.
+    """
+
+    def __init__(self, blocks: int, threads: int, words: int) -> None:
+        self.until = np.zeros((blocks, threads), np.int64)
+        self._told = np.zeros((blocks, words), np.int64)
+        self._teller = np.full((blocks, words), -1, np.int64)
+
+    def release(self, owner: np.ndarray, word: np.ndarray, me: np.ndarray, time: np.ndarray) -> None:
+        """Threads ``me`` release words of the blocks ``owner`` at these times."""
+        at = np.broadcast_to(owner[:, None], word.shape), word
+        mine = np.broadcast_to(me[:, None], word.shape)
+        known = self._teller[at]
+        self._teller[at] = mine
+        alone = (self._teller[at] == mine) & ((known < 0) & (known != _SEVERAL) | (known == mine))
+        at_once = tuple(part[~alone] for part in at)
+        self._teller[at_once] = _SEVERAL
+        np.maximum.at(self._told, at, time[:, None])
+
+    def acquire(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
+        """Threads acquire words of the blocks ``owner``."""
+        me = row * self.until.shape[1] + thread
+        told = np.where(self._teller[owner[:, None], word] == me[:, None], 0, self._told[owner[:, None], word])
+        np.maximum.at(self.until, (row, thread), told.max(axis=1))
+
+    def join(self, rows: np.ndarray, warps: np.ndarray | None = None) -> None:
+        """The threads of these rows, or of one warp of each, learn what one of them has learnt."""
+        of_warps = self.until.reshape(len(self.until), -1, WARP)
+        if warps is None:
+            of_warps[rows] = of_warps[rows].max(axis=(1, 2), keepdims=True)
+        else:
+            of_warps[rows, warps] = of_warps[rows, warps].max(axis=-1, keepdims=True)
+
+
+_SEVERAL = -2
 
 
 class ClusterShadow(Shadow):
@@ -20,6 +63,7 @@ class ClusterShadow(Shadow):
         self._completed = np.zeros(blocks, np.int64)
         self._proxy_fenced = np.zeros((blocks, threads), np.int64)
         self.remote: RemoteAccesses | None = None
+        self._heard: _Heard | None = None
 
     @override
     def never_written(self, row: np.ndarray, word: np.ndarray) -> np.ndarray:
@@ -56,8 +100,80 @@ class ClusterShadow(Shadow):
         """These lanes pass the barrier of their cluster; (blocks, threads) bool."""
         order = self._ordered()
         np.copyto(order.acquired, np.maximum(order.acquired, self._completed[:, None]), where=mask)
+        if self._heard is not None:
+            until = self._heard.until
+            np.copyto(until, np.maximum(until, self._completed[:, None]), where=mask)
         whole = (mask == live).all(axis=1)
         self._barrier[whole] = np.maximum(self._barrier, self._completed)[whole]
+
+    # What threads learn from other threads
+
+    @override
+    def barrier(self, lanes: Lanes, live: np.ndarray | None = None) -> None:
+        super().barrier(lanes, live)
+        if self._heard is not None:
+            warps = np.asarray(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2))
+            for row in np.flatnonzero(warps.any(axis=1)):
+                until = self._heard.until[row].reshape(-1, WARP)
+                until[warps[row]] = until[warps[row]].max()
+
+    @override
+    def warp_sync(self, lanes: Lanes, members: Value) -> None:
+        super().warp_sync(lanes, members)
+        if self._heard is not None:
+            self._heard.join(*np.nonzero(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2)))
+
+    @override
+    def release_to(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
+        super().release_to(owner, word, row, thread)
+        if self._order is not None:
+            fenced = self._order.fenced[row, thread]
+            done = fenced > 0
+            me = row * self._threads + thread
+            self._hears().release(owner[done], word[done], me[done], fenced[done])
+
+    @override
+    def acquire_from(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
+        super().acquire_from(owner, word, row, thread)
+        if self._heard is not None:
+            self._heard.acquire(owner, word, row, thread)
+
+    @override
+    def release_own(self, lanes: Box, words: np.ndarray) -> None:
+        super().release_own(lanes, words)
+        row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
+        time = np.full(len(row), self._time)
+        all_words = np.broadcast_to(words, (len(row), len(words)))
+        self._hears().release(row, all_words, row * self._threads + thread, time)
+
+    @override
+    def acquire_own(self, lanes: Box, words: np.ndarray) -> None:
+        super().acquire_own(lanes, words)
+        if self._heard is not None:
+            row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
+            self._heard.acquire(row, np.broadcast_to(words, (len(row), len(words))), row, thread)
+
+    def _hears(self) -> _Heard:
+        if self._heard is None:
+            self.tell_apart()
+            self._heard = _Heard(self._blocks, self._threads, self.words)
+            if self._order is not None:  # what was learnt so far counts
+                self._heard.until[:] = self._order.acquired
+        return self._heard
+
+    def used_before_copy(
+        self, owner: np.ndarray, word: np.ndarray, thread: np.ndarray, *, wrote: bool, strong: bool = False
+    ) -> np.ndarray:
+        """Whether another thread of the block wrote or read words of a copy that a thread issues, unordered with it."""
+        order = self._ordered()
+        if self._heard is not None:
+            self._order = replace(order, acquired=self._heard.until)
+        try:
+            if wrote:
+                return self.written_by_another(owner, word, thread, strong)
+            return self.read_by_another(owner, word, thread)
+        finally:
+            self._order = order
 
     # mbarriers and copies
 

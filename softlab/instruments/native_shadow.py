@@ -101,8 +101,8 @@ def merge_lanes(
 def merged_stamp(before: int, code: int, since: int, synced: int, acquired: int, now: int, atomic: int) -> int:
     """What the stamp of a word becomes where accesses do not exclude each other."""
     kind = ATOMIC if atomic else 0
-    if atomic and before >= since and before & CODE_MASK == code:  # just written by a plain store of its own
-        kind = 0
+    if atomic and before >= since and before & CODE_MASK == code and before >> CODE_BITS >= synced:
+        kind = 0  # just written by a plain store of its own
     together = before >= since and before & ATOMIC == kind and is_unordered(before, code, synced, acquired)
     if not together:
         return now << CODE_BITS | kind | code

@@ -292,9 +292,15 @@ class Shadow:
         return (self._written[at, word] != stamp).any(axis=1)
 
     def write_strong(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
-        """Record writes by atomics. A word that its thread has just written by a plain store stays a plain one."""
+        """Record writes by atomics. A word that its thread has just written by a plain store stays a plain one.
+
+        It does so until the thread's warp synchronises: the new time would undo what that orders.
+        """
         before = self._written[row[:, None], word]
         plain = self._recent(before, row) & (before & CODE_MASK == self.code(thread)[:, None])
+        plain &= before >> CODE_BITS >= self._synced[row, thread // WARP][:, None]
+        if self._syncs and plain.any():
+            plain &= ~self._syncs.since(row[:, None], thread[:, None], before >> CODE_BITS)
         self._merge(self._written, row, word, thread, np.where(plain, 0, ATOMIC))
 
     def read(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:

@@ -64,6 +64,13 @@ class WarpSyncs:
         self._groupings[key] = (masks, time)
         return True
 
+    def since(self, row: np.ndarray, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """Whether threads have synchronised with a group of lanes since a time; the arrays broadcast."""
+        found = np.zeros(np.broadcast_shapes(row.shape, thread.shape, time.shape), bool)
+        for masks, at in self._groupings.values():
+            found |= (masks[np.minimum(row, len(masks) - 1), thread // WARP, thread % WARP] != 0) & (time < at)
+        return found
+
     def ordered(
         self, row: np.ndarray, warp: np.ndarray, first: np.ndarray, second: np.ndarray, time: np.ndarray
     ) -> np.ndarray:

@@ -20,6 +20,7 @@ from tests.faults.cases_objects import OBJECTS, UNDEFINED
 from tests.faults.course_case import CourseCase
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
+from tests.faults.course_patterns import BAD_PATTERNS, GOOD_PATTERNS
 from tests.faults.global_case import GlobalCase
 from tests.faults.global_cases import GLOBAL_CASES
 from tests.faults.planted import PLANTED, PLANTED_OBJECTS, Planted
@@ -155,9 +156,9 @@ def _race(race: GlobalRace) -> Case:
     return _of_global(f"global/{race.kernel}: {race.name}", family, race.good, **fault)
 
 
-def _course(case: CourseCase, family: str) -> Case:
+def _course(case: CourseCase, family: str, group: str = "course") -> Case:
     return Case(
-        name=f"course/{case.kernel}",
+        name=f"{group}/{case.kernel}",
         family=family,
         source=case.source,
         entry=case.kernel,
@@ -226,6 +227,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from map(_race, GLOBAL_RACES)
     for family, group in _BAD_COURSES.items():
         yield from (_course(case, family) for case in group)
+    yield from (_course(case, "patterns", "pattern") for case in BAD_PATTERNS)
     yield from map(_refusal, REFUSALS)
 
 
@@ -242,6 +244,7 @@ def _good_cases() -> Iterator[Case]:
         yield _of_global(f"good, global/{name}", "kernels that share global memory", case)
     yield from (_course(case, "courses: one block at a time") for case in BLOCKS)
     yield from (_course(case, "courses: warps, blocks and clusters together") for case in TOGETHER)
+    yield from (_course(case, "patterns", "pattern") for case in GOOD_PATTERNS)
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ import pytest
 from softlab.kernel import Kernel
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
+from tests.faults.course_patterns import GOOD_PATTERNS
 from tests.faults.outcome import outcome
 from tests.faults.registry import Case, good_cases, planted_cases
 from tests.sampled import one_of
@@ -19,9 +20,9 @@ from tests.sampled import one_of
 NEW = ("course/", "refused/")
 
 
-def _parameters(cases: tuple[Case, ...]) -> list:
-    """One parameter for each new case; a known miss must fail."""
-    chosen = [case for case in cases if case.name.startswith(NEW)]
+def _parameters(cases: tuple[Case, ...], names: tuple[str, ...] = NEW) -> list:
+    """One parameter for each case with such a name; a known miss must fail."""
+    chosen = [case for case in cases if case.name.startswith(names)]
     return [
         pytest.param(
             case,
@@ -46,23 +47,36 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
     assert all(case.lines or case.refusal for case in planted)
 
 
-@pytest.mark.parametrize("case", one_of(2, _parameters(planted_cases()), lambda case: case.family))
+def _patterns(cases: tuple[Case, ...]) -> list:
+    return one_of(4, _parameters(cases, ("pattern/",)), lambda case: case.family)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [*one_of(2, _parameters(planted_cases()), lambda case: case.family), *_patterns(planted_cases())],
+)
 def test_a_planted_fault_is_found_at_its_line(case: Case) -> None:
-    """`.ci/run` takes half of each family, here and in the next test; `make test` takes all."""
+    """`.ci/run` takes half of each family and a quarter of the patterns, here and in the next test."""
     result = outcome(case)
     assert result.found, result.said
     assert result.in_place, result.findings
     assert result.raised
 
 
-@pytest.mark.parametrize("case", one_of(2, _parameters(good_cases()), lambda case: case.family))
+@pytest.mark.parametrize(
+    "case",
+    [*one_of(2, _parameters(good_cases()), lambda case: case.family), *_patterns(good_cases())],
+)
 def test_a_good_kernel_is_not_accused(case: Case) -> None:
     result = outcome(case)
     assert result.findings == ()
     assert result.raised
 
 
-@pytest.mark.parametrize("case", [case for case in BLOCKS + TOGETHER if case.expected], ids=lambda case: case.kernel)
+_WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS if case.expected]
+
+
+@pytest.mark.parametrize("case", one_of(2, _WITH_RESULTS, lambda case: case.file), ids=lambda case: case.kernel)
 def test_a_good_kernel_computes_what_it_should(case) -> None:
     arguments = case.arguments()
     expected = case.expected([array.copy() if isinstance(array, np.ndarray) else array for array in arguments])
@@ -75,4 +89,4 @@ def test_a_good_kernel_computes_what_it_should(case) -> None:
 def test_the_page_lists_the_known_misses() -> None:
     page = (Path(__file__).parents[2] / "docs" / "faults.md").read_text().split("## Known misses")[1]
     listed = {line.removeprefix("- ").split(":")[0] for line in page.splitlines() if line.startswith("- ")}
-    assert listed == {c.name.removeprefix("course/") for c in planted_cases() + good_cases() if c.missed}
+    assert listed == {c.name.partition("/")[2] for c in planted_cases() + good_cases() if c.missed}

@@ -1,0 +1,182 @@
+"""The shadow of shared memory beside a model that knows of each thread what it comes after.
+
+Each word has one or two accesses, then random barriers, warp barriers, groups of lanes, fences and flags, then one
+more access. The model holds for each pair of threads whether one comes after what the other did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from softlab.emulator.lanes import WARP, lanes_of
+from softlab.emulator.machine.native import available
+from softlab.instruments.native_shadow import READS, STORES, UNKNOWN, NativeShadow
+from softlab.instruments.native_shadow import STRONG as BY_ATOMIC
+from softlab.instruments.shadow import ATOMIC, Shadow
+
+BLOCKS, THREADS, WORDS = 2, 96, 128
+READ, WRITE, STRONG = range(3)
+#: Instructions of the first accesses: one per kind, and those of the second round.
+FIRST, SECOND = 10, 20
+
+
+class Model:
+    """``after[row, a, b]``: thread a of a block comes after what thread b did in a round of accesses."""
+
+    def __init__(self) -> None:
+        self.rounds: list[np.ndarray] = []
+
+    def begin_round(self) -> None:
+        """Accesses follow, which each thread knows of itself alone."""
+        self.rounds.append(np.repeat(np.eye(THREADS, dtype=bool)[None], BLOCKS, axis=0))
+
+    def join(self, row: int, threads: np.ndarray) -> None:
+        """These threads learn all that one of them knows."""
+        for after in self.rounds:
+            after[row, threads] = after[row, threads].any(axis=0)
+
+    def learn_all(self, row: int, thread: int) -> None:
+        """A thread waits at a flag: it comes after all that the block did before the fence."""
+        for after in self.rounds:
+            after[row, thread] = True
+
+
+def _mask(row: int, threads: np.ndarray) -> np.ndarray:
+    mask = np.zeros((BLOCKS, THREADS), bool)
+    mask[row, threads] = True
+    return mask
+
+
+def _event(random: np.random.Generator, shadow: Shadow, model: Model) -> None:
+    row, warp = int(random.integers(BLOCKS)), int(random.integers(THREADS // WARP))
+    lanes = warp * WARP + np.arange(WARP)
+    match random.integers(6):
+        case 0:
+            shadow.barrier(lanes_of(_mask(row, np.arange(THREADS))), np.ones((BLOCKS, THREADS), bool))
+            model.join(row, np.arange(THREADS))
+        case 1 | 2:  # a barrier of all warps but one
+            threads = np.flatnonzero(np.arange(THREADS) // WARP != warp)
+            shadow.barrier(lanes_of(_mask(row, threads)), np.ones((BLOCKS, THREADS), bool))
+            model.join(row, threads)
+        case 3:
+            shadow.warp_sync(lanes_of(_mask(row, lanes)), np.uint32(0xFFFFFFFF))
+            model.join(row, lanes)
+        case 4:
+            chosen = lanes[random.random(WARP) < 0.5]
+            if len(chosen):
+                members = np.uint32(sum(1 << int(lane % WARP) for lane in chosen))
+                shadow.warp_sync(lanes_of(_mask(row, chosen)), members)
+                model.join(row, chosen)
+        case _:
+            flag, (one, other) = np.array([[WORDS]]), random.integers(0, THREADS, 2)
+            shadow.fence(np.array([row]), np.array([one]))
+            shadow.release(np.array([row]), flag, np.array([one]))
+            shadow.acquire(np.array([row]), flag, np.array([other]))
+            model.learn_all(row, int(other))
+
+
+def _access(shadow: Shadow, kind: np.ndarray, row: np.ndarray, thread: np.ndarray, first: int) -> None:
+    methods: dict[int, Callable[..., object]] = {READ: shadow.read, WRITE: shadow.write, STRONG: shadow.write_strong}
+    for of_kind, record in methods.items():
+        at = np.flatnonzero(kind == of_kind)
+        shadow.begin_access(first + of_kind)
+        record(row[at], at[:, None], thread[at])
+
+
+def _found(shadow: Shadow, kind: np.ndarray, row: np.ndarray, thread: np.ndarray) -> np.ndarray:
+    """(2, words): whether the next access clashes with a write, and with a read."""
+    found = np.zeros((2, WORDS), bool)
+    for of_kind in (READ, WRITE, STRONG):
+        at = np.flatnonzero(kind == of_kind)
+        words = at[:, None]
+        found[0, at] = shadow.written_by_another(row[at], words, thread[at], of_kind == STRONG)
+        if of_kind != READ:
+            found[1, at] = shadow.read_by_another(row[at], words, thread[at])
+    return found
+
+
+def _threads(random: np.random.Generator) -> np.ndarray:
+    """A thread for each word, often one of few."""
+    any_thread, few = random.integers(0, THREADS, WORDS), random.choice([0, 1, 33, 70], WORDS)
+    return np.where(random.random(WORDS) < 0.5, any_thread, few)
+
+
+def _clash(earlier: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """(2, words): whether accesses of these kinds by two threads clash, an earlier write and an earlier read."""
+    both_strong = (earlier == STRONG) & (now == STRONG)
+    return np.stack([(earlier != READ) & ~both_strong, (earlier == READ) & (now != READ)])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_two_accesses_clash_where_nothing_orders_them(seed: int) -> None:
+    random, model = np.random.default_rng(seed), Model()
+    shadow = Shadow(4 * (WORDS + 1), BLOCKS, THREADS, 4)
+    shadow.tell_apart()
+    row, one, other = random.integers(0, BLOCKS, WORDS), _threads(random), _threads(random)
+    earlier, now = random.integers(0, 3, (2, WORDS))
+    model.begin_round()
+    _access(shadow, earlier, row, one, FIRST)
+    for _ in range(random.integers(0, 4)):
+        _event(random, shadow, model)
+    clash = _clash(earlier, now) & ~model.rounds[0][row, other, one]
+    np.testing.assert_array_equal(_found(shadow, now, row, other), clash)
+    for wrote, word in zip(*np.nonzero(clash), strict=True):
+        known = shadow.earlier(not wrote, int(row[word]), np.array([word]), int(other[word]))
+        assert known == (one[word], FIRST + earlier[word])
+    for word in np.flatnonzero(clash[0]):
+        by = shadow.last_writer(row, np.arange(WORDS)[:, None], np.arange(WORDS) == word)
+        assert by == (ATOMIC if earlier[word] == STRONG else one[word])
+    for word in np.flatnonzero(clash[1]):
+        assert shadow.last_reader(row, np.arange(WORDS)[:, None], np.arange(WORDS) == word) == one[word]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_of_two_reads_or_atomics_none_is_forgotten(seed: int) -> None:
+    """Two threads read a word, or write it by atomics, then a third one writes it."""
+    random, model = np.random.default_rng(1000 + seed), Model()
+    shadow = Shadow(4 * (WORDS + 1), BLOCKS, THREADS, 4)
+    shadow.tell_apart()
+    row, threads = random.integers(0, BLOCKS, WORDS), [_threads(random) for _ in range(3)]
+    kind = np.where(random.random(WORDS) < 0.5, READ, STRONG)
+    for number in range(2):
+        apart = ~model.rounds[0][row, threads[1], threads[0]] if number else None
+        model.begin_round()
+        _access(shadow, kind, row, threads[number], (FIRST, SECOND)[number])
+        for _ in range(random.integers(0, 3)):
+            _event(random, shadow, model)
+    now = np.full(WORDS, WRITE)
+    unordered = [~after[row, threads[2], by] for after, by in zip(model.rounds, threads, strict=False)]
+    clash = _clash(kind, now) & (unordered[0] | unordered[1])
+    found = _found(shadow, now, row, threads[2])
+    assert not (clash & ~found).any()
+    # One stamp with the later time stands for two threads that nothing orders: the first may have been in order before.
+    assert not (found & ~clash & ~apart).any()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("synchronises", ["warp", "half", "not"])
+def test_a_plain_store_then_atomics(synchronises: str, compiled: bool) -> None:
+    """Thread 9 stores to a word, the warp synchronises or not, and threads 9 and 3 access the word by atomics."""
+    if compiled and not available():
+        pytest.skip("llvmlite is not installed")
+    shadow = Shadow(4 * (WORDS + 1), 1, THREADS, 4)
+    row, word = np.array([0]), np.array([[5]])
+    mask = np.zeros((1, THREADS), bool)
+    mask[0, 9] = True
+    shadow.begin_access(1)
+    shadow.write(row, word, np.array([9]))
+    if synchronises == "warp":
+        shadow.warp_sync(lanes_of(np.arange(THREADS)[None] < WARP), np.uint32(0xFFFFFFFF))
+    elif synchronises == "half":
+        shadow.warp_sync(lanes_of(np.arange(THREADS)[None] < 16), np.uint32(0xFFFF))
+    shadow.begin_access(2)
+    done = compiled and NativeShadow(shadow).record(
+        lanes_of(mask), np.uint64(20), np.array([0]), READS | STORES | BY_ATOMIC
+    )
+    if not compiled or done == UNKNOWN:
+        shadow.write_strong(row, word, np.array([9]))
+    assert shadow.written_by_another(row, word, np.array([3]), True)[0] == (synchronises == "not")
+    assert shadow.written_by_another(row, word, np.array([40]), False)[0]
