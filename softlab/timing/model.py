@@ -113,6 +113,8 @@ def estimate(
     p = figures or parameters(device)
     code = machine_function(launch.program)
     program = timed_program(code, p, launch.program.file) if figures else _timed(launch.program, device)
+    # Whole clusters were interpreted. An SM has no more of their blocks than of others.
+    sample = replace(sample, blocks=sample.blocks[: sample.per_sm])
     simulated = set(sample.blocks)
     works = {w.block: w for w in block_work([s for s in streams if s.block in simulated], code.instructions)}
     order = [works[block] for block in sample.blocks if block in works]

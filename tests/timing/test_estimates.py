@@ -60,6 +60,13 @@ def test_a_chain_of_remainders_takes_as_long_as_in_the_atlas():
     assert (long.cycles - short.cycles) / (8 * 4) == pytest.approx(load_atlas("H200")["latency.REM.U32"], rel=0.02)
 
 
+def test_an_sm_has_one_block_of_a_cluster_that_is_alone():
+    """One row on 16 blocks of one cluster: 3.3 us are recorded for it ("few" in fast_h200)."""
+    found = softlab.estimate(softlab.plan(1, 128256, "bfloat16", policy="fast", device="H200"), cache="warm")
+    assert found.blocks == 1
+    assert found.microseconds == pytest.approx(3.3, rel=0.4)
+
+
 def test_a_smaller_copy_is_faster_when_l2_holds_it():
     cold, _ = copied(1 << 18)
     warm, _ = copied(1 << 18, cache="warm")
