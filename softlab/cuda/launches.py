@@ -129,9 +129,10 @@ def _host_type(argument: str, scope: str, unknown: set[str]) -> str:
     if not re.fullmatch(r"\w+", argument.strip()):
         return ""
     name = re.escape(argument.strip())
-    kind = r"(?<![\w.>])((?:const\s+)?(?:unsigned\s+)?[A-Za-z_][\w:]*(?:\s+(?:int|long|char|short))?)(?=[\s*])"
-    declared = kind + r"\s*(\**)\s*"
-    found = re.findall(declared + rf"(?:\w+\s*(?:=[^;,()]*)?,\s*\**\s*)*\b{name}\b\s*[;=,)\[]", scope)
+    # Quantifiers that never give back: a long text costs no more than its length for each word.
+    kind = r"(?<![\w.>])((?:const\s++)?(?:unsigned\s++)?[A-Za-z_][\w:]*+(?:\s++(?:int|long|char|short)\b)?)(?=[\s*])"
+    declared = kind + r"\s*+(\**+)\s*+"
+    found = re.findall(declared + rf"(?:\w++\s*+(?:=[^;,()]*+)?,\s*+\**+\s*+)*\b{name}\b\s*+[;=,)\[]", scope)
     types = {f"{kind}{stars}" for kind, stars in found if kind not in ("return", "delete", "new", "else", "case")}
     one = types.pop() if len(types) == 1 else ""
     return "" if not one or set(re.findall(r"\w+", one)) & unknown else one
