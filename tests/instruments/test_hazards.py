@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from softlab.emulator.ptx.syntax import Instruction
 from softlab.errors import KernelFault
+from softlab.instruments.hazards import _granule
 from softlab.kernel import Kernel
 
 
@@ -107,3 +112,19 @@ def test_an_atomic_of_another_thread_without_a_barrier_is_a_race(body: str) -> N
     with pytest.raises(KernelFault, match=r"of shared memory that .* wrote") as caught:
         run(f"  other[t] = 0;\n  __syncthreads();\n{body}")
     assert caught.value.kind == "race"
+
+
+@pytest.mark.parametrize(
+    ("opcode", "modifiers", "expected"),
+    [
+        ("ld", "shared.u8", 1), ("ld", "u8", 1), ("st", "shared.b16", 1), ("atom", "shared.add.f16", 1),
+        ("red", "shared.add.bf16", 1), ("wmma", "load.a.sync.f16", 1), ("wmma", "store.d.sync.f16", 1),
+        ("ld", "global.u8", 4), ("ld", "const.s8", 4), ("st", "local.b8", 4), ("ld", "param.u16", 4),
+        ("ld", "shared.v2.u8", 4), ("ld", "shared.v4.u8", 4), ("ld", "shared.u32", 4), ("add", "u16", 4),
+        ("wmma", "mma.sync.f16", 4),
+    ],
+)  # fmt: skip
+def test_bytes_per_watched_word(opcode: str, modifiers: str, expected: int) -> None:
+    """One byte where a single narrow element of shared memory may be accessed."""
+    image: Any = SimpleNamespace(instructions=[Instruction(opcode, tuple(modifiers.split(".")), ())])
+    assert _granule(image) == expected
