@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -133,7 +134,12 @@ PTX_ALONE = (
 
 _SLOW_PATHS = {start.rstrip("/") for start in SLOW if "::" not in start}
 
-_CHROMIUM = pytest.StashKey[Path | None]()
+#: Tests that drive a Firefox, too, with ``--firefox``.
+IN_FIREFOX = "tests/browser/test_site.py"
+NO_BROWSER = "no Chromium found (apt-get install chromium, or playwright install chromium)"
+NO_FIREFOX = "no Firefox found (apt-get install firefox-esr, or from mozilla.org, on the PATH)"
+
+_BROWSER = pytest.StashKey[Path | None]()
 _COMPILING = pytest.StashKey[AbstractContextManager[None]]()
 _CACHE = pytest.StashKey[pytest.MonkeyPatch]()
 _STATE = pytest.StashKey[tempfile.TemporaryDirectory]()
@@ -142,6 +148,7 @@ _STATE = pytest.StashKey[tempfile.TemporaryDirectory]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("softlab")
     group.addoption("--require-browser", action="store_true", help="fail `browser` tests without Chromium, not skip")
+    group.addoption("--firefox", action="store_true", help=f"drive Firefox instead of Chromium ({IN_FIREFOX} alone)")
     group.addoption(
         "--compiled-blocks",
         choices=("none", "hot", "all", "auto"),
@@ -161,7 +168,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.stash[_COMPILING] = compiling(config.getoption("--compiled-blocks"))
     config.stash[_COMPILING].__enter__()
-    config.stash[_CHROMIUM] = doctor.chromium()  # before XDG_CACHE_HOME moves: Playwright keeps its download there
+    # Before XDG_CACHE_HOME moves: Playwright keeps its download there.
+    config.stash[_BROWSER] = _firefox() if config.getoption("--firefox") else doctor.chromium()
     cache = getattr(config, "cache", None)  # absent with -p no:cacheprovider
     folder = cache.mkdir("softlab") if cache else Path(tempfile.gettempdir()) / f"softlab-tests-{os.getuid()}"
     config.stash[_CACHE] = pytest.MonkeyPatch()
@@ -199,11 +207,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-    if not config.getoption("--require-browser") and config.stash[_CHROMIUM] is None:
-        skip = pytest.mark.skip(reason="no Chromium found (apt-get install chromium, or playwright install chromium)")
-        for item in items:
-            if item.get_closest_marker("browser"):
-                item.add_marker(skip)
+    for item in items:
+        if item.get_closest_marker("browser") and (reason := _no_browser(config, item)):
+            item.add_marker(pytest.mark.skip(reason=reason))
     gpu_items = [item for item in items if item.get_closest_marker("gpu")]
     if gpu_items and not config.getoption("--require-gpu") and (reason := _no_gpu()):
         for item in gpu_items:
@@ -229,6 +235,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(reason, pytrace=False)
 
 
+def _firefox() -> Path | None:
+    """A Firefox on the PATH, or in its usual macOS folder."""
+    found = shutil.which("firefox") or shutil.which("firefox-esr")
+    path = Path(found or "/Applications/Firefox.app/Contents/MacOS/firefox")
+    return path if path.exists() else None
+
+
+def _no_browser(config: pytest.Config, item: pytest.Item) -> str:
+    """Why a browser test is skipped; "" where it runs, or fails because it must run."""
+    if config.getoption("--firefox"):
+        if not item.nodeid.startswith(IN_FIREFOX):
+            return "drives Chromium alone"
+        return "" if config.stash[_BROWSER] else NO_FIREFOX
+    return "" if config.stash[_BROWSER] or config.getoption("--require-browser") else NO_BROWSER
+
+
 def _no_gpu() -> str:
     """Why there is no GPU to test on; "" when there is one."""
     try:
@@ -243,8 +265,8 @@ def _no_gpu() -> str:
 
 @pytest.fixture(scope="session")
 def chromium(pytestconfig: pytest.Config) -> Path:
-    """The Chromium that browser tests drive."""
-    path = pytestconfig.stash[_CHROMIUM]
+    """The program that browser tests drive: Chromium, or Firefox with ``--firefox``."""
+    path = pytestconfig.stash[_BROWSER]
     if path is None:
-        pytest.fail("no Chromium found (apt-get install chromium, or playwright install chromium)", pytrace=False)
+        pytest.fail(NO_BROWSER, pytrace=False)
     return path

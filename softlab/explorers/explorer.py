@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,7 @@ from traitlets import HasTraits
 
 from softlab.errors import CompileError
 from softlab.explorers.stills import still_of, with_still
+from softlab.views.stills import Part
 
 _NAME_WIDTH = "62px"
 
@@ -129,7 +130,11 @@ class Explorer(HasTraits):
     def still(self) -> str:
         """What it shows now as one SVG, for pages that run no widgets."""
         words = " ".join(re.findall("[A-Z][a-z]*", type(self).__name__)).capitalize()
-        return still_of(self.widget, words, self.state)
+        return still_of(self.widget, words, self.state, self._further_parts())
+
+    def _further_parts(self) -> Iterable[Part]:
+        """What a still shows besides, where what the explorer shows is left out of it."""
+        return ()
 
     def __repr__(self) -> str:
         state = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.trait_names(state=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -13,12 +13,14 @@ from softlab.views.stills import Part, choices, parts_of, still
 MIME = "image/svg+xml"
 
 
-def still_of(widget: widgets.Widget, title: str, state: Mapping[str, Any] | None = None) -> str:
+def still_of(
+    widget: widgets.Widget, title: str, state: Mapping[str, Any] | None = None, further: Iterable[Part] = ()
+) -> str:
     """The SVG of all that a widget shows. Its controls are not drawn: ``state`` says where they stand.
 
-    A widget of softlab draws itself: it has a method ``still_parts``.
+    A widget of softlab draws itself: it has a method ``still_parts``. further: what the picture has besides, below.
     """
-    return still(_parts(widget), title=title, state=state)
+    return still([*_parts(widget), *further], title=title, state=state)
 
 
 def _parts(widget: widgets.Widget) -> Iterator[Part]:

@@ -11,6 +11,7 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 from traitlets import Dict, Enum, Int, Unicode, observe, validate
+from typing_extensions import override
 
 from softlab.cuda.compile import kernel_folder
 from softlab.errors import Error
@@ -23,7 +24,7 @@ from softlab.plans import forced
 from softlab.timing.estimates import Estimate
 from softlab.views import svg, tables
 from softlab.views.sm_timeline import cycles_sentence, sm_timeline, states_at, states_table
-from softlab.views.stills import changing
+from softlab.views.stills import Part, changing, parts_of
 from softlab.views.warps import Window, step_table, waiting_sentence, warps_picture
 
 AXES = ("order", "cycles")
@@ -285,9 +286,22 @@ class TimelineExplorer(Explorer):
             "done": [doing.warp for doing in doings if doing.state == "done"],
             "lines": sorted({doing.line for doing in doings if doing.state == "issues" and doing.line}),
         }
-        threads = watched.subject.block
-        title = f"{self.kernel}: one block of {threads} threads, {line.warps} warps, as the emulator ran it"
-        window = Window.around(self.step, line.length, self.zoom)
-        self.message.value = tables.lines([waiting_sentence(found)])
-        self.picture.value = warps_picture(line, watched.pieces, window, self.step, title=title)
+        self.message.value, self.picture.value = self._by_order(
+            self.step, Window.around(self.step, line.length, self.zoom)
+        )
         self.activities.value = step_table(doings, self.step, watched.subject.kernel.program.source)
+
+    def _by_order(self, step: int, window: Window) -> tuple[str, str]:
+        """The sentence and the picture of the emulator's order."""
+        watched = self._watch(self.kernel, self.block_size)
+        line, threads = watched.timeline, watched.subject.block
+        title = f"{self.kernel}: one block of {threads} threads, {line.warps} warps, as the emulator ran it"
+        picture = warps_picture(line, watched.pieces, window, step, title=title)
+        return tables.lines([waiting_sentence(barrier_waits(line))]), picture
+
+    @override
+    def _further_parts(self) -> tuple[Part, ...]:
+        if self.axis == "order":
+            return ()
+        step = self.step * self._length("order") // max(self._length(), 1)
+        return parts_of("".join(self._by_order(step, Window.around(step, self._length("order"), 1))))

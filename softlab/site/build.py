@@ -218,16 +218,18 @@ def _sphinx(site: Site) -> None:
     about = json.dumps({"repository": site.repository})
     (site.target / "_static" / "about.js").write_text(f"window.softlabSite = {about};\n", encoding="utf-8")
     for path in site.target.rglob("*.html"):
-        path.write_text(_with_levels(path.read_text(encoding="utf-8")), encoding="utf-8")
+        path.write_text(_with_roles(path.read_text(encoding="utf-8")), encoding="utf-8")
     for rest in (".buildinfo", "objects.inv"):
         (site.target / rest).unlink(missing_ok=True)
     shutil.rmtree(site.target / "_sources", ignore_errors=True)
     (site.target / ".nojekyll").touch()
 
 
-def _with_levels(page: str) -> str:
-    """The page with a level for the headings of the sidebar, which Sphinx leaves out and screen readers need."""
-    return page.replace('class="caption" role="heading">', 'class="caption" role="heading" aria-level="2">')
+def _with_roles(page: str) -> str:
+    """The page with what Furo leaves out and screen readers need: the level of the sidebar's headings, two names."""
+    page = page.replace('class="caption" role="heading">', 'class="caption" role="heading" aria-level="2">')
+    page = page.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="All pages">')
+    return page.replace('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer')
 
 
 def chosen_lessons(numbers: Sequence[str]) -> tuple[Lesson, ...]:

@@ -1,4 +1,4 @@
-"""One JupyterLab, one Chromium and one page for all browser tests of a process: JupyterLab is loaded once.
+"""One JupyterLab, one browser and one page for all browser tests of a process: JupyterLab is loaded once.
 
 A test leaves JupyterLab without documents and kernels (``Notebook.leave``). Tests of the app open pages of their own.
 """
@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from playwright.sync_api import Page as BrowserPage
 
 from tests.browser.pages import Notebook
-from tests.browser.servers import VIEWPORT, Server, copy_of_the_course, launch, serving
+from tests.browser.servers import VIEWPORT, Server, copy_of_the_course, launch, launch_firefox, serving
 
 
 @pytest.fixture(scope="session")
@@ -25,9 +25,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 # Not for the whole session: while Playwright runs, no other asyncio loop (nbclient's) can run in this thread.
 @pytest.fixture(scope="package")
-def browser(chromium: Path) -> Iterator[Browser]:
+def browser(chromium: Path, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        running = launch(playwright, chromium)
+        if pytestconfig.getoption("--firefox"):
+            running = launch_firefox(playwright, chromium, tmp_path_factory.mktemp("firefox"))
+        else:
+            running = launch(playwright, chromium)
         yield running
         running.close()
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -24,6 +26,7 @@ from playwright.sync_api import Browser, Playwright
 from softlab import app
 from softlab.cli.course import lab_command
 from softlab.course import copies
+from tests.browser import relay
 from tests.tools.notebooks import NOTEBOOKS
 
 HOST = "127.0.0.1"
@@ -138,3 +141,17 @@ def launch(playwright: Playwright, chromium: Path) -> Browser:
     if os.name == "posix" and os.getuid() == 0:
         options.append("--no-sandbox")  # Chromium refuses to run its sandbox as root
     return playwright.chromium.launch(executable_path=chromium, args=options)
+
+
+def launch_firefox(playwright: Playwright, firefox: Path, scratch: Path) -> Browser:
+    """Firefox, headless, that finds no host but 127.0.0.1: every other is asked of a proxy that is not there.
+
+    scratch: a folder for the program that Playwright starts, which stands between the two (``relay``).
+    """
+    program = scratch / "firefox"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, relay.__file__, str(firefox)])} "$@"\n')
+    program.chmod(0o755)
+    settings = {"network.proxy.type": 1, "layout.css.prefers-color-scheme.content-override": 1}
+    for kind in ("http", "ssl", "socks"):
+        settings |= {f"network.proxy.{kind}": HOST, f"network.proxy.{kind}_port": 9}
+    return playwright.firefox.launch(channel="moz-firefox", executable_path=program, firefox_user_prefs=settings)

@@ -9,6 +9,7 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -52,17 +53,32 @@ def folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
     return target
 
 
-@pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
-    """The site on loopback."""
+@dataclass
+class Served:
+    """The site on loopback, and how many bytes were asked for."""
 
-    class Silent(SimpleHTTPRequestHandler):
+    address: str = ""
+    sent: int = 0
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[Served]:
+    """The site on loopback."""
+    found = Served()
+
+    class Counting(SimpleHTTPRequestHandler):
+        def copyfile(self, source: Any, outputfile: Any) -> None:
+            data = source.read()
+            found.sent += len(data)
+            outputfile.write(data)
+
         def log_message(self, *arguments: Any) -> None:
             """Nobody reads it."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(folder))) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Counting, directory=str(folder))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        found.address = f"http://127.0.0.1:{server.server_port}"
+        yield found
         server.shutdown()
 
 
@@ -96,12 +112,27 @@ class Opened:
         return found
 
 
+@contextmanager
+def window(browser: Browser, width: int = 1280, scheme: str = "light", offline: bool = False) -> Iterator[BrowserPage]:
+    """A page of its own. offline: without a network; Firefox has none anyway, and tells of no request when offline."""
+    firefox = browser.browser_type.name == "firefox"
+    by_button = firefox and scheme == "dark"  # as by the page's button: Firefox 153 cannot be told to be dark
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="light" if by_button else scheme,
+        offline=offline and not firefox,
+    )
+    if by_button:
+        context.add_init_script("localStorage.setItem('theme', 'dark')")
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
 def opened(browser: Browser, folder: Path) -> Iterator[Opened]:
     """A page on the folder itself, without a server and without a network."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
-    yield Opened(context.new_page(), folder.as_uri())
-    context.close()
+    with window(browser, offline=True) as page:
+        yield Opened(page, folder.as_uri())
 
 
 def pages(folder: Path, below: str = "") -> list[str]:
@@ -132,6 +163,14 @@ def test_every_page_opens_without_the_network(opened, folder):
         opened.go(path)
         assert "softlab" in opened.page.title(), path
     assert (opened.errors, opened.strangers) == ([], [])
+
+
+def test_what_leaves_the_folder_and_what_fails_is_seen(opened, tmp_path):
+    (tmp_path / "bad.html").write_text("<img src='http://softlab.invalid/x.png'><script>missing()</script>")
+    opened.page.goto((tmp_path / "bad.html").as_uri())
+    opened.page.wait_for_timeout(100)
+    assert "softlab.invalid/x.png" in "".join(opened.strangers)  # Firefox tries https first
+    assert any("missing" in error for error in opened.errors)
 
 
 def test_the_search_finds_a_word_without_a_server(opened):
@@ -165,20 +204,25 @@ def test_the_row_is_scrubbed(opened):
 
 
 def test_a_value_without_a_state_says_so(opened, folder):
-    for path in pages(folder, "lessons"):
-        opened.go(path)
-        for place in opened.explorers():
-            if place.locator(".softlab-typed").filter(visible=True).count():
-                break
+    place = _with_typed_values(opened, pages(folder, "lessons"))
     note, typed = place.locator(".softlab-missing"), place.locator(".softlab-typed").filter(visible=True).first
-    if not typed.count():
-        pytest.skip("these lessons have no slider whose value can be typed")
-    typed.fill("123456")
+    typed.clear()
+    typed.press_sequentially("123456")
     typed.press("Enter")
     expect(note).to_contain_text("No picture was computed")
     expect(place).to_have_class("softlab-explorer softlab-stale")
     note.locator("button").click()
     expect(note).to_have_text("")
+
+
+def _with_typed_values(opened: Opened, paths: list[str]) -> Locator:
+    """The first explorer with a slider whose value can be typed."""
+    for path in paths:
+        opened.go(path)
+        for place in opened.explorers():
+            if place.locator(".softlab-typed").filter(visible=True).count():
+                return place
+    raise AssertionError("no lesson has such a slider")
 
 
 def test_predictions_and_exercises_are_judged(opened, folder):
@@ -250,67 +294,62 @@ def _python(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def test_budgets(browser, folder, address, pytestconfig):
+def test_budgets(browser, folder, served, pytestconfig):
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    print(f"{size:.1f} MB in all")
     assert size < MOST_MB
     # How long it takes is asked on a machine that does nothing else: `make test-site`.
     times = 3 if pytestconfig.getoption("--site") else 1
     for path in ["index.html", *pages(folder, "lessons")]:
-        loads = [load for _ in range(times) if (load := _first_slider(browser, f"{address}/{path}"))]
+        loads = [load for _ in range(times) if (load := _first_slider(browser, served, path))]
         if loads:
             megabytes, seconds = loads[0][0], min(seconds for _, seconds in loads)
             print(f"{path}: {megabytes:.2f} MB and {seconds:.2f} s before the first slider moves")
-            assert megabytes < MOST_FIRST_MB, path
+            assert 0.1 < megabytes < MOST_FIRST_MB, path
             assert times == 1 or seconds < FIRST_SECONDS, path
 
 
-def _first_slider(browser: Browser, url: str) -> tuple[float, float] | None:
+def _first_slider(browser: Browser, served: Served, path: str) -> tuple[float, float] | None:
     """Megabytes and seconds until the first explorer of a page can be moved; None without one."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page, sizes = context.new_page(), []
-    page.on("response", lambda response: sizes.append(len(response.body())))
-    start = time.monotonic()
-    page.goto(url)
-    found = None
-    if page.locator(".softlab-explorer").count():
+    with window(browser) as page:
+        before, start = served.sent, time.monotonic()
+        page.goto(f"{served.address}/{path}")
+        if not page.locator(".softlab-explorer").count():
+            return None
         place = page.locator(".softlab-explorer").first
         place.scroll_into_view_if_needed()
         expect(place).to_have_attribute("data-ready", "yes")
-        found = sum(sizes) / 1e6, time.monotonic() - start
-    context.close()
-    return found
+        return (served.sent - before) / 1e6, time.monotonic() - start
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
 def test_nothing_is_wider_than_the_page(browser, folder, scheme, width):
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
-    opened = Opened(context.new_page(), folder.as_uri())
-    for path in ["index.html", "glossary.html", *pages(folder, "lessons")]:
-        opened.go(path)
-        opened.explorers()
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width, path
-    context.close()
+    with window(browser, width, scheme, offline=True) as page:
+        opened = Opened(page, folder.as_uri())
+        for path in pages(folder):
+            opened.go(path)
+            opened.explorers()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert page.evaluate("document.body.dataset.jpThemeLight") == str(scheme == "light").lower(), path
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(browser, folder, scheme, pytestconfig):
+@pytest.mark.parametrize("width", [400, 1280])
+def test_axe_finds_nothing_serious(browser, folder, scheme, width, pytestconfig):
     axe = pytestconfig.getoption("--axe")
     if axe is None:
         pytest.skip("no axe-core: `make test-site` fetches it")
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme, offline=True)
-    opened = Opened(context.new_page(), folder.as_uri())
     found = {}
-    for path in ["index.html", "glossary.html", *pages(folder, "lessons")]:
-        opened.go(path)
-        opened.explorers()
-        opened.page.add_script_tag(path=axe)
-        violations = opened.page.evaluate(
-            "axe.run(document, {resultTypes: ['violations']}).then(one => one.violations)"
-        )
-        serious = [(one["id"], one["nodes"][0]["html"][:200], len(one["nodes"])) for one in violations
-                   if one["impact"] in ("serious", "critical")]  # fmt: skip
-        if serious:
-            found[path] = serious
-    context.close()
+    with window(browser, width, scheme, offline=True) as page:
+        opened = Opened(page, folder.as_uri())
+        for path in pages(folder):
+            opened.go(path)
+            opened.explorers()
+            page.add_script_tag(path=axe)
+            violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(one => one.violations)")
+            serious = [(one["id"], one["nodes"][0]["html"][:200], len(one["nodes"])) for one in violations
+                       if one["impact"] in ("serious", "critical")]  # fmt: skip
+            if serious:
+                found[path] = serious
     assert found == {}

@@ -230,11 +230,15 @@ function checkbox(node, slots) {
   return { box, show, use: (told) => input.addEventListener("change", () => told("value", input.checked)) };
 }
 
-// A picture that is wider than the page can be moved sideways by keys, too.
+// What is wider than its place can be moved sideways by keys, too.
+const WIDE = ".softlab-html, .softlab-view, .softlab-still, .softlab-math, .highlight pre, .table-wrapper, "
+  + "article [style*='overflow-x']";
 function reachable(box) {
   requestAnimationFrame(() => {
-    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    const wide = box.scrollWidth > box.clientWidth + 1;
+    if (wide) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
+    box.classList.toggle("softlab-wide", wide);
   });
 }
 
@@ -244,7 +248,7 @@ function html(node, slots) {
   const show = () => {
     if (slots.value === drawn) return;
     box.innerHTML = drawn = slots.value;
-    reachable(box);
+    [box, ...box.querySelectorAll(WIDE)].forEach(reachable);
   };
   return { box, show, use: () => {} };
 }
@@ -608,6 +612,10 @@ function start() {
   binders();
   new MutationObserver(theme).observe(document.body, { attributes: true, attributeFilter: ["data-theme"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
+  const widths = () => document.querySelectorAll(WIDE).forEach(reachable);
+  widths();
+  addEventListener("resize", widths);
+  document.querySelectorAll("details").forEach((one) => one.addEventListener("toggle", widths));
   places("question").forEach((place) => open("question", place));
   places("verdict").forEach((place) => open("verdict", place));
   // An explorer is loaded when it comes near: a page may have several.
