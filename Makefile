@@ -15,6 +15,7 @@ EXPLORE_OPTIONS ?=
 # "owner/name" on GitHub: the site's exercises then lead to Binder, too.
 REPOSITORY ?=
 # auto: browser tests are skipped, with a reason, where there is no Chromium. required: they fail there.
+# firefox: `make test-site` drives Firefox, and its tests are skipped, with a reason, where there is none.
 BROWSER ?= auto
 # no: of the tests whose cases are products (the mark `further`), only the sample. `.ci/run` takes it.
 FURTHER ?= yes
@@ -125,8 +126,8 @@ AXE := build/axe/package/axe.min.js
 test-site: $(TEST_STAMP) ## the whole site: build it, open each page, move each explorer, compare states with Python
 	$(call stage,site,$(IN_VENV) -m softlab.site build/site --keep build/site-kept \
 	  && { [ -f $(AXE) ] || (mkdir -p build/axe && cd build/axe && npm pack --silent axe-core@4 && tar -xf axe-core-*.tgz); } \
-	  && $(IN_VENV) -m pytest -q -n 0 --durations=5 -m browser tests/browser/test_site.py --require-browser --site build/site \
-	  --axe $(AXE) $(PYTEST))
+	  && $(IN_VENV) -m pytest -q -n 0 --durations=5 -m browser tests/browser/test_site.py --site build/site \
+	  $(if $(filter firefox,$(BROWSER)),--firefox,--require-browser) --axe $(AXE) $(PYTEST))
 
 .PHONY: test-without-compiler
 test-without-compiler: $(TEST_STAMP) ## the notebooks as on a Mac: NVRTC and nvdisasm hidden, the same outputs

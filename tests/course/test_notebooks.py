@@ -74,8 +74,24 @@ def test_each_explorer_is_stored_with_a_picture_of_its_own_state(number):
         said = {"True": "yes", "False": "no"}
         named = {f"{name} {said.get(value, value.strip(chr(39)))}" for name, value in state if value != "''"}
         assert named <= words, data["text/plain"]
+        shapes = sum(data["image/svg+xml"].count(f"<{shape}") for shape in ("rect", "line", "path", "poly", "text"))
+        assert shapes > 12 or data["text/plain"].startswith("Prediction"), "more than its title, state and note"
     charts = [data for data in shown if "application/vnd.plotly.v1+json" in data]
     assert [data["text/plain"] for data in charts if "image/svg+xml" not in data] == []
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_a_page_that_runs_no_widget_shows_the_picture(number):
+    """nbconvert's choice among the types of each output: without a kernel's state, no widget and no plotly."""
+    from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
+
+    book = nbformat.read(NOTEBOOKS / LESSONS[number].notebook, as_version=4)
+    assert "widgets" not in book.metadata
+    choose = WidgetsDataTypeFilter(notebook_metadata={"lesson.ipynb": book.metadata}, resources={})
+    drawn = [output.data for cell in book.cells for output in cell.get("outputs", ()) if "data" in output]
+    pictures = [data for data in drawn if "image/svg+xml" in data]
+    assert pictures
+    assert {tuple(choose(data)) for data in pictures} == {("image/svg+xml",)}
 
 
 @pytest.mark.parametrize("number", LESSONS)
