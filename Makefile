@@ -133,6 +133,12 @@ test-site: $(TEST_STAMP) ## the whole site: build it, open each page, move each 
 test-without-compiler: $(TEST_STAMP) ## the notebooks as on a Mac: NVRTC and nvdisasm hidden, the same outputs
 	$(call stage,notebooks without a compiler,$(IN_VENV) -m tests.tools.programs hidden)
 
+# The package of clang takes 0.4 GB, so that it is no part of the test tools.
+.PHONY: test-clang
+test-clang: $(TEST_STAMP) ## the tests of clang as the compiler (installs softlab[clang]: 0.1 GB to fetch)
+	$(PIP) --no-build-isolation --editable '.[clang]'
+	$(call stage,clang,$(IN_VENV) -m pytest -q tests/cuda/test_clang.py $(PYTEST))
+
 .PHONY: test-gpu
 test-gpu: $(TEST_STAMP) ## the tests that need an NVIDIA GPU (fails without one)
 	$(call stage,gpu,$(IN_VENV) -m pytest -q -m gpu --require-gpu $(PYTEST))

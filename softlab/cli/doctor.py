@@ -180,13 +180,29 @@ def _cupy() -> str:
 @_part(
     "NVRTC",
     cost="a kernel of your own, or one that you change, does not compile. The lessons' kernels run in the emulator.",
-    remedy="pip install 'softlab[cuda12]'. It needs no GPU and no driver. NVIDIA makes none for macOS.",
+    remedy="pip install 'softlab[cuda12]'. It needs no GPU and no driver. NVIDIA makes none for macOS: there, "
+    "pip install 'softlab[clang]' brings another compiler.",
 )
 def _nvrtc() -> str:
     from softlab.cuda import compile as compiler
 
     known = compiler.supported_architectures()
     return f"{compiler.nvrtc_version()}, compiles for {known[0]} to {known[-1]}"
+
+
+@_part(
+    "clang",
+    cost="where NVRTC is missing, a kernel of your own, or one that you change, does not compile.",
+    remedy="pip install 'softlab[clang]' (100 MB; for Macs above all). Where there is NVRTC, you do not need it.",
+)
+def _clang() -> str:
+    from softlab.cuda import clang
+    from softlab.cuda import compile as compiler
+
+    if not clang.has_clang():
+        raise _Missing("not installed")
+    used = "compiles kernels here" if compiler.compiler_in_use() == "clang" else "not used: NVRTC compiles kernels here"
+    return f"{clang.clang_version()}, {used}"
 
 
 @_part(

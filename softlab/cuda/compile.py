@@ -1,5 +1,8 @@
 """CUDA source -> :class:`Program`: the only caller of NVRTC. Needs no driver and no GPU.
 
+Where NVRTC is missing, softlab takes the programs that it brings (:mod:`softlab.cuda.shipped_programs`), and clang
+(:mod:`softlab.cuda.clang`) for the others if that is installed.
+
 Compiled programs are kept in the user's cache folder, keyed by everything that can change them, with a digest.
 """
 
@@ -7,18 +10,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from softlab.cuda import clang
 from softlab.cuda.cache import read_record, write_record
 from softlab.cuda.logs import assembler_report, kernels_of, rejection
 from softlab.cuda.precompiled import stored_headers, were_no_use
+from softlab.cuda.program import Program
 from softlab.cuda.shims import driver_headers, shim_headers
 from softlab.cuda.shipped_programs import ADVICE, program_key, shipped_program
 from softlab.cuda.toolkit import include_options, toolkit_identity
@@ -31,46 +37,10 @@ _ARCHITECTURE = re.compile(r"sm_\d+[af]?")
 #: Instructions of inline PTX that sm_90a has and sm_90 has not.
 _ONLY_SM_90A = re.compile(r"\bwgmma\s*\.|\bsetmaxnreg\s*\.")
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+#: The environment variable that says which compiler makes programs, and its values.
+CHOICE = "SOFTLAB_COMPILER"
+COMPILERS = ("nvrtc", "clang")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Program:
-    """One kernel, compiled.
-
-    ``entry`` is the symbol in ``ptx`` and ``cubin`` (both of one compilation); ``file`` the name that the source has in
-    the PTX's line table. ``registers`` (per thread), ``static_smem_bytes``, ``local_bytes`` (stack) and ``spill_bytes``
-    are the assembler's report for ``arch``. ``nvrtc`` is the compiler's version. ``reports`` has the same four figures
-    of every kernel that was compiled with it, by its symbol. ``headers`` are texts of headers beside the source.
-    """
-
-    source: str
-    name: str
-    file: str
-    arch: str
-    options: tuple[str, ...]
-    nvrtc: str
-    entry: str
-    ptx: str
-    cubin: bytes
-    registers: int
-    static_smem_bytes: int
-    local_bytes: int
-    spill_bytes: int
-    reports: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False, repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-
-    def sibling(self, name: str) -> Program | None:
-        """Another kernel of the same compilation; None where it is not there, or not certain to be meant.
-
-        ``name``: that of an ``extern "C"`` kernel, or of a function in no namespace that is not overloaded.
-        """
-        mangled = re.compile(rf"_ZL?{len(name)}{re.escape(name)}(?!I)")
-        found = [entry for entry in self.reports if entry == name or mangled.match(entry)]
-        if len(found) != 1 or not name.isidentifier():
-            return None
-        figures: dict[str, Any] = {**self.reports[found[0]]}
-        return replace(self, name=name, entry=found[0], **figures)
 
 
 def kernel_folder() -> Path:
@@ -137,6 +107,23 @@ def has_nvrtc() -> bool:
     return _found_nvrtc()[0] is not None
 
 
+def compiler_in_use() -> str:
+    """What compiles new sources: "nvrtc", "clang", or "" for nothing.
+
+    The environment variable ``SOFTLAB_COMPILER`` says it. Without it NVRTC does, or clang where NVRTC is missing.
+
+    Raises:
+        CompileError: the variable has another value.
+    """
+    if chosen := os.environ.get(CHOICE, ""):
+        if chosen not in COMPILERS:
+            raise CompileError(f"{CHOICE} is {chosen!r}: give one of {', '.join(COMPILERS)}, or leave it out.")
+        return chosen
+    if has_nvrtc():
+        return "nvrtc"
+    return "clang" if clang.has_clang() else ""
+
+
 def _nvrtc() -> Any:
     nvrtc, _ = _found_nvrtc()
     if nvrtc is None:
@@ -147,7 +134,8 @@ def _nvrtc() -> Any:
 def _no_nvrtc(advice: str = "") -> CompileError:
     return CompileError(
         f"NVRTC, NVIDIA's run-time compiler, cannot be loaded: {_found_nvrtc()[1]}. "
-        "Install it with: pip install 'softlab[cuda12]' (Linux or Windows; it needs no GPU and no driver)."
+        "Install it with: pip install 'softlab[cuda12]' (Linux or Windows; it needs no GPU and no driver). "
+        "On a Mac, pip install 'softlab[clang]' brings another compiler."
         f"{advice}"
     )
 
@@ -168,12 +156,15 @@ def supported_architectures() -> tuple[str, ...]:
 
 
 def has_header(name: str) -> bool:
-    """Whether NVRTC finds this name in an ``#include``: softlab's own headers, CUDA's and CUB's.
+    """Whether the compiler finds this name in an ``#include``: softlab's own headers, CUDA's and CUB's.
 
-    Where NVRTC is missing, the answer is yes: the source stays as it is, as in the programs that softlab brings.
+    Where there is no compiler, the answer is yes: the source stays as it is, as in the programs that softlab brings.
     """
-    if not has_nvrtc() or name in shim_headers() or name in kernel_sources():
+    compiler = compiler_in_use()
+    if not compiler or name in shim_headers() or name in kernel_sources():
         return True
+    if compiler == "clang":
+        return clang.own_header(name)
     return any((Path(option.removeprefix("-I")) / name).is_file() for option in include_options())
 
 
@@ -202,7 +193,7 @@ def compile_program(
 
     The compiler compiles all kernels of the source that are no templates. So the disk cache has the other ones, too,
     and only a further instantiation of a template is compiled. Where NVRTC is missing, softlab has the programs of
-    :mod:`softlab.cuda.shipped_programs` alone.
+    :mod:`softlab.cuda.shipped_programs`, and clang compiles the others if it is installed.
 
     Arguments:
         source: CUDA C++. It may include the shipped headers by name (``#include "pack.cuh"``), CUB, and CUDA's own.
@@ -215,18 +206,21 @@ def compile_program(
         headers: texts of further headers, by the name in ``#include``.
 
     Raises:
-        CompileError: NVRTC rejects the source (the message has its log and the numbered lines), the kernel is not in
-            it, the architecture is unknown to this NVRTC, or NVRTC is missing and softlab does not bring this kernel.
+        CompileError: the compiler rejects the source (the message has its log and the numbered lines), the kernel is
+            not in it, the architecture is unknown to it, or there is no compiler and softlab does not bring this
+            kernel.
         ValueError: a NUL character in the source, a name or an option; the compiler would stop reading there.
     """
     options, headers = tuple(options), dict(headers or {})
     headers |= driver_headers(source, *headers.values())
     _check_texts(source=source, name=name, file=file, options=options)
     arch = _with_accelerated(_architecture(arch), source, *headers.values())
-    if not cache:
+    compiler = compiler_in_use()
+    if not cache and compiler != "clang":
         return _compile(source, name, arch, options, file, nvrtc_version(), headers)
-    found = _kept if has_nvrtc() else _shipped
-    return found(source, name, arch, options, file, headers)
+    if compiler == "clang":
+        return _by_clang(source, name, arch, options, file, headers, cache=cache)
+    return (_kept if compiler else _shipped)(source, name, arch, options, file, headers)
 
 
 def _kept(
@@ -261,6 +255,39 @@ def _shipped(
         if sibling := program.sibling(name):
             return sibling
     raise _no_nvrtc(f"\n{ADVICE}")
+
+
+def _by_clang(
+    source: str,
+    name: str,
+    arch: str,
+    options: tuple[str, ...],
+    file: str,
+    headers: Mapping[str, str],
+    *,
+    cache: bool = True,
+) -> Program:
+    """A program that softlab brings, else one of the disk cache, else what clang makes. Only clang's where it is asked
+    for by ``SOFTLAB_COMPILER``."""
+    if cache and not os.environ.get(CHOICE):
+        with suppress(CompileError):
+            return _shipped(source, name, arch, options, file, headers)
+    version = clang.clang_version()
+    shared = [arch, options, file, "clang", version, clang.headers_digest(), *_headers_identity(source, headers)]
+    program = _cached(source, name, shared) if cache else None
+    if program is None:
+        given: dict[str, Any] = {"arch": arch, "options": options, "file": file, "headers": headers}
+        program = clang.compiled(source, name, **given, further=_by_name(file, headers))
+        if cache:
+            _write_cache(_cache_entry(source, name, shared), program)
+    return program
+
+
+def _by_name(file: str, further: Mapping[str, str]) -> dict[str, str]:
+    """The texts of all headers that a source may include."""
+    headers = {**shim_headers(), **kernel_sources(), **further}
+    headers.pop(file, None)
+    return headers
 
 
 def shipped_identity(
@@ -338,6 +365,7 @@ def _compile(
     with _compiled(source, (name,), arch, options, file, headers) as (handle, log):
         entry = nvrtc.getLoweredName(handle, name)
         entries = dict.fromkeys([entry, *_ENTRY.findall(log)])
+        report: dict[str, Any] = {**assembler_report(log, entry)}
         return Program(
             source=source,
             name=name,
@@ -348,7 +376,7 @@ def _compile(
             entry=entry,
             ptx=nvrtc.getPTX(handle).decode(),
             cubin=_whole_elf(bytes(nvrtc.getCUBIN(handle))),
-            **assembler_report(log, entry),
+            **report,
             reports={kernel: assembler_report(log, kernel) for kernel in entries},
             headers=dict(headers),
         )
@@ -371,9 +399,12 @@ def lowered_names(program: Program, further: str, names: Sequence[str]) -> list[
     """What the compiler calls these functions (name expressions) of a program's source with ``further`` after it.
 
     Raises:
-        CompileError: NVRTC rejects the text or one of the names.
+        CompileError: the compiler rejects the text or one of the names.
     """
-    nvrtc, source = _nvrtc(), f"{program.source}\n{further}"
+    source = f"{program.source}\n{further}"
+    if compiler_in_use() == "clang":
+        return clang.lowered(program, source, names, _by_name(program.file, program.headers))
+    nvrtc = _nvrtc()
     with _compiled(source, names, program.arch, program.options, program.file, program.headers) as (handle, _):
         return [nvrtc.getLoweredName(handle, name) for name in names]
 
@@ -402,8 +433,7 @@ def _compiled(
     known = supported_architectures()
     if arch.rstrip("af") not in known:
         raise CompileError(f"NVRTC {nvrtc_version()} does not compile for {arch}; it knows {', '.join(known)}.")
-    headers = {**shim_headers(), **kernel_sources(), **further}
-    headers.pop(file, None)
+    headers = _by_name(file, further)
     version = nvrtc.getVersion()
     # Beside a driver NVRTC takes machine code from the driver's cache, and then the assembler reports nothing.
     uncached = ("--no-cache",) if version >= (12, 9) else ()
@@ -427,6 +457,21 @@ def _compiled(
             sources = {file: source, **kernel_sources()}
             raise rejection(name, file, sources, nvrtc.getProgramLog(handle), error) from None
         yield handle, nvrtc.getProgramLog(handle)
+    finally:
+        nvrtc.destroyProgram(handle)
+
+
+def compiled_functions(source: str, options: Sequence[str]) -> str:
+    """The PTX of a source that has functions and no kernel.
+
+    Raises:
+        CompileError: NVRTC is missing.
+    """
+    nvrtc = _nvrtc()
+    handle = nvrtc.createProgram(source, "functions.cu", [], [])
+    try:
+        nvrtc.compileProgram(handle, tuple(options))
+        return str(nvrtc.getPTX(handle).decode())
     finally:
         nvrtc.destroyProgram(handle)
 

@@ -327,7 +327,7 @@ def _loaded(program: Program, device: int) -> tuple[Any, Any]:
         module.load(image(program, (properties["major"], properties["minor"])))
     except driver.CUDADriverError as error:
         raise Error(
-            f"the driver cannot load {program.name}, compiled for {program.arch} by {_compiler(program)}: {error}. "
+            f"the driver cannot load {program.name}, compiled for {program.arch} by {program.compiler}: {error}. "
             "If it calls the PTX version unsupported, the driver is older than NVRTC: update the driver, or compile "
             f"for this GPU with arch='sm_{properties['major']}{properties['minor']}'."
         ) from error
@@ -335,10 +335,6 @@ def _loaded(program: Program, device: int) -> tuple[Any, Any]:
     if _blocks_per_cluster(program) > _PORTABLE_CLUSTER:
         driver.funcSetAttribute(function.ptr, _NON_PORTABLE_CLUSTER, 1)
     return module, function
-
-
-def _compiler(program: Program) -> str:
-    return f"NVRTC {program.nvrtc}" if program.nvrtc else "another compiler"
 
 
 def _blocks_per_cluster(program: Program) -> int:

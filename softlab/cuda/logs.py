@@ -1,4 +1,4 @@
-"""What NVRTC's log says: the assembler's report on a kernel, and why a source is rejected."""
+"""What a compiler's log says: the assembler's report on a kernel, and why a source is rejected."""
 
 from __future__ import annotations
 
@@ -32,21 +32,28 @@ def kernels_of(source: str) -> list[str]:
     return list(dict.fromkeys(_KERNEL.findall(source)))
 
 
-def rejection(name: str, file: str, sources: Mapping[str, str], log: str, error: Exception) -> CompileError:
+def no_kernel(name: str, file: str, source: str, log: str, compiler: str = "clang") -> CompileError:
+    """The error of a source without the kernel that is asked for. ``log``: what the compiler says about it."""
+    listed = ", ".join(kernels_of(source)) or "no kernel at all"
+    return CompileError(
+        f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
+        f"instantiation of a template such as 'copy<float, 4>'. {compiler} says:\n{log}",
+        log=log,
+    )
+
+
+def rejection(
+    name: str, file: str, sources: Mapping[str, str], log: str, error: Exception, compiler: str = "NVRTC"
+) -> CompileError:
     """The log, and beneath it each source line that it speaks of, with its number and neighbours.
 
     ``sources``: the texts by file name; ``file`` is the one with the kernel ``name``.
     """
     log = log.strip("\0 \n")
     if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
-        listed = ", ".join(kernels_of(sources[file])) or "no kernel at all"
-        return CompileError(
-            f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
-            f"instantiation of a template such as 'copy<float, 4>'. NVRTC says:\n{log}",
-            log=log,
-        )
+        return no_kernel(name, file, sources[file], log, compiler)
     shown = [_excerpt(text, where, log) for where, text in sources.items()]
-    message = f"NVRTC cannot compile kernel {name!r} of {file}:\n{log or error}"
+    message = f"{compiler} cannot compile kernel {name!r} of {file}:\n{log or error}"
     return CompileError("\n\n".join([message, *filter(None, shown), *_advice(log)]), log=log)
 
 

@@ -37,7 +37,7 @@ ARCHIVE = Path(__file__).parent / "data" / "programs.zip"
 #: What a learner without NVRTC can do about a kernel that is not here.
 ADVICE = (
     "softlab brings the kernels of the lessons, the gallery and the explorers compiled, but not this one: "
-    "it is changed, or new. On Linux and Windows, NVRTC compiles it."
+    "it is changed, or new. On Linux and Windows, NVRTC compiles it. On a Mac, clang does (softlab[clang])."
 )
 
 

@@ -65,6 +65,10 @@ class Emulation:
     recorder: Recorder | None
 
 
+#: What a run of a kernel without machine code says about its counters.
+COUNTED_BY_PTX = "counters by PTX: {compiler} compiled this kernel, and there is no machine code of it"
+
+
 @lru_cache(maxsize=4)
 def _parsed(text: str, file: str) -> Module:
     """The PTX of a compilation, parsed once for all its kernels."""
@@ -150,6 +154,7 @@ class EmulatedKernel:
         fetches = any(i.opcode in ("tex", "tld4", "suld", "sust") for i in self.program.image.instructions)
         bulk = any(i.opcode == "cp" and i.has("bulk") and i.operands for i in self.program.image.instructions)
         sentences = {
+            COUNTED_BY_PTX.format(compiler=self._compiled.compiler): bool(self._compiled.clang),
             "accesses of textures and surfaces are not counted: no request, no sector": fetches,
             "bulk copies are not counted, with or without a tensor map: they make no request of L1": bulk,
             "an atomic on a vector is counted as one atomic per element": vectors,

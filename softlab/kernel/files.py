@@ -80,7 +80,7 @@ def _compiled(code: DeviceCode, name: str, path: str | os.PathLike[str], arch: s
 
 def sibling_of(program: Program, name: str) -> Program:
     """Another kernel of a program's source, or of its PTX where that is all there is."""
-    if not program.nvrtc:
+    if not program.is_compiled_here:
         from softlab.kernel.ptx import ptx_program
 
         own = program.source == program.ptx

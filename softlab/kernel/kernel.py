@@ -196,7 +196,7 @@ class Kernel:
     @cached_property
     def layouts(self) -> Layouts | None:
         """The types of the source; None for PTX without one."""
-        return Layouts(self.program) if self.program.nvrtc else None
+        return Layouts(self.program) if self.program.is_compiled_here else None
 
     def __repr__(self) -> str:
         return f"Kernel({self.program.name!r}, arch={self.program.arch!r})"

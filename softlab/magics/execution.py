@@ -114,7 +114,7 @@ def _report(
         spill_bytes=program.spill_bytes if program else 0,
         static_smem_bytes=program.static_smem_bytes if program else 0,
         smem_bytes=command.smem,
-        occupancy=_occupancy(command, kernel) if kernel else None,
+        occupancy=_occupancy(command, kernel) if kernel and kernel.program.registers else None,
         arrays=arrays,
         counters=run.counters if run else {},
         by_line=run.by_line() if run else {},

@@ -54,7 +54,8 @@ class Report:
 
     state: "ran", a fault's kind, "does not compile", "unsupported instruction" or "failed"; message: the error in full
     ("" for none); notes: (line, sentence) of the error; executor: "emulator", "gpu", or "" where it did not end;
-    registers per thread (None where there is no compiled kernel); smem_bytes: the dynamic shared memory of a block;
+    registers per thread (None where there is no compiled kernel, 0 where it has no machine code); smem_bytes: the
+    dynamic shared memory of a block;
     counters and by_line: those of the run; level: whether accesses are counted in the "machine code" or in the
     "PTX"; fused: a sentence for each access that the assembler made of several of the PTX; findings: what the run found
     and did not raise; remarks: what the counters leave out or cannot know.
@@ -159,8 +160,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     if report.registers is None:
         return []
     spilled = f", {report.spill_bytes} bytes spilled to memory" if report.spill_bytes else ""
+    registers = f"{report.registers}{spilled}" if report.registers else "not known: there is no machine code"
     found = [
-        ("registers per thread", f"{report.registers}{spilled}"),
+        ("registers per thread", registers),
         (
             "shared memory per block",
             f"{report.static_smem_bytes + report.smem_bytes} bytes ({report.static_smem_bytes} static,"
@@ -173,7 +175,8 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         found.append(("counters", "none on a GPU; give NumPy arrays, and the emulator counts"))
     found += [("counters" if not number else "", remark) for number, remark in enumerate(report.remarks[:MOST_REMARKS])]
     if report.level == "PTX":
-        found.append(("accesses", "counted in the PTX, since nvdisasm is missing; the machine code may fuse some"))
+        why = "nvdisasm is missing" if report.registers else "there is no machine code"
+        found.append(("accesses", f"counted in the PTX, since {why}; the machine code may fuse some"))
     found += [("fused by the assembler", sentence) for sentence in report.fused[:MOST_FUSED]]
     if len(report.fused) > MOST_FUSED:
         found.append(("", f"and {len(report.fused) - MOST_FUSED} more"))

@@ -44,7 +44,8 @@ def launch_report(launch: FileLaunch, run: Run, device: Device, before: Any = No
     except (Error, ValueError) as error:
         notes.append(f"No estimate of the time: {str(error).splitlines()[0]}")
     if run.level == "PTX":
-        notes.append("Accesses and instructions count as the PTX has them, since nvdisasm is missing.")
+        why = "nvdisasm is missing" if run.registers else "there is no machine code"
+        notes.append(f"Accesses and instructions count as the PTX has them, since {why}.")
     if lines := unrecorded_lines(run):
         listed = ", ".join(map(str, lines))
         notes.append(f"No recorded block executes the accesses of line {listed}: their patterns are not shown.")

@@ -17,7 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from softlab.cuda.compile import Program, cached_programs, kernel_folder, shipped_identity
+from softlab.cuda.clang import library
+from softlab.cuda.compile import Program, cached_programs, compiled_functions, kernel_folder, shipped_identity
 from softlab.cuda.disassembly import printed
 from softlab.cuda.shipped_programs import ARCHIVE, ShippedProgram, program_key, write_shipped
 from softlab.kernel import Kernel
@@ -64,6 +65,7 @@ def write(archive: Path = ARCHIVE) -> int:
             notebooks.executed(notebooks.read(path.read_text("utf-8")), path.parent)
         move_explorers()
         compile_gallery()
+        library.write_library(compiled_functions(library.source(), library.OPTIONS))
         return pack(archive)
 
 
