@@ -12,10 +12,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -212,15 +212,25 @@ def compile_program(
         ValueError: a NUL character in the source, a name or an option; the compiler would stop reading there.
     """
     options, headers = tuple(options), dict(headers or {})
-    headers |= driver_headers(source, *headers.values())
     _check_texts(source=source, name=name, file=file, options=options)
+    headers |= driver_headers(source, *headers.values())
     arch = _with_accelerated(_architecture(arch), source, *headers.values())
-    compiler = compiler_in_use()
-    if not cache and compiler != "clang":
-        return _compile(source, name, arch, options, file, nvrtc_version(), headers)
+    return _way(compiler_in_use(), cache)(source, name, arch, options, file, headers)
+
+
+def _way(compiler: str, cache: bool) -> Callable[[str, str, str, tuple[str, ...], str, Mapping[str, str]], Program]:
+    """What compiles with this compiler, or finds the compiled program where there is none."""
     if compiler == "clang":
-        return _by_clang(source, name, arch, options, file, headers, cache=cache)
-    return (_kept if compiler else _shipped)(source, name, arch, options, file, headers)
+        return partial(_by_clang, cache=cache)
+    if not cache:
+        return _compiled_now
+    return _kept if compiler else _shipped
+
+
+def _compiled_now(
+    source: str, name: str, arch: str, options: tuple[str, ...], file: str, headers: Mapping[str, str]
+) -> Program:
+    return _compile(source, name, arch, options, file, nvrtc_version(), headers)
 
 
 def _kept(
