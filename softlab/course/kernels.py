@@ -32,11 +32,12 @@ BUDGET = 200_000
 
 @dataclass(frozen=True)
 class Attempt:
-    """A launch of the learner's kernel that ended with the right result."""
+    """A launch of the learner's kernel that ended with the right result. args: the arguments as it left them."""
 
     kernel: Kernel
     launch: LaunchCase
     run: Run
+    args: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class WriteKernel(Exercise):
                 if difference := first_difference(name, args[name], expected, launch.relative):
                     said = self._said_of_result(args[name], expected, launch, name, answer)
                     return self._judged(f"with {about}, {difference}. {said}", launch, run)
-            attempts.append(Attempt(kernel, launch, run))
+            attempts.append(Attempt(kernel, launch, run, args))
         # Results come first: the counters of a wrong kernel mean nothing.
         for attempt in attempts:
             for requirement in self.requirements:
@@ -180,6 +181,8 @@ class WriteKernel(Exercise):
             if error.argument is not None:
                 sentence = sentence.replace(f"argument {error.argument}", list(launch.args)[error.argument])
             where = f" on line {error.line}" if error.line else ""
+            if error.other_line not in (None, error.line):
+                where += f" and line {error.other_line}"
             common = next((slip.says for slip in COMMON if slip.fits(error.kind, answer)), "")
             hint = self._slip(error.kind, answer) or f"{common} {self.fault_hints.get(error.kind, '')}".strip()
             sentence = sentence.removeprefix(f"{error.kind}: ")

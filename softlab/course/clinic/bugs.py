@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from softlab.course.clinic.checks import checked
 from softlab.course.clinic.launches import LAUNCHES
 from softlab.course.kernels import FILE, Attempt, KernelSlip, LaunchCase, Requirement, WriteKernel
@@ -84,7 +86,7 @@ def _bug(name: str, marked: str, texts: Mapping[str, Any], groups: Mapping[str, 
         kernel=texts["kernel"],
         parameters=texts["parameters"],
         launches=LAUNCHES[name],
-        requirements=_REQUIREMENTS.get(name, ()),
+        requirements=(_same_barrier, *_REQUIREMENTS.get(name, ())),
         hint=texts["hint"],
         because=texts["because"],
         slips=tuple(KernelSlip(**hint) for hint in hints),
@@ -105,6 +107,17 @@ def _warps(launch: LaunchCase) -> int:
     return launch.grid * -(-launch.block // WARP)
 
 
+def _same_barrier(attempt: Attempt) -> str:
+    """A GPU lets threads pass that meet at different barriers, as long as enough of them arrive."""
+    for found in attempt.run.findings:
+        if found.kind == "barrier-divergence":
+            return (
+                f"threads of the block wait on line {found.line} and others on line {found.other_line}. A GPU may let "
+                "them pass, but CUDA allows it only where all threads of the block come to the same barrier."
+            )
+    return ""
+
+
 def _volatile_is_no_fence(attempt: Attempt) -> str:
     """``volatile`` accesses race with nobody, but no fence orders them; the emulator runs them in order."""
     if "volatile" not in attempt.run.source or re.search(r"fence|release|acq_rel", attempt.run.source):
@@ -114,12 +127,30 @@ def _volatile_is_no_fence(attempt: Attempt) -> str:
     )
 
 
+def _parts_need_a_fence(attempt: Attempt) -> str:
+    """Sums that go from block to block need a fence, whatever stores them; the emulator runs atomics in order."""
+    handed_on = not np.isnan(attempt.args["part"]).all()
+    if not handed_on or re.search(r"fence|release|acq_rel", attempt.run.source):
+        return ""
+    return (
+        "no fence orders a block's sum before its count. An atomic by itself orders no other access: another block may "
+        "see the count first."
+    )
+
+
 _NEIGHBOURS = "Which number does the neighbour of a lane access? It should be the next one in memory."
+_ROWS = (
+    "The way down the columns has moved to global memory. There, a warp goes along the rows, when it loads and stores."
+)
 _QUEUE = "Threads that meet at one word take turns."
 _REQUIREMENTS: dict[str, tuple[Requirement, ...]] = {
-    "last-block": (_volatile_is_no_fence,),
+    "last-block": (_volatile_is_no_fence, _parts_need_a_fence),
     "flag-too-early": (_volatile_is_no_fence,),
-    "down-the-columns": (no_bank_conflicts(),),
+    "down-the-columns": (
+        no_bank_conflicts(),
+        at_most("global_load_sectors", _least_sectors, _ROWS),
+        at_most("global_store_sectors", _least_sectors, _ROWS),
+    ),
     "a-piece-for-each-thread": (
         at_most("global_load_sectors", _least_sectors, _NEIGHBOURS),
         at_most("global_store_sectors", _least_sectors, _NEIGHBOURS),

@@ -179,6 +179,7 @@ def maxima() -> Iterator[LaunchCase]:
     """Blocks of three warps and of one, all numbers below -10."""
     for threads in (96, 32):
         x = -20 + _whole(threads, threads)
+        x[-5] = -11  # the largest one, in the last warp
         yield _case(1, threads, {"x": x, "most": _empty(1)}, f"{threads} threads", most=x.max(keepdims=True))
 
 
@@ -192,18 +193,21 @@ def blurred() -> Iterator[LaunchCase]:
 
 @_for("four-at-once")
 def copied_rows() -> Iterator[LaunchCase]:
-    """Rows whose length four does not divide, and rows where it does."""
-    for cols in (66, 64):
+    """Rows whose length four does not divide, nor two, and rows where it does."""
+    for cols in (66, 65, 64):
         x = _whole((3, cols), cols)
         yield _case(3, 32, {"x": x, "y": _empty(x.shape), "cols": cols}, f"rows of {cols}", y=x)
 
 
 @_for("exp-of-a-hundred")
 def softmax_of_large_numbers() -> Iterator[LaunchCase]:
-    """Numbers around 100, and around -200."""
+    """Numbers around 100, and around -200, and 800 after a 0: no double has e to the power of 800."""
     for about in (100, -200):
         x = (about + np.random.default_rng(0).standard_normal((2, 32))).astype(np.float32)
         yield _case(2, 32, {"x": x, "y": _empty(x.shape)}, f"numbers around {about}", y=_softmax(x), relative=1e-4)
+    x = (800 + np.random.default_rng(1).standard_normal((2, 32))).astype(np.float32)
+    x[:, 0] = 0
+    yield _case(2, 32, {"x": x, "y": _empty(x.shape)}, "0 and numbers around 800", y=_softmax(x), relative=1e-4)
 
 
 @_for("row-of-minus-infinity")
