@@ -44,7 +44,7 @@ def fixes(batch: str) -> tuple[Fix, ...]:
         Fix(bug, place, _source(bug, fix), kind == "right", fix.get("why") or fix["cause"], fix.get("hint", ""))
         for bug, kinds in written.items()
         for kind in ("wrong", "right")
-        for place, fix in enumerate(kinds[kind])
+        for place, fix in enumerate(kinds.get(kind, ()))
     )
 
 

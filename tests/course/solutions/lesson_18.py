@@ -454,13 +454,16 @@ ANSWERS = (
         right=(
             ((POWER, MAXIMUM),),
             ((POWER, MAXIMUM.replace("expf(v - most)", "exp2f((v - most) * 1.44269504f)")),),
-            ((POWER, "  double e = exp((double)v);"), ("float sum = e", "double sum = e")),
         ),
         wrong=(
             (((POWER, "  float e = expf(v - 100);"),), "Take the row's own maximum"),
             (((POWER, "  float e = expf(fminf(v, 80));"),), "all large inputs become equal"),
             (((POWER, "  float e = __expf(v);"),), "overflows as well"),
             (((POWER, MAXIMUM.replace("xor", "down")),), "gives it to every lane"),
+            (
+                ((POWER, "  double e = exp((double)v);"), ("float sum = e", "double sum = e")),
+                "whatever the numbers are",
+            ),
             ((("e / sum", "isnan(e / sum) ? 0 : e / sum"),), "hides the NaN"),
         ),
     ),
