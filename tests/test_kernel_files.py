@@ -223,3 +223,16 @@ def test_a_long_list_of_names_in_the_host_code_is_read_at_once(tmp_path: Path) -
         f"int main() {{ float* x; call(\n#ifdef A\n{names},\n#endif\n1); k<<<1, 1>>>(x); }}\n"
     )
     assert softlab.Kernel.from_file(path).program.name == "k<float>"
+
+
+def test_a_conditional_in_the_middle_of_a_declaration(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <class T>\n#ifdef __CUDACC__\n__host__\n  __device__\n#endif\n"
+        "T least(T a, T b) { return a < b ? a : b; }\n"
+        'extern "C" inline int blocks(int n) { return n / 32; }\n'
+        "__global__ void k(int* x) { *x = least(*x, 3); }\n"
+    )
+    x = np.full(1, 5, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[0] == 3

@@ -43,6 +43,11 @@ _ALIGNMENT = re.compile(rb"__align__\s*\([^()]*\)|__builtin_align__\s*\([^()]*\)
 _FUNCTION_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\([^)]*\)((?:.*\\\n)*.*)$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
 _MACRO_CALL = re.compile(rb"^([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+#: A conditional around ``__host__ __device__`` in the middle of a declaration, which the grammar takes for its end.
+_CONDITIONAL_SPACE = re.compile(
+    rb"^([ \t]*#[ \t]*if[^\n]*)\n((?:[ \t]*__\w+__)+[ \t]*\n(?:(?:[ \t]*__\w+__)+[ \t]*\n)*)([ \t]*#[ \t]*endif[^\n]*)",
+    re.MULTILINE,
+)
 #: Comments and strings, and (group 1) what stands in a conditional of the preprocessor up to a comment.
 _CONDITIONAL = re.compile(
     rb"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\""
@@ -190,6 +195,9 @@ def _readable(file: _File) -> bytes:
     device, as with ``TEST(name)`` or bindings for Python.
     """
     text = bytearray(_ALIGNMENT.sub(lambda match: b" " * len(match.group()), file.text))
+    for match in _CONDITIONAL_SPACE.finditer(file.text):
+        for group in (1, 3):
+            text[match.start(group) : match.end(group)] = b" " * len(match.group(group))
     bodies = {match.group(1): match.group(2) for match in _FUNCTION_MACRO.finditer(file.text)}
     for match in _MACRO_CALL.finditer(file.text):
         end = _closing(file.text, match.end() - 1)
