@@ -244,7 +244,7 @@ def watch_cells(record: str, lesson: str) -> None:
     """In a notebook's process: write down each launch of each later cell."""
     from IPython import get_ipython
 
-    state = {"cell": 0, "first": ""}
+    state: dict[str, Any] = {"cell": 0, "first": ""}
 
     def begin(info: Any) -> None:
         state["cell"] += 1
@@ -256,7 +256,9 @@ def watch_cells(record: str, lesson: str) -> None:
         with Path(record).open("a") as stream:
             stream.write(json.dumps(asdict(outcome), default=bool) + "\n")
 
-    watched(see, lambda: f"{lesson}, cell {state['cell']}: {state['first']}").__enter__()
+    # Kept as long as the cells run: it ends when nothing refers to it.
+    state["watch"] = watched(see, lambda: f"{lesson}, cell {state['cell']}: {state['first']}")
+    state["watch"].__enter__()
 
 
 def exercises(see: Callable[[Outcome], None]) -> None:
