@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from softlab.course.kernels import Attempt, LaunchCase, Requirement
+from softlab.course.kernels import Attempt, KernelSlip, LaunchCase, Requirement
 from softlab.hardware.occupancies import occupancy
 from softlab.traces import Run
 
@@ -14,6 +14,26 @@ Limit = int | Callable[[LaunchCase], int]
 #: Code that takes an exponential of a number as it is, and code whose maximum begins with 0 or a number of another row.
 EXP_OF_X = r"exp\w*\(\s*(\w+\s*\[[^\]]*\]|v)\s*\)"
 MAXIMUM_FROM_ZERO = r"(float|double)[^;()]*\b(m|max|most|largest|top|maximum)\w*\s*=\s*(0|x\[row\])"
+#: Slips of a kernel that takes the logarithm of a sum of exponentials.
+LOG_SUM_SLIPS = (
+    KernelSlip(
+        "e^x overflows for large x: subtract the largest number of the row within the exponent.",
+        "inf",
+        EXP_OF_X,
+    ),
+    KernelSlip("That is the logarithm of base 2; `__logf` is the natural one.", "result", r"log2"),
+    KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\().*\by\s*\["),
+    KernelSlip(
+        "The maximum has to begin below every number that may come: -3.4e38f, not 0 and no number of another row.",
+        "",
+        MAXIMUM_FROM_ZERO,
+    ),
+    KernelSlip(
+        "That is the logarithm of the sum of e^(x - m): add the maximum m again.",
+        "result",
+        r"=\s*(__)?log2?f?\(\s*\w+\s*\)\s*;",
+    ),
+)
 
 
 def at_most(counter: str, limit: Limit, hint: str) -> Requirement:

@@ -13,7 +13,7 @@ from softlab.course.exercises import Number
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
-from softlab.course.requirements import EXP_OF_X, MAXIMUM_FROM_ZERO, at_most
+from softlab.course.requirements import LOG_SUM_SLIPS, at_most
 from softlab.course.variants import Varied
 from softlab.operators import trace_plan
 from softlab.plans import forced
@@ -207,24 +207,7 @@ LESSON = Lesson(
             parameters=PARAMETERS,
             launches=log_sums,
             slips=(
-                KernelSlip(
-                    "e^x overflows for large x: subtract the largest number of the row within the exponent.",
-                    "inf",
-                    EXP_OF_X,
-                ),
-                KernelSlip("That is the logarithm of base 2; `__logf` is the natural one.", "result", r"log2"),
-                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\().*\by\s*\["),
-                KernelSlip(
-                    "The maximum has to begin below every number that may come: -3.4e38f, not 0 and no number of "
-                    "another row.",
-                    "",
-                    MAXIMUM_FROM_ZERO,
-                ),
-                KernelSlip(
-                    "That is the logarithm of the sum of e^(x - m): add the maximum m again.",
-                    "result",
-                    r"=\s*(__)?log2?f?\(\s*\w+\s*\)\s*;",
-                ),
+                *LOG_SUM_SLIPS,
                 KernelSlip("-inf - -inf is NaN. Begin the maximum with -3.4e38f.", "nan"),
             ),
             hint="log(sum e^x) is m + log(sum e^(x - m)), with m the largest number of that very row. The maximum "
@@ -245,24 +228,7 @@ LESSON = Lesson(
                 ),
             ),
             slips=(
-                KernelSlip(
-                    "e^x overflows for large x: subtract the largest number of the row within the exponent.",
-                    "inf",
-                    EXP_OF_X,
-                ),
-                KernelSlip("That is the logarithm of base 2; `__logf` is the natural one.", "result", r"log2"),
-                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\().*\by\s*\["),
-                KernelSlip(
-                    "The maximum has to begin below every number that may come: -3.4e38f, not 0 and no number of "
-                    "another row.",
-                    "",
-                    MAXIMUM_FROM_ZERO,
-                ),
-                KernelSlip(
-                    "That is the logarithm of the sum of e^(x - m): add the maximum m again.",
-                    "result",
-                    r"=\s*(__)?log2?f?\(\s*\w+\s*\)\s*;",
-                ),
+                *LOG_SUM_SLIPS,
                 KernelSlip(
                     "-inf - -inf is NaN: begin with -3.4e38f. And no exponent may be above 0: the sum so far is worth "
                     "e^(old maximum - new maximum) times as much.",

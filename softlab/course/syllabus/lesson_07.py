@@ -8,9 +8,9 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
-from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
+from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
-from softlab.course.requirements import EXP_OF_X, MAXIMUM_FROM_ZERO, blocks_per_sm, no_spills
+from softlab.course.requirements import LOG_SUM_SLIPS, blocks_per_sm, no_spills
 from softlab.course.variants import Varied
 from softlab.hardware.occupancies import occupancy
 
@@ -102,26 +102,7 @@ LESSON = Lesson(
                 no_spills("What does not fit into registers is spilled to memory, and read back from there."),
                 blocks_per_sm(8, "Must a thread hold the numbers? It can read them again."),
             ),
-            slips=(
-                KernelSlip(
-                    "e^x overflows for large x: subtract the largest number of the row within the exponent.",
-                    "inf",
-                    EXP_OF_X,
-                ),
-                KernelSlip("That is the logarithm of base 2; `__logf` is the natural one.", "result", r"log2"),
-                KernelSlip("The logarithm of the sum is missing.", "result", r"^(?!.*\b(__logf|logf|log)\().*\by\s*\["),
-                KernelSlip(
-                    "The maximum has to begin below every number that may come: -3.4e38f, not 0 and no number of "
-                    "another row.",
-                    "",
-                    MAXIMUM_FROM_ZERO,
-                ),
-                KernelSlip(
-                    "That is the logarithm of the sum of e^(x - m): add the maximum m again.",
-                    "result",
-                    r"=\s*(__)?log2?f?\(\s*\w+\s*\)\s*;",
-                ),
-            ),
+            slips=LOG_SUM_SLIPS,
             hint="y[t] is the largest of x[i * 256 + t] over all 48 i, plus the logarithm of the sum of "
             "e^(x - largest). Where the largest so far grows, the sum so far is rescaled by e^(old - new).",
         ),

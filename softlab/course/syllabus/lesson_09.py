@@ -103,7 +103,7 @@ def grid_exercise(rows: int) -> Number:
         answer=lambda: plan(rows, 12, device="H200").grid,
         slips=(
             (-(-rows // 16), "A group takes two rows at a time, not one."),
-            (-(-rows // 8), "Groups of 32 lanes would make so many. How many packs of 2 does a row of 12 have?"),
+            (-(-rows // 8), "That is the number with groups of 32 lanes. How many packs of 2 does a row of 12 have?"),
             (-(-rows // 4), "Groups of 32 lanes, a row each? How many packs of 2 does a row of 12 have?"),
             (-(-rows // 64), "Six packs do not fit into 4 lanes with one pack per lane."),
             (full, f"These have {32 * full} rows. Rounded down, who takes the rest?"),

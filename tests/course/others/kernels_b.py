@@ -377,25 +377,25 @@ extern "C" __global__ void softmax_capped(const float* x, float* y, long long ro
 CAPPED = "destination[i] = cap * tanhf(destination[i] / cap);"
 
 # ---- 13-mend-the-difference
-MEND = """__global__ void difference(const float* x, float* d, int n) {
+DIFFERENCE = """__global__ void difference(const float* x, float* d, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n - 1) d[i] = x[i + 1] - x[i];
 }
 """
-MEND_STRIDE = """extern "C" __global__ void difference(const float* a, float* out, int count) {
+DIFFERENCE_STRIDE = """extern "C" __global__ void difference(const float* a, float* out, int count) {
   const float* right = a + 1;
   for (int k = blockIdx.x * blockDim.x + threadIdx.x; k + 1 < count; k += gridDim.x * blockDim.x)
     out[k] = -(a[k] - right[k]);
 }
 """
-MEND_RETURN = """__global__ void difference(const float* x, float* d, int n) {
+DIFFERENCE_RETURN = """__global__ void difference(const float* x, float* d, int n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i + 1 >= n) return;
   float left = x[i], right = x[i + 1];
   d[i] = right - left;
 }
 """
-MEND_SHUFFLE = """__global__ void difference(const float* x, float* d, int n) {
+DIFFERENCE_SHUFFLE = """__global__ void difference(const float* x, float* d, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float mine = i < n ? x[i] : 0;
   float next = __shfl_down_sync(0xffffffff, mine, 1);
@@ -958,34 +958,46 @@ OTHERS = (
     ),
     Others(
         "13-mend-the-difference",
-        (MEND_STRIDE, MEND_RETURN, MEND_SHUFFLE, MEND),
+        (DIFFERENCE_STRIDE, DIFFERENCE_RETURN, DIFFERENCE_SHUFFLE, DIFFERENCE),
         (
-            (changed(MEND, ("i < n - 1", "i < n")), "as it was", "n - 1|last|after|neighbour"),
-            (changed(MEND, ("i < n - 1", "i <= n - 1")), "the same bound in other words", "n - 1|last|after|neighbour"),
-            (changed(MEND, ("i < n - 1", "i < n - 2")), "one too few", "n - 1|last|one|not written"),
+            (changed(DIFFERENCE, ("i < n - 1", "i < n")), "as it was", "n - 1|last|after|neighbour"),
             (
-                changed(MEND, ("d[i] = x[i + 1] - x[i];", "d[i] = x[i + 1] - x[i];\n  else if (i == n - 1) d[i] = 0;")),
+                changed(DIFFERENCE, ("i < n - 1", "i <= n - 1")),
+                "the same bound in other words",
+                "n - 1|last|after|neighbour",
+            ),
+            (changed(DIFFERENCE, ("i < n - 1", "i < n - 2")), "one too few", "n - 1|last|one|not written"),
+            (
+                changed(
+                    DIFFERENCE, ("d[i] = x[i + 1] - x[i];", "d[i] = x[i + 1] - x[i];\n  else if (i == n - 1) d[i] = 0;")
+                ),
                 "the last one is written",
                 "alone|n - 1|last|leave|not be written",
             ),
-            (changed(MEND, ("x[i + 1] - x[i]", "x[i] - x[i + 1]")), "the sign", "sign|order|right|minus|exchang|turn"),
             (
-                changed(MEND, ("if (i < n - 1) d[i] = x[i + 1] - x[i]", "if (i < n) d[i] = x[(i + 1) % n] - x[i]")),
+                changed(DIFFERENCE, ("x[i + 1] - x[i]", "x[i] - x[i + 1]")),
+                "the sign",
+                "sign|order|right|minus|exchang|turn",
+            ),
+            (
+                changed(
+                    DIFFERENCE, ("if (i < n - 1) d[i] = x[i + 1] - x[i]", "if (i < n) d[i] = x[(i + 1) % n] - x[i]")
+                ),
                 "around in a circle",
                 "alone|n - 1|last|leave|not be written",
             ),
             (
-                changed(MEND, ("x[i + 1] - x[i]", "x[i] - x[i - 1]")),
+                changed(DIFFERENCE, ("x[i + 1] - x[i]", "x[i] - x[i - 1]")),
                 "the left neighbour",
                 "right|i \\+ 1|before|first|left|begin",
             ),
-            (changed(MEND, ("i < n - 1", "i < 999")), "a fixed number", "n|size|999|fixed"),
+            (changed(DIFFERENCE, ("i < n - 1", "i < 999")), "a fixed number", "n|size|999|fixed"),
             (
-                changed(MEND, ("i < n - 1", "threadIdx.x < 255")),
+                changed(DIFFERENCE, ("i < n - 1", "threadIdx.x < 255")),
                 "the last of each block",
                 "block|255|each|not written|Thread n - 1",
             ),
-            (changed(MEND, ("float* d", "double* d")), "doubles", "float|double|type"),
+            (changed(DIFFERENCE, ("float* d", "double* d")), "doubles", "float|double|type"),
         ),
     ),
     Others(

@@ -263,8 +263,8 @@ KERNELS = (
     ),
     one(
         "13-mend-the-difference",
-        changed(b.MEND, ("i < n - 1", "i + 2 <= n")),
-        changed(b.MEND, ("i < n - 1", "i > 0 && i < n - 1")),
+        changed(b.DIFFERENCE, ("i < n - 1", "i + 2 <= n")),
+        changed(b.DIFFERENCE, ("i < n - 1", "i > 0 && i < n - 1")),
         "the first is left out",
         "first|each i",
     ),
