@@ -4,8 +4,12 @@
 //          objects apart: fetch() only starts the accesses of a pack, under a predicate, and values() computes with
 //          what has come. A thread fetches all packs of all operands before it computes with the first. A mask that a
 //          gradient's store needs is fetched with the inputs, too.
-// Idea     scale * x + bias is not rounded to the element type. So a thread keeps its elements in the compute type, as
-//          fast_tile does, and an exponential is taken once.
+// Idea     scale * x + bias is not rounded to the element type. A thread that has the values of its elements in the
+//          compute type takes an exponential once, as in fast_tile. 16-bit elements take half of these registers as they
+//          came. So where no operand has an element for each, a thread keeps them so, and computes the values again at
+//          each visit.
+// Idea     A bias that matrices share has one row for many. Blocks that need the same row follow one another, so memory
+//          reads it once.
 // Idea     What belongs to a row is computed once per row and thread: where an operand's row begins, the last column of
 //          a causal row, an operand's one element. Broadcast::read divides for each pack.
 // Traffic  Each element that counts read once, and each result written once. Packs beyond the diagonal are not read.
@@ -50,14 +54,33 @@ __device__ void fetch_if(bool wanted, Pack<T, pack_size>& pack, const T* address
   last.mixed |= first_word(pack.word);
 }
 
-// Blocks of an SM, as the compiler makes room for them: 64 registers for a thread, and 48 where few words are in flight
-// and hold the elements.
-template<typename T, int inputs, class Shape, int block_size>
-constexpr int fused_blocks =
-    (Shape::packs * (Shape::pack_size * (inputs * sizeof(ComputeType<T>) / 4 + Shape::apart) + 2) + Shape::edges > 31
-         ? 1024
-         : 1280) /
-    block_size;
+// The elements of a pack as numbers. The upper half of a word is a bfloat16's number already, but for the lower half.
+template<typename Compute, typename T, int pack_size>
+__device__ void convert(const Pack<T, pack_size>& pack, Compute* values) {
+#pragma unroll
+  for (int i = 0; i < pack_size; ++i) { values[i] = static_cast<Compute>(pack.elem[i]); }
+}
+template<typename Compute>
+__device__ void convert(const Pack<__nv_bfloat16, 8>& pack, Compute* values) {
+  const unsigned int words[] = {pack.word.x, pack.word.y, pack.word.z, pack.word.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    values[2 * i] = __uint_as_float(words[i] << 16);
+    values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+  }
+}
+
+// The smallest element of a pack of pairs; NaN is larger than any number.
+template<typename Pair, typename T>
+__device__ float smallest_of_pairs(const Pack<T, 8>& pack) {
+  const Pair* pair = reinterpret_cast<const Pair*>(&pack);
+  const Pair smallest = __hmin2(__hmin2(pair[0], pair[1]), __hmin2(pair[2], pair[3]));
+  return fmin(__low2float(smallest), __high2float(smallest));
+}
+__device__ inline float smallest_of(const Pack<__half, 8>& pack) { return smallest_of_pairs<__half2>(pack); }
+__device__ inline float smallest_of(const Pack<__nv_bfloat16, 8>& pack) {
+  return smallest_of_pairs<__nv_bfloat162>(pack);
+}
 
 // Nothing is in flight.
 struct Nothing {};
@@ -72,6 +95,8 @@ struct RowOperand<Broadcast<Element, dimensions, along_row>, pack_size, apart> {
   struct Flight {
     Pack<Element, at_once> pack[along_row ? pack_size / at_once : 1];
   };
+  static constexpr int words =
+      along_row ? pack_size / at_once * ((at_once * sizeof(Element) + 3) / 4) : 1;  // registers of a flight
   const Element* start;
   Element only;  // of the row, if the operand has one element per row
 
@@ -92,6 +117,9 @@ struct RowOperand<Broadcast<Element, dimensions, along_row>, pack_size, apart> {
         fetch_if(wanted, flight.pack[i], start + col + i * at_once, last);
       }
     }
+  }
+  __device__ void launder(Flight& flight, unsigned int bits) const {
+    if constexpr (along_row && at_once > 1) { xor_word(flight.pack[0].word, bits); }
   }
   __device__ Element element(const Flight& flight, int i) const {
     if constexpr (along_row) { return flight.pack[i / at_once].elem[i % at_once]; }
@@ -115,13 +143,16 @@ struct NoLoad {};
 template<int pack_size, bool apart>
 struct RowLoad<NoLoad, pack_size, apart> {
   using Flight = Nothing;
+  static constexpr int words = 0;
   __device__ RowLoad(NoLoad, long long) {}
   __device__ void fetch(Flight&, int, bool, LastFetch&) const {}
+  __device__ void launder(Flight&, unsigned int) const {}
 };
 
 template<typename T, typename Compute, int pack_size, bool apart>
 struct RowLoad<DirectLoad<T, Compute>, pack_size, apart> {
   using Flight = Pack<T, pack_size>;
+  static constexpr int words = (pack_size * sizeof(T) + 3) / 4;
   const T* start;
 
   __device__ RowLoad(const DirectLoad<T, Compute>& load, long long row)
@@ -129,16 +160,15 @@ struct RowLoad<DirectLoad<T, Compute>, pack_size, apart> {
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
     fetch_if(wanted, flight, start + col, last);
   }
-  __device__ void values(Flight& flight, int, Compute* values, const LastFetch& last) const {
-    xor_word(flight.word, last.mixed);
-#pragma unroll
-    for (int i = 0; i < pack_size; ++i) { values[i] = static_cast<Compute>(flight.elem[i]); }
-  }
+  __device__ void launder(Flight& flight, unsigned int bits) const { xor_word(flight.word, bits); }
+  __device__ bool counts(int) const { return true; }
+  __device__ void values(const Flight& flight, int, Compute* values) const { convert(flight, values); }
 };
 
 template<typename Compute, typename Inner, int pack_size, bool apart>
 struct RowLoad<ScaleLoad<Compute, Inner>, pack_size, apart> {
   using Flight = typename RowLoad<Inner, pack_size, apart>::Flight;
+  static constexpr int words = RowLoad<Inner, pack_size, apart>::words;
   RowLoad<Inner, pack_size, apart> inner;
   Compute scale;
 
@@ -147,8 +177,10 @@ struct RowLoad<ScaleLoad<Compute, Inner>, pack_size, apart> {
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
     inner.fetch(flight, col, wanted, last);
   }
-  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
-    inner.values(flight, col, values, last);
+  __device__ void launder(Flight& flight, unsigned int bits) const { inner.launder(flight, bits); }
+  __device__ bool counts(int col) const { return inner.counts(col); }
+  __device__ void values(const Flight& flight, int col, Compute* values) const {
+    inner.values(flight, col, values);
 #pragma unroll
     for (int i = 0; i < pack_size; ++i) { values[i] *= scale; }
   }
@@ -160,6 +192,7 @@ struct RowLoad<BiasLoad<Compute, Inner, Element, Bias>, pack_size, apart> {
     typename RowLoad<Inner, pack_size, apart>::Flight inner;
     typename RowOperand<Bias, pack_size, apart>::Flight bias;
   };
+  static constexpr int words = RowLoad<Inner, pack_size, apart>::words + RowOperand<Bias, pack_size, apart>::words;
   RowLoad<Inner, pack_size, apart> inner;
   RowOperand<Bias, pack_size, apart> bias;
 
@@ -169,8 +202,13 @@ struct RowLoad<BiasLoad<Compute, Inner, Element, Bias>, pack_size, apart> {
     inner.fetch(flight.inner, col, wanted, last);
     bias.fetch(flight.bias, col, wanted, last);
   }
-  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
-    inner.values(flight.inner, col, values, last);
+  __device__ void launder(Flight& flight, unsigned int bits) const {
+    inner.launder(flight.inner, bits);
+    bias.launder(flight.bias, bits);
+  }
+  __device__ bool counts(int col) const { return inner.counts(col); }
+  __device__ void values(const Flight& flight, int col, Compute* values) const {
+    inner.values(flight.inner, col, values);
 #pragma unroll
     for (int i = 0; i < pack_size; ++i) { values[i] += static_cast<Compute>(bias.element(flight.bias, i)); }
   }
@@ -182,6 +220,7 @@ struct RowLoad<MaskLoad<Compute, Inner, Mask>, pack_size, apart> {
     typename RowLoad<Inner, pack_size, apart>::Flight inner;
     typename RowOperand<Mask, pack_size, apart>::Flight mask;
   };
+  static constexpr int words = RowLoad<Inner, pack_size, apart>::words + RowOperand<Mask, pack_size, apart>::words;
   RowLoad<Inner, pack_size, apart> inner;
   RowOperand<Mask, pack_size, apart> mask;
   Compute fill;
@@ -192,8 +231,13 @@ struct RowLoad<MaskLoad<Compute, Inner, Mask>, pack_size, apart> {
     inner.fetch(flight.inner, col, wanted, last);
     mask.fetch(flight.mask, col, wanted, last);
   }
-  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
-    inner.values(flight.inner, col, values, last);
+  __device__ void launder(Flight& flight, unsigned int bits) const {
+    inner.launder(flight.inner, bits);
+    mask.launder(flight.mask, bits);
+  }
+  __device__ bool counts(int col) const { return inner.counts(col); }
+  __device__ void values(const Flight& flight, int col, Compute* values) const {
+    inner.values(flight.inner, col, values);
 #pragma unroll
     for (int i = 0; i < pack_size; ++i) { values[i] = mask.element(flight.mask, i) ? values[i] : fill; }
   }
@@ -202,6 +246,7 @@ struct RowLoad<MaskLoad<Compute, Inner, Mask>, pack_size, apart> {
 template<typename Compute, typename Inner, int pack_size, bool apart>
 struct RowLoad<CausalLoad<Compute, Inner>, pack_size, apart> {
   using Flight = typename RowLoad<Inner, pack_size, apart>::Flight;
+  static constexpr int words = RowLoad<Inner, pack_size, apart>::words;
   RowLoad<Inner, pack_size, apart> inner;
   int last_col;
   Compute fill;
@@ -211,16 +256,23 @@ struct RowLoad<CausalLoad<Compute, Inner>, pack_size, apart> {
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
     inner.fetch(flight, col, wanted && col <= last_col, last);
   }
-  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
-    inner.values(flight, col, values, last);
+  __device__ void launder(Flight& flight, unsigned int bits) const { inner.launder(flight, bits); }
+  __device__ void values(const Flight& flight, int col, Compute* values) const {
+    const int kept = last_col - col;  // elements up to this one
+    inner.values(flight, col, values);
+    if (kept < pack_size - 1) {
 #pragma unroll
-    for (int i = 0; i < pack_size; ++i) { values[i] = col + i <= last_col ? values[i] : fill; }
+      for (int i = 0; i < pack_size; ++i) { values[i] = i <= kept ? values[i] : fill; }
+    }
   }
+  // Beyond the diagonal -inf changes no statistic.
+  __device__ bool counts(int col) const { return col <= last_col || fill != minus_infinity<Compute>(); }
 };
 
 template<typename Compute, typename Inner, int pack_size, bool apart>
 struct RowLoad<DropoutLoad<Compute, Inner>, pack_size, apart> {
   using Flight = typename RowLoad<Inner, pack_size, apart>::Flight;
+  static constexpr int words = RowLoad<Inner, pack_size, apart>::words;
   RowLoad<Inner, pack_size, apart> inner;
   Dropout<Compute> dropout;
   long long row;
@@ -230,11 +282,46 @@ struct RowLoad<DropoutLoad<Compute, Inner>, pack_size, apart> {
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
     inner.fetch(flight, col, wanted, last);
   }
-  __device__ void values(Flight& flight, int col, Compute* values, const LastFetch& last) const {
-    inner.values(flight, col, values, last);
+  __device__ void launder(Flight& flight, unsigned int bits) const { inner.launder(flight, bits); }
+  __device__ bool counts(int col) const { return inner.counts(col); }
+  __device__ void values(const Flight& flight, int col, Compute* values) const {
+    inner.values(flight, col, values);
     dropout.template apply<pack_size>(values, row, col);
   }
 };
+
+// Whether the largest value is found without the others.
+template<class Load>
+constexpr bool compares_pairs = false;
+template<typename Compute, typename T>
+constexpr bool compares_pairs<ScaleLoad<Compute, DirectLoad<T, Compute>>> = sizeof(T) == 2;
+
+// The largest value of the pack at `col`. Multiples of 16-bit elements are compared as pairs of elements.
+template<typename Compute, class Load, int pack_size, bool apart, class Flight>
+__device__ Compute largest_value(const RowLoad<Load, pack_size, apart>& load, const Flight& flight, int col) {
+  Compute value[pack_size];
+  load.values(flight, col, value);
+  Compute result = value[0];
+#pragma unroll
+  for (int i = 1; i < pack_size; ++i) { result = fmax(result, value[i]); }
+  return result;
+}
+template<typename Compute, typename T, bool apart, class Flight>
+__device__ Compute largest_value(
+    const RowLoad<ScaleLoad<Compute, DirectLoad<T, Compute>>, 8, apart>& load, const Flight& flight, int) {
+  return load.scale * (load.scale < 0 ? smallest_of(flight) : largest_of<Compute, false>(flight));
+}
+template<typename Compute, class Inner, bool apart, class Flight>
+__device__ Compute largest_value(
+    const RowLoad<CausalLoad<Compute, Inner>, 8, apart>& load, const Flight& flight, int col) {
+  if (load.last_col - col >= 7) { return largest_value<Compute>(load.inner, flight, col); }
+  Compute value[8];
+  load.values(flight, col, value);
+  Compute result = value[0];
+#pragma unroll
+  for (int i = 1; i < 8; ++i) { result = fmax(result, value[i]); }
+  return result;
+}
 
 // A row of a store. fetch() starts the accesses of what it needs beside the results.
 template<class Store, int pack_size, bool apart>
@@ -243,6 +330,7 @@ struct RowStore;
 template<typename T, typename Compute, int pack_size, bool apart>
 struct RowStore<DirectStore<T, Compute>, pack_size, apart> {
   using Flight = Nothing;
+  static constexpr int words = 0;
   T* start;
 
   __device__ RowStore(const DirectStore<T, Compute>& store, long long row)
@@ -259,6 +347,7 @@ struct RowStore<DirectStore<T, Compute>, pack_size, apart> {
 template<typename Compute, typename Inner, int pack_size, bool apart>
 struct RowStore<ScaleStore<Compute, Inner>, pack_size, apart> {
   using Flight = typename RowStore<Inner, pack_size, apart>::Flight;
+  static constexpr int words = RowStore<Inner, pack_size, apart>::words;
   RowStore<Inner, pack_size, apart> inner;
   Compute scale;
 
@@ -281,6 +370,7 @@ struct RowStore<MaskStore<Compute, Inner, Mask>, pack_size, apart> {
     typename RowStore<Inner, pack_size, apart>::Flight inner;
     typename RowOperand<Mask, pack_size, apart>::Flight mask;
   };
+  static constexpr int words = RowStore<Inner, pack_size, apart>::words + RowOperand<Mask, pack_size, apart>::words;
   RowStore<Inner, pack_size, apart> inner;
   RowOperand<Mask, pack_size, apart> mask;
 
@@ -301,6 +391,7 @@ struct RowStore<MaskStore<Compute, Inner, Mask>, pack_size, apart> {
 template<typename Compute, typename Inner, int pack_size, bool apart>
 struct RowStore<CausalStore<Compute, Inner>, pack_size, apart> {
   using Flight = typename RowStore<Inner, pack_size, apart>::Flight;
+  static constexpr int words = RowStore<Inner, pack_size, apart>::words;
   RowStore<Inner, pack_size, apart> inner;
   int last_col;
 
@@ -310,9 +401,14 @@ struct RowStore<CausalStore<Compute, Inner>, pack_size, apart> {
     inner.fetch(flight, col, wanted, last);
   }
   __device__ void store(const Compute* values, const Flight& flight, int col, bool wanted) const {
+    const int kept = last_col - col;  // elements up to this one
     Compute masked[pack_size];
 #pragma unroll
-    for (int i = 0; i < pack_size; ++i) { masked[i] = col + i <= last_col ? values[i] : Compute(0); }
+    for (int i = 0; i < pack_size; ++i) { masked[i] = values[i]; }
+    if (kept < pack_size - 1) {
+#pragma unroll
+      for (int i = 0; i < pack_size; ++i) { masked[i] = i <= kept ? values[i] : Compute(0); }
+    }
     inner.store(masked, flight, col, wanted);
   }
 };
@@ -320,6 +416,7 @@ struct RowStore<CausalStore<Compute, Inner>, pack_size, apart> {
 template<typename Compute, typename Whole, typename Dropped, int pack_size, bool apart>
 struct RowStore<DropoutStore<Compute, Whole, Dropped>, pack_size, apart> {
   using Flight = Nothing;
+  static constexpr int words = 0;
   RowStore<Whole, pack_size, apart> result;
   RowStore<Dropped, pack_size, apart> dropped;
   Dropout<Compute> dropout;
@@ -337,6 +434,44 @@ struct RowStore<DropoutStore<Compute, Whole, Dropped>, pack_size, apart> {
     dropped.store(kept, flight, col, wanted);
   }
 };
+
+template<typename Element, int dimensions>
+__device__ long long side_by_side(
+    const Broadcast<Element, dimensions, true>& operand, long long index, long long rows) {
+  constexpr int last = dimensions - 1;
+  if constexpr (dimensions > 1) {
+    if (operand.strides[last - 1] == 0 && operand.strides[last] != 0 && rows <= 0xffffffffll) {
+      const auto matrices = static_cast<unsigned int>(operand.sizes[last - 1]);
+      const auto each = static_cast<unsigned int>(operand.sizes[last]);
+      const auto place = static_cast<unsigned int>(index), inside = place % (matrices * each);
+      return place - inside + inside % matrices * each + inside / matrices;
+    }
+  }
+  return index;
+}
+// Blocks take the rows of neighbouring matrices that share a row of an operand one after the other. So that row comes
+// from memory once, and not once per matrix. This is the row of block `index`.
+template<class Load>
+__device__ long long row_of(const Load& load, long long index, long long rows) {
+  return row_of(load.inner, index, rows);
+}
+template<typename T, typename Compute>
+__device__ long long row_of(const DirectLoad<T, Compute>&, long long index, long long) {
+  return index;
+}
+template<typename Compute, class Inner, typename Element, int dimensions>
+__device__ long long row_of(
+    const BiasLoad<Compute, Inner, Element, Broadcast<Element, dimensions, true>>& load, long long index,
+    long long rows) {
+  return side_by_side(load.bias, index, rows);
+}
+template<typename Compute, class Inner, int dimensions>
+__device__ long long row_of(
+    const MaskLoad<Compute, Inner, Broadcast<unsigned char, dimensions, true>>& load, long long index,
+    long long rows) {
+  const long long row = side_by_side(load.mask, index, rows);
+  return row == index ? row_of(load.inner, index, rows) : row;
+}
 
 // The array that a load reads in the end.
 template<typename T, typename Compute>
@@ -410,44 +545,107 @@ struct FusedPacks {
       target.fetch(of_target[j], places.col(j), places.wanted(j), last);
     }
   }
-  // Gives the elements from `start` on their values.
-  template<int elements>
-  __device__ void give(LaneElements<Operator, elements>& to, int start, const LastFetch& last) {
+  // The compiler takes what is in flight for new values: `bits` is 0, but it does not know that.
+  __device__ void launder(unsigned int bits) {
 #pragma unroll
     for (int j = 0; j < count; ++j) {
-      const int from = start + j * pack_size;
-      first.values(of_first[j], places.col(j), to.elem[0] + from, last);
-      if constexpr (Operator::inputs > 1) { second.values(of_second[j], places.col(j), to.elem[1] + from, last); }
+      first.launder(of_first[j], bits);
+      second.launder(of_second[j], bits);
+    }
+  }
+  // The values of pack j of each input.
+  __device__ void values(int j, Compute (&value)[Operator::inputs][pack_size]) const {
+    first.values(of_first[j], places.col(j), value[0]);
+    if constexpr (Operator::inputs > 1) { second.values(of_second[j], places.col(j), value[1]); }
+  }
+  // Calls f with an array of the inputs' values for each column that counts in a statistic.
+  template<class Function>
+  __device__ void visit(Function f) const {
 #pragma unroll
-      for (int i = from; i < from + pack_size; ++i) {
+    for (int j = 0; j < count; ++j) {
+      if (places.wanted(j) && first.counts(places.col(j))) {
+        Compute value[Operator::inputs][pack_size];
+        values(j, value);
+#pragma unroll
+        for (int i = 0; i < pack_size; ++i) { call(f, value, i); }
+      }
+    }
+  }
+  // The largest value, or `so_far`.
+  __device__ Compute largest(Compute so_far) const {
+#pragma unroll
+    for (int j = 0; j < count; ++j) {
+      if (places.wanted(j) && first.counts(places.col(j))) {
+        so_far = fmax(so_far, largest_value<Compute>(first, of_first[j], places.col(j)));
+      }
+    }
+    return so_far;
+  }
+  // Gives the elements from `start` on their values. Packs that are not there change no statistic.
+  template<int elements>
+  __device__ void give(LaneElements<Operator, elements>& to, int start) const {
+#pragma unroll
+    for (int j = 0; j < count; ++j) {
+      Compute value[Operator::inputs][pack_size];
+      values(j, value);
+#pragma unroll
+      for (int i = 0; i < pack_size; ++i) {
 #pragma unroll
         for (int k = 0; k < Operator::inputs; ++k) {
-          to.elem[k][i] = places.wanted(j) ? to.elem[k][i] : Operator::filler();
+          to.elem[k][start + j * pack_size + i] = places.wanted(j) ? value[k][i] : Operator::filler();
         }
       }
     }
   }
   __device__ void store(const Compute* values) const {
 #pragma unroll
+    for (int j = 0; j < count; ++j) { store(j, values + j * pack_size); }
+  }
+  __device__ void store(int j, const Compute* values) const {
+    target.store(values, of_target[j], places.col(j), places.wanted(j));
+  }
+  template<class Result>
+  __device__ void store_results(const Result& result) const {
+#pragma unroll
     for (int j = 0; j < count; ++j) {
-      target.store(values + j * pack_size, of_target[j], places.col(j), places.wanted(j));
+      Compute value[Operator::inputs][pack_size];
+      if (first.counts(places.col(j))) {
+        values(j, value);
+#pragma unroll
+        for (int i = 0; i < pack_size; ++i) {
+          call([&](const Compute* each) { value[0][i] = result(each); }, value, i);
+        }
+      } else {
+        const Compute masked[] = {minus_infinity<Compute>(), Compute(0)};
+        value[0][0] = result(masked);
+#pragma unroll
+        for (int i = 1; i < pack_size; ++i) { value[0][i] = value[0][0]; }
+      }
+      store(j, value[0]);
     }
+  }
+
+ private:
+  template<class Function>
+  __device__ static void call(Function&& f, const Compute (&value)[Operator::inputs][pack_size], int i) {
+    Compute each[Operator::inputs];
+#pragma unroll
+    for (int k = 0; k < Operator::inputs; ++k) { each[k] = value[k][i]; }
+    f(each);
   }
 };
 
-// What a thread keeps of a row.
+// All accesses of a thread for its part of a row.
 template<class Operator, class First, class Second, class Store, class Shape>
-struct FusedRow {
-  static constexpr int in_body = Shape::packs * Shape::pack_size;
+struct FusedAccesses {
   static constexpr int edges = Shape::edges;
 
-  LaneElements<Operator, in_body + edges> elements;
   FusedPacks<
       Operator, First, Second, Store, BodyPlaces<Shape>, Shape::pack_size, Shape::packs, Shape::apart> body;
   FusedPacks<Operator, First, Second, Store, EdgePlaces<Shape>, 1, edges ? edges : 1, false> ends;
 
   // `zero` is 0, but the compiler does not know that.
-  __device__ FusedRow(
+  __device__ FusedAccesses(
       const ThreadSlice& slice, const First& first, const Second& second, const Store& store, long long row,
       unsigned int zero)
       : body({slice}, first, second, store, row), ends({slice}, first, second, store, row) {
@@ -455,22 +653,171 @@ struct FusedRow {
     body.fetch(last);
     if constexpr (edges > 0) { ends.fetch(last); }
     last.close(Shape::packs + edges > 1 ? zero : 0);
-    body.give(elements, 0, last);
-    if constexpr (edges > 0) { ends.give(elements, in_body, last); }
+    launder(last.mixed);
   }
-
-  template<class Result>
-  __device__ void store(const Result& result) {
-    elements.template visit<true>([&](typename Operator::Compute* values) { values[0] = result(values); });
-    body.store(elements.elem[0]);
-    if constexpr (edges > 0) { ends.store(elements.elem[0] + in_body); }
+  __device__ void launder(unsigned int bits) {
+    body.launder(bits);
+    if constexpr (edges > 0) { ends.launder(bits); }
   }
 };
 
+// A thread keeps the values of its elements.
+template<class Element, class First, class Second, class Store, class Shape>
+struct KeptValues : FusedAccesses<Element, First, Second, Store, Shape> {
+  using Operator = Element;
+  static constexpr int in_body = Shape::packs * Shape::pack_size;
+  static constexpr int edges = Shape::edges;
+
+  LaneElements<Operator, in_body + edges> elements;
+
+  __device__ KeptValues(
+      const ThreadSlice& slice, const First& first, const Second& second, const Store& store, long long row,
+      unsigned int zero)
+      : FusedAccesses<Operator, First, Second, Store, Shape>(slice, first, second, store, row, zero) {
+    this->body.give(elements, 0);
+    if constexpr (edges > 0) { this->ends.give(elements, in_body); }
+  }
+  template<int width>
+  __device__ typename Operator::Statistic reduce_group() {
+    return Operator::template reduce_group<width>(elements);
+  }
+  template<class Result>
+  __device__ void store(const Result& result) {
+    elements.template visit<true>([&](typename Operator::Compute* values) { values[0] = result(values); });
+    this->body.store(elements.elem[0]);
+    if constexpr (edges > 0) { this->ends.store(elements.elem[0] + in_body); }
+  }
+};
+
+// A thread keeps its elements as they came, and computes their values again at each visit.
+template<class Element, class First, class Second, class Store, class Shape>
+struct KeptElements : FusedAccesses<Element, First, Second, Store, Shape> {
+  using Operator = Element;
+  using Compute = typename Operator::Compute;
+  static constexpr int edges = Shape::edges;
+
+  unsigned int zero;
+
+  __device__ KeptElements(
+      const ThreadSlice& slice, const First& first, const Second& second, const Store& store, long long row,
+      unsigned int zero)
+      : FusedAccesses<Operator, First, Second, Store, Shape>(slice, first, second, store, row, zero), zero(zero) {}
+
+  __device__ Compute largest() const {
+    Compute result = this->body.largest(minus_infinity<Compute>());
+    if constexpr (edges > 0) { result = this->ends.largest(result); }
+    return result;
+  }
+  template<bool change, class Function>
+  __device__ void visit(Function f) {
+    static_assert(!change, "elements stay as they came");
+    if constexpr (Operator::inputs == 1 && !compares_pairs<First>) { this->launder(zero); }  // after largest()
+    this->body.visit(f);
+    if constexpr (edges > 0) { this->ends.visit(f); }
+  }
+  template<int width>
+  __device__ typename Operator::Statistic reduce_group() {
+    return Operator::template reduce_group<width>(*this);
+  }
+  template<class Result>
+  __device__ void store(const Result& result) {
+    this->launder(zero);
+    this->body.store_results(result);
+    if constexpr (edges > 0) { this->ends.store_results(result); }
+  }
+};
+
+template<class Load>
+constexpr bool is_none = false;
+template<>
+constexpr bool is_none<NoLoad> = true;
+
+template<class Store>
+constexpr bool drops = false;
+template<typename Compute, class Whole, class Dropped>
+constexpr bool drops<DropoutStore<Compute, Whole, Dropped>> = true;
+
+// Whether values take few instructions to compute again: no operand has an element for each, and there are no random
+// numbers.
+template<class Load>
+constexpr bool is_cheap = false;
+template<typename T, typename Compute>
+constexpr bool is_cheap<DirectLoad<T, Compute>> = true;
+template<typename Compute, class Inner>
+constexpr bool is_cheap<ScaleLoad<Compute, Inner>> = is_cheap<Inner>;
+template<typename Compute, class Inner>
+constexpr bool is_cheap<CausalLoad<Compute, Inner>> = is_cheap<Inner>;
+template<typename Compute, class Inner, typename Element, int dimensions>
+constexpr bool is_cheap<BiasLoad<Compute, Inner, Element, Broadcast<Element, dimensions, false>>> = is_cheap<Inner>;
+template<typename Compute, class Inner, int dimensions>
+constexpr bool is_cheap<MaskLoad<Compute, Inner, Broadcast<unsigned char, dimensions, false>>> = is_cheap<Inner>;
+
+template<class Load>
+constexpr bool is_causal = false;
+template<typename Compute, class Inner>
+constexpr bool is_causal<CausalLoad<Compute, Inner>> = true;
+
+// Elements of 16 bits stay as they came where that leaves registers for more of them, and instructions are not short:
+// in short causal rows most packs meet the diagonal.
+template<class First, class Store, class Shape>
+constexpr bool keeps_elements =
+    sizeof(typename Shape::Element) == 2 && Shape::pack_size > 1 && is_cheap<First> && !drops<Store> &&
+    !(is_causal<First> && Shape::stride <= 32);
+
+// Registers that a thread needs, about, if it keeps elements: 4 bytes in each of all that is in flight, and a few for
+// the row. Lanes of a warp compute more of a row's places themselves.
+template<class First, class Second, class Store, class Shape, bool in_warp>
+constexpr int element_registers =
+    (in_warp ? 32 : 20) + (Shape::edges ? 10 : 0) +
+    Shape::packs * (RowLoad<First, Shape::pack_size, Shape::apart>::words +
+                    RowLoad<Second, Shape::pack_size, Shape::apart>::words +
+                    RowStore<Store, Shape::pack_size, Shape::apart>::words);
+
+// Threads of an SM, as the compiler makes room for them: 64 registers for a thread, or 48 or 40 where that is enough.
+template<class First, class Second, class Store, class Shape, bool in_warp>
+__device__ constexpr int fused_threads() {
+  using Element = typename Shape::Element;
+  if constexpr (keeps_elements<First, Store, Shape>) {
+    constexpr int needed = element_registers<First, Second, Store, Shape, in_warp>;
+    return needed <= 42 ? 1536 : needed <= 50 ? 1280 : 1024;
+  } else {
+    constexpr int inputs = is_none<Second> ? 1 : 2;
+    constexpr int words = Shape::pack_size * (inputs * sizeof(ComputeType<Element>) / 4 + Shape::apart);
+    return Shape::packs * (words + 2) + Shape::edges > 31 ? 1024 : 1280;
+  }
+}
+
+// How a thread keeps its part of a row.
+template<bool elements, class Operators, class First, class Second, class Store, class Shape>
+struct FusedRowOf;
+template<class Operators, class First, class Second, class Store, class Shape>
+struct FusedRowOf<true, Operators, First, Second, Store, Shape> {
+  using type = KeptElements<typename Operators::OfElements, First, Second, Store, Shape>;
+};
+template<class Operators, class First, class Second, class Store, class Shape>
+struct FusedRowOf<false, Operators, First, Second, Store, Shape> {
+  using type = KeptValues<typename Operators::OfValues, First, Second, Store, Shape>;
+};
+template<class Operators, class First, class Second, class Store, class Shape>
+using FusedRow =
+    typename FusedRowOf<keeps_elements<First, Store, Shape>, Operators, First, Second, Store, Shape>::type;
+
+template<typename T, Algorithm algorithm>
+struct ForwardOf {
+  using OfElements = Forward<T, algorithm>;
+  using OfValues = Forward<ComputeType<T>, algorithm>;
+};
+template<typename T, Algorithm algorithm>
+struct BackwardOf {
+  using OfElements = Backward<T, algorithm>;
+  using OfValues = Backward<ComputeType<T>, algorithm>;
+};
+
 // As fast_warp_rows: the lanes of a group own a row.
-template<class Operator, class Shape, class First, class Second, class Store>
+template<class Operators, class Shape, class First, class Second, class Store>
 __device__ void fused_warp_rows(
     const First& first, const Second& second, const Store& store, long long rows, long long cols) {
+  using Held = FusedRow<Operators, First, Second, Store, Shape>;
   constexpr int width = Shape::stride;
   constexpr int groups = 32 / width;
   const int lane = threadIdx.x % width;
@@ -482,29 +829,28 @@ __device__ void fused_warp_rows(
   for (long long start = warp * groups; start < rows; start += warps * groups) {
     const long long row = start + group;
     const ThreadSlice slice = Shape::slice(source_of(first), row, rows, cols, lane, 0, 1);
-    FusedRow<Operator, First, Second, Store, Shape> held(
-        slice, first, second, store, min(row, rows - 1), static_cast<unsigned int>(rows >> 63));
-    const auto statistic = Operator::template reduce_group<width>(held.elements);
-    held.store(typename Operator::Result(statistic));
+    Held held(slice, first, second, store, min(row, rows - 1), static_cast<unsigned int>(rows >> 63));
+    held.store(typename Held::Operator::Result(held.template reduce_group<width>()));
   }
 }
 
 // As fast_block_rows: `cluster` blocks share a row.
-template<class Operator, class Shape, int cluster, class First, class Second, class Store>
+template<class Operators, class Shape, int cluster, class First, class Second, class Store>
 __device__ void fused_block_rows(
     const First& first, const Second& second, const Store& store, long long rows, long long cols) {
-  const Exchange<Operator, Shape::stride, cluster> blocks;
+  using Held = FusedRow<Operators, First, Second, Store, Shape>;
+  const Exchange<typename Held::Operator, Shape::stride, cluster> blocks;
   const int rank = blockIdx.x % cluster;
 
   blocks.cluster_arrive();
   int iteration = 0;
-  for (long long row = blockIdx.x / cluster; row < rows; row += gridDim.x / cluster, ++iteration) {
+  for (long long index = blockIdx.x / cluster; index < rows; index += gridDim.x / cluster, ++iteration) {
+    const long long row = row_of(first, index, rows);
     const ThreadSlice slice = Shape::slice(source_of(first), row, rows, cols, threadIdx.x, rank, cluster);
-    FusedRow<Operator, First, Second, Store, Shape> held(
-        slice, first, second, store, row, static_cast<unsigned int>(rows >> 63));
-    const auto own = Operator::template reduce_group<32>(held.elements);
+    Held held(slice, first, second, store, row, static_cast<unsigned int>(rows >> 63));
+    const auto own = held.template reduce_group<32>();
     if (iteration == 0) { blocks.cluster_wait(); }
-    held.store(typename Operator::Result(own, blocks.exchange(own, iteration)));
+    held.store(typename Held::Operator::Result(own, blocks.exchange(own, iteration)));
   }
   if (iteration == 0) { blocks.cluster_wait(); }
 }
@@ -513,23 +859,29 @@ template<
     typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int width,
     bool unaligned, bool apart>
 __global__ void
-    __launch_bounds__(128, fused_blocks<T, 1, Division<T, pack_size, packs, width, unaligned, apart>, 128>)
+    __launch_bounds__(
+        128, fused_threads<
+                 Load, NoLoad, Store,
+                 Division<T, pack_size, packs, width, unaligned, apart>, true>() / 128)
     fast_warp_fused(Load load, Store store, long long rows, long long cols) {
-  using Operator = Forward<ComputeType<T>, algorithm>;
+  using Operators = ForwardOf<T, algorithm>;
   using Shape = Division<T, pack_size, packs, width, unaligned, apart>;
-  fused_warp_rows<Operator, Shape>(load, NoLoad(), store, rows, cols);
+  fused_warp_rows<Operators, Shape>(load, NoLoad(), store, rows, cols);
 }
 
 template<
     typename T, Algorithm algorithm, class Load, class Store, int pack_size, int packs, int width,
     bool unaligned, bool apart>
 __global__ void
-    __launch_bounds__(128, fused_blocks<T, 2, Division<T, pack_size, packs, width, unaligned, apart>, 128>)
+    __launch_bounds__(
+        128, fused_threads<
+                 Load, DirectLoad<T, ComputeType<T>>, Store,
+                 Division<T, pack_size, packs, width, unaligned, apart>, true>() / 128)
     fast_warp_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
   using Compute = ComputeType<T>;
-  using Operator = Backward<Compute, algorithm>;
+  using Operators = BackwardOf<T, algorithm>;
   using Shape = Division<T, pack_size, packs, width, unaligned, apart>;
-  fused_warp_rows<Operator, Shape>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+  fused_warp_rows<Operators, Shape>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
 }
 
 template<
@@ -537,11 +889,13 @@ template<
     bool unaligned, bool apart>
 __global__ void
     __launch_bounds__(
-        block_size, fused_blocks<T, 1, Division<T, pack_size, packs, block_size, unaligned, apart>, block_size>)
+        block_size, fused_threads<
+                        Load, NoLoad, Store,
+                        Division<T, pack_size, packs, block_size, unaligned, apart>, false>() / block_size)
     fast_block_fused(Load load, Store store, long long rows, long long cols) {
-  using Operator = Forward<ComputeType<T>, algorithm>;
+  using Operators = ForwardOf<T, algorithm>;
   using Shape = Division<T, pack_size, packs, block_size, unaligned, apart>;
-  fused_block_rows<Operator, Shape, 1>(load, NoLoad(), store, rows, cols);
+  fused_block_rows<Operators, Shape, 1>(load, NoLoad(), store, rows, cols);
 }
 
 template<
@@ -549,12 +903,14 @@ template<
     bool unaligned, bool apart>
 __global__ void
     __launch_bounds__(
-        block_size, fused_blocks<T, 2, Division<T, pack_size, packs, block_size, unaligned, apart>, block_size>)
+        block_size, fused_threads<
+                        Load, DirectLoad<T, ComputeType<T>>, Store,
+                        Division<T, pack_size, packs, block_size, unaligned, apart>, false>() / block_size)
     fast_block_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
   using Compute = ComputeType<T>;
-  using Operator = Backward<Compute, algorithm>;
+  using Operators = BackwardOf<T, algorithm>;
   using Shape = Division<T, pack_size, packs, block_size, unaligned, apart>;
-  fused_block_rows<Operator, Shape, 1>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+  fused_block_rows<Operators, Shape, 1>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
 }
 
 template<
@@ -562,11 +918,13 @@ template<
     bool unaligned, bool apart>
 __global__ void SOFTLAB_CLUSTER(cluster)
     __launch_bounds__(
-        block_size, fused_blocks<T, 1, Division<T, pack_size, packs, block_size, unaligned, apart>, block_size>)
+        block_size, fused_threads<
+                        Load, NoLoad, Store,
+                        Division<T, pack_size, packs, block_size, unaligned, apart>, false>() / block_size)
     fast_cluster_fused(Load load, Store store, long long rows, long long cols) {
-  using Operator = Forward<ComputeType<T>, algorithm>;
+  using Operators = ForwardOf<T, algorithm>;
   using Shape = Division<T, pack_size, packs, block_size, unaligned, apart>;
-  fused_block_rows<Operator, Shape, cluster>(load, NoLoad(), store, rows, cols);
+  fused_block_rows<Operators, Shape, cluster>(load, NoLoad(), store, rows, cols);
 }
 
 template<
@@ -574,10 +932,12 @@ template<
     bool unaligned, bool apart>
 __global__ void SOFTLAB_CLUSTER(cluster)
     __launch_bounds__(
-        block_size, fused_blocks<T, 2, Division<T, pack_size, packs, block_size, unaligned, apart>, block_size>)
+        block_size, fused_threads<
+                        Load, DirectLoad<T, ComputeType<T>>, Store,
+                        Division<T, pack_size, packs, block_size, unaligned, apart>, false>() / block_size)
     fast_cluster_backward_fused(Load dy, const T* y, Store dx, long long rows, long long cols) {
   using Compute = ComputeType<T>;
-  using Operator = Backward<Compute, algorithm>;
+  using Operators = BackwardOf<T, algorithm>;
   using Shape = Division<T, pack_size, packs, block_size, unaligned, apart>;
-  fused_block_rows<Operator, Shape, cluster>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
+  fused_block_rows<Operators, Shape, cluster>(dy, DirectLoad<T, Compute>{y, cols}, dx, rows, cols);
 }

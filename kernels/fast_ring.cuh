@@ -7,39 +7,45 @@
 //          writes the results of step s - lag, starts the copies of step s + ahead into the places of those packs, and
 //          takes the packs of step s into its statistic. So loads and stores are mixed evenly at any length of a row,
 //          and a row may fill almost the whole ring.
-// Idea     The answer to a row's statistic takes about 4 us. The row's first results are due lag - row_steps steps
-//          after its last packs were computed. At the speed of memory a step of two packs takes a microsecond.
+// Idea     The answer to a row's statistic takes about 4 us. The row's first results are due again +
+//          lag - row_steps steps after its last packs were computed. At the speed of memory a step of two packs takes a
+//          microsecond.
 // Idea     Copies into shared memory cover the latency of the L2 cache only. A prefetch brings the lines into L2 some
 //          steps earlier. It needs no place on the SM, so almost the whole ring holds rows. While all blocks wait for
 //          an answer, memory works on the prefetches.
-// Steps    write    the results of the step that is `lag` behind
+// Idea     A row may be longer than the ring. The ring then keeps the end of the row. The first `again` steps of the row
+//          are computed and forgotten, and loaded again when the row's statistic is known. So a row has `again` steps
+//          more than its packs take, all at the same fixed distances. The L2 cache has some of what is loaded again.
+// Steps    write    the results of the step that is `lag` behind; nothing for a step that will be loaded again
 //          load     the packs of the step that is `ahead`, by cp.async into the places that are free now
 //          fetch    the packs of the step that is `fetched` ahead of that one, into L2
-//          compute  this step's packs join the thread's statistic; after a row's last step the warp's partial is ready
+//          compute  this step's packs join the thread's statistic, unless they are loaded again; after all packs of a
+//                   row the warp's partial is ready
 //          publish, poll: two more warps, as in fast_grid
-// Traffic  Global memory: each element read once and written once. Each block writes 16 bytes per row (double: 32), and
-//          all blocks that share the row read them.
+// Traffic  Global memory: each element read once and written once; those of the first `again` steps read twice. Each
+//          block writes 16 bytes per row (double: 32), and all blocks that share the row read them.
 // Launch   block block_size + 64; groups * blocks_per_row blocks, all resident at once (a cooperative launch); stages *
 //          inputs * block_size packs of dynamic shared memory; a workspace of 8 * Mailbox::workspace_words bytes per
 //          group. The workspace is zero before its first launch, and two launches never use it at the same time.
 // Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A block's slice (row / blocks_per_row, rounded up to 8
-//          packs) has at most packs * block_size packs, and a row at most stages / per_step - ahead steps.
-//          `unaligned`: as in fast_warp.cuh.
+//          packs) has at most packs * block_size packs. Of the steps of a row, all but `again` are at most stages /
+//          per_step - ahead. `unaligned`: as in fast_warp.cuh.
 // Measured H200: kernels/FAST.md, "Rows of megabytes".
 // Source   PTX ISA, "Memory Consistency Model", "cp.async", "prefetch", "mbarrier".
 //
 // Invariants. A group is the `blocks_per_row` blocks that share a row. Its rows have the iterations t = 0, 1, 2, ...
-// A row has row_steps = ceil(packs / per_step) steps, the ring stages / per_step, and lag = stages / per_step - ahead.
+// A row has row_steps = ceil(packs / per_step) steps, and all_steps = row_steps + again with those that are loaded
+// again. The ring has stages / per_step steps, and lag = stages / per_step - ahead.
 //   1. Row t uses slot t % slots of warp_partials, row_statistic and both mbarriers, with slots = ceil(lag /
-//      row_steps). The phase of the mbarriers has the parity t / slots % 2.
+//      all_steps). The phase of the mbarriers has the parity t / slots % 2.
 //   2. A compute thread takes the statistic of row t - slots before it ends the computation of row t: step
-//      (t - slots) * row_steps + lag comes before step (t + 1) * row_steps - 1 or is the same, because lag <= slots *
-//      row_steps, and in one step a thread writes first.
+//      (t - slots) * all_steps + again + lag comes before step t * all_steps + row_steps - 1 or is the same, because
+//      lag <= slots * all_steps and again < row_steps, and in one step a thread writes first.
 //   3. Only one thread uses a place in the ring, so a thread waits only for its own copies. Every step has one group of
 //      copies, empty where the row has no packs. When step s computes, the newest group is that of step s + ahead. So
 //      exactly `ahead` groups are newer than its own.
-//   4. lag >= row_steps, so a row's last step has been computed before its first results are due. If its statistic has
-//      not come by then, the thread waits.
+//   4. again + lag >= row_steps, so a row's last packs have been computed before its first results are due. If its
+//      statistic has not come by then, the thread waits.
 //   5. partials_ready of row t ends when all compute warps have stored their partial. By 2, these warps have then taken
 //      the statistic of row t - slots. So the poll step may overwrite row_statistic.
 //   6. A warp overwrites its partial of row t - slots only after it has taken that row's statistic (2). For that it
@@ -62,8 +68,8 @@ struct RingCursor {
 };
 
 template<
-    class Operator, int pack_size, int packs, int per_step, int stages, int ahead, int fetched, int block_size,
-    int blocks_per_row, bool unaligned, typename T>
+    class Operator, int pack_size, int packs, int per_step, int stages, int ahead, int fetched, int again,
+    int block_size, int blocks_per_row, bool unaligned, typename T>
 __device__ void fast_ring_rows(
     const T* const (&source)[Operator::inputs], T* target, unsigned long long* workspace, long long rows,
     long long cols) {
@@ -71,12 +77,14 @@ __device__ void fast_ring_rows(
   constexpr int inputs = Operator::inputs;
   constexpr int warps = block_size / 32;
   constexpr int row_steps = (packs + per_step - 1) / per_step;
+  constexpr int all_steps = row_steps + again;
   constexpr int lag = stages / per_step - ahead;
-  constexpr int slots = (lag + row_steps - 1) / row_steps;
+  constexpr int slots = (lag + all_steps - 1) / all_steps;
   // Head and tail of a row are a partial of their own. Block 0 of the group publishes it.
   constexpr int partials = blocks_per_row + (unaligned ? 1 : 0);
   static_assert(stages % per_step == 0, "a step has its own places in the ring");
-  static_assert(ahead > 0 && lag >= row_steps, "the ring holds a row and the copies ahead");
+  static_assert(again >= 0 && again < row_steps, "some steps of a row stay in the ring");
+  static_assert(ahead > 0 && lag >= row_steps - again, "the ring holds these steps and the copies ahead");
   extern __shared__ __align__(128) unsigned char dynamic_shared[];
   __shared__ Statistic warp_partials[slots][power_of_two_from(warps)];
   __shared__ Statistic row_statistic[slots];
@@ -88,7 +96,7 @@ __device__ void fast_ring_rows(
   const int group = blockIdx.x / blocks_per_row;
   const int groups = gridDim.x / blocks_per_row;
   const int iterations = group < rows ? static_cast<int>((rows - 1 - group) / groups) + 1 : 0;
-  const int steps = iterations * row_steps;
+  const int steps = iterations * all_steps;
   const auto slice_of = [&](int iteration, int thread) {
     return thread_slice<pack_size, unaligned>(
         source[0], group + static_cast<long long>(iteration) * groups, rows, cols, thread, rank, blocks_per_row);
@@ -120,7 +128,12 @@ __device__ void fast_ring_rows(
   const auto advance = [&](RingCursor& cursor) {
     cursor.offset += per_step * block_size * pack_size;
     cursor.left -= per_step * block_size;
-    if (++cursor.step == row_steps) { cursor = start_of(cursor.iteration + 1); }
+    if (++cursor.step == all_steps) {
+      cursor = start_of(cursor.iteration + 1);
+    } else if (again > 0 && cursor.step == row_steps) {
+      cursor.offset -= static_cast<long long>(row_steps) * per_step * block_size * pack_size;
+      cursor.left += row_steps * per_step * block_size;
+    }
   };
   const auto load = [&](RingCursor& cursor, int stage) {
 #pragma unroll
@@ -159,14 +172,14 @@ __device__ void fast_ring_rows(
   for (int step = 0; step < steps + lag; ++step) {
     // Write: the packs of step - lag lie where the copies of this step go.
     if (step >= lag) {
-      if (written.step == 0) {
+      if (written.step == again) {
         barrier_wait(&row_ready[write_slot], write_parity);
         result = typename Operator::Result(row_statistic[write_slot]);
         if (++write_slot == slots) { write_slot = 0, write_parity ^= 1; }
       }
 #pragma unroll
       for (int u = 0; u < per_step; ++u) {
-        if (u * block_size < written.left) {
+        if (written.step >= again && u * block_size < written.left) {
           InputPacks<Operator, pack_size> values;
 #pragma unroll
           for (int k = 0; k < inputs; ++k) { values.input[k].word = place(k, load_stage + u).word; }
@@ -183,16 +196,18 @@ __device__ void fast_ring_rows(
     // Compute.
     if (step < steps) {
       wait_copies<ahead>();  // invariant 3
-      RowFragment<Operator, pack_size, per_step, block_size, false> fragment;
+      if (again == 0 || computed.step < row_steps) {
+        RowFragment<Operator, pack_size, per_step, block_size, false> fragment;
 #pragma unroll
-      for (int u = 0; u < per_step; ++u) {
-        fragment.body[u].fill();
-        if (u * block_size < computed.left) {
+        for (int u = 0; u < per_step; ++u) {
+          fragment.body[u].fill();
+          if (u * block_size < computed.left) {
 #pragma unroll
-          for (int k = 0; k < inputs; ++k) { fragment.body[u].input[k].word = place(k, compute_stage + u).word; }
+            for (int k = 0; k < inputs; ++k) { fragment.body[u].input[k].word = place(k, compute_stage + u).word; }
+          }
         }
+        Operator::add(statistic, fragment);
       }
-      Operator::add(statistic, fragment);
       if ((compute_stage += per_step) == stages) { compute_stage = 0; }
       if (computed.step == row_steps - 1) {
         const Statistic warp = Operator::reduce_warp(statistic);
@@ -208,25 +223,25 @@ __device__ void fast_ring_rows(
 
 template<
     typename T, Algorithm algorithm, int pack_size, int packs, int per_step, int stages, int ahead, int fetched,
-    int block_size, int blocks_per_row, bool unaligned>
+    int again, int block_size, int blocks_per_row, bool unaligned>
 __global__ void __launch_bounds__(block_size + 64, 1)
     fast_ring(const T* x, T* y, unsigned long long* workspace, long long rows, long long cols) {
   const T* const source[] = {x};
   fast_ring_rows<
-      Forward<T, algorithm, false>, pack_size, packs, per_step, stages, ahead, fetched, block_size, blocks_per_row,
-      unaligned>(
+      Forward<T, algorithm, false>, pack_size, packs, per_step, stages, ahead, fetched, again, block_size,
+      blocks_per_row, unaligned>(
       source, y, workspace, rows, cols);
 }
 
 template<
     typename T, Algorithm algorithm, int pack_size, int packs, int per_step, int stages, int ahead, int fetched,
-    int block_size, int blocks_per_row, bool unaligned>
+    int again, int block_size, int blocks_per_row, bool unaligned>
 __global__ void __launch_bounds__(block_size + 64, 1)
     fast_ring_backward(
         const T* dy, const T* y, T* dx, unsigned long long* workspace, long long rows, long long cols) {
   const T* const source[] = {dy, y};
   fast_ring_rows<
-      Backward<T, algorithm>, pack_size, packs, per_step, stages, ahead, fetched, block_size, blocks_per_row,
-      unaligned>(
+      Backward<T, algorithm>, pack_size, packs, per_step, stages, ahead, fetched, again, block_size,
+      blocks_per_row, unaligned>(
       source, dx, workspace, rows, cols);
 }

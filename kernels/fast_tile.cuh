@@ -56,7 +56,7 @@ struct Tile {
     __syncwarp();
   }
 
- private:
+ protected:
   using WidePack = Pack<T, pack_size>;
   static constexpr bool copies_async = sizeof(WidePack) >= 4;
 

@@ -247,7 +247,10 @@ def _steps(fusion: Fusion, element: ElementType, cols: int) -> FusedSteps:
     """What the plan has to know of the operands."""
     operands = ((fusion.bias, element.itemsize), (fusion.mask, 1))
     along = [(layout, nbytes) for layout, nbytes in operands if layout and layout.along_row]
-    return FusedSteps(tuple(nbytes for _, nbytes in along), not all(layout.whole(cols) for layout, _ in along))
+    shared = not all(layout.whole(cols) for layout, _ in along)
+    return FusedSteps(
+        tuple(nbytes for _, nbytes in along), shared, fusion.causal is not None, fusion.dropout is not None
+    )
 
 
 @lru_cache(maxsize=1024)

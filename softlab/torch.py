@@ -35,35 +35,12 @@ def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = No
     Raises:
         ImportError: PyTorch is not installed. TypeError: x is no tensor. Other errors: as for :func:`softlab.softmax`.
     """
-    return _apply("softmax", x, dim, dtype, policy)
+    return _recorder("softmax", dim if type(dim) is int else arrays.axis_number(dim), policy)(x, dtype)
 
 
 def log_softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = None) -> Any:
     """:func:`softlab.log_softmax` along ``dim``, recorded by autograd. Arguments and errors as :func:`softmax`."""
-    return _apply("log_softmax", x, dim, dtype, policy)
-
-
-def _apply(op: str, x: Any, dim: int, dtype: Any, policy: str | None) -> Any:
-    torch = _torch()
-    if not isinstance(x, torch.Tensor):
-        raise TypeError(
-            f"x is a {type_name(x)}: softlab.torch.{op} takes tensors alone, and softlab.{op} takes all other arrays"
-        )
-    if dtype is not None:
-        x = x.to(dtype)
-    if not (x.requires_grad and torch.is_grad_enabled()):
-        return getattr(operators, op)(x, dim, policy=policy)
-    if type(dim) is not int:
-        dim = arrays.axis_of(dim, x.ndim)
-    return _recorder(op, dim, policy)(x)
-
-
-def _run(op: str, inputs: tuple[Any, ...], dim: int, policy: str | None) -> Any:
-    """The operator's result, recorded by nobody."""
-    ready = prepared.try_unrecorded(op, inputs, dim, policy)
-    if ready is not None:
-        return ready
-    return getattr(operators, op)(*(x.detach() for x in inputs), dim, policy=policy)
+    return _recorder("log_softmax", dim if type(dim) is int else arrays.axis_number(dim), policy)(x, dtype)
 
 
 @lru_cache(maxsize=1)
@@ -83,27 +60,48 @@ def _torch() -> Any:
 #   arguments by their signature at each call, and that takes four times as long as all the rest here.
 # - There is a class per operator, axis and policy. So a call hands over tensors alone, and ctx gets no attributes.
 # - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms.
+# - Nobody asks whether gradients are enabled: `apply` records nothing where they are not.
 
 
 @lru_cache(maxsize=256)
-def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any], Any]:
-    """A function of x that runs the operator, recorded by autograd."""
+def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
+    """A function of x and the dtype that x is cast to. It runs the operator, recorded by autograd."""
     torch = _torch()
-    function = _FUNCTIONS[op](dim, policy)
+    tensor, operator, function = torch.Tensor, getattr(operators, op), _FUNCTIONS[op](dim, policy)
     apply = super(torch.autograd.Function, function).apply
     transformed = getattr(torch._C, "_are_functorch_transforms_active", None)
     if transformed is None:
-        return function.apply
+        apply, transformed = function.apply, lambda: False
 
-    def recorded(x: Any) -> Any:
+    def recorded(x: Any, dtype: Any) -> Any:
+        if not isinstance(x, tensor):
+            raise TypeError(
+                f"x is a {type_name(x)}: softlab.torch.{op} takes tensors alone, and softlab.{op} takes all other "
+                "arrays"
+            )
+        if dtype is not None:
+            x = x.to(dtype)
+        if not x.requires_grad:
+            return operator(x, dim, policy=policy)
         return function.apply(x) if transformed() else apply(x)
 
     return recorded
 
 
+def _unrecorded(op: str, dim: int, policy: str | None) -> Callable[..., Any]:
+    """A function of the operator's tensors, recorded by nobody."""
+    operator = getattr(operators, op)
+
+    def run(*tensors: Any) -> Any:
+        return operator(*(x.detach() for x in tensors), dim, policy=policy)
+
+    return prepared.unrecorded(op, dim, policy, run)
+
+
 def _softmax_function(dim: int, policy: str | None) -> Any:
     """The ``torch.autograd.Function`` of softmax."""
     torch = _torch()
+    run, run_backward = _unrecorded("softmax", dim, policy), _unrecorded("softmax_backward", dim, policy)
     function: Any = torch.autograd.Function
 
     class SoftmaxBackward(function):
@@ -112,7 +110,7 @@ def _softmax_function(dim: int, policy: str | None) -> Any:
         @staticmethod
         def forward(ctx: Any, dy: Any, y: Any) -> Any:
             ctx.save_for_backward(dy, y)
-            return _run("softmax_backward", (dy, y), dim, policy)
+            return run_backward(dy, y)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> tuple[Any, ...]:
@@ -125,7 +123,7 @@ def _softmax_function(dim: int, policy: str | None) -> Any:
 
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
-            y = _run("softmax", (x,), dim, policy)
+            y = run(x)
             ctx.save_for_backward(y)
             return y
 
@@ -134,7 +132,7 @@ def _softmax_function(dim: int, policy: str | None) -> Any:
             (y,) = ctx.saved_tensors
             if torch.is_grad_enabled():  # create_graph=True
                 return SoftmaxBackward.apply(dy, y)
-            return _run("softmax_backward", (dy, y), dim, policy)
+            return run_backward(dy, y)
 
     return Softmax
 
@@ -148,6 +146,7 @@ def _softmax_backward_by_y(g: Any, dy: Any, y: Any, dim: int) -> Any:
 def _log_softmax_function(dim: int, policy: str | None) -> Any:
     """The ``torch.autograd.Function`` of log_softmax."""
     torch = _torch()
+    run, run_backward = _unrecorded("log_softmax", dim, policy), _unrecorded("log_softmax_backward", dim, policy)
     function: Any = torch.autograd.Function
 
     class LogSoftmaxBackward(function):
@@ -156,7 +155,7 @@ def _log_softmax_function(dim: int, policy: str | None) -> Any:
         @staticmethod
         def forward(ctx: Any, dy: Any, y: Any) -> Any:
             ctx.save_for_backward(dy, y)
-            return _run("log_softmax_backward", (dy, y), dim, policy)
+            return run_backward(dy, y)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> tuple[Any, ...]:
@@ -171,7 +170,7 @@ def _log_softmax_function(dim: int, policy: str | None) -> Any:
 
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
-            y = _run("log_softmax", (x,), dim, policy)
+            y = run(x)
             ctx.save_for_backward(y)
             return y
 
@@ -180,7 +179,7 @@ def _log_softmax_function(dim: int, policy: str | None) -> Any:
             (y,) = ctx.saved_tensors
             if torch.is_grad_enabled():  # create_graph=True
                 return LogSoftmaxBackward.apply(dy, y)
-            return _run("log_softmax_backward", (dy, y), dim, policy)
+            return run_backward(dy, y)
 
     return LogSoftmax
 

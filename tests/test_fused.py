@@ -22,6 +22,7 @@ from softlab.dtypes import element_type
 from softlab.kernel import Kernel
 from softlab.operators import rows
 from softlab.operators.functors import BroadcastLayout
+from softlab.plans import fast_fused
 from tests.kernels.philox import KNOWN_ANSWERS, kept, philox, words
 from tests.reference import Reference, assert_within, gradient_reference, reference
 from tests.sampled import one_of, sampled
@@ -263,6 +264,21 @@ def test_log_softmax_of_policy_fast(what: str) -> None:
     case = FusedCase(shape, dtype, **fusions(shape)[what], policy="fast")
     check_forward(case, "log_softmax")
     check_backward(case, "log_softmax")
+
+
+TILED = {"odd": ((2, 1, 35, 23), "float16"), "even": ((1, 1, 33, 42), "float32"), "masks": ((1, 2, 20, 35), "bfloat16")}
+
+
+@pytest.mark.parametrize(("where", "what"), [("odd", "all"), ("even", "causal"), ("even", "all"), ("masks", "fill")])
+def test_short_rows_of_policy_fast_move_as_tiles(
+    where: str, what: str, monkeypatch: pytest.MonkeyPatch, checked: None
+) -> None:
+    monkeypatch.setattr(fast_fused, "TILE_ROWS_PER_SM", 0)
+    shape, dtype = TILED[where]
+    case = FusedCase(shape, dtype, **fusions(shape)[what], policy="fast")
+    check_forward(case)
+    if not what.startswith("bias"):
+        check_backward(case)
 
 
 def test_policy_fast_reads_no_sector_beyond_the_diagonal() -> None:

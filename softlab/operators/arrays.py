@@ -80,16 +80,25 @@ def result_type(given: np.dtype, dtype: Any, name: str = "x") -> ElementType:
     return element_type(dtype)
 
 
+def axis_number(axis: Any) -> int:
+    """The axis as it was counted, also from the end.
+
+    Raises:
+        TypeError: no integer.
+    """
+    try:
+        return index(axis)
+    except TypeError:
+        raise TypeError(f"axis must be an integer, not {axis!r}") from None
+
+
 def axis_of(axis: Any, ndim: int, name: str = "x") -> int:
     """The axis counted from 0; a 0-dimensional array has the axis 0, as in the reference.
 
     Raises:
         TypeError: no integer. numpy.exceptions.AxisError (a ValueError): out of range.
     """
-    try:
-        number = index(axis)
-    except TypeError:
-        raise TypeError(f"axis must be an integer, not {axis!r}") from None
+    number = axis_number(axis)
     dimensions = max(ndim, 1)
     if not -dimensions <= number < dimensions:
         raise np.exceptions.AxisError(

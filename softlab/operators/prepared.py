@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -81,20 +81,23 @@ def _cupy_fast_path(array: Any, current_stream: Any, current_gpu: Any, several: 
     return launch
 
 
-def _torch(array: Any, recorded: bool = False) -> _FastPath:
-    """``recorded``: also for tensors that require a gradient. The result does not."""
+def _torch(array: Any) -> _FastPath:
     import torch
     from cupy.cuda import runtime
 
+    return _torch_fast_path(array, _torch_streams(), runtime.getDevice, torch.empty_like)
+
+
+def _torch_streams() -> Callable[[int], int]:
+    """Index of a GPU -> the handle of PyTorch's current stream on it."""
+    import torch
+
     # Triton gets the handle likewise: `torch.cuda.current_stream` would make an object around it.
     handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    handle = handle or (lambda gpu_index: torch.cuda.current_stream(gpu_index).cuda_stream)
-    return _torch_fast_path(array, handle, runtime.getDevice, torch.empty_like, recorded)
+    return handle or (lambda gpu_index: torch.cuda.current_stream(gpu_index).cuda_stream)
 
 
-def _torch_fast_path(
-    array: Any, current_stream: Any, current_gpu: Any, empty_like: Any, recorded: bool = False
-) -> _FastPath:
+def _torch_fast_path(array: Any, current_stream: Any, current_gpu: Any, empty_like: Any) -> _FastPath:
     def launch(op: str, inputs: tuple[Any, ...], axis: int, out: Any, policy: Any, device: Any) -> Any:
         first = inputs[0]
         shape, dtype, gpu_index = first.shape, first.dtype, first.get_device()
@@ -102,7 +105,7 @@ def _torch_fast_path(
         for x in inputs if out is None else (*inputs, out):
             if type(x) is not array or x.shape != shape or x.dtype is not dtype or not x.is_contiguous():
                 return None
-            if x.get_device() != gpu_index or (x.requires_grad and not recorded) or x.is_neg():
+            if x.get_device() != gpu_index or x.requires_grad or x.is_neg():
                 return None
             pointer = x.data_ptr()
             pointers.append(pointer)
@@ -145,28 +148,88 @@ def try_launch(op: str, inputs: tuple[Any, ...], axis: Any, dtype: Any, out: Any
         return None
     try:
         return fast_path(op, inputs, axis, out, policy, device)
-    except (Error, TypeError, ValueError, RuntimeError):  # rows.apply finds the error, too, and explains it
+    except _EXPLAINED:
         return None
 
 
-@lru_cache(maxsize=64)
-def _unrecorded_path(array: Any) -> _FastPath | None:
-    """The fast path of tensors that may require a gradient; None for other types, or without a GPU."""
-    if _FAST_PATHS.get(f"{array.__module__}.{array.__qualname__}") is not _torch or not Device.present():
-        return None
-    return _torch(array, recorded=True)
+def unrecorded(op: str, axis: int, policy: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of an operator's tensors, which autograd may watch. It returns the result, not recorded by autograd.
+
+    ``otherwise`` takes the tensors for which :func:`try_launch` returns None. Without a GPU it takes all.
+    """
+    if not Device.present():
+        return otherwise
+    import torch
+    from cupy.cuda import runtime
+
+    current_gpu = runtime.getDevice if runtime.getDeviceCount() > 1 else lambda: 0
+    prepare = partial(_prepare, op, axis=axis, policy=policy, device=None)
+    library = _TorchLibrary(torch.Tensor, _torch_streams(), current_gpu, torch.empty_like)
+    return (_unrecorded_gradient if OPERATORS[op].backward else _unrecorded_operator)(prepare, otherwise, library)
 
 
-def try_unrecorded(op: str, inputs: tuple[Any, ...], axis: int, policy: Any) -> Any:
-    """The operator's result for tensors that autograd watches, but not recorded by it; None as :func:`try_launch`."""
-    tensor: Any = type(inputs[0])
-    fast_path = _unrecorded_path(tensor)
-    if fast_path is None:
-        return None
-    try:
-        return fast_path(op, inputs, axis, None, policy, None)
-    except (Error, TypeError, ValueError, RuntimeError):
-        return None
+@dataclass(frozen=True)
+class _TorchLibrary:
+    """What a call needs of PyTorch and of the current GPU."""
+
+    tensor: Any
+    current_stream: Callable[[int], int]
+    current_gpu: Callable[[], int]
+    empty_like: Callable[[Any], Any]
+
+
+# The next two functions know the operator, so that a call asks for its launch by four values alone.
+
+
+def _unrecorded_operator(prepare: Any, otherwise: Callable[[Any], Any], library: _TorchLibrary) -> Callable[[Any], Any]:
+    tensor, current_stream, current_gpu = library.tensor, library.current_stream, library.current_gpu
+    empty_like, prepared_for = library.empty_like, lru_cache(maxsize=256)(prepare)
+
+    def launch(x: Any) -> Any:
+        try:
+            gpu_index, pointer = x.get_device(), x.data_ptr()
+            if type(x) is tensor and gpu_index == current_gpu() and x.is_contiguous() and not x.is_neg():
+                ready = prepared_for(x.shape, x.dtype, gpu_index, pointer % _WIDEST)
+                if ready is not None:
+                    out = empty_like(x)
+                    ready.launch(current_stream(gpu_index), (pointer, out.data_ptr()))
+                    return out
+        except _EXPLAINED:
+            pass
+        return otherwise(x)
+
+    return launch
+
+
+def _unrecorded_gradient(
+    prepare: Any, otherwise: Callable[[Any, Any], Any], library: _TorchLibrary
+) -> Callable[[Any, Any], Any]:
+    tensor, current_stream, current_gpu = library.tensor, library.current_stream, library.current_gpu
+    empty_like, prepared_for = library.empty_like, lru_cache(maxsize=256)(prepare)
+
+    def launch(dy: Any, y: Any) -> Any:
+        try:
+            shape, dtype, gpu_index = y.shape, y.dtype, y.get_device()
+            first, second = dy.data_ptr(), y.data_ptr()
+            if (
+                type(dy) is tensor and type(y) is tensor and dy.shape == shape and dy.dtype is dtype
+                and gpu_index == current_gpu() and dy.get_device() == gpu_index
+                and dy.is_contiguous() and y.is_contiguous() and not dy.is_neg() and not y.is_neg()
+            ):  # fmt: skip
+                ready = prepared_for(shape, dtype, gpu_index, (first | second) % _WIDEST)
+                if ready is not None:
+                    out = empty_like(y)
+                    ready.launch(current_stream(gpu_index), (first, second, out.data_ptr()))
+                    return out
+        except _EXPLAINED:
+            pass
+        return otherwise(dy, y)
+
+    return launch
+
+
+#: Errors that :func:`softlab.operators.rows.apply` finds, too, and explains.
+_EXPLAINED = (Error, TypeError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,11 +27,14 @@ from softlab.plans.fast_cuts import (
 from softlab.plans.fast_limits import (
     BLOCK_SIZES,
     CLUSTERS,
+    EXACT_HALVES_OF_A_WARP,
     FEW_ROWS_PACKS,
     FEW_ROWS_PER_SM,
     GROUP_WIDTHS,
+    LIMITS,
     MOST_PACKS,
     STREAM_PACKS,
+    UNALIGNED_HALVES_OF_A_WARP,
     WARP_BLOCK,
     Cut,
 )
@@ -90,14 +93,12 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
     if request.kernel is None and _reference_is_cheaper(request, log):
         return oneflow.warp(request, log)
     row = row_of(request, log)
-    if row.packs <= row.limits.warp:
+    if row.packs <= (most := _packs_of_a_warp(request, row)):
         rule = "a few lanes of a warp hold the row"
-        take(request, log, WARP, rule, packs=row.packs, most=row.limits.warp)
+        take(request, log, WARP, rule, packs=row.packs, most=most)
         return _warp(request, log, row)
     if request.kernel:
-        raise PlanError(
-            f"fast_warp holds rows of at most {row.limits.warp} packs; {request.cols} columns are {row.packs}"
-        )
+        raise PlanError(f"fast_warp holds rows of at most {most} packs; {request.cols} columns are {row.packs}")
     return _beyond_a_warp(request, log, row)
 
 
@@ -161,7 +162,7 @@ def _reference_is_cheaper(request: PlanRequest, log: StepLog) -> bool:
     """Whether the reference's warp kernel takes the row."""
     row = row_of(request, StepLog())
     costs = _of_warps(request, row)
-    if REFERENCE not in costs or request.policy == INVARIANT:
+    if REFERENCE not in costs:
         return False
     ours, reference = costs[WARP].most, costs[REFERENCE].most
     cheaper = log.note(
@@ -176,10 +177,13 @@ def _reference_is_cheaper(request: PlanRequest, log: StepLog) -> bool:
 def _of_warps(request: PlanRequest, row: Row) -> dict[str, short_rows.Cost]:
     """Kernel -> what 32 rows cost, for the kernels in which lanes read their own rows.
 
-    Without the reference's where a whole warp takes one row in it: then it has no advantage over ours.
+    Without the reference's where a whole warp takes one row in it: then it has no advantage over ours. The policy
+    "invariant" cannot take it.
     """
     problem = _problem(request)
     costs = {WARP: short_rows.of_fast(problem, _lanes(request, row), unaligned=row.unaligned)}
+    if request.policy == INVARIANT:
+        return costs
     theirs = oneflow.warp(request, StepLog()).warp if request.cols <= oneflow.WARP_COLS else None
     if theirs and theirs.thread_group_width != WARP_SIZE and row.packs <= row.limits.warp:
         costs[REFERENCE] = short_rows.of_reference(problem, theirs)
@@ -227,6 +231,13 @@ def _warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
     return Choice(name_of(request, WARP), row.pack_size, (WARP_BLOCK, 1), blocks, kernel, warp=shape)
 
 
+def _packs_of_a_warp(request: PlanRequest, row: Row) -> int:
+    """The longest row of ``fast_warp`` in packs."""
+    if request.policy == INVARIANT and request.element.itemsize == 2:
+        return EXACT_HALVES_OF_A_WARP
+    return UNALIGNED_HALVES_OF_A_WARP if row.unaligned and row.limits is LIMITS[2, 1] else row.limits.warp
+
+
 def _lanes(request: PlanRequest, row: Row) -> WarpShape:
     """How the lanes of ``fast_warp`` lie over the packs of a row. Head and tail come on top."""
     # A head and a tail have up to 22 elements, which the lanes share. One lane with two packs touches each sector
@@ -240,12 +251,15 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
     width = next((w for w in GROUP_WIDTHS if w >= fewest and row.packs <= w * _most_packs(row)), GROUP_WIDTHS[-1])
     row_bytes = request.cols * request.element.itemsize
     if row_bytes > tiles.MOST_ROW_BYTES:
+        itemsize, exact = request.element.itemsize, request.policy == INVARIANT
+        most = flight.EXACT_WARP_PACKS if exact and itemsize == 2 else flight.WARP_PACKS
         shapes = [(w, -(-row.packs // w)) for w in reversed(GROUP_WIDTHS) if w <= width]
         candidates = (
-            (flight.of_warps(request.device, w, packs, row_bytes * row.inputs, row.inputs), Cut(1, w, packs))
+            (flight.of_warps(request.device, w, packs, row_bytes * row.inputs, itemsize, row.inputs, exact),
+             Cut(1, w, packs))
             for w, packs in shapes
-            if w == width or packs <= flight.WARP_PACKS
-        )
+            if w == width or packs <= most
+        )  # fmt: skip
         chosen = flight.best(candidates)
         width = chosen.block_size if chosen else width
     packs = -(-row.packs // width)
@@ -300,7 +314,9 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     most = flight.most_packs(request.element.itemsize, row.inputs, request.policy == INVARIANT)
     table = [Cut(c, size, most) for c in CLUSTERS for size in reversed(BLOCK_SIZES) if 128 <= size <= row.limits.block]
     fitting = [cut for cut in table if cut.cluster <= cuts and row.packs <= cut.most]
-    return flight.best(_with_flight(request, row, [measured, *fitting] if measured else fitting))
+    halves = row.unaligned and (request.element.itemsize, row.inputs) == (2, 1)
+    enough = flight.ENOUGH_OF_UNALIGNED_HALVES if halves else flight.ENOUGH
+    return flight.best(_with_flight(request, row, [measured, *fitting] if measured else fitting), enough)
 
 
 def _with_flight(request: PlanRequest, row: Row, cuts: Iterable[Cut]) -> Iterator[tuple[float, Cut]]:

@@ -1,17 +1,17 @@
-"""Fused operators under the policy "fast": how lanes, a block or a cluster hold a row in the compute type.
+"""Fused operators under the policy "fast": how tiles, lanes, a block or a cluster hold a row.
 
-The kernels (kernels/fast_fused.cuh) keep every element in registers as it is computed with: a float for 16-bit
-elements, too. And all accesses of a thread are in flight together, those of a bias and a mask among them. So what a
-thread holds is counted in registers, not in packs.
+The kernels (kernels/fast_fused.cuh) keep elements in registers, as they came or in the compute type, whichever takes
+fewer. All accesses of a thread are in flight together, those of a bias and a mask among them. So what a thread holds is
+counted in registers, not in packs. Short rows move as tiles (kernels/fast_fused_tile.cuh).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from softlab.hardware import occupancies
-from softlab.plans import flight, oneflow
+from softlab.plans import flight, oneflow, short_rows, tiles
 from softlab.plans.fast_cuts import clusters_of, most_blocks
 from softlab.plans.fast_limits import (
     BLOCK_SIZES,
@@ -24,14 +24,30 @@ from softlab.plans.fast_limits import (
     WARP_BLOCK,
     Cut,
 )
-from softlab.plans.fast_rows import BLOCK, CLUSTER, WARP, WHICH, grid_of
-from softlab.plans.instantiations import WIDEST_PACK_BYTES, Instantiation, WarpShape
+from softlab.plans.fast_rows import BLOCK, CLUSTER, TILE, WARP, WHICH, grid_of
+from softlab.plans.instantiations import WARP_SIZE, WIDEST_PACK_BYTES, Instantiation, WarpShape
 from softlab.plans.planner import Choice, FusedSteps, PlanRequest, StepLog
 
-FILE = "fast_fused.cuh"
+FILE, TILE_FILE = "fast_fused.cuh", "fast_fused_tile.cuh"
+KERNELS = (TILE, WARP, BLOCK, CLUSTER)
+#: The longest row that moves in tiles, and how many rows there are per SM before tiles take them.
+MOST_TILE_ROW_BYTES, TILE_ROWS_PER_SM = 256, 256
 #: How many registers the compiler gives a thread, about: a base; one for each 4 bytes of its elements in the compute
 #: type; per pack, a part of what is in flight and a few more.
 BASE_REGISTERS, PART_IN_FLIGHT, PER_PACK = 12, 0.3, 2.2
+#: Registers of a thread that keeps elements as they came, for its row (in a block, in a warp) and for head and tail.
+ROW_REGISTERS, EDGE_REGISTERS = (20, 32), 10
+#: The same: up to how many it needs, and what the compiler gets then (``fused_threads`` in the kernels).
+REGISTER_LIMITS = (((42, 40), (50, 48), (60, 64)), ((42, 40), (50, 48), (66, 64)))
+#: Instructions of a lane for a row, in a warp, a block and a cluster.
+ROW_INSTRUCTIONS = {WARP: 90, BLOCK: 130, CLUSTER: 200}
+#: Instructions of a lane for an element of one input, of two; more for a bias or a mask, for a causal mask and for
+#: dropout. An element of head or tail takes more than one of a pack.
+ELEMENT_INSTRUCTIONS, OPERAND_INSTRUCTIONS, CAUSAL_INSTRUCTIONS, DROPOUT_INSTRUCTIONS = {1: 13, 2: 10}, 5, 2, 20
+EDGE_ELEMENTS = 3
+#: How sharp the two bounds, bytes in flight and instructions, are where they meet, and by how much a share must be
+#: larger to count.
+SHARPNESS, LARGER = 6, 1.01
 #: The kernels are compiled for this limit: an SM then holds 1024 threads.
 MOST_REGISTERS = 64
 #: The most packs that are asked for.
@@ -50,7 +66,9 @@ class _FusedRow:
     """A row of ``packs`` packs of ``pack_size`` elements. If ``unaligned``, it has a head and a tail besides.
 
     ``words`` of 4 bytes hold an element of all inputs in the compute type; ``in_flight`` of them are loaded for one
-    pack, with the operands. ``apart``: rows share an operand. ``edges``: the most elements of head and tail.
+    pack, with the operands. ``apart``: rows share an operand. ``edges``: the most elements of head and tail. ``keeps``:
+    registers hold elements as they came. ``moved``: bytes that memory moves for the row; ``element``: instructions of a
+    lane for each element.
     """
 
     pack_size: int
@@ -61,9 +79,17 @@ class _FusedRow:
     words: int
     in_flight: int
     nbytes: int
+    keeps: bool
+    moved: float
+    element: float
 
     def registers(self, packs: int, threads: int) -> int:
         """Registers per thread, about, of threads with ``packs`` each; ``threads`` share head and tail."""
+        if self.keeps:
+            in_warp = threads <= WARP_SIZE
+            row = ROW_REGISTERS[in_warp] + (EDGE_REGISTERS if self.edges else 0)
+            needed = row + packs * self.in_flight
+            return next((limit for most, limit in REGISTER_LIMITS[in_warp] if needed <= most), 2 * MOST_REGISTERS)
         each = self.pack_size * self.words + PART_IN_FLIGHT * self.in_flight + PER_PACK
         return int(BASE_REGISTERS + packs * each + -(-self.edges // threads) * self.words)
 
@@ -74,14 +100,17 @@ class _FusedRow:
 
 def choose(request: PlanRequest, log: StepLog) -> Choice:
     """Decide; ``log`` records how. The reference's kernels take what the registers of a cluster do not hold."""
+    if shape := _tile_shape(request):
+        return _tile(request, log, shape)
     row = _row(request, log)
+    # In short causal rows most packs meet the diagonal, and values would be computed again and again.
+    causal = request.fused is not None and request.fused.causal and request.operator.rows_kept == 1
+    lanes = replace(row, keeps=row.keeps and not causal)
     limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
-    kernels = (WARP, BLOCK, CLUSTER)
-    if row.nbytes <= limits.warp * WIDEST_PACK_BYTES * request.operator.rows_kept and row.holds(
-        -(-row.packs // 32), 32
-    ):
-        log.note(WHICH, WARP, "a few lanes of a warp hold the row", kernels, packs=row.packs)
-        return _warp(request, log, row)
+    packs = -(-row.packs // WARP_SIZE)
+    if row.nbytes <= limits.warp * WIDEST_PACK_BYTES * request.operator.rows_kept and lanes.holds(packs, WARP_SIZE):
+        log.note(WHICH, WARP, "a few lanes of a warp hold the row", KERNELS, packs=row.packs)
+        return _warp(request, log, lanes)
     few = row.nbytes >= CLUSTER_BYTES and request.rows <= FEW_ROWS_PER_SM * request.device.sm_count
     cut = (_few_rows_cut(request, row) if few else None) or _cut(request, row)
     if cut is None:
@@ -89,8 +118,39 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
         log.note("Do the registers of a block or a cluster hold the row?", False, rule, packs=row.packs)
         return oneflow.choose(request, log)
     kernel = CLUSTER if cut.cluster > 1 else BLOCK
-    log.note(WHICH, kernel, f"the registers of a {kernel.removeprefix('fast_')} hold the row", kernels, packs=row.packs)
+    log.note(WHICH, kernel, f"the registers of a {kernel.removeprefix('fast_')} hold the row", KERNELS, packs=row.packs)
     return _blocks(request, log, row, cut)
+
+
+def _tile_shape(request: PlanRequest) -> tiles.TileShape | None:
+    """How tiles hold the rows: None where another kernel takes them."""
+    itemsize, steps = request.element.itemsize, request.fused or FusedSteps()
+    own = bool(steps.operands) and not steps.shared  # then an operand is not in the tile
+    packs = request.cols * itemsize % WIDEST_PACK_BYTES == 0
+    if request.pack_size or own or packs or itemsize == 8 or request.cols * itemsize > MOST_TILE_ROW_BYTES:
+        return None
+    if request.device.compute_capability < (8, 0) or request.rows < TILE_ROWS_PER_SM * request.device.sm_count:
+        return None
+    problem = short_rows.Problem(request.cols, itemsize, request.operator.rows_kept, request.operator.name)
+    return tiles.shape(problem, request.rows, request.device.sm_count, request.device.smem_per_sm)
+
+
+def _tile(request: PlanRequest, log: StepLog, shape: tiles.TileShape) -> Choice:
+    pack_size = WIDEST_PACK_BYTES // request.element.itemsize
+    log.note(WHICH, TILE, "a warp moves many short rows as one piece", KERNELS, cols=request.cols, rows=request.rows)
+    log.note("How many lanes share a row?", shape.width, "as few as hold it in their registers", GROUP_WIDTHS)
+    rule = f"as few as bring {tiles.TILE_BYTES} bytes in flight per warp, while there are tiles for all SMs"
+    log.note("How many rows does a warp move at once?", shape.rows, rule, rows=request.rows)
+    apart = shape.odd and request.fused is not None and request.fused.shared
+    blocks = grid_of(
+        request, log, -(-request.rows // (shape.block_size // WARP_SIZE * shape.rows)), "one tile per warp"
+    )
+    numbers = (pack_size, shape.vector_size, shape.vectors, str(shape.odd).lower(), shape.width, shape.slabs)
+    template = f"{TILE}_backward" if request.operator.backward else TILE
+    listed = (*numbers, shape.block_size, shape.blocks_per_sm, str(apart).lower())
+    arguments = ", ".join((request.element.cuda, f"Algorithm::{request.operator.algorithm}", *map(str, listed)))
+    kernel = Instantiation(TILE_FILE, f"{template}<{arguments}>")
+    return Choice(TILE, pack_size, (shape.block_size, 1), blocks, kernel)
 
 
 def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
@@ -108,8 +168,14 @@ def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
     operands = (pack_size + pack_size // 2 if apart else -(-pack_size * nbytes // 4) for nbytes in steps.operands)
     in_flight = inputs * -(-pack_size * itemsize // 4) + sum(operands)
     edges = max(SECTOR_BYTES // itemsize, pack_size) + pack_size - 2 if edged else 0
-    packs = max(1, request.cols // pack_size)
-    return _FusedRow(pack_size, packs, edged, apart, edges, words, in_flight, request.cols * itemsize * inputs)
+    packs, nbytes = max(1, request.cols // pack_size), request.cols * itemsize * inputs
+    keeps = itemsize == 2 and pack_size > 1 and not steps.drops and (inputs > 1 or not steps.operands)
+    read = nbytes / 2 if steps.causal and inputs == 1 else nbytes
+    written = request.cols * itemsize * (2 if steps.drops and inputs == 1 else 1)
+    moved = read + written + (0 if steps.shared else request.cols * sum(steps.operands))
+    element = ELEMENT_INSTRUCTIONS[inputs] + OPERAND_INSTRUCTIONS * len(steps.operands)
+    element += CAUSAL_INSTRUCTIONS * steps.causal + DROPOUT_INSTRUCTIONS * steps.drops
+    return _FusedRow(pack_size, packs, edged, apart, edges, words, in_flight, nbytes, keeps, moved, element)
 
 
 def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
@@ -121,7 +187,7 @@ def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
     shapes = [(w, packs) for w, packs in shapes if row.holds(packs, w)]
     first = next(((w, packs) for w, packs in shapes if packs <= wanted), shapes[-1])
     narrower = [shape for shape in reversed(shapes) if shape[0] < first[0]]
-    chosen = flight.best((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in [first, *narrower])
+    chosen = _best(row, ((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in [first, *narrower]))
     assert chosen
     width, packs = chosen.block_size, chosen.packs
     rule = "as few as hold it in a few packs each, with enough bytes in flight on an SM"
@@ -149,7 +215,28 @@ def _cut(request: PlanRequest, row: _FusedRow) -> Cut | None:
     by_packs = sorted(alone, key=lambda cut: cut.taken(row.packs))
     table = (Cut(c, size, MOST_PACKS) for c in CLUSTERS if c <= clusters for size in reversed(sizes) if size >= 128)
     shared = _holding(row, table) if row.nbytes > CLUSTER_BYTES else ()
-    return flight.best((_of_blocks(request, row, cut), cut) for cut in [*small, *by_packs, *shared])
+    return _best(row, ((_of_blocks(request, row, cut), cut) for cut in [*small, *by_packs, *shared]))
+
+
+def _best(row: _FusedRow, candidates: Iterable[tuple[float, Cut]]) -> Cut | None:
+    """The best of the cuts, each with its x of softlab.plans.flight. Where elements stay packed, instructions count."""
+    if not row.keeps:
+        return flight.best(candidates)
+    best, most = None, 0.0
+    for x, cut in candidates:
+        share = (x**-SHARPNESS + _issue(row, cut) ** -SHARPNESS) ** (-1 / SHARPNESS) if x else 0.0
+        if share > most * LARGER:
+            best, most = cut, share
+    return best
+
+
+def _issue(row: _FusedRow, cut: Cut) -> float:
+    """The time of a row's bytes, over the time in which an SM issues its instructions."""
+    threads, packs = cut.cluster * cut.block_size, cut.taken(row.packs)
+    kernel = CLUSTER if cut.cluster > 1 else BLOCK if cut.block_size > WARP_SIZE else WARP
+    held = packs * row.pack_size + EDGE_ELEMENTS * -(-row.edges // cut.block_size)
+    instructions = threads / WARP_SIZE * (ROW_INSTRUCTIONS[kernel] + held * row.element)
+    return row.moved / short_rows.MEMORY_BYTES / (instructions / tiles.INSTRUCTIONS_PER_UNIT)
 
 
 def _few_rows_cut(request: PlanRequest, row: _FusedRow) -> Cut | None:

@@ -7,10 +7,15 @@ half a microsecond (a gradient's in 0.8). A group of blocks that shares a row ta
 
 The statistic of a row comes ``answer`` packs after its last pack, and the thread has ``slack`` other packs to work on
 meanwhile. The groups work side by side, so the plan looks for the number of groups with the least time for all rows.
+
+A row that the ring does not hold has all blocks. The ring keeps the last packs of the row, a part of ``answer`` less
+than it could, and the others are read again. A pack that is only read takes half the time of one that is read and
+written.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,6 +25,7 @@ from softlab.plans.fast_limits import (
     GRID_MAILBOX_THREADS,
     GRID_STATIC_BYTES,
     MAILBOX_HEADER_WORDS,
+    Cut,
 )
 from softlab.plans.fast_rows import RING, Row, kernel_of
 from softlab.plans.instantiations import WIDEST_PACK_BYTES
@@ -29,6 +35,9 @@ from softlab.plans.planner import Choice, PlanRequest, StepLog
 STEPS = {1: (2, 1, 2), 2: (1, 1, 2)}
 #: Bytes that an SM moves until the answer to a row's statistic comes: 4 us at the speed of a copy.
 ANSWER_BYTES = 128 * 1024
+#: Where a row is longer than the ring, the ring keeps this part of the answer's packs less than it could. Each pack
+#: less is a load more, so to wait a little is cheaper (H200, 17 cells: 1 to 5 % faster than with the whole answer).
+ANSWER_OF_LONG_ROWS = 0.5
 #: What a row costs beyond its packs: its start in each of the four places where a thread stands.
 START = 0.6
 #: The same for the grid kernel, which waits for whole rows, by whether rows begin anywhere: then one block of the group
@@ -36,8 +45,11 @@ START = 0.6
 #: kernel, whose instructions it spreads over more steps, by the bytes of an element.
 GRID_START = {False: 0.2, True: 0.6}
 SLOWER = {2: 1.06, 4: 1.03, 8: 1.03}
-#: The fewest rows per group: steps of several rows must overlap, or only the ring's start and end remain.
+#: The fewest rows per group, where the grid kernel or another group could take them: steps of several rows must
+#: overlap, or only the ring's start and end remain.
 FEWEST_ITERATIONS = 3
+#: The kernel counts the packs of a thread in an int.
+MOST_PACKS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -46,7 +58,8 @@ class RingShape:
 
     ``blocks_per_row`` blocks share a row, and ``groups`` rows run at once. A thread holds ``packs`` packs of each input
     per row, in a ring of ``stages`` packs. A step has ``per_step`` packs; copies are ``ahead`` steps ahead, prefetches
-    ``fetched`` steps more. ``time`` is that of all rows, in packs.
+    ``fetched`` steps more. The first ``again`` steps of a row are read a second time: the ring holds the others.
+    ``time`` is that of all rows, in packs.
     """
 
     blocks_per_row: int
@@ -56,16 +69,28 @@ class RingShape:
     stages: int
     ahead: int
     fetched: int
+    again: int
     time: float
 
     @property
     def slots(self) -> int:
         """Rows whose statistics a block keeps (kernels/fast_ring.cuh, invariant 1)."""
-        return -(-(self.stages // self.per_step - self.ahead) // -(-self.packs // self.per_step))
+        return -(-(self.stages // self.per_step - self.ahead) // (self.row_steps + self.again))
+
+    @property
+    def row_steps(self) -> int:
+        """Steps of a row."""
+        return -(-self.packs // self.per_step)
+
+    def packs_read_again(self, row: Row) -> int:
+        """Packs of a row, of each input, that are read a second time."""
+        most = Cut(self.blocks_per_row, GRID_BLOCK, self.packs).per_block(row.packs)
+        slices = (min(most, row.packs - block * most) for block in range(self.blocks_per_row))
+        return sum(max(0, min(packs, self.again * self.per_step * GRID_BLOCK)) for packs in slices)
 
 
 def ring_shape(request: PlanRequest, row: Row) -> RingShape | None:
-    """The fastest shape; None if the ring does not hold the row, or rows are few."""
+    """The fastest shape; None where packs are narrower than 16 bytes, or the GPU has no clusters."""
     width = row.pack_size * request.element.itemsize
     if request.device.compute_capability < (9, 0) or width < WIDEST_PACK_BYTES:
         return None
@@ -78,13 +103,20 @@ def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
     stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
     answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
     lag = stages - ahead * per_step
-    for groups in range(1, min(request.rows // FEWEST_ITERATIONS, device.sm_count) + 1):
+    for groups in range(1, max(1, min(request.rows // FEWEST_ITERATIONS, device.sm_count)) + 1):
         blocks_per_row = device.sm_count // groups
         packs = packs_per_thread(row, blocks_per_row)
+        if packs > MOST_PACKS:
+            continue
         if -(-packs // per_step) * per_step <= lag:
-            late = max(0.0, answer - (lag - packs)) / (lag // packs)
-            time = -(-request.rows // groups) * (packs + START + late) * SLOWER[request.element.itemsize]
-            yield RingShape(blocks_per_row, groups, packs, per_step, stages, ahead, fetched, time)
+            again, late = 0, max(0.0, answer - (lag - packs)) / (lag // packs)
+        elif groups == 1:
+            again, late = -(-packs // per_step) - (lag - math.ceil(answer * ANSWER_OF_LONG_ROWS)) // per_step, 0.0
+        else:
+            continue
+        packs_and_again = packs + again * per_step / 2
+        time = -(-request.rows // groups) * (packs_and_again + START + late) * SLOWER[request.element.itemsize]
+        yield RingShape(blocks_per_row, groups, packs, per_step, stages, ahead, fetched, again, time)
 
 
 def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row: Row) -> bool:
@@ -96,6 +128,8 @@ def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row
     """
     if grid is None:
         return True
+    if request.rows < FEWEST_ITERATIONS:
+        return False
     fit = request.rows * row.packs <= request.device.sm_count * ring.stages * GRID_BLOCK
     if fit or (request.element.itemsize == 8 and request.operator.name == "softmax"):
         return False
@@ -114,8 +148,12 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     packs = log.note("How many packs does a thread hold?", shape.packs, "as few as hold the row")
     rule = "as many as shared memory holds"
     stages = log.note("How many packs does the ring have per thread?", shape.stages, rule, packs=packs)
+    if shape.again:
+        rule = "those that the ring does not hold until the answer to the row's statistic has come"
+        log.note("How many steps of a row are read again?", shape.again, rule, steps=shape.row_steps)
     arguments = (
-        row.pack_size, packs, shape.per_step, stages, shape.ahead, shape.fetched, GRID_BLOCK, blocks_per_row,
+        row.pack_size, packs, shape.per_step, stages, shape.ahead, shape.fetched, shape.again,
+        GRID_BLOCK, blocks_per_row,
     )  # fmt: skip
     kernel = kernel_of(request, RING, arguments, row.unaligned)
     itemsize = request.element.itemsize
@@ -125,4 +163,5 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     return Choice(
         RING, row.pack_size, (GRID_BLOCK + GRID_MAILBOX_THREADS, 1), blocks, kernel,
         stages * row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES, cooperative=True, workspace_bytes=8 * groups * mailbox,
+        read_again=shape.packs_read_again(row) * row.pack_size,
     )  # fmt: skip

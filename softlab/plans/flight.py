@@ -30,8 +30,9 @@ IDLE_BLOCKS = {1: 0.25, 2: 0.75}
 #: Unaligned rows of 16-bit elements: the most warps that share a row, per pack of a thread. Beyond that the exchange
 #: takes longer than the packs, whatever is in flight (H200, float16 x 16 715: 10.7 warps per pack 0.84, 3.2 0.97).
 WARPS_PER_PACK = 4
-#: The x that is enough: 0.97 of what memory gives.
-ENOUGH = 1.3
+#: The x that is enough: 0.97 of what memory gives. Clusters for unaligned rows of 16-bit elements need more: their last
+#: warp has head and tail beside its packs (H200, bfloat16 x 87 247: 1.38 gives 0.91, 1.59 gives 0.97).
+ENOUGH, ENOUGH_OF_UNALIGNED_HALVES = 1.3, 1.5
 #: Registers of a thread of the block and cluster kernels with 1, 2, ... packs of each input, as compiled for sm_90: the
 #: most of all types of an element's size and both operators. (bytes of an element, inputs, unaligned) -> registers.
 REGISTERS = {
@@ -48,9 +49,11 @@ REGISTERS = {
     (8, 2, False): (32, 40, 48, 56, 64, 72, 80),
     (8, 2, True): (40, 48, 56, 56, 64, 80, 88),
 }
-#: The same where sums are exact (kernels/exact_operator.cuh): gradients take more.
+#: The same where sums are exact (kernels/exact_operator.cuh).
 EXACT_REGISTERS = {
     **REGISTERS,
+    (2, 1, False): (32, 32, 40, 48, 48, 56, 56, 64, 64, 64),
+    (2, 1, True): (32, 40, 48, 48, 56, 64, 64, 64, 72, 72),
     (2, 2, False): (40, 40, 64, 80, 80, 128),
     (2, 2, True): (40, 48, 64, 80, 128, 128),
     (4, 2, False): (32, 40, 64, 64, 80, 112),
@@ -58,10 +61,21 @@ EXACT_REGISTERS = {
     (8, 2, False): (32, 48, 56, 72, 88, 104, 120),
     (8, 2, True): (40, 48, 64, 72, 96, 104, 120),
 }
+#: The same for clusters of 256 threads with exact sums, where they differ.
+EXACT_REGISTERS_OF_CLUSTERS = {
+    (2, 1, False): (32, 40, 48, 48, 64, 56, 64, 104, 104, 88),
+    (2, 1, True): (32, 40, 48, 56, 56, 80, 80, 80, 80, 80),
+}
 #: Clusters of large blocks for which the compiler takes more: (the key above, threads, packs) -> registers.
-REGISTERS_OF_CLUSTERS = {((2, 2, False), 512, 3): 64}
-#: The most packs that a lane of the warp kernel keeps.
-WARP_PACKS = 6
+REGISTERS_OF_CLUSTERS = {((2, 2, False), 512, 3): 64, ((2, 2, True), 512, 6): 80}
+#: Exact sums take a second exchange and more instructions, so a row stays in its registers longer. Rows of 16-bit
+#: elements need this multiple of the bytes in flight: in blocks and clusters, in groups of lanes.
+EXACT_NEEDED_OF_HALVES, EXACT_NEEDED_OF_WARPS = 1.5, 2.0
+#: Gradients of 16 and 32 bits need this multiple of the bytes if a thread has 1, 2 or 3 packs of each input between the
+#: two exchanges (H200, float16 gradient x 32 000, at the same bytes in flight: 2 packs 0.80, 4 packs 0.97).
+EXACT_NEEDED_OF_GRADIENTS = (2.0, 1.7, 1.4)
+#: The most packs that a lane of the warp kernel keeps, and where sums are exact.
+WARP_PACKS, EXACT_WARP_PACKS = 6, 8
 
 
 def most_packs(itemsize: int, inputs: int, exact: bool = False) -> int:
@@ -85,20 +99,33 @@ def of_block(
     """
     key, taken = (itemsize, inputs, unaligned), cut.taken(packs)
     registers = (EXACT_REGISTERS if exact else REGISTERS)[key][taken - 1]
-    if cut.cluster > 1 and not exact:
+    if cut.cluster > 1 and exact:
+        registers = EXACT_REGISTERS_OF_CLUSTERS.get(key, EXACT_REGISTERS[key])[taken - 1]
+    elif cut.cluster > 1:
         registers = REGISTERS_OF_CLUSTERS.get((key, cut.block_size, taken), registers)
     blocks = _blocks_per_sm(device, cut.block_size, registers)
     used = clusters_of(device, cut.cluster) * cut.cluster / device.sm_count
     needed = NEEDED_BYTES * (1 + NEEDED_PER_DOUBLING * (cut.cluster.bit_length() - 1))
+    needed *= _needed_by_exact(itemsize, inputs, taken) if exact else 1
     return max(0.0, blocks - IDLE_BLOCKS[inputs]) * row_bytes / cut.cluster * used / needed
 
 
-def of_warps(device: Device, width: int, packs: int, row_bytes: int, inputs: int) -> float:
+def _needed_by_exact(itemsize: int, inputs: int, packs: int) -> float:
+    """How many times the bytes rows with exact sums need, with ``packs`` packs of each input per thread."""
+    if inputs == 2:
+        return EXACT_NEEDED_OF_GRADIENTS[packs - 1] if itemsize < 8 and packs <= len(EXACT_NEEDED_OF_GRADIENTS) else 1.0
+    return EXACT_NEEDED_OF_HALVES if itemsize == 2 else 1.0
+
+
+def of_warps(
+    device: Device, width: int, packs: int, row_bytes: int, itemsize: int, inputs: int, exact: bool = False
+) -> float:
     """The x of rows of ``row_bytes`` bytes of all inputs, of which ``width`` lanes keep ``packs`` packs each."""
     # As compiled for sm_90: 24 or 32 registers and 8 for each pack (of each of two inputs: 16 would spill, 8 do).
     registers = 8 * (packs + (3 if inputs == 1 else 4))
     blocks = _blocks_per_sm(device, WARP_BLOCK, registers)
-    return blocks * WARP_BLOCK // width * row_bytes / NEEDED_BYTES_OF_WARPS
+    needed = NEEDED_BYTES_OF_WARPS * (EXACT_NEEDED_OF_WARPS if exact and (itemsize, inputs) == (2, 1) else 1)
+    return blocks * WARP_BLOCK // width * row_bytes / needed
 
 
 @lru_cache(maxsize=1024)
@@ -113,8 +140,8 @@ def shared_by_few(cut: Cut, packs: int, itemsize: int, inputs: int, unaligned: b
     return cut.cluster * cut.block_size // 32 <= WARPS_PER_PACK * cut.taken(packs)
 
 
-def best(candidates: Iterable[tuple[float, Cut]]) -> Cut | None:
+def best(candidates: Iterable[tuple[float, Cut]], enough: float = ENOUGH) -> Cut | None:
     """The first candidate that is enough, else the one with the most in flight."""
     listed = list(candidates)
-    enough = next((cut for x, cut in listed if x >= ENOUGH), None)
-    return enough or max(listed, key=lambda pair: pair[0], default=(0.0, None))[1]
+    first = next((cut for x, cut in listed if x >= enough), None)
+    return first or max(listed, key=lambda pair: pair[0], default=(0.0, None))[1]

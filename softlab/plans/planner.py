@@ -96,11 +96,14 @@ class StepLog:
 class FusedSteps:
     """What fused steps add to a row: the bytes of an element of each operand that varies along the row.
 
-    ``shared``: rows share one of them, so that it does not lie as x does.
+    ``shared``: rows share one of them, so that it does not lie as x does. ``causal``: rows have a causal mask.
+    ``drops``: there is dropout.
     """
 
     operands: tuple[int, ...] = ()
     shared: bool = False
+    causal: bool = False
+    drops: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,7 @@ class Choice:
     cluster: int | None = None
     cooperative: bool = False
     workspace_bytes: int = 0
+    read_again: int = 0
 
 
 def nothing_to_do(request: PlanRequest, log: StepLog) -> bool:

@@ -40,7 +40,8 @@ class Plan:
     "fast_pipeline" and "fast_stream". The cluster, pipeline and stream kernels have ``cluster``, the blocks that share
     a row. If ``cooperative``, blocks wait for others anywhere in the grid, so that the GPU must hold all of them at
     once. If ``workspace_bytes`` is not 0, the blocks exchange values in that many bytes of global memory. The kernel
-    takes a pointer to them after its output.
+    takes a pointer to them after its output. ``read_again`` are the elements of a row that "fast_ring" reads twice,
+    because the ring does not hold them.
 
     Where ``stride`` is not 1, neighbours of a row are ``stride`` elements apart, and the policy "fast" takes
     "fast_strided" or, for the longest rows, "fast_strided_stream". The kernel takes the stride after the columns.
@@ -73,6 +74,7 @@ class Plan:
     cluster: int | None = None
     cooperative: bool = False
     workspace_bytes: int = 0
+    read_again: int = 0
     stride: int = 1
     steps: tuple[Step, ...] = ()
 
@@ -118,7 +120,8 @@ class Plan:
             **first_rungs.READS,
         }
         reads = again.get(self.kernel, operator.rows_kept)
-        return (reads + 1) * self.rows * self.cols * element_type(self.dtype).itemsize
+        moved = (reads + 1) * self.cols + operator.rows_kept * self.read_again
+        return moved * self.rows * element_type(self.dtype).itemsize
 
     def alternatives(self, *, lookup: Lookup | None = None) -> tuple[Alternative, ...]:
         """Each kernel of the reference at each block size for the same problem, and this plan among them.
@@ -236,6 +239,7 @@ def decided(request: PlanRequest) -> Plan:
         cluster=choice.cluster,
         cooperative=choice.cooperative,
         workspace_bytes=choice.workspace_bytes,
+        read_again=choice.read_again,
         stride=request.stride,
         steps=log.steps,
         **_warp_fields(choice.warp),

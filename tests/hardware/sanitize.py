@@ -54,12 +54,14 @@ FAST_LENGTHS = (3000, 20_000, 70_000, 100_001, 140_001, 400_001, 1_100_000)
 #: Rows and columns of doubles for the pipeline. Fewer rows than half the SMs go to clusters.
 PIPELINES = ((70, 3000), (140, 12_289), (70, 40_001))
 #: The longest rows, by the bytes of an element: SMs, rows, columns. They are planned for a GPU of few SMs, where
-#: shorter rows than on a whole one go through a ring, or are read twice. So each tool takes a few seconds for them.
+#: shorter rows than on a whole one go through a ring, or are longer than it. So each tool takes a few seconds for them.
 FEW_SMS = {
     2: ((16, 6, 328_800), (16, 6, 328_803), (4, 2, 2_097_603)),
     4: ((16, 6, 164_400), (16, 6, 164_403), (4, 2, 1_048_803)),
     8: ((16, 6, 132_002), (16, 6, 132_003), (4, 2, 524_403)),
 }
+#: Rows that begin at no multiple of a pack move one element at a time. Rows that no kernel holds so are read twice.
+SINGLE_ELEMENTS = {2: (2, 70_001), 4: (2, 262_145), 8: (2, 262_145)}
 #: racecheck follows no order through __syncwarp(). With this option all lanes of a warp arrive at the mbarriers of the
 #: grid and the ring kernel, and not one for all. Nothing else changes, so the bits are the same.
 EVERY_LANE = ("-DSOFTLAB_EVERY_LANE_ARRIVES",)
@@ -67,6 +69,8 @@ EVERY_LANE = ("-DSOFTLAB_EVERY_LANE_ARRIVES",)
 STRIDED = ((9, 640), (2000, 40), (300, 37), (17_000, 20))
 #: Many short rows, which move in tiles.
 TILES = ((40_000, 3), (40_000, 10))
+#: Rows and columns of fused tiles: no operand varies with the row.
+FUSED_TILES = ((34_000, 20), (34_000, 35))
 #: The longest row under a tool. racecheck is slow: it runs no pipelines, and no rows above that begin in the
 #: middle of a pack. In double precision 140 001 columns take the other kernels.
 LONGEST = {"memcheck": 1_100_000, "racecheck": 140_001, "initcheck": 1_100_000, "synccheck": 1_100_000}
@@ -163,10 +167,17 @@ def _every_launch(selection: LaunchSelection) -> Iterator[CheckedCall]:
             for sms, rows, cols in FEW_SMS[ELEMENT_TYPES[dtype].itemsize]:
                 run = partial(_run_on_few_sms, op, dtype, sms, rows, cols, EVERY_LANE if slow else ())
                 yield CheckedCall(f"{op} {dtype} {rows} x {cols} on {sms} SMs", run)
+            rows, cols = SINGLE_ELEMENTS[ELEMENT_TYPES[dtype].itemsize]
+            single = partial(_run_in_single_elements, op, dtype, rows, cols)
+            yield CheckedCall(f"{op} {dtype} {rows} x {cols} in single elements", single)
             for shape in STRIDED:
                 case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape, axis=0)
                 yield CheckedCall(str(case), partial(_run_case, case))
         yield from _fused_launches(selection, "fast", FAST_FUSED_LENGTHS)
+        for op, dtype, shape in product(selection.ops, selection.dtypes, FUSED_TILES):
+            fusion = replace(_everything(op, (False, False)), bias=None, mask=None)
+            case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape, fusion=fusion)
+            yield CheckedCall(str(case), partial(_run_case, case))
     if "oneflow" in selection.policies:
         yield from _other_launches(selection)
 
@@ -219,6 +230,11 @@ def _run_on_few_sms(
     """The plan for a GPU of few SMs."""
     few = replace(softlab.Device.present() or softlab.Device.named("H200"), sm_count=sms)
     return _run_plan(plans.plan(rows, cols, dtype, op=op, policy="fast", device=few, options=options), executor)
+
+
+def _run_in_single_elements(op: str, dtype: str, rows: int, cols: int, executor: CaseExecutor) -> Ran:
+    """A row that no kernel holds in packs of one element."""
+    return _run_plan(plans.forced(rows, cols, dtype, op=op, policy="fast", pack_size=1), executor)
 
 
 def _run_plan(plan: plans.Plan, executor: CaseExecutor) -> Ran:
@@ -326,10 +342,10 @@ def read(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "errors": errors, "reports": _REPORT.findall(found["output"])[:5]}
 
 
-def process(command: Sequence[str]) -> dict[str, Any]:
+def process(command: Sequence[str], limit: int = LIMIT) -> dict[str, Any]:
     """Run it to its end or the limit: its exit status, its time, its output, and what its last line says."""
     started = time.monotonic()
-    done = subprocess.run(["timeout", "-s", "KILL", str(LIMIT), *command], capture_output=True, text=True, check=False)
+    done = subprocess.run(["timeout", "-s", "KILL", str(limit), *command], capture_output=True, text=True, check=False)
     own = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"launches"')]
     about_it = {"exit": done.returncode, "seconds": round(time.monotonic() - started)}
     return {**about_it, **(own[0] if own else {}), "output": done.stdout + done.stderr}
@@ -357,7 +373,8 @@ def clean(answer: Mapping[str, Any]) -> bool:
     return answer["errors"] == 0 and not any(answer["exit"]) and not answer["wrong"] and "lost" not in answer
 
 
-def _said(command: Sequence[str]) -> str:
+def said(command: Sequence[str]) -> str:
+    """What a command prints."""
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
@@ -386,7 +403,7 @@ def recorded(selection: LaunchSelection, tools: Sequence[str]) -> dict[str, Any]
     return {
         "command": " ".join(["python -m tests.hardware.sanitize", *selection.options()]),
         **about(),
-        "sanitizer": re.findall(r"Version (\S+)", _said(["compute-sanitizer", "--version"])),
+        "sanitizer": re.findall(r"Version (\S+)", said(["compute-sanitizer", "--version"])),
         "without a tool": summed_up([{"errors": 0, **answer} for answer in before]),
         "tools": {
             f"{tool}, {policy}": summed_up([future.result() for future in futures])

@@ -13,7 +13,7 @@ import pytest
 
 from softlab.cuda.compile import kernel_sources
 from softlab.hardware.devices import Device
-from softlab.plans import plan
+from softlab.plans import forced, plan
 from softlab.plans.planner import FusedSteps
 from softlab.plans.resources import Resources
 from tests.hardware import sanitize
@@ -45,8 +45,10 @@ def test_every_kernel_file_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
     files = set()
     monkeypatch.setattr(sanitize, "_run_case", lambda case, executor: files.update(_planned_files(case)))
     monkeypatch.setattr(sanitize, "_run_on_few_sms", lambda *problem: files.update(_planned_on_few(*problem)))
+    single = lambda *problem: files.update(_planned_in_single_elements(*problem))  # noqa: E731
+    monkeypatch.setattr(sanitize, "_run_in_single_elements", single)
     for launch in launches(LaunchSelection()):
-        if launch.name.startswith("{") or launch.name.endswith(" SMs"):
+        if launch.name.startswith("{") or launch.name.endswith((" SMs", " single elements")):
             launch.launch(Emulator())
     entries = {name for name, text in kernel_sources().items() if "__global__" in text}
     assert entries - FIRST_RUNGS <= files
@@ -65,8 +67,14 @@ def _planned_files(case: Any) -> set[str]:
 def _planned_on_few(op: str, dtype: str, sms: int, rows: int, cols: int, *_: Any) -> set[str]:
     device = replace(Device.named("H200"), sm_count=sms)
     found = plan(rows, cols, dtype, op=op, policy="fast", device=device, lookup=lambda *_: _FEW)
-    wanted = "fast_ring" if sms == 16 else "fast_stream"
-    assert found.kernel == wanted or (dtype, op, sms) == ("float64", "softmax", 16)  # the grid keeps exponentials
+    assert found.kernel == "fast_ring" or (dtype, op, sms) == ("float64", "softmax", 16)  # the grid keeps exponentials
+    assert (found.read_again > 0) == (sms == 4), "the ring does not hold the longer rows"
+    return {found.file}
+
+
+def _planned_in_single_elements(op: str, dtype: str, rows: int, cols: int, _: Any) -> set[str]:
+    found = forced(rows, cols, dtype, op=op, policy="fast", device="H200", pack_size=1, lookup=lambda *_: _FEW)
+    assert found.kernel == "fast_stream"
     return {found.file}
 
 

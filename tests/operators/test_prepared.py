@@ -291,10 +291,40 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
         assert path("softmax", (x,), -1, Tensor(shifted), None, None) is None
     assert path("softmax", (Tensor(1024, gpu=1),), -1, None, None, None) is None, "not the current GPU"
     assert len(launched) == 5
-    watched = prepared._torch_fast_path(Tensor, lambda gpu: 7 + gpu, lambda: 0, lambda like: new, recorded=True)
-    assert watched("softmax_backward", (x, Tensor(2048, grad=True)), -1, None, None, None) is new
-    assert watched("softmax", (Tensor(2048, negative=True),), -1, None, None, None) is None
-    assert len(launched) == 6
+
+    library = prepared._TorchLibrary(Tensor, lambda gpu: 7 + gpu, lambda: 0, lambda like: new)
+    general_results: list[tuple] = []
+
+    def otherwise(*tensors: Tensor) -> str:
+        general_results.append(tensors)
+        return "otherwise"
+
+    def prepare(*problem: object) -> Ready:
+        asked.append(problem)
+        return Ready()
+
+    gradient = prepared._unrecorded_gradient(prepare, otherwise, library)
+    operator = prepared._unrecorded_operator(prepare, otherwise, library)
+    launched.clear()
+    asked.clear()
+    watched = Tensor(2056, grad=True)
+    assert gradient(x, watched) is new
+    assert gradient(watched, x) is new
+    assert operator(watched) is operator(watched) is new
+    assert launched == [(7, [1024, 2056, 9216]), (7, [2056, 1024, 9216]), (7, [2056, 9216]), (7, [2056, 9216])]
+    assert asked == [((4, 8), np.float32, 0, 8)] * 2, "a launch is prepared once per function"
+    for other in (*general[:3], *general[4:6]):
+        assert gradient(x, other) == gradient(other, x) == "otherwise"
+    for other in (general[2], general[4], general[5]):
+        assert operator(other) == "otherwise"
+    assert prepared._unrecorded_operator(lambda *problem: None, otherwise, library)(x) == "otherwise"
+
+    def refuse(*problem: object) -> None:
+        raise ValueError
+
+    assert prepared._unrecorded_operator(refuse, otherwise, library)(x) == "otherwise"
+    assert prepared._unrecorded_gradient(refuse, otherwise, library)(x, y) == "otherwise"
+    assert len(launched) == 4
 
 
 def test_threads_do_not_share_arguments(cuda: FakeCuda) -> None:

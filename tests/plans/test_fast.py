@@ -136,11 +136,11 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         assert packs * (rows_in_flight + 1) <= stages
         slots = rows_in_flight + 1
     else:
-        per_step, stages, ahead, _ = more
+        per_step, stages, ahead, _, again = more
         lag, row_steps = stages // per_step - ahead, math.ceil(packs / per_step)
         assert stages % per_step == 0
-        assert row_steps <= lag
-        slots = math.ceil(lag / row_steps)
+        assert row_steps - again <= lag
+        slots = math.ceil(lag / (row_steps + again))
     assert plan.smem_bytes == stages * block_size * inputs * 16
     itemsize = max(4, element_type(plan.dtype).itemsize)
     partial = max(16, (1 if inputs == 2 else 2) * itemsize * 2)  # each 32-bit word with 32 bits of tag
@@ -163,14 +163,15 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (2048, 16384, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 13, 512, 1, false>"),
         (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
         (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
-        (256, 262_144, "float32", "fast_ring<float, Algorithm::softmax, 4, 16, 2, 28, 1, 2, 512, 8, false>"),
+        (256, 262_144, "float32", "fast_ring<float, Algorithm::softmax, 4, 16, 2, 28, 1, 2, 0, 512, 8, false>"),
         (335, 200_000, "float32", "fast_grid<float, Algorithm::softmax, 4, 3, 27, 4, 512, 33, false>"),
-        (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 26, 2, 28, 1, 2, 512, 132, false>"),
+        (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 26, 2, 28, 1, 2, 0, 512, 132, false>"),
         (64, 1 << 20, "float32", "fast_grid<float, Algorithm::softmax, 4, 4, 28, 4, 512, 132, false>"),
         (128, 1 << 20, "float16", "fast_grid<__half, Algorithm::softmax, 8, 4, 28, 4, 512, 66, false>"),
         (220, 151_936, "float64", "fast_grid<double, Algorithm::softmax, 2, 7, 28, 2, 512, 22, false>"),
         (1, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 1, 1, 0, 512, 132, false>"),
-        (64, 1 << 23, "float32", "fast_stream<float, Algorithm::softmax, 4, 8, 512, 16, false>"),
+        (64, 1 << 23, "float32", "fast_ring<float, Algorithm::softmax, 4, 32, 2, 28, 1, 2, 5, 512, 132, false>"),
+        (1, 1 << 24, "float32", "fast_ring<float, Algorithm::softmax, 4, 63, 2, 28, 1, 2, 21, 512, 132, false>"),
         (1, 32000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 4, 256, 8, false>"),
     ],
 )
@@ -287,8 +288,14 @@ def test_nothing_to_do() -> None:
 
 
 def test_a_plan_says_what_it_reads_and_what_else_there_was() -> None:
-    stream, once = made(64, 1 << 23), made(64, 1000)
+    stream, once = made(64, 1 << 23, device="sm_80"), made(64, 1000)
     assert stream.global_bytes == 3 * 64 * (1 << 23) * 4
+    ring = made(64, 1 << 23)
+    assert ring.read_again == 132 * 5 * 2 * 512 * 4, "five steps of two packs of each of 132 x 512 threads"
+    assert ring.global_bytes == (2 * (1 << 23) + ring.read_again) * 64 * 4
+    gradient = made(8, 1 << 23, op="softmax_backward")
+    assert gradient.global_bytes == (3 * (1 << 23) + 2 * gradient.read_again) * 8 * 4
+    assert made(16, 1 << 22).read_again == 0
     assert once.global_bytes == 2 * 64 * 1000 * 4
     others = once.alternatives(lookup=lambda *_: Resources(32, 0, 0, 0, ""))
     assert [other.kernel for other in others if other.chosen] == ["fast_block"]

@@ -68,3 +68,18 @@ def test_one_element_per_pack_where_an_array_begins_anywhere() -> None:
     same: Any = {"policy": "fast", "device": "H200", "fused": FusedSteps(), "lookup": lookup}
     plan = plans.forced(100, 64, "float16", pack_size=1, **same)
     assert (plan.kernel, plan.pack_size) == ("fast_warp", 1)
+
+
+def test_many_short_rows_that_no_pack_divides_move_as_tiles() -> None:
+    many = {cols: planned(1 << 20, cols, "float16", fused=FusedSteps()).kernel for cols in (23, 24, 35, 91, 136)}
+    assert many == {23: "fast_tile", 24: "fast_warp", 35: "fast_tile", 91: "fast_tile", 136: "fast_warp"}
+    assert planned(1000, 23, "float16", fused=FusedSteps()).kernel == "fast_warp", "few rows"
+    assert planned(1 << 20, 23, "float16", fused=FusedSteps((1,))).kernel == "fast_warp", "a mask of its own"
+    shared = planned(1 << 20, 23, "float16", fused=FusedSteps((1,), True))
+    assert shared.name.endswith("true>"), "an odd row begins elsewhere in a pack than the operand's does"
+
+
+def test_packed_elements_leave_a_thread_more_packs() -> None:
+    plain, masked = (planned(50_000, 2128, "float16", fused=FusedSteps(steps)) for steps in ((), (1,)))
+    packs = [int(plan.name.rstrip(">").split(", ")[3]) for plan in (plain, masked)]
+    assert packs[0] > packs[1]

@@ -28,7 +28,7 @@ errs by at most 2^-10 of what it allows the kernel, and :data:`ORACLE` widens th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import ml_dtypes
@@ -233,6 +233,19 @@ class Judgement:
     undetermined: int
 
 
+def stored(a: Approx, dtype: np.dtype) -> Approx:
+    """The numbers once they have been converted to an element type."""
+    with np.errstate(all="ignore"):
+        return replace(a, error=a.error + _half_ulp(_size(a.value) + a.error, dtype))
+
+
+def _half_ulp(size: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    limits = ml_dtypes.finfo(dtype)
+    most, eps, subnormal = float(limits.max), float(limits.eps), float(limits.smallest_subnormal)
+    half = np.maximum(np.exp2(np.floor(np.log2(np.minimum(size, most)))) * eps, subnormal) / 2
+    return np.where(size > 0, half, 0)
+
+
 def compare(got: np.ndarray, expected: Approx, compute: str) -> Judgement:
     """Whether each element is the expected one, converted to ``got``'s dtype, to within its bound.
 
@@ -240,13 +253,12 @@ def compare(got: np.ndarray, expected: Approx, compute: str) -> Judgement:
     infinity beyond half an ulp over its largest number.
     """
     limits = ml_dtypes.finfo(got.dtype)
-    most, eps, subnormal = float(limits.max), float(limits.eps), float(limits.smallest_subnormal)
+    most, eps = float(limits.max), float(limits.eps)
     with np.errstate(all="ignore"):
         error = expected.error * ORACLE
         wide = got.astype(expected.value.dtype)
         reach = _size(expected.value) + error
-        half_ulp = np.maximum(np.exp2(np.floor(np.log2(np.minimum(reach, most)))) * eps, subnormal) / 2
-        tolerance = error + np.where((reach > 0) & (got.dtype != compute), half_ulp, 0)
+        tolerance = error + (_half_ulp(reach, got.dtype) if got.dtype != compute else 0)
         off = np.abs(wide - expected.value)
         equal = (wide == expected.value) | (np.isnan(wide) & np.isnan(expected.value))
         # The largest number is (2 - eps) 2^e: half an ulp of it is a little over eps / 4 times it.

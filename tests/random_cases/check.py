@@ -23,7 +23,7 @@ from softlab.plans.planner import FusedSteps
 from softlab.plans.resources import Resources
 from tests.kernels import philox
 from tests.random_cases import oracle
-from tests.random_cases.bounds import Approx, Arithmetic, Judgement, compare
+from tests.random_cases.bounds import Approx, Arithmetic, Judgement, compare, stored
 from tests.random_cases.cases import Case
 from tests.random_cases.fusions import CaseFusion
 from tests.random_cases.layouts import Layout
@@ -231,7 +231,11 @@ def _expected(
         ), element.compute
     bias = numbers(operands["bias"]) if "bias" in operands else None
     y = oracle.FORWARD[case.op](arithmetic, oracle.fused_input(arithmetic, inputs[0], fusion, bias, kept), evaluation)
-    return ((y,) if stays is None else (oracle.dropped(arithmetic, y, fusion, stays), y)), element.compute
+    if stays is None:
+        return (y,), element.compute
+    converted = evaluation.drops_stored and element.numpy != element.compute
+    whole = stored(y, element.numpy) if converted else y
+    return (oracle.dropped(arithmetic, whole, fusion, stays), y), element.compute
 
 
 def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
@@ -245,7 +249,11 @@ def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
     if case.fusion is None:
         return [_planned(*problem, single, stride) for stride in strides for single in singles]
     itemsize = element_type(case.result).itemsize
-    steps = [FusedSteps(operands, bool(operands)) for operands in ((), (1,), (itemsize,), (itemsize, 1))]
+    steps = [
+        FusedSteps(operands, shared, bool(case.fusion.causal), bool(case.fusion.dropout))
+        for operands in ((), (1,), (itemsize,), (itemsize, 1))
+        for shared in ((True, False) if operands else (False,))
+    ]
     found = [_planned(*problem, single, 1, fused) for single in singles for fused in steps]
     # A fused kernel takes other registers, and so perhaps another block.
     return [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -23,13 +23,15 @@ class Evaluation:
 
     ``additions``: at most this many are between a term and its row's sum (the first adds to 0). ``factors``: an
     exponential of a row whose parts have maxima of their own is a product of so many; see :meth:`Arithmetic.exp`, for
-    ``flushed``, too. ``reciprocal``: the row's result is a product with 1 / sum, not a quotient.
+    ``flushed``, too. ``reciprocal``: the row's result is a product with 1 / sum, not a quotient. ``drops_stored``:
+    dropout scales results that have been converted to the element type.
     """
 
     additions: int
     factors: int = 1
     flushed: bool = False
     reciprocal: bool = False
+    drops_stored: bool = False
 
     def __or__(self, other: Evaluation) -> Evaluation:
         """An evaluation no more exact than either."""
@@ -38,6 +40,7 @@ class Evaluation:
             max(self.factors, other.factors),
             self.flushed or other.flushed,
             self.reciprocal or other.reciprocal,
+            self.drops_stored or other.drops_stored,
         )
 
 
@@ -136,7 +139,7 @@ def _of_fast_lanes(plan: Plan) -> Evaluation:
 def _of_fast_tile(plan: Plan) -> Evaluation:
     """A lane's own vectors and, in a row of an odd number of 16-bit elements, one more; then a butterfly."""
     _, vector_size, vectors, width, *_ = map(int, re.findall(r"(?<=, )\d+", plan.name))
-    return _fast(vectors * vector_size + 1 - 1 + (width.bit_length() - 1), 1)
+    return replace(_fast(vectors * vector_size + 1 - 1 + (width.bit_length() - 1), 1), drops_stored=True)
 
 
 def _of_fast_blocks(plan: Plan) -> Evaluation:

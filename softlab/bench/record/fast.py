@@ -21,7 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -65,6 +65,13 @@ def compile_plan(work: Workload, policy: str) -> str:
     made = plan(work.rows, work.cols, work.dtype, op=work.op, policy=policy)
     program_of(made)
     return made.kernel
+
+
+class Views(Protocol):
+    """Where launches find inputs and outputs."""
+
+    def views(self, work: Workload, iteration: int) -> list[Any]:
+        """Inputs and output of an iteration, (rows, cols) each."""
 
 
 class Buffers:
@@ -156,7 +163,7 @@ def replayed(launches: Sequence[Callable[[], Any]], replays: int) -> list[float]
     return [1000 * start.elapsed_time(stop) / len(launches) for start, stop in events]
 
 
-def measured(work: Workload, name: str, buffers: Buffers, truth: Any) -> float:
+def measured(work: Workload, name: str, buffers: Views, truth: Any) -> float:
     """Microseconds of one launch of a peer.
 
     Raises:

@@ -1,0 +1,142 @@
+"""Which blocks and clusters hold a row under the policy "fast": the documented order beside a search over all cuts."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softlab import plans
+from softlab.dtypes import element_type
+from softlab.hardware.devices import Device
+from softlab.plans import fast, fast_fused, flight
+from softlab.plans.fast_cuts import most_blocks
+from softlab.plans.fast_limits import BLOCK_SIZES, CLUSTERS, LIMITS, STREAM_PACKS, Cut
+from softlab.plans.planner import FusedSteps, PlanRequest
+from softlab.plans.resources import Resources
+
+DEVICES = ("H200", "sm_80", "RTX 5090")
+PROBLEMS = tuple(product(("float16", "float32", "float64"), ("softmax", "softmax_backward")))
+#: Columns, from short rows to those that no cluster holds.
+LENGTHS = (3, 40, 300, 600, 1024, 1025, 3000, 6144, 6145, 9000, 12_288, 16_500, 30_000, 50_257, 100_000, 400_001)
+
+
+def _asked(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[tuple[tuple[Any, ...], Any]]:
+    """The calls of a function of a module, and what they gave."""
+    found: list[tuple[tuple[Any, ...], Any]] = []
+    function = getattr(module, name)
+
+    def noted(*arguments: Any) -> Any:
+        found.append((arguments, function(*arguments)))
+        return found[-1][1]
+
+    monkeypatch.setattr(module, name, noted)
+    return found
+
+
+def _plan(rows: int, cols: int, dtype: str, **more: Any) -> plans.Plan:
+    return plans.plan(rows, cols, dtype, policy="fast", lookup=lambda *_: Resources(32, 2048, 0, 0, ""), **more)
+
+
+def _enough_or_most(candidates: list[tuple[float, Cut]]) -> Cut | None:
+    for x, cut in candidates:
+        if x >= flight.ENOUGH:
+            return cut
+    most = max((x for x, _ in candidates), default=None)
+    return next((cut for x, cut in candidates if x == most), None)
+
+
+def _largest_share(candidates: list[tuple[float, Cut]], row: Any) -> Cut | None:
+    """Bytes in flight and instructions bound a row that stays packed; a later cut must be 1 % better to count."""
+    best, most = None, 0.0
+    for x, cut in candidates:
+        share = 1 / np.linalg.norm([1 / x, 1 / fast_fused._issue(row, cut)], 6) if x else 0.0
+        if share > 1.01 * most:
+            best, most = cut, float(share)
+    return best
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("dtype", "op"), PROBLEMS)
+def test_fused_rows(device: str, dtype: str, op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few packs in a small block first, then blocks by packs, then clusters, of few large blocks first."""
+    calls = _asked(monkeypatch, fast_fused, "_cut")
+    for cols, fused in product(LENGTHS, (FusedSteps(), FusedSteps((1, 4)))):
+        _plan(5000, cols, dtype, op=op, device=device, fused=fused)
+    assert calls
+    clusters = most_blocks(Device.named(device))
+    for (request, row), chosen in calls:
+        least = LIMITS[request.element.itemsize, request.operator.rows_kept].thread
+        largest = 512 if clusters else 1024
+
+        def holds(cut: Cut, row: Any = row) -> bool:
+            return row.registers(cut.taken(row.packs), cut.block_size) <= fast_fused.MOST_REGISTERS
+
+        blocks = [Cut(1, size, 32) for size in BLOCK_SIZES if size <= largest]
+        blocks = [cut for cut in blocks if holds(cut)]
+        bytes_of = {cut: cut.taken(row.packs) * row.pack_size * request.element.itemsize for cut in blocks}
+        order = [cut for cut in blocks if bytes_of[cut] <= 16 * least][:1]
+        order += sorted(blocks, key=lambda cut: cut.taken(row.packs))
+        if row.nbytes > 16 * 1024:
+            sizes = [size for size in reversed(BLOCK_SIZES) if 128 <= size <= largest]
+            order += [cut for c in CLUSTERS if c <= clusters for size in sizes if holds(cut := Cut(c, size, 32))]
+        candidates = [(fast_fused._of_blocks(request, row, cut), cut) for cut in order]
+        expected = _largest_share(candidates, row) if row.keeps else _enough_or_most(candidates)
+        assert chosen == expected, (request.cols, row)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("dtype", "op"), PROBLEMS)
+def test_lanes_of_a_warp(device: str, dtype: str, op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As few lanes as hold the row in a few packs each; of long rows fewer, if that brings more in flight."""
+    calls = _asked(monkeypatch, fast, "_lanes")
+    for cols in (*range(8, 900, 13), 1024, 1536, 2048, 3000):
+        _plan(5000, cols, dtype, op=op, device=device)
+    assert len(calls) > 10
+    for (request, row), shape in calls:
+        packs = shape.cols_per_thread // shape.pack_size
+        assert shape.pack_size == row.pack_size
+        assert packs * shape.thread_group_width >= row.packs > (packs - 1) * shape.thread_group_width
+        _check_width(request, row, shape.thread_group_width, packs)
+
+
+def _check_width(request: PlanRequest, row: Any, width: int, packs: int) -> None:
+    wanted = 2 if row.unaligned and row.packs > 1 else row.limits.lane
+    fewest = 1 if row.packs == 1 else 4 if row.unaligned else 1 if request.element.itemsize == 8 else 2
+    first = next((w for w in (1, 2, 4, 8, 16, 32) if w >= fewest and w * wanted >= row.packs), 32)
+    row_bytes = request.cols * request.element.itemsize
+    flights = {
+        w: flight.of_warps(
+            request.device, w, -(-row.packs // w), row_bytes * row.inputs, request.element.itemsize, row.inputs
+        )
+        for w in (1, 2, 4, 8, 16, 32)
+        if w <= first and (w == first or -(-row.packs // w) <= flight.WARP_PACKS)
+    }
+    assert width in flights, (request.cols, width, packs)
+    if width != first:
+        assert flights[first] < flight.ENOUGH
+        assert flights[width] >= flight.ENOUGH or flights[width] == max(flights.values())
+        assert all(x < flight.ENOUGH for w, x in flights.items() if w > width)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("dtype", "op"), PROBLEMS)
+def test_rows_that_are_read_again(device: str, dtype: str, op: str) -> None:
+    """As many blocks as a cluster may have, of half the threads; one large block where there are no clusters. A row of
+    packs goes through a ring where there are clusters, even if the ring does not hold it."""
+    lookup = lambda *_: Resources(32, 2048, 0, 0, "")  # noqa: E731
+    size = (5000, 30_000_000, dtype)
+    plan = plans.forced(*size, op=op, policy="fast", device=device, pack_size=1, lookup=lookup)
+    ring = _plan(*size, op=op, device=device)
+    assert (ring.kernel, ring.read_again > 0) == (("fast_ring", True) if most_blocks(Device.named(device)) else
+                                                  ("fast_stream", False))  # fmt: skip
+    assert plan.kernel == "fast_stream"
+    clusters = most_blocks(Device.named(device))
+    assert (plan.cluster or 1, plan.block[0]) == ((clusters, 512) if clusters else (1, 1024))
+    inputs = 2 if op == "softmax_backward" else 1
+    numbers = [int(word) for word in plan.name.rstrip(">").split(", ") if word.isdigit()]
+    assert STREAM_PACKS[element_type(dtype).itemsize, inputs] in numbers
+    (step,) = [step for step in plan.steps if step.answer == "fast_stream"]
+    assert "twice" in step.rule
