@@ -26,10 +26,14 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cach
 
 @dataclass(frozen=True)
 class Confinement:
-    """memory: MiB of data that a kernel may have, 0 for no limit; sandbox: the path of bubblewrap, "" for none."""
+    """memory: MiB of data that a kernel may have, 0 for no limit; sandbox: the path of bubblewrap, "" for none.
+
+    hidden: folders that are empty in the sandbox.
+    """
 
     memory: int = 0
     sandbox: str = ""
+    hidden: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, memory: int, sandbox: bool) -> Confinement:
@@ -64,6 +68,8 @@ class Confinement:
         yield from ("--tmpfs", "/tmp", "--setenv", "JPY_PARENT_PID", "1")
         for path in dict.fromkeys((*_SYSTEM, *_own_paths())):
             yield from ("--ro-bind-try", path, path)
+        for path in self.hidden:
+            yield from ("--tmpfs", path)
         yield from ("--bind", str(root), str(root))
 
 

@@ -33,6 +33,8 @@ _GRACE_SECONDS = 5
 #: Kernels per submission: each cell that blocks or kills one costs another run of the cells before it.
 _MOST_KERNELS = 4
 _LONGEST_PROBLEM = 300
+#: The longest file of answers that is read.
+_MOST_BYTES = 1 << 24
 #: Folders that programs take from the environment, each empty for a submission.
 _FOLDERS = ("HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "IPYTHONDIR", "JUPYTER_CONFIG_DIR")
 _LOG = logging.Logger("softlab.course.execution", logging.CRITICAL)
@@ -40,10 +42,14 @@ _LOG = logging.Logger("softlab.course.execution", logging.CRITICAL)
 
 @dataclass(frozen=True)
 class Execution:
-    """What a submission's kernel stored as its progress, and the first problem; "" for none."""
+    """What a submission's kernel stored as its progress, and the first problem; "" for none.
+
+    answers: what it wrote for :func:`softlab.course.answering.handed_over`, "" for nothing.
+    """
 
     progress: Progress
     problem: str = ""
+    answers: str = ""
 
 
 def execute(cells: Sequence[str], seconds: int, confinement: Confinement | None = None) -> Execution:
@@ -67,8 +73,20 @@ def execute(cells: Sequence[str], seconds: int, confinement: Confinement | None 
             fatal.add(found)
         with warnings.catch_warnings():  # odd contents are the submission's
             warnings.simplefilter("ignore")
-            progress = Progress.load(Path(root) / "XDG_STATE_HOME" / "softlab" / "progress.json")
-    return Execution(progress, problems[0] if problems else "")
+            stored = Path(root) / "XDG_STATE_HOME" / "softlab"
+            progress = Progress.load(stored / "progress.json")
+            answers = _text(stored / "answers.json")
+    return Execution(progress, problems[0] if problems else "", answers)
+
+
+def _text(path: Path) -> str:
+    """The text of a submission's file; "" where there is none, or it is too long or odd."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST_BYTES:
+            return ""
+        return path.read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
 
 
 def _environment(root: Path) -> dict[str, str]:

@@ -32,6 +32,32 @@ class Call:
     expected: Any
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The calls that test a function; the first ``known`` are the same each time."""
+
+    calls: tuple[Call, ...]
+    known: int
+
+    @property
+    def arguments(self) -> list[tuple[Any, ...]]:
+        """The arguments of each call."""
+        return [call.args for call in self.calls]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a function returned, call by call, up to the first that fails.
+
+    name: the function's; prints: whether it calls ``print``; failure: how it fails, "raises KeyError: 64", or None.
+    """
+
+    name: str
+    prints: bool
+    returned: tuple[Any, ...]
+    failure: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class WriteFunction(Exercise):
     """A Python function to write.
@@ -53,16 +79,24 @@ class WriteFunction(Exercise):
             return self.unanswered()
         if not callable(answer):
             return self.verdict(f"the answer must be a function, not {answer!r}. Give its name, without a call.")
-        calls = list(self.calls())
-        known = len(calls)
-        calls += self.drawn(np.random.default_rng()) if self.drawn else ()
-        name = getattr(answer, "__name__", "the function")
-        returned, failure = _returned(answer, [call.args for call in calls])
-        if failure is not None:
-            return self.verdict(f"{_shown_call(name, calls[len(returned)])} {failure}.")
+        asked = self.asked()
+        return self.judged(asked, answered(answer, asked.arguments))
+
+    def asked(self) -> Asked:
+        """The calls that test a function: the known ones, then others that are drawn."""
+        known = list(self.calls())
+        drawn = list(self.drawn(np.random.default_rng())) if self.drawn else []
+        return Asked((*known, *drawn), len(known))
+
+    def judged(self, asked: Asked, answer: Answered) -> Verdict:
+        """The verdict on what a function returned in these calls."""
+        calls, known, name, returned = list(asked.calls), asked.known, answer.name, list(answer.returned)
+        if answer.failure is not None and len(returned) < len(calls):
+            return self.verdict(f"{_shown_call(name, calls[len(returned)])} {answer.failure}. {self.hint}".rstrip())
+        if len(returned) != len(calls):
+            return self.verdict(f"{name} was to be called {len(calls)} times, and there are {len(returned)} results.")
         if all(value is None for value in returned) and not all(call.expected is None for call in calls):
-            prints = "print" in getattr(getattr(answer, "__code__", None), "co_names", ())
-            only = " `print` only shows a result: `return` hands it over." if prints else ""
+            only = " `print` only shows a result: `return` hands it over." if answer.prints else ""
             return self.unanswered(f"The function returns None.{only}")
         for call, value in zip(calls, returned, strict=True):
             if difference := first_difference(_shown_call(name, call), value, call.expected, self.relative):
@@ -86,6 +120,13 @@ class WriteFunction(Exercise):
         return self.hint
 
 
+def answered(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Answered:
+    """Call a function. It gets copies, and 20 seconds for all calls."""
+    returned, failure = _returned(function, arguments)
+    prints = "print" in getattr(getattr(function, "__code__", None), "co_names", ())
+    return Answered(str(getattr(function, "__name__", "the function")), prints, tuple(returned), failure)
+
+
 def _alike(one: type, other: type) -> bool:
     numbers = (int, float)
     return one is other or (one in numbers and other in numbers)
@@ -102,8 +143,9 @@ def _returned(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
 
     def run() -> None:
         try:
-            for args in arguments:
-                returned.append(function(*copy.deepcopy(args)))
+            with np.errstate(all="ignore"):  # infinity is a result, whatever the filter of warnings says
+                for args in arguments:
+                    returned.append(function(*copy.deepcopy(args)))
         except _Stopped:
             return
         except BaseException as error:  # a learner's code may raise anything, SystemExit as well

@@ -1,9 +1,9 @@
 """Submitted notebooks, run and graded: for a teacher. No GPU is needed.
 
 A submission is a program of somebody else: it runs with the rights of whoever grades it, unless it is confined. What
-its kernel says is right counts only once it is judged again without the other cells, where that can be: kernels in
-CUDA, and answers of numbers and words. A Python function is believed, since it needs the cells before it: there a
-submission that sets out to deceive can.
+its kernel says is right counts only once this process has judged it. Kernels in CUDA and answers of numbers and words
+are judged without the other cells. An answer that needs them, such as a Python function, comes from a second run, whose
+process keeps answers and lacks the right ones: it gets arguments and hands over what the function returns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from softlab.course.catalogue import Lesson, exercise, lessons
 from softlab.course.confinement import Confinement
+from softlab.course.exercises import Exercise
+from softlab.course.functions import Answered, Asked, WriteFunction
 from softlab.course.learners import Progress, Record
 from softlab.course.submissions import HandedIn, notebooks, read
 
@@ -42,6 +44,7 @@ _PLAIN = (
     ast.Attribute, ast.operator, ast.unaryop, ast.expr_context,
 )  # fmt: skip
 _IMPORTS = "from softlab import course\nfrom softlab.course import exercise\n%load_ext softlab"
+_ONLY_ANSWERS = "import softlab.course.answering as _answering\n_answering.only_answers()"
 _LONGEST_MESSAGE = 2000
 #: What a spreadsheet takes for the start of a formula.
 _FORMULA = ("=", "+", "-", "@")
@@ -129,8 +132,8 @@ def graded(
     try:
         execution = _executed(notebook.cells, seconds, confinement)
         progress, problem = execution.progress, notebook.problem or execution.problem
-        solved = [name for name in names if name in cells and progress.solved([name])]
-        doubtful = _only_by_its_record({name: cells[name] for name in solved}, seconds, confinement)
+        solved = {name: cells[name] for name in names if name in cells and progress.solved([name])}
+        doubtful = _doubtful(notebook.cells, solved, seconds, confinement)
         untouched = _shipped_cells(shipped, names)
     except Exception as error:  # one notebook must not lose the marks of the others
         progress, untouched, doubtful = Progress(), {}, ()
@@ -177,6 +180,14 @@ def _executed(cells: Sequence[str], seconds: int, confinement: Confinement | Non
     return execute(cells, seconds, confinement)
 
 
+def _doubtful(
+    all_cells: Sequence[str], solved: Mapping[str, str], seconds: int, confinement: Confinement | None
+) -> tuple[str, ...]:
+    """The exercises, of these that are right by the submission's record, that are not right by this process."""
+    alone = _only_by_its_record(solved, seconds, confinement)
+    return (*alone, *_only_there(all_cells, solved, seconds, confinement))
+
+
 def _only_by_its_record(cells: Mapping[str, str], seconds: int, confinement: Confinement | None) -> tuple[str, ...]:
     """The exercises, of these with their cells, that are not right where their cell alone runs."""
     alone = {name: source for name, source in cells.items() if judged_alone(source)}
@@ -189,6 +200,34 @@ def _only_by_its_record(cells: Mapping[str, str], seconds: int, confinement: Con
         second = _executed([_IMPORTS, *dict.fromkeys(rest.values())], seconds, confinement).progress
         wrong += [name for name in rest if not second.solved([name])]
     return tuple(wrong)
+
+
+def _only_there(
+    all_cells: Sequence[str], cells: Mapping[str, str], seconds: int, confinement: Confinement | None
+) -> tuple[str, ...]:
+    """The exercises, of these with their cells, that need other cells and are not right where this process judges."""
+    from softlab.course import answering, syllabus
+
+    judges = {name: exercise(name, student_in(source)) for name, source in cells.items() if not judged_alone(source)}
+    if not judges:
+        return ()
+    asked = {name: judge.asked() for name, judge in judges.items() if isinstance(judge, WriteFunction)}
+    hidden = tuple(str(Path(folder)) for folder in syllabus.__path__)
+    closed = replace(confinement or Confinement(), hidden=hidden)
+    run = [_ONLY_ANSWERS, *(source for source in all_cells if not _KERNEL.match(source))]
+    question = answering.question_cell({name: calls.arguments for name, calls in asked.items()})
+    kept = answering.handed_over(_executed([*run, question], seconds, closed).answers)
+    return tuple(
+        name
+        for name, judge in judges.items()
+        if not any(_right_here(judge, asked.get(name), answer) for answer in kept.get(name, ()))
+    )
+
+
+def _right_here(judge: Exercise, asked: Asked | None, answer: Any) -> bool:
+    if isinstance(judge, WriteFunction):
+        return asked is not None and isinstance(answer, Answered) and judge.judged(asked, answer).right
+    return not isinstance(answer, Answered) and judge.judge(answer).right
 
 
 def _judged_right(name: str, source: str, value: Any) -> bool:

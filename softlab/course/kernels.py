@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from softlab.course.behaviour import behaviour
+from softlab.course.causes import fault_cause
 from softlab.course.diagnosis import pattern, unwritten
 from softlab.course.exercises import DOES_NOT_COMPILE, Exercise, different, first_difference
 from softlab.course.launch_cases import LaunchCase
@@ -132,6 +134,8 @@ class WriteKernel(Exercise):
             for name, expected in launch.expected.items():
                 if difference := first_difference(name, args[name], expected, launch.relative):
                     said = self._said_of_result(args[name], expected, launch, name, answer)
+                    did = behaviour(kernel, launch, name, args[name])
+                    said = " ".join(filter(None, (did, said)))
                     return self._judged(f"with {about}, {difference}. {said}", launch, run)
             attempts.append(Attempt(kernel, launch, run, args))
         # Results come first: the counters of a wrong kernel mean nothing.
@@ -185,6 +189,7 @@ class WriteKernel(Exercise):
                 where += f" and line {error.other_line}"
             common = next((slip.says for slip in COMMON if slip.fits(error.kind, answer)), "")
             hint = self._slip(error.kind, answer) or f"{common} {self.fault_hints.get(error.kind, '')}".strip()
+            hint = f"{fault_cause(error, answer, launch)} {hint}".strip()
             sentence = sentence.removeprefix(f"{error.kind}: ")
             return f"{error.kind}{where}, with {launch.about}: {sentence}. {hint}".strip()
         if isinstance(error, UnsupportedInstruction):

@@ -14,7 +14,7 @@ from pathlib import Path
 from softlab import course
 
 FOLDER = Path(__file__).parent / "fixes"
-BATCHES = ("first", "second")
+BATCHES = ("first", "second", "third")
 
 
 @dataclass(frozen=True)

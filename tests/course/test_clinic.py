@@ -53,7 +53,7 @@ def test_the_checks_say_nothing_of_the_fix(name):
 def test_each_bug_has_three_hints_and_three_wrong_fixes(name):
     hints = course.bug(name).exercise.slips
     assert len(hints) >= 3
-    assert {hint.when for hint in hints} <= {"", "result", "counter", *FAULT_KINDS}
+    assert {hint.when for hint in hints} <= {"", "result", "nan", "inf", "counter", *FAULT_KINDS}
     assert all(hint.says.endswith((".", "?")) and re.compile(hint.seen) for hint in hints)
     assert len(all_answers()[f"18-{name}"].wrong) > 3
 

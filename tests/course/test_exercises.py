@@ -143,7 +143,7 @@ BODY = 'extern "C" __global__ void sum(const float* x, float* y) {{\n{}\n}}'
         ("while (true) *(volatile float*)y = 1;", "infinite-loop on line 2"),
         ("*y = x[32];", "global-out-of-bounds on line 2, with ones: the thread reads 4 bytes at byte 128 of x"),
         ("float v = x[0]; if (threadIdx.x < 16) v = __shfl_xor_sync(~0u, v, 16); *y = v;", "inactive-lane on line 2"),
-        ("*y = 31;", "y[0] is 31.0 and should be 32.0. The sum of all 32."),
+        ("*y = 31;", "y[0] is 31.0 and should be 32.0. With x all 0, y is 31: something is added that no number"),
         ("*y = 32", 'Line 3: expected a ";"'),
     ],
 )  # fmt: skip

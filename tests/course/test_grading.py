@@ -6,14 +6,16 @@ import csv
 import io
 import json
 import os
+from fractions import Fraction
 from random import Random
 
 import nbformat
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from softlab import course
-from softlab.course import grading
+from softlab.course import answering, grading
 from softlab.course.learners import Record
 from tests.course.answers import kernel
 from tests.tools.notebooks import NOTEBOOKS
@@ -317,3 +319,77 @@ def test_checkpoints_are_no_submissions(tmp_path):
 def test_the_state_of_an_exercise(present: bool, unchanged: bool, attempts: int, solved: str, state: str) -> None:
     """A cell that is gone is missing, a right answer counts, and a shipped cell as it was is no answer."""
     assert grading._state(Record(attempts, solved), present, unchanged) == state
+
+
+SUMMARY = "10-write-the-summary"
+RIGHT_SUMMARY = """import numpy as np
+warm = slice(0, None)
+def speed_of(times, nbytes, warm_up):
+    return nbytes / np.median(times[warm_up:][warm]) / 1000"""
+#: Cells that set out to deceive: each of them makes its own process say "right".
+CHEATS = {
+    "asks the right answers": """def speed_of(times, nbytes, warm_up):
+    from softlab.course.syllabus import lesson_10
+    calls = [*lesson_10.series()]
+    import inspect
+    return next(value for name, value in vars(lesson_10).items() if name == "median_speed")(times, nbytes, warm_up)""",
+    "changes the comparison": """from softlab.course import functions
+functions.first_difference = lambda *given, **named: ""
+def speed_of(times, nbytes, warm_up): return 1.0""",
+    "changes the verdict": """from softlab.course.functions import WriteFunction
+WriteFunction.judge = lambda self, answer: self.verdict("")
+WriteFunction.judged = lambda self, asked, answer: self.verdict("")
+def speed_of(times, nbytes, warm_up): return 1.0""",
+    "knows the calls that are always the same": """from softlab.course import catalogue
+known = {repr(call.args): call.expected for call in catalogue.exercise("10-write-the-summary").calls()}
+def speed_of(times, nbytes, warm_up): return known.get(repr((times, nbytes, warm_up)), 0.0)""",
+    "writes the file of answers": """import json, os
+from softlab.course import answering, functions
+functions.first_difference = lambda *given, **named: ""
+answering._said = lambda answer, calls: {"name": "f", "prints": False, "returned": {"list": []}, "failure": None}
+def speed_of(times, nbytes, warm_up): return 1.0""",
+}
+
+
+def summary_states(source):
+    grade = f'course.exercise("{SUMMARY}").grade(speed_of)'
+    found = grading.graded(grading.HandedIn("a.ipynb", (IMPORTS, source, grade)))
+    return found.states[SUMMARY], found.problem
+
+
+def test_a_function_is_judged_outside_of_its_process():
+    assert summary_states(RIGHT_SUMMARY) == ("right", "")
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_function_that_deceives_its_own_process_is_wrong(name):
+    state, _ = summary_states(CHEATS[name])
+    assert state != "right"
+
+
+VALUES = [
+    None, True, "a\x00\ud7ff", 10**30, -0.0, float("inf"), (1, [2.5, "x"], (None,)), [], np.arange(6.0).reshape(2, 3),
+    np.array([True, False]), Fraction(1, 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_value_that_is_handed_over_is_the_same(value):
+    got = answering.decoded(json.loads(json.dumps(answering.encoded(value))))
+    assert type(got) is type(value)
+    assert np.array_equal(got, value) if isinstance(value, np.ndarray) else got == value
+
+
+def test_what_no_answer_is_comes_as_its_kind():
+    assert repr(answering.decoded(answering.encoded({1: 2}))) == "<dict>"
+    nan = answering.decoded(answering.encoded(np.float32("nan")))
+    assert nan != nan
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "[]", "{}", '{"a": 1}', '{"a": [1]}', '{"a": [{"value": {"float": "x"}}]}', "[" * 100_000,
+     '{"a": [{"value": {"array": "<f8", "shape": [9], "bytes": "00"}}]}', '{"a": [{"name": 1}]}'],
+)  # fmt: skip
+def test_a_file_of_answers_may_hold_anything(text):
+    assert answering.handed_over(text) == {}

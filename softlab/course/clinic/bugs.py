@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from softlab.course.causes import barrier_conditions, with_barrier_at_the_end
 from softlab.course.clinic.checks import checked
 from softlab.course.clinic.launches import LAUNCHES
-from softlab.course.kernels import FILE, Attempt, KernelSlip, LaunchCase, Requirement, WriteKernel
+from softlab.course.kernels import BUDGET, FILE, Attempt, KernelSlip, LaunchCase, Requirement, WriteKernel
 from softlab.course.requirements import at_most, no_bank_conflicts
+from softlab.errors import Error, KernelFault
 from softlab.findings import Finding, headline, sentence
 from softlab.instruments.banks import WARP
 from softlab.instruments.coalescing import SECTOR_BYTES
@@ -86,7 +88,12 @@ def _bug(name: str, marked: str, texts: Mapping[str, Any], groups: Mapping[str, 
         kernel=texts["kernel"],
         parameters=texts["parameters"],
         launches=LAUNCHES[name],
-        requirements=(_same_barrier, *_REQUIREMENTS.get(name, ())),
+        requirements=(
+            _same_barrier,
+            _barrier_outside,
+            *((_as_written,) if texts["family"] == "bounds" else ()),
+            *_REQUIREMENTS.get(name, ()),
+        ),
         hint=texts["hint"],
         because=texts["because"],
         slips=tuple(KernelSlip(**hint) for hint in hints),
@@ -116,6 +123,49 @@ def _same_barrier(attempt: Attempt) -> str:
                 "them pass, but CUDA allows it only where all threads of the block come to the same barrier."
             )
     return ""
+
+
+def _barrier_outside(attempt: Attempt) -> str:
+    """A barrier in a branch that some threads skip, and end: a GPU lets it pass, and CUDA does not allow it.
+
+    With one more barrier at the kernel's end the threads that skip the branch meet there, and not those in it.
+    """
+    source, name = attempt.run.source, attempt.kernel.program.name
+    conditions = barrier_conditions(source)
+    longer = with_barrier_at_the_end(source, name) if conditions else ""
+    if not longer:
+        return ""
+    try:
+        _run_again(attempt, Kernel(longer, name, arch=attempt.kernel.program.arch, file=FILE))
+    except KernelFault as fault:
+        if fault.kind == "barrier-divergence":
+            line = fault.line if fault.line in conditions else next(iter(conditions))
+            return (
+                f"the barrier on line {line} stands under `{conditions[line]}`, which not all threads of the block "
+                "take. The others end, so a GPU does not wait for them. But CUDA allows a barrier in a branch only "
+                "where all threads take it. Move it out."
+            )
+    except Error:
+        pass
+    return ""
+
+
+def _as_written(attempt: Attempt) -> str:
+    """An access out of bounds that the compiler happened to move behind a test: it is there without optimisation."""
+    name = attempt.kernel.program.name
+    plain = Kernel(attempt.run.source, name, arch=attempt.kernel.program.arch, file=FILE, options=("-G",))
+    try:
+        _run_again(attempt, plain)
+    except KernelFault as fault:
+        what = sentence(Finding.of(fault, "error", 1))
+        return f"{fault.kind} on line {fault.line}, where the compiler does not optimise: {what[:1].lower()}{what[1:]}"
+    return ""
+
+
+def _run_again(attempt: Attempt, kernel: Kernel) -> None:
+    launch = attempt.launch
+    args = tuple(launch.fresh().values())
+    kernel.run(launch.grid, launch.block, args, launch.smem, budget=BUDGET, record=False)
 
 
 def _volatile_is_no_fence(attempt: Attempt) -> str:

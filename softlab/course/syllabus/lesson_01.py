@@ -51,7 +51,14 @@ def exact_log_softmax(row: np.ndarray) -> np.ndarray:
 
 def log_rows() -> Iterator[Call]:
     """Rows of float32 that are harmless, far up, far down, and far apart."""
-    for row in ([1, 2, 3], [1000, 1001, 1002], [-1000, -1001, -1003], [0, -200, 3], [0] * 40 + [150, 150]):
+    for row in (
+        [1, 2, 3],
+        [1000, 1001, 1002],
+        [-1000, -1001, -1003],
+        [0, -200, 3],
+        [0] * 40 + [150, 150],
+        [150, 150, 0],
+    ):
         x = np.array(row, np.float32)
         yield Call((x,), exact_log_softmax(x))
 

@@ -132,7 +132,7 @@ LESSON = Lesson(
                 (lambda: barrier_error("H200", "warm"), "That is with a warm cache. Asked is for a cold one."),
                 (lambda: barrier_error("H100", "cold"), "That is an H100's error. Asked is for an H200."),
                 (lambda: barrier_error("H100", "warm"), "That is an H100's error, warm. Asked is for an H200, cold."),
-                (14, "Give one digit after the point."),
+                (10, "Give one digit after the point."),
             ),
             hint="predictions.by_category(launches) has an item for each category: .what and .median.",
         ),
@@ -141,8 +141,8 @@ LESSON = Lesson(
             answers=tuple(sorted(categories())),
             right=least_trusted,
             slips={
-                "code": "That one has the smallest median error. Asked is for the largest.",
-                "cache": "Its 90th percentile is the largest. Asked is for the largest median.",
+                "tail": "That one has the smallest median error. Asked is for the largest.",
+                "stream": "Its 90th percentile is large, and its median small. Asked is for the largest median.",
             },
             hint="Answer with the name of a category: the one with the largest median error. The picture has them in "
             "the "

@@ -46,11 +46,11 @@ OTHERS = (
     ),
     Others(
         "16-trust-it-least",
-        ("Atomics", "atomics ", np.str_("atomics"), np.array("atomics")),
+        ("Cache", "cache ", np.str_("cache"), np.array("cache")),
         (
-            ("fp64", "the second worst", "median|worst|sort|larger"),
-            ("cache", "the largest 90th percentile", "median|90th"),
-            ("code", "the smallest error", "least|small|best|largest"),
+            ("scatter", "the second worst", "median|worst|sort|larger"),
+            ("stream", "a large 90th percentile", "median|90th"),
+            ("tail", "the smallest error", "least|small|best|largest"),
             ("barrier", "the one of exercise 1", "median|worst|largest|larger"),
             ("reductions", "no category", "categor|none of|one of"),
             (19, "a position", "categor|none of|one of|text|name"),

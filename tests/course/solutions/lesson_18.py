@@ -439,10 +439,14 @@ ANSWERS = (
                 (PACKS, PACKS.replace("  for", "  if (cols % 4 == 0) for")),
                 (REST, "(cols % 4 == 0 ? cols : 0) + threadIdx.x"),
             ),
-            ((PACKS, PACKS.replace("4", "2")), (REST, "cols / 2 * 2 + threadIdx.x")),
+            (
+                (PACKS, PACKS.replace("4", "2").replace("  for", "  if (cols % 2 == 0) for")),
+                (REST, "(cols % 2 == 0 ? cols : 0) + threadIdx.x"),
+            ),
         ),
         wrong=(
             (((PACKS, PACKS.replace("float4", "float2")),), "A pack has two numbers now"),
+            (((PACKS, PACKS.replace("4", "2")), (REST, "cols / 2 * 2 + threadIdx.x")), "Where does row 1 begin"),
             (((PACKS, PACKS.replace("  for", "  if (cols % 2 == 0) for")),), "Two divides 66, but four does not"),
             ((("k < cols / 4;", "k < cols / 4 - 1;"),), "asks for a multiple of 16"),
             (((PACKS, ""),), "Each number is copied once"),

@@ -1,0 +1,470 @@
+"""What a kernel with a wrong result does: it runs again with inputs that differ in one place, and says what follows.
+
+So a hint names what the kernel does with its numbers, whatever its code looks like: an input that changes nothing, an
+element that is made from other inputs than its own, a number that counts twice, a sum that does not begin with 0, an
+order that is turned, elements that nobody stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from softlab.course.exercises import different
+from softlab.course.launch_cases import LaunchCase
+from softlab.emulator.lanes import WARP
+from softlab.errors import Error
+from softlab.findings import sentence
+from softlab.instruments.numbers import number_findings
+from softlab.kernel import Kernel
+
+#: Inputs that are changed, one at a time, per array; arrays with more elements are left alone.
+_PROBES, _LARGEST = 14, 16_384
+#: Instructions that the blocks of such a launch may issue: other inputs must not make it endless.
+_BUDGET = 200_000
+#: How many elements a sentence names, and how many inputs an element of its own may have.
+_NAMED, _OWN = 3, 3
+#: The largest factor of a single result that is told from chance.
+_TIMES = 64
+#: Columns from which a row says something.
+_SHORTEST = 8
+#: Relative error by which two numbers are alike.
+_CLOSE = 1e-3
+
+
+def behaviour(kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) -> str:
+    """What the kernel did instead, in one or two sentences; "" for nothing that is known.
+
+    Arguments:
+        launch: the launch that left a wrong result.
+        name: the array that is wrong; got: what it held afterwards.
+    """
+    seen = _Seen(kernel, launch, name, got)
+    for look in (
+        _not_stored,
+        _stored_too,
+        _of_numbers,
+        _times_too_much,
+        _moved,
+        _of_sums,
+        _of_maxima,
+        _of_rows,
+        _of_inputs,
+        _of_zeros,
+    ):
+        if said := look(seen):
+            return said
+    return ""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A wrong result, and runs of the same kernel with other inputs."""
+
+    kernel: Kernel
+    launch: LaunchCase
+    name: str
+    got: np.ndarray
+
+    @property
+    def wanted(self) -> np.ndarray:
+        return self.launch.expected[self.name]
+
+    @property
+    def block(self) -> int:
+        """Threads per block."""
+        return self.launch.block if isinstance(self.launch.block, int) else prod(self.launch.block)
+
+    @property
+    def threads(self) -> int:
+        """How many threads the launch has."""
+        return self.block * (self.launch.grid if isinstance(self.launch.grid, int) else prod(self.launch.grid))
+
+    @cached_property
+    def wrong(self) -> np.ndarray:
+        return different(self.got, self.wanted, self.launch.relative)
+
+    @cached_property
+    def unwritten(self) -> np.ndarray:
+        start = self.launch.args[self.name]
+        bits = f"u{self.got.dtype.itemsize}"
+        return np.asarray(np.ascontiguousarray(self.got).view(bits) == np.ascontiguousarray(start).view(bits))
+
+    @cached_property
+    def inputs(self) -> dict[str, np.ndarray]:
+        """The arrays that the kernel reads: not those that begin as NaN, nor single flags."""
+        return {
+            name: value
+            for name, value in self.launch.args.items()
+            if isinstance(value, np.ndarray)
+            and 1 < value.size <= _LARGEST
+            and value.dtype.kind in "fi"
+            and not (value.dtype.kind == "f" and np.isnan(value).all())
+            and not (name in self.launch.expected and not value.any())
+        }
+
+    def run(self, changed: Mapping[str, np.ndarray]) -> np.ndarray | None:
+        """The array ``name`` after a run with other inputs; None where the kernel does not come to its end."""
+        launch = replace(self.launch, args={**self.launch.args, **changed})
+        args = launch.fresh()
+        try:
+            self.kernel.run(launch.grid, launch.block, tuple(args.values()), launch.smem, budget=_BUDGET, record=False)
+        except Error:
+            return None
+        return args[self.name]
+
+
+def _with(array: np.ndarray, index: int, by: int) -> np.ndarray:
+    """The array with one element changed by so much; an infinite one becomes that number."""
+    changed = array.copy()
+    flat = changed.reshape(-1)
+    flat[index] = flat[index] + by if np.isfinite(flat[index]) else by
+    return changed
+
+
+def _raised(array: np.ndarray, index: int) -> np.ndarray:
+    """The array with one element as large as the largest of its row."""
+    changed = array.copy()
+    flat, cols = changed.reshape(-1), array.shape[-1]
+    flat[index] = flat[index // cols * cols : (index // cols + 1) * cols].max()
+    return changed
+
+
+def _places(array: np.ndarray, wrong: np.ndarray) -> list[int]:
+    """Where to change an input: ends of the array, of warps and rows, and around the first wrong element."""
+    size, cols = array.size, array.shape[-1]
+    first = int(np.argmax(wrong.reshape(-1))) if wrong.size == size else 0
+    near = (0, size - 1, first, first + 1, size // 2, 1, 32, size - 2, 31, first - 1, first + 2, cols - 1, cols)
+    asked = (*near, 64, 33, size // 4, 3 * size // 4, 7, 8)
+    return sorted(list(dict.fromkeys(place for place in asked if 0 <= place < size))[:_PROBES])
+
+
+def _not_stored(seen: _Seen) -> str:
+    """Wrong elements that are as they were before the launch, where others are not."""
+    left = seen.wrong & seen.unwritten
+    if not left.any():
+        return ""
+    if left.all() or (seen.unwritten.all() and left.size > 1):
+        return f"Nothing is stored to {seen.name}."
+    if left.size == 1 or np.count_nonzero(left) < np.count_nonzero(seen.wrong):
+        return ""
+    said = f"{_elements(seen.name, np.flatnonzero(left), left.size)} never stored."
+    threads, stored = seen.threads, int(np.count_nonzero(~seen.unwritten))
+    if threads >= left.size and stored < left.size:
+        said += f" {threads} threads ran for {left.size} elements: several have one index, or a test keeps some out."
+    return said
+
+
+def _stored_too(seen: _Seen) -> str:
+    """Elements that have to stay as they were."""
+    start = seen.launch.args[seen.name]
+    kept = seen.wrong & ~different(seen.wanted.astype(start.dtype), start) & ~seen.unwritten
+    if not kept.any() or np.count_nonzero(kept) < np.count_nonzero(seen.wrong):
+        return ""
+    said = _elements(seen.name, np.flatnonzero(kept), kept.size)
+    return f"{said} stored to, and had to stay as before."
+
+
+def _times_too_much(seen: _Seen) -> str:
+    """Few results that are all too large by one whole factor."""
+    got, wanted = (a.astype(np.float64).reshape(-1) for a in (seen.got, seen.wanted))
+    if got.size > _NAMED or not wanted.all() or not np.isfinite(got).all():
+        return ""
+    factor = got[0] / wanted[0]
+    if factor < 2 or factor != round(factor) or (got != factor * wanted).any() or (got.size == 1 and factor > _TIMES):
+        return ""
+    return f"{seen.name} is {factor:g} times what it should be: something is added {factor:g} times."
+
+
+def _elements(name: str, indices: np.ndarray, size: int) -> str:
+    """ "y[32] to y[63] are", "y[1], y[3], y[5] and so on, each 2nd, are"."""
+    first, last = int(indices[0]), int(indices[-1])
+    steps = set(np.diff(indices).tolist())
+    if len(indices) == 1:
+        return f"{name}[{first}] is"
+    end = ", the last one," if last == size - 1 else ""
+    if steps == {1}:
+        return f"{name}[{first}] to {name}[{last}]{end} are"
+    if len(steps) == 1:
+        return f"Each {steps.pop()}th element from {name}[{first}] to {name}[{last}] is"
+    return f"{name}[{first}], {name}[{int(indices[1])}] and {len(indices) - 2} more are"
+
+
+def _of_numbers(seen: _Seen) -> str:
+    """Where the first infinity or NaN of a result is made."""
+    bad = ~np.isfinite(seen.got.astype(np.float64)) & np.isfinite(seen.wanted.astype(np.float64)) & ~seen.unwritten
+    if seen.got.dtype.kind != "f" or not (seen.wrong & bad).any():
+        return ""
+    launch = seen.launch
+    try:
+        steps = seen.kernel.steps(launch.grid, launch.block, tuple(launch.fresh().values()), smem=launch.smem)
+    except Error:
+        return ""
+    found = number_findings(steps)
+    if not found or not found[0].line:
+        return ""
+    said = sentence(found[0])
+    return f"On line {found[0].line}, {said[:1].lower()}{said[1:]}"
+
+
+def _moved(seen: _Seen) -> str:
+    """Wrong elements that hold what belongs elsewhere."""
+    got, wanted, wrong = (a.reshape(-1) for a in (seen.got, seen.wanted.astype(seen.got.dtype), seen.wrong))
+    if wrong.sum() < 4 or np.unique(got[wrong]).size < 4 or np.unique(wanted).size < 4:
+        return ""
+    index = np.arange(wanted.size)
+    for words, source in _orders(seen.wanted.shape, index):
+        use = wrong & (source >= 0) & (source < wanted.size) & (source != index)
+        if use.sum() < max(4, 0.85 * wrong.sum()):
+            continue
+        if not different(got[use], wanted[source[use]], seen.launch.relative).any():
+            return f"{seen.name} has the right numbers in other places: {words}."
+    if seen.launch.relative or np.unique(wanted).size < wanted.size:
+        return ""
+    place = {number: int(where) for where, number in enumerate(wanted.tolist())}
+    found = [(int(where), place[got[where].item()]) for where in np.flatnonzero(wrong) if got[where].item() in place]
+    if len(found) < 0.85 * wrong.sum():
+        return ""
+    few = [found[0], found[1], found[-1]]
+    said = ", ".join(f"{seen.name}[{where}] has that of {seen.name}[{source}]" for where, source in few)
+    return f"{seen.name} has the right numbers in other places: {said}."
+
+
+def _orders(shape: tuple[int, ...], index: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Words for an order, and which element's number each one has in it."""
+    for step in (1, 2, 32):
+        yield f"each element has that of the one {step} further on", index + step
+        yield f"each element has that of the one {step} before it", index - step
+    yield "the order of all is reversed", index[::-1]
+    for group in (4, 8, 32, 64, 128):
+        yield f"the order is reversed within groups of {group}", index // group * group + group - 1 - index % group
+    for mask in (1, 2, 4, 8, 16, 32):
+        yield f"elements that are {mask} apart have changed places", index ^ mask
+    if len(shape) == 2:
+        rows, cols = shape
+        row, col = index // cols, index % cols
+        yield "each row is reversed", row * cols + cols - 1 - col
+        yield "the order of the rows is reversed", (rows - 1 - row) * cols + col
+        if rows == cols:
+            yield "rows and columns have changed places", col * cols + row
+        yield "each row has the numbers of the next one", index + cols
+        yield "each row has the numbers of the one before it", index - cols
+
+
+def _of_sums(seen: _Seen) -> str:
+    """A result that has to be the sum of an input, whole or along an axis: what counts how often."""
+    for name, array in seen.inputs.items():
+        wide = array.astype(np.float64)
+        for axis in (None, 0, -1):
+            if axis is not None and array.ndim < 2:
+                continue
+            total = wide.sum(axis=axis)
+            if total.size != seen.wanted.size or not np.allclose(total.reshape(-1), seen.wanted.reshape(-1), rtol=1e-3):
+                continue
+            zero = seen.run({name: np.zeros_like(array)})
+            if zero is not None and zero.any():
+                found = float(zero.reshape(-1)[np.flatnonzero(zero.reshape(-1))[0]])
+                return (
+                    f"With {name} all 0, {seen.name} is {found:g}: something is added that no number of {name} is, or "
+                    "the sum does not begin with 0."
+                )
+            return _weights(seen, name, array, axis)
+    return ""
+
+
+def _weights(seen: _Seen, name: str, array: np.ndarray, axis: int | None) -> str:
+    """How often elements count in a sum, where that is not once."""
+    counted: dict[float, list[int]] = {}
+    for index in _places(array, seen.wrong):
+        alone = np.zeros_like(array)
+        alone.reshape(-1)[index] = 1
+        found = seen.run({name: alone})
+        if found is None:
+            return ""
+        own = 0 if axis is None else np.unravel_index(index, array.shape)[1 if axis == 0 else 0]
+        counted.setdefault(round(float(found.reshape(-1)[int(own)]), 4), []).append(index)
+    off = {times: places for times, places in counted.items() if times != 1}
+    if not off and axis is None and array.dtype.kind == "f":
+        ones = seen.run({name: np.ones_like(array)})
+        if ones is not None and ones.reshape(-1)[0] != array.size:
+            return (
+                f"With {name} all 1, {seen.name} is {float(ones.reshape(-1)[0]):g} and not {array.size}: some numbers "
+                "count twice, or not at all."
+            )
+    said = [f"{_listed(name, array, places)} {_times(times)}" for times, places in sorted(off.items())]
+    return f"In the sum {', '.join(said)}, where each number counts once." if said else ""
+
+
+def _times(times: float) -> str:
+    return "count nothing" if times == 0 else "count twice" if times == 2 else f"count {times:g} times"
+
+
+def _listed(name: str, array: np.ndarray, places: Sequence[int]) -> str:
+    """ "x[0], x[1] and x[63]": the first and the last ones of those that were tried."""
+    shown = places if len(places) <= _NAMED else [places[0], places[1], places[-1]]
+    words = [f"{name}[{', '.join(map(str, map(int, np.unravel_index(place, array.shape))))}]" for place in shown]
+    if len(places) > _NAMED:
+        return f"{words[0]}, {words[1]} and others up to {words[2]}"
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def _of_maxima(seen: _Seen) -> str:
+    """A result that has to be the largest number of an input or of its rows: begins too high, or takes the smallest."""
+    for name, array in seen.inputs.items():
+        if array.dtype.kind != "f":
+            continue
+        for most, least in ((array.max(), array.min()), (array.max(-1, keepdims=True), array.min(-1, keepdims=True))):
+            if not _fits(most, seen.wanted):
+                continue
+            if _fits(least, seen.got):
+                return f"{seen.name} is the smallest number of {name}, and not the largest one."
+            lower = seen.run({name: array - array.dtype.type(1000)})
+            if lower is None or np.isnan(lower).any():
+                continue
+            high = lower.reshape(-1) > seen.wanted.reshape(-1) - 990
+            if high.any():
+                found = float(lower.reshape(-1)[int(np.argmax(high))])
+                return (
+                    f"With each number of {name} 1000 less, {seen.name} is {found:g} somewhere: the maximum begins too "
+                    "high, or a step leaves the own number out."
+                )
+    return ""
+
+
+def _fits(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether one array is the other one, with each number repeated along the rows where it is smaller."""
+    if one.size == other.size:
+        return bool((one.reshape(-1) == other.reshape(-1)).all())
+    if other.ndim != one.ndim or any(a not in (1, b) for a, b in zip(one.shape, other.shape, strict=True)):
+        return False
+    return bool((np.broadcast_to(one, other.shape) == other).all())
+
+
+def _of_rows(seen: _Seen) -> str:
+    """Rows that are a softmax, or numbers that are off by one factor or difference per row."""
+    got, wanted = (a.astype(np.float64) for a in (seen.got, seen.wanted))
+    if got.ndim == 1 and got.size % 2 == 0:
+        got, wanted = got[None], wanted[None]
+    if got.ndim != 2 or got.shape[1] < _SHORTEST:
+        return ""
+    bad = seen.wrong.reshape(got.shape).any(axis=1) & np.isfinite(got).all(axis=1) & np.isfinite(wanted).all(axis=1)
+    if not bad.any():
+        return ""
+    with np.errstate(all="ignore"):
+        row = int(np.argmax(np.where(bad, np.nanmax(abs(got - wanted), axis=1), -1)))
+    return _of_row(row, got[row], wanted[row], seen.block)
+
+
+def _of_row(row: int, got: np.ndarray, wanted: np.ndarray, threads: int) -> str:
+    """What the numbers of one wrong row have in common. threads: those of a block."""
+    if not got.any():
+        return f"Row {row} is nothing but 0."
+    off = got - wanted
+    if np.ptp(off) <= _CLOSE * abs(off[0]) and abs(off[0]) > _CLOSE * abs(wanted).max():
+        return f"In row {row} all numbers are too {'large' if off[0] > 0 else 'small'} by {abs(off[0]):.4g}."
+    if not (wanted != 0).all() or np.ptp(wanted) == 0:
+        return ""
+    adds_up = abs(wanted.sum() - 1) < _CLOSE and (wanted >= 0).all()
+    ratio = got / wanted
+    if abs(np.ptp(ratio)) <= _CLOSE * abs(ratio).max() and abs(ratio[0] - 1) > _CLOSE and ratio[0]:
+        if not adds_up:
+            return f"In row {row} all numbers are {ratio[0]:.4g} times what they should be."
+        return (
+            f"The numbers of row {row} stand in the right proportion and add up to {got.sum():.4g}, not to 1: the "
+            "powers are right, and what they are divided by is not their sum."
+        )
+    return _of_factors(ratio, threads) or (_of_softmax(row, float(got.sum())) if adds_up and (got >= 0).all() else "")
+
+
+def _of_factors(ratio: np.ndarray, threads: int) -> str:
+    """Factors of a row that are the same for each thread, or for each warp."""
+    if len(ratio) >= 2 * threads and np.ptp(ratio[:threads]) > _CLOSE:
+        starts = (threads, len(ratio) // threads * threads - threads)
+        if all(np.allclose(ratio[:threads], ratio[k : k + threads], rtol=_CLOSE) for k in starts):
+            return (
+                f"Numbers that are {threads} apart are off by the same factor, others by another one: each thread "
+                "takes a number of its own where the row has one for all."
+            )
+    warps = [ratio[start : start + WARP] for start in range(0, len(ratio), WARP)]
+    if len(warps) > 1 and all(np.ptp(warp) <= _CLOSE * abs(warp).max() for warp in warps):
+        shares = ", ".join(f"{warp[0]:.4g}" for warp in warps[:4])
+        return f"Each warp's numbers are off by a factor of their own ({shares}): the warps do not divide by one sum."
+    return ""
+
+
+def _of_softmax(row: int, total: float) -> str:
+    """A row that should add up to 1, whose numbers are off by factors of their own."""
+    if abs(total - 1) < _CLOSE:
+        return (
+            f"The numbers of row {row} add up to 1, but they do not stand in the right proportion: the power is taken "
+            "of something else than the number less the row's maximum."
+        )
+    return (
+        f"The numbers of row {row} add up to {total:.4g}, not to 1, and each is off by another factor: they are not "
+        "all divided by the one sum."
+    )
+
+
+def _of_inputs(seen: _Seen) -> str:
+    """Inputs that change nothing, and wrong elements that are made from other inputs than they should be."""
+    first = int(np.argmax(seen.wrong.reshape(-1) & ~seen.unwritten.reshape(-1)))
+    for name, array in seen.inputs.items():
+        places = _places(array, seen.wrong)
+        changed = {index: found for index in places if (found := _changed(seen, name, index)) is not None}
+        dead = [index for index, found in changed.items() if not found.any()]
+        if places and len(dead) == len(places):
+            if name == seen.name:
+                continue
+            return f"No number of {name} that was tried changes {seen.name}."
+        if dead:
+            verb = "changes" if len(dead) == 1 else "change"
+            return f"{_listed(name, array, dead)} {verb} nothing in {seen.name}, and others do."
+        raised = [index for index in changed if _no_addend(seen, name, index)]
+        if raised and len(raised) <= len(places) // 2:
+            return (
+                f"{_listed(name, array, raised)} may be as large as the largest number of the row, and nothing changes "
+                f"in {seen.name}; with others something does. It is left out of a sum."
+            )
+        own = [index for index, found in changed.items() if found[first]]
+        if array.size == seen.got.size and own and len(own) <= _OWN and own != [first]:
+            made = _listed(name, array, own)
+            return f"{_listed(seen.name, seen.got, [first])} is made from {made}, of those that were tried."
+    return ""
+
+
+def _changed(seen: _Seen, name: str, index: int) -> np.ndarray | None:
+    """Which elements of the result an element of an input changes, flat; None where a run does not end."""
+    array = seen.inputs[name]
+    step = 3 if array.dtype.kind == "i" else 40
+    changed = np.zeros(seen.got.size, bool)
+    for by in (step, -step):  # a maximum hears of larger numbers, a minimum of smaller ones
+        result = seen.run({name: _with(array, index, by)})
+        if result is None:
+            return None
+        changed |= different(result, seen.got).reshape(-1)
+    return changed
+
+
+def _no_addend(seen: _Seen, name: str, index: int) -> bool:
+    """Whether an element may be as large as the row's largest and changes nothing, in a kernel that adds powers."""
+    array = seen.inputs[name]
+    if array.dtype.kind != "f" or "exp" not in seen.kernel.program.source:
+        return False
+    more = _raised(array, index)
+    result = None if (more == array).all() else seen.run({name: more})
+    return result is not None and not different(result, seen.got).any()
+
+
+def _of_zeros(seen: _Seen) -> str:
+    """What few results are for inputs of nothing but zeros."""
+    if seen.got.size > _NAMED + 1:
+        return ""
+    for name, array in seen.inputs.items():
+        found = seen.run({name: np.zeros_like(array)})
+        if found is not None and found.any():
+            return f"With {name} all 0, {seen.name} is {', '.join(f'{value:g}' for value in found.reshape(-1))}."
+    return ""

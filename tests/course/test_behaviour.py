@@ -1,0 +1,103 @@
+"""Hints from what a wrong kernel does, and from the code between the lines of a fault."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.course.behaviour import behaviour
+from softlab.course.causes import barrier_conditions, fault_cause, with_barrier_at_the_end
+from softlab.course.launch_cases import LaunchCase
+from softlab.errors import KernelFault
+from softlab.kernel import Kernel
+
+X = np.random.default_rng(0).permutation(64).astype(np.float32) + 1
+NEW = np.full(64, np.nan, np.float32)
+
+
+def source(body: str) -> str:
+    return f"__global__ void k(const float* x, float* y) {{\n  int i = threadIdx.x;\n{body}\n}}"
+
+
+def said(body: str, wanted: np.ndarray, start: np.ndarray = NEW) -> str:
+    kernel, launch = Kernel(source(body), "k"), LaunchCase(1, 64, {"x": X, "y": start}, {"y": wanted})
+    args = launch.fresh()
+    kernel.run(1, 64, tuple(args.values()), record=False)
+    return behaviour(kernel, launch, "y", args["y"])
+
+
+ONE = np.zeros(1, np.float32)
+MOVED = "y has the right numbers in other places: "
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted", "words"),
+    [
+        ("if (i < 32) y[i] = x[i];", X, "y[32] to y[63], the last one, are never stored."),
+        ("y[i] = x[63 - i];", X, f"{MOVED}the order of all is reversed."),
+        ("y[i] = x[i ^ 1];", X, f"{MOVED}elements that are 1 apart have changed places."),
+        ("y[i] = x[0];", X * X, "x[1], x[2] and others up to x[63] change nothing in y, and others do."),
+        ("y[i] = 1;", X * X, "No number of x that was tried changes y."),
+    ],
+)
+def test_what_a_kernel_does_with_its_inputs(body, wanted, words):
+    assert words in said(body, wanted)
+
+
+ADD = "for (int k = {}; k < {}; ++k) s += x[k];\n  if (i == 0) *y = s;"
+
+
+@pytest.mark.parametrize(
+    ("start", "body", "words"),
+    [
+        ("1", ADD.format(0, 64), "With x all 0, y is 1"),
+        ("0", ADD.format(0, 63), "In the sum x[63] count nothing"),
+        ("x[0]", ADD.format(0, 64), "In the sum x[0] count twice"),
+        ("0", ADD.format(0, 64).replace("= s", "= 3 * s"), "y is 3 times what it should be"),
+    ],
+)
+def test_what_counts_in_a_sum(start, body, words):
+    assert words in said(f"  float s = {start};\n  {body}", X.sum(keepdims=True), ONE)
+
+
+def test_a_maximum_that_begins_too_high():
+    body = "  float m = 0;\n  for (int k = 0; k < 64; ++k) m = fmaxf(m, x[k] - 100);\n  if (i == 0) *y = m + 100;"
+    assert "the maximum begins too high" in said(body, X.max(keepdims=True), ONE)
+
+
+def fault(body: str, block: int = 64) -> tuple[str, KernelFault]:
+    kernel, launch = Kernel(source(body), "k", file="cell.cu"), LaunchCase(1, block, {"x": X, "y": NEW}, {})
+    with pytest.raises(KernelFault) as caught:
+        kernel.run(1, block, tuple(launch.fresh().values()), record=False)
+    return fault_cause(caught.value, source(body), launch), caught.value
+
+
+@pytest.mark.parametrize(
+    ("between", "words"),
+    [
+        ("", "Line 5 comes after line 4, and no barrier stands between."),
+        ("  __syncwarp();\n", "for one warp alone"),
+    ],
+)
+def test_why_nothing_orders_a_race(between, words):
+    cause, _ = fault(f"  __shared__ float s[64];\n  s[i] = x[i];\n{between}  y[i] = s[63 - i];")
+    assert words in cause
+
+
+def test_a_store_of_the_next_round():
+    loop = "  for (int k = 0; k < 3; ++k) {\n    s[i] = x[i] + k;\n    __syncthreads();\n    y[i] = s[63 - i];\n  }"
+    cause, _ = fault(f"  __shared__ float s[64];\n{loop}")
+    assert cause == "Line 5 in the loop's next round comes after line 7, and no barrier stands between."
+
+
+def test_which_element_a_thread_wants():
+    assert "wants element 64, 2 times its number" in fault("  y[i] = x[2 * i];")[0]
+    cause, _ = fault("  y[i] = x[i];", block=96)
+    assert "wants the element of its own number. There are 64" in cause
+
+
+def test_barriers_in_branches():
+    text = source("  if (i < 32) {\n    __syncthreads();\n    y[i] = 1;\n  }\n  __syncthreads();")
+    assert barrier_conditions(text) == {4: "if (i < 32)"}
+    assert with_barrier_at_the_end(text, "k").count("__syncthreads()") == 3
+    assert with_barrier_at_the_end(text, "other") == ""
