@@ -30,7 +30,8 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_math_renderer = "mathml"
-html_theme_options = {"navigation_with_keys": True}
+# The arrow keys belong to the pictures: they move sliders, lanes and what is wide.
+html_theme_options = {"navigation_with_keys": False}
 
 
 def _math(tex: str, display: bool) -> str:
@@ -58,7 +59,14 @@ def _names(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[s
     lines[:] = [re.sub(r"(?<![`\w.])([a-z]\w*)_(?![\w`])", r"``\1_``", line) for line in lines]
 
 
+def _attributes(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """The docstring of an attribute is a sentence: without an empty line first, a colon would end its type."""
+    if what in ("attribute", "data", "property"):
+        lines.insert(0, "")
+
+
 def setup(app: Any) -> None:
     """Formulas as MathML, which browsers draw without a script; docstrings as they are meant."""
+    app.connect("autodoc-process-docstring", _attributes, priority=100)  # before Napoleon
     app.connect("autodoc-process-docstring", _names)
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))

@@ -8,14 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from softlab.course.catalogue import Lesson
+from softlab.course.catalogue import Lesson, lessons
 from softlab.course.glossary import parsed
 from softlab.site.links import Links, anchor_of, page_of
 
 #: Modules whose docstrings are pages.
 MODULES = (
     "softlab", "softlab.functional", "softlab.fused", "softlab.torch", "softlab.course", "softlab.explorers",
-    "softlab.views", "softlab.bench", "softlab.hardware", "softlab.instruments", "softlab.workbench", "softlab.errors",
+    "softlab.views", "softlab.bench", "softlab.bench.caches", "softlab.bench.claims", "softlab.bench.claims_seen",
+    "softlab.bench.fusing", "softlab.bench.ladder", "softlab.bench.predictions", "softlab.bench.record.live",
+    "softlab.bench.recordings", "softlab.hardware", "softlab.hardware.atlas", "softlab.hardware.devices",
+    "softlab.hardware.occupancies", "softlab.instruments", "softlab.workbench", "softlab.errors",
 )  # fmt: skip
 DOCUMENTS = ("README.md", "GLOSSARY.md", "CONTRIBUTING.md", "CHANGELOG.md", "kernels/README.md", "kernels/FAST.md",
              "kernels/LADDER.md")  # fmt: skip
@@ -83,7 +86,7 @@ def landing(
 def document(links: Links, text: str) -> str:
     """A document of the project with links between pages."""
     if links.document == "GLOSSARY.md":
-        text = _with_anchors(text)
+        text = _with_lessons(_with_anchors(text))
     if links.document == "README.md":
         text = text.replace(text.partition("\n")[0], "# About softlab", 1)
     if links.document == "docs/speed.md":
@@ -97,6 +100,16 @@ def _with_anchors(text: str) -> str:
         head = f"- **{', '.join(word.terms)}**:"
         text = text.replace(head, f'- <span id="{anchor_of(word.terms[0])}"></span>{head[2:]}', 1)
     return text
+
+
+def _with_lessons(text: str) -> str:
+    """The lessons behind an entry of the glossary, "(lesson 00, 06)", as links."""
+    files = {lesson.number: lesson.notebook for lesson in lessons()}
+
+    def linked(found: re.Match[str]) -> str:
+        return "(lesson " + re.sub(r"\d+", lambda one: f"[{one[0]}](notebooks/{files[one[0]]})", found[1]) + ")"
+
+    return re.sub(r"\(lesson ([\d, ]+)\)", linked, text)
 
 
 def _with_pictures(text: str) -> str:

@@ -5,6 +5,7 @@ Without ``--site`` a site of two lessons is built. ``make test-site`` builds the
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 import time
@@ -12,22 +13,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from os.path import dirname, join, normpath
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 from playwright.sync_api import Page as BrowserPage
 
 from softlab.course.catalogue import exercise, lessons
+from softlab.course.exercises import MultipleChoice, Number
+from softlab.site.answers import exercise_data
 from softlab.site.build import Site, build, chosen_lessons
+from softlab.site.documents import MODULES
 from softlab.site.grids import GRIDS
 from softlab.site.packing import unpacked
 from softlab.site.scenes import snapshot_of
 from softlab.site.stores import Shared
 from softlab.site.sweeps import put
+from softlab.views.progress import verdict_html
+from tests.site.test_documents import public
 
 pytestmark = pytest.mark.browser
 
@@ -139,6 +148,24 @@ def pages(folder: Path, below: str = "") -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in (folder / below).rglob("*.html"))
 
 
+class Linked(HTMLParser):
+    """What a page links to and shows, and the places in it that links can lead to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.names: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element."""
+        for name, value in attrs:
+            if name in ("href", "src") and value:
+                self.links.append(value)
+            elif name in ("id", "name") and value:
+                self.names.add(value)
+
+
 def moved(opened: Opened, place: Locator, control: Locator) -> bool:
     """Give a control another value; whether what the page shows, or what it says, is another."""
     before = place.inner_html()
@@ -162,7 +189,45 @@ def test_every_page_opens_without_the_network(opened, folder):
     for path in found:
         opened.go(path)
         assert "softlab" in opened.page.title(), path
+    print(f"{len(found)} pages were opened")
     assert (opened.errors, opened.strangers) == ([], [])
+
+
+def test_every_link_leads_somewhere(folder):
+    """Each file that a page names is there, and each place in a page that a link leads to."""
+    read = {path.relative_to(folder).as_posix(): Linked(path.read_text("utf-8")) for path in folder.rglob("*.html")}
+    broken = []
+    count = 0
+    for page, found in read.items():
+        for link in found.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            count += 1
+            path = normpath(join(dirname(page), unquote(parts.path))) if parts.path else page
+            there = (folder / path).is_file() or (folder / path / "index.html").is_file()
+            if not there or (parts.fragment and path in read and unquote(parts.fragment) not in read[path].names):
+                broken.append((page, link))
+    print(f"{count} links lead to what is there")
+    assert broken == []
+    assert count > 100
+
+
+def test_every_public_name_is_on_the_page_of_its_module(folder):
+    if not (folder / "api").exists():
+        pytest.skip("this site has no API pages: `make test-site` builds them")
+    missing = []
+    for module in MODULES:
+        places = Linked((folder / "api" / f"{module}.html").read_text("utf-8")).names
+        names = [name for name, value in public(module).items() if inspect.isclass(value) or inspect.isroutine(value)]
+        missing += [f"{module}.{name}" for name in names if f"{module}.{name}" not in places]
+    assert missing == []
+
+
+def test_a_broken_link_is_seen(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html">b</a><p id="here"></p>')
+    with pytest.raises(AssertionError, match=r"b\.html"):
+        test_every_link_leads_somewhere(tmp_path)
 
 
 def test_what_leaves_the_folder_and_what_fails_is_seen(opened, tmp_path):
@@ -178,6 +243,35 @@ def test_the_search_finds_a_word_without_a_server(opened):
     expect(opened.page.locator("#search-results li a").first).to_be_visible()
 
 
+def test_the_arrow_keys_stay_on_the_page(opened, folder):
+    for path in pages(folder, "lessons"):
+        opened.go(path)
+        opened.explorers()
+        if opened.page.locator("[tabindex='0']:not(input)").count():
+            break
+    opened.page.locator("[tabindex='0']:not(input)").first.focus()
+    before = opened.page.url
+    for key in ("ArrowRight", "ArrowLeft", "ArrowRight"):
+        opened.page.keyboard.press(key)
+        opened.page.wait_for_timeout(100)
+    assert opened.page.url == before
+
+
+def test_the_menu_of_a_phone_opens_by_keys(browser, folder):
+    with window(browser, 400, offline=True) as page:
+        page.goto((folder / "index.html").as_uri())
+        menu, lesson = page.locator("#__navigation"), page.locator(".sidebar-tree a").first
+        expect(lesson).not_to_be_visible()
+        for _ in range(3):
+            page.keyboard.press("Tab")
+            if menu.evaluate("node => node === document.activeElement"):
+                break
+        page.keyboard.press("Space")
+        expect(lesson).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(lesson).not_to_be_visible()
+
+
 def test_every_explorer_moves(opened, folder):
     still: list[str] = []
     count = 0
@@ -190,6 +284,7 @@ def test_every_explorer_moves(opened, folder):
                     count += 1
                     if not moved(opened, place, controls.nth(number)):
                         still.append(f"{path}: {controls.nth(number).evaluate('node => node.outerHTML')[:120]}")
+    print(f"{count} controls were moved")
     assert still == []
     assert count > 4
     assert (opened.errors, opened.strangers) == ([], [])
@@ -243,12 +338,23 @@ def test_predictions_and_exercises_are_judged(opened, folder):
         for verdict in verdicts.all():
             expect(verdict).to_contain_text("The experiment shows")
         forms = page.locator("form.softlab-numeric")
-        numbers = [one for one in lesson.exercises if type(one).__name__ == "Number"]
+        numbers = [one for one in lesson.exercises if isinstance(one, Number)]
         expect(forms).to_have_count(len(numbers))
         for form, one in zip(forms.all(), numbers, strict=True):
             _judged(form, repr(float(exercise(one.id).answer())), "✓")
             _judged(form, "-12345.5", "✗")
             asked += 1
+        fieldsets = page.locator("fieldset:has(legend.softlab-hidden-words)")
+        choices = [one for one in lesson.exercises if isinstance(one, MultipleChoice) and exercise_data(one)]
+        expect(fieldsets).to_have_count(len(choices))
+        for fieldset, choice in zip(fieldsets.all(), choices, strict=True):
+            for node, answer in zip(fieldset.locator("input").all(), choice.answers, strict=True):
+                node.check()
+                said = choice.judge(answer)
+                mark = next(one for one in "✓✗" if one in verdict_html(said.state, said.message))
+                expect(fieldset.locator("xpath=..").locator(".softlab-verdict-text")).to_contain_text(mark)
+            asked += 1
+    print(f"{asked} predictions and exercises were judged")
     assert asked > 2
     assert opened.errors == []
 
@@ -263,14 +369,15 @@ def test_random_states_of_the_page_are_those_of_python(opened, folder, pytestcon
     whole = pytestconfig.getoption("--site")
     named = {Shared(name, "{}").name: name for name in GRIDS}
     stores = sorted(path.name for path in (folder / "_explorers").iterdir() if path.name in named)
-    share = -(-(MANY_STATES if whole else FEW_STATES) // len(stores))
+    keys = {store: _keys(folder / "_explorers" / store) for store in stores}
+    most = MANY_STATES if whole else FEW_STATES
     opened.go("index.html")
     compared = 0
-    for store in stores:
+    # The stores with few states first: those with many make up for them.
+    for left, store in zip(range(len(stores), 0, -1), sorted(stores, key=lambda store: len(keys[store])), strict=True):
         grid, explorer = GRIDS[named[store]], Shared(named[store], "{}").made()
-        keys = [key for file in (folder / "_explorers" / store).glob("[0-9]*.js")
-                for key in unpacked(file.read_text().split('"')[3])["states"]]  # fmt: skip
-        for key in random.Random(store).sample(sorted(keys), min(share, len(keys))):
+        share = -(-(most - compared) // left)
+        for key in random.Random(store).sample(keys[store], min(share, len(keys[store]))):
             page = opened.page.evaluate("([name, values]) => softlab.state(name, values)", [store, json.loads(key)])
             where = dict(zip(grid.traits, map(_python, json.loads(key)), strict=True))
             put(explorer, where)
@@ -281,7 +388,13 @@ def test_random_states_of_the_page_are_those_of_python(opened, folder, pytestcon
             }
             assert _in_sight(shown) == _in_sight(python), (store, key)
             compared += 1
-    assert compared >= len(stores)
+    print(f"{compared} states of {len(stores)} explorers are Python's")
+    assert compared == most
+
+
+def _keys(store: Path) -> list[str]:
+    """The states of a store, sorted."""
+    return sorted(key for file in store.glob("[0-9]*.js") for key in unpacked(file.read_text().split('"')[3])["states"])
 
 
 def _in_sight(slots: dict[tuple[int, str], Any]) -> dict[tuple[int, str], Any]:

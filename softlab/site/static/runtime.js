@@ -16,16 +16,40 @@ let made = 0;
 
 // Files ---------------------------------------------------------------------------------------------------------------
 
-function script(path) {
-  if (!loading.has(path)) {
-    loading.set(path, new Promise((done, failed) => {
-      const node = make("script");
-      node.src = ROOT + path;
-      node.onload = done;
-      node.onerror = () => failed(new Error(`${path} cannot be read`));
-      document.head.append(node);
-    }));
+const TRIES = 3, PAUSE_MS = 400;
+
+// One try to load a script.
+function tried(path) {
+  return new Promise((done, failed) => {
+    const node = make("script");
+    node.src = ROOT + path;
+    node.onload = done;
+    node.onerror = () => {
+      node.remove();
+      failed(new Error(`${path} cannot be read`));
+    };
+    document.head.append(node);
+  });
+}
+
+// Leaving a page stops what it loads, and Firefox calls that an error. So an error counts only if the page is still
+// there after a pause, and the file cannot be read then either. A reader who comes back finds the picture.
+async function persistently(path) {
+  for (let count = 1; ; count++) {
+    try {
+      return await tried(path);
+    } catch (error) {
+      if (count === TRIES) {
+        loading.delete(path);
+        throw error;
+      }
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+    }
   }
+}
+
+function script(path) {
+  if (!loading.has(path)) loading.set(path, persistently(path));
   return loading.get(path);
 }
 
@@ -51,19 +75,19 @@ function value(chunk, number) {
   return found;
 }
 
+function styled(path) {
+  if (loading.has(path)) return;
+  const link = make("link");
+  [link.rel, link.href] = ["stylesheet", ROOT + path];
+  document.head.append(link);
+  loading.set(path, link);
+}
+
 async function storeOf(name) {
   await script(`_explorers/${name}/store.js`);
   const store = await stores.get(name);
-  for (const view of store.views) {
-    const path = `_views/${view}`;
-    if (!loading.has(`${path}.css`)) {
-      const link = make("link");
-      [link.rel, link.href] = ["stylesheet", `${ROOT}${path}.css`];
-      document.head.append(link);
-      loading.set(`${path}.css`, link);
-    }
-    await script(`${path}.js`);
-  }
+  store.views.forEach((view) => styled(`_views/${view}.css`));
+  await Promise.all(store.views.map((view) => script(`_views/${view}.js`)));
   return store;
 }
 
@@ -612,6 +636,10 @@ function start() {
   binders();
   new MutationObserver(theme).observe(document.body, { attributes: true, attributeFilter: ["data-theme"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    document.querySelectorAll(".sidebar-toggle").forEach((menu) => { menu.checked = false; });
+  });
   const widths = () => document.querySelectorAll(WIDE).forEach(reachable);
   widths();
   addEventListener("resize", widths);
