@@ -1,6 +1,7 @@
 """The timing model held to GPUs, launch by launch: what it predicted before anybody measured, and what was measured.
 
-The launches are kernels as people write them, which the model had not seen (``tests/hardware/fourth_cases.py``).
+The launches are kernels as people write them, which the model had not seen (``tests/hardware/sixth_cases.py``, and
+``fourth_cases.py`` on an H100).
 ``python -m tests.hardware.record_timing collect`` writes them; its docstring says how the others were made. Times are
 those of the kernel, without what an empty kernel takes.
 """
@@ -23,13 +24,20 @@ FILE = validation.RECORD.with_name("launches.json")
 LARGE = 0.2
 #: Beginning of a kernel's name, or category -> why the model misses such launches. The first that fits counts.
 _EXPLANATIONS = {
-    "own_strips": "Each lane reads a row of its own. Version 5 did not know which lines L1 looks up together.",
-    "greatest_by_row": "All warps go through the array together. The model takes all units that the array lies in.",
-    "hash_find": "The lines of all warps fill L1. Version 5 did not know that L1 has sets of lines.",
-    "box_rows": "Each element is loaded again by its neighbours from L1, a word further. Loads of lines that are still "
-    "on their way take longer than the model knows.",
-    "take_rows": "Whole rows from all over an array of half of L2: what L2 keeps of them until the next launch is "
-    "taken from launches that read everything in order.",
+    "seven_taps": "Each lane stores four neighbouring words one by one. The GPU merges such stores before L2, and the "
+    "model counts the sectors of each store.",
+    "drift": "Each lane stores three neighbouring words one by one. The GPU merges such stores before L2, and the "
+    "model counts the sectors of each store.",
+    "table_of_products": "Rows that do not begin with a sector: two warps store parts of the same one. The model "
+    "counts both parts.",
+    "locked_product": "Compare-and-swap in a loop: the sampled blocks do not meet those of the other SMs, so that they "
+    "try less often than on a GPU.",
+    "random_means": "Each lane loads nine numbers in turn, each at an index that it loads first: short chains from all "
+    "over L2, in blocks that all start at once.",
+    "find_in_tree": "Warps of late blocks find in L1 what earlier ones have loaded. On the GPU they gain less by it.",
+    "waves_in_block": "A barrier per 15 instructions and warps of all blocks at it: the model's barriers take longer.",
+    "legendre": "Two conversions of integers to doubles per turn. The atlas has no row for them: the model takes those "
+    "of other conversions.",
     "scatter": "Stores that fill sectors in part. When L2 has to read the rest from DRAM is not known.",
     "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
     "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",

@@ -30,10 +30,12 @@ class BandwidthExplorer(Explorer):
     its peers). Where there is a GPU, ``measure()`` measures the planned kernel there, and its speeds are drawn as live.
 
     Traits:
-        dtype: one that was recorded; cols: the row length that is looked at (one that was recorded: any other becomes
-        the nearest); shown: which curves, of ``curves.labels(...)``; live: columns -> GB/s measured on this machine.
+        dtype: one that was recorded.
+        cols: the row length that is looked at. One that was not recorded becomes the nearest one that was.
+        shown: which curves, of ``curves.labels(...)``.
+        live: columns -> GB/s measured on this machine.
         summary: ``speeds`` (label -> GB/s at ``cols``, 10^9 bytes per second), ``of_copy`` (label -> share of a
-        copy's), ``fastest`` (label of a softmax), ``copied`` (GB/s of the copy).
+            copy's), ``fastest`` (label of a softmax), ``copied`` (GB/s of the copy).
     """
 
     lesson = "10"

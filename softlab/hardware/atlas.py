@@ -110,11 +110,13 @@ Launches
         "only", "store" (each thread stores at the end), "load_store" (and loads before). STATE: "cold" or "warm".
     ``launch.read.STATE.N``, ``launch.copy.STATE.N``
         Microseconds of a launch that reads or copies N MiB in all; warm: the same launch ran just before.
-    ``launch.empty``, ``launch.small.N`` (N blocks; both microseconds per launch in a queue of launches),
-    ``launch.block_interval`` (GPU-wide cycles per block that starts), ``launch.block_turnaround`` (cycles from the
-    end of a block to the start of the next in its slot), both also with ``.threads.N``; ``launch.cold_TLB.N``,
-    ``launch.warm_TLB.N`` (microseconds of a launch that touches N MiB of pages, not used for long and used just
-    before).
+    ``launch.empty``, ``launch.small.N``
+        Microseconds per launch in a queue of launches; small: of N blocks.
+    ``launch.block_interval``, ``launch.block_turnaround``
+        GPU-wide cycles per block that starts; cycles from the end of a block to the start of the next in its slot.
+        Both also with ``.threads.N``.
+    ``launch.cold_TLB.N``, ``launch.warm_TLB.N``
+        Microseconds of a launch that touches N MiB of pages, not used for long and used just before.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ python -m tests.hardware.record_timing report SET FILE OUT..   # predictions bes
 python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
 
 SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (``third_cases``), "fourth"
-(``fourth_cases``) and "fifth" (``fifth_cases``), with which the model was looked at since they were measured, or
-"sixth" (``sixth_cases``), which nobody has measured yet.
+(``fourth_cases``), "fifth" (``fifth_cases``) and "sixth" (``sixth_cases``). The model was looked at with the first five
+since they were measured.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.

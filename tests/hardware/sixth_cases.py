@@ -1,7 +1,7 @@
 """A sixth set of launches for the timing model: other kernels than those of the five sets before it, predicted and
 committed before a GPU measured them. At most a third of them are bound by DRAM. The kinds of kernels were drawn by lot:
-44 of a list of 55, ``random.Random(20261123).sample``. Whoever changes the model after their measurement needs new
-launches."""
+44 of a list of 55, ``random.Random(20261123).sample``. They were measured on an H200 on 2026-11-23. Whoever changes
+the model since then needs new launches."""
 
 from __future__ import annotations
 

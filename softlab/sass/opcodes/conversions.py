@@ -123,8 +123,8 @@ def _round(form: Form) -> Action:
     """To a whole number of the same format."""
     form.only(*_FLOATS, *_ROUNDING, "FTZ")
     kind = next((m for m in form.modifiers if m in _FLOATS), "F32")
-    if kind in ("F16", "BF16"):
-        raise NotImplementedError("rounding of 16 bits")
+    if kind == "BF16":
+        raise NotImplementedError("rounding of bfloat16")
     function = _WHOLE[next((_ROUNDING[m] for m in form.modifiers if m in _ROUNDING), "rni")]
     read, write = _reader(form, 1, kind), _writer(form, kind)
 

@@ -227,19 +227,12 @@ def _shift_add(form: Form) -> Action:
     shifted = _shifted(form, a, amount, high, sign)
     if out is None:
         add = _sum([shifted] + ([] if form.is_zero(a + 1) else [form.u32(a + 1)]))
-        if carry is None:
-
-            def simple(r: list) -> None:
-                r[destination] = add(r)
-
-            return simple
-
-        def with_carry(r: list) -> None:
-            r[destination] = add(r) + np.multiply(carry(r), U32(1))
-
-        return with_carry
+        return _sum_without_carry_out(destination, add, [] if carry is None else [carry])
     b = _complement(form, a + 1)
     one = U64(1 if form.operands[a + 1].negated else 0)
+    if form.operands[a].negated and not high:  # the complement and one: so zero gives a carry
+        shifted = _complement_of(form.bits(a), amount)
+        one += U64(1)
 
     def step(r: list) -> None:
         total = shifted(r) + one + b(r)
@@ -249,6 +242,11 @@ def _shift_add(form: Form) -> Action:
         r[out] = (total >> _HALF) != 0
 
     return step
+
+
+def _complement_of(read: Reader, amount: int) -> Reader:
+    left = U32(amount)
+    return lambda r: ~(read(r) << left)
 
 
 def _shifted(form: Form, a: int, amount: int, high: bool, sign: bool) -> Reader:
@@ -297,4 +295,50 @@ def _dot_product(form: Form) -> Action:
             r[destination] = total.view(U32)
 
         return step
-    raise NotImplementedError("products of 16 bits")
+    wide = np.int16 if "S16" in types else np.uint16
+    narrow = np.int8 if "S8" in types else np.uint8
+    first = 2 if form.has("HI") else 0
+
+    def two(r: list) -> None:
+        x, y = a(r), b(r)
+        total = c(r).view(S32)
+        for k in range(2):
+            byte = (y >> U32(8 * (first + k))).astype(narrow).astype(S32)
+            total = total + (x >> U32(16 * k)).astype(wide).astype(S32) * byte
+        r[destination] = total.view(U32)
+
+    return two
+
+
+@pure("VABSDIFF")
+def _difference(form: Form) -> Action:
+    """The size of a difference, and a sum."""
+    form.only("U32", "S32")
+    destination, c = form.destination(0), form.u32(3)
+    a, b = (form.u32(1), form.u32(2)) if form.has("U32") else (form.s32(1), form.s32(2))
+
+    def step(r: list) -> None:
+        apart = np.abs(a(r).astype(S64) - b(r).astype(S64)).astype(U32)
+        r[destination] = apart + c(r)
+
+    return step
+
+
+@pure("VABSDIFF4")
+def _differences_of_bytes(form: Form) -> Action:
+    """The sizes of the differences of four bytes: each in its place, or with .ACC their sum and what is added to it."""
+    form.only("U8", "S8", "ACC")
+    if not form.has("ACC") and not form.is_zero(3):
+        raise NotImplementedError("VABSDIFF4 with a third source")
+    destination, a, b, c = form.destination(0), form.u32(1), form.u32(2), form.u32(3)
+    kind = np.int8 if form.has("S8") else np.uint8
+    places = [U32(0 if form.has("ACC") else 8 * k) for k in range(4)]
+
+    def step(r: list) -> None:
+        x, y, total = a(r), b(r), c(r)
+        for k, place in enumerate(places):
+            bytes_ = [(v >> U32(8 * k)).astype(kind).astype(S32) for v in (x, y)]
+            total = total + (np.abs(bytes_[0] - bytes_[1]).astype(U32) << place)
+        r[destination] = total
+
+    return step

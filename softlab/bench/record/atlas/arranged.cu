@@ -1,4 +1,4 @@
-// The atlas of a GPU: local memory. All kernels take the arguments of memory.cu.
+// The atlas of a GPU: local memory and stores. All kernels take the arguments of memory.cu.
 typedef unsigned u32;
 #define ARGUMENTS (u32* out, const char* in, char* memory, u32 rounds, u32 mode, u32 p0, u32 p1)
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(1024) name ARGUMENTS
@@ -46,3 +46,37 @@ KERNEL(write_once) {
 #pragma unroll
   for (int k = 0; k < 4; ++k) a[256 * k] = make_uint4(p0, p1, p0, p1);
 }
+
+// Each lane has a piece of p1 words of memory and stores the first COUNT of them, one word per store. A warp has TURNS
+// such pieces, whose words take turns. mode 0: all stores follow each other; 1: a loop turn lies between two words, and
+// so do stores of other warps. p0: KiB, a power of two.
+template <int COUNT, int TURNS> __device__ void word_by_word(char* memory, u32 rounds, u32 mode, u32 p0, u32 p1) {
+  typedef unsigned long long u64;
+  const u64 warps = (u64)gridDim.x * (blockDim.x >> 5), warp = (u64)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
+  const u64 mask = (u64)p0 * 1024 - 1, pitch = 4 * p1, lane = threadIdx.x & 31;
+  u64 at = warp * 32 * pitch * TURNS + lane * pitch;
+#pragma unroll 1
+  for (u32 r = 0; r < rounds; ++r, at += warps * 32 * pitch * TURNS) {
+    char* a[TURNS];
+#pragma unroll
+    for (u32 m = 0; m < TURNS; ++m) a[m] = memory + ((at + m * 32 * pitch) & mask);
+    if (mode) {
+#pragma unroll 1
+      for (u32 k = 0; k < COUNT; ++k)
+#pragma unroll
+        for (u32 m = 0; m < TURNS; ++m) asm volatile("st.global.u32 [%0], %1;" :: "l"(a[m] + 4 * k), "r"(r) : "memory");
+    } else {
+#pragma unroll
+      for (u32 k = 0; k < COUNT; ++k)
+#pragma unroll
+        for (u32 m = 0; m < TURNS; ++m) asm volatile("st.global.u32 [%0], %1;" :: "l"(a[m] + 4 * k), "r"(r) : "memory");
+    }
+  }
+}
+KERNEL(words_1_1) { word_by_word<1, 1>(memory, rounds, mode, p0, p1); }
+KERNEL(words_2_1) { word_by_word<2, 1>(memory, rounds, mode, p0, p1); }
+KERNEL(words_3_1) { word_by_word<3, 1>(memory, rounds, mode, p0, p1); }
+KERNEL(words_4_1) { word_by_word<4, 1>(memory, rounds, mode, p0, p1); }
+KERNEL(words_8_1) { word_by_word<8, 1>(memory, rounds, mode, p0, p1); }
+KERNEL(words_4_2) { word_by_word<4, 2>(memory, rounds, mode, p0, p1); }
+KERNEL(words_4_4) { word_by_word<4, 4>(memory, rounds, mode, p0, p1); }

@@ -9,6 +9,10 @@ from softlab.bench.record.atlas.records import Job, Source, pieces
 _KERNELS: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "local_words": ("any", (r"STL(\..*)?", r"LDL(\..*)?"), (-8, -8)),
     "write_once": ("any", (r"STG\.E\.128",), (4,)),
+    **{
+        f"words_{words}_{turns}": ("any", (r"STG\.E",), (-words,))
+        for words, turns in ((1, 1), (2, 1), (3, 1), (4, 1), (8, 1), (4, 2), (4, 4))
+    },
 }
 #: Warps per block and blocks per SM whose warps the SM has to spread over its schedulers.
 BLOCKS = (
@@ -19,6 +23,11 @@ BLOCKS = (
 WORDS = (8, 32, 64, 128, 256, 512)
 #: MiB that one launch stores, or copies: half of these.
 STORED, COPIED = (8, 16, 24, 32, 40, 48, 64, 96), (96, 112, 128, 160, 192)
+#: Words of a lane's piece, how many of them it stores, one by one, and the pieces of a warp that take turns.
+PIECES = (
+    (1, 1, 1), (2, 2, 1), (4, 4, 1), (8, 8, 1), (4, 2, 1), (8, 1, 1), (8, 3, 1), (8, 4, 1), (4, 4, 2), (4, 4, 4),
+    (32, 8, 1), (32, 1, 1),
+)  # fmt: skip
 
 
 def arranged_sources() -> dict[str, Source]:
@@ -51,3 +60,20 @@ def arranged_jobs() -> Iterator[Job]:
             yield Job(keys, "launches", "us", "again", (kernel, "empty", "read_cg_4"),
                       {"grid": 64 * each, "threads": 256, "p1": each},
                       note="beyond an empty one; of that many MiB; warm: after the same launch")  # fmt: skip
+    yield from _piece_jobs()
+
+
+def _piece_jobs() -> Iterator[Job]:
+    """Stores of words that are parts of sectors, and that later stores of the same warp complete."""
+    for where, kib in (("L2", 1 << 14), ("DRAM", 1 << 22)):
+        for mode, how in enumerate(("", ".apart")):
+            for warps in (32, 1):
+                for pitch, words, turns in PIECES:
+                    if (warps == 1 and (mode or where == "DRAM")) or (where == "DRAM" and turns > 1):
+                        continue
+                    moved = 128 * words * turns
+                    given = {"warps": warps, "p0": kib, "p1": pitch, "mode": mode, "bytes": moved}
+                    given["mib"] = 16 * words * turns
+                    key = f"bandwidth.{where}.words.{words}.of.{pitch}.turns.{turns}.warps.{warps}{how}"
+                    yield Job((key,), "bandwidth", "bytes/cycle", "bandwidth", (f"words_{words}_{turns}",), given,
+                              note="of words that are stored one by one")  # fmt: skip

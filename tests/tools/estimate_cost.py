@@ -1,0 +1,74 @@
+"""What an estimate costs beside a run in the emulator.
+
+    python -m tests.tools.estimate_cost [SET] [--every 4]
+
+For each launch of a set of ``tests.hardware.record_timing``: seconds of the processor for interpreting the machine code
+of the sampled blocks, for simulating them, and for the emulator with counters on a grid of as many blocks. Everything
+runs once before, so that compiling does not count. It ends with 1 if an estimate takes more than ``MOST`` seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+import softlab
+from softlab.kernel.estimation import sample_launch
+from tests.hardware.record_timing import SETS
+from tests.hardware.timing_cases import TimingCase
+
+#: Seconds that an estimate may take.
+MOST = 2.0
+
+
+def _seconds(action: Callable[[], Any]) -> tuple[float, Any]:
+    """(processor time of the second call, what it gave)."""
+    action()
+    start = time.process_time()
+    result = action()
+    return time.process_time() - start, result
+
+
+def cost(chosen: Any, case: TimingCase) -> tuple[float, float, float]:
+    """Seconds of interpretation, simulation and emulation of one launch."""
+    kernel = softlab.Kernel(chosen.SOURCE.read_text(), case.kernel, file=chosen.FILE)
+    arguments = case.make()
+    interpretation, sampled = _seconds(
+        lambda: sample_launch(kernel, case.grid, case.block, arguments, case.smem, "H200")
+    )
+    simulation, _ = _seconds(lambda: sampled.estimate("H200", "cold"))
+    blocks = len({stream.block for stream in sampled.streams})
+    grid = (blocks,) if blocks < prod(case.grid) else case.grid
+
+    def emulate() -> None:
+        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        kernel.run(grid, case.block, copies, smem=case.smem, check=False)
+
+    return interpretation, simulation, _seconds(emulate)[0]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a line per launch, and the median and the 90th percentile of the ratios."""
+    parser = argparse.ArgumentParser(prog="python -m tests.tools.estimate_cost", description=__doc__)
+    parser.add_argument("set", nargs="?", default="sixth", choices=sorted(SETS))
+    parser.add_argument("--every", type=int, default=4, help="each n-th launch")
+    options = parser.parse_args(arguments)
+    ratios: list[float] = []
+    chosen, slow = SETS[options.set], 0
+    for case in chosen.cases()[:: options.every]:
+        interpretation, simulation, emulation = cost(chosen, case)
+        ratios.append((interpretation + simulation) / emulation)
+        slow += interpretation + simulation > MOST
+        print(f"{case.name:50} {interpretation:7.3f} {simulation:7.3f} {emulation:7.3f} s  {ratios[-1]:5.1f} times")
+    middle, tenth = np.quantile(ratios, (0.5, 0.9))
+    print(f"median {middle:.1f} times, 90th percentile {tenth:.1f}; {slow} above {MOST} s")
+    return int(slow > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
