@@ -82,6 +82,11 @@ class Lanes:
         raise NotImplementedError
 
     @property
+    def spread_rows(self) -> np.ndarray:
+        """The row of :meth:`spread` that belongs to each block of the batch, (blocks,) int64; the last is the last."""
+        return np.arange(self.blocks)
+
+    @property
     def warp_mask(self) -> np.ndarray:
         """(rows or 1, threads // 32, 32) bool: the positions of :meth:`spread` that are in the set."""
         raise NotImplementedError
@@ -258,6 +263,11 @@ class Box(Lanes):
     def collect(self, value: np.ndarray) -> Value:
         value = value.reshape(value.shape[0], self.threads)
         return value if self.columns is None else value[:, self.column_selector]
+
+    @property
+    @override
+    def spread_rows(self) -> np.ndarray:
+        return super().spread_rows if self.rows is None else np.cumsum(self.rows) - 1
 
     @cached_property
     @override

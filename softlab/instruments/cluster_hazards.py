@@ -155,8 +155,8 @@ class ClusterHazards(Hazards):
             self._early.arrive(barrier, lanes, self.shadow.time)
 
     @override
-    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
-        super().barrier(lanes, instructions)
+    def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
+        super().barrier(lanes, instructions, ahead)
         self._early.barrier(lanes)
 
     # Other blocks

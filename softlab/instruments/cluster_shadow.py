@@ -11,6 +11,7 @@ from typing_extensions import override
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.instruments.remote_accesses import Accessors, Order, RemoteAccesses
 from softlab.instruments.shadow import ATOMIC, CODE_BITS, LANE_MASK, WHO_MASK, Shadow
+from softlab.instruments.warp_syncs import warps_of
 
 
 class _Heard:
@@ -109,13 +110,14 @@ class ClusterShadow(Shadow):
     # What threads learn from other threads
 
     @override
-    def barrier(self, lanes: Lanes, live: np.ndarray | None = None) -> None:
-        super().barrier(lanes, live)
+    def barrier(self, lanes: Lanes, live: np.ndarray | None = None, ahead: Lanes | None = None) -> None:
+        super().barrier(lanes, live, ahead)
         if self._heard is not None:
-            warps = np.asarray(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2))
+            warps = warps_of(lanes)
+            waiting = warps if ahead is None else warps & ~warps_of(ahead)
             for row in np.flatnonzero(warps.any(axis=1)):
                 until = self._heard.until[row].reshape(-1, WARP)
-                until[warps[row]] = until[warps[row]].max()
+                until[waiting[row]] = until[warps[row]].max()
 
     @override
     def warp_sync(self, lanes: Lanes, members: Value) -> None:

@@ -30,6 +30,7 @@ from softlab.instruments.execution_counter import ExecutionCounter
 from softlab.instruments.issue import Issue, UnrolledLoop
 from softlab.instruments.machine_code import MachineCode
 from softlab.instruments.patterns import BANK_PERIOD, SECTOR, PatternCache, bank_figures, matrix_figures, sector_figures
+from softlab.instruments.tensor_instructions import counters_of_ptx
 from softlab.instruments.unrolled import Rule, UnrolledCounter
 from softlab.traces import COUNTERS, InstructionCounters
 
@@ -336,4 +337,4 @@ def _counted_when_issued(instruction: Instruction) -> tuple[str, ...]:
             names.append("barriers")
     elif instruction.opcode in ("ld", "st") and instruction.has(*_SHARED):
         names.append("shared_load_instructions" if instruction.opcode == "ld" else "shared_store_instructions")
-    return tuple(names)
+    return (*names, *counters_of_ptx(instruction))

@@ -14,11 +14,14 @@ All other counts follow from these, because what goes into a block comes out of 
    (:mod:`softlab.instruments.trips`) and from the iterations that each stage holds
    (:mod:`softlab.instruments.copies`).
 5. A jump that the assembler adds inside one PTX instruction leads to code for rare operands, as those of a division of
-   zero. It counts as never taken, and the run remarks it (``rare``). A loop that it adds repeats an atomic until each
-   lane had its turn. Other warps at the same address cost more turns on a GPU, in every run others, so these turns are
-   ``estimated``.
+   zero. It counts as never taken, and the run remarks it (``rare``). ``BRA.U.ANY`` repeats an instruction that takes
+   one operand per warp, such as a copy by a tensor map, where lanes have different ones. It counts as never taken, too.
+   A loop that the assembler adds repeats an atomic until each lane had its turn. Other warps at the same address cost
+   more turns on a GPU, in every run others, so these turns are ``estimated``.
 6. A block that is entered through a jump table, or about which these rules say nothing, runs as often as the PTX block
    from which most of its instructions come. Instructions of such blocks are ``estimated``, and so is what follows.
+7. Of a loop that waits at an mbarrier the first question stands apart. Where the emulator asks again, each question is
+   one of the loop behind it, and ``estimated``: on a GPU their number depends on the time.
 
 A predicated instruction counts for the whole warp, as ``smsp__inst_executed`` counts it.
 
@@ -31,7 +34,7 @@ differ by 0.01 and 0.7 %. The other 18 repeat a compare-and-swap: how often depe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +45,7 @@ from softlab.emulator.ptx.linker import Image
 from softlab.instruments.branches import PtxBranches
 from softlab.instruments.copies import likely_copies, told_copies
 from softlab.instruments.machine_graph import MachineBlock, MachineGraph
+from softlab.instruments.tensor_instructions import TENSOR_OPCODES
 from softlab.instruments.trips import Loop, Stage
 
 
@@ -67,11 +71,8 @@ class Turns:
     instruction: int
 
 
-#: Counter -> the machine instructions that it counts.
-_COUNTED: Mapping[str, Callable[[MachineInstruction], bool]] = {
-    "instructions": lambda instruction: True,
-    "shared_atomic_instructions": lambda instruction: instruction.opcode == "ATOMS",
-}
+#: Counter -> the opcodes that it counts.
+_COUNTED: Mapping[str, tuple[str, ...]] = {"shared_atomic_instructions": ("ATOMS",), **TENSOR_OPCODES}
 
 Source = Runs | Edge | Stage | Turns
 #: A count as a sum: source -> how many times it is added.
@@ -109,7 +110,7 @@ def executions(image: Image, blocks: Sequence[Block], code: Disassembly) -> Exec
     counts = solver.solve()
     sources = tuple(dict.fromkeys(source for count in counts.values() for source in count))
     column = {source: number for number, source in enumerate(sources)}
-    terms = {name: np.zeros((len(image.instructions), len(sources)), np.int64) for name in _COUNTED}
+    terms = {name: np.zeros((len(image.instructions), len(sources)), np.int64) for name in ("instructions", *_COUNTED)}
     estimated = np.zeros(len(sources), np.int64)
     index_of = {i.line: n for n, i in reversed(list(enumerate(image.instructions))) if i.text}
     for block in solver.graph.blocks:
@@ -117,15 +118,18 @@ def executions(image: Image, blocks: Sequence[Block], code: Disassembly) -> Exec
         uncertain = block.index in solver.estimated or any(isinstance(source, Turns) for source in count)
         for source, times in count.items():
             for instruction in block.instructions:
-                for name, counted in _COUNTED.items():
-                    if counted(instruction):
-                        terms[name][index_of.get(instruction.ptx_line, 0), column[source]] += times
+                for name in _counters_of(instruction):
+                    terms[name][index_of.get(instruction.ptx_line, 0), column[source]] += times
             if uncertain:
                 estimated[column[source]] += times * len(block.instructions)
     for line, source, times in solver.repeated_jumps():
         terms["instructions"][index_of.get(line, 0), column[source]] += times
     rare = tuple(sorted({index_of[line] for line in solver.rare if line in index_of}))
     return Executions(sources, terms, estimated, rare)
+
+
+def _counters_of(instruction: MachineInstruction) -> tuple[str, ...]:
+    return "instructions", *(name for name, opcodes in _COUNTED.items() if instruction.opcode in opcodes)
 
 
 class _Solver:
@@ -149,14 +153,15 @@ class _Solver:
 
     def solve(self) -> dict[int, _Sum]:
         """Block of the machine code -> its count. A block that nothing reaches is left out."""
-        found = self._jumps()
+        waits = self._waits()
+        found = self._jumps(waits)
         for line, copies in found.items():
             if len(copies) == 1:
                 self._branch(self._branches.at(line), copies[0])
             else:
                 self._unrolled(line, copies)
         for block in self.graph.blocks:
-            if block.branches and not self._branches.has(block.last.ptx_line):
+            if block.branches and not self._branches.has(block.last.ptx_line) and block.index not in waits:
                 self._other_jump(block, found)
         self._counts[0] = {Runs(0): 1}
         while self._propagate() or self._estimate():
@@ -174,11 +179,11 @@ class _Solver:
         once = [(line, source, -times) for b in jumps for source, times in self._counts[b.index].items()]
         return once + [(line, source, times) for b in targets for source, times in self._counts[b].items()]
 
-    def _jumps(self) -> dict[int, list[MachineBlock]]:
-        """PTX line of a conditional branch -> the blocks that end with a jump made from it."""
+    def _jumps(self, known: Set[int]) -> dict[int, list[MachineBlock]]:
+        """PTX line of a conditional branch -> the blocks that end with a jump made from it, and are not known."""
         found: dict[int, list[MachineBlock]] = {}
         for block in self.graph.blocks:
-            if block.branches and self._branches.has(block.last.ptx_line):
+            if block.branches and self._branches.has(block.last.ptx_line) and block.index not in known:
                 found.setdefault(block.last.ptx_line, []).append(block)
         return found
 
@@ -256,6 +261,30 @@ class _Solver:
                     self._edges[guard.index, guard.taken] = self._stage(branch, "skips", stage, before)
                 before = stage
 
+    def _waits(self) -> set[int]:
+        """Rule 7. The blocks whose jumps it explains."""
+        found: set[int] = set()
+        asking = {b.index for b in self.graph.blocks if any("TRYWAIT" in i.modifiers for i in b.instructions)}
+        for again in self.graph.blocks:
+            firsts = [b for b in self.graph.before[again.index] if b != again.index]
+            if again.taken != again.index or not {again.index, *firsts} <= asking or len(firsts) != 1:
+                continue
+            first = self.graph.blocks[firsts[0]]
+            if first.fall is None or again.fall is None or not self._branches.has(again.last.ptx_line):
+                continue
+            repeats: Counter[Source] = Counter()
+            ends: Counter[Source] = Counter()
+            for one in self._branches.alike(self._branches.at(again.last.ptx_line)):
+                for target in (self._branches.taken(one), one + 1):
+                    (repeats if self._branches.is_back(one, target) else ends)[Edge(one, target)] += 1
+            ends.subtract(repeats)
+            self._edges[first.index, again.index] = self._edges[again.index, again.fall] = repeats
+            self._edges[first.index, first.fall] = ends
+            self._edges[again.index, again.index] = {}
+            self.estimated.add(again.index)
+            found |= {first.index, again.index}
+        return found
+
     def _behind_joins(self, index: int) -> int:
         """The block where work begins: behind blocks that only join lanes or begin a part that will be joined."""
         block = self.graph.blocks[index]
@@ -285,7 +314,7 @@ class _Solver:
         if taken is None or fall is None:
             return False
         index = self._atomics.get(block.last.ptx_line)
-        if "DIV" in block.last.modifiers or self._behind_joins(taken) in self._tails:
+        if {"DIV", "ANY"} & set(block.last.modifiers) or self._behind_joins(taken) in self._tails:
             self._edges[block.index, taken] = {}
         elif index is not None and self.graph.dominates(taken, block.index) and not self._generic(block):
             self._edges[block.index, taken] = {Turns(index): 1}

@@ -24,7 +24,7 @@ from softlab.emulator.sites import InstructionSite, Site
 from softlab.findings import FaultSink
 from softlab.instruments.events import Events
 from softlab.instruments.global_access import GlobalAccess
-from softlab.instruments.global_reports import ATOMICS, GlobalReports
+from softlab.instruments.global_reports import ATOMICS, READ_ONLY, GlobalReports
 from softlab.instruments.global_shadow import (
     IN_BLOCK,
     STRONG,
@@ -152,7 +152,8 @@ class GlobalHazards(Observer):
         owners = np.repeat(lane, len(words) // len(lane)) if meets else lane
         if meets and (site.operation or not site.store):
             self._meet(site, words, owners, _scope(instruction))
-        found = self._record(array, site, address, lane, now)
+        read_only = instruction.has("nc")
+        found = UNKNOWN if read_only else self._record(array, site, address, lane, now)
         if found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK)):
             cells = self._cells(site)
             cell = (address - array.origin) >> self._granule_shift
@@ -161,6 +162,8 @@ class GlobalHazards(Observer):
             stamps = Stamps(cell, lane if cells == 1 else np.repeat(lane, cells), now, flags)
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             (self._check if found == UNKNOWN else self._write)(access)
+            if read_only:
+                self._check_read_only(access)
         if meets and site.store and not site.operation:
             self._meet(site, words, owners, _scope(instruction))
         if meets and self._volatile_stores and (site.operation or not site.store):
@@ -213,6 +216,13 @@ class GlobalHazards(Observer):
         if stamps.flags & VOLATILE:
             self._reports.race(access, self._unseen(access, shadow.volatile_writes(stamps, begin, ordered)), "wrote")
         self._write(access)
+
+    def _check_read_only(self, access: GlobalAccess) -> None:
+        """A load of read-only data must find nothing that the launch wrote: its cache does not see the writes."""
+        found = self._shadow(access.array).ordered_writes(
+            access.stamps, self._events.batch_start, self._orders[0].ordered
+        )
+        self._reports.race(access, found, READ_ONLY)
 
     def _write(self, access: GlobalAccess) -> None:
         """Record writes. Two lanes that write one cell in one instruction must write the same value."""
@@ -269,11 +279,11 @@ class GlobalHazards(Observer):
         for order in self._orders:
             order.warp_sync(lanes, members, self._events.now)
 
-    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
+    def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
         """Warps of a block pass a barrier."""
         live = self._batch.live_mask()
         for order in self._orders:
-            order.barrier(lanes, live, self._events.now)
+            order.barrier(lanes, live, self._events.now, ahead)
 
     def fence(self, site: InstructionSite, lanes: Lanes) -> None:
         """Strong writes of these lanes publish from now on what they did so far."""

@@ -21,6 +21,8 @@ from softlab.instruments.source_names import Parameter, variable_name
 
 #: The opcodes of atomics.
 ATOMICS = ("atom", "red")
+#: What a race is where data that are read as read-only were written in the same launch.
+READ_ONLY = "read-only"
 
 
 class GlobalReports:
@@ -82,6 +84,13 @@ class GlobalReports:
         instruction, other_instruction = access.site.instruction, other.site.instruction
         if severity == "warning":
             text = f"the thread writes {named}, to which {who} writes the same value, with nothing that orders the two"
+        elif what == READ_ONLY:
+            own = other.geometry is geometry and (other_row, other_column) == (row, column)
+            text = (
+                f"the thread reads {named} as read-only data (__ldg(), or const with __restrict__), and "
+                f"{'it' if own else who} wrote it in this launch: the cache of such loads may keep the old value. "
+                "Read what the kernel writes by an ordinary load, through a pointer without const and __restrict__"
+            )
         else:
             verb = "writes" if access.site.store else "reads"
             text = f"the thread {verb} {named}, which {who} {what}, with nothing that orders the two. "

@@ -86,6 +86,16 @@ class GlobalShadow:
         """Earlier writes by other threads with nothing that orders the two. ``batch``: the time when it began."""
         return self._clashes(self._written, access, batch, ordered) if self._any_write else _NONE
 
+    def ordered_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
+        """Earlier writes of the launch that the access comes after, those of its own thread among them."""
+        stamp = self._written[access.cell]
+        position = np.flatnonzero(stamp)
+        if not self._any_write or not len(position):
+            return _NONE
+        unordered = self._clashes(self._written, access, batch, ordered).position
+        position = position[~np.isin(position, unordered)]
+        return Clash(position, stamp[position])
+
     def clashing_reads(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier reads by other threads with nothing that orders the two."""
         if not self._any_read:

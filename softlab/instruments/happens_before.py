@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
-from softlab.instruments.warp_syncs import WarpSyncs
+from softlab.instruments.warp_syncs import WarpSyncs, warps_of
 
 #: Warps of a batch from which on what is known of other blocks is kept per block, not per warp.
 _MOST_COLUMNS = 2048
@@ -165,22 +165,27 @@ class HappensBefore:
         rows[np.asarray(lanes.row_index).reshape(-1)] = True
         return rows
 
-    def barrier(self, lanes: Lanes, live: np.ndarray | None, now: int) -> None:
-        """The warps of these lanes pass a barrier of their block; ``live``: (blocks, threads) bool."""
-        here = np.asarray(lanes.mask.reshape(self._blocks, self.warps, WARP).any(axis=2))
+    def barrier(self, lanes: Lanes, live: np.ndarray | None, now: int, ahead: Lanes | None = None) -> None:
+        """The warps of these lanes pass a barrier of their block; ``live``: (blocks, threads) bool.
+
+        ``ahead``: lanes that had arrived and gone on. The others come after them, and they after nobody.
+        """
+        here = warps_of(lanes)
+        waiting = here if ahead is None else here & ~warps_of(ahead)
         rows = np.asarray(here.any(axis=1))
-        others = np.zeros_like(here) if live is None else live.reshape(*here.shape, WARP).any(axis=2) & ~here
+        others = here & ~waiting if live is None else live.reshape(*here.shape, WARP).any(axis=2) & ~waiting
         whole = rows & ~others.any(axis=1)
         self._known[whole] = now
         for row in np.flatnonzero(rows & ~whole):
-            warps = np.flatnonzero(here[row])
-            self._known[row, warps] = self._known[row, warps].max(axis=0)
-            self._known[row, warps[:, None], warps] = now
+            warps, late = np.flatnonzero(here[row]), np.flatnonzero(waiting[row])
+            self._known[row, late] = self._known[row, warps].max(axis=0)
+            self._known[row, late[:, None], warps] = now
+            self._known[row, warps, warps] = now
         if self._far is not None:
             for table in (self._far.known, self._far.fenced, self._far.fenced_in_block):
                 blocks = table.reshape(self._blocks, self.warps, -1)
                 joined = np.where(here[:, :, None], blocks, 0).max(axis=1, keepdims=True)
-                np.copyto(blocks, joined, where=here[:, :, None])
+                np.copyto(blocks, joined, where=waiting[:, :, None])
 
     # Releases and acquires
 

@@ -454,9 +454,9 @@ class Hazards(Observer):
             if meeting.severity == "warning":
                 self._meeting = meeting
 
-    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
-        """All earlier accesses of the warps that pass are ordered before all their later ones."""
-        self.shadow.barrier(lanes, self.watched.live_mask())
+    def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
+        """All earlier accesses of the warps that pass are ordered before all later ones of those that waited."""
+        self.shadow.barrier(lanes, self.watched.live_mask(), ahead)
         self._bypasses.resume(lanes, *instructions)
 
     def block(self, block: Block, lanes: Lanes) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.instruments.events import AccessLog
 from softlab.instruments.shadow_patterns import AccessPattern
-from softlab.instruments.warp_syncs import WarpSyncs
+from softlab.instruments.warp_syncs import WarpSyncs, warps_of
 
 CODE_BITS = 12
 CODE_MASK = (1 << CODE_BITS) - 1
@@ -383,21 +383,23 @@ class Shadow:
         stamps[rows[alike], words[alike]] = base[alike] | warps[alike] << 6 | MANY_LANES
         stamps[rows[~alike], words[~alike]] = base[~alike] | MANY_WARPS
 
-    def barrier(self, lanes: Lanes, live: np.ndarray | None = None) -> None:
+    def barrier(self, lanes: Lanes, live: np.ndarray | None = None, ahead: Lanes | None = None) -> None:
         """The warps of these lanes pass a barrier of their block.
 
         ``live``: (blocks, threads) bool, the lanes that have not exited. Without it all of them pass the barrier.
+        ``ahead``: lanes that had arrived and gone on. The others come after them, and they after nobody.
         """
         self._time += 1
         rows = np.unique(lanes.row_index)
-        if live is not None and lanes.count < live.sum():
-            here = np.asarray(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2))
-            others = live.reshape(*here.shape, WARP).any(axis=2) & ~here
+        if ahead is not None or (live is not None and lanes.count < live.sum()):
+            here = warps_of(lanes)
+            waiting = here if ahead is None else here & ~warps_of(ahead)
+            others = here & ~waiting if live is None else live.reshape(*here.shape, WARP).any(axis=2) & ~waiting
             some = np.asarray(here.any(axis=1) & others.any(axis=1))
             if some.any():
                 self.tell_apart()
                 for row in np.flatnonzero(some):
-                    self._meet(int(row), np.flatnonzero(here[row]))
+                    self._meet(int(row), np.flatnonzero(here[row]), np.flatnonzero(waiting[row]))
                 rows = rows[~some[rows]]
                 if not len(rows):
                     return
@@ -409,16 +411,17 @@ class Shadow:
             which = np.arange(len(acquired)) if self.alike else rows
             acquired[which] = acquired[which].max(axis=1, keepdims=True)
 
-    def _meet(self, row: int, warps: np.ndarray) -> None:
-        """Some warps of a block pass a barrier: each comes after what the others did, and what these came after."""
+    def _meet(self, row: int, warps: np.ndarray, waiting: np.ndarray) -> None:
+        """Warps of a block pass a barrier: those that waited come after what all did, and what these came after."""
         if self._met is None:
             self._met = np.zeros((len(self._written), *self._synced.shape[1:] * 2), np.int64)
-        self._met[row, warps] = self._met[row, warps].max(axis=0)
-        self._met[row, warps[:, None], warps] = self._time
+        self._met[row, waiting] = self._met[row, warps].max(axis=0)
+        self._met[row, waiting[:, None], warps] = self._time
+        self._met[row, warps, warps] = self._time
         self._synced[row, warps] = self._time
         if self._order is not None:
             acquired = self._order.acquired[row].reshape(-1, WARP)
-            acquired[warps] = acquired[warps].max()
+            acquired[waiting] = acquired[warps].max()
 
     def warp_sync(self, lanes: Lanes, members: Value) -> None:
         """The lanes of each warp that name each other synchronise."""

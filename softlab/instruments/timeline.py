@@ -260,7 +260,7 @@ class _TimelineObserver(Observer):
         self._rows.append((warps, self._clock[warps], first, last, active[warps], self._interval[warps]))
         self._clock[warps] += self._below[block.stop] - self._below[block.start]
 
-    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
+    def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
         """These warps continue together: the clock of each becomes that of the last to arrive."""
         warps = np.flatnonzero(self._active_lanes(lanes))
         if not len(warps):

@@ -138,6 +138,16 @@ class Undefined(Observer):
             if never.any():
                 self._told.setdefault((site.index, "loaded"), []).append((lane, never))
 
+    def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """An address without a value is said before the race that it brings."""
+        if self._todo and space_of(site.instruction) == "global":
+            self._advance(site.index)
+
+    def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
+        """The same in shared memory."""
+        if self._todo and space_of(site.instruction) == "shared":
+            self._advance(site.index)
+
     def shuffle(
         self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
     ) -> None:

@@ -16,6 +16,11 @@ def names_all(members: Value) -> bool:
     return not isinstance(members, np.ndarray) and int(members) == _FULL
 
 
+def warps_of(lanes: Lanes) -> np.ndarray:
+    """(blocks, warps) bool: the warps with lanes of the set."""
+    return np.asarray(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2))
+
+
 class WarpSyncs:
     """The last time of each grouping of the lanes of a batch, or of one block that stands for all.
 

@@ -61,6 +61,8 @@ def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layou
     declared = declared_types(program) or ()
     if len(declared) != len(arguments):  # of a wrong number the emulator tells with the types that it knows
         declared = (None,) * len(arguments)
+    for number, (argument, one) in enumerate(zip(arguments, declared, strict=True)):
+        _check_no_struct(number, argument, one, layouts)
     pairs = enumerate(zip(arguments, declared, strict=True))
     return tuple(
         _composed(number, *pair, layouts) if isinstance(pair[0], dict | tuple | list) else _checked(number, *pair)
@@ -111,6 +113,18 @@ def _checked(number: int, argument: Any, declared: CType | None) -> Any:
     if declared is not None and isinstance(argument, int | float) and not isinstance(argument, np.generic):
         return _typed(number, argument, declared)
     return argument
+
+
+def _check_no_struct(number: int, argument: Any, declared: CType | None, layouts: Layouts | None) -> None:
+    """An array is no struct, though one of eight bytes could hold its address."""
+    if declared is None or declared.pointers or declared.element in _DTYPES or not isinstance(argument, np.ndarray):
+        return
+    layout = layouts.of_type(declared.element) if layouts is not None else None
+    if layout is not None and layout.kind == "struct" and argument.dtype.names is None:
+        raise TypeError(
+            f"argument {number} is an array of {argument.dtype}, but the parameter is the struct {declared.text}: give "
+            "a dict or a tuple of its fields"
+        )
 
 
 def _typed(number: int, value: float, declared: CType) -> Any:

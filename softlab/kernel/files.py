@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from softlab.cuda.compile import Program, compile_program, has_header
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration, decode, read
 from softlab.cuda.launches import deduced
-from softlab.cuda.shims import STANDARD
+from softlab.cuda.program_parts import BEFORE, contexts
+from softlab.cuda.shims import AS_NVCC, HALVES, NVCC, STANDARD
 from softlab.errors import CompileError
 
 #: Headers that come with packages of their own.
@@ -18,18 +20,32 @@ _PACKAGES = {
     "curand_kernel.h": "the package nvidia-curand-cu12 (pip install 'softlab[curand]'; for CUDA 13 nvidia-curand)",
     "mma.h": "the package nvidia-cuda-nvcc-cu12 (pip install 'softlab[ptx]'; for CUDA 13 nvidia-cuda-crt)",
 }
+_HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
+#: What NVRTC has otherwise than nvcc.
+_NVCC = re.compile(r"\bu?int64_t\b|\b__NVCC__\b")
+#: Initializers that name their members: nvcc takes them in C++17, NVRTC from C++20 on.
+_CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]")
 
 
-def read_file(path: str | os.PathLike[str], name: str | None = None, alone: bool = False) -> DeviceCode:
+def read_file(
+    path: str | os.PathLike[str], name: str | None = None, alone: bool = False, options: Sequence[str] = ()
+) -> DeviceCode:
     """The device part of a .cu file, its kernels, and the launches in its host code.
 
     ``name``: the wanted kernel. What its template arguments name is kept, too. ``alone``: without the other kernels.
+    ``options``: those of the compiler; it finds headers in the folders of ``-I``.
 
     Raises:
         OSError: the file cannot be read.
     """
     path = Path(path)
-    return read(decode(path.read_bytes()), path, known=has_header, needed=name or "", alone=alone)
+    return read(decode(path.read_bytes()), path, known=_finds(options), needed=name or "", alone=alone)
+
+
+def _finds(options: Sequence[str]) -> Callable[[str], bool]:
+    """Whether the compiler finds a header, with these options."""
+    folders = [Path(option[2:]) for option in options if option.startswith("-I")]
+    return lambda name: has_header(name) or any((folder / name).is_file() for folder in folders)
 
 
 def compile_file(
@@ -37,20 +53,46 @@ def compile_file(
 ) -> Program:
     """Compile a kernel of a .cu file. ``name``: see :func:`kernel_name`.
 
+    A file may be a part of a program, which another file includes after other declarations. Where it does not compile
+    by itself, it is compiled with what the other file has before it.
+
     Raises:
         CompileError: the kernel does not compile, with the file's other kernels and without them; the message also
             lists the includes that were not found.
         ValueError: no name, and the file has more than one kernel; or none of that name.
         OSError: the file cannot be read.
     """
-    code = read_file(path, name)
-    chosen = kernel_name(code, name, Path(path).name)
+    path = Path(path)
+    try:
+        return _by_itself(partial(read_file, path, options=options), name, path, arch, options)
+    except (CompileError, ValueError) as error:
+        by_itself = error
+    inside = None
+    for read_code in contexts(path, known=_finds(options)):
+        try:
+            return _by_itself(read_code, name, path, arch, options)
+        except (CompileError, ValueError) as error:
+            inside = inside or error
+    if isinstance(by_itself, CompileError) and isinstance(inside, CompileError):
+        message = (
+            f"{by_itself}\nAnother file includes this one. What stands before it there does not help:\n{inside.log}"
+        )
+        raise CompileError(message, log=by_itself.log)
+    raise by_itself
+
+
+def _by_itself(
+    read_code: Callable[..., DeviceCode], name: str | None, path: Path, arch: str, options: Sequence[str]
+) -> Program:
+    """The kernel, with the file's other ones or without them. ``read_code``: as :func:`read_file`, of this file."""
+    code = read_code(name=name)
+    chosen = kernel_name(code, name, path.name)
     try:
         return _compiled(code, chosen, path, arch, options)
     except CompileError as error:
         found = error
     # Another kernel of the file may be at fault.
-    alone = read_file(path, chosen, alone=True)
+    alone = read_code(name=chosen, alone=True)
     if (alone.source, alone.headers) != (code.source, code.headers):
         try:
             return _compiled(alone, chosen, path, arch, options)
@@ -64,17 +106,28 @@ def _left_out(includes: Sequence[str]) -> str:
     if not includes:
         return ""
     packages = "".join(f"\n{name} comes with {_PACKAGES[name]}." for name in includes if name in _PACKAGES)
-    return f"\nThese includes were not found and are left out: {', '.join(includes)}.{packages}"
+    return (
+        f"\nThese includes were not found and are left out: {', '.join(includes)}. "
+        f"options=['-I/folder'] names a folder of headers.{packages}"
+    )
 
 
-def _compiled(code: DeviceCode, name: str, path: str | os.PathLike[str], arch: str, options: Sequence[str]) -> Program:
+def _compiled(code: DeviceCode, name: str, path: Path, arch: str, options: Sequence[str]) -> Program:
+    texts = [code.source, *code.headers.values()]
+    # A header that is missing, such as PyTorch's, may be what brings these types.
+    halves = bool(code.missing) and any(_HALF.search(text) for text in texts)
+    newer = not any("-std=" in option for option in options) and any(_CPP20.search(text) for text in texts)
+    first = AS_NVCC if any(_NVCC.search(text) for text in texts) else f"#include <{STANDARD}>\n"
+    first += HALVES if halves else ""
+    first += f'#include "{BEFORE}"\n' if BEFORE in code.headers else ""
+    plain = first == f"#include <{STANDARD}>\n"
     return compile_program(
         code.source,
         name,
         arch=arch,
-        options=(f"--pre-include={STANDARD}", *options),
-        file=Path(path).name,
-        headers=code.headers,
+        options=(f"--pre-include={STANDARD if plain else NVCC}", *(("-std=c++20",) if newer else ()), *options),
+        file=path.name,
+        headers=code.headers if plain else {**code.headers, NVCC: first},
     )
 
 
@@ -122,7 +175,7 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
     found = [kernel for kernel in code.kernels if kernel.name == base]
     found = found or [kernel for kernel in code.kernels if kernel.name.split("::")[-1] == base.split("::")[-1]]
     if not found:
-        if code.kernels:
+        if code.kernels and not re.search(rf"\b{re.escape(base)}\b", code.source):
             raise ValueError(f"{file} has no kernel {base!r}.\n{listing}")
         return name  # a kernel that a macro makes: the compiler knows
     qualified = {kernel.name for kernel in found}

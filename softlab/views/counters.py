@@ -34,12 +34,17 @@ MEANING = {
     "global_reduction_requests": "atomics on global memory without a result, one per warp",
     "global_reduction_sectors": "pieces of 32 bytes that these reductions touched, once per turn",
     "shuffle_instructions": "exchanges between the lanes of a warp",
+    "tensor_instructions": "matrix instructions of tensor cores, one per warp",
+    "tensor_hmma_instructions": "of these, products of floats of 8 to 32 bits",
+    "tensor_imma_instructions": "of these, products of integers",
+    "tensor_dmma_instructions": "of these, products of doubles",
+    "tensor_gmma_instructions": "of these, products of warpgroups (wgmma)",
     "barriers": "waits of a warp for its whole block",
     "instructions": "machine instructions of all kinds, one per warp",
     "ptx_instructions": "instructions of the PTX, one per warp",
 }
 #: Counters that a table shows only where a run has any.
-_SELDOM = ("dshared_", "shared_atomic_", "global_atomic_", "global_reduction_")
+_SELDOM = ("dshared_", "shared_atomic_", "global_atomic_", "global_reduction_", "tensor_")
 
 
 def counters_table(
@@ -47,7 +52,7 @@ def counters_table(
 ) -> str:
     """HTML: one row per counter, one column per run (label -> counters). Bank conflicts above zero are highlighted.
 
-    Without ``names`` all counters, those of atomics and of distributed shared memory where a run has any.
+    Without ``names`` all counters, those of atomics, distributed shared memory and tensor cores where a run has any.
     """
     if names is None:
         names = [n for n in COUNTERS if not n.startswith(_SELDOM) or any(run[n] for run in runs.values())]

@@ -32,6 +32,7 @@ COLUMNS = (
     "global_atomic_sectors",
     "global_reduction_sectors",
     "shuffle_instructions",
+    "tensor_instructions",
     "barriers",
 )
 #: Short column titles.
@@ -58,6 +59,11 @@ SHORT = {
     "global_atomic_sectors": "at. sect.",
     "global_reduction_requests": "red. req.",
     "global_reduction_sectors": "red. sect.",
+    "tensor_instructions": "tensor",
+    "tensor_hmma_instructions": "HMMA",
+    "tensor_imma_instructions": "IMMA",
+    "tensor_dmma_instructions": "DMMA",
+    "tensor_gmma_instructions": "GMMA",
     "ptx_instructions": "PTX",
 }
 #: Machine code of a line that is shown at once; the rest unfolds.

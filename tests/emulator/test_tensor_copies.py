@@ -46,12 +46,16 @@ def coordinates(axes: int, first: int) -> tuple[str, str]:
     )
 
 
-def loader(axes: int) -> Kernel:
-    """A kernel whose one block loads a box and writes shared memory out as it is."""
+def loader(axes: int, counted: int = 0) -> Kernel:
+    """A kernel whose one block loads a box and writes shared memory out as it is.
+
+    ``counted``: the bytes that the mbarrier counts, where these are not all that are written out.
+    """
     names, values = coordinates(axes, 3)
+    count = counted or "nbytes"
     return kernel(f"""k(const __grid_constant__ CUtensorMap map, const int* at, char* y, int nbytes) {{
       extern __shared__ __align__(1024) char tile[]; __shared__ u64 bar;
-      if (threadIdx.x == 0) {{ begin(&bar, nbytes); LOAD("{axes}d", "{names}", tile, &map, &bar, {values}); }}
+      if (threadIdx.x == 0) {{ begin(&bar, {count}); LOAD("{axes}d", "{names}", tile, &map, &bar, {values}); }}
       __syncthreads(); await(&bar);
       for (int i = threadIdx.x; i < nbytes; i += 32) y[i] = tile[i]; }}""")
 
@@ -109,7 +113,7 @@ def expected_tile(array: np.ndarray, tile: softlab.TensorMap, start: tuple[int, 
 
 
 def case(seed: int) -> tuple[np.ndarray, softlab.TensorMap, tuple[int, ...]]:
-    """A random array, a map of it, and where a box begins, often outside."""
+    """A random array, a map of it, and where a box begins, often outside; along the last axis at 16 bytes each."""
     rng = np.random.default_rng(seed)
     axes = 1 + seed % 5
     dtype = np.dtype([np.float32, np.float16, np.uint8, np.int32, np.float64, ml_dtypes.bfloat16, np.int64][seed % 7])
@@ -120,8 +124,9 @@ def case(seed: int) -> tuple[np.ndarray, softlab.TensorMap, tuple[int, ...]]:
     array = rng.integers(0, 200, padded).astype(dtype)
     array = array[..., : int(rng.integers(1, padded[-1] + 1))] if axes > 1 else array
     steps = (*(rng.integers(1, 4, axes - 1).tolist() if seed % 3 == 0 else [1] * (axes - 1)), 1)
-    start = tuple(int(rng.integers(-b, n + 2)) for b, n in zip(box, array.shape, strict=True))
-    return array, softlab.TensorMap(array, box, swizzle, element_strides=steps), start
+    start = [int(rng.integers(-b, n + 2)) for b, n in zip(box, array.shape, strict=True)]
+    start[-1] -= start[-1] % (16 // dtype.itemsize)
+    return array, softlab.TensorMap(array, box, swizzle, element_strides=steps), tuple(start)
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3, 4, 5])
@@ -137,22 +142,51 @@ def test_random_boxes(axes, compiled):
         assert (out.view(array.dtype) == expected).all(), (seed, array.shape, tile, start)
         given = np.random.default_rng(seed).integers(0, 99, len(expected)).astype(array.dtype)
         after = array.copy()
+        start = tuple(max(0, first) for first in start)  # stores do not begin before the array
         for byte, index in elements(array, tile, start):
             if index is not None:
                 after[index] = given[byte // array.itemsize]
+        at = np.array(start[::-1], np.int32)
         store.run(1, 32, (tile, at, given.view(np.int8), expected.nbytes), **options)
         assert (array == after).all(), (seed, array.shape, tile, start)
 
 
-@pytest.mark.parametrize(("dtype", "bits"), [(np.float32, 0x7FFFFFFF), (np.float16, 0x7FFF)])
+@pytest.mark.parametrize(("dtype", "bits"), [(np.float32, 0x7FF77FF7), (np.float16, 0x7FF7)])
 def test_nan_outside(dtype, bits):
     x = np.ones((2, 16), dtype)
     out = np.zeros(4 * 16, dtype)
     tile = softlab.TensorMap(x, (4, 16), fill="nan")
-    loader(2).run(1, 32, (tile, np.array([2, -1], np.int32), out.view(np.int8), out.nbytes), smem=out.nbytes)
+    loader(2).run(1, 32, (tile, np.array([8, -1], np.int32), out.view(np.int8), out.nbytes), smem=out.nbytes)
     expected = np.full((4, 16), bits, f"u{out.itemsize}")
-    expected[1:3, :14] = np.ones(1, dtype).view(expected.dtype)
+    expected[1:3, :8] = np.ones(1, dtype).view(expected.dtype)
     assert (out.view(expected.dtype).reshape(4, 16) == expected).all()
+
+
+@pytest.mark.parametrize("made", [loader, storer])
+def test_a_box_that_begins_between_16_bytes_is_a_fault(made):
+    """An H200 stops such a kernel: "an illegal instruction was encountered"."""
+    x, raw = np.ones((4, 16), np.float32), np.zeros(128, np.int8)
+    args = softlab.TensorMap(x, (2, 16)), np.array([3, 0], np.int32), raw, raw.nbytes
+    with pytest.raises(KernelFault, match="element 3 along the last axis, 12 bytes") as caught:
+        made(2).run(1, 32, args, smem=raw.nbytes)
+    assert caught.value.kind == "misaligned"
+
+
+@pytest.mark.parametrize("operation", ["", "add"])
+def test_a_store_before_the_array_is_a_fault(operation):
+    """An H200 stops such a kernel: "an illegal instruction was encountered"."""
+    x, raw = np.ones((4, 16), np.float32), np.zeros(128, np.int8)
+    args = softlab.TensorMap(x, (2, 16)), np.array([0, -1], np.int32), raw, raw.nbytes
+    with pytest.raises(KernelFault, match=r"begins before the array, at \{0, -1\}") as caught:
+        storer(2, operation).run(1, 32, args, smem=raw.nbytes)
+    assert caught.value.kind == "global-out-of-bounds"
+
+
+def test_int64_has_no_sum():
+    x, raw = np.ones((4, 16), np.int64), np.zeros(256, np.int8)
+    args = softlab.TensorMap(x, (2, 16)), np.array([0, 0], np.int32), raw, raw.nbytes
+    with pytest.raises(Error, match=r"no \.add of int64"):
+        storer(2, "add").run(1, 32, args, smem=raw.nbytes)
 
 
 _REDUCED = {
@@ -190,9 +224,9 @@ def test_reductions(operation):
         expected = x.copy()
         for row, col in itertools.product(range(3), range(16)):
             if 4 + row < 5:
-                expected[4 + row, 7 + col] = reduced(operation, x[4 + row, 7 + col], given[row, col])
+                expected[4 + row, 8 + col] = reduced(operation, x[4 + row, 8 + col], given[row, col])
         tile, raw = softlab.TensorMap(x, (3, 16)), given.reshape(-1).view(np.int8)
-        store.run(1, 32, (tile, np.array([7, 4], np.int32), raw, raw.nbytes), smem=raw.nbytes)
+        store.run(1, 32, (tile, np.array([8, 4], np.int32), raw, raw.nbytes), smem=raw.nbytes)
         assert (x == expected).all(), dtype
 
 

@@ -21,13 +21,17 @@ SOURCE = r"""
 #define D4 "{%0, %1, %2, %3}"
 #define R4 "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
 #define SCALE(N) "{ .reg .pred p; setp.ne.b32 p, %" #N ", 0; "
-// Both tiles are in an image of shared memory that the test makes.
+// Both tiles are in an image of shared memory that the test makes. Descriptors count from where it begins: on a GPU the
+// first KiB of shared memory is not the kernel's.
 #define KERNEL(NAME, COUNT, ASM, ...)                                                               \
   extern "C" __global__ void NAME(IN) {                                                             \
     extern __shared__ __align__(1024) uint4 tile[];                                                 \
     for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = image[i];                               \
     PROXY;                                                                                          \
     __syncthreads();                                                                                \
+    const unsigned start = (unsigned)__cvta_generic_to_shared(tile) >> 4;                           \
+    a += start;                                                                                     \
+    b += start;                                                                                     \
     unsigned d[COUNT], r[4];                                                                        \
     for (int i = 0; i < COUNT; ++i) d[i] = out[i * 128 + threadIdx.x];                              \
     for (int i = 0; i < 4; ++i) r[i] = regs[i * 128 + threadIdx.x];                                 \

@@ -20,6 +20,7 @@ from tests.faults.cases_objects import OBJECTS, UNDEFINED
 from tests.faults.course_case import CourseCase
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
+from tests.faults.course_others import BAD_OTHERS, GOOD_OTHERS
 from tests.faults.course_patterns import BAD_PATTERNS, GOOD_PATTERNS
 from tests.faults.global_case import GlobalCase
 from tests.faults.global_cases import GLOBAL_CASES
@@ -228,6 +229,7 @@ def _planted_cases() -> Iterator[Case]:
     for family, group in _BAD_COURSES.items():
         yield from (_course(case, family) for case in group)
     yield from (_course(case, "patterns", "pattern") for case in BAD_PATTERNS)
+    yield from (_course(case, "halos, stages, aliases, masks", "other") for case in BAD_OTHERS)
     yield from map(_refusal, REFUSALS)
 
 
@@ -245,6 +247,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, "courses: one block at a time") for case in BLOCKS)
     yield from (_course(case, "courses: warps, blocks and clusters together") for case in TOGETHER)
     yield from (_course(case, "patterns", "pattern") for case in GOOD_PATTERNS)
+    yield from (_course(case, "halos, stages, aliases, masks", "other") for case in GOOD_OTHERS)
 
 
 @lru_cache(maxsize=1)

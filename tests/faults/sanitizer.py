@@ -2,7 +2,9 @@
 
     python -m tests.faults.sanitizer prepare FOLDER      # where NVRTC is: one job per case
     python tests/faults/sanitizer.py run FOLDER OUT      # where the GPU is (NumPy and the CUDA driver are enough)
-    python -m tests.faults.sanitizer collect OUT         # writes tests/data/sanitizer_h200.json
+    python -m tests.faults.sanitizer collect OUT FOLDER  # writes tests/data/sanitizer_h200.json
+
+``prepare FOLDER newer`` takes the cases that the record lacks, and ``collect OUT FOLDER newer`` adds them to it.
 
 A job is one launch: a cubin with line information, entry, grid, block and arguments. Several jobs share a process. When
 a fault ends the process or its CUDA context, the jobs after it run in a new process, so that no fault hides another.
@@ -37,6 +39,7 @@ PAUSE = 0.1
 #: Without the first a fault ends the CUDA context and with it the process. The second leaves out the host's frames.
 GO_ON, FRAMES = ("--destroy-on-device-error", "kernel"), ("--show-backtrace", "device")
 COMMAND = "compute-sanitizer"
+RECORD = Path(__file__).parents[1] / "data" / "sanitizer_h200.json"
 
 
 # The job's launch: the CUDA driver by ctypes, one allocation per array, of its exact size
@@ -193,8 +196,11 @@ def _left_out(case: Any) -> str | None:
     return "does not end" if case.hangs else None
 
 
-def prepare(folder: Path) -> None:
-    """Write the jobs, and ``cases.json``: the name of each job's case, and why a case has no job."""
+def prepare(folder: Path, newer: bool = False) -> None:
+    """Write the jobs, and ``cases.json``: the name of each job's case, and why a case has no job.
+
+    ``newer``: only for cases that the record lacks.
+    """
     from softlab.cuda.structs import Struct
     from softlab.emulator.machine.arguments import scalar_for_driver
     from softlab.kernel import Kernel
@@ -204,7 +210,10 @@ def prepare(folder: Path) -> None:
     for old in folder.glob("*.npz"):
         old.unlink()
     index: dict[str, dict[str, str]] = {}
+    known = json.loads(RECORD.read_text())["cases"] if newer else {}
     for number, case in enumerate(planted_cases() + good_cases()):
+        if case.name in known:
+            continue
         if reason := _left_out(case):
             index[case.name] = {"left out": reason}
             continue
@@ -381,8 +390,8 @@ _FIRST = re.compile(r"^========= (.+)$", re.MULTILINE)
 _LOCATION = re.compile(r"in (?:\S*/)?([\w.]+\.cuh?):(\d+)")
 
 
-def collect(out: Path, folder: Path, record: Path | None = None) -> None:
-    """Condense what came back into tests/data. ``folder``: the prepared jobs."""
+def collect(out: Path, folder: Path, record: Path = RECORD, *, newer: bool = False) -> None:
+    """Condense what came back into tests/data. ``folder``: the prepared jobs; ``newer``: the record keeps its cases."""
     raw = json.loads((out / "sanitizer.json").read_text())
     index = json.loads((folder / "cases.json").read_text())
     cases: dict[str, dict[str, Any]] = {}
@@ -393,7 +402,11 @@ def collect(out: Path, folder: Path, record: Path | None = None) -> None:
         answers = raw["answers"].get(entry["job"], {})
         cases[name] = {tool: condensed(answers[tool], entry) for tool in TOOLS if tool in answers}
     about = {**raw["about"], "sanitizer": "".join(raw["about"]["sanitizer"])}
-    record = record or Path(__file__).parents[1] / "data" / "sanitizer_h200.json"
+    if newer:
+        before = json.loads(record.read_text())
+        more = f"; {len(cases)} newer cases: {about['gpu']}, {about['date']}, {about['sanitizer']}"
+        about = {**before["about"], "gpu": before["about"]["gpu"] + more, "not run": about["not run"]}
+        cases = {**before["cases"], **cases}
     lines = [f" {json.dumps(name)}: {json.dumps(cases[name])}" for name in cases]
     record.write_text('{"about": ' + json.dumps(about) + ',\n"cases": {\n' + ",\n".join(lines) + "\n}}\n")
 
@@ -415,10 +428,10 @@ def condensed(answer: dict[str, Any], entry: dict[str, str]) -> dict[str, Any]:
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
-    "prepare": lambda folder: prepare(Path(folder)),
+    "prepare": lambda folder, *newer: prepare(Path(folder), newer == ("newer",)),
     "run": lambda folder, out: run(Path(folder), Path(out)),
     "launch": lambda *paths: launch(list(paths)),
-    "collect": lambda out, folder: collect(Path(out), Path(folder)),
+    "collect": lambda out, folder, *newer: collect(Path(out), Path(folder), newer=newer == ("newer",)),
 }
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 from softlab.kernel import Kernel
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
+from tests.faults.course_others import GOOD_OTHERS
 from tests.faults.course_patterns import GOOD_PATTERNS
 from tests.faults.outcome import outcome
 from tests.faults.registry import Case, good_cases, planted_cases
@@ -48,7 +49,7 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 
 
 def _patterns(cases: tuple[Case, ...]) -> list:
-    return one_of(4, _parameters(cases, ("pattern/",)), lambda case: case.family)
+    return one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
     assert result.raised
 
 
-_WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS if case.expected]
+_WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
 
 
 @pytest.mark.parametrize("case", one_of(2, _WITH_RESULTS, lambda case: case.file), ids=lambda case: case.kernel)

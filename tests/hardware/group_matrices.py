@@ -18,7 +18,7 @@ from unittest import mock
 import numpy as np
 
 import softlab
-from softlab.emulator.opcodes.group_products import group_product_of
+from softlab.emulator.opcodes.group_products import GroupProduct, group_product_of
 from tests.emulator import test_wgmma as tests_here
 from tests.hardware.matrix_cases import elements, per_register
 
@@ -79,22 +79,36 @@ def words(kind: str, seed: int, shape: tuple[int, int], factor: str = "") -> np.
     return np.bitwise_or.reduce(bits << shifts, axis=-1).astype(np.uint32)
 
 
-def compare(task: tuple[int, int, int, bool]) -> dict:
-    """Some products of a form: (its number, which part, products, whether the emulator runs it) -> what differs."""
-    number, part, count, here = task
-    seed = 9000 + 1000 * part + 3 * number
-    found: dict = {"form": forms()[number], "elements": 0, "different": 0, "first": []}
-    form = found["form"]
-    product = group_product_of(["mma_async", "sync", "aligned", *form.split(".")])
-    d_kind, a_kind, b_kind = product.kinds
-    held = product.result.registers
+def inputs(form: str, seed: int, count: int) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    """Random products of a form: A, B and C as the kernel gets them, and as the emulator's model does.
+
+    The kernel gets A (count, 128, 4), B (count, 2, N, 4) and C (count, registers, 128); the model A (count, 4, 32, 4),
+    B (count, N, 8) and C (count, 4, 32, registers). All are uint32.
+    """
+    d_kind, a_kind, b_kind = product_of(form).kinds
+    held = product_of(form).result.registers
     a = words(a_kind, seed, (count, 512)).reshape(count, 4, 32, 4)
     b = words(b_kind, seed + 1, (count, N * 8)).reshape(count, N, 8)
     factor = a_kind if d_kind != "s32" else ""
     c = words(d_kind, seed + 2, (count, 128 * held), factor).reshape(count, 4, 32, held)
     packed = np.ascontiguousarray(b.reshape(count, N, 2, 4).swapaxes(1, 2))
     given = np.ascontiguousarray(c.reshape(count, 128, held).swapaxes(1, 2))
-    there = _run(source(form), (a.reshape(count, 128, 4), packed, given), count, here)
+    return (a.reshape(count, 128, 4), packed, given), (a, b, c)
+
+
+def product_of(form: str) -> GroupProduct:
+    """The emulator's model of a form."""
+    return group_product_of(["mma_async", "sync", "aligned", *form.split(".")])
+
+
+def compare(task: tuple[int, int, int, bool]) -> dict:
+    """Some products of a form: (its number, which part, products, whether the emulator runs it) -> what differs."""
+    number, part, count, here = task
+    form = forms()[number]
+    found: dict = {"form": form, "elements": 0, "different": 0, "first": []}
+    product = product_of(form)
+    given, (a, b, c) = inputs(form, 9000 + 1000 * part + 3 * number, count)
+    there = _run(source(form), given, count, here)
     there = np.ascontiguousarray(there.swapaxes(1, 2)).reshape(c.shape)
     d_type, a_type, b_type = product.element_types
     for at in range(0, count, CHUNK):

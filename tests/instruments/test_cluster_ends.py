@@ -41,3 +41,33 @@ def test_a_block_that_ends_while_others_access_its_memory_is_a_race(store: int) 
     verb = "writes" if store else "reads"
     assert f"{verb} shared memory of block (0, 0, 0), which may have ended before" in finding.message
     assert finding.block == (1, 0, 0)
+
+
+ONE = r"""
+extern "C" __global__ void __cluster_dims__(4, 1, 1) one(int* out, int who, int thread, int peer) {
+  __shared__ int word[64];
+  word[threadIdx.x] = 0;
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+  if (blockIdx.x == who && threadIdx.x == thread) {
+    unsigned there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(word + 9)), "r"(peer));
+    asm volatile("st.shared::cluster.s32 [%0], %1;" :: "r"(there), "r"(7) : "memory");
+  }
+  if (who < 0) out[threadIdx.x] = word[threadIdx.x];
+}
+"""
+
+
+@pytest.mark.parametrize(("who", "thread", "peer"), [(0, 0, 3), (6, 63, 1), (11, 33, 0), (5, 32, 2)])
+def test_the_message_names_the_thread_and_the_other_block(who: int, thread: int, peer: int) -> None:
+    arguments = np.zeros(64, np.int32), *(np.int32(n) for n in (who, thread, peer))
+    (finding,) = softlab.Kernel(ONE, "one").run(12, 64, arguments, check="collect").findings
+    assert (finding.kind, finding.block, finding.thread) == ("race", (who, 0, 0), (thread, 0, 0))
+    assert f"of block ({who // 4 * 4 + peer}, 0, 0), which may have ended" in finding.message
+
+
+@pytest.mark.parametrize("who", [0, 7])
+def test_a_block_may_access_its_own_memory_through_the_cluster_to_its_end(who: int) -> None:
+    arguments = np.zeros(64, np.int32), *(np.int32(n) for n in (who, 5, who % 4))
+    assert softlab.Kernel(ONE, "one").run(12, 64, arguments, check="collect").findings == ()

@@ -54,3 +54,78 @@ def test_each_launch_has_its_own_arrays() -> None:
         with pytest.raises(KernelFault) as caught:
             kernel.run(1, 64, (x, x), record=False)
         assert caught.value.kind == "race"
+
+
+SPLIT = """extern "C" __global__ void split(float* a, float* b, int same, int apart) {
+  int t = threadIdx.x;
+  float* mine = t % 2 ? b : a;
+  mine[t / 2 + apart * 40] = t;
+  if (t >= 32 && t < 36) mine[(t - 32) / 2 + same] = t;
+}"""
+
+
+@pytest.mark.parametrize(("same", "apart", "found"), [(0, 0, True), (40, 0, False), (40, 1, True), (0, 1, False)])
+def test_one_instruction_may_reach_two_arrays(same: int, apart: int, found: bool) -> None:
+    """Lanes with odd numbers store in one array, the others in another one: each array has its own history."""
+    a, b = np.zeros(128, np.float32), np.zeros(128, np.float32)
+    run = Kernel(SPLIT, "split").run(1, 64, (a, b, same, apart), check="collect", record=False)
+    races = [f for f in run.findings if f.kind == "race"]
+    assert bool(races) == found
+    first = 40 * apart
+    assert {f.symbol for f in races} <= {f"{name}[{first + n}]" for name in "ab" for n in (0, 1)}
+    for race in races:
+        assert {race.line, race.other_line} == {4, 5}
+        lanes = [thread[0] for thread in (race.thread, race.other_thread)]
+        array, word = race.symbol[0], int(race.symbol[2:-1]) - first
+        assert sorted(lanes) == [2 * word + (array == "b"), 32 + 2 * word + (array == "b")]
+
+
+READ_ONLY = """extern "C" __global__ void read_only(const float* x, float* y, float* z, int shift, int block) {
+  int t = threadIdx.x;
+  y[t] = 2 * x[t];
+  __syncthreads();
+  if (blockIdx.x == block) z[t] = __ldg(y + (t + shift) % 64);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("shift", "who"), [(0, "it"), (1, "another thread of its warp"), (40, "another thread of its block")]
+)
+def test_data_that_the_launch_wrote_are_not_read_only(shift: int, who: str) -> None:
+    """``__ldg()`` may give the old value, also where a barrier orders the two."""
+    arguments = np.ones(64, np.float32), np.zeros(64, np.float32), np.zeros(64, np.float32), shift, 0
+    with pytest.raises(KernelFault, match="as read-only data") as caught:
+        Kernel(READ_ONLY, "read_only").run(1, 64, arguments, record=False)
+    fault = caught.value
+    assert (fault.kind, fault.line, fault.other_line, fault.symbol) == ("race", 5, 3, f"y[{shift}]")
+    assert f"and {who} wrote it in this launch" in str(fault)
+    assert fault.other_thread == (shift, 0, 0)
+
+
+def test_a_copy_in_place_reads_each_element_before_it_is_written() -> None:
+    """One array for both parameters breaks no promise here: nobody reads what the launch wrote."""
+    source = """extern "C" __global__ void twice(const float* __restrict__ x, float* __restrict__ y, int n) {
+      for (int i = threadIdx.x; i < n; i += 32) y[i] = 2 * __ldg(x + i); }"""
+    x = np.ones(100, np.float32)
+    assert Kernel(source, "twice").run(1, 32, (x, x, 100), check="collect", record=False).findings == ()
+    assert (x == 2).all()
+
+
+AHEAD = """extern "C" __global__ void ahead(const float* x, float* y, float* z, int warp) {
+  int t = threadIdx.x;
+  y[t] = x[t];
+  if (t / 32 == warp) asm volatile("bar.arrive 1, 96;" ::: "memory");
+  else asm volatile("bar.sync 1, 96;" ::: "memory");
+  z[t] = y[95 - t];
+}"""
+
+
+@pytest.mark.parametrize("warp", [0, 1, 2, 3])
+def test_who_arrives_and_goes_on_comes_after_nobody(warp: int) -> None:
+    arguments = np.ones(96, np.float32), np.zeros(96, np.float32), np.zeros(96, np.float32), warp
+    findings = Kernel(AHEAD, "ahead").run(1, 96, arguments, check="collect", record=False).findings
+    if warp in (1, 3):  # warp 1 reads what its own lanes wrote, which arrive together; nobody is warp 3
+        assert findings == ()
+    else:
+        assert {(f.kind, f.line, f.other_line, f.count) for f in findings} == {("race", 6, 3, 32)}
+        assert {f.thread[0] // 32 for f in findings} == {warp}

@@ -33,10 +33,15 @@ class Model:
         """Accesses follow, which each thread knows of itself alone."""
         self.rounds.append(np.repeat(np.eye(THREADS, dtype=bool)[None], BLOCKS, axis=0))
 
-    def join(self, row: int, threads: np.ndarray) -> None:
-        """These threads learn all that one of them knows."""
+    def join(self, row: int, threads: np.ndarray, ahead: np.ndarray | None = None) -> None:
+        """These threads learn all that one of them knows; those ``ahead`` learn nothing, as they do not wait."""
+        waiting = threads if ahead is None else np.setdiff1d(threads, ahead)
         for after in self.rounds:
-            after[row, threads] = after[row, threads].any(axis=0)
+            after[row, waiting] = after[row, threads].any(axis=0)
+            if ahead is not None:  # the lanes of a warp arrive together
+                for warp in np.unique(ahead // WARP):
+                    lanes = ahead[ahead // WARP == warp]
+                    after[row, lanes] = after[row, lanes].any(axis=0)
 
     def learn_all(self, row: int, thread: int) -> None:
         """A thread waits at a flag: it comes after all that the block did before the fence."""
@@ -53,7 +58,7 @@ def _mask(row: int, threads: np.ndarray) -> np.ndarray:
 def _event(random: np.random.Generator, shadow: Shadow, model: Model) -> None:
     row, warp = int(random.integers(BLOCKS)), int(random.integers(THREADS // WARP))
     lanes = warp * WARP + np.arange(WARP)
-    match random.integers(6):
+    match random.integers(7):
         case 0:
             shadow.barrier(lanes_of(_mask(row, np.arange(THREADS))), np.ones((BLOCKS, THREADS), bool))
             model.join(row, np.arange(THREADS))
@@ -61,6 +66,10 @@ def _event(random: np.random.Generator, shadow: Shadow, model: Model) -> None:
             threads = np.flatnonzero(np.arange(THREADS) // WARP != warp)
             shadow.barrier(lanes_of(_mask(row, threads)), np.ones((BLOCKS, THREADS), bool))
             model.join(row, threads)
+        case 6:  # a warp arrives and goes on, the others wait
+            ahead, threads = lanes_of(_mask(row, lanes)), np.arange(THREADS)
+            shadow.barrier(lanes_of(_mask(row, threads)), np.ones((BLOCKS, THREADS), bool), ahead)
+            model.join(row, threads, lanes)
         case 3:
             shadow.warp_sync(lanes_of(_mask(row, lanes)), np.uint32(0xFFFFFFFF))
             model.join(row, lanes)

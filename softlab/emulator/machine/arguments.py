@@ -167,7 +167,8 @@ def scalar_for_driver(image: Image, index: int, value: Any) -> np.generic:
 
 
 def _check_pointer(index: int, array: np.ndarray, variable: Variable) -> None:
-    if variable.size != _POINTER_BYTES or variable.type not in ("u64", "b64", "s64"):
+    """A struct of eight bytes may be a pointer alone, as tensors of CuTe DSL are whose shape is fixed."""
+    if variable.size != _POINTER_BYTES or variable.type not in ("u64", "b64", "s64", "b8"):
         raise TypeError(
             f"argument {index} is an array of {array.dtype}, but the parameter is {_shown(variable)}: pass a scalar"
         )

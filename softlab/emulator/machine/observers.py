@@ -147,10 +147,11 @@ class Observer:
     def stall(self, block: Block, lanes: Lanes) -> None:
         """These lanes wait at the warp-synchronous instruction that begins this block, for others that they name."""
 
-    def barrier(self, lanes: Lanes, instructions: Sequence[int]) -> None:
+    def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
         """These lanes pass a barrier of their blocks together.
 
         ``instructions`` are the indices of the instructions at which they arrived: one, unless the code is divergent.
+        ``ahead``: those of the lanes that had arrived and gone on (``bar.arrive``), so that they waited for nobody.
         """
 
     def meet(self, barrier: int, arrivals: Sequence[tuple[int, int | None, Lanes]]) -> None:

@@ -20,7 +20,7 @@ class Listeners:
 
     arrive: Callable[[Block, Lanes, int | None], Any] | None = None
     stall: Callable[[Block, Lanes], Any] | None = None
-    barrier: Callable[[Lanes, Sequence[int]], Any] | None = None
+    barrier: Callable[[Lanes, Sequence[int], Lanes | None], Any] | None = None
     meet: Callable[[int, Sequence[tuple[int, int | None, Lanes]]], Any] | None = None
     twice: Callable[[int, Block, Lanes], Any] | None = None
     exit: Callable[[Lanes], Any] | None = None
@@ -322,7 +322,7 @@ class Schedule:
             self._votes.arrive(lanes, predicate)
         if waits and count is None and lanes.count == self.live.count and not self._arrivals:
             if self._listeners.barrier is not None:
-                self._listeners.barrier(lanes, (block.stop - 1,))
+                self._listeners.barrier(lanes, (block.stop - 1,), None)
             if predicate is not None:
                 self._votes.count(lanes.mask)
             self._ready[block.index + 1] = lanes
@@ -387,13 +387,13 @@ class Schedule:
         if self._listeners.meet is not None and len(here) > 1:
             places = [(a.instruction, a.count, a.lanes.mask & passing) for a in here]
             self._listeners.meet(barrier, [(i, count, lanes_of(mask)) for i, count, mask in places if mask.any()])
+        early = [a.lanes.mask & passing for a in here if not a.waits]
+        went_on = lanes_of(mask) if early and (mask := np.logical_or.reduce(early)).any() else None
         if self._listeners.barrier is not None:
             instructions = [a.instruction for a in here if a.waits and (a.lanes.mask & passing).any()]
-            self._listeners.barrier(lanes_of(passing), instructions)
-        if self._listeners.ahead is not None:
-            early = [a.lanes.mask & passing for a in here if not a.waits]
-            if early and (mask := np.logical_or.reduce(early)).any():
-                self._listeners.ahead(barrier, lanes_of(mask), True)
+            self._listeners.barrier(lanes_of(passing), instructions, went_on)
+        if self._listeners.ahead is not None and went_on is not None:
+            self._listeners.ahead(barrier, went_on, True)
         voters = [a.lanes.mask & passing for a in here if a.votes]
         if voters:
             self._votes.count(np.logical_or.reduce(voters))

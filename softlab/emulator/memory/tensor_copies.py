@@ -30,8 +30,12 @@ _REDUCED = {
     "uint32": "u32", "int32": "s32", "uint64": "u64", "int64": "s64", "float16": "f16", "bfloat16": "bf16",
     "float32": "f32", "float64": "f64",
 }  # fmt: skip
-#: The NaN that is filled in, by the bytes of an element. Its bits have not been measured.
-_NAN_BITS = {2: 0x7FFF, 4: 0x7FFFFFFF, 8: 0x7FFFFFFFFFFFFFFF}
+#: The NaN that is filled in, in 16 bits; a wider element has it several times (measured on an H200).
+_NAN_BITS = 0x7FF7
+#: A box begins at a multiple of it along the innermost axis, in bytes (measured on an H200).
+_BOX_ALIGN = 16
+#: The reductions of int64. An H200 stops at the others with an illegal instruction; uint64 has them.
+_OF_SIGNED = ("min", "max")
 _HOW = "Pass softlab.TensorMap(array, box=...) for a parameter `const __grid_constant__ CUtensorMap`"
 
 
@@ -60,6 +64,7 @@ class TensorCopies:
             coordinates, ranks = numbers[: sites.axes], numbers[-1] if sites.bulk.multicast else 0
             target += sites.bulk.into.offset
             self._check_tile(one, sites.bulk.into, target)
+            self._check_start(one, sites.bulk.into, tensor, coordinates[0])
             box = _Box.of(tensor, coordinates)
             data = self._gathered(tensor, box, target)
             self._bulk.deliver(one, sites.bulk, target, bar, ranks, data, box.pieces)
@@ -70,6 +75,8 @@ class TensorCopies:
             tensor = self._tensor(sites, place)
             source += sites.bulk.out_of.offset
             self._check_tile(one, sites.bulk.out_of, source)
+            self._check_start(one, sites.bulk.out_of, tensor, coordinates[0])
+            self._check_not_negative(one, sites.bulk.out_of, coordinates)
             bulk = replace(sites.bulk, reduction=_reduction(sites, tensor)) if sites.operation else sites.bulk
             box = _Box.of(tensor, coordinates)
             span, tile = self._span(tensor, store=True), box.of_tile(_swizzled(tensor, source))
@@ -85,7 +92,7 @@ class TensorCopies:
         """The bytes of a box as they lie in shared memory from ``target`` on."""
         data = np.zeros(tensor.nbytes, np.uint8)
         if tensor.nan:
-            data.view(f"u{tensor.itemsize}")[:] = _NAN_BITS[tensor.itemsize]
+            data.view(np.uint16)[:] = _NAN_BITS
         data[box.of_tile(_swizzled(tensor, target))] = self._span(tensor, store=False)[box.offsets(tensor)]
         return data
 
@@ -120,8 +127,8 @@ class TensorCopies:
         if tensor.swizzle and tensor.box[0] * tensor.itemsize < tensor.swizzle and len(tensor.tile) > 1:
             raise Error(
                 f"{text}: the box has {tensor.box[0] * tensor.itemsize} bytes along the last axis, and the swizzle "
-                f"spans {tensor.swizzle}. How a GPU lays such rows out has not been measured, so the emulator refuses "
-                "them: take a box as wide as the swizzle, or a smaller swizzle"
+                f"spans {tensor.swizzle}. On a GPU each row then takes a whole span, which the emulator does not have: "
+                "take a box as wide as the swizzle, or a smaller swizzle"
             )
         return tensor
 
@@ -132,6 +139,27 @@ class TensorCopies:
                 f"the thread copies a tile at byte {address} of shared memory, which is no multiple of {_TILE_ALIGN}. "
                 f"Declare the tile __align__({_TILE_ALIGN}), with a swizzle __align__(1024)",
                 site.instruction, lanes, np.bool_(True), address,
+            )  # fmt: skip
+
+    def _check_start(self, lanes: Lanes, site: Site, tensor: TiledTensor, first: int) -> None:
+        if first * tensor.itemsize % _BOX_ALIGN:
+            raise self._faults.fault(
+                "misaligned",
+                f"the thread copies a box that begins at element {first} along the last axis, "
+                f"{first * tensor.itemsize} bytes. A GPU stops at such a copy with an illegal instruction. Take a "
+                f"coordinate that is a multiple of {_BOX_ALIGN} bytes: of {_BOX_ALIGN // tensor.itemsize} elements",
+                site.instruction, lanes, np.bool_(True), first * tensor.itemsize,
+            )  # fmt: skip
+
+    def _check_not_negative(self, lanes: Lanes, site: Site, coordinates: Sequence[int]) -> None:
+        """A store or a reduction; loads may begin before the array (measured on an H200)."""
+        if min(coordinates) < 0:
+            named = ", ".join(map(str, coordinates))
+            raise self._faults.fault(
+                "global-out-of-bounds",
+                f"the thread stores a box that begins before the array, at {{{named}}}. A GPU stops at it with "
+                "an illegal instruction. Behind the end a box may stick out, but not before the beginning",
+                site.instruction, lanes, np.bool_(True),
             )  # fmt: skip
 
 
@@ -178,6 +206,8 @@ class _Box:
 
 def _reduction(sites: TensorSites, tensor: TiledTensor) -> Reduction:
     try:
+        if tensor.kind == "int64" and sites.operation not in _OF_SIGNED:
+            raise NotImplementedError
         return reduction(sites.operation, _REDUCED.get(tensor.kind, tensor.kind))
     except NotImplementedError as error:
         text = sites.bulk.into.instruction.text

@@ -193,8 +193,9 @@ class GroupMatrices:
         assert product is not None
         held = product.result.registers
         rows, numbers = np.nonzero(warps)
+        at = lanes.spread_rows[rows]
         gathered = self._matrices.gather(lanes, values[:held])
-        registers = np.ascontiguousarray(gathered[rows if len(gathered) > 1 else 0, numbers])
+        registers = np.ascontiguousarray(gathered[at if len(gathered) > 1 else 0, numbers])
         d_type, a_type, b_type = product.element_types
         c = product.result.matrix(registers.view(d_type))
         keeps = self._one_per_warp(lanes, site, values[-1], rows, numbers).astype(bool)
@@ -204,16 +205,16 @@ class GroupMatrices:
             a = self._tile(lanes, site, 0, values[held], rows, numbers, a_type, copies)
         else:
             parts = self._matrices.gather(lanes, values[held : held + product.left.registers])
-            parts = np.ascontiguousarray(parts[rows if len(parts) > 1 else 0, numbers])
+            parts = np.ascontiguousarray(parts[at if len(parts) > 1 else 0, numbers])
             a = product.left.matrix(parts.view(a_type))
         b = self._tile(lanes, site, 1, values[-2], rows, numbers, b_type, copies)
         a, b = (product.negative(i, part) if site.negative[i] else part for i, part in enumerate((a, b)))
         d = product.multiply(np.ascontiguousarray(a), np.ascontiguousarray(b), np.ascontiguousarray(c))
         self._pending.append(_Pending(site, warps, self._group.copy(), tuple(copies)))
         self._last = site, lanes
-        spread = np.zeros((self._blocks, self._lanes // WARP, WARP, held), np.uint32)
+        spread = np.zeros((int(lanes.spread_rows[-1]) + 1, self._lanes // WARP, WARP, held), np.uint32)
         words = np.ascontiguousarray(product.result.spread(d.astype(d_type, copy=False)))
-        spread[rows, numbers] = words.view(np.uint32)
+        spread[at, numbers] = words.view(np.uint32)
         found = self._matrices.scatter(lanes, spread)
         return found if isinstance(found, tuple) else (found,)
 
@@ -247,7 +248,7 @@ class GroupMatrices:
     ) -> np.ndarray:
         """The value of each warp, whose lanes and whose warpgroup must agree in it, (n,)."""
         spread = lanes.spread(value)
-        found = np.asarray(spread[rows if len(spread) > 1 else 0, numbers])
+        found = np.asarray(spread[lanes.spread_rows[rows] if len(spread) > 1 else 0, numbers])
         first = found[:, 0]
         same = (found == first[:, None]).all(axis=1)
         leader = np.zeros((self._blocks, self._lanes // WARP), first.dtype)
