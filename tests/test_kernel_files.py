@@ -236,3 +236,119 @@ def test_a_conditional_in_the_middle_of_a_declaration(tmp_path: Path) -> None:
     x = np.full(1, 5, np.int32)
     softlab.Kernel.from_file(path).run(1, 1, (x,))
     assert x[0] == 3
+
+
+def test_a_macro_of_a_header_makes_what_a_kernel_needs(tmp_path: Path) -> None:
+    (tmp_path / "pool.h").write_text(
+        "template <typename T> struct Pool { __device__ T* get(); };\n"
+        "#define POOL(T, name) template <> struct Pool<T> { \\\n"
+        "  __device__ T* get() { extern __shared__ T name[]; return name; } };\n"
+        "POOL(int, ints)\n"
+        "#define TWICE(name, T) __global__ void name(T* x) { x[threadIdx.x] *= 2; }\n"
+    )
+    path = tmp_path / "k.cu"
+    path.write_text(
+        '#include "pool.h"\nTWICE(twice_int, int)\n'
+        "__global__ void turn(int* x) {\n  int* kept = Pool<int>().get();\n  kept[threadIdx.x] = x[threadIdx.x];\n"
+        "  __syncthreads();\n  x[threadIdx.x] = kept[blockDim.x - 1 - threadIdx.x];\n}\n"
+    )
+    x = np.arange(64, dtype=np.int32)
+    softlab.Kernel.from_file(path, "turn").run(1, 64, (x,), smem=256)
+    softlab.Kernel.from_file(path, "twice_int").run(1, 64, (x,))
+    np.testing.assert_array_equal(x, 2 * np.arange(64)[::-1])
+
+
+def test_a_conditional_around_launch_bounds(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <int warps>\n#if !defined(OTHER_GPU)\n__launch_bounds__(warps * 32, 1)\n#endif // OTHER_GPU\n"
+        "static __global__ void k(int* x) { x[threadIdx.x] = warps; }\n"
+    )
+    x = np.zeros(64, np.int32)
+    softlab.Kernel.from_file(path, "k<2>").run(1, 64, (x,))
+    assert (x == 2).all()
+
+
+def test_a_file_named_as_a_header_of_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "vendors").mkdir()
+    (tmp_path / "vendors" / "cuda_fp16.h").write_text("#pragma once\n#include <cuda_fp16.h>\n#define SCALE 3\n")
+    path = tmp_path / "k.cu"
+    path.write_text('#include "vendors/cuda_fp16.h"\n__global__ void k(__half* x) { *x = __float2half(SCALE); }\n')
+    x = np.zeros(1, np.float16)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[0] == 3
+
+
+def test_what_nvcc_defines(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#include <cstdint>\n#include <cuda/std/utility>\n"
+        "#ifndef __NVCC__\n#define __device__\n#endif\n"
+        "__device__ void next(uint64_t* state) { *state += 1; }\n"
+        "__global__ void k(unsigned long* x) { next(x); cuda::std::uint64_t y = 2; x[0] += y; }\n"
+    )
+    x = np.array([5], np.uint64)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[0] == 8
+
+
+def test_initializers_that_name_members(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "struct Base { char name; int votes; };\n"
+        "__global__ void k(int* x) {\n"
+        "  Base bases[2] = {{.name = 'A', .votes = x[0]}, {.name = 'C', .votes = x[1]}};\n"
+        "  x[2] = bases[x[0] > x[1] ? 0 : 1].name;\n}\n"
+    )
+    x = np.array([3, 9, 0], np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[2] == ord("C")
+
+
+def test_types_that_a_missing_header_would_bring(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("#include <torch/extension.h>\n__global__ void k(half* x) { *x = __float2half(2.5f); }\n")
+    x = np.zeros(1, np.float16)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[0] == 2.5
+
+
+def test_headers_of_a_folder_that_the_options_name(tmp_path: Path) -> None:
+    (tmp_path / "library" / "deep").mkdir(parents=True)
+    (tmp_path / "library" / "deep" / "scale.hpp").write_text("#pragma once\n#define SCALE 4\n")
+    (tmp_path / "own").mkdir()
+    path = tmp_path / "own" / "k.cu"
+    path.write_text("#include <deep/scale.hpp>\n__global__ void k(int* x) { *x = SCALE; }\n")
+    x = np.zeros(1, np.int32)
+    with pytest.raises(softlab.CompileError, match=r"not found and are left out: deep/scale.hpp. options=\['-I"):
+        softlab.Kernel.from_file(path)
+    softlab.Kernel.from_file(path, options=[f"-I{tmp_path / 'library'}"]).run(1, 1, (x,))
+    assert x[0] == 4
+
+
+def test_a_part_of_a_program(tmp_path: Path) -> None:
+    """The part uses types, constants and functions that stand before it in the file that includes it."""
+    (tmp_path / "src").mkdir()
+    part = tmp_path / "src" / "kernels.cu"
+    part.write_text(
+        "template <int n> __global__ void shift(Point* points) { points[threadIdx.x].x += n * STEP; }\n"
+        "__global__ void move(Point* points) {\n  points[threadIdx.x].x += STEP * twice(offset);\n}\n"
+    )
+    (tmp_path / "src" / "all.h").write_text('#pragma once\n#include "kernels.cu"\n')
+    (tmp_path / "main.cu").write_text(
+        "#include <cstdio>\n#include <iostream>\n#define STEP 2\nstruct Point { float x, y; };\n"
+        "__constant__ float offset;\n__device__ float twice(float x) { return 2 * x; }\n"
+        "static std::string name;\n#ifdef SKIPPED\nnot code\n#else\n"
+        '#include "src/all.h"\n#endif\nint main() { Point* p; shift<3><<<1, 4>>>(p); move<<<1, 4>>>(p); }\n'
+    )
+    points = np.zeros((4, 2), np.float32)
+    kernel = softlab.Kernel.from_file(part, "move")
+    kernel.constants["offset"] = np.float32(1.5)
+    run = kernel.run(1, 4, (points,))
+    np.testing.assert_array_equal(points, [[6, 0]] * 4)
+    assert set(run.by_line()) == {2, 3, 4}, "lines are those of the part"
+    assert softlab.Kernel.from_file(part, "shift").program.name == "shift<3>"
+    part.write_text(part.read_text() + "__global__ void wrong(Line* x) { x->a = STEP; }\n")
+    with pytest.raises(softlab.CompileError, match="Another file includes this one") as caught:
+        softlab.Kernel.from_file(part, "wrong")
+    assert 'identifier "Line" is undefined' in str(caught.value)

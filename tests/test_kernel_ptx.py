@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -168,3 +169,17 @@ def test_what_nvrtc_makes_is_taken_back(tool: bool) -> None:
     x = np.ones(32, np.float32)
     assert kernel.run(1, 32, (x,)).counters["global_load_requests"] == 1
     assert x[5] == 2
+
+
+def test_a_pointer_that_is_a_struct() -> None:
+    """Tensors of CuTe DSL come so, where their shape is fixed."""
+    made = softlab.Kernel("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }", "twice").program.ptx
+    made = made.replace("_Z5twicePf", "twice")
+    ptx = re.sub(r"\.param \.u64[^\n]* twice_param_0", ".param .align 8 .b8 twice_param_0[8]", made)
+    assert ".b8" in ptx
+    x = np.ones(32, np.float32)
+    softlab.Kernel.from_ptx(ptx).run(1, 32, (x,))
+    assert (x == 2).all()
+    source = "struct Two { int a, b; }; __global__ void k(int* x, Two two) { *x = two.b; }"
+    with pytest.raises(TypeError, match="argument 1 is an array of int32, but the parameter is the struct Two"):
+        softlab.Kernel(source, "k").run(1, 1, (np.zeros(1, np.int32), np.zeros(2, np.int32)))

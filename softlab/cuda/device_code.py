@@ -43,11 +43,14 @@ _ALIGNMENT = re.compile(rb"__align__\s*\([^()]*\)|__builtin_align__\s*\([^()]*\)
 _FUNCTION_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\([^)]*\)((?:.*\\\n)*.*)$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
 _MACRO_CALL = re.compile(rb"^([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
-#: A conditional around ``__host__ __device__`` in the middle of a declaration, which the grammar takes for its end.
+#: A conditional around ``__device__`` or ``__launch_bounds__(...)`` in the middle of a declaration, which the grammar
+#: takes for its end.
 _CONDITIONAL_SPACE = re.compile(
-    rb"^([ \t]*#[ \t]*if[^\n]*)\n((?:[ \t]*__\w+__)+[ \t]*\n(?:(?:[ \t]*__\w+__)+[ \t]*\n)*)([ \t]*#[ \t]*endif[^\n]*)",
+    rb"^([ \t]*#[ \t]*if[^\n]*)\n((?:[ \t]*+(?:__\w++(?:\([^()\n]*+\))?[ \t]*+)++(?://[^\n]*+)?\n)++)"
+    rb"([ \t]*#[ \t]*endif[^\n]*)",
     re.MULTILINE,
 )
+_INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILINE)
 #: Comments and strings, and (group 1) what stands in a conditional of the preprocessor up to a comment.
 _CONDITIONAL = re.compile(
     rb"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\""
@@ -80,9 +83,13 @@ class DeviceCode:
 
 @dataclass
 class _Item:
-    """A declaration at namespace level: what it declares, which words it uses, and whether the device always has it."""
+    """What stands at namespace level: what it declares, which words it uses, and whether the device always has it.
 
-    node: Node
+    ``node`` is None for the call of a macro.
+    """
+
+    span: tuple[int, int]
+    node: Node | None
     names: set[bytes]
     words: set[bytes]
     root: bool = False
@@ -103,6 +110,8 @@ class _File:
     includes: list[Node] = field(default_factory=list)
     usings: list[Node] = field(default_factory=list)
     kernel_word: re.Pattern[str] = re.compile("__global__")
+    #: The bodies of the macros with parameters, of this file and of those that it includes.
+    macros: dict[bytes, bytes] = field(default_factory=dict)
 
 
 def decode(content: bytes) -> str:
@@ -138,25 +147,30 @@ def read(
     _gather(main, files, known, missing)
     launches = tuple(launch for file in files.values() for launch in launches_of(file.text))
     items = [item for file in files.values() for item in file.items]
+    kernels = tuple(kernel for file in files.values() for kernel in kernels_of(_nodes(file), file.kernel_word))
     words = needed
     if alone:
+        names = {kernel.name.split("::")[-1].encode() for kernel in kernels}
         for item in items:
-            item.root &= not item.kernel
+            # A macro may instantiate a kernel that is left out.
+            item.root &= not (item.kernel or (item.node is None and item.words & names))
     else:
         words = " ".join([needed, *(launch.kernel for launch in launches)])
     _keep_needed(items, set(WORD.findall(words.encode())))
     headers = {name: _device_text(file, alone) for name, file in files.items() if name}
     source = _device_text(main, alone)
-    kernels = tuple(
-        kernel for file in files.values() for kernel in kernels_of((item.node for item in file.items), file.kernel_word)
-    )
     before, after = text.splitlines(), source.splitlines()
     blanked = sum(bool(a.strip()) and not b.strip() for a, b in zip(before, after, strict=True))
     return DeviceCode(source, headers, kernels, launches, tuple(missing), blanked)
 
 
+def _nodes(file: _File) -> Iterator[Node]:
+    return (item.node for item in file.items if item.node is not None)
+
+
 def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], missing: list[str]) -> None:
     """Split a file into items, and read the files beside it that it includes."""
+    file.macros = _macros(file.text, file.path, set())
     tree = parser().parse(_readable(file))
     spaces, kernel_word = _SPACES, "__global__"
     for definition in walk(tree.root_node, ("preproc_def", "preproc_function_def")):
@@ -169,18 +183,31 @@ def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], 
     for node in _declarations(tree.root_node):
         _classify(file, node, re.compile(spaces))
     for include in file.includes:
-        wanted = text_of(include.child_by_field_name("path")).strip('<>"')
-        local = _beside(file.path, wanted)
+        written = text_of(include.child_by_field_name("path"))
+        wanted = written.strip('<>"')
+        compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
+        local = None if compilers and written.startswith("<") else beside(file.path, wanted)
         if local:
             if wanted not in files:
                 files[wanted] = _File(_joined(decode(local.read_bytes())).encode(), local)
                 _gather(files[wanted], files, known, missing)
             continue
-        if known(wanted) and not _HOST_HEADERS.match(wanted):
+        if compilers:
             continue
         file.blank.append((include.start_byte, include.end_byte))
         if wanted not in missing:
             missing.append(wanted)
+
+
+def _macros(text: bytes, path: Path | None, seen: set[Path]) -> dict[bytes, bytes]:
+    """Name -> body of the macros with parameters in a text and in the files that it includes."""
+    found = {match.group(1): match.group(2) for match in _FUNCTION_MACRO.finditer(text)}
+    for name in _INCLUDED.findall(text):
+        local = beside(path, name.decode(errors="replace"))
+        if local is not None and local not in seen:
+            seen.add(local)
+            found = _macros(local.read_bytes(), local, seen) | found
+    return found
 
 
 def _joined(text: str) -> str:
@@ -198,7 +225,7 @@ def _readable(file: _File) -> bytes:
     for match in _CONDITIONAL_SPACE.finditer(file.text):
         for group in (1, 3):
             text[match.start(group) : match.end(group)] = b" " * len(match.group(group))
-    bodies = {match.group(1): match.group(2) for match in _FUNCTION_MACRO.finditer(file.text)}
+    bodies = file.macros
     for match in _MACRO_CALL.finditer(file.text):
         end = _closing(file.text, match.end() - 1)
         after = re.match(rb"\s*([;{=(,)\w*&]?)", file.text[end : end + 200])
@@ -208,7 +235,11 @@ def _readable(file: _File) -> bytes:
         if end < 0 or continues or brace or not (name in bodies or name.isupper()):
             continue
         text[match.start() : end] = re.sub(rb"[^\n]", b" ", file.text[match.start() : end])
-        if not re.search(_SPACES.encode(), bodies.get(name, b"")):
+        body = bodies.get(name, b"")
+        if re.search(_SPACES.encode(), body):
+            words = set(WORD.findall(file.text[match.start() : end] + body))
+            file.items.append(_Item((match.start(), end), None, set(), words, root=True))
+        else:
             file.blank.append((match.start(), end))
     return bytes(text)
 
@@ -223,7 +254,7 @@ def _closing(text: bytes, start: int) -> int:
     return -1
 
 
-def _beside(path: Path | None, name: str) -> Path | None:
+def beside(path: Path | None, name: str) -> Path | None:
     """The file that an ``#include`` names: beside the file, or in a folder for headers there or further up."""
     if path is None or not name:
         return None
@@ -250,13 +281,17 @@ def _declarations(node: Node) -> Iterator[Node]:
             yield child
 
 
+def _span(node: Node) -> tuple[int, int]:
+    return node.start_byte, node.end_byte
+
+
 def _classify(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
     """Make an item of what stands at namespace level, or mark it as the host's."""
     kind = node.type
     if kind in ("preproc_def", "preproc_function_def"):
         name = node.child_by_field_name("name")
         words = set(WORD.findall(file.text[node.start_byte : node.end_byte]))
-        file.items.append(_Item(node, {name.text or b""} if name is not None else set(), words, kept=True))
+        file.items.append(_Item(_span(node), node, {name.text or b""} if name is not None else set(), words, kept=True))
     elif kind == "preproc_include":
         file.includes.append(node)
     elif kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
@@ -272,7 +307,7 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
     inner = _declared_in(node)
     head = head_of(inner)
     function = inner.type == "function_definition"
-    item = _Item(node, names_of(inner), set(WORD.findall(node.text or b"")))
+    item = _Item(_span(node), node, names_of(inner), set(WORD.findall(node.text or b"")))
     constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr|extern)\b", head)
     whole = node.type not in ("ERROR", "template_instantiation")
     if spaces.search(head if whole else text_of(node)):
@@ -321,7 +356,7 @@ def _classify_using(file: _File, node: Node) -> None:
         if re.search(r"\bstd\b", text):
             file.blank.append((node.start_byte, node.end_byte))
         else:
-            file.items.append(_Item(node, {name}, set(WORD.findall(node.text or b""))))
+            file.items.append(_Item(_span(node), node, {name}, set(WORD.findall(node.text or b""))))
 
 
 def _keep_needed(items: list[_Item], words: set[bytes]) -> None:
@@ -345,7 +380,7 @@ def _keep_needed(items: list[_Item], words: set[bytes]) -> None:
 def _device_text(file: _File, constexpr: bool) -> str:
     """The file's text with the host's part blank. ``constexpr``: numbers that are const are that."""
     text = bytearray(file.text)
-    dropped = [(item.node.start_byte, item.node.end_byte) for item in file.items if not item.kept]
+    dropped = [item.span for item in file.items if not item.kept]
     namespaces = {name for item in file.items for name in item.names}
     for using in file.usings:
         name = re.sub(r".*\bnamespace\s+|;", "", text_of(using), flags=re.DOTALL).strip()

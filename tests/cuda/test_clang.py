@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16
 
 from softlab.cuda import clang
 from softlab.cuda import compile as compiler
@@ -127,3 +128,35 @@ def test_a_cluster_and_a_float4(by_clang):
 def test_an_error_names_the_line(by_clang, text, name, said):
     with pytest.raises(CompileError, match=said):
         Kernel(text, name, file="cell.cu")
+
+
+HALVES = """
+#include <cuda_runtime.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+template <typename Half>
+__device__ void all(const unsigned short* bits, unsigned short* y) {
+  const unsigned int n = blockIdx.x * blockDim.x + threadIdx.x, total = gridDim.x * blockDim.x;
+  const Half x = reinterpret_cast<const Half*>(bits)[n];
+  const Half found[] = {hexp(x), hexp2(x), hexp10(x), hlog(x), hlog2(x), hlog10(x), hsin(x), hcos(x),
+                        hsqrt(x), hrsqrt(x), hrcp(x), hceil(x), hfloor(x), hrint(x), htrunc(x)};
+  for (int k = 0; k < 15; k++) reinterpret_cast<Half*>(y)[k * total + n] = found[k];
+}
+extern "C" __global__ void halves(const unsigned short* x, unsigned short* y) { all<__half>(x, y); }
+extern "C" __global__ void bfloats(const unsigned short* x, unsigned short* y) { all<__nv_bfloat16>(x, y); }
+"""
+
+
+@needs_clang
+@pytest.mark.parametrize("name", ["halves", "bfloats"])
+def test_functions_of_halves_have_the_bits_of_nvrtc(name, monkeypatch):
+    bits = np.arange(0, 1 << 16, 16, dtype=np.uint16)
+    results = {}
+    for choice in ("nvrtc", "clang"):
+        monkeypatch.setenv(compiler.CHOICE, choice)
+        y = np.zeros((15, bits.size), np.uint16)
+        Kernel(HALVES, name).run(bits.size // 256, 256, [bits, y], record=False)
+        results[choice] = y
+    nan = np.isnan(results["nvrtc"].view(np.float16 if name == "halves" else bfloat16).astype(np.float32))
+    assert nan.mean() < 0.5
+    np.testing.assert_array_equal(np.where(nan, 0, results["clang"]), np.where(nan, 0, results["nvrtc"]))

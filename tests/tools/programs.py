@@ -21,6 +21,7 @@ from softlab.cuda.clang import library
 from softlab.cuda.compile import Program, cached_programs, compiled_functions, kernel_folder, shipped_identity
 from softlab.cuda.disassembly import printed
 from softlab.cuda.shipped_programs import ARCHIVE, ShippedProgram, program_key, write_shipped
+from softlab.cuda.toolkit import include_options
 from softlab.kernel import Kernel
 from softlab.kernel.files import read_file
 
@@ -65,7 +66,7 @@ def write(archive: Path = ARCHIVE) -> int:
             notebooks.executed(notebooks.read(path.read_text("utf-8")), path.parent)
         move_explorers()
         compile_gallery()
-        library.write_library(compiled_functions(library.source(), library.OPTIONS))
+        library.write_library(compiled_functions(library.source(), (*library.OPTIONS, *include_options())))
         return pack(archive)
 
 

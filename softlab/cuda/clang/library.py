@@ -17,10 +17,13 @@ HEADERS = Path(__file__).parent / "headers"
 MEMBER = "math.ptx"
 #: With which options NVRTC makes it. Every GPU of that architecture or a newer one runs such PTX.
 OPTIONS = ("-arch=compute_75", "-rdc=true", "-std=c++17")
+#: PTX's names of the types of 16 bits, and CUDA's in names of conversions.
+HALVES = {"f16": "half", "bf16": "bfloat16"}
 _EXTERN = re.compile(r"^\.extern \.func[^;]*?\b(softlab_\w+)\s*\([^()]*\)\s*;\n?", re.MULTILINE)
 _WORD = re.compile(r"[\w$]+")
+#: Blocks of assembly have braces, too. NVRTC puts an empty line before the one that ends a function.
 _FUNCTION = re.compile(
-    r"^(?:\.visible |\.weak )?\.func\s+(?:\([^()]*\)\s*)?([\w$]+)\s*\([^()]*\)(.*?)(?:^;|^\}\n)",
+    r"^(?:\.visible |\.weak )?\.func\s+(?:\([^()]*\)\s*)?([\w$]+)\s*\([^()]*\)(.*?)(?:^;|^\n\}\n)",
     re.M | re.S,
 )
 _VARIABLE = re.compile(
@@ -29,14 +32,24 @@ _VARIABLE = re.compile(
 
 
 def source() -> str:
-    """CUDA C++ with one function for each that ``softlab_math.h`` declares, for NVRTC."""
+    """CUDA C++ with one function for each that ``softlab_math.h`` and ``softlab_half.h`` declare, for NVRTC."""
     header = (HEADERS / "softlab_math.h").read_text()
     one = re.findall(r"^SOFTLAB_(?:FAST_)?OF_ONE\((\w+)\)$", header, re.MULTILINE)
     two = re.findall(r"^SOFTLAB_OF_TWO\((\w+)\)$", header, re.MULTILINE)
     declared = re.findall(r"^SOFTLAB_FUNCTION (\w+) softlab_(\w+)\(([\w, ]+)\);$", header, re.MULTILINE)
     every = [(T, f"{name}{end}", T) for name in one for T, end in (("float", "f"), ("double", ""))]
     every += [(T, f"{name}{end}", f"{T}, {T}") for name in two for T, end in (("float", "f"), ("double", ""))]
-    return "".join(_defined(*each) for each in [*every, *declared])
+    halves = re.findall(r"^  SOFTLAB_HALF_ONE\(Half, (\w+), type\)", (HEADERS / "softlab_half.h").read_text(), re.M)
+    includes = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+    of_halves = (_of_half(kind, f"h{name}") for kind in HALVES for name in halves)
+    return includes + "".join([*(_defined(*each) for each in [*every, *declared]), *of_halves])
+
+
+def _of_half(kind: str, name: str) -> str:
+    """A function of the bits of a half: a compiler hands structs of two bytes over in its own way."""
+    plain = HALVES[kind]
+    result = f"__{plain}_as_ushort({name}(__ushort_as_{plain}((unsigned short)x)))"
+    return f'extern "C" __device__ unsigned int softlab_{kind}_{name}(unsigned int x) {{ return {result}; }}\n'
 
 
 def _defined(result: str, name: str, types: str) -> str:

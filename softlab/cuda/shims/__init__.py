@@ -24,7 +24,8 @@ istream iterator limits list locale map memory mutex new numeric optional ostrea
 shared_mutex sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits typeindex \
 typeinfo unordered_map unordered_set utility valarray variant vector"
 )
-_HALVES = "#include <cuComplex.h>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
+#: The types of 16 bits, which many libraries' headers bring.
+HALVES = "#include <cuComplex.h>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
 _COMPLEX = (
     "#include <cuComplex.h>\n#ifndef SOFTLAB_CUFFT\n#define SOFTLAB_CUFFT\ntypedef float cufftReal;\n"
     "typedef double cufftDoubleReal;\ntypedef cuComplex cufftComplex;\n"
@@ -40,15 +41,49 @@ _OTHER = """bits/stdc++.h cuda.h getopt.h memory.h pthread.h strings.h sys/resou
 sys/types.h unistd.h windows.h"""
 #: Libraries for the host whose headers bring types to the device: name -> what device code gets.
 _LIBRARIES = {
-    "cublas.h": _HALVES,
-    "cublas_v2.h": _HALVES,
-    "cublasLt.h": _HALVES,
+    "cublas.h": HALVES,
+    "cublas_v2.h": HALVES,
+    "cublasLt.h": HALVES,
     "cufft.h": _COMPLEX,
     "cufftXt.h": _COMPLEX,
-    "cusparse.h": _HALVES,
+    "cusparse.h": HALVES,
     "helper_cuda.h": "",
     "helper_functions.h": "",
 }
+#: What a file meant for nvcc finds beyond the headers: its macro, and on Linux integers of 64 bits that are long.
+#: NVRTC's are long long, which no pointer to unsigned long converts to.
+AS_NVCC = f"""\
+#ifndef SOFTLAB_NVCC_H
+#define SOFTLAB_NVCC_H
+#if defined(__CUDACC_RTC__) && !defined(__clang__) && !defined(_WIN32)
+#define int64_t softlab_int64_t
+#define uint64_t softlab_uint64_t
+#include <cuda/std/cstdint>
+#undef int64_t
+#undef uint64_t
+typedef long int64_t;
+typedef unsigned long uint64_t;
+#ifdef _CCCL_BEGIN_NAMESPACE_CUDA_STD
+_CCCL_BEGIN_NAMESPACE_CUDA_STD
+#else
+_LIBCUDACXX_BEGIN_NAMESPACE_STD
+#endif
+using ::int64_t;
+using ::uint64_t;
+#ifdef _CCCL_END_NAMESPACE_CUDA_STD
+_CCCL_END_NAMESPACE_CUDA_STD
+#else
+_LIBCUDACXX_END_NAMESPACE_STD
+#endif
+#endif
+#include <{STANDARD}>
+#ifndef __NVCC__
+#define __NVCC__
+#endif
+#endif
+"""
+#: Its name.
+NVCC = "softlab_nvcc.h"
 #: NVRTC brings these itself.
 _BUILT_IN = {"initializer_list"}
 

@@ -58,6 +58,21 @@
   SOFTLAB_CODE bool __hle(Half a, Half b) { return float(a) <= float(b); }                             \
   SOFTLAB_CODE bool __heq(Half a, Half b) { return float(a) == float(b); }                             \
   SOFTLAB_CODE bool __hne(Half a, Half b) { return float(a) != float(b); }                             \
+  SOFTLAB_HALF_ONE(Half, exp, type)                                                                    \
+  SOFTLAB_HALF_ONE(Half, exp2, type)                                                                   \
+  SOFTLAB_HALF_ONE(Half, exp10, type)                                                                  \
+  SOFTLAB_HALF_ONE(Half, log, type)                                                                    \
+  SOFTLAB_HALF_ONE(Half, log2, type)                                                                   \
+  SOFTLAB_HALF_ONE(Half, log10, type)                                                                  \
+  SOFTLAB_HALF_ONE(Half, sin, type)                                                                    \
+  SOFTLAB_HALF_ONE(Half, cos, type)                                                                    \
+  SOFTLAB_HALF_ONE(Half, sqrt, type)                                                                   \
+  SOFTLAB_HALF_ONE(Half, rsqrt, type)                                                                  \
+  SOFTLAB_HALF_ONE(Half, rcp, type)                                                                    \
+  SOFTLAB_HALF_ONE(Half, ceil, type)                                                                   \
+  SOFTLAB_HALF_ONE(Half, floor, type)                                                                  \
+  SOFTLAB_HALF_ONE(Half, rint, type)                                                                   \
+  SOFTLAB_HALF_ONE(Half, trunc, type)                                                                  \
   SOFTLAB_CODE Half operator+(Half a, Half b) { return __hadd(a, b); }                                 \
   SOFTLAB_CODE Half operator-(Half a, Half b) { return __hsub(a, b); }                                 \
   SOFTLAB_CODE Half operator*(Half a, Half b) { return __hmul(a, b); }                                 \
@@ -89,6 +104,13 @@
   }
 
 #define SOFTLAB_MEMBER __host__ __device__ __inline__ __attribute__((always_inline, nodebug))
+// Functions of softlab's PTX (softlab/cuda/data/math.zip): bits in, bits out. `hexp`, and `h2exp` of a pair.
+#define SOFTLAB_HALF_ONE(Half, name, type)                                                             \
+  extern "C" SOFTLAB_FUNCTION unsigned int softlab_##type##_h##name(unsigned int);                     \
+  SOFTLAB_CODE Half h##name(Half x) {                                                                  \
+    return __builtin_bit_cast(Half, (unsigned short)softlab_##type##_h##name(x.bits));                 \
+  }                                                                                                    \
+  SOFTLAB_CODE Half##2 h2##name(Half##2 x) { return {h##name(x.x), h##name(x.y)}; }
 #define SOFTLAB_HALF_TWO(Half, name, op, type)                                                         \
   SOFTLAB_CODE Half name(Half a, Half b) {                                                             \
     Half found;                                                                                        \

@@ -1,0 +1,101 @@
+"""Files that are parts of a program: another file includes them, after what they need.
+
+A program in CUDA often has its kernels in a file of their own, ``#include "kernels.cu"``, and their types and constants
+in the file that includes it. The part compiles with the device code that stands before it there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from softlab.cuda.device_code import DeviceCode, beside, decode, read
+from softlab.cuda.launches import launches_of
+
+_SUFFIXES = (".cu", ".cpp", ".cc", ".c", ".cuh", ".h", ".hpp")
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE)
+#: Folders in which the including file is looked for: the part's own, and those above it.
+_LEVELS_UP = 3
+#: Files that include each other from the program to its part.
+_DEPTH = 3
+#: Folders with more files are no program's.
+_MOST_FILES = 300
+#: Files that are tried at most.
+_TRIED = 4
+#: The header of what stands before the part. The part is compiled after it.
+BEFORE = "softlab_before.h"
+
+
+def contexts(path: Path, known: Callable[[str], bool]) -> Iterator[Callable[..., DeviceCode]]:
+    """Ways to read a file as the part of a program, one for each file that includes it; ``.cu`` files first.
+
+    Each takes ``name`` and ``alone`` as :func:`softlab.cuda.device_code.read` takes ``needed`` and ``alone``.
+    """
+    path = path.resolve()
+    for chain in islice(_chains(path, _DEPTH), _TRIED):
+        yield partial(_inside, path, chain, known)
+
+
+def _chains(path: Path, depth: int) -> Iterator[tuple[tuple[Path, int], ...]]:
+    """The files on the way to this one, the outermost first, each with the index of its ``#include`` of the next."""
+    for file, at in _including(path):
+        if file.suffix == ".cu" or depth == 1:
+            yield ((file, at),)
+        else:
+            longer = [(*chain, (file, at)) for chain in _chains(file, depth - 1)]
+            yield from longer or [((file, at),)]
+
+
+def _including(path: Path) -> Iterator[tuple[Path, int]]:
+    folders = list(path.parents)[:_LEVELS_UP]
+    for folder in folders:
+        files = [file for file in folder.iterdir() if file.suffix in _SUFFIXES and file.is_file()]
+        if len(files) > _MOST_FILES:
+            continue
+        for file in sorted(files, key=lambda file: (_SUFFIXES.index(file.suffix), file.name)):
+            text = decode(file.read_bytes()) if file != path else ""
+            if path.name not in text:
+                continue
+            for match in _INCLUDE.finditer(text):
+                if Path(match[1]).name == path.name and (found := beside(file, match[1])) and found.resolve() == path:
+                    yield file, match.start()
+                    break
+
+
+def _inside(
+    path: Path,
+    chain: tuple[tuple[Path, int], ...],
+    known: Callable[[str], bool],
+    *,
+    name: str | None,
+    alone: bool = False,
+) -> DeviceCode:
+    """The device code of the part, with the header of what stands before it."""
+    code = read(decode(path.read_bytes()), path, known=known, needed=name or "", alone=alone)
+    texts = [decode(file.read_bytes()) for file, _ in chain]
+    ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
+    words = " ".join([code.source, *code.headers.values(), *ahead])
+    parts = [
+        read(text, file, known=known, needed=words, alone=True) for text, (file, _) in zip(ahead, chain, strict=True)
+    ]
+    return replace(
+        code,
+        headers={
+            **{header: text for part in parts for header, text in part.headers.items()},
+            **code.headers,
+            BEFORE: "\n".join(part.source for part in parts),
+        },
+        missing=tuple(dict.fromkeys([*code.missing, *(header for part in parts for header in part.missing)])),
+        launches=(*code.launches, *(launch for text in texts for launch in launches_of(text.encode()))),
+    )
+
+
+def _closed(text: str) -> str:
+    """A text that ends inside conditionals of the preprocessor, with the ends of those."""
+    found = [match[1] for match in _DIRECTIVE.finditer(text)]
+    return text + "#endif\n" * max(0, len(found) - 2 * found.count("endif"))
