@@ -316,6 +316,14 @@ def test_the_first_screen_of_the_readme_has_one_picture():
     assert first_screen.count("\n") < 30
 
 
+def test_the_first_screen_of_the_readme_leads_to_the_site():
+    """To its address once pyproject.toml has one, else to how it is published."""
+    first_screen = (ROOT / "README.md").read_text().partition("## Quick start")[0]
+    address = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"].get("urls", {}).get("Site")
+    assert f"[The course as a web page]({address or 'docs/site.md#publish'})" in first_screen
+    assert address or "## Publish\n" in (ROOT / "docs/site.md").read_text()
+
+
 def test_every_document_of_the_docs_folder_is_linked_from_the_readme():
     readme = (ROOT / "README.md").read_text()
     assert [path.name for path in (ROOT / "docs").glob("*.md") if f"(docs/{path.name})" not in readme] == []
