@@ -19,7 +19,7 @@ from softlab.emulator.memory.elements import (
     split_elements,
 )
 from softlab.emulator.memory.partial import partial_cells, partial_load, partial_store
-from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from softlab.emulator.ptx.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, WINDOW_BYTES
 from softlab.emulator.sites import Site
 
 
@@ -181,13 +181,16 @@ class SharedMemory(_OwnedMemory):
 class GenericMemory:
     """Finds the space of a generic address, lane by lane where needed.
 
-    ``shared`` is the shared memory of each block, or that of all blocks of a cluster.
+    ``shared`` is the shared memory of each block, or that of all blocks of a cluster. The kernel's parameters are a
+    part of global memory, and of the global space. Loads of them are constant all the same: the compiler writes one as
+    ``ld.param`` or as a generic load, and the machine code takes both from the constant bank.
     """
 
     def __init__(self, global_: Memory, shared: Memory, local: Memory) -> None:
         self._spaces: tuple[tuple[str, int, Memory], ...] = (
             ("shared", SHARED_WINDOW, shared),
             ("local", LOCAL_WINDOW, local),
+            ("const", 0, global_),
             ("global", 0, global_),
         )
 
@@ -230,7 +233,7 @@ class GenericMemory:
 
     def space_of(self, address: Value, name: str) -> Value:
         """Whether each address is in the named space (``isspacep``)."""
-        base = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(name)
+        base = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": PARAMETER_BASE}.get(name)
         if base is not None:
             return (address - np.uint64(base)) < np.uint64(WINDOW_BYTES)
         return ~(self.space_of(address, "shared") | self.space_of(address, "local"))
