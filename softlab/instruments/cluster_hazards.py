@@ -97,6 +97,10 @@ class ClusterHazards(Hazards):
         return not self._early and super()._recorded(native, site, lanes, address, values)
 
     @override
+    def may_be_alone(self, first: int, end: int) -> bool:
+        return not self._early and self.shadow.remote is None and not self._objects.lie_within(first, end)
+
+    @override
     def look(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Check an access of the block's own threads, first against remote accesses, then against each other."""
         shadow = self.shadow

@@ -10,16 +10,17 @@ so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.machine.flow import Block, is_cluster_barrier, is_warp_synchronous
 from softlab.emulator.machine.loop_records import LoopCode, LoopRun
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.copies import Copy
+from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
@@ -29,7 +30,15 @@ from softlab.instruments.cp_async_sectors import cp_async_sectors
 from softlab.instruments.execution_counter import ExecutionCounter
 from softlab.instruments.issue import Issue, UnrolledLoop
 from softlab.instruments.machine_code import MachineCode
-from softlab.instruments.patterns import BANK_PERIOD, SECTOR, PatternCache, bank_figures, matrix_figures, sector_figures
+from softlab.instruments.patterns import (
+    BANK_PERIOD,
+    SECTOR,
+    PatternCache,
+    RepeatedAccesses,
+    bank_figures,
+    matrix_figures,
+    sector_figures,
+)
 from softlab.instruments.tensor_instructions import counters_of_ptx
 from softlab.instruments.unrolled import Rule, UnrolledCounter
 from softlab.traces import COUNTERS, InstructionCounters
@@ -53,7 +62,7 @@ class CountedKernel:
     ``machine``: what the assembler made of the accesses. ``issues``: index of each shared access that counts when it is
     issued -> the warps that issue it. ``sunk``: block -> indices of the accesses that its lanes make although the PTX
     has them earlier. ``loops``: index of each access in an unrolled loop -> the loop. ``stores``: whether each
-    instruction is a store.
+    instruction is a store. ``banks``, ``matrix_banks`` and ``sectors``: what the rules say, for all runs of the kernel.
     """
 
     text: tuple[str, ...]
@@ -64,6 +73,9 @@ class CountedKernel:
     sunk: Mapping[int, tuple[int, ...]]
     loops: Mapping[int, UnrolledLoop]
     stores: tuple[bool, ...]
+    banks: PatternCache = field(default_factory=lambda: PatternCache(bank_figures, BANK_PERIOD, 2))
+    matrix_banks: PatternCache = field(default_factory=lambda: PatternCache(matrix_figures, BANK_PERIOD, 2))
+    sectors: PatternCache = field(default_factory=lambda: PatternCache(sector_figures, SECTOR, 1))
 
     @classmethod
     def of(cls, image: Image, machine: MachineCode | None = None) -> CountedKernel:
@@ -106,9 +118,12 @@ class Counters(Observer):
         self.remarks = CounterRemarks()
         self._warps: dict[int, int] = {}
         self._ranges: dict[int, tuple[int, int]] = {}
-        self._banks = PatternCache(bank_figures, BANK_PERIOD, 2)
-        self._matrix_banks = PatternCache(matrix_figures, BANK_PERIOD, 2)
-        self._sectors = PatternCache(sector_figures, SECTOR, 1)
+        self._banks, self._matrix_banks, self._sectors = counted.banks, counted.matrix_banks, counted.sectors
+        self._repeated_shared = RepeatedAccesses(self._banks), RepeatedAccesses(self._matrix_banks)
+        self._repeated_sectors = RepeatedAccesses(self._sectors)
+        self._known: KnownAddresses
+        #: Instructions that hardware does not count as accesses to shared memory, although their addresses are there.
+        self._generic: dict[int, bool] = {}
         self._atomics = AtomicCounter(self._machine.atomics)
         executions = self._machine.executions
         self._executions = ExecutionCounter(executions) if executions is not None else None
@@ -121,6 +136,7 @@ class Counters(Observer):
 
     def batch(self, batch: Any) -> None:
         """Settle what is kept of the lanes of the batch before."""
+        self._known = batch.shared.known
         self.remarks.begin(batch.program)
         for unrolled in self._loops.values():
             unrolled.settle()
@@ -253,7 +269,7 @@ class Counters(Observer):
 
     def _access(self, count: Callable[[Site, Lanes, Value], None], site: Site, lanes: Lanes, address: Value) -> None:
         """Count the access of the machine code: now, or when its lanes come to the block that it was sunk into."""
-        found = self._machine.access(site, address)
+        found = self._machine.access(site, address, self._known)
         if found is None:
             return
         site, address = found
@@ -264,16 +280,29 @@ class Counters(Observer):
             count(site, lanes, address)
 
     def _shared(self, site: Site, lanes: Lanes, address: Value) -> None:
-        counts = self._counts[site.index]
-        self._in_loop(bank_figures, site, lanes, address)
-        banks = self._matrix_banks if site.instruction.opcode == "ldmatrix" else self._banks
-        wavefronts, conflicts = banks.total(site, lanes, address)
-        counts[_COLUMN["shared_store_wavefronts" if site.store else "shared_load_wavefronts"]] += wavefronts
-        counts[_COLUMN["bank_conflicts"]] += conflicts
-        # A generic address turned out to be shared. Hardware does not count such instructions; only the PTX shows them.
-        generic = site.instruction.opcode in ("ld", "st") and not site.instruction.has(*_SHARED)
-        if generic and site.index not in self._machine.accesses:
-            counts[_COLUMN["shared_store_instructions" if site.store else "shared_load_instructions"]] += lanes.warps
+        index = site.index
+        if self._loops:
+            self._in_loop(bank_figures, site, lanes, address)
+        of_matrices = site.instruction.opcode == "ldmatrix"
+        known = self._known.of(address)
+        if known is not None and isinstance(lanes, Box):
+            self._repeated_shared[of_matrices].add(site, lanes, known)
+        else:
+            banks = self._matrix_banks if of_matrices else self._banks
+            self._add_wavefronts(index, site.store, banks.total(site, lanes, address))
+        generic = self._generic.get(index)
+        if generic is None:
+            generic = site.instruction.opcode in ("ld", "st") and not site.instruction.has(*_SHARED)
+            self._generic[index] = generic = generic and index not in self._machine.accesses
+        if generic:
+            # A generic address turned out to be shared. Hardware does not count such instructions; only the PTX does.
+            name = "shared_store_instructions" if site.store else "shared_load_instructions"
+            self._counts[index, _COLUMN[name]] += lanes.warps
+
+    def _add_wavefronts(self, index: int, store: bool, figures: np.ndarray) -> None:
+        counts = self._counts[index]
+        counts[_COLUMN["shared_store_wavefronts" if store else "shared_load_wavefronts"]] += figures[0]
+        counts[_COLUMN["bank_conflicts"]] += figures[1]
 
     def _global(self, site: Site, lanes: Lanes, address: Value) -> None:
         if self._loops:
@@ -281,9 +310,21 @@ class Counters(Observer):
         requests, sectors = _GLOBAL_COLUMNS[site.store]
         counts, warps = self._counts[site.index], lanes.warps
         counts[requests] += warps
-        # Lanes that all access one aligned item need one sector per warp.
-        one = not isinstance(address, np.ndarray)
-        counts[sectors] += warps if one else self._sectors.total(site, lanes, address)[0]
+        known = self._known.of(address)
+        if known is not None and isinstance(lanes, Box):
+            self._repeated_sectors.add(site, lanes, known)
+        elif isinstance(address, np.ndarray):
+            counts[sectors] += self._sectors.total(site, lanes, address)[0]
+        else:  # lanes that all access one aligned item need one sector per warp
+            counts[sectors] += warps
+
+    def _add_repeated(self) -> None:
+        """Count the accesses that were only noted so far."""
+        for repeated in self._repeated_shared:
+            for (index, store), figures in repeated.take_totals().items():
+                self._add_wavefronts(index, store, figures)
+        for (index, store), figures in self._repeated_sectors.take_totals().items():
+            self._counts[index, _GLOBAL_COLUMNS[store][1]] += figures[0]
 
     def _in_loop(self, rule: Rule, site: Site, lanes: Lanes, address: Value) -> None:
         loop = self._counted.loops.get(site.index)
@@ -292,6 +333,7 @@ class Counters(Observer):
 
     def result(self) -> InstructionCounters:
         """The counters of every instruction of the kernel."""
+        self._add_repeated()
         issued = np.zeros(len(self._counts), np.int64)
         for index, (start, stop) in self._ranges.items():
             issued[start:stop] += self._warps[index]

@@ -83,6 +83,7 @@ class Hazards(Observer):
         self._members: Value = np.uint32(0)
         self._site_words: dict[int, np.ndarray] = {}
         self._patterns = AccessPatterns()
+        self._shapes: dict[int, bytes] = {}
         self._strong: dict[int, bool] = {}
         self._native: NativeShadow | None = None
         self._kinds: dict[int, int] = {}
@@ -104,7 +105,9 @@ class Hazards(Observer):
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Look for a race or an uninitialised read, and record who accessed the words."""
         self.shadow.begin_access(site.index)
-        if self._native is None or not self._recorded(self._native, site, lanes, address, values):
+        if not self._recorded_alone(site, lanes, address) and (
+            self._native is None or not self._recorded(self._native, site, lanes, address, values)
+        ):
             self.look(site, lanes, address, values)
 
     def _recorded(
@@ -130,8 +133,6 @@ class Hazards(Observer):
         """The same by NumPy."""
         shadow = self.shadow
         strong, reads = self.is_strong(site), self.reads(site)
-        if not strong and self._alone(site, lanes, address):
-            return
         access = self.words_accessed(site, lanes, address)
         if reads and (never := shadow.never_written(access.row, access.word)).any():
             self.report(self.fault(
@@ -155,15 +156,37 @@ class Hazards(Observer):
         if strong:
             self._synchronise(access)
 
-    def _alone(self, site: Site, lanes: Lanes, address: Value) -> bool:
+    def _recorded_alone(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an access that no other one since the last barrier concerns, by its pattern; False for any other."""
         shadow = self.shadow
-        key = self._patterns.key(site, lanes, address, shadow.granule) if shadow.alike else None
-        if key is None:
+        if self.is_strong(site) or not shadow.alike or not isinstance(lanes, Box) or lanes.rows is not None:
             return False
-        first = int(address.flat[0] if isinstance(address, np.ndarray) else address) // shadow.granule
+        known = self.watched.shared.known.of(address)
+        if known is None and isinstance(address, np.ndarray):
+            return False
+        first = int(address) if known is None else known.first
+        last = first if known is None else known.highest
+        if not self.may_be_alone((first if known is None else known.lowest), last + site.width):
+            return False
+        first, place = divmod(first, shadow.granule)
+        key = None if known is None else known.pattern, self._shape(site), lanes.column_key, place
         pattern = self._patterns.find(key, lambda: self._pattern(site, lanes, address, first))
+        if self._native is not None and self._native.alone_is_ready(self.watched.compiled):
+            return self._native.record_alone(pattern, first, site.store)
         return shadow.record_alone(pattern, first, site.store)
+
+    def may_be_alone(self, first: int, end: int) -> bool:
+        """Whether nothing but threads of the block has accessed these bytes."""
+        return True
+
+    def _shape(self, site: Site) -> bytes:
+        """What tells which words an access touches from its addresses."""
+        found = self._shapes.get(site.index)
+        if found is None:
+            of_matrices = site.instruction.opcode in MATRIX_OPCODES
+            found = str(site.index).encode() if of_matrices else self._words(site).tobytes()
+            self._shapes[site.index] = found
+        return found
 
     def _pattern(self, site: Site, lanes: Lanes, address: Value, first: int) -> AccessPattern:
         access = self.words_accessed(site, lanes, address)

@@ -48,6 +48,7 @@ from functools import cached_property
 from softlab.cuda.machine_instructions import Disassembly, MachineInstruction
 from softlab.emulator.lanes import Value
 from softlab.emulator.machine.flow import Block
+from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import DTYPES, Instruction
 from softlab.emulator.sites import Site
@@ -99,8 +100,11 @@ class MachineCode:
     atomics: Mapping[int, MachineAtomic] | None = None
     executions: Executions | None = None
 
-    def access(self, site: Site, address: Value) -> tuple[Site, Value] | None:
-        """(site, address) of the machine's access for one of the PTX; None if the machine has no such access."""
+    def access(self, site: Site, address: Value, known: KnownAddresses | None = None) -> tuple[Site, Value] | None:
+        """(site, address) of the machine's access for one of the PTX; None if the machine has no such access.
+
+        With ``known`` the address is the same array whenever the same access comes again.
+        """
         found = self.accesses.get(site.index)
         if found is None or found.width == site.width:
             return site, address
@@ -110,6 +114,10 @@ class MachineCode:
         wide = self._wide.get(key)
         if wide is None:
             wide = self._wide[key] = replace(site, elements=found.width // site.dtype.itemsize)
+        before = known.of(address) if known is not None else None
+        aligned = known.aligned(before, found.width) if known is not None and before is not None else None
+        if aligned is not None:
+            return wide, aligned.array
         return wide, address & ~address.dtype.type(found.width - 1)
 
     def widths(self, sites: Sequence[Site]) -> tuple[int, ...]:

@@ -37,6 +37,10 @@ class MbarrierWords:
         if self._held is not None:
             self._held[row[:, None], self._words(offset)] = False
 
+    def lie_within(self, first: int, end: int) -> bool:
+        """Whether any of them may lie between these bytes."""
+        return self._held is not None and first // self._granule <= self._last and end > self._first * self._granule
+
     def hit(self, row: np.ndarray, word: np.ndarray) -> np.ndarray:
         """Whether each lane accesses a word of an mbarrier: (lanes,) bool."""
         if self._held is None or int(word.min()) > self._last or int(word.max()) < self._first:

@@ -26,6 +26,7 @@ from softlab.instruments.shadow import (
     WHO_MASK,
     Shadow,
 )
+from softlab.instruments.shadow_patterns import AccessPattern
 
 #: What an access does: bits of ``kind``.
 READS, STORES, STRONG = 1, 2, 4
@@ -205,7 +206,36 @@ def record(
     return RECORDED
 
 
-_ACCESS = CompiledFunction(access)
+def access_alone(
+    written: Int64s, read: Int64s, known: Int16s, words: Int64s, codes: Int64s, threads: Int16s, count: int, cells: int,
+    first: int, since: int, now: int, store: int, distinct: int,
+) -> int:  # fmt: skip
+    """Record an access to words that no thread has accessed since the time ``since``; 0 where that is not so.
+
+    ``words``, ``codes`` and ``threads``: those of an :class:`~softlab.instruments.shadow_patterns.AccessPattern`.
+    """
+    if store and not distinct:
+        return 0
+    for i in range(count):
+        at = first + words[i]
+        if written[at] >= since or read[at] >= since:
+            return 0
+        if not store and written[at] == 0:
+            return 0
+    for i in range(count):
+        at = first + words[i]
+        if store:
+            written[at] = now << CODE_BITS | codes[i]
+        else:
+            read[at] = now << CODE_BITS | codes[i]
+        if threads[i] >= 0:
+            known[at] = threads[i]
+        if threads[count + i] >= 0:
+            known[cells + at] = threads[count + i]
+    return 1
+
+
+_ACCESS, _ALONE = CompiledFunction(access), CompiledFunction(access_alone)
 
 
 class NativeShadow:
@@ -224,6 +254,20 @@ class NativeShadow:
     def ready(self, compiled: str) -> bool:
         """Whether a run that compiles "none", "hot" or "all" blocks uses it."""
         return _ACCESS.ready(compiled)
+
+    @staticmethod
+    def alone_is_ready(compiled: str) -> bool:
+        """The same of :meth:`record_alone`."""
+        return _ALONE.ready(compiled)
+
+    def record_alone(self, pattern: AccessPattern, first: int, store: bool) -> bool:
+        """As :meth:`Shadow.record_alone <softlab.instruments.shadow.Shadow.record_alone>` does."""
+        shadow, given = self._shadow, self._arguments()
+        count, threads = len(pattern.words), pattern.threads_of_words
+        return bool(_ALONE.call(
+            *given[:3], id(pattern.words), id(pattern.codes), id(threads), count, shadow.stamps(True).size, first,
+            shadow.alone_since, shadow.time, store, pattern.distinct,
+        ))  # fmt: skip
 
     def record(self, lanes: Lanes, address: Value, offsets: np.ndarray, kind: int) -> int:
         """Record an access of ``kind`` where that is known to be right: as :func:`access` says.

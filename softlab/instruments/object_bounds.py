@@ -86,12 +86,16 @@ class ObjectBounds(Observer):
             ))  # fmt: skip
 
     def _check(self, spans: _Spans, site: Site, lanes: Lanes, address: Value) -> None:
-        if isinstance(address, np.ndarray):
+        known = self._batch.shared.known.of(address)
+        if known is not None:
+            first, last = known.lowest, known.highest + site.width
+        elif isinstance(address, np.ndarray):
             first, last = int(address.min()), int(address.max()) + site.width
         else:
             first, last = int(address), int(address) + site.width
-        if any(start <= first and last <= end for start, end in spans):
-            return
+        for start, end in spans:
+            if start <= first and last <= end:
+                return
         signed = np.asarray(address).astype(np.int64)
         bad = np.ones(signed.shape, bool)
         for start, end in spans:

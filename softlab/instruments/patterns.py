@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.memory.known_addresses import Addresses, AddressPattern
 from softlab.emulator.sites import Site
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
@@ -52,7 +55,7 @@ class PatternCache:
 
     def __init__(self, rule: Rule, period: int, figures: int) -> None:
         self._rule = rule
-        self._period = period
+        self.period = period
         self._figures = figures
         self._patterns: dict[tuple, _Pattern] = {}
 
@@ -74,14 +77,14 @@ class PatternCache:
         if pattern is None:
             if len(self._patterns) >= _MOST_PATTERNS:
                 self._patterns.clear()
-            pattern = self._patterns[key] = _Pattern(max(1, self._period // site.width), self._figures)
+            pattern = self._patterns[key] = _Pattern(max(1, self.period // site.width), self._figures)
         times = lanes.extent[0] // len(address)
         if len(address) == 1:
-            phase = int(address[0, 0]) % self._period // site.width
+            phase = int(address[0, 0]) % self.period // site.width
             if not pattern.known[phase]:
                 self._learn(pattern, site, lanes, relative, np.array([phase]))
             return pattern.figures[phase] * times
-        phases = ((address[:, 0] & address.dtype.type(self._period - 1)) >> address.dtype.type(site.shift)).astype(int)
+        phases = ((address[:, 0] & address.dtype.type(self.period - 1)) >> address.dtype.type(site.shift)).astype(int)
         new = ~pattern.known[phases]
         if new.any():
             self._learn(pattern, site, lanes, relative, np.unique(phases[new]))
@@ -104,3 +107,45 @@ class PatternCache:
         """(warps, figures)."""
         active = np.broadcast_to(active, address.shape).reshape(-1, WARP)
         return self._rule(address.reshape(-1, WARP), active, site.width, site.store)
+
+
+@dataclass
+class _Repeated:
+    """An access, and how often an equal one came."""
+
+    site: Site
+    lanes: Lanes
+    address: np.ndarray
+    times: int = 0
+
+
+class RepeatedAccesses:
+    """Accesses whose figures are the same whenever they come again. They are counted, and the rule is asked at the end."""
+
+    def __init__(self, cache: PatternCache) -> None:
+        self._cache = cache
+        self._period = cache.period
+        self._seen: dict[tuple[int, int, bytes, int, AddressPattern, int], _Repeated] = {}
+        self._totals: dict[tuple[int, bool], np.ndarray] = {}
+
+    def add(self, site: Site, lanes: Box, known: Addresses) -> None:
+        """An access by lanes whose blocks share the addresses."""
+        key = site.index, site.width, lanes.column_key, lanes.extent[0], known.pattern, known.first % self._period
+        found = self._seen.get(key)
+        if found is None:
+            if len(self._seen) >= _MOST_PATTERNS:
+                self._settle()
+            found = self._seen[key] = _Repeated(site, lanes, known.array)
+        found.times += 1
+
+    def take_totals(self) -> dict[tuple[int, bool], np.ndarray]:
+        """(index of an instruction, whether it stores) -> its figures, summed over all accesses that came since the last call."""
+        self._settle()
+        totals, self._totals = self._totals, {}
+        return totals
+
+    def _settle(self) -> None:
+        for one in self._seen.values():
+            key, figures = (one.site.index, one.site.store), self._cache.total(one.site, one.lanes, one.address)
+            self._totals[key] = self._totals.get(key, 0) + figures * one.times
+        self._seen.clear()

@@ -12,6 +12,7 @@ from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.machine.faults import source_line
 from softlab.emulator.machine.loop_records import LoopCode, LoopRun, WantedRows
 from softlab.emulator.machine.observers import Observer
+from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.instruments.machine_code import MachineCode
 from softlab.traces import Accesses, Shuffles
@@ -222,10 +223,12 @@ class Recorder(Observer):
         self._step = 0
         self._warps_per_block = 1
         self._seen: tuple[Lanes | None, _RecordedWarps | None] = (None, None)
+        self._known: KnownAddresses
         self._shared, self._global, self._shuffles = (_Log(limit, file) for _ in range(3))
 
     def batch(self, batch: Any) -> None:
         """Find out which rows of the batch are recorded."""
+        self._known = batch.shared.known
         self._linear = batch.geometry.linear(np.arange(batch.blocks))
         self._rows = np.flatnonzero(np.isin(self._linear, self._wanted))
         self._warps_per_block = batch.threads // WARP
@@ -283,7 +286,7 @@ class Recorder(Observer):
             self._shuffles.add(_Event(site, self._step, warps, columns))
 
     def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
-        found = self._machine.access(site, address)
+        found = self._machine.access(site, address, self._known)
         if found is None:
             return
         site, address = found

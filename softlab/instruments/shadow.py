@@ -319,13 +319,17 @@ class Shadow:
         threads = tuple(((words - first)[one >= 0], one[one >= 0]) for one in known)
         return AccessPattern(words - first, codes, not (codes & MANY_LANES).any(), threads)
 
+    @property
+    def alone_since(self) -> int:
+        """The least stamp since the last barrier, while one row stands for all blocks."""
+        return max(int(self._barrier[0]) << CODE_BITS, 1)
+
     def record_alone(self, pattern: AccessPattern, first: int, store: bool) -> bool:
         """Record an access to words that no thread has accessed since the last barrier, and that it may access.
 
         False, and nothing is recorded, where that is not known at once.
         """
-        words = pattern.at(first)
-        since = max(int(self._barrier[0]) << CODE_BITS, 1)
+        words, since = pattern.at(first), self.alone_since
         written = self._written[0, words]
         if written.max() >= since or self._read[0, words].max() >= since:
             return False

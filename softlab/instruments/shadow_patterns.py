@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from softlab.emulator.lanes import Box, Lanes, Value
-from softlab.emulator.sites import Site
+from softlab.emulator.memory.known_addresses import AddressPattern
 
 #: Patterns kept. Without a limit, memory would grow with the run.
 _MOST_PATTERNS = 2048
-Key = tuple[int, bytes, int, bytes]
+#: The addresses (None where all lanes have the same), the words of each lane, the lanes, and where in its word the first
+#: address is.
+Key = tuple[AddressPattern | None, bytes, bytes, int]
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,14 @@ class AccessPattern:
     distinct: bool
     threads: tuple[tuple[np.ndarray, np.ndarray], ...]
 
+    @cached_property
+    def threads_of_words(self) -> np.ndarray:
+        """The same threads for each of ``words``, -1 where none is known: (2, n) int16."""
+        found = np.full((2, len(self.words)), -1, np.int16)
+        for row, (words, threads) in zip(found, self.threads, strict=False):
+            row[np.searchsorted(self.words, words)] = threads
+        return found
+
     def at(self, first: int) -> np.ndarray | slice:
         """The words, where the first lane's address is in the word ``first``."""
         if len(self.words) and self.words[-1] - self.words[0] + 1 == len(self.words):
@@ -45,18 +55,6 @@ class AccessPatterns:
 
     def __init__(self) -> None:
         self._known: dict[Key, AccessPattern] = {}
-
-    @staticmethod
-    def key(site: Site, lanes: Lanes, address: Value, granule: int) -> Key | None:
-        """What tells the pattern of an access that all blocks share; None for another one."""
-        if not isinstance(lanes, Box) or lanes.rows is not None:
-            return None
-        if not isinstance(address, np.ndarray):
-            return site.index, lanes.column_key, int(address) % granule, b""
-        if len(address) != 1:
-            return None
-        first = address[:, :1]
-        return site.index, lanes.column_key, int(first[0, 0]) % granule, (address - first).tobytes()
 
     def find(self, key: Key, make: Callable[[], AccessPattern]) -> AccessPattern:
         """The pattern of that key; ``make`` gives one that is not known yet."""

@@ -32,8 +32,8 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
     """The units of a batch of ``blocks`` blocks; ``special(lanes, name)`` reads a special register."""
     faults, threads, size = host.faults, launch.lanes, launch.blocks_per_cluster
     heard = partial(listeners, launch.observers)
-    global_ = GlobalMemory(launch.memory, faults, heard("global_access"))
     shared = SharedMemory(blocks, launch.shared_bytes, faults, heard("shared_access"))
+    global_ = GlobalMemory(launch.memory, faults, heard("global_access"), shared.known)
     local = LocalMemory(blocks, threads, launch.program.image.local_bytes, faults, heard("local_access"))
     cluster = ClusterMemory(host, shared, size, heard("cluster_access"))
     generic = GenericMemory(global_, cluster if size > 1 else shared, local)

@@ -18,6 +18,7 @@ from softlab.emulator.memory.elements import (
     misaligned,
     split_elements,
 )
+from softlab.emulator.memory.known_addresses import Addresses, KnownAddresses
 from softlab.emulator.memory.partial import partial_cells, partial_load, partial_store
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, WINDOW_BYTES
 from softlab.emulator.sites import Site
@@ -36,6 +37,8 @@ class _OwnedMemory:
         self._listener = listener
         self.writes = 0
         self._views: dict[np.dtype, np.ndarray] = {}
+        #: What is known of the addresses of accesses.
+        self.known = KnownAddresses()
 
     def clear(self) -> None:
         """Fill with zero, for the next batch."""
@@ -54,17 +57,17 @@ class _OwnedMemory:
 
     def _index(self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...] = ()) -> Any:
         """Item index in a part, checked: an int where all lanes share it. ``values`` are what is stored there."""
+        known = self.known.at(address, site.offset)
+        if known is not None:
+            self._begin(known, lanes, site, values)
+            return known.items(site.width)
         if site.offset:
             address = address + address.dtype.type(site.offset & (256**address.dtype.itemsize - 1))
         shared_by_all = not isinstance(address, np.ndarray)
         if int(address if shared_by_all else address.max()) > self.nbytes - site.width:
-            raise self._faults.memory_fault(
-                self.fault_kind, lanes, site, address > max(-1, self.nbytes - site.width), address
-            )
+            raise self._beyond(lanes, site, address)
         if misaligned(address, site.width):
-            raise self._faults.memory_fault(
-                "misaligned", lanes, site, address % address.dtype.type(site.width) != 0, address
-            )
+            raise self._misaligned(lanes, site, address)
         self.writes += site.store and not site.operation
         if self._listener is not None:
             self._listener(site, lanes, address, values)
@@ -72,6 +75,26 @@ class _OwnedMemory:
             return int(address) >> int(site.shift)
         index = address >> address.dtype.type(site.shift)
         return index.view(np.int64) if index.itemsize == 8 else index.astype(np.int64)
+
+    def _begin(self, known: Addresses, lanes: Lanes, site: Site, values: tuple[Value, ...]) -> None:
+        """Check an access, and tell the listener."""
+        width = site.width
+        if known.highest > self.nbytes - width:
+            raise self._beyond(lanes, site, known.array)
+        if not known.is_aligned(width):
+            raise self._misaligned(lanes, site, known.array)
+        self.writes += site.store and not site.operation
+        if self._listener is not None:
+            self._listener(site, lanes, known.array, values)
+
+    def _beyond(self, lanes: Lanes, site: Site, address: Value) -> Exception:
+        return self._faults.memory_fault(
+            self.fault_kind, lanes, site, address > max(-1, self.nbytes - site.width), address
+        )
+
+    def _misaligned(self, lanes: Lanes, site: Site, address: Value) -> Exception:
+        bad = address % address.dtype.type(site.width) != 0
+        return self._faults.memory_fault("misaligned", lanes, site, bad, address)
 
     def checked(self, lanes: Lanes, site: Site, address: Value, value: Value) -> Any:
         """Item index in a part, of a store that is carried out later: checked; the listener is told."""
@@ -171,11 +194,15 @@ class SharedMemory(_OwnedMemory):
             return slice(index, index + 1)
         if address.shape[0] != 1 or (isinstance(lanes.row_selector, np.ndarray) and lanes.extent[0] * 4 < lanes.blocks):
             return None
+        known = self.known.at(address, site.offset)
+        if known is not None:
+            self._begin(known, lanes, site, values)
+            return known.columns(site.width)
         index = self._index(lanes, site, address, values)[0]
         first, last = int(index[0]), int(index[-1])
         if last - first + 1 == len(index) and (index[1:] - index[:-1] == 1).all():
             return slice(first, last + 1)
-        return index
+        return np.asarray(index)
 
 
 class GenericMemory:

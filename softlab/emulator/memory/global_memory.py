@@ -20,6 +20,7 @@ from softlab.emulator.memory.elements import (
     one_address,
     split_elements,
 )
+from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.memory.partial import partial_cells, partial_load, partial_store
 from softlab.emulator.sites import Site
 
@@ -29,10 +30,17 @@ _ADDRESS_MASK = (1 << 64) - 1
 class GlobalMemory:
     """Global and constant memory of one launch, as one batch uses it."""
 
-    def __init__(self, allocations: Allocations, faults: FaultReporter, listener: AccessListener | None = None) -> None:
+    def __init__(
+        self,
+        allocations: Allocations,
+        faults: FaultReporter,
+        listener: AccessListener | None = None,
+        known: KnownAddresses | None = None,
+    ) -> None:
         self.allocations = allocations
         self._faults = faults
         self._listener = listener
+        self._known = known or KnownAddresses()
         self.writes = 0
 
     @partial_load
@@ -111,7 +119,14 @@ class GlobalMemory:
         allocation = self.allocations.all[at]
         last = allocation.lead + allocation.nbytes - site.width
         index: Any
-        if isinstance(address, np.ndarray):
+        known = self._known.at(address, site.offset) if self._listener is not None else None
+        if known is not None:
+            if known.highest - allocation.origin > last or known.lowest - allocation.origin < allocation.lead:
+                return None
+            # The array begins at a multiple of all widths.
+            bits = 0 if known.is_aligned(site.width) else 1
+            index = known.items(site.width) - allocation.origin // site.width
+        elif isinstance(address, np.ndarray):
             offset = address - np.uint64((allocation.origin - site.offset) & _ADDRESS_MASK)
             # No offset is greater than all their bits together, so most often one pass over them is enough.
             bits = int(np.bitwise_or.reduce(offset, axis=None))
@@ -171,5 +186,9 @@ class GlobalMemory:
                 allocation.check_writeable()
         self.writes += site.store and not site.operation
         if self._listener is not None:
-            target = address + np.uint64(site.offset & _ADDRESS_MASK) if site.offset else address
-            self._listener(site, lanes, target, values)
+            known = self._known.at(address, site.offset)
+            if known is not None:
+                address = known.array
+            elif site.offset:
+                address = address + np.uint64(site.offset & _ADDRESS_MASK)
+            self._listener(site, lanes, address, values)
