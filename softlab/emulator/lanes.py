@@ -253,7 +253,8 @@ class Box(Lanes):
         if not isinstance(value, np.ndarray):
             value = np.full((1, 1), value)
         if self.columns is None:
-            out = np.broadcast_to(value, (value.shape[0], self.threads))
+            whole = value.shape[0], self.threads
+            out = value if value.shape == whole else np.broadcast_to(value, whole)
         else:
             out = np.zeros((value.shape[0], self.threads), value.dtype)
             out[:, self.column_selector] = value

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
-from softlab.instruments.warp_syncs import WarpSyncs, warps_of
+from softlab.instruments.warp_syncs import WarpSyncs, passes_alone, warps_of
 
 #: Warps of a batch from which on what is known of other blocks is kept per block, not per warp.
 _MOST_COLUMNS = 2048
@@ -170,6 +170,9 @@ class HappensBefore:
 
         ``ahead``: lanes that had arrived and gone on. The others come after them, and they after nobody.
         """
+        if ahead is None and self._far is None and passes_alone(lanes, live):
+            self._known[...] = now
+            return
         here = warps_of(lanes)
         waiting = here if ahead is None else here & ~warps_of(ahead)
         rows = np.asarray(here.any(axis=1))

@@ -20,6 +20,7 @@ from softlab.emulator.machine.flow import Block, is_warp_synchronous, uses_and_d
 from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.elements import join_elements
+from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.places import place_of
 from softlab.emulator.ptx.syntax import Register, Vector
@@ -48,6 +49,7 @@ _BYPASSED_WARP_SYNC = (
 #: if the kernel has fences. Without fences, volatile usually means that somebody hopes to need no barrier. It does not
 #: replace one: since compute capability 7.0 the lanes of a warp run on their own between two warp barriers.
 _STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio")
+_STRONG_SHAPE = b"strong"
 _FIX = "Put __syncthreads() (within a warp __syncwarp()) between the two"
 
 
@@ -82,8 +84,11 @@ class Hazards(Observer):
         self._used: frozenset[str] = frozenset()
         self._members: Value = np.uint32(0)
         self._site_words: dict[int, np.ndarray] = {}
-        self._patterns = AccessPatterns()
-        self._shapes: dict[int, bytes] = {}
+        self._patterns: AccessPatterns
+        self._known: KnownAddresses
+        self._compiled = "none"
+        #: Index of each access -> its shape, for all runs of the kernel.
+        self._shapes: dict[int, bytes]
         self._strong: dict[int, bool] = {}
         self._native: NativeShadow | None = None
         self._kinds: dict[int, int] = {}
@@ -91,6 +96,8 @@ class Hazards(Observer):
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
         self.watched = batch
+        self._known, self._compiled = batch.shared.known, batch.compiled
+        self._patterns, self._shapes = batch.program.fact(AccessPatterns), batch.program.fact(_shapes)
         self._shadow = self._shadow_class(
             batch.shared.nbytes, batch.blocks, batch.threads, batch.program.fact(_granule)
         )
@@ -118,7 +125,7 @@ class Hazards(Observer):
         if kind is None:
             strong, reads = self.is_strong(site), self.reads(site)
             kind = self._kinds[site.index] = READS * reads | STORES * site.store | STRONG * strong
-        if site.instruction.opcode in MATRIX_OPCODES or not native.ready(self.watched.compiled):
+        if site.instruction.opcode in MATRIX_OPCODES or not native.ready(self._compiled):
             return False
         found = native.record(lanes, address, self._words(site), kind)
         if found == UNKNOWN:
@@ -158,20 +165,23 @@ class Hazards(Observer):
 
     def _recorded_alone(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an access that no other one since the last barrier concerns, by its pattern; False for any other."""
-        shadow = self.shadow
-        if self.is_strong(site) or not shadow.alike or not isinstance(lanes, Box) or lanes.rows is not None:
+        shape, shadow = self._shapes.get(site.index) or self._shape(site), self.shadow
+        if shape is _STRONG_SHAPE or not shadow.alike or not isinstance(lanes, Box) or lanes.rows is not None:
             return False
-        known = self.watched.shared.known.of(address)
-        if known is None and isinstance(address, np.ndarray):
+        known = self._known.of(address)
+        if known is not None:
+            first, least, most, content = known.first, known.lowest, known.highest, known.pattern.content
+        elif not isinstance(address, np.ndarray):
+            first = least = most = int(address)
+            content = b""
+        else:
             return False
-        first = int(address) if known is None else known.first
-        last = first if known is None else known.highest
-        if not self.may_be_alone((first if known is None else known.lowest), last + site.width):
+        if not self.may_be_alone(least, most + site.width):
             return False
         first, place = divmod(first, shadow.granule)
-        key = None if known is None else known.pattern, self._shape(site), lanes.column_key, place
+        key = content, shape, lanes.column_key, lanes.threads, place
         pattern = self._patterns.find(key, lambda: self._pattern(site, lanes, address, first))
-        if self._native is not None and self._native.alone_is_ready(self.watched.compiled):
+        if self._native is not None and self._native.alone_is_ready(self._compiled):
             return self._native.record_alone(pattern, first, site.store)
         return shadow.record_alone(pattern, first, site.store)
 
@@ -180,12 +190,14 @@ class Hazards(Observer):
         return True
 
     def _shape(self, site: Site) -> bytes:
-        """What tells which words an access touches from its addresses."""
-        found = self._shapes.get(site.index)
-        if found is None:
-            of_matrices = site.instruction.opcode in MATRIX_OPCODES
-            found = str(site.index).encode() if of_matrices else self._words(site).tobytes()
-            self._shapes[site.index] = found
+        """What tells which words an access touches from its addresses; ``_STRONG_SHAPE`` for one that synchronises."""
+        if self.is_strong(site):
+            found = _STRONG_SHAPE
+        elif site.instruction.opcode in MATRIX_OPCODES:
+            found = str(site.index).encode()
+        else:
+            found = self._words(site).tobytes()
+        self._shapes[site.index] = found
         return found
 
     def _pattern(self, site: Site, lanes: Lanes, address: Value, first: int) -> AccessPattern:
@@ -507,6 +519,10 @@ class Hazards(Observer):
         else:
             kind, sentence = "barrier-divergence", _BYPASSED_BARRIER
         return self.watched.faults.fault(kind, sentence, instruction, lanes, lanes.take(mask), None)
+
+
+def _shapes(image: Image) -> dict[int, bytes]:
+    return {}
 
 
 def _has_fences(image: Image) -> bool:

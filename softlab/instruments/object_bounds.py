@@ -20,6 +20,7 @@ from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.faults import kernel_fault
 from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.memory.copies import Copy
+from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.sites import Site
 from softlab.instruments.address_names import AddressNames
 from softlab.instruments.variables import Variable
@@ -33,13 +34,14 @@ class ObjectBounds(Observer):
     def __init__(self, names: AddressNames) -> None:
         self._names = names
         self._batch: Any = None
+        self._known: KnownAddresses
         self._shared: dict[int, _Spans] = {}
         self._local: dict[int, _Spans] = {}
 
     def batch(self, batch: Batch) -> None:
         """The next accesses are those of this batch. One array that fills the memory needs no look."""
         table, nbytes = self._names.table, batch.shared.nbytes
-        self._batch = batch
+        self._batch, self._known = batch, batch.shared.known
         self._shared = {i: _spans(variables, nbytes) for i, variables in table.shared.items()}
         self._shared = {i: spans for i, spans in self._shared.items() if spans != ((0, nbytes),)}
         self._local = {i: _spans(variables, 0) for i, variables in table.local.items()}
@@ -86,7 +88,7 @@ class ObjectBounds(Observer):
             ))  # fmt: skip
 
     def _check(self, spans: _Spans, site: Site, lanes: Lanes, address: Value) -> None:
-        known = self._batch.shared.known.of(address)
+        known = self._known.of(address)
         if known is not None:
             first, last = known.lowest, known.highest + site.width
         elif isinstance(address, np.ndarray):

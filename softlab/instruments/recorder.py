@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,7 @@ class _RecordedWarps:
         return spread[0, self.warp] if spread.shape[0] == 1 else spread[self.at, self.warp]
 
 
-@dataclass(frozen=True)
-class _BroadcastAddresses:
+class _BroadcastAddresses(NamedTuple):
     """Addresses that all blocks share, (1, columns or 1), kept without a copy per warp."""
 
     lanes: Box
@@ -57,8 +56,7 @@ class _BroadcastAddresses:
         return self.lanes.spread(rows)[:, warps.warp].astype(np.uint64)
 
 
-@dataclass(frozen=True)
-class _OneAddress:
+class _OneAddress(NamedTuple):
     """The address of all lanes of an access; the others have 0."""
 
     address: np.generic
@@ -74,8 +72,7 @@ class _OneAddress:
         return np.where(warps.active, addresses[:, None, None], np.uint64(0))
 
 
-@dataclass(frozen=True)
-class _Event:
+class _Event(NamedTuple):
     """One execution of an instruction by some warps."""
 
     site: Site | InstructionSite
@@ -301,7 +298,8 @@ class Recorder(Observer):
         if not isinstance(address, np.ndarray):
             log.add(_Event(site, self._step, warps, (_OneAddress(address),)))
             return
-        spread = lanes.spread(np.broadcast_to(address, lanes.extent))
+        whole = address if address.shape == lanes.extent else np.broadcast_to(address, lanes.extent)
+        spread = lanes.spread(whole)
         log.add(_Event(site, self._step, warps, (warps.pick(spread).astype(np.uint64),)))
 
     def _warps(self, lanes: Lanes, log: _Log) -> _RecordedWarps | None:

@@ -19,7 +19,7 @@ import numpy as np
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.instruments.events import AccessLog
 from softlab.instruments.shadow_patterns import AccessPattern
-from softlab.instruments.warp_syncs import WarpSyncs, warps_of
+from softlab.instruments.warp_syncs import WarpSyncs, passes_alone, warps_of
 
 CODE_BITS = 12
 CODE_MASK = (1 << CODE_BITS) - 1
@@ -394,6 +394,9 @@ class Shadow:
         ``ahead``: lanes that had arrived and gone on. The others come after them, and they after nobody.
         """
         self._time += 1
+        if ahead is None and passes_alone(lanes, live):
+            self._pass(...)
+            return
         rows = np.unique(lanes.row_index)
         if ahead is not None or (live is not None and lanes.count < live.sum()):
             here = warps_of(lanes)
@@ -409,11 +412,14 @@ class Shadow:
                     return
         if len(rows) < self._blocks:
             self.tell_apart()
-        self._barrier[... if self.alike else rows] = self._time
+        self._pass(... if self.alike else rows)
+
+    def _pass(self, rows: Any) -> None:
+        """All threads of the blocks in these rows pass a barrier."""
+        self._barrier[rows] = self._time
         if self._order is not None:  # all threads of the block now know what one of them has acquired
             acquired = self._order.acquired
-            which = np.arange(len(acquired)) if self.alike else rows
-            acquired[which] = acquired[which].max(axis=1, keepdims=True)
+            acquired[rows] = acquired[rows].max(axis=1, keepdims=True)
 
     def _meet(self, row: int, warps: np.ndarray, waiting: np.ndarray) -> None:
         """Warps of a block pass a barrier: those that waited come after what all did, and what these came after."""

@@ -12,13 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from softlab.emulator.memory.known_addresses import AddressPattern
+from softlab.emulator.ptx.linker import Image
 
 #: Patterns kept. Without a limit, memory would grow with the run.
 _MOST_PATTERNS = 2048
-#: The addresses (None where all lanes have the same), the words of each lane, the lanes, and where in its word the first
-#: address is.
-Key = tuple[AddressPattern | None, bytes, bytes, int]
+#: The addresses (nothing where all lanes have the same), the words of each lane, the lanes, their number, and where in
+#: its word the first address is.
+Key = tuple[bytes, bytes, bytes, int, int]
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class AccessPattern:
 
 
 class AccessPatterns:
-    """The patterns that one run has met."""
+    """The patterns that the runs of one kernel have met."""
 
-    def __init__(self) -> None:
+    def __init__(self, image: Image) -> None:
         self._known: dict[Key, AccessPattern] = {}
 
     def find(self, key: Key, make: Callable[[], AccessPattern]) -> AccessPattern:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP, Lanes
+from softlab.emulator.lanes import WARP, Box, Lanes
 
 #: Different sets of lanes kept of one execution of a loop before they are added up.
 _KEPT = 64
@@ -48,6 +48,7 @@ class TripCounter:
         self.answers = dict.fromkeys(stages, 0)
         self._iterations: dict[int, tuple[Lanes, int]] = {}
         self._total: np.ndarray | None = None
+        self._blocks = 1
 
     def iteration(self, lanes: Lanes) -> None:
         """These lanes run an iteration."""
@@ -64,12 +65,15 @@ class TripCounter:
             return
         trips = total.reshape(-1, WARP)
         trips, weights = _distinct(trips[trips.any(axis=1)])
+        weights *= self._blocks // len(total)
         for stage in self.answers:
             self.answers[stage] += int((_answer(stage, trips) * weights).sum())
 
     def _add_up(self) -> None:
         for lanes, times in self._iterations.values():
-            part = lanes.mask.astype(np.int64) * times
+            alike = isinstance(lanes, Box) and lanes.rows is None  # one row stands for all blocks
+            part = (lanes.warp_mask.reshape(1, -1) if alike else lanes.mask).astype(np.int64) * times
+            self._blocks = lanes.blocks
             self._total = part if self._total is None else self._total + part
         self._iterations = {}
 

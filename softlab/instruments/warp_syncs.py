@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
 
 _FULL = 0xFFFFFFFF
 #: Different sets of groups that are kept. Beyond it the warp counts as one group.
@@ -19,6 +19,11 @@ def names_all(members: Value) -> bool:
 def warps_of(lanes: Lanes) -> np.ndarray:
     """(blocks, warps) bool: the warps with lanes of the set."""
     return np.asarray(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2))
+
+
+def passes_alone(lanes: Lanes, live: np.ndarray | None) -> bool:
+    """Whether the set is known at once to be all lanes that live, in all blocks. ``live``: (blocks, threads) bool."""
+    return isinstance(lanes, Box) and lanes.rows is None and (lanes.full or live is lanes.mask)
 
 
 class WarpSyncs:

@@ -18,11 +18,13 @@ _MOST_ARRAYS, _MOST_BYTES = 2048, 8 << 20
 class AddressPattern:
     """Addresses that all blocks share, relative to that of the first lane: (1, lanes or 1).
 
-    ``lowest`` and ``highest`` are the extreme ones. Equal patterns of a run are one object.
+    ``lowest`` and ``highest`` are the extreme ones. Equal patterns of a run are one object. ``content`` tells it from
+    others of its type, also in other runs.
     """
 
-    def __init__(self, relative: np.ndarray) -> None:
+    def __init__(self, relative: np.ndarray, content: bytes) -> None:
         self.relative = relative
+        self.content = content
         self._signed = relative.view(f"i{relative.itemsize}")
         self.lowest, self.highest = int(self._signed.min()), int(self._signed.max())
         self._bits = int(np.bitwise_or.reduce(relative, axis=None))
@@ -137,7 +139,7 @@ class KnownAddresses:
         key = address.dtype.str, relative.tobytes()
         pattern = self._patterns.get(key)
         if pattern is None:
-            pattern = self._patterns[key] = AddressPattern(relative)
+            pattern = self._patterns[key] = AddressPattern(relative, key[1])
         if not _in_range(pattern, int(first), address.itemsize):
             return None
         found = self._known[id(address)] = Addresses(pattern, int(first), address, address, self._known)
