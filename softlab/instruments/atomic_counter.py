@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.memory.known_addresses import Addresses
 from softlab.emulator.sites import Site
 from softlab.instruments.atomics import (
     MachineAtomic,
@@ -25,37 +28,66 @@ _Count = Callable[[Site, Lanes, np.ndarray, MachineAtomic], dict[str, int]]
 
 
 class AtomicCounter:
-    """The counters of the atomics of one run. ``machine``: None if the machine code is not known."""
+    """The counters of the atomics of one run. ``machine``: None if the machine code is not known.
+
+    ``known``: what is known of the addresses; the same access that comes again is noted, and counted at the end.
+    """
 
     def __init__(self, machine: Mapping[int, MachineAtomic] | None) -> None:
         self._machine = machine
-        #: What accesses that came before added, each of one block.
-        self._known: dict[tuple, dict[str, int]] = {}
+        self._totals: dict[int, Counter[str]] = {}
+        #: Accesses whose blocks share the addresses -> what they are, and how many blocks have made them.
+        self._repeated: dict[tuple[bool, int, bytes, Addresses | int], list[Any]] = {}
 
-    def shared(self, site: Site, lanes: Lanes, address: Value) -> dict[str, int]:
-        """Counter -> what an atomic on shared memory adds; "turns" beyond the first of each warp."""
-        return self._of_all_blocks(self._shared, site, lanes, address)
+    def shared(self, site: Site, lanes: Lanes, address: Value, known: Addresses | None) -> None:
+        """An atomic on shared memory."""
+        self._add(self._shared, site, lanes, address, known)
 
-    def global_(self, site: Site, lanes: Lanes, address: Value) -> dict[str, int]:
-        """Counter -> what an atomic on global memory adds."""
-        return self._of_all_blocks(self._global, site, lanes, address)
+    def global_(self, site: Site, lanes: Lanes, address: Value, known: Addresses | None) -> None:
+        """An atomic on global memory."""
+        self._add(self._global, site, lanes, address, known)
 
-    def _of_all_blocks(self, count: _Count, site: Site, lanes: Lanes, address: Value) -> dict[str, int]:
-        """Blocks that share their addresses count alike, and so does the same access when it comes again."""
+    def take_totals(self) -> dict[int, Counter[str]]:
+        """What came since the last call: index of each atomic -> counter -> what it adds.
+
+        "turns" are those beyond the first of each warp.
+        """
+        self._settle()
+        totals, self._totals = self._totals, {}
+        return totals
+
+    def _add(self, count: _Count, site: Site, lanes: Lanes, address: Value, known: Addresses | None) -> None:
         atomic = self._atomic(site)
         if atomic is None or site.operation == _NO_ATOMIC:
-            return {}
-        address = np.asarray(address)
-        if not isinstance(lanes, Box) or (address.ndim and len(address) > 1):
-            return count(site, lanes, address, atomic)
-        key = (count, atomic, site.width, lanes.threads, lanes.column_key, address.shape, address.tobytes())
-        found = self._known.get(key)
+            return
+        same = known if known is not None or isinstance(address, np.ndarray) else int(address)
+        if same is None or not isinstance(lanes, Box):
+            self._sum_up(site.index, count(site, lanes, np.asarray(address), atomic), 1)
+            return
+        key = site.space == "global", site.index, lanes.column_key, same
+        found = self._repeated.get(key)
         if found is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
+            if len(self._repeated) >= _MOST_KNOWN:
+                self._settle()
             one = Box(1, lanes.threads, None, lanes.columns)
-            found = self._known[key] = count(site, one, address, atomic)
-        return {name: value * lanes.extent[0] for name, value in found.items()}
+            found = self._repeated[key] = [(count, site, one, np.asarray(address), atomic), 0]
+        found[1] += lanes.extent[0]
+
+    def _settle(self) -> None:
+        # The figures do not depend on the instruction.
+        figures: dict[tuple, dict[str, int]] = {}
+        for (in_global, index, columns, same), found in self._repeated.items():
+            (count, site, lanes, address, atomic), times = found
+            key = in_global, atomic, site.width, columns, same
+            if key not in figures:
+                figures[key] = count(site, lanes, address, atomic)
+            self._sum_up(index, figures[key], times)
+        self._repeated.clear()
+
+    def _sum_up(self, index: int, figures: dict[str, int], times: int) -> None:
+        total = self._totals.setdefault(index, Counter())
+        for name, value in figures.items():
+            total[name] += value * times
 
     def _shared(self, site: Site, lanes: Lanes, address: np.ndarray, atomic: MachineAtomic) -> dict[str, int]:
         where, active = _by_warp(lanes, address, atomic)

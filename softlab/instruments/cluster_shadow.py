@@ -44,6 +44,19 @@ class _Heard:
         told = np.where(self._teller[owner[:, None], word] == me[:, None], 0, self._told[owner[:, None], word])
         np.maximum.at(self.until, (row, thread), told.max(axis=1))
 
+    def release_own(self, lanes: Box, words: np.ndarray, time: int) -> None:
+        """The lanes, several of each block, release the same words of their own blocks, now."""
+        self._teller[lanes.row_index, words] = _SEVERAL
+        self._told[lanes.row_index, words] = time
+
+    def acquire_own(self, lanes: Box, words: np.ndarray) -> bool:
+        """The lanes acquire the same words of their own blocks; False, and nothing is done, where one thread told."""
+        if (self._teller[lanes.row_index, words] >= 0).any():
+            return False
+        told = self._told[lanes.row_index, words].max(axis=1, keepdims=True)
+        self.until[lanes.index] = np.maximum(self.until[lanes.index], told)
+        return True
+
     def join(self, rows: np.ndarray, warps: np.ndarray | None = None) -> None:
         """The threads of these rows, or of one warp of each, learn what one of them has learnt."""
         of_warps = self.until.reshape(len(self.until), -1, WARP)
@@ -143,6 +156,9 @@ class ClusterShadow(Shadow):
     @override
     def release_own(self, lanes: Box, words: np.ndarray) -> None:
         super().release_own(lanes, words)
+        if lanes.extent[1] > 1:
+            self._hears().release_own(lanes, words, self._time)
+            return
         row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
         time = np.full(len(row), self._time)
         all_words = np.broadcast_to(words, (len(row), len(words)))
@@ -151,7 +167,7 @@ class ClusterShadow(Shadow):
     @override
     def acquire_own(self, lanes: Box, words: np.ndarray) -> None:
         super().acquire_own(lanes, words)
-        if self._heard is not None:
+        if self._heard is not None and not self._heard.acquire_own(lanes, words):
             row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
             self._heard.acquire(row, np.broadcast_to(words, (len(row), len(words))), row, thread)
 

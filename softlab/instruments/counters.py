@@ -200,7 +200,7 @@ class Counters(Observer):
             self._fetched = None
         elif site.operation:
             self.remarks.atomic(site, lanes)
-            self._atomic(site, self._atomics.shared(site, lanes, address))
+            self._atomics.shared(site, lanes, address, self._known.of(address))
         else:
             self._access(self._shared, site, lanes, address)
 
@@ -210,7 +210,7 @@ class Counters(Observer):
             self._fetched = (site, lanes, address)
         elif site.operation:
             self.remarks.atomic(site, lanes)
-            self._atomic(site, self._atomics.global_(site, lanes, address))
+            self._atomics.global_(site, lanes, address, self._known.of(address))
         elif site.space != "const":
             self._access(self._global, site, lanes, address)
 
@@ -259,13 +259,6 @@ class Counters(Observer):
         whole = (max(rows, lanes.extent[0] if len(lanes.extent) == 2 else rows), *spread[0].shape[1:])
         flat = [np.broadcast_to(part, whole).reshape(-1, WARP) for part in (*spread, lanes.warp_mask)]
         counts[_COLUMN["global_load_sectors"]] += int(cp_async_sectors(*flat).sum())
-
-    def _atomic(self, site: Site, found: dict[str, int]) -> None:
-        turns = found.pop("turns", 0)
-        if turns and self._executions is not None:
-            self._executions.turns(site.index, turns)
-        for name, value in found.items():
-            self._counts[site.index, _COLUMN[name]] += value
 
     def _access(self, count: Callable[[Site, Lanes, Value], None], site: Site, lanes: Lanes, address: Value) -> None:
         """Count the access of the machine code: now, or when its lanes come to the block that it was sunk into."""
@@ -325,6 +318,12 @@ class Counters(Observer):
                 self._add_wavefronts(index, store, figures)
         for (index, store), figures in self._repeated_sectors.take_totals().items():
             self._counts[index, _GLOBAL_COLUMNS[store][1]] += figures[0]
+        for index, found in self._atomics.take_totals().items():
+            turns = found.pop("turns", 0)
+            if turns and self._executions is not None:
+                self._executions.turns(index, turns)
+            for name, value in found.items():
+                self._counts[index, _COLUMN[name]] += value
 
     def _in_loop(self, rule: Rule, site: Site, lanes: Lanes, address: Value) -> None:
         loop = self._counted.loops.get(site.index)

@@ -120,7 +120,7 @@ class _Repeated:
 
 
 class RepeatedAccesses:
-    """Accesses whose figures are the same whenever they come again. They are counted, and the rule is asked at the end."""
+    """Accesses that come again and have the same figures each time: the rule is asked at the end, once for each."""
 
     def __init__(self, cache: PatternCache) -> None:
         self._cache = cache
@@ -139,7 +139,7 @@ class RepeatedAccesses:
         found.times += 1
 
     def take_totals(self) -> dict[tuple[int, bool], np.ndarray]:
-        """(index of an instruction, whether it stores) -> its figures, summed over all accesses that came since the last call."""
+        """What came since the last call: (index of an instruction, whether it stores) -> the sums of its figures."""
         self._settle()
         totals, self._totals = self._totals, {}
         return totals

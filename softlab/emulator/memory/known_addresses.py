@@ -98,11 +98,16 @@ class Addresses:
 
 
 class KnownAddresses:
-    """The addresses that one batch has met. They are found by the identity of their arrays, which are kept alive."""
+    """The addresses that one batch has met. They are found by the identity of their arrays, which are kept alive.
+
+    Arrays with equal contents have one :class:`Addresses`, whose array stands for all of them.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, Addresses] = {}
         self._patterns: dict[tuple[str, bytes], AddressPattern] = {}
+        self._equal: dict[tuple[AddressPattern, int], Addresses] = {}
+        self._kept: list[np.ndarray] = []
         self._bytes = 0
 
     def of(self, address: Value) -> Addresses | None:
@@ -131,20 +136,28 @@ class KnownAddresses:
         if not isinstance(address, np.ndarray) or address.ndim != 2 or address.shape[0] != 1:
             return None
         if len(self._known) >= _MOST_ARRAYS or self._bytes >= _MOST_BYTES:
-            self._known.clear()
-            self._patterns.clear()
-            self._bytes = 0
+            self._clear()
         first = address[0, 0]
         relative = address - first
-        key = address.dtype.str, relative.tobytes()
-        pattern = self._patterns.get(key)
+        content = address.dtype.str, relative.tobytes()
+        pattern = self._patterns.get(content)
         if pattern is None:
-            pattern = self._patterns[key] = AddressPattern(relative, key[1])
-        if not _in_range(pattern, int(first), address.itemsize):
-            return None
-        found = self._known[id(address)] = Addresses(pattern, int(first), address, address, self._known)
+            pattern = self._patterns[content] = AddressPattern(relative, content[1])
+        key = pattern, int(first)
+        found = self._equal.get(key)
+        if found is None:
+            if not _in_range(pattern, key[1], address.itemsize):
+                return None
+            found = self._equal[key] = Addresses(pattern, key[1], address, address, self._known)
+        self._known[id(address)] = found
+        self._kept.append(address)
         self._bytes += 2 * address.nbytes
         return found
+
+    def _clear(self) -> None:
+        for kept in (self._known, self._equal, self._patterns, self._kept):
+            kept.clear()
+        self._bytes = 0
 
     def _move(self, known: Addresses, offset: int) -> Addresses | None:
         key = offset, 0
