@@ -20,7 +20,6 @@ from softlab.emulator.machine.flow import Block, is_warp_synchronous, uses_and_d
 from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.memory.elements import join_elements
-from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.places import place_of
 from softlab.emulator.ptx.syntax import Register, Vector
@@ -28,10 +27,11 @@ from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.barrier_bypass import BarrierBypasses
 from softlab.instruments.barrier_meetings import Meeting, meetings, second_arrival, uneven
+from softlab.instruments.lone_accesses import LoneAccesses
 from softlab.instruments.matrix_rows import MATRIX_OPCODES, accessors_of_rows
 from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, STRONG, UNKNOWN, NativeShadow
 from softlab.instruments.shadow import ATOMIC, Shadow
-from softlab.instruments.shadow_patterns import AccessPattern, AccessPatterns
+from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.source_names import shared_symbol
 from softlab.instruments.warp_syncs import names_all
 
@@ -84,9 +84,7 @@ class Hazards(Observer):
         self._used: frozenset[str] = frozenset()
         self._members: Value = np.uint32(0)
         self._site_words: dict[int, np.ndarray] = {}
-        self._patterns: AccessPatterns
-        self._known: KnownAddresses
-        self._compiled = "none"
+        self._lone: LoneAccesses
         #: Index of each access -> its shape, for all runs of the kernel.
         self._shapes: dict[int, bytes]
         self._strong: dict[int, bool] = {}
@@ -96,12 +94,12 @@ class Hazards(Observer):
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
         self.watched = batch
-        self._known, self._compiled = batch.shared.known, batch.compiled
-        self._patterns, self._shapes = batch.program.fact(AccessPatterns), batch.program.fact(_shapes)
         self._shadow = self._shadow_class(
             batch.shared.nbytes, batch.blocks, batch.threads, batch.program.fact(_granule)
         )
         self._native = NativeShadow(self._shadow) if batch.compiled != "none" else None
+        self._lone = LoneAccesses(batch, self._shadow, self._native)
+        self._shapes = batch.program.fact(_shapes)
         self._bypasses = BarrierBypasses(batch.program)
         self._meeting = None
         self._fences = batch.program.fact(_has_fences)
@@ -125,7 +123,7 @@ class Hazards(Observer):
         if kind is None:
             strong, reads = self.is_strong(site), self.reads(site)
             kind = self._kinds[site.index] = READS * reads | STORES * site.store | STRONG * strong
-        if site.instruction.opcode in MATRIX_OPCODES or not native.ready(self._compiled):
+        if site.instruction.opcode in MATRIX_OPCODES or not native.ready(self.watched.compiled):
             return False
         found = native.record(lanes, address, self._words(site), kind)
         if found == UNKNOWN:
@@ -165,25 +163,10 @@ class Hazards(Observer):
 
     def _recorded_alone(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an access that no other one since the last barrier concerns, by its pattern; False for any other."""
-        shape, shadow = self._shapes.get(site.index) or self._shape(site), self.shadow
-        if shape is _STRONG_SHAPE or not shadow.alike or not isinstance(lanes, Box) or lanes.rows is not None:
+        shape = self._shapes.get(site.index) or self._shape(site)
+        if shape is _STRONG_SHAPE:
             return False
-        known = self._known.of(address)
-        if known is not None:
-            first, least, most, content = known.first, known.lowest, known.highest, known.pattern.content
-        elif not isinstance(address, np.ndarray):
-            first = least = most = int(address)
-            content = b""
-        else:
-            return False
-        if not self.may_be_alone(least, most + site.width):
-            return False
-        first, place = divmod(first, shadow.granule)
-        key = content, shape, lanes.column_key, lanes.threads, place
-        pattern = self._patterns.find(key, lambda: self._pattern(site, lanes, address, first))
-        if self._native is not None and self._native.alone_is_ready(self._compiled):
-            return self._native.record_alone(pattern, first, site.store)
-        return shadow.record_alone(pattern, first, site.store)
+        return self._lone.record(site, lanes, address, shape, self.may_be_alone, self._pattern)
 
     def may_be_alone(self, first: int, end: int) -> bool:
         """Whether nothing but threads of the block has accessed these bytes."""

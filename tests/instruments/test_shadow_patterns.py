@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.native import available
+from softlab.instruments.native_shadow import NativeShadow
 from softlab.instruments.shadow import Shadow
 
+_NEEDS_LLVM = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 THREADS, WORDS = 64, 96
 
 
@@ -25,11 +28,13 @@ def _addresses(random: np.random.Generator, first: int) -> np.ndarray:
     return first + random.integers(0, 20, (THREADS, 1))
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=_NEEDS_LLVM)])
 @pytest.mark.parametrize("seed", range(40))
-def test_the_state_is_the_same_with_and_without_patterns(seed: int) -> None:
+def test_the_state_is_the_same_with_and_without_patterns(seed: int, compiled: bool) -> None:
     random = np.random.default_rng(seed)
     by_pattern, by_access = (Shadow(WORDS * 4, 1, THREADS, 4) for _ in range(2))
     row, thread = np.zeros(THREADS, np.int64), np.arange(THREADS)
+    record = NativeShadow(by_pattern).record_alone if compiled else by_pattern.record_alone
     taken = 0
     for shadow in (by_pattern, by_access):
         shadow.write(np.zeros(WORDS, np.int64), np.arange(WORDS)[:, None], np.zeros(WORDS, np.int64))
@@ -39,7 +44,7 @@ def test_the_state_is_the_same_with_and_without_patterns(seed: int) -> None:
         word = _addresses(random, first)
         for shadow in (by_pattern, by_access):
             shadow.begin_access(7)
-        if not by_pattern.record_alone(by_pattern.pattern(word, thread, first), first, store):
+        if not record(by_pattern.pattern(word, thread, first), first, store):
             (by_pattern.write if store else by_pattern.read)(row, word, thread)
         else:
             taken += 1
@@ -58,17 +63,19 @@ def test_the_state_is_the_same_with_and_without_patterns(seed: int) -> None:
     assert taken > 10
 
 
-def test_words_that_nobody_has_written_and_recent_ones_are_left_to_the_full_check() -> None:
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=_NEEDS_LLVM)])
+def test_words_that_nobody_has_written_and_recent_ones_are_left_to_the_full_check(compiled: bool) -> None:
     shadow = Shadow(WORDS * 4, 1, THREADS, 4)
+    record = NativeShadow(shadow).record_alone if compiled else shadow.record_alone
     row, thread = np.zeros(THREADS, np.int64), np.arange(THREADS)
     pattern = shadow.pattern(thread[:, None], thread, 0)
-    assert not shadow.record_alone(pattern, 0, store=False)  # never written
-    assert shadow.record_alone(pattern, 0, store=True)
-    assert not shadow.record_alone(pattern, 0, store=False)  # written since the last barrier
-    assert shadow.record_alone(pattern, 64 - THREADS + 10, store=True) is False
+    assert not record(pattern, 0, store=False)  # never written
+    assert record(pattern, 0, store=True)
+    assert not record(pattern, 0, store=False)  # written since the last barrier
+    assert record(pattern, 64 - THREADS + 10, store=True) is False
     same = shadow.pattern(np.zeros((THREADS, 1), np.int64), thread, 0)
     shadow._time += 1
     shadow._barrier[:] = shadow._time
-    assert not shadow.record_alone(same, 0, store=True)  # several lanes write one word
-    assert shadow.record_alone(same, 0, store=False)
+    assert not record(same, 0, store=True)  # several lanes write one word
+    assert record(same, 0, store=False)
     assert shadow.read_by_another(row[:1], np.array([[0]]), thread[5:6]).all()
