@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -62,6 +63,11 @@ class OwnWords:
     words: tuple[Hashable, ...]
     rows: tuple[int, ...]
     warps: np.ndarray
+
+    @cached_property
+    def row_index(self) -> np.ndarray:
+        """The rows, (rows, 1)."""
+        return np.array(self.rows)[:, None]
 
     @property
     def places(self) -> Iterable[tuple[Hashable, int]]:
@@ -291,11 +297,12 @@ class HappensBefore:
 
     def _blocks_learn(self, own: OwnWords, vectors: np.ndarray) -> None:
         """The warps of each block learn what the block's vector says."""
-        far, rows = self._tables(), np.array(own.rows)[:, None]
+        far, rows = self._tables(), own.row_index
         far.known[own.warps] = np.maximum(far.known[own.warps], vectors[:, None])
         columns = rows if self.per_block else rows * self.warps + np.arange(self.warps)
         here = rows, own.warps % self.warps
-        self._known[here] = np.maximum(self._known[here], np.take_along_axis(vectors, columns, axis=1)[:, None])
+        learnt = vectors[np.arange(len(rows))[:, None], columns]
+        self._known[here] = np.maximum(self._known[here], learnt[:, None])
 
     def _learn(self, warp: int, vector: np.ndarray) -> None:
         """A warp of the batch learns what a vector says."""

@@ -6,15 +6,29 @@ All blocks make them at the same addresses. What such an access records follows 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from softlab.emulator.lanes import Box, Lanes, Value
+from softlab.emulator.memory.known_addresses import Addresses
 from softlab.emulator.sites import Site
 from softlab.instruments.native_shadow import NativeShadow
 from softlab.instruments.shadow import Shadow
 from softlab.instruments.shadow_patterns import AccessPattern, AccessPatterns
+
+#: Accesses kept. Without a limit, memory would grow with the run.
+_MOST_FOUND = 4096
+
+
+@dataclass
+class _Found:
+    """An access that came before: its pattern, the word of the first lane, and what compiled code is given."""
+
+    pattern: AccessPattern
+    word: int
+    given: list[int] = field(default_factory=list)
 
 
 class LoneAccesses:
@@ -25,6 +39,9 @@ class LoneAccesses:
         self._native = native
         self._compiled = batch.compiled
         self._known = batch.shared.known
+        self._stamps = shadow.stamps(True)
+        #: Index of the instruction, addresses (a number where all lanes have the same), columns -> what is known.
+        self._found: dict[tuple[int, Addresses | int, bytes], _Found] = {}
         self._patterns: AccessPatterns = batch.program.fact(AccessPatterns)
 
     def record(
@@ -55,9 +72,21 @@ class LoneAccesses:
             return False
         if not may_be(least, most + site.width):
             return False
-        word, place = divmod(first, shadow.granule)
-        key = content, shape, lanes.column_key, lanes.threads, place
-        pattern = self._patterns.find(key, lambda: make(site, lanes, address, word))
-        if self._native is not None and self._native.alone_is_ready(self._compiled):
-            return self._native.record_alone(pattern, word, site.store)
-        return shadow.record_alone(pattern, word, site.store)
+        if shadow.stamps(True) is not self._stamps:
+            self._stamps = shadow.stamps(True)
+            self._found.clear()
+        key = site.index, first if known is None else known, lanes.column_key
+        found = self._found.get(key)
+        if found is None:
+            word, place = divmod(first, shadow.granule)
+            of_all = content, shape, lanes.column_key, lanes.threads, place
+            pattern = self._patterns.find(of_all, lambda: make(site, lanes, address, word))
+            if len(self._found) >= _MOST_FOUND:
+                self._found.clear()
+            found = self._found[key] = _Found(pattern, word)
+        native = self._native
+        if native is None or not native.alone_is_ready(self._compiled):
+            return shadow.record_alone(found.pattern, found.word, site.store)
+        if not found.given:
+            found.given = native.given_alone(found.pattern, found.word, site.store)
+        return native.record_given(found.given)

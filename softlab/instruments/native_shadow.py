@@ -208,7 +208,7 @@ def record(
 
 def access_alone(
     written: Int64s, read: Int64s, known: Int16s, words: Int64s, codes: Int64s, threads: Int16s, count: int, cells: int,
-    first: int, since: int, now: int, store: int, distinct: int,
+    first: int, store: int, distinct: int, since: int, now: int,
 ) -> int:  # fmt: skip
     """Record an access to words that no thread has accessed since the time ``since``; 0 where that is not so.
 
@@ -262,12 +262,21 @@ class NativeShadow:
 
     def record_alone(self, pattern: AccessPattern, first: int, store: bool) -> bool:
         """As :meth:`Shadow.record_alone <softlab.instruments.shadow.Shadow.record_alone>` does."""
-        shadow, given = self._shadow, self._arguments()
-        count, threads = len(pattern.words), pattern.threads_of_words
-        return bool(_ALONE.call(
-            *given[:3], id(pattern.words), id(pattern.codes), id(threads), count, shadow.stamps(True).size, first,
-            shadow.alone_since, shadow.time, store, pattern.distinct,
-        ))  # fmt: skip
+        return self.record_given(self.given_alone(pattern, first, store))
+
+    def given_alone(self, pattern: AccessPattern, first: int, store: bool) -> list[int]:
+        """What :meth:`record_given` takes: it holds as long as the shadow has the same tables and the pattern lives."""
+        arrays = [pattern.words, pattern.codes, pattern.threads_of_words]
+        cells = self._shadow.stamps(True).size
+        return [
+            *self._arguments()[:3], *map(id, arrays), len(pattern.words), cells, first, int(store),
+            int(pattern.distinct),
+        ]  # fmt: skip
+
+    def record_given(self, given: list[int]) -> bool:
+        """Record an access alone now."""
+        shadow = self._shadow
+        return _ALONE.call(*given, shadow.alone_since, shadow.time) != 0
 
     def record(self, lanes: Lanes, address: Value, offsets: np.ndarray, kind: int) -> int:
         """Record an access of ``kind`` where that is known to be right: as :func:`access` says.
