@@ -1,4 +1,7 @@
-"""The kernels that the emulator's speed is measured with, beside the softmax: few warps, and matrix products."""
+"""The kernels that the emulator's speed is measured with, beside the softmax.
+
+They are few warps, atomics, phases of a barrier, and matrix products.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,15 @@ extern "C" __global__ void atomics(unsigned* x, unsigned* y, int cells) {
   y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
+extern "C" __global__ void shared_atomics(unsigned* y) {
+  __shared__ unsigned x[8];
+  if (threadIdx.x < 8) x[threadIdx.x] = 0;
+  __syncthreads();
+  unsigned sum = 0;
+  for (int k = 0; k < 256; ++k) sum += atomicAdd(x + (threadIdx.x * 7 + k) % 8, threadIdx.x + k);
+  y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 extern "C" __global__ void tiled(const float* a, const float* b, float* c, int n) {
   __shared__ float as[16][16], bs[16][16];
   int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
@@ -87,6 +99,16 @@ extern "C" __global__ void register_tiled(const float* a, const float* b, float*
     for (int j = 0; j < 4; ++j) c[(row + ty * 4 + i) * n + column + tx * 4 + j] = sums[i][j];
 }
 """
+_BARRIER = """
+#include <cuda/barrier>
+extern "C" __global__ void phases(unsigned* y) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> all;
+  if (threadIdx.x == 0) init(&all, blockDim.x);
+  __syncthreads();
+  for (int k = 0; k < 128; ++k) all.arrive_and_wait();
+  y[threadIdx.x] = 1;
+}
+"""
 #: How a run is checked and recorded.
 MODES: dict[str, dict[str, bool]] = {
     "plain": {"check": False, "record": False},
@@ -111,6 +133,14 @@ def cases() -> list[SpeedCase]:
         _of_warps("one warp, loop with loads", "sum", 1, 1000),
         _of_warps("one warp, divergent loop", "collatz", 1, 200),
         *(_atomics(f"eight blocks, atomics on {n}", n) for n in (1, 5)),
+        SpeedCase(
+            "eight blocks, atomics on eight shared words each",
+            partial(Kernel(_SOURCE, "shared_atomics").run, 8, 256, (np.zeros(2048, np.uint32),)),
+        ),
+        SpeedCase(
+            "cuda::barrier, 128 phases of 1024 threads",
+            partial(Kernel(_BARRIER, "phases").run, 1, 1024, (np.zeros(1024, np.uint32),)),
+        ),
         *(_product(f"{n}^3, tiled", "tiled", n, (n // 16, n // 16), (16, 16)) for n in (64, 256)),
         *(_product(f"{n}^3, register-tiled", "register_tiled", n, (n // 64, n // 64), (256, 1)) for n in (64, 256)),
     ]

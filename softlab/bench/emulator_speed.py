@@ -1,5 +1,6 @@
-"""How fast the emulator runs: ``python -m softlab.bench.emulator_speed`` prints a table of few warps and of matrix
-products, each run with blocks of code in NumPy and with compiled ones. ``--json`` adds the shared-memory softmax.
+"""How fast the emulator runs: ``python -m softlab.bench.emulator_speed`` prints a table of few warps, atomics and
+matrix products, each run with blocks of code in NumPy and with compiled ones. ``--json`` adds the shared-memory softmax.
+``--ratios`` prints instead how many times as long as a plain run counters and all checks take.
 
 Speed is in lane-instructions per second: PTX instructions times the lanes that run them. Compiling is left out, as the
 programs are cached. A time is also given as a number of additions of two float32 arrays of 16384 elements by NumPy,
@@ -14,6 +15,7 @@ import importlib.util
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -30,7 +32,7 @@ from softlab.emulator.machine.native import available
 from softlab.kernel import Kernel
 
 ROWS, COLS, BLOCK = 132, 4096, 256
-_REPEATS = 7
+_REPEATS, _FIRST_RUNS = 7, 2
 _ADDED, _ADDITIONS, _AT_ONCE = 16384, 200, 10
 
 
@@ -81,6 +83,30 @@ def measure_case(case: SpeedCase) -> list[dict[str, Any]]:
             row["times_faster"] = round(row["none"]["milliseconds"] / row["all"]["milliseconds"], 2)
         rows.append(row)
     return rows
+
+
+def ratios_of(case: SpeedCase, compiled: str) -> dict[str, float]:
+    """Mode -> how many times as long as a plain run it takes: medians of the processor's time, the modes in turns."""
+    seconds: dict[str, list[float]] = {mode: [] for mode in MODES}
+    for repeat in range(_REPEATS + _FIRST_RUNS):
+        for mode, how in MODES.items():
+            start = time.process_time()
+            case.run(compiled=compiled, **how)
+            if repeat >= _FIRST_RUNS:
+                seconds[mode].append(time.process_time() - start)
+    plain = statistics.median(seconds["plain"])
+    return {mode: statistics.median(times) / plain for mode, times in seconds.items()}
+
+
+def ratio_table(measured: Sequence[SpeedCase]) -> str:
+    """What :func:`ratios_of` says of counters and all checks, as Markdown."""
+    ways = {"NumPy": "none", "compiled": "all"} if available() else {"NumPy": "none"}
+    lines = [f"| launch | {' | '.join(ways)} |", f"|---|{'---|' * len(ways)}"]
+    for case in measured:
+        found = [ratios_of(case, way) for way in ways.values()]
+        cells = [f"{of['counters']:.1f}, {of['all checks']:.1f}" for of in found]
+        lines.append(f"| {' | '.join([case.name, *cells])} |")
+    return "\n".join(lines)
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -167,7 +193,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m softlab.bench.emulator_speed", description=__doc__)
     parser.add_argument("--json", action="store_true", help="as JSON, with the shared-memory softmax")
     parser.add_argument("--only", default="", help="the cases whose names have this text in them")
+    parser.add_argument("--ratios", action="store_true", help="counters and all checks beside plain, in turns")
     options = parser.parse_args(arguments)
+    if options.ratios:
+        print(ratio_table([case for case in cases() if options.only in case.name]))
+        return
     rows = [row for case in cases() if options.only in case.name for row in measure_case(case)]
     print(json.dumps({"cases": rows, "softmax": measure()}, indent=2) if options.json else table(rows))
 

@@ -35,3 +35,15 @@ def test_a_row_has_both_ways_beside_an_addition(monkeypatch: pytest.MonkeyPatch)
     text = emulator_speed.table(rows)
     assert text.count("\n") == 4
     assert "| one warp, divergent loop | plain |" in text
+
+
+def test_ratios_are_beside_a_plain_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emulator_speed, "_REPEATS", 1)
+    monkeypatch.setattr(emulator_speed, "_FIRST_RUNS", 1)
+    case = next(c for c in cases() if c.name == "one warp, divergent loop")
+    ratios = emulator_speed.ratios_of(case, "none")
+    assert ratios["plain"] == 1
+    assert min(ratios["counters"], ratios["all checks"]) > 0
+    text = emulator_speed.ratio_table([case])
+    assert text.startswith("| launch | NumPy |")
+    assert text.count("\n") == 2
