@@ -81,12 +81,19 @@ class LoneAccesses:
             word, place = divmod(first, shadow.granule)
             of_all = content, shape, lanes.column_key, lanes.threads, place
             pattern = self._patterns.find(of_all, lambda: make(site, lanes, address, word))
-            if len(self._found) >= _MOST_FOUND:
-                self._found.clear()
-            found = self._found[key] = _Found(pattern, word)
+            found = self._keep(key, _Found(pattern, word))
+        return self._record(found, site.store)
+
+    def _keep(self, key: tuple[int, Addresses | int, bytes], found: _Found) -> _Found:
+        if len(self._found) >= _MOST_FOUND:
+            self._found.clear()
+        self._found[key] = found
+        return found
+
+    def _record(self, found: _Found, store: bool) -> bool:
         native = self._native
         if native is None or not native.alone_is_ready(self._compiled):
-            return shadow.record_alone(found.pattern, found.word, site.store)
+            return self._shadow.record_alone(found.pattern, found.word, store)
         if not found.given:
-            found.given = native.given_alone(found.pattern, found.word, site.store)
+            found.given = native.given_alone(found.pattern, found.word, store)
         return native.record_given(found.given)
