@@ -16,12 +16,15 @@ import numpy as np
 
 from softlab.course.exercises import different
 from softlab.course.launch_cases import LaunchCase
+from softlab.course.relations import of_elements, of_rows
 from softlab.emulator.lanes import WARP
 from softlab.errors import Error
 from softlab.findings import sentence
 from softlab.instruments.numbers import number_findings
 from softlab.kernel import Kernel
 
+#: Where infinity comes from no overflow.
+OVER_ZERO = "No result is too large for its type, so infinity comes from a division by 0."
 #: Inputs that are changed, one at a time, per array; arrays with more elements are left alone.
 _PROBES, _LARGEST = 14, 16_384
 #: Instructions that the blocks of such a launch may issue: other inputs must not make it endless.
@@ -30,6 +33,10 @@ _BUDGET = 200_000
 _NAMED, _OWN = 3, 3
 #: The largest factor of a single result that is told from chance.
 _TIMES = 64
+#: Neighbouring results that have to be alike, of which a rule is made.
+_ALIKE = 4
+#: Parts of a sum that are looked at together.
+_PARTS = 8
 #: Columns from which a row says something.
 _SHORTEST = 8
 #: Relative error by which two numbers are alike.
@@ -50,6 +57,7 @@ def behaviour(kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) ->
         _of_numbers,
         _times_too_much,
         _moved,
+        _of_relations,
         _of_sums,
         _of_maxima,
         _of_rows,
@@ -205,7 +213,11 @@ def _of_numbers(seen: _Seen) -> str:
     except Error:
         return ""
     found = number_findings(steps)
-    if not found or not found[0].line:
+    if not found:
+        infinite = np.isinf(seen.got.astype(np.float64)) & bad
+        given = all(np.isfinite(array.astype(np.float64)).all() for array in seen.inputs.values())
+        return OVER_ZERO if infinite.any() and given else ""
+    if not found[0].line:
         return ""
     said = sentence(found[0])
     return f"On line {found[0].line}, {said[:1].lower()}{said[1:]}"
@@ -255,6 +267,14 @@ def _orders(shape: tuple[int, ...], index: np.ndarray) -> Iterator[tuple[str, np
         yield "each row has the numbers of the one before it", index - cols
 
 
+def _of_relations(seen: _Seen) -> str:
+    """Wrong numbers that are one operation of the inputs, or the right ones and a number of their row."""
+    wrong = seen.wrong & ~seen.unwritten
+    return of_elements(seen.name, seen.got, wrong, seen.inputs) or of_rows(
+        seen.name, seen.got, seen.wanted, seen.inputs
+    )
+
+
 def _of_sums(seen: _Seen) -> str:
     """A result that has to be the sum of an input, whole or along an axis: what counts how often."""
     for name, array in seen.inputs.items():
@@ -273,6 +293,8 @@ def _of_sums(seen: _Seen) -> str:
                     "the sum does not begin with 0."
                 )
             return _weights(seen, name, array, axis)
+        if 1 < seen.wanted.size <= _PARTS and np.allclose(wide.sum(), seen.wanted.sum(dtype=np.float64), rtol=1e-6):
+            return _weights(seen, name, array, None)
     return ""
 
 
@@ -285,10 +307,11 @@ def _weights(seen: _Seen, name: str, array: np.ndarray, axis: int | None) -> str
         found = seen.run({name: alone})
         if found is None:
             return ""
-        own = 0 if axis is None else np.unravel_index(index, array.shape)[1 if axis == 0 else 0]
-        counted.setdefault(round(float(found.reshape(-1)[int(own)]), 4), []).append(index)
+        own = None if axis is None else int(np.unravel_index(index, array.shape)[1 if axis == 0 else 0])
+        times = float(found.sum() if own is None else found.reshape(-1)[own])
+        counted.setdefault(round(times, 4), []).append(index)
     off = {times: places for times, places in counted.items() if times != 1}
-    if not off and axis is None and array.dtype.kind == "f":
+    if not off and seen.wanted.size == 1 and axis is None and array.dtype.kind == "f":
         ones = seen.run({name: np.ones_like(array)})
         if ones is not None and ones.reshape(-1)[0] != array.size:
             return (
@@ -296,7 +319,8 @@ def _weights(seen: _Seen, name: str, array: np.ndarray, axis: int | None) -> str
                 "count twice, or not at all."
             )
     said = [f"{_listed(name, array, places)} {_times(times)}" for times, places in sorted(off.items())]
-    return f"In the sum {', '.join(said)}, where each number counts once." if said else ""
+    where = "In the sum" if seen.wanted.size == 1 or axis is not None else f"In all of {seen.name} together"
+    return f"{where} {', '.join(said)}, where each number counts once." if said else ""
 
 
 def _times(times: float) -> str:
@@ -420,6 +444,8 @@ def _of_inputs(seen: _Seen) -> str:
             if name == seen.name:
                 continue
             return f"No number of {name} that was tried changes {seen.name}."
+        if said := _elsewhere(seen, name, changed) or _for_some(seen, name, changed):
+            return said
         if dead:
             verb = "changes" if len(dead) == 1 else "change"
             return f"{_listed(name, array, dead)} {verb} nothing in {seen.name}, and others do."
@@ -436,6 +462,40 @@ def _of_inputs(seen: _Seen) -> str:
     return ""
 
 
+def _elsewhere(seen: _Seen, name: str, changed: Mapping[int, np.ndarray]) -> str:
+    """A number that changes the result of another row (or column) than its own, where there is a result for each."""
+    shape, wanted = seen.inputs[name].shape, seen.wanted
+    if len(shape) != 2 or shape[0] == shape[1] or wanted.shape[0] not in shape or wanted.size > 2 * wanted.shape[0]:
+        return ""
+    axis = shape.index(wanted.shape[0])
+    each, what = wanted.size // shape[axis], ("row", "column")[axis]
+    for index, found in changed.items():
+        place = np.unravel_index(index, shape)
+        results, own = np.flatnonzero(found.reshape(-1, each).any(axis=1)), int(place[axis])
+        if results.size and own not in results:
+            number = f"{name}[{', '.join(map(str, map(int, place)))}]"
+            return f"{number} changes the result of {what} {results[0]}, and not that of its own {what}."
+    return ""
+
+
+def _for_some(seen: _Seen, name: str, changed: Mapping[int, np.ndarray]) -> str:
+    """A number that changes one of several results that have to be alike, and not the others."""
+    wanted = seen.wanted.reshape(-1)
+    first = int(np.argmax(seen.wrong.reshape(-1)))
+    alike = np.flatnonzero(wanted == wanted[first])
+    if len(alike) < _ALIKE or np.ptp(alike) != len(alike) - 1:
+        return ""
+    for index, found in changed.items():
+        of = found[alike]
+        if of.any() and not of.all():
+            some, not_this = int(alike[of][0]), int(alike[~of][0])
+            return (
+                f"{_listed(name, seen.inputs[name], [index])} changes {_listed(seen.name, seen.wanted, [some])} and "
+                f"not {_listed(seen.name, seen.wanted, [not_this])}, which has to be the same number."
+            )
+    return ""
+
+
 def _changed(seen: _Seen, name: str, index: int) -> np.ndarray | None:
     """Which elements of the result an element of an input changes, flat; None where a run does not end."""
     array = seen.inputs[name]
@@ -446,6 +506,10 @@ def _changed(seen: _Seen, name: str, index: int) -> np.ndarray | None:
         if result is None:
             return None
         changed |= different(result, seen.got).reshape(-1)
+    if not changed.any() and array.dtype.kind == "f":  # beside a far larger number of its row it may not show
+        most = float(np.nanmax(array))
+        result = seen.run({name: _with(array, index, int(most - np.nan_to_num(array.reshape(-1)[index])) + step)})
+        return None if result is None else different(result, seen.got).reshape(-1)
     return changed
 
 

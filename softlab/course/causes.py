@@ -32,7 +32,7 @@ def fault_cause(fault: KernelFault, source: str, launch: LaunchCase) -> str:
     if fault.kind == "global-out-of-bounds":
         return _index(fault, launch)
     if fault.kind == "race":
-        return _race(fault, code)
+        return _race(fault, code, launch)
     if fault.kind in ("barrier-divergence", "inactive-lane") and fault.line:
         what = "barrier" if fault.kind == "barrier-divergence" else "shuffle"
         found = [code.condition(line) for line in (fault.line, fault.other_line) if line]
@@ -124,7 +124,7 @@ def _head(node: Node) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
-def _race(fault: KernelFault, code: _Code) -> str:
+def _race(fault: KernelFault, code: _Code, launch: LaunchCase) -> str:
     first, then = fault.other_line, fault.line
     if first is None or then is None or fault.file != fault.other_file:
         return ""
@@ -147,7 +147,7 @@ def _race(fault: KernelFault, code: _Code) -> str:
                 and "shfl" not in name and "vote" not in name and "ballot" not in name]  # fmt: skip
     warp_barriers = [line for line, name in code.calls("__syncwarp") if line in path]
     if not barriers and warp_barriers:
-        if _warps_differ(fault):
+        if _warps_differ(fault, launch):
             return f"{way}, and only the __syncwarp() of line {warp_barriers[0]} stands between: for one warp alone."
         return f"{way}, and the __syncwarp() of line {warp_barriers[0]} does not stand between these two."
     if not barriers:
@@ -158,14 +158,20 @@ def _race(fault: KernelFault, code: _Code) -> str:
     return f"{way}, and the barrier of line {barriers[0]} does not stand between these two."
 
 
-def _warps_differ(fault: KernelFault) -> bool:
-    """Whether the two threads are known to be in different warps; threads in one row of a block only."""
+def _warps_differ(fault: KernelFault, launch: LaunchCase) -> bool:
+    """Whether the two threads are known to be in different warps."""
     if fault.thread is None or fault.other_thread is None:
         return True
-    return fault.thread[0] // WARP != fault.other_thread[0] // WARP
+    wide, high = (launch.block, 1) if isinstance(launch.block, int) else (*launch.block, 1)[:2]
+    one, other = ((z * high + y) * wide + x for x, y, z in (fault.thread, fault.other_thread))
+    return one // WARP != other // WARP
 
 
 def _between_blocks(first: int, then: int, message: str, code: _Code) -> str:
+    if "shared memory" in message.partition("\n")[0]:
+        return (
+            "The two blocks are in one cluster, and a barrier of the block alone does not make one wait for the other."
+        )
     if "reads" not in message.partition("\n")[0]:
         return "Two blocks come to one element, and blocks run in any order: a barrier is for the threads of one block."
     fences = [line for line, name in code.calls("fence") if "_block" not in name]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from softlab.course.formulas import Formula
 from softlab.course.learners import Progress, Record
 from softlab.course.standings import standing
 from softlab.course.values import as_float, in_other_units, is_number, key, plain, shown
@@ -92,7 +93,8 @@ class Number(Exercise):
 
     answer: computes the right number; relative, absolute: the tolerance; slips: typical wrong answers (numbers, or
     functions that compute them), each with a hint; unit: a key of ``values.OTHER_UNITS``, for hints to the right
-    number in another unit.
+    number in another unit; formula: how the answer follows from the numbers of the exercise, for hints to slips on
+    that way.
     """
 
     answer: Callable[[], float]
@@ -100,6 +102,7 @@ class Number(Exercise):
     absolute: float = 0.0
     slips: tuple[Slip, ...] = ()
     unit: str = ""
+    formula: Formula | None = None
 
     def judge(self, answer: Any) -> Verdict:
         """Judge a real number in any form that ``values.plain`` knows. None means not answered."""
@@ -125,9 +128,12 @@ class Number(Exercise):
         """The hint to a number that is not a typical one: to its kind, where this is not that of the right one."""
         if math.isnan(given):
             return f"NaN is not a number. {self.hint}"
+        one_off = not (self.relative or self.absolute) and abs(given - right) == 1 and right >= _LONG
+        if self.formula is not None and (slip := self.formula.slips(given, self._near, one_off=one_off)):
+            return f"{slip} {self.hint}"
         if self.relative or self.absolute or not right.is_integer():
             return self.hint
-        if abs(given - right) == 1 and right >= _LONG:
+        if one_off:
             return f"Off by one: where does the count begin, and is the last one in it? {self.hint}"
         if given.is_integer():
             return self.hint
@@ -142,11 +148,16 @@ class Number(Exercise):
 
 @dataclass(frozen=True, kw_only=True)
 class MultipleChoice(Exercise):
-    """One of a few answers. right: the right one, or a function that computes it; slips: wrong answer -> hint."""
+    """One of a few answers.
+
+    right: the right one, or a function that computes it; slips: wrong answer -> hint; others: what to say to one of the
+    answers that ``slips`` lacks.
+    """
 
     answers: tuple[Any, ...]
     right: Any
     slips: Mapping[Any, str] = field(default_factory=dict)
+    others: Callable[[Any], str] | None = None
 
     def judge(self, answer: Any) -> Verdict:
         """Judge one of ``answers``; the case of its letters does not matter. None means not answered."""
@@ -159,7 +170,8 @@ class MultipleChoice(Exercise):
             return self.verdict(f"{shown(answer)} is none of the answers: {offered}. {self.hint}")
         if chosen[0] == _value(self.right):
             return self.verdict("")
-        return self.verdict(f"it is not {chosen[0]!r}. {self.slips.get(chosen[0], self.hint)}")
+        hint = self.slips.get(chosen[0], "") or (self.others(chosen[0]) if self.others else self.hint)
+        return self.verdict(f"it is not {chosen[0]!r}. {hint}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,12 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from softlab.course.differences import difference
 from softlab.course.exercises import Exercise, first_difference
 from softlab.course.values import plain
 from softlab.course.verdicts import Verdict
 
 #: Seconds after which the calls of one function are stopped.
 PATIENCE = 20.0
+#: Characters of arguments by which two calls are equally easy to follow.
+_ALIKE = 40
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class WriteFunction(Exercise):
 
     calls: the calls that test it; drawn: further calls, drawn at random, other ones each time; relative: the tolerance
     of a number; slips: wrong functions that a learner might write, each with a hint for a function that returns the
-    same in every call; returns: what the function returns, for the hint to a value of another type: "a text".
+    same in every call; returns: what the function returns, for the hint to a value of another type: "a text";
+    parameters: the names of its arguments.
     """
 
     calls: Callable[[], Iterable[Call]]
@@ -72,6 +76,7 @@ class WriteFunction(Exercise):
     relative: float = 0.0
     slips: tuple[tuple[Callable[..., Any], str], ...] = ()
     returns: str = ""
+    parameters: tuple[str, ...] = ()
 
     def judge(self, answer: Any) -> Verdict:
         """Judge a function. None, or a function that always returns None, means not answered."""
@@ -98,15 +103,22 @@ class WriteFunction(Exercise):
         if all(value is None for value in returned) and not all(call.expected is None for call in calls):
             only = " `print` only shows a result: `return` hands it over." if answer.prints else ""
             return self.unanswered(f"The function returns None.{only}")
-        for call, value in zip(calls, returned, strict=True):
-            if difference := first_difference(_shown_call(name, call), value, call.expected, self.relative):
-                return self.verdict(f"{difference}. {self._hint(calls[:known], returned[:known], call)}")
-        return self.verdict("")
+        wrong = [
+            (call, said)
+            for call, value in zip(calls, returned, strict=True)
+            if (said := first_difference(_shown_call(name, call), value, call.expected, self.relative))
+        ]
+        if not wrong:
+            return self.verdict("")
+        # The call that is easiest to follow, of those that are the same each time; of calls that are alike, the first.
+        always = [one for one in wrong if any(one[0] is call for call in calls[:known])]
+        failed, said = min(always or wrong, key=lambda one: len(repr(one[0].args)) // _ALIKE)
+        hint = self._slip(calls[:known], returned[:known], failed)
+        return self.verdict(f"{said}. {hint or self._difference(calls, returned)}")
 
-    def _hint(self, calls: list[Call], returned: list[Any], failed: Call) -> str:
-        """The hint to a function that returned this in the calls that are the same each time."""
-        slips = self.slips if any(failed is call for call in calls) else ()
-        for slip, hint in slips:
+    def _slip(self, calls: list[Call], returned: list[Any], failed: Call) -> str:
+        """The hint to a slip that returns this in the calls that are the same each time; "" for none."""
+        for slip, hint in self.slips if any(failed is call for call in calls) else ():
             try:
                 with np.errstate(all="ignore"):
                     made = [slip(*copy.deepcopy(call.args)) for call in calls]
@@ -114,10 +126,15 @@ class WriteFunction(Exercise):
                 continue
             if not any(first_difference("", *pair, self.relative) for pair in zip(returned, made, strict=True)):
                 return hint
+        return ""
+
+    def _difference(self, calls: list[Call], returned: list[Any]) -> str:
+        """What tells the wrong results from the right ones, and the exercise's hint."""
         wanted = type(plain(calls[0].expected))
         if self.returns and any(not _alike(type(plain(value)), wanted) for value in returned):
             return f"It returns {self.returns}. {self.hint}"
-        return self.hint
+        parameters = self.parameters or tuple(f"argument {place + 1}" for place in range(len(calls[0].args)))
+        return f"{difference(parameters, calls, returned, self.relative)} {self.hint}".strip()
 
 
 def answered(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Answered:

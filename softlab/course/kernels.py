@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.course.behaviour import behaviour
+from softlab.course.behaviour import OVER_ZERO, behaviour
 from softlab.course.causes import fault_cause
 from softlab.course.diagnosis import pattern, unwritten
 from softlab.course.exercises import DOES_NOT_COMPILE, Exercise, different, first_difference
@@ -133,8 +133,8 @@ class WriteKernel(Exercise):
                 return self._judged(self._fault_problem(error, launch, answer), launch)
             for name, expected in launch.expected.items():
                 if difference := first_difference(name, args[name], expected, launch.relative):
-                    said = self._said_of_result(args[name], expected, launch, name, answer)
                     did = behaviour(kernel, launch, name, args[name])
+                    said = self._said_of_result(args[name], expected, launch, name, answer, over_zero=did == OVER_ZERO)
                     said = " ".join(filter(None, (did, said)))
                     return self._judged(f"with {about}, {difference}. {said}", launch, run)
             attempts.append(Attempt(kernel, launch, run, args))
@@ -154,14 +154,16 @@ class WriteKernel(Exercise):
             threads = block if isinstance(block, int) else prod(block)
             yield launches[0], tuple(reversed(range(-(-threads // WARP))))
 
-    def _said_of_result(self, got: np.ndarray, wanted: np.ndarray, launch: LaunchCase, name: str, answer: str) -> str:
-        """What the wrong elements have in common, and the hint."""
+    def _said_of_result(
+        self, got: np.ndarray, wanted: np.ndarray, launch: LaunchCase, name: str, answer: str, *, over_zero: bool
+    ) -> str:
+        """What the wrong elements have in common, and the hint. over_zero: whether infinity is a division's."""
         block = launch.block
         threads = block if isinstance(block, int) else prod(block)
         wrong = different(got, wanted, launch.relative) & ~unwritten(got, launch.args[name])
         number = got.dtype.kind in "fV"
         kinds = ["nan"] if number and np.isnan(got[wrong].astype(np.float64)).any() else []
-        kinds += ["inf"] if number and np.isinf(got[wrong].astype(np.float64)).any() else []
+        kinds += ["inf"] if number and not over_zero and np.isinf(got[wrong].astype(np.float64)).any() else []
         hints = (self._slip(kind, answer) for kind in (*kinds, "result"))
         hint = next((hint for hint in hints if hint), self.hint)
         return f"{pattern(got, wanted, threads, launch.relative)} {hint}".strip()

@@ -72,7 +72,9 @@ def _troubles(
     for operand in operands:
         finite &= np.isfinite(operand)
         numbers &= ~np.isnan(operand)
-    if instruction.opcode != "rcp":  # 1 / 0 is infinity, and no overflow
+    if instruction.opcode == "div" and len(operands) == 2:  # a number over 0 is infinity, and no overflow
+        finite &= operands[1] != 0
+    if instruction.opcode != "rcp":  # neither is 1 / 0
         yield OVERFLOW, finite & np.isinf(result)
     yield NOT_A_NUMBER, numbers & np.isnan(result)
     if instruction.opcode == "add" and result.dtype == np.float16 and len(operands) == 2:

@@ -8,6 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.variants import Varied
@@ -27,6 +28,18 @@ def number_exercise(block: int) -> Number:
     return Number(
         id="0-which-number",
         answer=lambda: block * 64 + 5,
+        formula=Formula(
+            "block * size + thread",
+            {
+                "block": Quantity("the number of the block", block),
+                "size": Quantity(
+                    "the threads of a block",
+                    64,
+                    ((32, "as many as a warp has"), (128, "as many as the blocks of another exercise have")),
+                ),
+                "thread": Quantity("the number of the thread", 5),
+            },
+        ),
         slips=(
             (block + 5 * 64, f"That takes the block for the thread. How many threads stand before block {block}?"),
             ((block - 1) * 64 + 5, f"The first block has the number 0. So {block} blocks stand before block {block}."),
@@ -50,6 +63,22 @@ def blocks_exercise(numbers: int) -> Number:
     return Number(
         id="0-how-many-blocks",
         answer=lambda: -(-numbers // 128),
+        formula=Formula(
+            "ceil(numbers / size)",
+            {
+                "numbers": Quantity("the numbers", numbers),
+                "size": Quantity(
+                    "the threads of a block",
+                    128,
+                    (
+                        (32, "as many as a warp has"),
+                        (64, "as many as other blocks have"),
+                        (256, "as many as other blocks have"),
+                        (1024, "the most that a block may have"),
+                    ),
+                ),
+            },
+        ),
         slips=(
             (
                 full,

@@ -8,6 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
@@ -34,6 +35,23 @@ def floor_exercise(rows: int) -> Number:
     return Number(
         id="00-half-the-bytes",
         answer=lambda: 2 * elements * np.dtype("float16").itemsize,
+        formula=Formula(
+            "rows * cols * size * moves",
+            {
+                "rows": Quantity("the rows", rows),
+                "cols": Quantity("the columns", COLS),
+                "size": Quantity("the bytes of an element", 2, ((4, "those of a float32"), (8, "those of a double"))),
+                "moves": Quantity(
+                    "the moves of each element",
+                    2,
+                    (
+                        (1, "the read or the write"),
+                        (3, "as the cached kernel does not need"),
+                        (4, "those of a kernel that reads three times"),
+                    ),
+                ),
+            },
+        ),
         unit="bytes",
         slips=(
             (elements * 2, "That counts the read alone. Each element is read once and written once."),
@@ -67,6 +85,18 @@ LESSON = Lesson(
         Number(
             id="00-where-shared-memory-ends",
             answer=longest_halves,
+            formula=Formula(
+                "(room - reductions) // size",
+                {
+                    "room": Quantity(
+                        "the shared memory of a block", 49152, ((48000, "thousands of bytes and not KiB"),)
+                    ),
+                    "reductions": Quantity("what the reductions take", 64),
+                    "size": Quantity(
+                        "the bytes of an element there", 4, ((2, "those of a float16"), (8, "those of a double"))
+                    ),
+                },
+            ),
             slips=(
                 (24_576, "48 KiB hold 24 576 elements of 2 bytes. But in which type is the row kept?"),
                 (

@@ -10,6 +10,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
@@ -52,6 +53,7 @@ def exact_log_softmax(row: np.ndarray) -> np.ndarray:
 def log_rows() -> Iterator[Call]:
     """Rows of float32 that are harmless, far up, far down, and far apart."""
     for row in (
+        [0, 0],
         [1, 2, 3],
         [1000, 1001, 1002],
         [-1000, -1001, -1003],
@@ -132,6 +134,22 @@ def sectors_exercise(cols: int) -> Number:
     return Number(
         id="01-sectors-of-the-uncached",
         answer=lambda: sectors_read("block_uncached", cols),
+        formula=Formula(
+            "rows * cols * size * reads / sector",
+            {
+                "rows": Quantity("the rows", 4),
+                "cols": Quantity("the columns", cols),
+                "size": Quantity("the bytes of an element", 2, ((4, "those of a float32"),)),
+                "reads": Quantity(
+                    "the reads of a row",
+                    3,
+                    ((4, "the write among them"), (1, "as if the row were kept"), (2, "one too few")),
+                ),
+                "sector": Quantity(
+                    "the bytes of a sector", 32, ((128, "those of a cache line"), (64, "those of two sectors"))
+                ),
+            },
+        ),
         slips=(
             (once, "That is one read of the rows. This kernel keeps nothing, so it reads three times."),
             (2 * once, "Twice? For the maximum, for the sum, and for the result."),
@@ -174,6 +192,25 @@ LESSON = Lesson(
         Number(
             id="01-where-it-stops",
             answer=stops_at,
+            formula=Formula(
+                "base ** bits",
+                {
+                    "base": Quantity("the base of the digits", 2, ((10, "decimal digits"),)),
+                    "bits": Quantity(
+                        "the digits of a bfloat16",
+                        8,
+                        (
+                            (7, "those that are stored"),
+                            (9, "one too many"),
+                            (11, "those of a float16"),
+                            (10, "those that a float16 stores"),
+                            (16, "all bits of it"),
+                            (24, "those of a float32"),
+                            (23, "those that a float32 stores"),
+                        ),
+                    ),
+                },
+            ),
             slips=(
                 (2048, "That is where float16 stops, with 11 bits. A bfloat16 has 8."),
                 (128, "At 128 neighbours are 1 apart: the next one is 129."),
@@ -192,6 +229,7 @@ LESSON = Lesson(
         sectors_exercise(2048),
         WriteFunction(
             id="01-log-softmax",
+            parameters=("x",),
             calls=log_rows,
             drawn=random_rows,
             relative=1e-5,

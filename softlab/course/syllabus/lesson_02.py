@@ -8,6 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
@@ -60,6 +61,16 @@ def loads_exercise(cols: int) -> Number:
     return Number(
         id="02-how-many-loads",
         answer=lambda: loads(cols, "float16", 4),
+        formula=Formula(
+            "ceil(cols / pack / lanes)",
+            {
+                "cols": Quantity("the columns", cols),
+                "pack": Quantity(
+                    "the numbers of a pack", 4, ((8, "packs of 16 bytes"), (2, "packs of 4 bytes"), (1, "no packs"))
+                ),
+                "lanes": Quantity("the lanes of a warp", 32, ((16, "half a warp"),)),
+            },
+        ),
         slips=(
             (packs, "That is the number of packs. By one instruction, 32 lanes load a pack each."),
             (-(-cols // 32), "That is right for packs of 1. A pack has 4 numbers."),
@@ -83,6 +94,24 @@ def pitch_exercise(cols: int) -> Number:
     return Number(
         id="02-rows-that-begin-right",
         answer=lambda: padded_cols(cols, 2),
+        formula=Formula(
+            "ceil(cols * size / sector) * sector / size",
+            {
+                "cols": Quantity("the columns", cols),
+                "size": Quantity("the bytes of an element", 2, ((4, "those of a float32"),)),
+                "sector": Quantity(
+                    "the bytes of a sector",
+                    32,
+                    (
+                        (128, "those of a cache line"),
+                        (64, "those of two sectors"),
+                        (16, "those of a pack"),
+                        (8, "those of a smaller pack"),
+                        (4, "those of a word"),
+                    ),
+                ),
+            },
+        ),
         slips=(
             (
                 cols,
@@ -115,6 +144,17 @@ LESSON = Lesson(
         Number(
             id="02-one-sector-more",
             answer=lambda: sectors(16, 16),
+            formula=Formula(
+                "lanes * size / sector + cut",
+                {
+                    "lanes": Quantity("the lanes of a warp", 32),
+                    "size": Quantity("the bytes of a lane", 16, ((4, "those of a float"), (8, "packs of 8 bytes"))),
+                    "sector": Quantity(
+                        "the bytes of a sector", 32, ((64, "two of them"), (128, "those of a cache line"))
+                    ),
+                    "cut": Quantity("the sector that is cut in two", 1, ((2, "as if both ends were further ones"),)),
+                },
+            ),
             slips=(
                 (
                     16,

@@ -8,6 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most, no_shared_memory
@@ -72,6 +73,15 @@ def stopped_exercise(lane: int) -> Number:
     return Number(
         id="03-stopped-half-way",
         answer=lambda: held_by(lane),
+        formula=Formula(
+            "own + near + far + both",
+            {
+                "own": Quantity("the number of the lane itself", lane),
+                "near": Quantity("what the lane gets with mask 16", near),
+                "far": Quantity("the own number of its partner with mask 8", far),
+                "both": Quantity("what that partner got with mask 16", both),
+            },
+        ),
         slips=(
             (
                 lane + near,
@@ -115,6 +125,16 @@ LESSON = Lesson(
         Number(
             id="03-shuffles-of-a-group",
             answer=lambda: shuffles(4, 2),
+            formula=Formula(
+                "log2(lanes) * results * rows",
+                {
+                    "lanes": Quantity(
+                        "the lanes of a group", 4, ((8, "three steps"), (16, "four steps"), (32, "five steps"))
+                    ),
+                    "results": Quantity("the two results, maximum and sum,", 2, ((1, "one of them"),)),
+                    "rows": Quantity("the rows of a group at once", 2, ((1, "one row"),)),
+                },
+            ),
             slips=(
                 (4, "That is for one row of each group. It works on two rows at once."),
                 (2, "Two steps for one result. A softmax wants a maximum and a sum, of each row."),
@@ -134,6 +154,35 @@ LESSON = Lesson(
         Number(
             id="03-name-the-lanes",
             answer=lambda: sum(1 << lane for lane in range(16, 24)),
+            formula=Formula(
+                "(2 ** lanes - 1) * 2 ** first",
+                {
+                    "lanes": Quantity(
+                        "the lanes of the group",
+                        8,
+                        (
+                            (7, "one too few"),
+                            (9, "one too many"),
+                            (4, "a smaller group"),
+                            (16, "a larger group"),
+                            (32, "the whole warp"),
+                        ),
+                    ),
+                    "first": Quantity(
+                        "the first lane of the third group",
+                        16,
+                        (
+                            (8, "the second group"),
+                            (24, "the fourth group"),
+                            (0, "the first group"),
+                            (15, "one place too low"),
+                            (17, "one place too high"),
+                            (2, "the number of the group"),
+                            (3, "the number of the group"),
+                        ),
+                    ),
+                },
+            ),
             slips=(
                 (0xFFFFFFFF, "That names all lanes. Those of the other groups may be elsewhere by then."),
                 (0xFF, "Those are lanes 0 to 7."),

@@ -9,6 +9,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import no_bank_conflicts
@@ -46,6 +47,24 @@ def stride_exercise(stride: int) -> Number:
     return Number(
         id="04-odd-strides",
         answer=lambda: wavefronts(stride),
+        formula=Formula(
+            "gcd(stride, banks)",
+            {
+                "stride": Quantity(
+                    "the distance of the words",
+                    stride,
+                    (
+                        (1, "neighbours"),
+                        (2, "every second word"),
+                        (4, "every fourth word"),
+                        (8, "every eighth word"),
+                        (16, "every sixteenth word"),
+                        (32, "all in one bank"),
+                    ),
+                ),
+                "banks": Quantity("the banks", 32),
+            },
+        ),
         slips=tuple(
             (value, hint)
             for value, hint in (
@@ -86,6 +105,23 @@ LESSON = Lesson(
         Number(
             id="04-packs-of-four",
             answer=lambda: wavefronts(4),
+            formula=Formula(
+                "gcd(stride, banks)",
+                {
+                    "stride": Quantity(
+                        "the distance of the words",
+                        4,
+                        (
+                            (1, "neighbours"),
+                            (2, "every second word"),
+                            (8, "every eighth word"),
+                            (16, "every sixteenth word"),
+                            (32, "all in one bank"),
+                        ),
+                    ),
+                    "banks": Quantity("the banks", 32),
+                },
+            ),
             slips=(
                 (1, "One wavefront serves one word of each bank. Lanes 0 and 8 write words 0 and 32."),
                 (2, "That would be packs of 2. Lane l now writes word 4 * l."),

@@ -9,6 +9,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import NO_BARRIER, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import MAXIMUM_FROM_ZERO, at_most
@@ -114,6 +115,24 @@ LESSON = Lesson(
         Number(
             id="05-barriers-of-a-tree",
             answer=barriers_of_a_tree,
+            formula=Formula(
+                "log2(threads) + last",
+                {
+                    "threads": Quantity(
+                        "the threads of the block",
+                        1024,
+                        (
+                            (32, "those of a warp"),
+                            (64, "a smaller block"),
+                            (128, "a smaller block"),
+                            (256, "a smaller block"),
+                            (512, "those that add on the first level"),
+                            (2048, "one level too many"),
+                        ),
+                    ),
+                    "last": Quantity("the barrier behind the last level", 1, ((2, "one too many"),)),
+                },
+            ),
             slips=(
                 (10, "The tree has 10 levels. But all threads must know the total at its end, too."),
                 (2, "The sum by shuffles has 2. In a tree, each level reads what the level before wrote."),

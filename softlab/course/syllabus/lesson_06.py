@@ -10,6 +10,7 @@ import numpy as np
 from softlab.bench import caches
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import EXP_OF_X, at_most
@@ -72,6 +73,17 @@ def flight_exercise(cols: int) -> Number:
     return Number(
         id="06-how-many-blocks",
         answer=lambda: most_blocks(cols),
+        formula=Formula(
+            "room * MiB // (cols * size)",
+            {
+                "room": Quantity(
+                    "the MiB that may be in flight", L2_THIRD, ((60, "the whole L2"), (50, "an H100's L2"))
+                ),
+                "MiB": Quantity("the bytes of a MiB", 2**20, ((10**6, "a million"),)),
+                "cols": Quantity("the columns", cols),
+                "size": Quantity("the bytes of an element", 4, ((2, "those of a float16"), (8, "those of a double"))),
+            },
+        ),
         slips=(
             (lambda: 4 * most_blocks(cols), f"That would be right for rows of {cols} bytes. A float32 has 4 bytes."),
             (lambda: 2 * most_blocks(cols), "That would be right for elements of 2 bytes. A float32 has 4."),
@@ -92,6 +104,16 @@ def walk_exercise(room: int) -> Number:
     return Number(
         id="06-there-and-back",
         answer=lambda: misses_forth_and_back(capacity=room),
+        formula=Formula(
+            "lines + passes * (lines - room)",
+            {
+                "lines": Quantity("the lines", 1000),
+                "passes": Quantity(
+                    "the passes that find some lines in the cache", 2, ((1, "one of them"), (3, "all three"))
+                ),
+                "room": Quantity("the room of the cache", room),
+            },
+        ),
         slips=(
             (3000, "Right if all passes go in one direction. Which lines are in the cache when the first pass ends?"),
             (1000, f"That is right if the cache holds all of them. It holds {room}."),

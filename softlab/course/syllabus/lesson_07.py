@@ -8,6 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import LOG_SUM_SLIPS, blocks_per_sm, no_spills
@@ -43,6 +44,17 @@ def registers_exercise(threads: int) -> Number:
     return Number(
         id="07-blocks-of-768",
         answer=lambda: most_registers(threads),
+        formula=Formula(
+            "registers / warps // unit * unit / lanes",
+            {
+                "registers": Quantity("the registers of an SM", 65536, ((64000, "thousands"),)),
+                "warps": Quantity(
+                    "the warps of the block", warps, ((32, "those of a block of 1024"), (64, "those of a full SM"))
+                ),
+                "unit": Quantity("the unit", 256, ((512, "twice as much"), (128, "shared memory's unit"))),
+                "lanes": Quantity("the lanes of a warp", 32),
+            },
+        ),
         slips=(
             (255, f"That is the most a thread can name. But {threads} threads share 65 536 registers."),
             (64, "That is right for 1024 threads. Here there are fewer, so each may have more."),
@@ -74,6 +86,23 @@ LESSON = Lesson(
         Number(
             id="07-room-for-five",
             answer=most_smem,
+            formula=Formula(
+                "sm / blocks // unit * unit - driver",
+                {
+                    "sm": Quantity(
+                        "the shared memory of an SM",
+                        233472,
+                        (
+                            (228000, "thousands of bytes and not KiB"),
+                            (232448, "the most that a single block may have"),
+                            (49152, "what a block has without asking"),
+                        ),
+                    ),
+                    "blocks": Quantity("the five blocks", 5, ((4, "four"), (6, "six"), (8, "eight"))),
+                    "unit": Quantity("the unit", 128, ((1024, "the driver's part"), (256, "the registers' unit"))),
+                    "driver": Quantity("the driver's part", 1024),
+                },
+            ),
             unit="bytes",
             slips=(
                 (233_472 // 5, "That is a fifth of it. The driver keeps 1024 bytes of each block for itself."),

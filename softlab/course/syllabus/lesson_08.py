@@ -92,6 +92,7 @@ LESSON = Lesson(
         ),
         WriteFunction(
             id="08-write-the-rule",
+            parameters=("blocks",),
             calls=choices,
             drawn=random_choices,
             slips=(

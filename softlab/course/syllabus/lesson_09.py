@@ -10,6 +10,7 @@ import numpy as np
 from softlab.bench import consequences, recordings
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Judged, Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
 from softlab.course.values import is_number, plain
@@ -101,6 +102,29 @@ def grid_exercise(rows: int) -> Number:
     return Number(
         id="09-blocks",
         answer=lambda: plan(rows, 12, device="H200").grid,
+        formula=Formula(
+            "ceil(rows / (threads / lanes * at_once))",
+            {
+                "rows": Quantity("the rows", rows),
+                "threads": Quantity(
+                    "the threads of a block",
+                    128,
+                    ((256, "a larger block"), (32, "those of a warp"), (1024, "the largest block")),
+                ),
+                "lanes": Quantity(
+                    "the lanes of a group",
+                    8,
+                    (
+                        (4, "too few for 6 packs"),
+                        (6, "no power of two"),
+                        (12, "a lane per number"),
+                        (16, "as if packs had one number"),
+                        (32, "a warp per row"),
+                    ),
+                ),
+                "at_once": Quantity("the rows that a group takes at once", 2, ((1, "one"),)),
+            },
+        ),
         slips=(
             (-(-rows // 16), "A group takes two rows at a time, not one."),
             (-(-rows // 8), "That is the number with groups of 32 lanes. How many packs of 2 does a row of 12 have?"),
@@ -146,6 +170,7 @@ LESSON = Lesson(
         ),
         WriteFunction(
             id="09-write-the-dispatch",
+            parameters=("op", "cols", "dtype"),
             calls=questions,
             drawn=random_questions,
             slips=(

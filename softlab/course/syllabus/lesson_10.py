@@ -10,6 +10,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import FIVE_STEPS, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
@@ -60,6 +61,8 @@ def series() -> Iterator[Call]:
     lists = [
         ([4890.0, 152.6, 144.0, 142.6, 143.7, 140.5, 139.6, 900.0, 138.7], 2),
         ([353.0, 158.0, 150.0, 149.0, 148.0, 151.0], 1),
+        ([353.0, 158.0, 150.0, 149.0, 148.0, 151.0], 2),
+        ([353.0, 158.0, 150.0, 149.0, 148.0, 151.0], 4),
         ([10.0, 20.0, 30.0, 45.0], 0),
         ((130 + rng.exponential(8, 40)).tolist(), 5),
     ]
@@ -122,6 +125,20 @@ def speed_exercise(microseconds: int) -> Number:
     return Number(
         id="10-how-fast",
         answer=speed,
+        formula=Formula(
+            "rows * cols * size * moves / time / 1000",
+            {
+                "rows": Quantity("the rows", ROWS),
+                "cols": Quantity("the columns", COLS),
+                "size": Quantity("the bytes of an element", 2, ((4, "those of a float32"), (1, "one"))),
+                "moves": Quantity(
+                    "the moves of each element",
+                    2,
+                    ((1, "the read or the write"), (3, "one too many"), (4, "as if it were read three times")),
+                ),
+                "time": Quantity("the time", microseconds),
+            },
+        ),
         relative=0.005,
         unit="GB/s",
         slips=(
@@ -164,6 +181,7 @@ LESSON = Lesson(
         ),
         WriteFunction(
             id="10-write-the-summary",
+            parameters=("times", "nbytes", "warm_up"),
             calls=series,
             drawn=random_series,
             relative=1e-9,

@@ -11,6 +11,7 @@ from softlab.bench import claims, recordings
 from softlab.bench.recordings import Recording
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
 from softlab.course.variants import Varied
@@ -44,6 +45,8 @@ def faster_eights(*, wide: int = 8, beside: int = 2, times: float = 1.15) -> int
 
 def comparisons() -> Iterator[Call]:
     """Speeds to be judged: made up, some at the very edge, and recorded."""
+    yield Call(([2.0], [1.0], 1.5), "holds")
+    yield Call(([1.25], [1.0], 1.5), "does not hold")
     yield Call(([2.0, 3.0, 4.0], [1.0, 1.0, 1.0], 1.5), "holds")
     yield Call(([2.0, 1.0, 4.0], [1.0, 1.0, 1.0], 1.5), "holds partly")
     yield Call(([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], 1.5), "does not hold")
@@ -108,6 +111,28 @@ def rows_exercise(cols: int) -> Number:
     return Number(
         id="11-rows-in-flight",
         answer=lambda: mib_in_flight(cols),
+        formula=Formula(
+            "per_sm * sms * cols * size / MiB",
+            {
+                "per_sm": Quantity(
+                    "the blocks of an SM",
+                    4,
+                    (
+                        (1, "a single one"),
+                        (2, "as with 1024 threads"),
+                        (8, "as with 256 threads"),
+                        (16, "as with 128 threads"),
+                        (32, "as many as an SM can hold at most"),
+                    ),
+                ),
+                "sms": Quantity("the SMs", 132, ((108, "an A100's"), (80, "a V100's"), (144, "all that the chip has"))),
+                "cols": Quantity("the columns", cols),
+                "size": Quantity("the bytes of an element", 4, ((2, "those of a float16"),)),
+                "MiB": Quantity(
+                    "the bytes of a MiB", 2**20, ((10**6, "a million"), (2**10, "a KiB"), (2**30, "a GiB"))
+                ),
+            },
+        ),
         absolute=0.1,
         unit="MiB",
         slips=(
@@ -172,6 +197,7 @@ LESSON = Lesson(
         ),
         WriteFunction(
             id="11-write-the-judge",
+            parameters=("mine", "others", "times"),
             calls=comparisons,
             drawn=random_comparisons,
             slips=(

@@ -10,6 +10,7 @@ from softlab import fused
 from softlab.bench.fusing import FusionCase
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import Attempt, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
@@ -78,6 +79,23 @@ def causal_exercise(cols: int) -> Number:
     return Number(
         id="12-half-a-matrix",
         answer=lambda: share_read(cols),
+        formula=Formula(
+            "(cols + sector) / (2 * cols)",
+            {
+                "cols": Quantity("the columns", cols, ((64, "those of the matrix above"),)),
+                "sector": Quantity(
+                    "the numbers of a sector",
+                    8,
+                    (
+                        (1, "single elements"),
+                        (2, "packs of 2"),
+                        (4, "packs of 4"),
+                        (16, "sectors of float16"),
+                        (32, "the bytes of a sector"),
+                    ),
+                ),
+            },
+        ),
         absolute=0.002,
         unit="parts of 1",
         slips=(
@@ -109,6 +127,17 @@ LESSON = Lesson(
         Number(
             id="12-four-kernels",
             answer=lambda: bytes_of(("scale", "mask", "dropout"), separate=True),
+            formula=Formula(
+                "kernels * (read + write) + mask",
+                {
+                    "kernels": Quantity("the kernels", 4, ((3, "softmax or another one left out"), (1, "all in one"))),
+                    "read": Quantity(
+                        "the bytes that each reads", 4, ((2, "those of a float16"), (8, "those of a double"))
+                    ),
+                    "write": Quantity("the bytes that each writes", 4, ((2, "those of a float16"),)),
+                    "mask": Quantity("the byte of the mask", 1, ((4, "as much as a float32"), (2, "read twice"))),
+                },
+            ),
             unit="bytes",
             absolute=0.01,
             slips=(

@@ -10,6 +10,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import FIVE_STEPS, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
@@ -55,7 +56,8 @@ def upside_down(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple
 def pairs() -> Iterator[Call]:
     """Either the greater, both alike, far apart, and parts that are -inf throughout."""
     for given in (
-        (1.0, 2.0, 3.0, 4.0), (3.0, 4.0, 1.0, 2.0), (2.0, 1.5, 2.0, 2.5), (-800.0, 7.0, 800.0, 1.25),
+        (0.0, 1.0, 0.0, 1.0), (0.0, 1.0, 1.0, 1.0), (1.0, 2.0, 3.0, 4.0),
+        (3.0, 4.0, 1.0, 2.0), (2.0, 1.5, 2.0, 2.5), (-800.0, 7.0, 800.0, 1.25),
         (-INFINITY, 0.0, 2.0, 3.0), (2.0, 3.0, -INFINITY, 0.0), (-INFINITY, 0.0, -INFINITY, 0.0),
     ):  # fmt: skip
         yield Call(given, merged(*given))
@@ -116,6 +118,16 @@ def share_exercise(blocks: int) -> Number:
     return Number(
         id="14-bytes-of-a-block",
         answer=lambda: row // blocks,
+        formula=Formula(
+            "numbers * size / blocks",
+            {
+                "numbers": Quantity("the numbers of the row", 524288),
+                "size": Quantity("the bytes of an element", 2, ((4, "those of a float32"), (8, "those of a double"))),
+                "blocks": Quantity(
+                    "the blocks of the cluster", blocks, ((8, "a smaller cluster"), (4, "a smaller cluster"))
+                ),
+            },
+        ),
         unit="bytes",
         slips=(
             (row, f"That is the whole row. {blocks} blocks share it."),
@@ -137,6 +149,17 @@ def values_exercise(threads: int) -> Number:
     return Number(
         id="14-who-writes-to-me",
         answer=values,
+        formula=Formula(
+            "blocks * (threads / lanes) * values",
+            {
+                "blocks": Quantity("the blocks of the cluster", 8, ((7, "the other ones"), (4, "another cluster"))),
+                "threads": Quantity("the threads of a block", threads),
+                "lanes": Quantity("the lanes of a warp", 32),
+                "values": Quantity(
+                    "the values of a statistic", 2, ((1, "the maximum or the sum"), (4, "two statistics"))
+                ),
+            },
+        ),
         slips=(
             (lambda: values(values=1), "A statistic is two values: a maximum and a sum."),
             (lambda: values(cluster=1), "Those are from the block's own warps. There are seven other blocks."),
@@ -167,6 +190,25 @@ LESSON = Lesson(
         Number(
             id="14-packs-a-thread",
             answer=packs_per_thread,
+            formula=Formula(
+                "numbers / pack / (blocks * threads)",
+                {
+                    "numbers": Quantity("the numbers of the row", 65536),
+                    "pack": Quantity(
+                        "the numbers of a pack",
+                        8,
+                        ((4, "those of a pack of float32"), (16, "the bytes of a pack"), (2, "the bytes of a number")),
+                    ),
+                    "blocks": Quantity(
+                        "the blocks of the cluster", 4, ((8, "another cluster"), (16, "another cluster"))
+                    ),
+                    "threads": Quantity(
+                        "the threads of a block",
+                        512,
+                        ((32, "those of a warp"), (256, "another block"), (1024, "another block")),
+                    ),
+                },
+            ),
             slips=(
                 (lambda: packs_per_thread(pack_size=1), "That counts numbers. A pack of 16 bytes has several."),
                 (lambda: packs_per_thread(cluster=1), "That is for one block alone. There are four."),
@@ -180,6 +222,7 @@ LESSON = Lesson(
         values_exercise(256),
         WriteFunction(
             id="14-merge",
+            parameters=("a_max", "a_sum", "b_max", "b_sum"),
             calls=pairs,
             drawn=random_pairs,
             relative=1e-12,

@@ -7,6 +7,7 @@ from functools import cache
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.predictions import Question
 from softlab.course.variants import Varied
 from softlab.cuda.disassembly import disassemble
@@ -46,11 +47,15 @@ def line_waited_for() -> int:
     raise LookupError("the kernel has no FADD")
 
 
+def bandwidth() -> float:
+    """The recorded peak at which an H200 reads DRAM."""
+    _, rate = atlas.load("H200").series("bandwidth.DRAM.read")
+    return float(rate.max())
+
+
 def bytes_on_the_way() -> float:
     """Bytes per SM that Little's law asks for, to read DRAM at the recorded peak."""
-    recorded = atlas.load("H200")
-    _, rate = recorded.series("bandwidth.DRAM.read")
-    return float(rate.max()) * recorded["latency.DRAM"] / SMS
+    return bandwidth() * atlas.load("H200")["latency.DRAM"] / SMS
 
 
 def warps(size: int = 16) -> int:
@@ -68,6 +73,23 @@ def chain_exercise(instructions: int) -> Number:
     return Number(
         id="15-a-chain",
         answer=lambda: chain(instructions),
+        formula=Formula(
+            "instructions * latency",
+            {
+                "instructions": Quantity("the instructions", instructions),
+                "latency": Quantity(
+                    "the cycles of each",
+                    chain(1),
+                    (
+                        (1, "one per cycle"),
+                        (2, "two"),
+                        (29, "those of shared memory"),
+                        (5, "one too many"),
+                        (6, "those of another instruction"),
+                    ),
+                ),
+            },
+        ),
         relative=0.01,
         slips=(
             (instructions, "So it would be if they did not depend on each other: one per cycle."),
@@ -94,6 +116,17 @@ def loads_exercise(held: int) -> Number:
     return Number(
         id="15-loads-on-the-way",
         answer=lambda: loads(held),
+        formula=Formula(
+            "ceil(rate * latency / sms / (warps * lanes * size))",
+            {
+                "rate": Quantity("the bandwidth", bandwidth()),
+                "latency": Quantity("the latency", atlas.load("H200")["latency.DRAM"]),
+                "sms": Quantity("the SMs", SMS),
+                "warps": Quantity("the warps of an SM", held, ((64, "as many as fit"),)),
+                "lanes": Quantity("the lanes of a warp", LANES),
+                "size": Quantity("the bytes of a load", 4, ((16, "those of a pack"), (8, "those of a smaller pack"))),
+            },
+        ),
         slips=(
             (math.floor(exact), "Nearly: that is a little too few. Round up."),
             (1, f"{held} warps with one load of 4 bytes per lane have {held * 128} bytes on the way."),
@@ -146,6 +179,20 @@ LESSON = Lesson(
         Number(
             id="15-enough-warps",
             answer=warps,
+            formula=Formula(
+                "ceil(rate * latency / sms / (lanes * size))",
+                {
+                    "rate": Quantity("the bandwidth", bandwidth()),
+                    "latency": Quantity("the latency", atlas.load("H200")["latency.DRAM"]),
+                    "sms": Quantity("the SMs", SMS),
+                    "lanes": Quantity("the lanes of a warp", LANES),
+                    "size": Quantity(
+                        "the bytes of a lane",
+                        16,
+                        ((4, "those of a float"), (8, "those of a smaller pack"), (2, "those of a float16")),
+                    ),
+                },
+            ),
             slips=(
                 (lambda: warps(4), "That is for loads of 4 bytes. Here a lane loads 16."),
                 (lambda: warps() * SMS, "That is for the whole GPU."),

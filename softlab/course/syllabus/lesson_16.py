@@ -30,6 +30,14 @@ def least_trusted() -> str:
     return max(categories().values(), key=lambda found: found.median).what
 
 
+def more_trusted(category: str) -> str:
+    """What to say to a category that does not have the largest median error."""
+    found = categories()
+    mine = found[category].median
+    larger = sum(other.median > mine for other in found.values())
+    return f"Its median error is {mine:.1%}, and {larger} of the {len(found)} categories have a larger one."
+
+
 def missed() -> list[float]:
     """The errors above 20 %, with their signs."""
     return [one.error for one in predictions.launches() if abs(one.error) > NEAR]
@@ -42,6 +50,8 @@ def too_short() -> int:
 
 def comparisons() -> Iterator[Call]:
     """Predicted and measured times: made up, some at the very edge, and the real ones."""
+    for one in (115.0, 130.0, 83.0, 70.0, 100.1):
+        yield Call(([one], [100.0]), float(abs(one - 100) <= 20))
     yield Call(([10.0, 20.0], [10.0, 40.0]), 0.5)
     yield Call(([1.0, 1.0, 1.0, 1.0], [1.0, 1.1, 2.0, 0.5]), 0.5)
     yield Call(([120.0, 80.0, 121.0, 79.0], [100.0, 100.0, 100.0, 100.0]), 0.5)
@@ -140,6 +150,7 @@ LESSON = Lesson(
             id="16-trust-it-least",
             answers=tuple(sorted(categories())),
             right=least_trusted,
+            others=more_trusted,
             slips={
                 "tail": "That one has the smallest median error. Asked is for the largest.",
                 "stream": "Its 90th percentile is large, and its median small. Asked is for the largest median.",
@@ -168,6 +179,7 @@ LESSON = Lesson(
         ),
         WriteFunction(
             id="16-within-a-fifth",
+            parameters=("predicted", "measured"),
             calls=comparisons,
             drawn=random_times,
             relative=1e-9,

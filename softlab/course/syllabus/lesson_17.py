@@ -8,6 +8,7 @@ import numpy as np
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
+from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import Limit, at_most
@@ -48,6 +49,22 @@ def columns_exercise(words: int) -> Number:
     return Number(
         id="17-two-columns-more",
         answer=lambda: wavefronts(words),
+        formula=Formula(
+            "gcd(words, banks)",
+            {
+                "words": Quantity(
+                    "the words of a row",
+                    words,
+                    (
+                        (33, "one word of padding"),
+                        (36, "another padding"),
+                        (40, "another padding"),
+                        (48, "another padding"),
+                    ),
+                ),
+                "banks": Quantity("the banks", 32),
+            },
+        ),
         slips=(
             (1, f"The rows are shifted by {words - 32} banks now. Which lanes meet in bank 0?"),
             (32, "That is without padding."),
@@ -62,6 +79,21 @@ def floats_exercise(apart: int) -> Number:
     return Number(
         id="17-three-floats-apart",
         answer=lambda: sectors(apart),
+        formula=Formula(
+            "lanes * apart * size / sector",
+            {
+                "lanes": Quantity("the lanes of a warp", 32),
+                "apart": Quantity(
+                    "the floats from one lane to the next", apart, ((2, "points of two"), (4, "points of four"))
+                ),
+                "size": Quantity("the bytes of a float", 4, ((2, "those of a float16"), (8, "those of a double"))),
+                "sector": Quantity(
+                    "the bytes of a sector",
+                    32,
+                    ((128, "those of a cache line"), (64, "those of two sectors"), (16, "those of a pack")),
+                ),
+            },
+        ),
         slips=(
             (4, f"That is for neighbouring floats. Here they lie {4 * apart} bytes apart."),
             (32, "A sector of 32 bytes has more than one of the floats."),
