@@ -320,7 +320,8 @@ def _conditions(seen: _Seen) -> Iterator[_Condition]:
         # These name a number that was wrong. Nobody has looked between it and the next right one.
         found.append((f"{name} is {bad.min():g} or more", values >= bad.min()))
         found.append((f"{name} is {bad.max():g} or less", values <= bad.max()))
-        found += [(f"{name} is {number:g}", values == number) for number in set(bad.tolist()) - set(good.tolist())]
+        alone = sorted(set(bad.tolist()) - set(good.tolist()))
+        found += [(f"{name} is {number:g}", values == number) for number in alone if len(alone) <= _KINDS]
     rights = [plain(call.expected) for call in seen.calls]
     if all(isinstance(right, str | int) for right in rights) and len(set(rights)) <= _KINDS:
         for kind in dict.fromkeys(rights):

@@ -25,7 +25,7 @@ class Others:
     wrong: tuple[tuple[Any, str, str], ...]
 
 
-MODULES = ("numbers_a", "numbers_b", "choices", "functions", "kernels_a", "kernels_b", "second", "third")
+MODULES = ("numbers_a", "numbers_b", "choices", "functions", "kernels_a", "kernels_b", "second", "third", "fourth")
 
 
 def all_others(*modules: str) -> tuple[Others, ...]:
