@@ -7,17 +7,14 @@ order that is turned, elements that nobody stores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import prod
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from softlab.course.exercises import different
 from softlab.course.launch_cases import LaunchCase
-from softlab.course.relations import of_elements, of_rows
-from softlab.emulator.lanes import WARP
+from softlab.course.probes import NAMED, Seen, elements, listed, places_to_change, raised_to_most, with_change
+from softlab.course.relations import of_elements, of_row, of_rows, taken_off
 from softlab.errors import Error
 from softlab.findings import sentence
 from softlab.instruments.numbers import number_findings
@@ -25,12 +22,8 @@ from softlab.kernel import Kernel
 
 #: Where infinity comes from no overflow.
 OVER_ZERO = "No result is too large for its type, so infinity comes from a division by 0."
-#: Inputs that are changed, one at a time, per array; arrays with more elements are left alone.
-_PROBES, _LARGEST = 14, 16_384
-#: Instructions that the blocks of such a launch may issue: other inputs must not make it endless.
-_BUDGET = 200_000
-#: How many elements a sentence names, and how many inputs an element of its own may have.
-_NAMED, _OWN = 3, 3
+#: How many inputs an element of its own may have.
+_OWN = 3
 #: The largest factor of a single result that is told from chance.
 _TIMES = 64
 #: Neighbouring results that have to be alike, of which a rule is made.
@@ -39,8 +32,6 @@ _ALIKE = 4
 _PARTS = 8
 #: Columns from which a row says something.
 _SHORTEST = 8
-#: Relative error by which two numbers are alike.
-_CLOSE = 1e-3
 
 
 def behaviour(kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) -> str:
@@ -50,7 +41,7 @@ def behaviour(kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) ->
         launch: the launch that left a wrong result.
         name: the array that is wrong; got: what it held afterwards.
     """
-    seen = _Seen(kernel, launch, name, got)
+    seen = Seen(kernel, launch, name, got)
     for look in (
         _not_stored,
         _stored_too,
@@ -69,89 +60,7 @@ def behaviour(kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) ->
     return ""
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """A wrong result, and runs of the same kernel with other inputs."""
-
-    kernel: Kernel
-    launch: LaunchCase
-    name: str
-    got: np.ndarray
-
-    @property
-    def wanted(self) -> np.ndarray:
-        return self.launch.expected[self.name]
-
-    @property
-    def block(self) -> int:
-        """Threads per block."""
-        return self.launch.block if isinstance(self.launch.block, int) else prod(self.launch.block)
-
-    @property
-    def threads(self) -> int:
-        """How many threads the launch has."""
-        return self.block * (self.launch.grid if isinstance(self.launch.grid, int) else prod(self.launch.grid))
-
-    @cached_property
-    def wrong(self) -> np.ndarray:
-        return different(self.got, self.wanted, self.launch.relative)
-
-    @cached_property
-    def unwritten(self) -> np.ndarray:
-        start = self.launch.args[self.name]
-        bits = f"u{self.got.dtype.itemsize}"
-        return np.asarray(np.ascontiguousarray(self.got).view(bits) == np.ascontiguousarray(start).view(bits))
-
-    @cached_property
-    def inputs(self) -> dict[str, np.ndarray]:
-        """The arrays that the kernel reads: not those that begin as NaN, nor single flags."""
-        return {
-            name: value
-            for name, value in self.launch.args.items()
-            if isinstance(value, np.ndarray)
-            and 1 < value.size <= _LARGEST
-            and value.dtype.kind in "fi"
-            and not (value.dtype.kind == "f" and np.isnan(value).all())
-            and not (name in self.launch.expected and not value.any())
-        }
-
-    def run(self, changed: Mapping[str, np.ndarray]) -> np.ndarray | None:
-        """The array ``name`` after a run with other inputs; None where the kernel does not come to its end."""
-        launch = replace(self.launch, args={**self.launch.args, **changed})
-        args = launch.fresh()
-        try:
-            self.kernel.run(launch.grid, launch.block, tuple(args.values()), launch.smem, budget=_BUDGET, record=False)
-        except Error:
-            return None
-        return args[self.name]
-
-
-def _with(array: np.ndarray, index: int, by: int) -> np.ndarray:
-    """The array with one element changed by so much; an infinite one becomes that number."""
-    changed = array.copy()
-    flat = changed.reshape(-1)
-    flat[index] = flat[index] + by if np.isfinite(flat[index]) else by
-    return changed
-
-
-def _raised(array: np.ndarray, index: int) -> np.ndarray:
-    """The array with one element as large as the largest of its row."""
-    changed = array.copy()
-    flat, cols = changed.reshape(-1), array.shape[-1]
-    flat[index] = flat[index // cols * cols : (index // cols + 1) * cols].max()
-    return changed
-
-
-def _places(array: np.ndarray, wrong: np.ndarray) -> list[int]:
-    """Where to change an input: ends of the array, of warps and rows, and around the first wrong element."""
-    size, cols = array.size, array.shape[-1]
-    first = int(np.argmax(wrong.reshape(-1))) if wrong.size == size else 0
-    near = (0, size - 1, first, first + 1, size // 2, 1, 32, size - 2, 31, first - 1, first + 2, cols - 1, cols)
-    asked = (*near, 64, 33, size // 4, 3 * size // 4, 7, 8)
-    return sorted(list(dict.fromkeys(place for place in asked if 0 <= place < size))[:_PROBES])
-
-
-def _not_stored(seen: _Seen) -> str:
+def _not_stored(seen: Seen) -> str:
     """Wrong elements that are as they were before the launch, where others are not."""
     left = seen.wrong & seen.unwritten
     if not left.any():
@@ -160,27 +69,27 @@ def _not_stored(seen: _Seen) -> str:
         return f"Nothing is stored to {seen.name}."
     if left.size == 1 or np.count_nonzero(left) < np.count_nonzero(seen.wrong):
         return ""
-    said = f"{_elements(seen.name, np.flatnonzero(left), left.size)} never stored."
+    said = f"{elements(seen.name, np.flatnonzero(left), left.size)} never stored."
     threads, stored = seen.threads, int(np.count_nonzero(~seen.unwritten))
     if threads >= left.size and stored < left.size:
         said += f" {threads} threads ran for {left.size} elements: several have one index, or a test keeps some out."
     return said
 
 
-def _stored_too(seen: _Seen) -> str:
+def _stored_too(seen: Seen) -> str:
     """Elements that have to stay as they were."""
     start = seen.launch.args[seen.name]
     kept = seen.wrong & ~different(seen.wanted.astype(start.dtype), start) & ~seen.unwritten
     if not kept.any() or np.count_nonzero(kept) < np.count_nonzero(seen.wrong):
         return ""
-    said = _elements(seen.name, np.flatnonzero(kept), kept.size)
+    said = elements(seen.name, np.flatnonzero(kept), kept.size)
     return f"{said} stored to, and had to stay as before."
 
 
-def _times_too_much(seen: _Seen) -> str:
+def _times_too_much(seen: Seen) -> str:
     """Few results that are all too large by one whole factor."""
     got, wanted = (a.astype(np.float64).reshape(-1) for a in (seen.got, seen.wanted))
-    if got.size > _NAMED or not wanted.all() or not np.isfinite(got).all():
+    if got.size > NAMED or not wanted.all() or not np.isfinite(got).all():
         return ""
     factor = got[0] / wanted[0]
     if factor < 2 or factor != round(factor) or (got != factor * wanted).any() or (got.size == 1 and factor > _TIMES):
@@ -188,21 +97,7 @@ def _times_too_much(seen: _Seen) -> str:
     return f"{seen.name} is {factor:g} times what it should be: something is added {factor:g} times."
 
 
-def _elements(name: str, indices: np.ndarray, size: int) -> str:
-    """ "y[32] to y[63] are", "y[1], y[3], y[5] and so on, each 2nd, are"."""
-    first, last = int(indices[0]), int(indices[-1])
-    steps = set(np.diff(indices).tolist())
-    if len(indices) == 1:
-        return f"{name}[{first}] is"
-    end = ", the last one," if last == size - 1 else ""
-    if steps == {1}:
-        return f"{name}[{first}] to {name}[{last}]{end} are"
-    if len(steps) == 1:
-        return f"Each {steps.pop()}th element from {name}[{first}] to {name}[{last}] is"
-    return f"{name}[{first}], {name}[{int(indices[1])}] and {len(indices) - 2} more are"
-
-
-def _of_numbers(seen: _Seen) -> str:
+def _of_numbers(seen: Seen) -> str:
     """Where the first infinity or NaN of a result is made."""
     bad = ~np.isfinite(seen.got.astype(np.float64)) & np.isfinite(seen.wanted.astype(np.float64)) & ~seen.unwritten
     if seen.got.dtype.kind != "f" or not (seen.wrong & bad).any():
@@ -223,7 +118,7 @@ def _of_numbers(seen: _Seen) -> str:
     return f"On line {found[0].line}, {said[:1].lower()}{said[1:]}"
 
 
-def _moved(seen: _Seen) -> str:
+def _moved(seen: Seen) -> str:
     """Wrong elements that hold what belongs elsewhere."""
     got, wanted, wrong = (a.reshape(-1) for a in (seen.got, seen.wanted.astype(seen.got.dtype), seen.wrong))
     if wrong.sum() < 4 or np.unique(got[wrong]).size < 4 or np.unique(wanted).size < 4:
@@ -267,7 +162,7 @@ def _orders(shape: tuple[int, ...], index: np.ndarray) -> Iterator[tuple[str, np
         yield "each row has the numbers of the one before it", index - cols
 
 
-def _of_relations(seen: _Seen) -> str:
+def _of_relations(seen: Seen) -> str:
     """Wrong numbers that are one operation of the inputs, or the right ones and a number of their row."""
     wrong = seen.wrong & ~seen.unwritten
     return of_elements(seen.name, seen.got, wrong, seen.inputs) or of_rows(
@@ -275,7 +170,7 @@ def _of_relations(seen: _Seen) -> str:
     )
 
 
-def _of_sums(seen: _Seen) -> str:
+def _of_sums(seen: Seen) -> str:
     """A result that has to be the sum of an input, whole or along an axis: what counts how often."""
     for name, array in seen.inputs.items():
         wide = array.astype(np.float64)
@@ -298,10 +193,10 @@ def _of_sums(seen: _Seen) -> str:
     return ""
 
 
-def _weights(seen: _Seen, name: str, array: np.ndarray, axis: int | None) -> str:
+def _weights(seen: Seen, name: str, array: np.ndarray, axis: int | None) -> str:
     """How often elements count in a sum, where that is not once."""
     counted: dict[float, list[int]] = {}
-    for index in _places(array, seen.wrong):
+    for index in places_to_change(array, seen.wrong):
         alone = np.zeros_like(array)
         alone.reshape(-1)[index] = 1
         found = seen.run({name: alone})
@@ -318,7 +213,7 @@ def _weights(seen: _Seen, name: str, array: np.ndarray, axis: int | None) -> str
                 f"With {name} all 1, {seen.name} is {float(ones.reshape(-1)[0]):g} and not {array.size}: some numbers "
                 "count twice, or not at all."
             )
-    said = [f"{_listed(name, array, places)} {_times(times)}" for times, places in sorted(off.items())]
+    said = [f"{listed(name, array, places)} {_times(times)}" for times, places in sorted(off.items())]
     where = "In the sum" if seen.wanted.size == 1 or axis is not None else f"In all of {seen.name} together"
     return f"{where} {', '.join(said)}, where each number counts once." if said else ""
 
@@ -327,16 +222,7 @@ def _times(times: float) -> str:
     return "count nothing" if times == 0 else "count twice" if times == 2 else f"count {times:g} times"
 
 
-def _listed(name: str, array: np.ndarray, places: Sequence[int]) -> str:
-    """ "x[0], x[1] and x[63]": the first and the last ones of those that were tried."""
-    shown = places if len(places) <= _NAMED else [places[0], places[1], places[-1]]
-    words = [f"{name}[{', '.join(map(str, map(int, np.unravel_index(place, array.shape))))}]" for place in shown]
-    if len(places) > _NAMED:
-        return f"{words[0]}, {words[1]} and others up to {words[2]}"
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
-
-
-def _of_maxima(seen: _Seen) -> str:
+def _of_maxima(seen: Seen) -> str:
     """A result that has to be the largest number of an input or of its rows: begins too high, or takes the smallest."""
     for name, array in seen.inputs.items():
         if array.dtype.kind != "f":
@@ -368,7 +254,7 @@ def _fits(one: np.ndarray, other: np.ndarray) -> bool:
     return bool((np.broadcast_to(one, other.shape) == other).all())
 
 
-def _of_rows(seen: _Seen) -> str:
+def _of_rows(seen: Seen) -> str:
     """Rows that are a softmax, or numbers that are off by one factor or difference per row."""
     got, wanted = (a.astype(np.float64) for a in (seen.got, seen.wanted))
     if got.ndim == 1 and got.size % 2 == 0:
@@ -380,64 +266,18 @@ def _of_rows(seen: _Seen) -> str:
         return ""
     with np.errstate(all="ignore"):
         row = int(np.argmax(np.where(bad, np.nanmax(abs(got - wanted), axis=1), -1)))
-    return _of_row(row, got[row], wanted[row], seen.block)
+    alike = {name: array for name, array in seen.inputs.items() if array.shape == seen.got.shape and array.ndim == 2}
+    for name, array in alike.items():
+        if said := taken_off(seen.name, name, row, got[row], wanted[row], array[row].astype(np.float64)):
+            return said
+    return of_row(row, got[row], wanted[row], seen.block)
 
 
-def _of_row(row: int, got: np.ndarray, wanted: np.ndarray, threads: int) -> str:
-    """What the numbers of one wrong row have in common. threads: those of a block."""
-    if not got.any():
-        return f"Row {row} is nothing but 0."
-    off = got - wanted
-    if np.ptp(off) <= _CLOSE * abs(off[0]) and abs(off[0]) > _CLOSE * abs(wanted).max():
-        return f"In row {row} all numbers are too {'large' if off[0] > 0 else 'small'} by {abs(off[0]):.4g}."
-    if not (wanted != 0).all() or np.ptp(wanted) == 0:
-        return ""
-    adds_up = abs(wanted.sum() - 1) < _CLOSE and (wanted >= 0).all()
-    ratio = got / wanted
-    if abs(np.ptp(ratio)) <= _CLOSE * abs(ratio).max() and abs(ratio[0] - 1) > _CLOSE and ratio[0]:
-        if not adds_up:
-            return f"In row {row} all numbers are {ratio[0]:.4g} times what they should be."
-        return (
-            f"The numbers of row {row} stand in the right proportion and add up to {got.sum():.4g}, not to 1: the "
-            "powers are right, and what they are divided by is not their sum."
-        )
-    return _of_factors(ratio, threads) or (_of_softmax(row, float(got.sum())) if adds_up and (got >= 0).all() else "")
-
-
-def _of_factors(ratio: np.ndarray, threads: int) -> str:
-    """Factors of a row that are the same for each thread, or for each warp."""
-    if len(ratio) >= 2 * threads and np.ptp(ratio[:threads]) > _CLOSE:
-        starts = (threads, len(ratio) // threads * threads - threads)
-        if all(np.allclose(ratio[:threads], ratio[k : k + threads], rtol=_CLOSE) for k in starts):
-            return (
-                f"Numbers that are {threads} apart are off by the same factor, others by another one: each thread "
-                "takes a number of its own where the row has one for all."
-            )
-    warps = [ratio[start : start + WARP] for start in range(0, len(ratio), WARP)]
-    if len(warps) > 1 and all(np.ptp(warp) <= _CLOSE * abs(warp).max() for warp in warps):
-        shares = ", ".join(f"{warp[0]:.4g}" for warp in warps[:4])
-        return f"Each warp's numbers are off by a factor of their own ({shares}): the warps do not divide by one sum."
-    return ""
-
-
-def _of_softmax(row: int, total: float) -> str:
-    """A row that should add up to 1, whose numbers are off by factors of their own."""
-    if abs(total - 1) < _CLOSE:
-        return (
-            f"The numbers of row {row} add up to 1, but they do not stand in the right proportion: the power is taken "
-            "of something else than the number less the row's maximum."
-        )
-    return (
-        f"The numbers of row {row} add up to {total:.4g}, not to 1, and each is off by another factor: they are not "
-        "all divided by the one sum."
-    )
-
-
-def _of_inputs(seen: _Seen) -> str:
+def _of_inputs(seen: Seen) -> str:
     """Inputs that change nothing, and wrong elements that are made from other inputs than they should be."""
     first = int(np.argmax(seen.wrong.reshape(-1) & ~seen.unwritten.reshape(-1)))
     for name, array in seen.inputs.items():
-        places = _places(array, seen.wrong)
+        places = places_to_change(array, seen.wrong)
         changed = {index: found for index in places if (found := _changed(seen, name, index)) is not None}
         dead = [index for index, found in changed.items() if not found.any()]
         if places and len(dead) == len(places):
@@ -446,23 +286,24 @@ def _of_inputs(seen: _Seen) -> str:
             return f"No number of {name} that was tried changes {seen.name}."
         if said := _elsewhere(seen, name, changed) or _for_some(seen, name, changed):
             return said
-        if dead:
+        ends = (0, array.size - 1, *(first for first in dead if first % array.shape[-1] in (0, array.shape[-1] - 1)))
+        if len(dead) > 1 or any(place in ends for place in dead):  # a single one in the middle is a chance of its row
             verb = "changes" if len(dead) == 1 else "change"
-            return f"{_listed(name, array, dead)} {verb} nothing in {seen.name}, and others do."
+            return f"{listed(name, array, dead)} {verb} nothing in {seen.name}, and others do."
         raised = [index for index in changed if _no_addend(seen, name, index)]
         if raised and len(raised) <= len(places) // 2:
             return (
-                f"{_listed(name, array, raised)} may be as large as the largest number of the row, and nothing changes "
+                f"{listed(name, array, raised)} may be as large as the largest number of the row, and nothing changes "
                 f"in {seen.name}; with others something does. It is left out of a sum."
             )
         own = [index for index, found in changed.items() if found[first]]
         if array.size == seen.got.size and own and len(own) <= _OWN and own != [first]:
-            made = _listed(name, array, own)
-            return f"{_listed(seen.name, seen.got, [first])} is made from {made}, of those that were tried."
+            made = listed(name, array, own)
+            return f"{listed(seen.name, seen.got, [first])} is made from {made}, of those that were tried."
     return ""
 
 
-def _elsewhere(seen: _Seen, name: str, changed: Mapping[int, np.ndarray]) -> str:
+def _elsewhere(seen: Seen, name: str, changed: Mapping[int, np.ndarray]) -> str:
     """A number that changes the result of another row (or column) than its own, where there is a result for each."""
     shape, wanted = seen.inputs[name].shape, seen.wanted
     if len(shape) != 2 or shape[0] == shape[1] or wanted.shape[0] not in shape or wanted.size > 2 * wanted.shape[0]:
@@ -478,7 +319,7 @@ def _elsewhere(seen: _Seen, name: str, changed: Mapping[int, np.ndarray]) -> str
     return ""
 
 
-def _for_some(seen: _Seen, name: str, changed: Mapping[int, np.ndarray]) -> str:
+def _for_some(seen: Seen, name: str, changed: Mapping[int, np.ndarray]) -> str:
     """A number that changes one of several results that have to be alike, and not the others."""
     wanted = seen.wanted.reshape(-1)
     first = int(np.argmax(seen.wrong.reshape(-1)))
@@ -490,42 +331,42 @@ def _for_some(seen: _Seen, name: str, changed: Mapping[int, np.ndarray]) -> str:
         if of.any() and not of.all():
             some, not_this = int(alike[of][0]), int(alike[~of][0])
             return (
-                f"{_listed(name, seen.inputs[name], [index])} changes {_listed(seen.name, seen.wanted, [some])} and "
-                f"not {_listed(seen.name, seen.wanted, [not_this])}, which has to be the same number."
+                f"{listed(name, seen.inputs[name], [index])} changes {listed(seen.name, seen.wanted, [some])} and "
+                f"not {listed(seen.name, seen.wanted, [not_this])}, which has to be the same number."
             )
     return ""
 
 
-def _changed(seen: _Seen, name: str, index: int) -> np.ndarray | None:
+def _changed(seen: Seen, name: str, index: int) -> np.ndarray | None:
     """Which elements of the result an element of an input changes, flat; None where a run does not end."""
     array = seen.inputs[name]
     step = 3 if array.dtype.kind == "i" else 40
     changed = np.zeros(seen.got.size, bool)
     for by in (step, -step):  # a maximum hears of larger numbers, a minimum of smaller ones
-        result = seen.run({name: _with(array, index, by)})
+        result = seen.run({name: with_change(array, index, by)})
         if result is None:
             return None
         changed |= different(result, seen.got).reshape(-1)
     if not changed.any() and array.dtype.kind == "f":  # beside a far larger number of its row it may not show
         most = float(np.nanmax(array))
-        result = seen.run({name: _with(array, index, int(most - np.nan_to_num(array.reshape(-1)[index])) + step)})
+        result = seen.run({name: with_change(array, index, int(most - np.nan_to_num(array.reshape(-1)[index])) + step)})
         return None if result is None else different(result, seen.got).reshape(-1)
     return changed
 
 
-def _no_addend(seen: _Seen, name: str, index: int) -> bool:
+def _no_addend(seen: Seen, name: str, index: int) -> bool:
     """Whether an element may be as large as the row's largest and changes nothing, in a kernel that adds powers."""
     array = seen.inputs[name]
     if array.dtype.kind != "f" or "exp" not in seen.kernel.program.source:
         return False
-    more = _raised(array, index)
+    more = raised_to_most(array, index)
     result = None if (more == array).all() else seen.run({name: more})
     return result is not None and not different(result, seen.got).any()
 
 
-def _of_zeros(seen: _Seen) -> str:
+def _of_zeros(seen: Seen) -> str:
     """What few results are for inputs of nothing but zeros."""
-    if seen.got.size > _NAMED + 1:
+    if seen.got.size > NAMED + 1:
         return ""
     for name, array in seen.inputs.items():
         found = seen.run({name: np.zeros_like(array)})

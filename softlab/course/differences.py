@@ -9,17 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from softlab.course.exercises import first_difference
 from softlab.course.values import is_number, plain, shown
-
-if TYPE_CHECKING:
-    from softlab.course.functions import Call
 
 #: Results that follow one rule, before the rule is told; calls of which a condition has to hold.
 _FEW = 2
@@ -31,6 +28,8 @@ _TINY = 1e-37
 _KINDS = 6
 #: Conditions that are tried together.
 _MOST = 120
+#: The share of right calls that a condition of the wrong ones may hold for.
+_SELDOM = 0.5
 #: Words for a condition, and the calls that it holds for.
 _Condition = tuple[str, np.ndarray]
 
@@ -46,10 +45,22 @@ def difference(parameters: Sequence[str], calls: Sequence[Call], returned: Seque
     seen = _Seen(tuple(parameters), tuple(calls), tuple(map(plain, returned)), relative)
     if int(seen.wrong.sum()) < _FEW:
         return _of_calls(seen)
-    rule, where = _of_values(seen) or _of_arguments(seen), _of_calls(seen)
-    if rule and " is right, and right elsewhere" in where:  # the rule has said so
+    rule, where = _of_values(seen) or _of_arguments(seen) or _of_few(seen), _of_calls(seen)
+    if rule and where.endswith((" is right, and right elsewhere.", " is right.")):  # the rule has said so
         where = ""
     return " ".join(filter(None, (rule, where))) or _of_sides(seen)
+
+
+class Call(Protocol):
+    """One call: its arguments and what it must return."""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Its arguments."""
+
+    @property
+    def expected(self) -> Any:
+        """What is right."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +97,6 @@ def _of_values(seen: _Seen) -> str:
         always = sum(plain(call.expected) == right for call in seen.calls) == len(pairs)
         often = "" if always else " in some calls"
         return f"Where {right!r} is right, it returns {got}{often}." if len(changes) == 1 else ""
-    if len(results) == 2 < len(rights):
-        return f"It returns nothing but {' and '.join(sorted(results))}."
     for which, name in _parts(pairs[0][1]):
         if not all(_has(which, got) for got, _, _ in pairs):
             continue
@@ -96,6 +105,13 @@ def _of_values(seen: _Seen) -> str:
         if len(values) >= _FEW and (said := _of_numbers(seen, values)):
             return f"{name} is {said}."
     return ""
+
+
+def _of_few(seen: _Seen) -> str:
+    """Two results, where more are right."""
+    results = sorted({repr(got) for got in seen.returned})
+    more = len({repr(call.expected) for call in seen.calls}) > len(results)
+    return f"It returns nothing but {' and '.join(results)}." if len(results) == 2 and more else ""
 
 
 def _of_sides(seen: _Seen) -> str:
@@ -123,9 +139,13 @@ def _parts(right: Any) -> Iterator[tuple[Callable[[Any], Any], str]]:
     """The parts of a result that a rule may hold for: the whole, or each number of a pair."""
     if isinstance(right, tuple):
         for index in range(len(right)):
-            yield (lambda value, index=index: plain(value[index])), f"[{index}] of what it returns"
+            yield partial(_part, index), f"[{index}] of what it returns"
     else:
-        yield (lambda value: value), "What it returns"
+        yield plain, "What it returns"
+
+
+def _part(index: int, value: Any) -> Any:
+    return plain(value[index])
 
 
 def _has(which: Callable[[Any], Any], value: Any) -> bool:
@@ -178,9 +198,9 @@ def _of_given(seen: _Seen, made: Sequence[tuple[np.ndarray, np.ndarray, Call]]) 
     """Which argument, or which two of them, a wrong number is; "" for none."""
     numbers = {}
     for place, name in enumerate(seen.parameters):
-        column = [_array(call.args[place]) for _, _, call in made]
-        if all(one is not None and one.ndim == 0 for one in column):
-            numbers[name] = np.array([float(one) for one in column if one is not None])
+        given = [_array(call.args[place]) for _, _, call in made]
+        if all(one is not None and one.ndim == 0 for one in given):
+            numbers[name] = np.array([float(one) for one in given if one is not None])
     got = np.array([one.reshape(-1)[0] for one, _, _ in made])
 
     def hits(wanted: np.ndarray, among: np.ndarray | None = None) -> bool:
@@ -263,10 +283,15 @@ def _of_calls(seen: _Seen) -> str:
         return ""
     # A single wrong call is told from the others by chance, unless it is an extreme one.
     found = [*_extremes(seen), *(_conditions(seen) if wrong.sum() >= _FEW else ())]
-    for many in (1, 2) if min(wrong.sum(), (~wrong).sum()) >= 2 * _FEW else (1,):
-        for chosen in combinations(found[:_MOST], many):
+    enough = int(min(wrong.sum(), (~wrong).sum())) // _FEW
+    for many in range(1, min(enough + 1, 3) + 1):
+        for chosen in combinations([one for one in found if one[1][wrong].all()][:_MOST], many):
             if (np.logical_and.reduce([mask for _, mask in chosen]) == wrong).all():
                 return f"It is wrong wherever {' and '.join(words for words, _ in chosen)}, and right elsewhere."
+    # Not all of these calls are wrong, but no others.
+    only = [(float(holds[~wrong].mean()), words) for words, holds in found if holds[wrong].all()]
+    if enough and only and min(only)[0] <= _SELDOM:
+        return f"It is wrong only where {min(only)[1]}."
     return ""
 
 

@@ -27,6 +27,8 @@ DOES_NOT_COMPILE = "it does not compile."
 _ROUNDING = 1e-9
 #: Right answers from here on may be told from their neighbours without being given away.
 _LONG = 8
+#: Wrong answers up to here are tried.
+_TRIED = 100_000
 #: Kinds of NumPy dtypes that are compared as numbers ("V": bfloat16).
 _NUMBERS = "biufcV"
 #: A typical wrong answer (or a function that computes it), and its hint.
@@ -103,6 +105,7 @@ class Number(Exercise):
     slips: tuple[Slip, ...] = ()
     unit: str = ""
     formula: Formula | None = None
+    tried: Callable[[int], str] | None = None
 
     def judge(self, answer: Any) -> Verdict:
         """Judge a real number in any form that ``values.plain`` knows. None means not answered."""
@@ -116,7 +119,7 @@ class Number(Exercise):
         if self._near(given, right):
             return self.verdict("")
         number = f"{given:,}".replace(",", " ") if as_float(given) >= 10_000 else f"{as_float(given):g}"
-        hint = next((hint for slip, hint in self.typical() if self._near(given, slip)), "")
+        hint = next((hint for slip, hint in self.typical() if self._like(given, slip)), "")
         return self.verdict(f"it is not {number}. {hint or self._general(as_float(given), as_float(right))}")
 
     def typical(self) -> Iterator[tuple[Any, str]]:
@@ -128,10 +131,14 @@ class Number(Exercise):
         """The hint to a number that is not a typical one: to its kind, where this is not that of the right one."""
         if math.isnan(given):
             return f"NaN is not a number. {self.hint}"
-        one_off = not (self.relative or self.absolute) and abs(given - right) == 1 and right >= _LONG
-        if self.formula is not None and (slip := self.formula.slips(given, self._near, one_off=one_off)):
-            return f"{slip} {self.hint}"
-        if self.relative or self.absolute or not right.is_integer():
+        exact = not (self.relative or self.absolute) and right.is_integer()
+        one_off = exact and abs(given - right) == 1 and right >= _LONG
+        if self.formula is not None and (slip := self.formula.slips(given, self._like, one_off=one_off)):
+            whole = "" if not exact or given.is_integer() else "The answer is a whole number. "
+            return f"{whole}{slip} {self.hint}"
+        if self.tried is not None and given.is_integer() and 0 < given < _TRIED:
+            return f"{self.tried(int(given))} {self.hint}"
+        if not exact:
             return self.hint
         if one_off:
             return f"Off by one: where does the count begin, and is the last one in it? {self.hint}"
@@ -140,6 +147,12 @@ class Number(Exercise):
         if 0 < given < 1:
             return f"That looks like a share, and the answer is a whole number: how many. {self.hint}"
         return f"The answer is a whole number. {self.hint}"
+
+    def _like(self, answer: Any, slip: Any) -> bool:
+        """Whether the answer is that wrong number, by the tolerance of the right one or a quarter of a smaller one."""
+        wrong = as_float(slip)
+        most = min(self.absolute, abs(wrong) / 4)
+        return math.isclose(as_float(answer), wrong, rel_tol=max(self.relative, _ROUNDING), abs_tol=most)
 
     def _near(self, answer: Any, right: Any) -> bool:
         relative = max(self.relative, _ROUNDING)

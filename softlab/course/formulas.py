@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 
 #: Changes that a sentence names.
 _NAMED = 2
@@ -20,6 +21,7 @@ _TELLING = 12
 _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "ceil": lambda number: math.ceil(number - 1e-9),
     "log2": math.log2,
+    "log": math.log,
     "gcd": lambda one, other: math.gcd(int(one), int(other)),
 }
 _TIMES = {0.5: "half", 2: "twice", 3: "three times", 4: "four times"}
@@ -58,8 +60,15 @@ class Formula:
         """
         if not math.isfinite(given):
             return ""
-        for level in (self._parts, self._nearest, *(() if one_off else (self._others, self._pairs))):
-            found = list(dict.fromkeys(words for words, number in level(given) if near(given, number)))
+        telling = given >= _TELLING or not float(given).is_integer()
+        levels = (
+            (self._nearest, self._parts),
+            *(() if one_off else ((self._others,), *(((self._pairs,),) if telling else ()), (self._more,))),
+        )
+        for level in levels:
+            hits = [list(dict.fromkeys(words for words, number in kind() if near(given, number))) for kind in level]
+            # The first of each kind, then the others.
+            found = [words for rank in zip_longest(*hits) for words in rank if words]
             if found:
                 return f"This is what you get {', or '.join(found[:_NAMED])}."
         return ""
@@ -72,7 +81,7 @@ class Formula:
     def _values(self) -> dict[str, float]:
         return {name: quantity.value for name, quantity in self.quantities.items()}
 
-    def _parts(self, given: float) -> Iterator[tuple[str, float]]:
+    def _parts(self) -> Iterator[tuple[str, float]]:
         """The quantities themselves, and the steps on the way."""
         for quantity in self.quantities.values():
             yield f"from {quantity.what} alone", quantity.value
@@ -82,8 +91,10 @@ class Formula:
                 listed = _listed([self.quantities[name].what for name in names if name in self.quantities])
                 if (number := self._try(node)) is not None and not _is_rounding(node, self._tree):
                     yield f"from {listed} alone", number
+        for times in (2, 0.5):
+            yield f"if all of it counts {_TIMES[times]}", times * self.value
 
-    def _nearest(self, given: float) -> Iterator[tuple[str, float]]:
+    def _nearest(self) -> Iterator[tuple[str, float]]:
         """A quantity left out or taken for another number, a rounding."""
         yield from self._tried((words, tree, {}) for words, tree in self._left_out(self._tree))
         yield from self._tried((words, tree, {}) for words, tree in self._roundings(self._tree))
@@ -93,10 +104,13 @@ class Formula:
                 for number, reason in quantity.instead
             )
 
-    def _others(self, given: float) -> Iterator[tuple[str, float]]:
+    def _others(self) -> Iterator[tuple[str, float]]:
         """Another operation, and quantities that are doubled or exchanged."""
         yield from self._tried((words, tree, {}) for words, tree in self._operators())
         yield from self._tried(self._exchanged())
+        if "*" in self.text:
+            added = ast.parse(self.text.replace("*", "+"), mode="eval").body
+            yield from self._tried([("if all of them are added, not multiplied", added, {})])
         upside_down = _over(ast.Constant(1), self._tree)
         yield from self._tried([("with the fraction upside down", upside_down, {})])
 
@@ -105,15 +119,14 @@ class Formula:
             if (number := self._try(tree, {**self._values, **other})) is not None:
                 yield words, number
 
-    def _pairs(self, given: float) -> Iterator[tuple[str, float]]:
+    def _pairs(self) -> Iterator[tuple[str, float]]:
         """Two quantities left out, and one left out with a rounding that is left out, too."""
-        if given < _TELLING and float(given).is_integer():
-            return
         for words, tree in self._left_out(self._tree):
             for more, other in (*self._left_out(tree), *self._roundings(tree)):
                 if (number := self._try(other)) is not None:
-                    both = f"{words} and {more}" if not more.startswith("without ") else f"{words} and {more[8:]}"
-                    yield both, number
+                    gone = more.startswith("without ")
+                    both = " and ".join(sorted((words[8:], more[8:]))) if gone else f"{words[8:]} and {more}"
+                    yield f"without {both}", number
 
     def _try(self, tree: ast.expr, values: Mapping[str, float] | None = None) -> float | None:
         try:
@@ -128,9 +141,18 @@ class Formula:
                 if other > one:
                     both = {one: second.value, other: quantity.value}
                     yield f"with {quantity.what} and {second.what} exchanged", self._tree, both
-        for one, quantity in self.quantities.items():
-            for times, words in _TIMES.items():
-                yield f"if one of the numbers counts {words}", self._tree, {one: quantity.value * times}
+
+    def _more(self) -> Iterator[tuple[str, float]]:
+        """A quantity that counts once more or once less, and a step that counts twice where nothing else does."""
+        for times in (3, 4):
+            yield f"if all of it counts {_TIMES[times]}", times * self.value
+        for quantity in self.quantities.values():
+            if abs(quantity.value) > 1:
+                yield f"with {quantity.what} once less", self.value - quantity.value
+                yield f"with {quantity.what} once more", self.value + quantity.value
+        for words, number in list(self._parts()):
+            if words.startswith("from"):
+                yield f"{words}, counted twice", 2 * number
 
     def _left_out(self, tree: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         """The expression without one operand; its quantities name it."""

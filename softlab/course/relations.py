@@ -10,8 +10,14 @@ from itertools import combinations
 
 import numpy as np
 
+from softlab.emulator.lanes import WARP
+
 #: Relative error by which two numbers are alike, and how many numbers make a rule.
 _CLOSE, _FEW = 1e-4, 4
+#: What a difference of numbers of float32 is off by, as a share of them.
+_ROUNDED = 2e-7
+#: The same of the numbers of one row, which a kernel may have made in another order.
+_ROW_CLOSE, _ROW_ROUNDED = 1e-3, 4e-6
 #: One operation on a number, and on two.
 _ONE: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "{0}[i]": lambda a: a,
@@ -107,6 +113,95 @@ def _of_row_numbers(got: np.ndarray, right: np.ndarray, rows: np.ndarray) -> str
                 if np.allclose(got, made, rtol=_CLOSE, atol=_CLOSE * float(np.median(abs(got)))):
                     return words.format(what)
     return ""
+
+
+def taken_off(name: str, other: str, row: int, got: np.ndarray, wanted: np.ndarray, given: np.ndarray) -> str:
+    """A row that is another row less one number, where it is the wrong number; "" otherwise."""
+    rounded = _ROUNDED * max(float(abs(given).max()), 1)
+    less, right = given - got, given - wanted
+    if np.ptp(less) > 4 * rounded or np.ptp(right) > 4 * rounded or abs(less[0] - right[0]) <= 4 * rounded:
+        return ""
+    taken, belongs = float(np.median(less)), float(np.median(right))
+    which = f"{other}[{row}, {int(np.argmin(abs(given - belongs)))}]"
+    if abs(taken + belongs) <= 4 * rounded:
+        return f"In row {row}, {name} is {other} plus {which}, and not less."
+    place = int(np.argmin(abs(given - taken)))
+    if abs(given[place] - taken) > 4 * rounded:
+        return f"In row {row}, {name} is {other} less {taken:.5g}, where {other} less {which} belongs."
+    return f"In row {row}, {name} is {other} less {other}[{row}, {place}], where {other} less {which} belongs."
+
+
+def of_row(row: int, got: np.ndarray, wanted: np.ndarray, threads: int) -> str:
+    """What the numbers of one wrong row have in common. threads: those of a block."""
+    if not got.any():
+        return f"Row {row} is nothing but 0."
+    off = got - wanted
+    if (
+        np.ptp(off) <= _ROW_CLOSE * abs(off[0]) + _ROW_ROUNDED * abs(wanted).max()
+        and abs(off[0]) > _ROW_CLOSE * abs(wanted).max()
+    ):
+        return f"In row {row} all numbers are too {'large' if off[0] > 0 else 'small'} by {abs(off[0]):.4g}."
+    if np.ptp(wanted) == 0:
+        return ""
+    if said := scaled_and_shifted(row, got, wanted):
+        return said
+    if not (wanted != 0).all():
+        return ""
+    adds_up = abs(wanted.sum() - 1) < _ROW_CLOSE and (wanted >= 0).all()
+    ratio = got / wanted
+    if abs(np.ptp(ratio)) <= _ROW_CLOSE * abs(ratio).max() and abs(ratio[0] - 1) > _ROW_CLOSE and ratio[0]:
+        if not adds_up:
+            return f"In row {row} all numbers are {ratio[0]:.4g} times what they should be."
+        return (
+            f"The numbers of row {row} stand in the right proportion and add up to {got.sum():.4g}, not to 1: the "
+            "powers are right, and what they are divided by is not their sum."
+        )
+    return _of_factors(ratio, threads) or (_of_softmax(row, float(got.sum())) if adds_up and (got >= 0).all() else "")
+
+
+def _of_factors(ratio: np.ndarray, threads: int) -> str:
+    """Factors of a row that are the same for each thread, or for each warp."""
+    if len(ratio) >= 2 * threads and np.ptp(ratio[:threads]) > _ROW_CLOSE:
+        starts = (threads, len(ratio) // threads * threads - threads)
+        if all(np.allclose(ratio[:threads], ratio[k : k + threads], rtol=_ROW_CLOSE) for k in starts):
+            return (
+                f"Numbers that are {threads} apart are off by the same factor, others by another one: each thread "
+                "takes a number of its own where the row has one for all."
+            )
+    warps = [ratio[start : start + WARP] for start in range(0, len(ratio), WARP)]
+    if len(warps) > 1 and all(np.ptp(warp) <= _ROW_CLOSE * abs(warp).max() for warp in warps):
+        shares = ", ".join(f"{warp[0]:.4g}" for warp in warps[:4])
+        return f"Each warp's numbers are off by a factor of their own ({shares}): the warps do not divide by one sum."
+    return ""
+
+
+def _of_softmax(row: int, total: float) -> str:
+    """A row that should add up to 1, whose numbers are off by factors of their own."""
+    if abs(total - 1) < _ROW_CLOSE:
+        return (
+            f"The numbers of row {row} add up to 1, but they do not stand in the right proportion: the power is taken "
+            "of something else than the number less the row's maximum."
+        )
+    return (
+        f"The numbers of row {row} add up to {total:.4g}, not to 1, and each is off by another factor: they are not "
+        "all divided by the one sum."
+    )
+
+
+def scaled_and_shifted(row: int, got: np.ndarray, wanted: np.ndarray) -> str:
+    """A row whose numbers are the right ones times a number, and a number more or less; "" otherwise."""
+    scale = float(abs(got).max())
+    if np.ptp(got) <= _CLOSE * scale:
+        return ""
+    slope, shift = np.polyfit(wanted, got, 1)
+    if abs(slope * wanted + shift - got).max() > _CLOSE * scale or abs(shift) <= 10 * _CLOSE * scale:
+        return ""
+    if abs(slope - 1) < 10 * _CLOSE:
+        return ""
+    return (
+        f"In row {row} each number is {slope:.4g} times the right one {'plus' if shift > 0 else 'less'} "
+        f"{abs(shift):.4g}: the row is shifted, and scaled besides."
+    )
 
 
 def _agree(one: np.ndarray, other: np.ndarray, kind: np.dtype) -> bool:

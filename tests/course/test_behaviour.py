@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.course.behaviour import behaviour
+from softlab.course.behaviour import OVER_ZERO, behaviour
 from softlab.course.causes import barrier_conditions, fault_cause, with_barrier_at_the_end
 from softlab.course.launch_cases import LaunchCase
+from softlab.course.relations import of_rows, scaled_and_shifted, taken_off
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 
@@ -101,3 +102,60 @@ def test_barriers_in_branches():
     assert barrier_conditions(text) == {4: "if (i < 32)"}
     assert with_barrier_at_the_end(text, "k").count("__syncthreads()") == 3
     assert with_barrier_at_the_end(text, "other") == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted", "words"),
+    [
+        ("y[i] = x[i] * x[i];", 2 * X, "y[i] is x[i] * x[i]."),
+        ("y[i] = i < 32 ? 2 * x[i] : -x[i];", 2 * X, "Where it is wrong, y[i] is -x[i]."),
+    ],
+)
+def test_numbers_that_are_an_operation_of_the_inputs(body, wanted, words):
+    assert words in said(body, wanted)
+
+
+MATRIX = (np.random.default_rng(1).standard_normal((8, 40)) * 3).astype(np.float32)
+MOST = MATRIX.max(axis=1)
+
+
+def test_a_number_of_the_row_that_is_missing():
+    found = of_rows("y", MATRIX.sum(axis=1) - MOST, MATRIX.sum(axis=1), {"x": MATRIX})
+    assert found == "y[i] is the right number less the largest number of its row of x."
+    assert of_rows("y", MATRIX.sum(axis=1) + 1, MATRIX.sum(axis=1), {"x": MATRIX}) == ""
+
+
+def test_the_number_that_a_row_is_taken_off():
+    row = MATRIX[2].astype(np.float64)
+    best = int(row.argmax())
+    found = taken_off("y", "x", 2, row - row[5], row - row[best], row)
+    assert found == f"In row 2, y is x less x[2, 5], where x less x[2, {best}] belongs."
+    assert "plus" in taken_off("y", "x", 2, row + row[best], row - row[best], row)
+    assert taken_off("y", "x", 2, row - row[best], row - row[best], row) == ""
+
+
+def test_a_row_that_is_scaled_and_shifted():
+    row = MATRIX[0].astype(np.float64)
+    assert "0.5 times the right one plus 3" in scaled_and_shifted(0, row / 2 + 3, row)
+    assert scaled_and_shifted(0, row / 2, row) == ""
+    assert scaled_and_shifted(0, row**2, row) == ""
+
+
+def test_a_division_by_zero_is_no_overflow():
+    assert said("y[i] = x[i] / (x[i] - x[i]);", X) == OVER_ZERO
+
+
+def test_a_number_that_reaches_some_of_the_results_that_are_alike():
+    alike = np.repeat(X.reshape(-1, 32).max(axis=1), 32)
+    body = (
+        "  float v = x[i];\n  for (int far = 16; far > 1; far /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, far));\n"
+        "  y[i] = v;"
+    )
+    assert "which has to be the same number" in said(body, alike)
+
+
+def test_parts_of_a_sum_that_count_several_times():
+    halves = X.reshape(2, 32).sum(axis=1)
+    start = np.full(2, np.nan, np.float32)
+    body = "  float s = 0;\n  for (int k = 0; k < 64; ++k) s += x[k];\n  if (i < 2) y[i] = s;"
+    assert "In all of y together x[0], x[1] and others up to x[63] count twice" in said(body, halves, start)

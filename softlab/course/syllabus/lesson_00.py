@@ -23,6 +23,11 @@ def longest_halves() -> int:
     return max(c for c in range(12_000, 13_000) if plan(4096, c, "float16", device="H200").kernel == "block_smem")
 
 
+def kernel_of(cols: int) -> str:
+    """The kernel of a row of that many halves."""
+    return f"A row of {cols} goes to {plan(4096, cols, 'float16', device='H200').kernel}."
+
+
 def copies() -> Iterator[LaunchCase]:
     """1024 numbers, copied by 256 threads."""
     x = np.random.default_rng(0).standard_normal(1024, dtype=np.float32)
@@ -85,6 +90,7 @@ LESSON = Lesson(
         Number(
             id="00-where-shared-memory-ends",
             answer=longest_halves,
+            tried=kernel_of,
             formula=Formula(
                 "(room - reductions) // size",
                 {

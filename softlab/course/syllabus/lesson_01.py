@@ -29,6 +29,14 @@ def largest_power(dtype: np.typing.DTypeLike) -> int:
     return max(x for x in range(200) if math.exp(x) <= most)
 
 
+def power_of(exponent: int) -> str:
+    """What e to that power is, beside the largest float16."""
+    if exponent > math.log(np.finfo(np.float64).max):
+        return f"e^{exponent} is beyond what even a double holds."
+    power, most = math.exp(exponent), float(np.finfo(np.float16).max)
+    return f"e^{exponent} is {power:.6g}: {'too large for a float16' if power > most else 'a float16 holds more'}."
+
+
 def stops_at() -> float:
     """Where a bfloat16 stays when ones are added to it."""
     one, total = ml_dtypes.bfloat16(1), ml_dtypes.bfloat16(0)
@@ -179,6 +187,23 @@ LESSON = Lesson(
         Number(
             id="01-largest-power",
             answer=lambda: largest_power(np.float16),
+            tried=power_of,
+            formula=Formula(
+                "log(most) / log(base) // 1",
+                {
+                    "most": Quantity(
+                        "the largest number",
+                        65504,
+                        (
+                            (3.4e38, "that of float32"),
+                            (1.797e308, "that of a double"),
+                            (32768, "half of it"),
+                            (2048, "where whole numbers end"),
+                        ),
+                    ),
+                    "base": Quantity("the base of the power", math.e, ((2, "binary digits"), (10, "decimal digits"))),
+                },
+            ),
             slips=(
                 (12, "e^12 is 162 755. The largest float16 is 65 504."),
                 (88, "That is the answer for float32."),

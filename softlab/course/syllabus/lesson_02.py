@@ -35,6 +35,14 @@ def padded_cols(cols: int, itemsize: int) -> int:
     return next(c for c in range(cols, 2 * cols) if c * itemsize % SECTOR_BYTES == 0)
 
 
+def row_of(cols: int) -> str:
+    """Where row 1 begins if a row has that many halves."""
+    first = 2 * cols
+    over = first % SECTOR_BYTES
+    where = f"{over} bytes after the begin of a sector" if over else "at a sector"
+    return f"With {cols} columns row 1 begins at byte {first}, {where}."
+
+
 def copies() -> Iterator[LaunchCase]:
     """n numbers, a multiple of 4, with a thread for every four of them and a few threads over."""
     for n, blocks in ((1024, 1), (4000, 4), (4, 1)):
@@ -94,6 +102,7 @@ def pitch_exercise(cols: int) -> Number:
     return Number(
         id="02-rows-that-begin-right",
         answer=lambda: padded_cols(cols, 2),
+        tried=row_of,
         formula=Formula(
             "ceil(cols * size / sector) * sector / size",
             {

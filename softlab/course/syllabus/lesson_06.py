@@ -190,7 +190,11 @@ LESSON = Lesson(
                     "result",
                     r"^(?!.*block_max.*block_max)",
                 ),
-                KernelSlip("The result needs e^(x - maximum of the row): subtract row_max.", "result", EXP_OF_X),
+                KernelSlip(
+                    "A power is taken of a number as it is: subtract the maximum first, in the sum and in the result.",
+                    "result",
+                    EXP_OF_X,
+                ),
                 KernelSlip(
                     "An exponent is above 0: the maximum so far must follow the numbers, and the factor of the sum is "
                     "e^(old - new).",

@@ -20,6 +20,14 @@ def first_of_256(device: str = "A100") -> int:
     return next(cols for cols in range(1024, 12_274, 2) if plan(4096, cols, device=device).block_size == 256)
 
 
+def block_size_of(cols: int) -> str:
+    """The block size of a row of that length on an A100."""
+    made = plan(4096, cols, device="A100")
+    if made.kernel != "block_smem":
+        return f"A row of {cols} goes to another kernel."
+    return f"A row of {cols} gets blocks of {made.block_size}."
+
+
 def choices() -> Iterator[Call]:
     """What an SM of an H200 holds at many row lengths, and the block size that the plan takes."""
     for cols in (*range(1024, 12_272, 246), 7020, 12_272):
@@ -67,6 +75,7 @@ LESSON = Lesson(
         Number(
             id="08-the-first-step",
             answer=first_of_256,
+            tried=block_size_of,
             slips=(
                 (6194, "That is the H200's. An SM of an A100 has less shared memory: 164 KiB."),
                 (lambda: first_of_256() - 2, "There an SM still holds one block of 128 more."),

@@ -26,6 +26,16 @@ def shortest_of_sixteen() -> int:
     return min(cols for cols in range(1, 1024) if plan(4096, cols, device="H200").thread_group_width == 16)
 
 
+def lanes_of(cols: int) -> str:
+    """How many lanes a row of that many columns gets."""
+    made = plan(4096, cols, device="H200")
+    if made.kernel != "warp":
+        return f"A row of {cols} is too long for a warp."
+    lanes, pack = made.thread_group_width, made.pack_size
+    other = "Is there a shorter one?" if lanes == 16 else ""
+    return f"A row of {cols} has packs of {pack} and gets {lanes} lane{'s' * (lanes > 1)}. {other}".strip()
+
+
 def beaten(answer: Any) -> str:
     """What (kernel, block size) lacks to reach the asked share of a device copy in the recording."""
     if not isinstance(answer, tuple | list) or len(answer) != 2:
@@ -153,6 +163,7 @@ LESSON = Lesson(
         Number(
             id="09-sixteen-lanes",
             answer=shortest_of_sixteen,
+            tried=lanes_of,
             slips=(
                 (16, "Sixteen columns have packs of 2: eight lanes are enough for them."),
                 (17, "Packs of 1 need a lane each: is there a shorter row that eight lanes cannot hold so?"),

@@ -170,7 +170,10 @@ LESSON = Lesson(
             answer=line_waited_for,
             slips=(
                 (4, "The FFMA of line 6 has waited for that one already."),
+                (1, "That is the head of the kernel. Which line loads what line 7 adds?"),
+                (2, "That line computes the index. It loads no number of an array."),
                 (3, "No number is loaded there. The first line of the kernel has the number 1."),
+                (8, "That line closes the kernel. Which line loads what line 7 adds?"),
                 (6, "Line 6 is arithmetic: its result comes after a fixed time, and the stall count covers it."),
                 (7, "That is the line that waits."),
             ),

@@ -62,7 +62,7 @@ OTHERS = (
     two("01-largest-power", (4, "powers of 10", "10|e"), (710, "a double", "double|float16|65")),
     two(
         "02-one-sector-more",
-        (33, "a sector per lane, and one more", "two lanes|lanes"),
+        (33, "a sector per lane, and one more", "two lanes|lanes|bytes of a lane"),
         (15, "one less for one more", "more|16"),
     ),
     two("03-shuffles-of-a-group", (6, "added for multiplied", "times|multipl"), (3, "three for two rows", "steps")),
@@ -151,7 +151,7 @@ OTHERS = (
         (
             changed(b.TWICE, ("sum += part[warp]", "sum += part[0]")),
             "the first warp's sum each time",
-            "warp|sum|nothing",
+            "warp|sum|nothing|shifted",
         ),
     ),
     two(
@@ -159,7 +159,7 @@ OTHERS = (
         (
             changed(b.BELOW, ("i += blockDim.x) most", "i += 2 * blockDim.x) most")),
             "half of the numbers compared",
-            "nothing|left out|too large",
+            "nothing|left out|too large|less x",
         ),
         (changed(b.BELOW, ("x[i] - most", "x[i] + most")), "added", "\\+|less|sign"),
     ),

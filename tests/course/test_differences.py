@@ -1,0 +1,74 @@
+"""What tells the results of a wrong Python function from the right ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from softlab.course.differences import difference
+from softlab.course.functions import Call, WriteFunction
+
+PAIRS = [(float(a), float(b)) for a in (1, 3, 4) for b in (2, 5, 7)]
+
+
+def of_two(wrong, right=lambda a, b: a * b * b + 1):
+    return difference(("a", "b"), [Call(pair, right(*pair)) for pair in PAIRS], [wrong(*pair) for pair in PAIRS])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda a, b: 7, "It returns 7 whatever it is given."),
+        (lambda a, b: 2 * (a * b * b + 1), "What it returns is 2 times what is right."),
+        (lambda a, b: a * b * b, "What it returns is 1 too small."),
+        (lambda a, b: a * b * b + 1 + b, "What it returns is what is right plus b."),
+        (lambda a, b: 1 / (a * b * b + 1), "the fraction is upside down"),
+        (lambda a, b: math.exp(a * b * b + 1), "the logarithm is missing"),
+        (lambda a, b: b, "What it returns is b."),
+        (lambda a, b: max(a, b), "What it returns is the larger of a and b."),
+        (lambda a, b: a * b * b + 1 if a < b else 0, "It is wrong wherever a is greater than b, and right elsewhere."),
+        (lambda a, b: a * b * b + 1 if a != 3 else 0, "It is wrong wherever a is 3, and right elsewhere."),
+        (lambda a, b: a * b * b + 1.5 + a % 2 * b / 7, "Wherever it is wrong, it is too large."),
+    ],
+)
+def test_a_rule_of_numbers(wrong, words):
+    assert words in of_two(wrong)
+
+
+def test_a_right_function_has_no_difference():
+    assert of_two(lambda a, b: a * b * b + 1) == ""
+
+
+def test_words_and_the_cases_in_which_another_one_is_returned():
+    calls = [Call((n, kind), "long" if n > 4 else "short") for n in range(8) for kind in ("x", "y")]
+    given = ["short" if call.args[1] == "y" else call.expected for call in calls]
+    assert difference(("n", "kind"), calls, given) == (
+        "Where 'long' is right, it returns 'short' in some calls. "
+        "It is wrong wherever kind is 'y' and n is 5 or more, and right elsewhere."
+    )
+
+
+def test_an_argument_that_changes_nothing():
+    calls = [Call(([1.0, 2.0, 4.0], skip), sum([1.0, 2.0, 4.0][skip:])) for skip in (0, 1, 2)]
+    assert difference(("times", "skip"), calls, [6.5, 6.5, 6.5]).startswith("It returns 6.5")
+    calls.append(Call(([9.0], 0), 9.0))
+    assert "skip changes nothing" in difference(("times", "skip"), calls, [6.5, 6.5, 6.5, 8.5])
+
+
+def test_rows_that_are_off_by_a_number_of_their_own():
+    rows = [np.array(row) for row in ([1.0, 5, 2], [7.0, 3], [4.0, 4, 8, 1])]
+    calls = [Call((row,), row - row.max()) for row in rows]
+    assert "plus the largest number of x" in difference(("x",), calls, rows)
+
+
+def test_the_call_that_is_shown_is_a_short_one():
+    exercise = WriteFunction(
+        id="99-f", hint="add", parameters=("x",), calls=lambda: [Call(([1] * 50,), 50), Call(([1, 1],), 2)]
+    )
+    assert "most([1, 1]) is 1 and should be 2." in exercise.judge(most).message
+
+
+def most(x):
+    return max(x)

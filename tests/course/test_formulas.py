@@ -1,0 +1,82 @@
+"""Slips on the way from the numbers of an exercise to its right answer."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from softlab.course.catalogue import lessons
+from softlab.course.exercises import MultipleChoice, Number
+from softlab.course.formulas import Formula, Quantity
+
+SHARE = Formula(
+    "ceil(cols * size / sector)",
+    {
+        "cols": Quantity("the columns", 1001),
+        "size": Quantity("the bytes of an element", 2, ((4, "those of a float32"),)),
+        "sector": Quantity("the bytes of a sector", 32),
+    },
+)
+
+
+def said(formula: Formula, given: float, **options: bool) -> str:
+    return formula.slips(given, lambda one, other: math.isclose(one, other, rel_tol=1e-9), **options)
+
+
+def test_the_value_of_a_formula():
+    assert SHARE.value == 63
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (126, "with 4 for the bytes of an element, those of a float32"),
+        (32, "without the bytes of an element"),
+        (2002, "without the bytes of a sector"),
+        (62.5625, "if the result is not rounded"),
+        (62, "if the result is rounded down"),
+        (1001, "from the columns alone"),
+        (2, "from the bytes of an element alone"),
+        (31.28125, "without the bytes of an element and if the result is not rounded"),
+    ],
+)
+def test_one_change_of_a_formula(given, words):
+    assert words in said(SHARE, given)
+
+
+def test_a_number_that_no_change_gives():
+    assert said(SHARE, 777) == ""
+    assert said(SHARE, math.inf) == ""
+
+
+def test_next_to_the_right_number_only_the_nearest_changes_count():
+    count = Formula("a * b", {"a": Quantity("the one", 5), "b": Quantity("the other", 4)})
+    assert "twice" in said(count, 100)
+    assert said(count, 100, one_off=True) == ""
+
+
+def test_operations_in_place_of_others():
+    line = Formula(
+        "a * b + c", {name: Quantity(f"{name} of it", value) for name, value in zip("abc", (3, 64, 5), strict=True)}
+    )
+    assert "without b of it" in said(line, 8)
+    assert "a of it and b of it are added, not multiplied" in said(line, 72)
+    assert "if all of them are added, not multiplied" in said(Formula("a * b", line.quantities), 67)
+    assert "with a of it and c of it exchanged" in said(line, 323)
+
+
+def exercises(kind):
+    return [one for lesson in lessons() for one in lesson.exercises if isinstance(one, kind)]
+
+
+@pytest.mark.parametrize("exercise", [one for one in exercises(Number) if one.formula], ids=lambda one: one.id)
+def test_the_formula_of_an_exercise_gives_its_answer(exercise):
+    assert exercise.judge(exercise.formula.value).right
+
+
+def test_each_wrong_choice_has_an_explanation_of_its_own():
+    for exercise in exercises(MultipleChoice):
+        replies = [reply for one in exercise.answers if not (reply := exercise.judge(one)).right]
+        assert len({reply.message for reply in replies}) == len(exercise.answers) - 1
+        assert not any(exercise.hint in reply.message for reply in replies), exercise.id
