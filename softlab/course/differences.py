@@ -90,7 +90,7 @@ def _of_values(seen: _Seen) -> str:
     pairs, rights = seen.pairs, {repr(plain(call.expected)) for call in seen.calls}
     results = dict.fromkeys(repr(got) for got in seen.returned)
     if len(results) == 1 and len(rights) > 1:
-        return f"It returns {shown(seen.returned[0])} whatever it is given."
+        return f"It returns {shown(seen.returned[0])} in each call, whatever it is given."
     if isinstance(pairs[0][1], str):
         changes = {(right, repr(got)) for got, right, _ in pairs}
         right, got = next(iter(changes))
@@ -287,11 +287,12 @@ def _of_calls(seen: _Seen) -> str:
     for many in range(1, min(enough + 1, 3) + 1):
         for chosen in combinations([one for one in found if one[1][wrong].all()][:_MOST], many):
             if (np.logical_and.reduce([mask for _, mask in chosen]) == wrong).all():
-                return f"It is wrong wherever {' and '.join(words for words, _ in chosen)}, and right elsewhere."
+                both = " and ".join(words for words, _ in chosen)
+                return f"In the calls that were tried it is wrong wherever {both}, and right elsewhere."
     # Not all of these calls are wrong, but no others.
     only = [(float(holds[~wrong].mean()), words) for words, holds in found if holds[wrong].all()]
     if enough and only and min(only)[0] <= _SELDOM:
-        return f"It is wrong only where {min(only)[1]}."
+        return f"In the calls that were tried it is wrong only where {min(only)[1]}."
     return ""
 
 

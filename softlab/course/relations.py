@@ -81,9 +81,9 @@ def of_rows(name: str, got: np.ndarray, wanted: np.ndarray, inputs: Mapping[str,
                 continue
             results = zip(_columns(got, len(rows)), _columns(wanted, len(rows)), strict=True)
             for number, (found, right) in enumerate(results):
-                if said := _of_row_numbers(found, right, rows.astype(np.float64)):
+                if said := _of_row_numbers(found, right, rows.astype(np.float64), other):
                     first = f"{name}[i]" if wanted.size == len(rows) else f"{name}[i, {number}]"
-                    return f"{first} is {said} of {other}.".replace("row", which)
+                    return f"{first} is {said}.".replace("row", which)
     return ""
 
 
@@ -91,7 +91,7 @@ def _columns(array: np.ndarray, rows: int) -> Iterator[np.ndarray]:
     yield from array.astype(np.float64).reshape(rows, -1).T
 
 
-def _of_row_numbers(got: np.ndarray, right: np.ndarray, rows: np.ndarray) -> str:
+def _of_row_numbers(got: np.ndarray, right: np.ndarray, rows: np.ndarray, other: str) -> str:
     use = np.isfinite(got) & np.isfinite(right) & np.isfinite(rows).all(axis=1)
     wrong = use & (abs(got - right) > _CLOSE * np.maximum(abs(right), 1e-30))
     if wrong.sum() < _FEW or np.ptp(got[wrong]) == 0:
@@ -111,7 +111,7 @@ def _of_row_numbers(got: np.ndarray, right: np.ndarray, rows: np.ndarray) -> str
                 ("the right number divided by {0}", right / number),
             ):
                 if np.allclose(got, made, rtol=_CLOSE, atol=_CLOSE * float(np.median(abs(got)))):
-                    return words.format(what)
+                    return words.format(f"{what} of {other}")
     return ""
 
 

@@ -20,7 +20,7 @@ def of_two(wrong, right=lambda a, b: a * b * b + 1):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda a, b: 7, "It returns 7 whatever it is given."),
+        (lambda a, b: 7, "It returns 7 in each call, whatever it is given."),
         (lambda a, b: 2 * (a * b * b + 1), "What it returns is 2 times what is right."),
         (lambda a, b: a * b * b, "What it returns is 1 too small."),
         (lambda a, b: a * b * b + 1 + b, "What it returns is what is right plus b."),
@@ -28,8 +28,14 @@ def of_two(wrong, right=lambda a, b: a * b * b + 1):
         (lambda a, b: math.exp(a * b * b + 1), "the logarithm is missing"),
         (lambda a, b: b, "What it returns is b."),
         (lambda a, b: max(a, b), "What it returns is the larger of a and b."),
-        (lambda a, b: a * b * b + 1 if a < b else 0, "It is wrong wherever a is greater than b, and right elsewhere."),
-        (lambda a, b: a * b * b + 1 if a != 3 else 0, "It is wrong wherever a is 3, and right elsewhere."),
+        (
+            lambda a, b: a * b * b + 1 if a < b else 0,
+            "In the calls that were tried it is wrong wherever a is greater than b, and right elsewhere.",
+        ),
+        (
+            lambda a, b: a * b * b + 1 if a != 3 else 0,
+            "In the calls that were tried it is wrong wherever a is 3, and right elsewhere.",
+        ),
         (lambda a, b: a * b * b + 1.5 + a % 2 * b / 7, "Wherever it is wrong, it is too large."),
     ],
 )
@@ -46,7 +52,7 @@ def test_words_and_the_cases_in_which_another_one_is_returned():
     given = ["short" if call.args[1] == "y" else call.expected for call in calls]
     assert difference(("n", "kind"), calls, given) == (
         "Where 'long' is right, it returns 'short' in some calls. "
-        "It is wrong wherever kind is 'y' and n is 5 or more, and right elsewhere."
+        "In the calls that were tried it is wrong wherever kind is 'y' and n is 5 or more, and right elsewhere."
     )
 
 

@@ -51,6 +51,18 @@ def test_numbers_that_are_not(answer, words):
     assert words in verdict.message
 
 
+def test_a_slip_far_below_the_right_number_has_a_small_tolerance():
+    wide = Number(id="99-w", answer=lambda: 50, absolute=0.1, slips=((0.05, "a thousandth"),), hint="h")
+    assert "a thousandth" in wide.judge(0.051).message
+    assert "a thousandth" not in wide.judge(0.09).message
+
+
+def test_a_wrong_whole_number_is_tried():
+    squares = Number(id="99-s", answer=lambda: 7, tried=lambda n: f"{n} * {n} is {n * n}.", hint="49")
+    assert squares.judge(6).message == "Not yet: it is not 6. 6 * 6 is 36. 49"
+    assert squares.judge(0.5).message.endswith("how many. 49")
+
+
 def test_a_choice():
     choice = MultipleChoice(
         id="99-c", answers=("a", "b", "c"), right=lambda: "b", slips={"a": "as if"}, hint="hm", because="So."
