@@ -31,7 +31,7 @@ def lanes_of(cols: int) -> str:
     made = plan(4096, cols, device="H200")
     if made.kernel != "warp":
         return f"A row of {cols} is too long for a warp."
-    lanes, pack = made.thread_group_width, made.pack_size
+    lanes, pack = made.thread_group_width or 1, made.pack_size
     other = "Is there a shorter one?" if lanes == 16 else ""
     return f"A row of {cols} has packs of {pack} and gets {lanes} lane{'s' * (lanes > 1)}. {other}".strip()
 
