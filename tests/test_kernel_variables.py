@@ -109,6 +109,7 @@ def test_an_estimate_reads_them_and_leaves_them(kernel: softlab.Kernel) -> None:
         ("constants", "table", np.zeros((4, 3), np.float32), ValueError, r"takes the shape \(3, 4\), got \(4, 3\)"),
         ("constants", "table", np.zeros((3, 4)), TypeError, "dtype float64: it takes float32"),
         ("globals", "counter", 1.5, TypeError, "counter is int, got 1.5"),
+        ("globals", "counter", np.float64(2), TypeError, r"is a NumPy float64: .* Pass numpy.int32\(x\), or a Python"),
         ("globals", "counter", 1 << 32, ValueError, "counter is int, and 4294967296 does not fit"),
         ("globals", "rows", [None], ValueError, "takes 2 elements, got 1"),
         ("globals", "next", 1.0, TypeError, r"next is the pointer .*, got 1.0: give an array or None"),

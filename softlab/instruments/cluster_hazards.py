@@ -249,10 +249,12 @@ class ClusterHazards(Hazards):
         shadow = self.shadow
         if access.site.instruction.has("release", "acq_rel"):
             shadow.fence(who.row, who.thread)
-        if self.acquires(access.site):
-            shadow.acquire_from(access.row, access.word, who.row, who.thread)
-        if access.site.store:
+        if access.site.operation:
+            shadow.exchange(access.row, access.word, who.row, who.thread)
+        elif access.site.store:
             shadow.release_to(access.row, access.word, who.row, who.thread)
+        else:
+            shadow.acquire_from(access.row, access.word, who.row, who.thread)
 
     def accessors(self, lanes: Lanes) -> Accessors:
         """The threads of a set."""

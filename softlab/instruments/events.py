@@ -27,8 +27,9 @@ class AccessLog:
 
     def record(self, time: int, instruction: int) -> None:
         """The instruction makes an access at this time."""
-        if time >= len(self._instructions):
-            self._instructions = np.concatenate((self._instructions, np.full_like(self._instructions, -1)))
+        if time >= len(self._instructions):  # barriers and fences take times, too, so a time may be far ahead
+            more = max(len(self._instructions), time + 1 - len(self._instructions))
+            self._instructions = np.concatenate((self._instructions, np.full(more, -1, np.int32)))
         self._instructions[time] = instruction
 
     def instruction(self, time: int) -> int | None:

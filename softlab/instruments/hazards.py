@@ -97,6 +97,9 @@ class Hazards(Observer):
         self._shadow = self._shadow_class(
             batch.shared.nbytes, batch.blocks, batch.threads, batch.program.fact(_granule)
         )
+        if reserved := batch.program.image.reserved_shared:
+            granule = self._shadow.granule
+            self._shadow.written_before(slice(reserved.start // granule, reserved.stop // granule))
         self._native = NativeShadow(self._shadow) if batch.compiled != "none" else None
         self._lone = LoneAccesses(batch, self._shadow, self._native)
         self._shapes = batch.program.fact(_shapes)
@@ -259,10 +262,12 @@ class Hazards(Observer):
         shadow = self.shadow
         if access.site.instruction.has("release", "acq_rel"):
             shadow.fence(access.row, access.thread)
-        if self.acquires(access.site):
-            shadow.acquire(access.row, access.word, access.thread)
-        if access.site.store:
+        if access.site.operation:
+            shadow.exchange(access.row, access.word, access.row, access.thread)
+        elif access.site.store:
             shadow.release(access.row, access.word, access.thread)
+        else:
+            shadow.acquire(access.row, access.word, access.thread)
 
     @property
     def shadow(self) -> Shadow:
@@ -283,11 +288,6 @@ class Hazards(Observer):
     def reads(site: Site) -> bool:
         """Whether an access reads."""
         return not site.store or bool(site.operation and not site.operation.startswith("exch"))
-
-    @staticmethod
-    def acquires(site: Site) -> bool:
-        """Whether a strong access learns what others published. Exchanges do, even if nobody uses what they read."""
-        return not site.store or bool(site.operation)
 
     def words_at(self, site: Site, address: np.ndarray) -> np.ndarray:
         """The words that each lane accesses, (lanes, words per lane)."""
@@ -326,7 +326,9 @@ class Hazards(Observer):
             found = np.arange(count)
             vector = site.instruction.operands[0]
             is_load = site.instruction.opcode != "ldmatrix" and not site.store
-            if isinstance(vector, Vector) and is_load and count >= site.elements:
+            # A matrix load has a vector, too, but the access is to one register of it.
+            moved = isinstance(vector, Vector) and len(vector.elements) == site.elements
+            if isinstance(vector, Vector) and moved and is_load and count >= site.elements:
                 used = [not isinstance(e, Register) or e.name in self._used for e in vector.elements]
                 if any(used):
                     found = found[np.repeat(used, count // site.elements)]

@@ -114,6 +114,12 @@ class Shadow:
         self._time += 1
         self._accesses.record(self._time, instruction)
 
+    def written_before(self, words: slice) -> None:
+        """The words hold values from before the kernel began."""
+        self._written[:, words] = self._time << CODE_BITS
+        self._time += 1
+        self._barrier[:] = self._time
+
     def tell_apart(self) -> None:
         """Give each block a state of its own."""
         if self.alike and self._blocks > 1:
@@ -479,6 +485,21 @@ class Shadow:
     def acquire(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
         """The threads read by an atomic."""
         self.acquire_from(row, word, row, thread)
+
+    def exchange(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
+        """The threads read and write by an atomic, one after the other: each learns what those before it published.
+
+        The words are in the shared memory of the blocks ``owner``.
+        """
+        self.acquire_from(owner, word, row, thread)
+        if self._order is not None and len(thread) > 1:
+            cell = owner * self.words + word[:, 0]
+            turn = np.argsort(cell, kind="stable")
+            fenced = self._order.fenced[row, thread][turn]
+            group = np.cumsum(np.diff(cell[turn], prepend=cell[turn[0]]) != 0) * (fenced.max() + 1)
+            earlier = np.concatenate(([0], np.maximum.accumulate(fenced + group)[:-1])) - group
+            np.maximum.at(self._order.acquired, (row[turn], thread[turn]), earlier)
+        self.release_to(owner, word, row, thread)
 
     def release_to(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
         """The threads write by an atomic to words of the shared memory of these blocks."""

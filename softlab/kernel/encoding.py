@@ -114,6 +114,11 @@ def converted(value: Any, declared: np.dtype, what: str, text: str) -> np.ndarra
     if not isinstance(value, np.ndarray | np.generic):
         value = _from_python(value, dtype, what, text)
     if value.dtype != dtype and not (value.dtype.kind in "iub" and _same_integer(value.dtype, dtype)):
+        if isinstance(value, np.generic):
+            raise TypeError(
+                f"{what} is {text}, and the value is a NumPy {value.dtype.name}: it takes {dtype.name}. Pass "
+                f"numpy.{dtype.name}(x), or a Python number"
+            )
         raise TypeError(
             f"{what} is {text}, and the array has the dtype {value.dtype.name}: it takes {dtype.name}. Pass "
             f"x.astype(numpy.{dtype.name}) to convert the values, or x.view(numpy.{dtype.name}) to keep the bits"

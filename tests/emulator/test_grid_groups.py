@@ -1,4 +1,4 @@
-"""``cooperative_groups::this_grid()``: its barrier and its sizes. And what the emulator does not know of the driver."""
+"""``cooperative_groups::this_grid()``, its barrier and sizes; wide tiles; what is not known of the driver."""
 
 from __future__ import annotations
 
@@ -106,29 +106,52 @@ def refused(body: str) -> UnsupportedInstruction:
     return caught.value
 
 
-@pytest.mark.parametrize("name", ["envreg0", "envreg31", "pm3", "reserved_smem_offset_1", "reserved_smem_offset_cap"])
+@pytest.mark.parametrize("name", ["envreg0", "envreg31", "pm3", "reserved_smem_offset_cap"])
 def test_registers_of_the_driver_are_refused_with_advice(name: str) -> None:
     error = refused(f'  unsigned v;\n  asm volatile("mov.u32 %0, %%{name};" : "=r"(v));\n  x[0] = v;')
     assert error.line == 3
     assert f"%{name}" in str(error)
     assert "line 3 of kernel.cu" in str(error)
-    advice = {"e": "the driver", "p": "run.counters", "r": "tiles of at most 32 threads"}[name[0]]
+    advice = {"e": "the driver", "p": "run.counters", "r": "of the kernel"}[name[0]]
     assert advice in str(error)
 
 
-def test_tiles_of_more_than_a_warp_are_refused_with_advice() -> None:
-    body = """extern "C" __global__ void k(unsigned* x) {
-  __shared__ cg::block_tile_memory<128> memory;
+WIDE_TILES = """#include <cooperative_groups/reduce.h>
+extern "C" __global__ void k(const int* x, int* y, unsigned* size) {
+  __shared__ cg::block_tile_memory<256> memory;
+  __shared__ int mine[256];
   auto block = cg::this_thread_block(memory);
   auto tile = cg::tiled_partition<64>(block);
+  int t = block.thread_rank();
+  mine[t] = x[t];
   tile.sync();
-  x[block.thread_rank()] = tile.thread_rank();
+  y[t] = mine[t ^ 63];
+  y[256 + t] = cg::reduce(tile, x[t], cg::plus<int>());
+  y[512 + t] = tile.shfl(x[t], 40);
+  y[768 + t] = tile.any(x[t] == 7);
+  asm("mov.u32 %0, %%total_smem_size;" : "=r"(*size));
 }"""
-    with pytest.raises(UnsupportedInstruction, match="tiles of at most 32 threads") as caught:
-        kernel(body).run(1, 128, (np.zeros(128, np.uint32),))
-    assert caught.value.line == 5
-    assert caught.value.file == "kernel.cu"
-    assert "cooperative_groups/details/memory.h" in str(caught.value.header)
+
+
+@pytest.mark.parametrize("order", [None, (7, 6, 5, 4, 3, 2, 1, 0), (3, 1, 0, 2, 7, 5, 6, 4)])
+def test_tiles_of_several_warps(order: tuple[int, ...] | None) -> None:
+    x, size = np.random.default_rng(0).integers(0, 100, (4, 64), np.int32), np.zeros(1, np.uint32)
+    y = np.zeros((4, 4, 64), np.int32)
+    run = kernel(WIDE_TILES).run(1, 256, (x, y, size), warp_order=order)
+    assert run.findings == ()
+    assert (y[0] == x[:, ::-1]).all()
+    assert (y[1] == x.sum(axis=1, keepdims=True)).all()
+    assert (y[2] == x[:, 40:41]).all()
+    assert (y[3] == (x == 7).any(axis=1, keepdims=True)).all()
+    assert 1024 <= size[0] < 2048  # what the driver reserves is not counted
+
+
+def test_a_missing_barrier_of_a_wide_tile_is_a_race() -> None:
+    with pytest.raises(KernelFault) as caught:
+        kernel(WIDE_TILES.replace("  tile.sync();\n", "\n")).run(
+            1, 256, (np.zeros(256, np.int32), np.zeros(1024, np.int32), np.zeros(1, np.uint32))
+        )
+    assert (caught.value.kind, caught.value.line) == ("race", 12)
 
 
 def test_an_access_of_128_bits_that_is_not_reached_does_no_harm() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 import softlab
 from softlab.cuda.compile import has_header
+from softlab.errors import KernelFault
 
 #: Registers of A, B and C.
 REGISTERS = {
@@ -116,6 +119,51 @@ def test_a_product(case: tuple[str, ...]) -> None:
     kernel = softlab.Kernel(SOURCE, name_of(case))
     kernel.run(1, 32, (*arrays, np.ascontiguousarray(before.T.astype(DTYPES[c])), out), record=False)
     np.testing.assert_array_equal(out.astype(np.int64), a @ b + before)
+
+
+FROM_SHARED = """
+typedef unsigned short u16;
+extern "C" __global__ void shared_tiles(const u16* a, const u16* b, float* c) {
+  __shared__ __align__(16) u16 left[256], right[256];
+  for (int i = threadIdx.x; i < 256; i += blockDim.x) { left[i] = a[i]; right[i] = b[i]; }
+  BARRIER
+  unsigned l0, l1, l2, l3, l4, l5, l6, l7, r0, r1, r2, r3, r4, r5, r6, r7;
+  float s0, s1, s2, s3, s4, s5, s6, s7;
+  if (threadIdx.x >= 32) return;
+  LOAD(a, left, l) LOAD(b, right, r)
+  asm volatile("wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {%0, %1, %2, %3, %4, %5, %6, %7}, "
+    "{%8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19, %20, %21, %22, %23}, "
+    "{%24, %24, %24, %24, %24, %24, %24, %24};"
+    : "=f"(s0), "=f"(s1), "=f"(s2), "=f"(s3), "=f"(s4), "=f"(s5), "=f"(s6), "=f"(s7)
+    : "r"(l0), "r"(l1), "r"(l2), "r"(l3), "r"(l4), "r"(l5), "r"(l6), "r"(l7),
+      "r"(r0), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5), "r"(r6), "r"(r7), "f"(0.0f));
+  asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.f32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8}, 16;"
+    :: "l"(c), "f"(s0), "f"(s1), "f"(s2), "f"(s3), "f"(s4), "f"(s5), "f"(s6), "f"(s7) : "memory");
+}
+"""
+LOAD = """#define LOAD(matrix, from, to) asm volatile("wmma.load." #matrix ".sync.aligned.row.m16n16k16.shared.f16 " \\
+  "{%0, %1, %2, %3, %4, %5, %6, %7}, [%8], 16;" : "=r"(to##0), "=r"(to##1), "=r"(to##2), "=r"(to##3), "=r"(to##4), \\
+  "=r"(to##5), "=r"(to##6), "=r"(to##7) : "l"(__cvta_generic_to_shared(from)) : "memory");
+"""
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"])
+def test_a_product_of_tiles_in_shared_memory(compiled: Literal["none", "all"]) -> None:
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-8, 8, (16, 16)).astype(np.float16) for _ in range(2))
+    c = np.zeros((16, 16), np.float32)
+    arguments = (a.view(np.uint16), b.view(np.uint16), c)
+    source = LOAD + FROM_SHARED.replace("BARRIER", "__syncthreads();")
+    run = softlab.Kernel(source, "shared_tiles").run(1, 64, arguments, compiled=compiled)
+    assert run.findings == ()
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
+def test_a_fragment_without_a_barrier_is_a_race() -> None:
+    arguments = (np.zeros(256, np.uint16), np.zeros(256, np.uint16), np.zeros(256, np.float32))
+    with pytest.raises(KernelFault) as caught:
+        softlab.Kernel(LOAD + FROM_SHARED.replace("BARRIER", ""), "shared_tiles").run(1, 64, arguments)
+    assert (caught.value.kind, caught.value.line) == ("race", 13)
 
 
 MMA_H = r"""

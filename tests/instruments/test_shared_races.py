@@ -78,3 +78,41 @@ def test_a_lock_that_is_taken_by_an_exchange_orders_its_holders():
     assert y[0] == 4
     found = bad.run(1, 128, (y,), check="collect").findings
     assert {(finding.kind, finding.symbol) for finding in found} == {("race", "sum")}
+
+
+_LAST_WARP = """extern "C" __global__ void k(const int* x, int* y) {
+  __shared__ int parts[4]; __shared__ unsigned arrived;
+  int t = threadIdx.x, warp = t / 32;
+  if (t == 0) arrived = 0;
+  __syncthreads();
+  if (t % 32) return;
+  parts[warp] = x[warp];
+  __threadfence_block();
+  if (atomicAdd(&arrived, 1) == 3) {
+    __threadfence_block();
+    y[0] = parts[0] + parts[1] + parts[2] + parts[3];
+  }
+}"""
+
+
+@pytest.mark.parametrize("order", [None, (3, 2, 1, 0), (2, 0, 3, 1)])
+def test_the_last_warp_reads_what_the_others_wrote_before_the_same_atomic(order: tuple[int, ...] | None) -> None:
+    x, y = np.arange(4, dtype=np.int32) + 7, np.zeros(1, np.int32)
+    assert Kernel(_LAST_WARP, "k").run(1, 128, (x, y), warp_order=order).findings == ()
+    assert y[0] == x.sum()
+
+
+@pytest.mark.parametrize("changed", ["if (atomicAdd(&arrived, 1) == 0) {", "if (atomicAdd(&arrived, 1) < 4) {"])
+def test_any_other_warp_may_not_read_it(changed: str) -> None:
+    source = _LAST_WARP.replace("if (atomicAdd(&arrived, 1) == 3) {", changed)
+    with pytest.raises(KernelFault) as caught:
+        Kernel(source, "k").run(1, 128, (np.zeros(4, np.int32), np.zeros(1, np.int32)))
+    assert (caught.value.kind, caught.value.line) == ("race", 11)
+
+
+@pytest.mark.parametrize("warp_fences", [1200, 2500])
+def test_many_fences_between_two_accesses(warp_fences: int) -> None:
+    body = f"tile[t] = t;\nfor (int i = 0; i < {warp_fences}; ++i) {{ __syncwarp(); }}\nout[t] = tile[63 - t];"
+    with pytest.raises(KernelFault) as caught:
+        run(body, 64)
+    assert (caught.value.kind, caught.value.other_line) == ("race", 2)

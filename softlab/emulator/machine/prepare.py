@@ -103,8 +103,9 @@ def _check_cooperative(launch: Launch) -> None:
 
 def _check_sizes(image: Image, dynamic_shared: int) -> None:
     """Before memory is taken for them: no PTX, however damaged, may exhaust the host."""
+    shared = image.static_shared_bytes - len(image.reserved_shared) + dynamic_shared
     sizes = (
-        ("shared memory per block", image.static_shared_bytes + dynamic_shared, _MOST_SHARED_BYTES),
+        ("shared memory per block", shared, _MOST_SHARED_BYTES),
         ("local memory per thread", image.local_bytes, _MOST_LOCAL_BYTES),
         ("global and constant variables", sum(v.size or 0 for v in image.variables), _MOST_VARIABLE_BYTES),
     )

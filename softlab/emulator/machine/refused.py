@@ -10,9 +10,8 @@ from softlab.emulator.ptx.unsupported import unsupported
 #: Beginning of a special register's name -> (what it is, what to do instead).
 _DRIVER = {
     "reserved_smem": (
-        "it is where the driver keeps shared memory of its own, which cooperative groups use for tiles of several "
-        "warps",
-        "Use tiles of at most 32 threads, and __shared__ memory with __syncthreads() between warps",
+        "it is where the driver keeps shared memory of its own",
+        "Use __shared__ memory of the kernel",
     ),
     "envreg": ("the driver sets it for its own use", "Pass the value as an argument"),
     "pm": ("it is a performance counter of the GPU", "Read run.counters after the run"),

@@ -40,7 +40,7 @@ def _of_lanes(column: np.ndarray) -> dict[str, Value]:
 
 def _of_sizes(launch: Launch) -> dict[str, Value]:
     """The registers that are the same for all threads of a launch."""
-    shared = np.uint32(launch.shared_bytes)
+    shared = np.uint32(launch.shared_bytes - len(launch.program.image.reserved_shared))
     return {
         "nwarpid": np.uint32(64),
         "nsmid": np.uint32(launch.sm_count),

@@ -29,8 +29,12 @@ from softlab.emulator.ptx.tokens import Tokens, number
 DRIVER_REGISTERS = (
     *(f"envreg{number}" for number in range(32)),
     *(f"pm{number}" for number in range(8)), *(f"pm{number}_64" for number in range(8)),
-    *(f"reserved_smem_offset_{name}" for name in ("begin", "end", "cap", "0", "1")),
+    *(f"reserved_smem_offset_{name}" for name in ("begin", "end", "cap", "0")),
 )  # fmt: skip
+#: Where cooperative groups keep the barriers of tiles of several warps, in shared memory that the driver reserves
+#: (``cooperative_groups/details/memory.h``). Here it is one more variable in shared memory. Its size is what a GPU of
+#: sm_80 or newer reserves per block, so that all other addresses stay in their banks.
+RESERVED_SHARED = Variable("%reserved_smem_offset_1", "shared", "b8", 128, 1024)
 #: Those with the two halves of the address of a cooperative launch's workspace, the high one first, and 0 in other
 #: launches. ``cooperative_groups/details/driver_abi.h`` reads them so.
 GRID_WORKSPACE = ("envreg1", "envreg2")
@@ -343,6 +347,10 @@ class Body:
         register = self._find_register(word)
         if register in self.registers:
             return Register(register, self.registers[register])
+        if word == RESERVED_SHARED.name:
+            if RESERVED_SHARED not in self.variables:
+                self.variables.append(RESERVED_SHARED)
+            return Symbol(word)
         if word.startswith("%") and word[1:].partition(".")[0] in SPECIAL_REGISTERS:
             return Special(word[1:])
         if word == "WARP_SZ":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from softlab.emulator.ptx.body import RESERVED_SHARED
 from softlab.emulator.ptx.calls import Inliner, symbols_of
 from softlab.emulator.ptx.syntax import (
     Function,
@@ -59,6 +60,12 @@ class Image:
     static_shared_bytes: int
     local_bytes: int
     cluster: tuple[int, int, int] | None = None
+
+    @property
+    def reserved_shared(self) -> range:
+        """Where the driver's part of the shared memory is; empty without one."""
+        start = self.addresses.get(RESERVED_SHARED.name)
+        return range(0) if start is None else range(start, start + (RESERVED_SHARED.size or 0))
 
 
 def link(module: Module, entry: str) -> Image:
