@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
 from softlab.timing import model
 from softlab.timing import what_if as changes
+from softlab.timing.columns import Columns
 from softlab.timing.estimates import Estimate
 from softlab.timing.journal import Journal
 from softlab.timing.parameters import parameters
@@ -44,6 +46,10 @@ class SampledLaunch:
     streams: tuple[WarpStream, ...]
     wider: Sample | None = None
 
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns.of(self.streams)
+
     def estimate(
         self, device: Device | str | None = None, cache: str = "cold", *, what_if: str = "", timeline: bool = False
     ) -> Estimate:
@@ -51,16 +57,15 @@ class SampledLaunch:
         gpu = model.device_of(device)
         journal = Journal() if timeline else None
         if not what_if:
-            found = model.estimate(self.launch, self.streams, self.sample, gpu, cache, journal=journal)
-            return replace(found, fp32_operations=self._fp32_operations(self.streams))
+            found = model.estimate(self.launch, self._columns, self.sample, gpu, cache, journal=journal)
+            return replace(found, fp32_operations=self._fp32_operations)
         changed = changes.changed_device(gpu, what_if)
         sample = self.sample if changed is gpu else self.wider
         if sample is None:
             raise ValueError(f"the blocks for {what_if!r} were not sampled")
-        before = self.streams
         code = model.machine_function(self.launch.program).instructions
         found = model.estimate(
-            self.launch, changes.changed_streams(before, code, what_if), sample, changed,
+            self.launch, Columns.of(changes.changed_streams(self.streams, code, what_if)), sample, changed,
             changes.changed_cache(cache, what_if), changes.changed_figures(parameters(gpu), what_if), journal,
         )  # fmt: skip
         notes = found.notes
@@ -73,7 +78,7 @@ class SampledLaunch:
             validated=f"not validated: no GPU has {what_if!r}; the model's error is that of a change of its input",
             notes=notes,
             what_if=what_if,
-            fp32_operations=self._fp32_operations(before),
+            fp32_operations=self._fp32_operations,
         )
 
     def what_if(
@@ -84,12 +89,12 @@ class SampledLaunch:
         base = self.estimate(device, cache, timeline=timeline)
         return changes.WhatIf(base, {name: self.estimate(device, cache, what_if=name) for name in names})
 
-    def _fp32_operations(self, streams: Sequence[WarpStream]) -> float:
+    @cached_property
+    def _fp32_operations(self) -> float:
         """Of the whole launch, if all blocks are like those of the sample."""
         code = model.machine_function(self.launch.program).instructions
-        weights = np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code])
-        done = sum(int(np.bitwise_count(s.active) @ weights[s.instructions]) for s in streams)
-        return done * self.launch.blocks / len({s.block for s in streams}) if streams else 0.0
+        done = self._columns.lane_operations(np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code]))
+        return done * self.launch.blocks / len({s.block for s in self.streams}) if self.streams else 0.0
 
 
 def sample_launch(

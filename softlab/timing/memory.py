@@ -36,9 +36,6 @@ _SOURCES = 8.0
 _SECTOR, _LINE = 32, 128
 #: Lines in a set of L1: the power of two that the rows ``latency.chase.224`` and ``.256`` of the atlas are closest to.
 WAYS = 4
-#: The bank of L1's tags that a line lies in, by its last seven bits: the one hash of these bits by exclusive or that
-#: gives all rows ``interval_sm.LDG.apart.N`` of the atlas, 19 distances between lanes.
-_TAG_BANKS = tuple((line & 0b0110101).bit_count() % 2 | (line & 0b1011010).bit_count() % 2 << 1 for line in range(128))
 #: Stores that leave less than this share of their sectors' bytes open write them as a whole.
 _WHOLE = 0.97
 
@@ -65,6 +62,8 @@ class Memory:
         )
         self.spread = [interpolated(parameters.l2_spread, n) for n in range(33)]
         self.sharing = sharing
+        #: The array of the last sector that came from DRAM.
+        self.place = sharing.place(-1)
         self.active = active_sms
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
@@ -101,9 +100,12 @@ class Memory:
 
     def access(
         self, t: float, space: int, kind: int, wavefronts: int, sectors: tuple[int, ...], latency: float, lanes: int,
-        width: int, bypass: int, owner: int,
+        width: int, bypass: int, lines: int, looked_up: int, owner: int,
     ) -> tuple[float, float, float]:  # fmt: skip
-        """One request at cycle t: when the unit takes it, when its sources are read, when its result is there."""
+        """One request at cycle t: when the unit takes it, when its sources are read, when its result is there.
+
+        It is one of :data:`softlab.timing.work.MemoryRequest`. owner: the warp.
+        """
         start = t if t > self.lsu_free else self.lsu_free
         if space == _SHARED:
             cycles = float(wavefronts) if wavefronts > 1 else 1.0
@@ -119,7 +121,11 @@ class Memory:
             self.lsu_free = start + cycles
             return start, start + cycles + _SOURCES, start + cycles + self.p.distributed_latency
         reads = kind in (_LOAD, _COPY)
-        cycles = _looked_up(wavefronts, sectors) if reads else self._cycles(wavefronts, sectors, kind)
+        if reads:  # passes of its data, or lines that the busiest of the four banks of tags looks up
+            cycles = float(wavefronts if wavefronts > looked_up else looked_up)
+        else:  # lines that it touches, or passes of its data
+            passes = 1 if kind != _STORE else wavefronts
+            cycles = max(float(ceil(lines / self.p.l1_lines)), float(passes))
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
         read = start + cycles + _SOURCES
@@ -129,9 +135,9 @@ class Memory:
                 self.lsu_free = self.l2_write_free - _BACKLOG
             return start, read, done
         if reads:
-            return start, read, self._load(start, cycles, sectors, bypass)
+            return start, read, self._load(start, cycles, sectors, bypass, lines)
         if kind == _STORE:
-            done = self._store(start, sectors, lanes * width)
+            done = self._store(start, sectors, lanes * width, lines)
             if self.l2_write_free - _BACKLOG > self.lsu_free:
                 self.lsu_free = self.l2_write_free - _BACKLOG
             return start, read, done
@@ -140,35 +146,23 @@ class Memory:
             self.lsu_free = done - 2 * _BACKLOG
         return start, read, done
 
-    def _cycles(self, wavefronts: int, sectors: tuple[int, ...], kind: int) -> float:
-        """Cycles in L1 of what is no load: for the lines of 128 bytes that it touches, or one per pass of its data."""
-        lines, last = 0, -1
-        for sector in sectors:
-            if sector >> 2 != last:
-                last = sector >> 2
-                lines += 1
-        passes = 1 if kind in (_ATOMIC, _REDUCTION) else wavefronts
-        return max(float(ceil(lines / self.p.l1_lines)), float(passes))
-
-    def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: int) -> float:
+    def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: int, lines: int) -> float:
         done = start + cycles - 1 + self.p.l1_latency
         if self.known_at < 0:
             self.known_at = start + self.first_load
-        missed = list(sectors)
+        l1, missed = self.l1, sectors
         if not bypass:
-            l1, missed = self.l1, []
-            for sector in sectors:
-                ready = l1.get(sector)
-                if ready is None:
-                    missed.append(sector)
-                elif ready > done:
-                    done = ready
+            found = [l1[sector] for sector in sectors if sector in l1]
+            if found:
+                done = max(done, *found)
+                missed = tuple(sector for sector in sectors if sector not in l1)
+                lines = len({sector >> 2 for sector in missed})
             self._use(sectors)
         self.l1_requests += len(sectors)
         self.l1_hits += len(sectors) - len(missed)
         if not missed:
             return done
-        arrival = self._l2(start, missed)
+        arrival = self._l2(start, missed, lines)
         if arrival > done:
             done = arrival
         if not bypass:
@@ -197,15 +191,10 @@ class Memory:
         self.l1.clear()
         self.l1_used.clear()
 
-    def _l2(self, start: float, sectors: list[int]) -> float:
-        """Loads of sectors that L1 does not have."""
+    def _l2(self, start: float, sectors: Sequence[int], lines: int) -> float:
+        """Loads of sectors that L1 does not have, and that lie in so many lines."""
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
-        line, lines = -1, 0
-        for sector in sectors:
-            if sector >> 2 != line:
-                line = sector >> 2
-                lines += 1
         work = self._moved(len(sectors), lines) * self.l2_cycles
         if lines > work:  # an SM gets one line per cycle
             work = float(lines)
@@ -235,37 +224,38 @@ class Memory:
 
     def _dram(self, start: float, sector: int) -> float:
         """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
-        share, seen = self.sharing.of(sector)
-        region = self.sharing.region(sector)
+        if not self.place.first <= sector <= self.place.last:
+            self.place = self.sharing.place(sector)
+        place = self.place
+        share, order = place.share, place.order
         # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
         held = self.l2 if share < 2 else self.common
-        if _chance(sector) < (self.warm if self.warm > seen else seen):
+        if _chance(sector) < (self.warm if self.warm > place.seen else place.seen):
             held[sector] = start
             self.l2_hits += 1
             return start
-        if region is not None and region.order is not NEVER:
-            begun = self.begun.get(region.first)
-            if begun is not None and _chance(sector ^ 1 << 12) < region.order.at(self.number, sector):
+        if order is not NEVER:
+            begun = self.begun.get(place.first)
+            if begun is not None and _chance(sector ^ 1 << 12) < order.at(self.number, sector):
                 held[sector] = held[sector ^ 1] = start = max(start, begun)
                 self.l2_hits += 1
                 return start
-            share = max(1.0, share * region.order.new)
-        done = self.dram.fetch(start, sector, share, self.sharing.dense(sector), self.sharing.nbytes(sector))
+            share = max(1.0, share * order.new)
+        done = self.dram.fetch(start, sector, share, place.dense, place.nbytes)
         # L2 writes what comes from DRAM as it writes what SMs store.
         fill = 2 * self.fill_cycles / share
         self.l2_write_free = max(start, self.l2_write_free) + fill
         self.l2_write_busy += fill
         done = max(done, self.l2_write_free + self.p.dram_latency)
         held[sector] = held[sector ^ 1] = done
-        if region is not None and region.first not in self.begun:
-            self.begun[region.first] = done
+        if place.first not in self.begun:
+            self.begun[place.first] = done
         return done
 
-    def _store(self, start: float, sectors: tuple[int, ...], size: int) -> float:
+    def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int) -> float:
         p = self.p
         begin = start if start > self.l2_write_free else self.l2_write_free
         factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
-        lines = len({s >> 2 for s in sectors})
         work = max(len(sectors) * factor, lines * p.l2_line_least_stored) * self.store_cycles
         # In the way of loads a lone sector of a line is as a lone sector that is loaded.
         passing = self._moved(len(sectors), lines) * self.passing_cycles
@@ -310,13 +300,13 @@ class Memory:
         self.l2_free = begin + work
         self.l2_busy += work
         one = self._pass_cycles(count, lanes, width, passes, code)
-        processed, nbytes = self.l2_free, self.sharing.nbytes(sectors[0])
+        processed, nbytes = self.l2_free, self.sharing.place(sectors[0]).nbytes
         for sector in sectors:
             ready = self.l2.get(sector) or self.common.get(sector)
             if ready is None:
                 ready = self._dram(start, sector)
                 self.l2_requests += 1
-            share, _ = self.sharing.of(sector)
+            share = self.sharing.place(sector).share
             others = min(self.active, share) if share > 1 else 1.0
             come = max(begin, ready - p.l2_latency)
             free = self.units.take(come, sector, one * passes / count, others, self.active, nbytes)
@@ -365,17 +355,6 @@ class Memory:
             l1[key] = done
         self._use(keys)
         return done
-
-
-def _looked_up(wavefronts: int, sectors: tuple[int, ...]) -> float:
-    """Cycles of a load in L1: passes of its data, or lines that the busiest of the four banks of tags looks up."""
-    banks, last = [0, 0, 0, 0], -1
-    for sector in sectors:
-        line = sector >> 2
-        if line != last:
-            last = line
-            banks[_TAG_BANKS[line & 127]] += 1
-    return float(max(wavefronts, *banks))
 
 
 def _chance(sector: int) -> float:

@@ -18,6 +18,7 @@ from softlab.hardware.occupancies import occupancy
 from softlab.sass.streams import WarpStream
 from softlab.timing import sharing as sharing_
 from softlab.timing.blocks import BlockClock
+from softlab.timing.columns import Columns
 from softlab.timing.estimates import Estimate, LineTime
 from softlab.timing.journal import Journal, SmTimeline
 from softlab.timing.memory import Memory
@@ -28,7 +29,7 @@ from softlab.timing.sampling import Sample, carve_out, choose, extrapolate
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
 from softlab.timing.validation import validated
-from softlab.timing.work import block_work, local_bytes, stored_bytes, touched
+from softlab.timing.work import access_width, block_work
 
 Index3 = tuple[int, int, int]
 
@@ -93,13 +94,13 @@ def _timed(program: Program, device: Device) -> TimedProgram:
 
 
 def estimate(
-    launch: Timed, streams: Sequence[WarpStream], sample: Sample, device: Device, cache: str = "cold",
+    launch: Timed, columns: Columns, sample: Sample, device: Device, cache: str = "cold",
     figures: Parameters | None = None, journal: Journal | None = None,
 ) -> Estimate:  # fmt: skip
     """The estimate of a launch whose sampled blocks were interpreted.
 
     Arguments:
-        streams: what the warps of ``sample.blocks`` executed.
+        columns: what the warps of ``sample.blocks`` executed, and those of other blocks that were interpreted.
         cache: "cold" (L2 holds nothing of it) or "warm" (what fits into L2 is there).
         figures: instead of the device's own.
         journal: new; the estimate's ``timeline`` is made of it.
@@ -116,15 +117,15 @@ def estimate(
     # Whole clusters were interpreted. An SM has no more of their blocks than of others.
     sample = replace(sample, blocks=sample.blocks[: sample.per_sm])
     simulated = set(sample.blocks)
-    works = {w.block: w for w in block_work([s for s in streams if s.block in simulated], code.instructions)}
+    works = {w.block: w for w in block_work([s for s in columns.streams if s.block in simulated], code.instructions)}
     order = [works[block] for block in sample.blocks if block in works]
-    memory = _memory(launch, streams, sample, device, p, code, warm=cache == "warm")
+    memory = _memory(launch, columns, sample, device, p, code, warm=cache == "warm")
     clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
     run = simulate(program, order, p, memory, clock, journal=journal)
     counts = np.array([work.instructions for work in order], float)
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
-    every = np.array(list(instructions_of_blocks(streams).values()), float)
+    every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
     if journal is None:
         return found
@@ -140,17 +141,17 @@ def instructions_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
 
 
 def _memory(
-    launch: Timed, streams: Sequence[WarpStream], sample: Sample, device: Device, p: Parameters,
+    launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters,
     code: MachineFunction, *, warm: bool,
 ) -> Memory:  # fmt: skip
     """The caches and the DRAM as the launch finds them."""
-    stored = touched(streams, stored=True)
+    stored = columns.touched(stored=True)
     sectors = sum(map(len, stored))
-    written = stored_bytes(streams, code.instructions)
+    written = columns.stored_bytes(np.array([access_width(one) for one in code.instructions]))
     filled = min(1.0, written / (32 * sectors)) if written else 1.0
     shared = sharing_.sharing(
-        touched(streams), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
-        filled, tuple(loaded(streams).values()),
+        columns.touched(), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
+        filled, tuple(loaded(columns.streams).values()),
     )  # fmt: skip
     held = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and held < 1:  # what the launch before has stored is written back meanwhile
@@ -158,7 +159,7 @@ def _memory(
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
     at_once = -(-prod(launch.block) // 32) * sample.resident * sample.active
-    return Memory(p, shared, sample.active, held, carved, not warm, at_once * local_bytes(streams))
+    return Memory(p, shared, sample.active, held, carved, not warm, at_once * columns.local_bytes())
 
 
 def _record(

@@ -58,9 +58,15 @@ Loaded = tuple[np.ndarray, np.ndarray]
 
 
 def loaded(streams: Sequence[WarpStream]) -> dict[int, Loaded]:
-    """Block -> the pairs of sectors of global memory that it loads, and by which access first."""
+    """Block -> the pairs of sectors of global memory that it loads, and by which access first: of some of the blocks
+    that the streams are of, from the first to the last one."""
+    known = sorted({stream.block for stream in streams})
+    last = len(known) - 1
+    compared = set(known if last < _COMPARED else (known[k * last // (_COMPARED - 1)] for k in range(_COMPARED)))
     parts: dict[int, list[Loaded]] = {}
     for stream in streams:
+        if stream.block not in compared:
+            continue
         accesses = stream.accesses
         wanted = (accesses.space == Space.GLOBAL) & (accesses.kind == Kind.LOAD)
         each = np.diff(accesses.offsets)
@@ -80,11 +86,10 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
     """The order in which blocks load an array.
 
     Arguments:
-        blocks: of the sample. first, last: sectors of the array.
+        blocks: some of the sample. first, last: sectors of the array.
         grid: blocks of the grid. at_once: those that run at the same time. share: those that share a sector.
     """
-    chosen = blocks if len(blocks) <= _COMPARED else [blocks[k * (len(blocks) - 1) // 5] for k in range(_COMPARED)]
-    inner = [_within(one, first >> 1, last >> 1) for one in chosen]
+    inner = [_within(one, first >> 1, last >> 1) for one in blocks]
     inner = [one for one in inner if len(one[0])]
     if len(inner) < 2 or share < 2:
         return NEVER

@@ -13,10 +13,10 @@ counts. Where it has none, the figure is provisional, and ``Parameters.provision
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 from softlab.hardware.devices import Device
@@ -159,10 +159,11 @@ def interpolated(table: Sequence[tuple[float, float]], at: float) -> float:
     """The value of a table of ascending (x, y) at x, straight between its points and level outside."""
     if at <= table[0][0]:
         return table[0][1]
-    for (a, ya), (b, yb) in pairwise(table):
-        if at <= b:
-            return ya + (yb - ya) * (at - a) / (b - a)
-    return table[-1][1]
+    place = bisect_left(table, (at,))
+    if place == len(table):
+        return table[-1][1]
+    (a, ya), (b, yb) = table[place - 1], table[place]
+    return ya + (yb - ya) * (at - a) / (b - a)
 
 
 #: Class -> cycles on one scheduler's pipe, and source. A pipe that gives 16 results per cycle takes a warp for 2.

@@ -234,12 +234,12 @@ class Residents:
         requests, k = warp.requests, warp.request
         found = False
         while k < len(requests) and requests[k][0] == position:
-            _, space, kind, wavefronts, sectors, lanes, width, bypass = requests[k]
+            _, space, kind, wavefronts, sectors, lanes, width, bypass, lines, looked_up = requests[k]
             memory.number = k
             k += 1
             found = True
             start, source, result = memory.access(
-                t, space, kind, wavefronts, sectors, latency, lanes, width, bypass, warp.index
+                t, space, kind, wavefronts, sectors, latency, lanes, width, bypass, lines, looked_up, warp.index
             )
             begin, drained, done = start, max(drained, source), max(done, result)
             if kind == _COPY and space != 1:

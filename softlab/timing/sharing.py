@@ -19,8 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
+from softlab.timing.columns import distinct
 from softlab.timing.order import NEVER, Loaded, Order, order
-from softlab.timing.work import distinct
 
 _SECTOR = 32
 #: Stores of a launch that writes less than this share of L2 stay there until after the kernel; beyond twice as much all
@@ -48,6 +48,11 @@ class Region:
     dense: float = 8.0
     order: Order = NEVER
 
+    @cached_property
+    def nbytes(self) -> int:
+        """Bytes of the array."""
+        return (self.last - self.first + 1) * _SECTOR
+
 
 @dataclass(frozen=True)
 class Sharing:
@@ -66,30 +71,12 @@ class Sharing:
     def _firsts(self) -> list[int]:
         return [region.first for region in self.regions]
 
-    def of(self, sector: int) -> tuple[float, float]:
-        """Blocks that share a sector, 1 or more, and the share of its kind that earlier waves brought."""
+    def place(self, sector: int) -> Region:
+        """The array that a sector belongs to; by itself where it belongs to none."""
         at = bisect_right(self._firsts, sector) - 1
-        if at < 0:
-            return 1.0, 0.0
-        region = self.regions[at]
-        if sector > region.last:
-            return 1.0, 0.0
-        return region.share, region.seen
-
-    def region(self, sector: int) -> Region | None:
-        """The array that a sector belongs to, if any."""
-        at = bisect_right(self._firsts, sector) - 1
-        return self.regions[at] if at >= 0 and sector <= self.regions[at].last else None
-
-    def dense(self, sector: int) -> float:
-        """Of 8 neighbouring sectors, 256 bytes, how many blocks all over the GPU bring at about the same time."""
-        at = bisect_right(self._firsts, sector) - 1
-        return self.regions[at].dense if at >= 0 and sector <= self.regions[at].last else 1.0
-
-    def nbytes(self, sector: int) -> int:
-        """Bytes of the array that a sector belongs to."""
-        at = bisect_right(self._firsts, sector) - 1
-        return (self.regions[at].last - self.regions[at].first + 1) * _SECTOR if at >= 0 else _SECTOR
+        if at >= 0 and sector <= self.regions[at].last:
+            return self.regions[at]
+        return Region(sector, sector, 1.0, 0.0, 1.0, 1.0)
 
     @classmethod
     def none(cls) -> Sharing:
@@ -116,26 +103,27 @@ def sharing(
         extents: the first and the last sector of each array argument; found from the sectors where there are none.
         loaded: what each block loads, and by which access (:func:`softlab.timing.order.loaded`).
     """
-    every = distinct(np.concatenate([*touched, np.zeros(0, np.int64)]))
+    together = np.concatenate([*touched, np.zeros(0, np.int64)])
+    every = distinct(together)
     if not len(every):
         return Sharing.none()
     scale = blocks / max(1, len(touched))
     regions = []
     # DRAM gives 64 bytes at once, so that blocks share pairs of sectors.
-    pairs = [distinct(one >> 1) for one in touched]
+    pairs = _pairs(together, np.cumsum([len(one) for one in touched]))
     all_pairs = distinct(every >> 1)
     for first, last in extents or _extents(every):
-        total = sum(_within(one, first >> 1, last >> 1) for one in pairs)
+        total = int(np.count_nonzero((pairs >= first >> 1) & (pairs <= last >> 1)))
         met = _within(all_pairs, first >> 1, last >> 1)
         if met:
-            together = _together(every, first, last)
+            close = _together(every, first, last)
             unique = _within(every, first, last) / met
-            regions.append(_region(first, last, total, met, len(touched), blocks, per_wave, scale, together, unique))
+            regions.append(_region(first, last, total, met, len(touched), blocks, per_wave, scale, close, unique))
     regions.sort(key=_first)
     regions = [replace(one, order=order(loaded, one.first, one.last, blocks, per_wave, one.share)) for one in regions]
     written, filled, neighbours = _written(stored, scale, filled, extents)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
-    footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(touched, 2)
+    footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(every, 2)
     return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), footprint, neighbours, filled)
 
 
@@ -149,11 +137,14 @@ def _written(
     each sector as a whole, if not each block does, and with its neighbours.
     """
     sums = np.zeros(4)
+    together = np.concatenate([*stored, np.zeros(0, np.int64)])
+    every = distinct(together)
     for first, last in extents or ((0, 1 << 62),):
-        inner = [one[np.searchsorted(one, first) : np.searchsorted(one, last, "right")] for one in stored]
-        count, capacity = scale * sum(map(len, inner)), float(last - first + 1)
+        met = int(np.count_nonzero((together >= first) & (together <= last)))
+        count, capacity = scale * met, float(last - first + 1)
         if not count:
             continue
+        inner = every[np.searchsorted(every, first) : np.searchsorted(every, last, "right")]
         unique, all_of_it = min(count, capacity), count >= _COVERED * capacity
         share = 1.0 if all_of_it else filled
         lines = min(unique * _sparse(inner, 2), capacity)
@@ -163,9 +154,18 @@ def _written(
     return sums[1] * _SECTOR, sums[2] / sums[0], sums[3] / sums[0]
 
 
-def _sparse(blocks: Sequence[np.ndarray], shift: int) -> float:
-    """Sectors that units of 2 ** shift sectors hold, per sector of them that is touched: 1 where all are."""
-    sectors = distinct(np.concatenate([*blocks, np.zeros(0, np.int64)]))
+def _pairs(sectors: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The pairs of sectors that each block touches. sectors: of all blocks, ascending within each; ends: of each."""
+    pairs = sectors >> 1
+    kept = np.ones(len(pairs), bool)
+    np.not_equal(pairs[1:], pairs[:-1], out=kept[1:])
+    kept[ends[(ends > 0) & (ends < len(pairs))]] = True
+    return pairs[kept]
+
+
+def _sparse(sectors: np.ndarray, shift: int) -> float:
+    """Sectors that units of 2 ** shift sectors hold, per sector of them that is touched: 1 where all are. sectors:
+    distinct ones, ascending."""
     return float((len(distinct(sectors >> shift)) << shift) / len(sectors)) if len(sectors) else 1.0
 
 

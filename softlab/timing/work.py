@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from softlab.cuda.machine_instructions import MachineInstruction
-from softlab.sass.streams import Kind, Space, WarpStream
+from softlab.sass.streams import Space, WarpStream
+from softlab.timing.columns import Columns
 
-#: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by; of an atomic: its code)
-MemoryRequest = tuple[int, int, int, int, tuple[int, ...], int, int, int]
+#: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by; of an atomic: its code;
+#: lines of 128 bytes, and how many of them the busiest bank of L1's tags looks up)
+MemoryRequest = tuple[int, int, int, int, tuple[int, ...], int, int, int, int, int]
 #: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
 #: compares; 0 are all others.
 ATOMIC_CODES = (0, 1, 2)
 #: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
 _STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
 
-#: Whether a request of each kind changes memory.
-_WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
 _BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
 _ATOMICS = frozenset(("ATOM", "ATOMG", "RED", "REDG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
 _SLOW = frozenset(("CAS", "F64"))
+#: The bank of L1's tags that a line lies in, by its last seven bits: the one hash of these bits by exclusive or that
+#: gives all rows ``interval_sm.LDG.apart.N`` of the atlas, 19 distances between lanes.
+_TAG_BANKS = np.array([(n & 0b0110101).bit_count() % 2 | (n & 0b1011010).bit_count() % 2 << 1 for n in range(128)])
 
 
 @dataclass(frozen=True)
@@ -51,16 +55,65 @@ class BlockWork:
 
 def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> list[BlockWork]:
     """The blocks of the streams, in order of their index."""
-    widths = [access_width(one) for one in code]
-    strong = [_atomic_code(one) if one.opcode in _ATOMICS else int(bool(_STRONG & set(one.modifiers))) for one in code]
+    widths = np.array([access_width(one) for one in code])
+    strong = np.array([_code(one) for one in code])
     branches = np.array([one.opcode in _BRANCHES for one in code], bool)
-    blocks: dict[int, list[WarpStream]] = {}
-    for stream in streams:
-        blocks.setdefault(stream.block, []).append(stream)
-    return [
-        BlockWork(index, tuple(_warp(s, widths, strong, branches) for s in sorted(blocks[index], key=lambda s: s.warp)))
-        for index in sorted(blocks)
+    columns = Columns.of(sorted(streams, key=lambda stream: (stream.block, stream.warp)))
+    requests = _requests(columns, widths, strong)
+    splits = _splits(columns, branches)
+    blocks: dict[int, list[WarpWork]] = {}
+    first = 0
+    for stream, count, parts in zip(columns.streams, columns.requests.tolist(), splits, strict=True):
+        work = WarpWork(stream.instructions.tolist(), requests[first : first + count], parts)
+        blocks.setdefault(stream.block, []).append(work)
+        first += count
+    return [BlockWork(block, tuple(works)) for block, works in blocks.items()]
+
+
+def _requests(columns: Columns, widths: np.ndarray, strong: np.ndarray) -> list[MemoryRequest]:
+    """The requests of all warps."""
+    sectors, limits = columns.sectors.tolist(), np.concatenate(([0], np.cumsum(columns.counts))).tolist()
+    shared = (columns.space == Space.SHARED).tolist()
+    pieces = [
+        () if passed else tuple(sectors[low:high])
+        for passed, low, high in zip(shared, limits, limits[1:], strict=False)
     ]
+    lines, looked_up = lines_and_banks(columns.counts, columns.sectors)
+    return list(
+        zip(
+            columns.position.tolist(), columns.space.tolist(), columns.kind.tolist(), columns.wavefronts.tolist(),
+            pieces, columns.lanes.tolist(), widths[columns.instruction].tolist(), strong[columns.instruction].tolist(),
+            lines.tolist(), looked_up.tolist(), strict=True,
+        )
+    )  # fmt: skip
+
+
+def lines_and_banks(counts: np.ndarray, sectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lines of each request, and how many of them the busiest of L1's four banks of tags looks up: int64 (m,) each.
+
+    Arguments:
+        counts: int64 (m,), sectors of each request. sectors: of all requests, those of one request ascending.
+    """
+    request, line = np.repeat(np.arange(len(counts)), counts), sectors >> 2
+    begins = np.ones(len(line), bool)
+    begins[1:] = (line[1:] != line[:-1]) | (request[1:] != request[:-1])
+    request, bank = request[begins], _TAG_BANKS[line[begins] & 127]
+    banks = np.bincount(request << 2 | bank, minlength=4 * len(counts)).reshape(-1, 4)
+    return banks.sum(axis=1), banks.max(axis=1)
+
+
+def _splits(columns: Columns, branches: np.ndarray) -> list[frozenset[int]]:
+    """The positions of the branches at which the lanes of each warp part."""
+    active, count = columns.active, len(columns.streams)
+    before, after = active[:-1], active[1:]
+    ends = np.cumsum(columns.lengths)
+    found = np.flatnonzero((before != after) & (after & ~before == 0) & branches[columns.instructions[:-1]])
+    warp = np.searchsorted(ends, found, "right")
+    inner = found + 1 < ends[warp]  # the next instruction is of the same warp
+    found, warp = found[inner], warp[inner]
+    limits = np.searchsorted(warp, np.arange(count + 1)).tolist()
+    positions = (found - (ends - columns.lengths)[warp]).tolist()
+    return [frozenset(positions[low:high]) for low, high in pairwise(limits)]
 
 
 def access_width(one: MachineInstruction) -> int:
@@ -70,74 +123,9 @@ def access_width(one: MachineInstruction) -> int:
     return 8 if "64" in one.modifiers else 16 if "128" in one.modifiers else 4
 
 
-def _atomic_code(one: MachineInstruction) -> int:
+def _code(one: MachineInstruction) -> int:
+    """Of an atomic one of ``ATOMIC_CODES``, else whether it passes L1 by."""
     modifiers = set(one.modifiers)
+    if one.opcode not in _ATOMICS:
+        return int(bool(_STRONG & modifiers))
     return 2 if modifiers & _SLOW else int(bool(modifiers & _FLOATS))
-
-
-def _warp(stream: WarpStream, widths: list[int], strong: list[int], branches: np.ndarray) -> WarpWork:
-    accesses = stream.accesses
-    code = stream.instructions.tolist()
-    offsets, sectors = accesses.offsets.tolist(), accesses.sectors.tolist()
-    lanes = np.bitwise_count(stream.active[accesses.position]).tolist()
-    requests: list[MemoryRequest] = []
-    columns = (
-        accesses.position.tolist(),
-        accesses.space.tolist(),
-        accesses.kind.tolist(),
-        accesses.wavefronts.tolist(),
-    )
-    for k, (position, space, kind, wavefronts) in enumerate(zip(*columns, strict=True)):
-        touched = () if space == Space.SHARED else tuple(sectors[offsets[k] : offsets[k + 1]])
-        one = code[position]
-        requests.append((position, space, kind, wavefronts, touched, lanes[k], widths[one], strong[one]))
-    before, after = stream.active[:-1], stream.active[1:]
-    parts = (before != after) & (after & ~before == 0) & branches[stream.instructions[:-1]]
-    return WarpWork(code, requests, frozenset(np.flatnonzero(parts).tolist()))
-
-
-def touched(streams: Sequence[WarpStream], stored: bool = False) -> list[np.ndarray]:
-    """The distinct sectors of global memory that each block touches, or stores: int64 (m,) per block, ascending."""
-    found: dict[int, list[np.ndarray]] = {}
-    for stream in streams:
-        accesses = stream.accesses
-        wanted = accesses.space == Space.GLOBAL
-        if stored:
-            wanted &= _WRITES[accesses.kind]
-        sectors = accesses.sectors
-        if not wanted.all():
-            sectors = sectors[np.repeat(wanted, np.diff(accesses.offsets))]
-        found.setdefault(stream.block, []).append(sectors)
-    return [distinct(np.concatenate(found[block])) for block in sorted(found)]
-
-
-def distinct(values: np.ndarray) -> np.ndarray:
-    """The distinct values in ascending order. ``np.unique`` sorts small integers by hash, which takes far longer."""
-    values = np.sort(values)
-    kept = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=kept[1:])
-    return values[kept]
-
-
-def local_bytes(streams: Sequence[WarpStream]) -> float:
-    """Bytes of local memory that a warp uses, in the mean."""
-    used = 0
-    for stream in streams:
-        accesses = stream.accesses
-        local = accesses.space == Space.LOCAL
-        if local.any():
-            used += 32 * len(distinct(accesses.sectors[np.repeat(local, np.diff(accesses.offsets))]))
-    return used / max(1, len(streams))
-
-
-def stored_bytes(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> int:
-    """The bytes that the stores of all streams write to global memory."""
-    widths = np.array([access_width(one) for one in code])
-    stored = 0
-    for stream in streams:
-        accesses = stream.accesses
-        position = accesses.position[(accesses.space == Space.GLOBAL) & (accesses.kind == Kind.STORE)]
-        if len(position):
-            lanes = np.bitwise_count(stream.active[position])
-            stored += int((lanes * widths[stream.instructions[position]]).sum())
-    return stored

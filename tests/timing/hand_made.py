@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from softlab.timing.blocks import BlockClock
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters
 from softlab.timing.program import Action, Pipe, Row, TimedProgram
 from softlab.timing.sharing import Sharing
 from softlab.timing.sm import SmRun, simulate
-from softlab.timing.work import BlockWork, MemoryRequest, WarpWork
+from softlab.timing.work import BlockWork, MemoryRequest, WarpWork, lines_and_banks
 
 #: Nothing but the SM itself: code and constants are there, blocks start at once.
 BARE = Parameters(
@@ -50,13 +54,33 @@ def run(
     return simulate(program, made, parameters, memory, clock), memory
 
 
-def load(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> MemoryRequest:
-    return (position, 0, 0, max(1, len(sectors) // 4), tuple(sectors), lanes, width, False)
+def request(
+    kind: int, sectors: Sequence[int], *, position: int = 0, space: int = 0, wavefronts: int = 1, lanes: int = 32,
+    width: int = 4, bypass: int = 0,
+) -> MemoryRequest:  # fmt: skip
+    """One request; ``kind`` and ``space`` as in :mod:`softlab.sass.streams`."""
+    lines, banks = lines_and_banks(np.array([len(sectors)]), np.array(sectors, np.int64))
+    return (
+        position, space, kind, wavefronts, tuple(sectors), lanes, width, bypass, int(lines[0]), int(banks[0])
+    )  # fmt: skip
 
 
-def store(position: int, sectors: range | list[int], lanes: int = 32, width: int = 4) -> MemoryRequest:
-    return (position, 0, 1, max(1, len(sectors) // 4), tuple(sectors), lanes, width, False)
+def access(memory: Memory, t: float, made: MemoryRequest, latency: float = 30.0) -> tuple[float, float, float]:
+    """What the memory system makes of a request of warp 0."""
+    return memory.access(t, *made[1:5], latency, *made[5:], 0)
+
+
+def load(position: int, sectors: Sequence[int], lanes: int = 32, width: int = 4) -> MemoryRequest:
+    return request(
+        0, sectors, position=position, wavefronts=max(1, len(sectors) // 4), lanes=lanes, width=width
+    )  # fmt: skip
+
+
+def store(position: int, sectors: Sequence[int], lanes: int = 32, width: int = 4) -> MemoryRequest:
+    return request(
+        1, sectors, position=position, wavefronts=max(1, len(sectors) // 4), lanes=lanes, width=width
+    )  # fmt: skip
 
 
 def shared(position: int, wavefronts: int) -> MemoryRequest:
-    return (position, 1, 0, wavefronts, (), 32, 4, False)
+    return request(0, (), position=position, space=1, wavefronts=wavefronts)

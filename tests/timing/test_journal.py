@@ -11,6 +11,7 @@ import softlab
 from softlab.kernel.estimation import sample_launch
 from softlab.timing import model
 from softlab.timing.blocks import BlockClock
+from softlab.timing.columns import Columns
 from softlab.timing.journal import Journal, SmTimeline
 from softlab.timing.memory import Memory
 from softlab.timing.program import Action, Pipe, TimedProgram
@@ -105,7 +106,7 @@ def test_a_full_journal_says_that_it_is_not_the_end():
     args = (np.zeros(n, np.float32), np.zeros(n, np.float32), n)
     sampled = sample_launch(softlab.Kernel(SOURCE, "turn"), 600, 256, args, 0, "H200")
     journal, gpu = Journal(most=2000), model.device_of("H200")
-    found = model.estimate(sampled.launch, sampled.streams, sampled.sample, gpu, journal=journal)
+    found = model.estimate(sampled.launch, Columns.of(sampled.streams), sampled.sample, gpu, journal=journal)
     assert found.timeline is not None
     assert not found.timeline.complete
     assert "not to the end" in repr(found.timeline)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.timing.columns import distinct
 from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
-from softlab.timing.work import distinct
 
 
 def test_a_sample_has_one_block_of_each_range_and_no_period():
@@ -106,7 +106,7 @@ def test_neighbours_that_share_are_found_by_the_size_of_the_array():
     # 1000 blocks touch 100 sectors each, in an array of 25000: four blocks per sector.
     touched = [np.arange(100) + 25 * k for k in range(0, 1000, 100)]
     found = sharing(touched, [], 1000, 264, 60 << 20, [(0, 24999)])
-    assert found.of(50)[0] == pytest.approx(4, rel=0.01)
+    assert found.place(50).share == pytest.approx(4, rel=0.01)
 
 
 def test_what_a_launch_writes_stays_in_l2_if_it_is_little():

@@ -18,7 +18,7 @@ from softlab.timing.parameters import Parameters, parameters
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stalls import REASONS
-from tests.timing.hand_made import BARE, load, row, run, shared, store
+from tests.timing.hand_made import BARE, access, load, request, row, run, shared, store
 
 
 def state(result, name: str) -> float:
@@ -130,7 +130,7 @@ def test_a_load_takes_l1_as_long_as_its_busiest_bank_of_tags_or_data(apart):
     words = [apart * lane // 4 for lane in range(32)]
     passes = max(Counter(word % 32 for word in set(words)).values())
     sectors = tuple(sorted({word // 8 for word in words}))
-    requests = [(k, 0, 0, passes, sectors, 32, 4, False) for k in range(20)]
+    requests = [request(0, sectors, position=k, wavefronts=passes) for k in range(20)]
     rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
     _, memory = run(rows, repeat=20, warps=2, requests=lambda b, w: requests)
     assert memory.lsu_busy / 40 == pytest.approx(load_atlas("H200")[f"interval_sm.LDG.apart.{apart}"], rel=0.01)
@@ -187,7 +187,10 @@ def atomics(
     _, memory = run(
         [row(Pipe.LG, action=Action.MEMORY, read=0)], warps=8, repeat=50, active=active, warm=1.0, parameters=figures,
         sharing=array,
-        requests=lambda b, w: [(k, 0, kind, passes, tuple(places(w, k)), lanes, 4, code) for k in range(50)],
+        requests=lambda b, w: [
+            request(kind, list(places(w, k)), position=k, wavefronts=passes, lanes=lanes, bypass=code)
+            for k in range(50)
+        ],
     )  # fmt: skip
     return memory.last_store
 
@@ -247,7 +250,7 @@ def test_values_that_come_back_take_time_of_the_sm():
         figures = replace(BARE, atomic_lane=0.1, atomic_pass=0.1, atomic_sm=1.25, atomic_sm_return=0.3)
         _, memory = run(
             [row(Pipe.LG, action=Action.MEMORY, read=0)], warps=8, repeat=50, active=1, warm=1.0, parameters=figures,
-            requests=lambda b, w: [(k, 0, kind, 4, tuple(range(4)), 32, 4, 0) for k in range(50)],
+            requests=lambda b, w: [request(kind, range(4), position=k, wavefronts=4) for k in range(50)],
         )  # fmt: skip
         return memory.l2_busy / 400
 
@@ -397,7 +400,7 @@ def _local(kind: int, count: int, local_bytes: float = 0.0) -> float:
     """Cycles per request of a whole line of local memory by one SM of 132; each is another line."""
     memory = Memory(BARE, Sharing.none(), 132, 1.0, 0, local_bytes=local_bytes)
     for k in range(count):
-        memory.access(0.0, 2, kind, 1, tuple(range(4 * k, 4 * k + 4)), 30.0, 32, 4, 0, 0)
+        access(memory, 0.0, request(kind, range(4 * k, 4 * k + 4), space=2))
     return max(memory.l2_write_free, memory.l2_free, memory.dram.free) / count
 
 
@@ -405,16 +408,15 @@ def test_local_memory_is_written_to_l2_and_beyond_its_size_to_dram():
     assert _local(1, 200) == pytest.approx(128 * 132 / BARE.l2_write_bytes)
     assert _local(1, 200, 200e6) == pytest.approx(128 * 132 / BARE.dram_bytes)
     memory = Memory(BARE, Sharing.none(), 132, 1.0, 0)
-    memory.access(0.0, 2, 1, 1, (0, 1, 2, 3), 30.0, 32, 4, 0, 0)
-    _, _, there = memory.access(500.0, 2, 0, 1, (0, 1, 2, 3), 30.0, 32, 4, 0, 0)
+    access(memory, 0.0, request(1, range(4), space=2))
+    _, _, there = access(memory, 500.0, request(0, range(4), space=2))
     assert there == pytest.approx(500 + BARE.l1_latency, abs=2)
 
 
 def test_l2_answers_later_when_it_is_busy():
     figures = replace(BARE, l2_loaded=((0.0, 0.0), (0.9, 300.0)))
     alone, busy = (
-        Memory(figures, Sharing.none(), 132, 1.0, 0).access(0.0, 0, 0, 1, tuple(range(n)), 30.0, 32, 4, 1, 0)[2]
-        for n in (1, 128)
+        access(Memory(figures, Sharing.none(), 132, 1.0, 0), 0.0, request(0, range(n), bypass=1))[2] for n in (1, 128)
     )
     assert alone < figures.l2_latency + 60
     assert busy > figures.l2_latency + 300

@@ -1,0 +1,143 @@
+"""The requests of many warps as columns: one pass of NumPy counts for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from softlab.sass.streams import Accesses, Kind, Space, WarpStream
+
+#: Whether a request of each kind changes memory.
+_WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The m requests of all ``streams``, one warp after the other, and what the warps executed.
+
+    ``lengths`` int64 (warps,): instructions of each warp, and ``requests`` likewise. ``position``, ``space``, ``kind``
+    and ``wavefronts`` (m,) as in :class:`softlab.sass.streams.Accesses`; ``counts`` int64 (m,): sectors of each
+    request; ``sectors`` int64: of all requests.
+    """
+
+    streams: tuple[WarpStream, ...]
+    lengths: np.ndarray
+    requests: np.ndarray
+    position: np.ndarray
+    space: np.ndarray
+    kind: np.ndarray
+    wavefronts: np.ndarray
+    counts: np.ndarray
+    sectors: np.ndarray
+
+    @classmethod
+    def of(cls, streams: Sequence[WarpStream]) -> Columns:
+        """Of these warps."""
+        accesses = [stream.accesses for stream in streams]
+        lengths = np.array([len(stream.instructions) for stream in streams], np.int64)
+        requests = np.array([len(one.position) for one in accesses], np.int64)
+        offsets = _joined(accesses, lambda one: one.offsets, np.int64)
+        counts = np.diff(offsets)
+        if len(streams) > 1:  # what lies between the offsets of two warps is no request
+            counts = np.delete(counts, np.cumsum(requests + 1)[:-1] - 1)
+        return cls(
+            tuple(streams),
+            lengths,
+            requests,
+            _joined(accesses, lambda one: one.position, np.int32),
+            _joined(accesses, lambda one: one.space, np.uint8),
+            _joined(accesses, lambda one: one.kind, np.uint8),
+            _joined(accesses, lambda one: one.wavefronts, np.int32),
+            counts,
+            _joined(accesses, lambda one: one.sectors, np.int64),
+        )
+
+    @cached_property
+    def instructions(self) -> np.ndarray:
+        """The instructions of all warps, one warp after the other: int32."""
+        return np.concatenate([*(stream.instructions for stream in self.streams), np.zeros(0, np.int32)])
+
+    @cached_property
+    def active(self) -> np.ndarray:
+        """The lanes that executed each of them: uint32."""
+        return np.concatenate([*(stream.active for stream in self.streams), np.zeros(0, np.uint32)])
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """(m,) int64: the warp of each request."""
+        return np.repeat(np.arange(len(self.streams)), self.requests)
+
+    @cached_property
+    def _at(self) -> np.ndarray:
+        """(m,) int64: where the instruction of each request stands in :attr:`instructions`."""
+        return np.repeat(np.cumsum(self.lengths) - self.lengths, self.requests) + self.position
+
+    @cached_property
+    def instruction(self) -> np.ndarray:
+        """(m,) int32: the instruction of each request."""
+        return self.instructions[self._at]
+
+    @cached_property
+    def lanes(self) -> np.ndarray:
+        """(m,) uint8: how many lanes executed it."""
+        return np.bitwise_count(self.active[self._at])
+
+    @cached_property
+    def blocks(self) -> np.ndarray:
+        """The blocks of the streams, ascending: int64."""
+        return distinct(self._block_of_stream)
+
+    @cached_property
+    def _block_of_stream(self) -> np.ndarray:
+        return np.array([stream.block for stream in self.streams], np.int64)
+
+    def touched(self, stored: bool = False) -> list[np.ndarray]:
+        """The distinct sectors of global memory that each block touches, or stores: int64 (k,) per block, ascending."""
+        wanted = self.space == Space.GLOBAL
+        if stored:
+            wanted &= _WRITES[self.kind]
+        sectors, count = self.sectors[np.repeat(wanted, self.counts)], len(self.blocks)
+        if not len(sectors):
+            return [np.zeros(0, np.int64)] * count
+        block = np.searchsorted(self.blocks, self._block_of_stream)[self.owner[wanted]]
+        least, span = int(sectors.min()), int(sectors.max() - sectors.min()) + 1
+        # One number per block and sector: addresses have 48 bits, and a sample some thousand blocks.
+        keys = distinct(np.repeat(block, self.counts[wanted]) * span + (sectors - least))
+        limits = np.searchsorted(keys, np.arange(count + 1) * span).tolist()
+        found = keys % span + least
+        return [found[low:high] for low, high in pairwise(limits)]
+
+    def local_bytes(self) -> float:
+        """Bytes of local memory that a warp uses, in the mean."""
+        local = self.space == Space.LOCAL
+        if not local.any():
+            return 0.0
+        sectors = self.sectors[np.repeat(local, self.counts)]
+        owner = np.repeat(self.owner[local], self.counts[local])
+        return 32 * len(distinct(owner * (int(sectors.max()) + 1) + sectors)) / max(1, len(self.streams))
+
+    def stored_bytes(self, widths: np.ndarray) -> int:
+        """The bytes that all stores write to global memory. ``widths``: bytes per lane of each instruction."""
+        stores = (self.space == Space.GLOBAL) & (self.kind == Kind.STORE)
+        return int((self.lanes[stores] * widths[self.instruction[stores]]).sum())
+
+    def lane_operations(self, weights: np.ndarray) -> int:
+        """The weights of all executed instructions, once per lane that executed them."""
+        counted = weights[self.instructions]
+        return int(np.bitwise_count(self.active) @ counted) if weights.any() else 0
+
+
+def _joined(accesses: Sequence[Accesses], of: Callable[[Accesses], np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate([*map(of, accesses), np.zeros(0, dtype)])
+
+
+def distinct(values: np.ndarray) -> np.ndarray:
+    """The distinct values in ascending order. ``np.unique`` sorts small integers by hash, which takes far longer."""
+    values = np.sort(values)
+    kept = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=kept[1:])
+    return values[kept]
