@@ -32,7 +32,7 @@ _BACKLOG = 1500.0
 #: The share of L2 that a launch's own data can fill before something of it is evicted: assumed.
 _EFFECTIVE = 0.9
 #: Cycles until a load or store unit has read the source registers.
-_SOURCES = 8.0
+SOURCES = 8.0
 _SECTOR, _LINE = 32, 128
 #: Lines in a set of L1: the power of two that the rows ``latency.chase.224`` and ``.256`` of the atlas are closest to.
 WAYS = 4
@@ -112,14 +112,14 @@ class Memory:
             self.lsu_free = start + cycles
             self.lsu_busy += cycles
             self.shared_busy += cycles
-            return start, start + cycles + _SOURCES, start + cycles - 1 + latency
+            return start, start + cycles + SOURCES, start + cycles - 1 + latency
         if not sectors:
             self.lsu_free = start + 1
-            return start, start + 1 + _SOURCES, start + 1 + self.p.l1_latency
+            return start, start + 1 + SOURCES, start + 1 + self.p.l1_latency
         if space == _DISTRIBUTED:
             cycles = max(1.0, wavefronts, lanes * width / self.p.distributed_bytes)
             self.lsu_free = start + cycles
-            return start, start + cycles + _SOURCES, start + cycles + self.p.distributed_latency
+            return start, start + cycles + SOURCES, start + cycles + self.p.distributed_latency
         reads = kind in (_LOAD, _COPY)
         if reads:  # passes of its data, or lines that the busiest of the four banks of tags looks up
             cycles = float(wavefronts if wavefronts > looked_up else looked_up)
@@ -128,7 +128,7 @@ class Memory:
             cycles = max(float(ceil(lines / self.p.l1_lines)), float(passes))
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
-        read = start + cycles + _SOURCES
+        read = start + cycles + SOURCES
         if space == _LOCAL:
             done = self._local(start, start + cycles - 1, kind, sectors, owner)
             if self.l2_write_free - _BACKLOG > self.lsu_free:

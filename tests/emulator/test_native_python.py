@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from math import ceil, inf
+
 import numpy as np
 import pytest
 
 from softlab.emulator.machine.native import available
-from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int16s, Int64s, UInt32s
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Floats, Int16s, Int64s, UInt32s
 
 needs_llvm = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 LIMIT = 9
+INFINITE = inf
+HALF = 0.5
 
 
 def _plus(numbers: Int64s, i: int) -> int:
@@ -64,3 +68,33 @@ def test_a_function_is_compiled_when_it_is_hot() -> None:
     assert not compiled.ready("none")
     asked = sum(not compiled.ready("hot") for _ in range(2000))
     assert 100 < asked < 2000
+
+
+def _kept(values: Floats, at: int, value: float) -> int:
+    values[at] = max(value, values[at]) - HALF
+    return at
+
+
+def _real(values: Floats, numbers: Int64s, count: int) -> int:
+    """Floats and whole numbers together."""
+    least, total = INFINITE, 0.0
+    for i in range(count):
+        value, square = values[i], numbers[i] * values[i]
+        if value < 0 or numbers[i] in (1, 4):
+            values[i] = ceil(-value)
+            _kept(values, i, numbers[i])
+        least = min(least, value)
+        total += square / 3 if value > least else 2 * square - i
+        values[i] += total
+    values[count] = least
+    return count if total > numbers[0] else -count
+
+
+@needs_llvm
+def test_floats_are_those_of_python_to_the_last_bit() -> None:
+    compiled, random = CompiledFunction(_real), np.random.default_rng(6)
+    for count in (0, 1, 30):
+        values, numbers = random.normal(0, 100, 31), random.integers(-3, 9, 31)
+        other = values.copy()
+        assert compiled.call(id(other), id(numbers), count) == _real(values, numbers, count)
+        np.testing.assert_array_equal(values, other)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softlab.bench.record.atlas.jobs import APART
+from softlab.emulator.machine.native import available, compiling
 from softlab.hardware.atlas import load as load_atlas
 from softlab.hardware.devices import resolve
 from softlab.timing.dram import Dram
@@ -18,6 +19,7 @@ from softlab.timing.parameters import Parameters, parameters
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stalls import REASONS
+from softlab.timing.work import MemoryRequest
 from tests.timing.hand_made import BARE, access, load, request, row, run, shared, store
 
 
@@ -493,3 +495,25 @@ def test_bsync_and_a_divergence_take_their_cycles():
     assert joined.cycles == pytest.approx(plain.cycles + 10, abs=1)
     parted, _ = run(rows, repeat=10, parameters=figures, splits=frozenset({0, 3, 6}))
     assert parted.cycles == pytest.approx(plain.cycles + 3 * 13, abs=3)
+
+
+@pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+def test_the_compiled_loop_does_what_the_loop_in_python_does():
+    """Three blocks with loads, shared memory, a barrier, a branch and a queue that is full."""
+    rows = [
+        row(Pipe.LG, action=Action.MEMORY, write=0, latency=30), row(Pipe.FMA, wait=(0,), stall=4, banks=(2, 1)),
+        row(Pipe.MIO, action=Action.MEMORY, write=1, read=2, latency=23.5), row(Pipe.ALU, interval=2),
+        row(Pipe.XU, action=Action.VARIABLE, write=3, interval=8, latency=17.5), row(Pipe.FMA_HEAVY, wait=(1, 2, 3)),
+        row(Pipe.MIO, action=Action.BARRIER), row(Pipe.BRANCH, interval=2, stall=5),
+    ]  # fmt: skip
+
+    def requests(block: int, warp: int) -> list[MemoryRequest]:
+        loads = [load(8 * k, range(4 * (k + warp), 4 * (k + warp) + 4)) for k in range(20)]
+        return sorted([*loads, *(shared(8 * k + 2, 1 + warp % 3) for k in range(20))])
+
+    found = []
+    for choice in ("none", "all"):
+        with compiling(choice):
+            found.append(run(rows, warps=9, blocks=3, repeat=20, resident=2, requests=requests)[0])
+    assert found[0].issued == 27 * 161
+    assert found[0] == found[1]

@@ -1,13 +1,15 @@
-"""Functions of whole numbers over arrays, written in Python and compiled by LLVM.
+"""Functions of numbers over arrays, written in Python and compiled by LLVM.
 
 Instruments look at each lane of each access. NumPy takes dozens of calls for that, and for few lanes the calls are most
 of the time. A loop over the lanes says the same in a few lines. This module compiles such loops where llvmlite is
 installed; without it the NumPy form of the instrument does the work.
 
-A function has parameters ``int`` and arrays (:data:`Int64s` and the other names of :data:`_ARRAYS`), variables that are
-whole numbers of 64 bits, ``for ... in range``, ``while``, ``if``, ``return`` and subscripts. It may call other such
-functions, ``min`` and ``max``, and read whole numbers of its module. ``//`` and ``%`` are for numbers that are not
-negative. The same function runs in Python with NumPy arrays, so that a test can compare the two.
+A function has parameters ``int`` and arrays (:data:`Int64s` and the other names of :data:`_ARRAYS`), a helper also
+``float``. It has variables that are whole numbers of 64 bits or floats: what is first assigned to one says which.
+There are ``for ... in range``, ``while``, ``if``, ``return``, subscripts, and ``in`` with a tuple. It may call other
+such functions, ``min``, ``max`` and ``ceil``, and read numbers of its module. ``//`` and ``%`` are for whole numbers
+that are not negative. The same function
+runs in Python with NumPy arrays, so that a test can compare the two.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -26,12 +28,15 @@ import numpy as np
 
 from softlab.emulator.machine.native import compiled_function, started
 
+Floats: TypeAlias = np.ndarray
 Int64s: TypeAlias = np.ndarray
+Int32s: TypeAlias = np.ndarray
 UInt32s: TypeAlias = np.ndarray
 Int16s: TypeAlias = np.ndarray
 Bytes: TypeAlias = np.ndarray
-#: The name of an array's type in a signature -> (bits of an item, whether it has a sign).
+#: The name of an array's type in a signature -> (bits of an item, whether it has a sign). Floats have 64 bits.
 _ARRAYS = {
+    "Floats": (64, True),
     "Int64s": (64, True),
     "Int32s": (32, True),
     "UInt32s": (32, False),
@@ -41,6 +46,8 @@ _ARRAYS = {
 _BITS = 64
 #: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time.
 _CALLS, _START_CALLS = 1000, 300
+#: The same of floats.
+_FLOAT_OPERATORS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "sdiv", ast.Mod: "srem", ast.BitAnd: "and_",
     ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr",
@@ -54,18 +61,19 @@ class CompiledFunction:
     def __init__(self, function: Callable[..., int]) -> None:
         assert isinstance(function, FunctionType)
         self.function = function
-        self._asked = 0
+        self._asked = 0.0
 
-    def ready(self, compiled: str) -> bool:
+    def ready(self, compiled: str, work: float = 1.0) -> bool:
         """Whether to use it in a run that compiles "none", "hot" or "all" blocks.
 
-        In a "hot" one NumPy does the work at first: for about as long as compiling takes, with LLVM's start.
+        In a "hot" one NumPy does the work at first: for about as long as compiling takes, with LLVM's start. ``work``:
+        what is asked for now, in units of 100 microseconds without the compiler.
         """
         if compiled == "none" or not arrays_are_as_known():
             return False
         if compiled == "all":
             return True
-        self._asked += 1
+        self._asked += work
         return self._asked > _CALLS + (0 if started() else _START_CALLS)
 
     @cached_property
@@ -100,12 +108,17 @@ def _define(ir: Any, module: Any, function: FunctionType, name: str, known: dict
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         assert isinstance(tree, ast.FunctionDef)
         size = ir.IntType(_BITS)
-        known[function] = ir.Function(module, ir.FunctionType(size, [size] * len(tree.args.args)), name)
+        kinds = [ir.DoubleType() if _annotated(argument) == "float" else size for argument in tree.args.args]
+        known[function] = ir.Function(module, ir.FunctionType(size, kinds), name)
         if name != "loop":
             known[function].linkage = "internal"
             known[function].attributes.add("alwaysinline")
         _Writer(ir, known[function], function, known).write(tree)
     return known[function]
+
+
+def _annotated(argument: ast.arg) -> str:
+    return ast.unparse(argument.annotation) if argument.annotation is not None else "int"
 
 
 class _Writer:
@@ -114,6 +127,7 @@ class _Writer:
     def __init__(self, ir: Any, made: Any, function: FunctionType, known: dict[FunctionType, Any]) -> None:
         self._ir, self._made, self._function, self._known = ir, made, function, known
         self._size = ir.IntType(_BITS)
+        self._float = ir.DoubleType()
         self._builder = ir.IRBuilder(made.append_basic_block("entry"))
         self._slots: dict[str, Any] = {}
         self._arrays: dict[str, tuple[Any, bool]] = {}
@@ -123,10 +137,10 @@ class _Writer:
     def write(self, tree: ast.FunctionDef) -> None:
         """The whole function."""
         for given, argument in zip(self._made.args, tree.args.args, strict=True):
-            kind = ast.unparse(argument.annotation) if argument.annotation is not None else "int"
+            kind = _annotated(argument)
             if kind in _ARRAYS:
                 bits, signed = _ARRAYS[kind]
-                kind_of_item = self._ir.IntType(bits).as_pointer()
+                kind_of_item = (self._float if kind == "Floats" else self._ir.IntType(bits)).as_pointer()
                 if self._made.name == "loop":  # from Python: the array's object
                     at = self._builder.add(given, self._size(DATA_OFFSET))
                     pointer = self._builder.load(self._builder.inttoptr(at, kind_of_item.as_pointer()))
@@ -134,16 +148,41 @@ class _Writer:
                     pointer = self._builder.inttoptr(given, kind_of_item)
                 self._arrays[argument.arg] = pointer, signed
             else:
-                self._builder.store(given, self._slot(argument.arg))
+                self._builder.store(given, self._slot(argument.arg, given.type))
         self._body(tree.body)
         if not self._builder.block.is_terminated:
             self._builder.ret(self._size(0))
 
-    def _slot(self, name: str) -> Any:
+    def _slot(self, name: str, kind: Any) -> Any:
+        """Where a variable is kept; its first value says of which kind it is."""
         if name not in self._slots:
             with self._builder.goto_entry_block():
-                self._slots[name] = self._builder.alloca(self._size)
+                self._slots[name] = self._builder.alloca(kind)
         return self._slots[name]
+
+    def _as(self, kind: Any, value: Any) -> Any:
+        """A value as a float or as a whole number of so many bits."""
+        if value.type == kind:
+            return value
+        if kind == self._float:
+            return self._builder.sitofp(value, kind)
+        assert value.type != self._float, "a float is no whole number"
+        return self._builder.trunc(value, kind)
+
+    def _alike(self, left: Any, right: Any) -> tuple[Any, Any]:
+        """Two values as floats, if one of them is one."""
+        kind = self._float if self._float in (left.type, right.type) else self._size
+        return self._as(kind, left), self._as(kind, right)
+
+    def _operated(self, operator: ast.operator, left: Any, right: Any) -> Any:
+        left, right = self._alike(left, right)
+        operators = _FLOAT_OPERATORS if left.type == self._float else _OPERATORS
+        return getattr(self._builder, operators[type(operator)])(left, right)
+
+    def _compared(self, how: str, left: Any, right: Any) -> Any:
+        left, right = self._alike(left, right)
+        compare = self._builder.fcmp_ordered if left.type == self._float else self._builder.icmp_signed
+        return compare(how, left, right)
 
     # Statements
 
@@ -159,20 +198,26 @@ class _Writer:
 
     def _assign(self, statement: ast.Assign) -> None:
         (target,) = statement.targets
+        if isinstance(target, ast.Tuple):
+            assert isinstance(statement.value, ast.Tuple)
+            values = [self._value(value) for value in statement.value.elts]
+            for one, value in zip(target.elts, values, strict=True):
+                self._store(one, value)
+            return
         self._store(target, self._value(statement.value))
 
     def _augassign(self, statement: ast.AugAssign) -> None:
-        operate = getattr(self._builder, _OPERATORS[type(statement.op)])
-        self._store(statement.target, operate(self._value(statement.target), self._value(statement.value)))
+        before, value = self._value(statement.target), self._value(statement.value)
+        self._store(statement.target, self._operated(statement.op, before, value))
 
     def _store(self, target: ast.expr, value: Any) -> None:
         if isinstance(target, ast.Name):
-            self._builder.store(value, self._slot(target.id))
+            slot = self._slot(target.id, value.type)
+            self._builder.store(self._as(slot.type.pointee, value), slot)
             return
         assert isinstance(target, ast.Subscript)
         cell, _ = self._cell(target)
-        narrow = cell.type.pointee
-        self._builder.store(value if narrow == self._size else self._builder.trunc(value, narrow), cell)
+        self._builder.store(self._as(cell.type.pointee, value), cell)
 
     def _return(self, statement: ast.Return) -> None:
         assert statement.value is not None
@@ -224,7 +269,7 @@ class _Writer:
         values = [self._value(argument) for argument in call.args]
         first, last = (self._size(0), values[0]) if len(values) == 1 else values[:2]
         by = ast.literal_eval(call.args[2]) if len(values) == 3 else 1
-        counter = self._slot(f"{target.id} {call.lineno}")
+        counter = self._slot(f"{target.id} {call.lineno}", self._size)
         self._builder.store(first, counter)
 
         def step() -> None:
@@ -234,7 +279,7 @@ class _Writer:
             now = self._builder.load(counter)
             self._builder.cbranch(self._builder.icmp_signed("<" if by > 0 else ">", now, last), body, end)
             self._builder.position_at_end(body)
-            self._builder.store(now, self._slot(target.id))
+            self._builder.store(now, self._slot(target.id, self._size))
             self._body(statement.body)
 
     # Expressions
@@ -244,8 +289,12 @@ class _Writer:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self._builder.not_(self._truth(node.operand))
         if isinstance(node, ast.Compare):
-            left, right = self._value(node.left), self._value(node.comparators[0])
-            return self._builder.icmp_signed(_COMPARISONS[type(node.ops[0])], left, right)
+            left, right = self._value(node.left), node.comparators[0]
+            if isinstance(node.ops[0], ast.In):
+                assert isinstance(right, ast.Tuple)
+                found = [self._compared("==", left, self._value(one)) for one in right.elts]
+                return reduce(self._builder.or_, found)
+            return self._compared(_COMPARISONS[type(node.ops[0])], left, self._value(right))
         if not isinstance(node, ast.BoolOp):
             return self._builder.icmp_signed("!=", self._value(node), self._size(0))
         after = self._made.append_basic_block("known")
@@ -268,30 +317,34 @@ class _Writer:
 
     def _value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Constant):
-            assert isinstance(node.value, int)
-            return self._size(node.value)
+            assert isinstance(node.value, int | float)
+            return self._number(node.value)
         if isinstance(node, ast.Name):
             if node.id in self._slots:
                 return self._builder.load(self._slots[node.id])
-            return self._size(int(self._function.__globals__[node.id]))
+            return self._number(self._function.__globals__[node.id])
         if isinstance(node, ast.BinOp):
-            return getattr(self._builder, _OPERATORS[type(node.op)])(self._value(node.left), self._value(node.right))
+            return self._operated(node.op, self._value(node.left), self._value(node.right))
         if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-            return (self._builder.neg if isinstance(node.op, ast.USub) else self._builder.not_)(
-                self._value(node.operand)
-            )
+            value = self._value(node.operand)
+            if not isinstance(node.op, ast.USub):
+                return self._builder.not_(value)
+            return self._builder.fneg(value) if value.type == self._float else self._builder.neg(value)
         if isinstance(node, ast.Subscript):
             cell, signed = self._cell(node)
             found = self._builder.load(cell)
-            if found.type == self._size:
+            if found.type in (self._size, self._float):
                 return found
             return (self._builder.sext if signed else self._builder.zext)(found, self._size)
         if isinstance(node, ast.IfExp):
-            both = self._value(node.body), self._value(node.orelse)
+            both = self._alike(self._value(node.body), self._value(node.orelse))
             return self._builder.select(self._truth(node.test), *both)
         if isinstance(node, ast.Call):
             return self._call(node)
         return self._builder.zext(self._truth(node), self._size)
+
+    def _number(self, value: float) -> Any:
+        return self._float(value) if isinstance(value, float) else self._size(int(value))
 
     def _cell(self, node: ast.Subscript) -> tuple[Any, bool]:
         assert isinstance(node.value, ast.Name)
@@ -301,15 +354,16 @@ class _Writer:
     def _call(self, node: ast.Call) -> Any:
         name = ast.unparse(node.func)
         if name in ("min", "max"):
-            left, right = (self._value(argument) for argument in node.args)
-            return self._builder.select(
-                self._builder.icmp_signed("<" if name == "min" else ">", left, right), left, right
-            )
+            left, right = self._alike(*(self._value(argument) for argument in node.args))
+            return self._builder.select(self._compared("<" if name == "min" else ">", left, right), left, right)
+        if name == "ceil":
+            (value,) = (self._value(argument) for argument in node.args)
+            return self._builder.call(self._made.module.declare_intrinsic("llvm.ceil", [self._float]), [value])
         made = _define(self._ir, self._made.module, self._function.__globals__[name], f"f_{name}", self._known)
         given = []
-        for argument in node.args:
+        for argument, parameter in zip(node.args, made.args, strict=True):
             if isinstance(argument, ast.Name) and argument.id in self._arrays:
                 given.append(self._builder.ptrtoint(self._arrays[argument.id][0], self._size))
             else:
-                given.append(self._value(argument))
+                given.append(self._as(parameter.type, self._value(argument)))
         return self._builder.call(made, given)

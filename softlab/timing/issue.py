@@ -1,0 +1,439 @@
+"""The loop over the instructions of one SM: which warp issues, when, and what its next instruction waits for.
+
+It is written for :mod:`softlab.emulator.machine.native_python`: LLVM compiles it where llvmlite is installed, and
+Python runs it elsewhere and at first. All state lies in two arrays, whole numbers and floats. The first places are
+named here; behind them lie tables, whose beginnings stand in ``ints``
+(:class:`softlab.timing.state.State`).
+
+What is not here is memory, barriers, fences, ends of warps and code that the caches do not keep. There the function
+returns what it wants, and goes on when it is called again.
+"""
+
+from __future__ import annotations
+
+from math import ceil, inf
+
+from softlab.emulator.machine.native_python import Bytes, Floats, Int32s, Int64s
+from softlab.timing.program import Action, Pipe
+from softlab.timing.stalls import (
+    BRANCH,
+    DISPATCH,
+    IMC_MISS,
+    LG,
+    LONG,
+    MATH,
+    MIO,
+    NOT_SELECTED,
+    SELECTED,
+    SHORT,
+    WAIT,
+)
+
+# Why the function returned.
+FINISHED, PROGRESS, FLUSH, REQUEST, FENCE, COMMIT, END, FETCH, BARRIER, ARRIVE = range(10)
+# Where it goes on.
+CHOOSE, CYCLE, ANSWERED, NEXT, FETCHED, RESUME = range(6)
+
+# Places of whole numbers: of the loop; and per scheduler the warp that goes on as long as it can, the one that issued
+# last (-1: none), warps that will be ready and that are ready, and per queue of the load and store unit its next entry.
+PHASE, SCHEDULER, GREEDY_NOW, WARP, INDEX, ISSUED, BUDGET, MARK, HELD, JOURNAL, LOGGED, WRITTEN = range(12)
+KEPT, LENGTH, DEPTH, SPACING, QUEUE_LENGTHS = range(12, 17)
+GREEDY, LAST, QUEUED, POOLED, ENTRY = 20, 24, 28, 32, 36
+FIRST_TABLE = 44
+(
+    ROWS, POSITIONS, ENDS, BLOCKED, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED,
+    FIGURES, READY, TURNS, FIRSTS, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES, WAITS, NOTES,
+) = range(FIRST_TABLE, FIRST_TABLE + 22)  # fmt: skip
+INTS = FIRST_TABLE + 22
+
+# Places of floats: clocks of the schedulers, when the next of their warps is ready, when their pipes and register banks
+# are free; of the loop; of the load and store unit; figures; cycles of pipes in use.
+NOW, SOONEST, FREE = 0, 4, 8
+PIPES = len(Pipe)
+BANK = FREE + 4 * PIPES
+T, LIMIT, READY_NOW, HOLD, BEGIN, DRAINED, DONE, LSU_FREE, LSU_BUSY, SHARED_BUSY = range(BANK + 8, BANK + 18)
+MIO_INTERVAL, BRANCH_TAKEN, DIVERGENCE, CONSTANT_MISS, SOURCES = range(BANK + 18, BANK + 23)
+BUSY = BANK + 23
+FLOATS = BUSY + PIPES
+
+# A row of whole numbers: action, pipe, stall count, scoreboards as bits, write and read barrier, number of the constant
+# line, two details, whether there are details. A row of floats: interval, latency, four cycles of register banks.
+ROW, FIGURE = 10, 6
+#: Entries of the records of waits and of the journal, and how many of them are free at the beginning of a cycle.
+MOST_WAITS, MOST_NOTES, MARGIN = 4096, 8192, 16
+#: Instructions after which the progress of the run is noted.
+PROGRESS_EVERY = 4096
+INFINITE = inf
+RUN_AHEAD = 4
+#: Instructions that a queue of the load and store unit can hold at most.
+QUEUE_ROOM = 16
+#: Cycles in which an instruction reads its registers (arXiv 2503.20481, section 5.3).
+READ_WINDOW = 3
+#: A turn: the number of the block, the cycle in which the warp issued last, the number of the warp in its block.
+TURN_BLOCK, TURN_CYCLE = float(1 << 36), 32.0
+
+_FMA, _HEAVY, _FP64, _MIO_PIPE, _LG_PIPE = (int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.FP64, Pipe.MIO, Pipe.LG))
+_CONSTANT, _BRANCH_PIPE = int(Pipe.CONSTANT), int(Pipe.BRANCH)
+_FIXED, _EXIT, _MEMORY, _VARIABLE, _MBARRIER, _FENCE, _COMMIT, _DEPBAR, _BARRIER, _ARRIVE = (
+    int(a)
+    for a in (
+        Action.FIXED, Action.EXIT, Action.MEMORY, Action.VARIABLE, Action.MBARRIER, Action.FENCE, Action.COMMIT,
+        Action.DEPBAR, Action.BARRIER, Action.ARRIVE,
+    )
+)  # fmt: skip
+_SHARED = 1
+_PER_LINE = 3
+
+
+def _enter(ints: Int64s, floats: Floats, s: int, w: int) -> int:
+    """Put a warp that is ready into its place, by its turn."""
+    pool, turns = ints[POOL] + s * ints[SPACING], ints[TURNS]
+    k = ints[POOLED + s]
+    while k > 0 and floats[turns + ints[pool + k - 1]] > floats[turns + w]:
+        ints[pool + k] = ints[pool + k - 1]
+        k -= 1
+    ints[pool + k] = w
+    ints[POOLED + s] += 1
+    return 0
+
+
+def wait(ints: Int64s, floats: Floats, s: int, w: int) -> int:
+    """Put a warp among those that will be ready."""
+    ints[ints[QUEUE] + s * ints[SPACING] + ints[QUEUED + s]] = w
+    ints[QUEUED + s] += 1
+    floats[SOONEST + s] = min(floats[SOONEST + s], floats[ints[READY] + w])
+    return 0
+
+
+def _note(ints: Int64s, floats: Floats, state: int, index: int, start: float, stop: float) -> int:
+    """An entry of the journal about the current warp."""
+    at = ints[NOTES] + 5 * ints[WRITTEN]
+    floats[at] = ints[WARP]
+    floats[at + 1] = state
+    floats[at + 2] = index
+    floats[at + 3] = start
+    floats[at + 4] = stop
+    ints[WRITTEN] += 1
+    return 0
+
+
+def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
+    """Go on until something is wanted, or all is done. code, splits: of all warps, one behind the other; a split is a
+    branch at which lanes part."""
+    rows, figures, n, states = ints[ROWS], ints[FIGURES], ints[LENGTH], ints[STATES]
+    positions, blocked, setters, asks = ints[POSITIONS], ints[BLOCKED], ints[SETTERS], ints[REQUESTS]
+    readies, release, constants = ints[READY], ints[RELEASE], ints[CONSTANTS]
+    phase, s, g, w, index, issued = (
+        ints[PHASE],
+        ints[SCHEDULER],
+        ints[GREEDY_NOW],
+        ints[WARP],
+        ints[INDEX],
+        ints[ISSUED],
+    )
+    journal = ints[JOURNAL]
+    t, limit, ready = floats[T], floats[LIMIT], floats[READY_NOW]
+    begin, drained, done = floats[BEGIN], floats[DRAINED], floats[DONE]
+    answer = -1
+    while answer < 0:
+        if phase == CHOOSE:  # the scheduler whose clock is the earliest
+            t = floats[NOW]
+            s = 0
+            for k in range(1, 4):
+                if floats[NOW + k] < t:
+                    t = floats[NOW + k]
+                    s = k
+            if t == INFINITE or issued > ints[BUDGET]:
+                answer = FINISHED
+                continue
+            g = ints[GREEDY + s]
+            floats[NOW + s] = INFINITE
+            limit = min(min(floats[NOW], floats[NOW + 1]), min(floats[NOW + 2], floats[NOW + 3])) + RUN_AHEAD
+            phase = CYCLE
+        free, pool = FREE + s * PIPES, ints[POOL] + s * ints[SPACING]
+        if phase == CYCLE:
+            if ints[LOGGED] > MOST_WAITS - MARGIN or ints[WRITTEN] > MOST_NOTES - MARGIN:
+                answer = FLUSH
+                continue
+            chosen, place, later, even_free, odd_free = -1, -1, INFINITE, floats[BANK + 2 * s], floats[BANK + 2 * s + 1]
+            if t <= limit:
+                if floats[SOONEST + s] <= t:
+                    least = INFINITE
+                    queue, count, k = ints[QUEUE] + s * ints[SPACING], ints[QUEUED + s], 0
+                    while k < count:
+                        one = ints[queue + k]
+                        at = floats[readies + one]
+                        if at <= t:
+                            count -= 1
+                            ints[queue + k] = ints[queue + count]
+                            _enter(ints, floats, s, one)
+                        else:
+                            least = min(least, at)
+                            k += 1
+                    ints[QUEUED + s] = count
+                    floats[SOONEST + s] = least
+                # Whose turn it is: the last one's, else the oldest block's.
+                count, k = ints[POOLED + s], 0
+                if g >= 0:
+                    if floats[readies + g] <= t:
+                        k = -1
+                    else:
+                        later = floats[readies + g]
+                while k < count:
+                    one = g if k < 0 else ints[pool + k]
+                    index = code[ints[positions + one]]
+                    pipe, at, reason = ints[rows + ROW * index + 1], 0.0, MATH
+                    if pipe == 0:
+                        at = 0.0
+                    elif pipe <= _FP64:
+                        at = floats[free + pipe]
+                        if pipe == _FMA:
+                            at = min(at, floats[free + _HEAVY])
+                        bank = figures + FIGURE * index + (4 if one == ints[LAST + s] else 2)
+                        if floats[bank] > 0 and even_free + floats[bank] - READ_WINDOW > at:
+                            at = even_free + floats[bank] - READ_WINDOW
+                            reason = DISPATCH
+                        if floats[bank + 1] > 0 and odd_free + floats[bank + 1] - READ_WINDOW > at:
+                            at = odd_free + floats[bank + 1] - READ_WINDOW
+                            reason = DISPATCH
+                    elif pipe in (_MIO_PIPE, _LG_PIPE):
+                        reason = MIO if pipe == _MIO_PIPE else LG
+                        entry = 4 * (pipe - _MIO_PIPE) + s
+                        first = ints[ENTRIES] + QUEUE_ROOM * entry
+                        at = max(floats[free + _MIO_PIPE], floats[first + ints[ENTRY + entry]])
+                    else:
+                        at = floats[free + pipe]
+                    if at <= t:
+                        chosen = one
+                        place = k
+                        break
+                    ints[blocked + one] = reason
+                    later = min(later, at)
+                    k += 1
+                if chosen < 0:
+                    later = min(later, floats[SOONEST + s])
+                    t = ceil(later) if later < INFINITE else INFINITE
+                    if later < INFINITE:
+                        continue
+            if chosen < 0:  # nothing more for this scheduler now
+                floats[NOW + s] = min(floats[NOW + s], t)
+                if floats[NOW + s] == INFINITE and g >= 0:
+                    floats[NOW + s] = floats[readies + g]
+                ints[GREEDY + s] = g
+                phase = CHOOSE
+                if issued // PROGRESS_EVERY > ints[MARK]:
+                    answer = PROGRESS
+                continue
+            w = chosen
+            ints[WARP] = w
+            if w != g:
+                count = ints[POOLED + s] - 1
+                ints[POOLED + s] = count
+                for k in range(place, count):
+                    ints[pool + k] = ints[pool + k + 1]
+                if g >= 0:
+                    if floats[readies + g] <= t:
+                        _enter(ints, floats, s, g)
+                    else:
+                        wait(ints, floats, s, g)
+                g = w
+            # Issue.
+            row, figure = rows + ROW * index, figures + FIGURE * index
+            action, pipe, interval = ints[row], ints[row + 1], floats[figure]
+            floats[states + SELECTED * n + index] += 1
+            issued += 1
+            floats[ints[TURNS] + w] = floats[ints[FIRSTS] + w] + TURN_CYCLE * t
+            before = floats[readies + w]
+            if t > before:
+                reason = NOT_SELECTED if ints[blocked + w] == 0 else ints[blocked + w]
+                floats[states + reason * n + index] += t - before
+                if journal:
+                    _note(ints, floats, reason, index, before, t)
+            if journal:
+                _note(ints, floats, SELECTED, index, t, t + 1)
+            ints[blocked + w] = 0
+            if pipe <= _FP64:
+                if pipe == _FMA:
+                    half = _FMA if floats[free + _FMA] <= floats[free + _HEAVY] else _HEAVY
+                    floats[free + half] = max(t, floats[free + half]) + 2 * interval
+                    floats[BUSY + _FMA] += interval
+                elif pipe > 0:
+                    at = floats[free + pipe]
+                    floats[free + pipe] = (t if t - at > 1 else max(at, t - 1)) + interval
+                    floats[BUSY + pipe] += interval
+                bank = figure + (4 if w == ints[LAST + s] else 2)
+                if floats[bank] > 0:
+                    floats[BANK + 2 * s] = max(t, even_free) + floats[bank]
+                if floats[bank + 1] > 0:
+                    floats[BANK + 2 * s + 1] = max(t, odd_free) + floats[bank + 1]
+            ints[LAST + s] = w
+            phase = NEXT
+            if action in (_FIXED, _EXIT):
+                if pipe > _FP64:
+                    floats[free + pipe] = t + interval
+                    floats[BUSY + pipe] += interval
+            elif action in (_MEMORY, _VARIABLE, _MBARRIER):
+                phase = ANSWERED
+                latency, ask, position = floats[figure + 1], ints[asks + w], ints[positions + w]
+                asked, last_ask = ints[ASKED] + 3 * ask, ints[ints[REQUEST_ENDS] + w]
+                found = ask < last_ask and ints[asked] == position
+                if pipe in (_MIO_PIPE, _LG_PIPE):
+                    floats[free + _MIO_PIPE] = t + floats[MIO_INTERVAL]
+                    begin = max(t, floats[LSU_FREE])
+                    if action == _MBARRIER:
+                        answer = REQUEST
+                    elif found == 0:
+                        floats[LSU_FREE] = begin + interval
+                        floats[LSU_BUSY] += interval
+                        drained = begin + interval + 4
+                        done = begin + latency
+                    elif ints[asked + 1] != _SHARED or (ask + 1 < last_ask and ints[asked + 3] == position):
+                        answer = REQUEST
+                    else:
+                        cycles = 1.0 * max(1, ints[asked + 2])
+                        floats[LSU_FREE] = begin + cycles
+                        floats[LSU_BUSY] += cycles
+                        floats[SHARED_BUSY] += cycles
+                        drained = begin + cycles + floats[SOURCES]
+                        done = begin + cycles - 1 + latency
+                        ints[asks + w] = ask + 1
+                else:
+                    floats[free + pipe] = t + interval
+                    floats[BUSY + pipe] += interval
+                    drained = t + interval + 2
+                    done = t + latency
+                    if pipe == _CONSTANT:
+                        constant = ints[row + 6]
+                        if found:
+                            answer = REQUEST
+                        elif constant >= 0:
+                            if floats[constants + constant] < 0:
+                                floats[constants + constant] = t + floats[CONSTANT_MISS]
+                            done = floats[constants + constant] + latency
+                if answer >= 0:
+                    continue
+            elif action in (_FENCE, _COMMIT):
+                answer = FENCE if action == _FENCE else COMMIT
+                continue
+        row, figure = rows + ROW * index, figures + FIGURE * index
+        action, pipe = ints[row], ints[row + 1]
+        if phase == ANSWERED:  # what the load and store unit or another unit has taken
+            if pipe in (_MIO_PIPE, _LG_PIPE):
+                entry = 4 * (pipe - _MIO_PIPE) + s
+                first = ints[ENTRIES] + QUEUE_ROOM * entry
+                floats[first + ints[ENTRY + entry]] = begin
+                ints[ENTRY + entry] = (ints[ENTRY + entry] + 1) % ints[QUEUE_LENGTHS + pipe - _MIO_PIPE]
+            if ints[row + 4] >= 0 and done > floats[release + 6 * w + ints[row + 4]]:
+                floats[release + 6 * w + ints[row + 4]] = done
+                ints[setters + 6 * w + ints[row + 4]] = index
+            if ints[row + 5] >= 0 and drained > floats[release + 6 * w + ints[row + 5]]:
+                floats[release + 6 * w + ints[row + 5]] = drained
+                ints[setters + 6 * w + ints[row + 5]] = index
+            phase = NEXT
+        if phase == NEXT:  # the next instruction: when it is ready, and what it waits for until then
+            position = ints[positions + w] + 1
+            ints[positions + w] = position
+            if position == ints[ints[ENDS] + w]:
+                g = -1
+                ints[LAST + s] = -1
+                ints[GREEDY + s] = -1
+                floats[NOW + s] = t + 1
+                phase = RESUME
+                answer = END
+                continue
+            coming, stall = code[position], ints[row + 2]
+            ahead = rows + ROW * coming
+            ready = t + stall
+            floats[states + WAIT * n + coming] += stall - 1
+            if pipe == _BRANCH_PIPE or coming != index + 1:
+                at = ready
+                if coming != index + 1 or ints[row + 9]:
+                    at = t + (floats[figure + 1] if pipe == _BRANCH_PIPE else floats[BRANCH_TAKEN])
+                if splits[position - 1]:
+                    at = max(at, ready) + floats[DIVERGENCE]
+                if at > ready:
+                    at = ceil(at)
+                    floats[states + BRANCH * n + coming] += at - ready
+                    if journal:
+                        _note(ints, floats, BRANCH, coming, ready, at)
+                    ready = at
+            if floats[HOLD] > ready:
+                floats[states + ints[HELD] * n + coming] += floats[HOLD] - ready
+                if journal:
+                    _note(ints, floats, ints[HELD], coming, ready, floats[HOLD])
+                ready = floats[HOLD]
+            floats[HOLD] = 0.0
+            worst, setter, number, waits = ready, -1, 0, ints[ahead + 3]
+            while waits > 0:
+                if waits & 1 and floats[release + 6 * w + number] > worst:
+                    worst = floats[release + 6 * w + number]
+                    setter = ints[setters + 6 * w + number]
+                waits >>= 1
+                number += 1
+            if ints[ahead] == _DEPBAR:
+                number, count, groups = ints[ahead + 7], ints[ahead + 8], ints[ints[COMMITS] + w]
+                if count > 0:
+                    depth = ints[DEPTH]
+                    at = (
+                        floats[ints[GROUPS] + depth * w + (groups + depth - 1 - count) % depth]
+                        if groups > count
+                        else 0.0
+                    )
+                else:
+                    at = floats[release + 6 * w + number]
+                if at > worst:
+                    worst = at
+                    setter = ints[setters + 6 * w + number]
+            if setter >= 0:
+                worst = ceil(worst)
+                reason = LONG if ints[rows + ROW * setter + 1] == _LG_PIPE else SHORT
+                floats[states + reason * n + coming] += worst - ready
+                if journal:
+                    _note(ints, floats, reason, coming, ready, worst)
+                at_wait = ints[WAITS] + 3 * ints[LOGGED]
+                floats[at_wait] = coming
+                floats[at_wait + 1] = setter
+                floats[at_wait + 2] = worst - ready
+                ints[LOGGED] += 1
+                ready = worst
+            phase = FETCHED
+            if coming >> _PER_LINE != index >> _PER_LINE and ints[KEPT] == 0:
+                answer = FETCH
+                continue
+            constant = ints[ahead + 6]
+            if constant >= 0 and ints[ahead + 1] != _CONSTANT:
+                if floats[constants + constant] < 0:
+                    floats[constants + constant] = ready + floats[CONSTANT_MISS]
+                there = floats[constants + constant]
+                if there > ready:
+                    floats[states + IMC_MISS * n + coming] += there - ready
+                    if journal:
+                        _note(ints, floats, IMC_MISS, coming, ready, there)
+                    ready = there
+        if phase == FETCHED:
+            ready = ceil(ready)
+            floats[readies + w] = ready
+            phase = CYCLE
+            if action in (_BARRIER, _ARRIVE):
+                phase = RESUME
+                answer = ARRIVE
+                if action == _BARRIER:
+                    g = -1
+                    answer = BARRIER
+                continue
+            t += 1
+        if phase == RESUME:  # others may run now
+            limit = min(
+                limit, min(min(floats[NOW], floats[NOW + 1]), min(floats[NOW + 2], floats[NOW + 3])) + RUN_AHEAD
+            )
+            t += 1
+            phase = CYCLE
+    ints[PHASE] = phase
+    ints[SCHEDULER] = s
+    ints[GREEDY_NOW] = g
+    ints[INDEX] = index
+    ints[ISSUED] = issued
+    floats[T] = t
+    floats[LIMIT] = limit
+    floats[READY_NOW] = ready
+    return answer

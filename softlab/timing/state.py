@@ -1,0 +1,137 @@
+"""The state of the simulated SM as two arrays, for :func:`softlab.timing.issue.issue`."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from itertools import accumulate
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.emulator.machine.native_python import CompiledFunction
+from softlab.timing import issue as loop
+from softlab.timing.memory import SOURCES
+from softlab.timing.parameters import Parameters
+from softlab.timing.program import Row, TimedProgram
+from softlab.timing.stalls import REASONS
+from softlab.timing.work import BlockWork, MemoryRequest
+
+COMPILED = CompiledFunction(loop.issue)
+#: What an instruction takes in Python, in units of 100 microseconds.
+_INSTRUCTION = 0.08
+
+
+class State:
+    """The arrays of one simulation; the other attributes are parts of them, by warp or by scheduler.
+
+    ``requests``: of all warps, one behind the other. ``constant_lines``: line of constant memory -> its number.
+    """
+
+    def __init__(self, program: TimedProgram, blocks: Sequence[BlockWork], p: Parameters) -> None:
+        warps = [warp for block in blocks for warp in block.warps]
+        n, count = len(program.rows), len(warps)
+        self.requests: list[MemoryRequest] = [one for warp in warps for one in warp.requests]
+        lines = sorted({row[12] for row in program.rows if row[12] >= 0})
+        self.constant_lines = {line: number for number, line in enumerate(lines)}
+        depth = max((second for _, second in program.details.values()), default=0) + 1
+        whole = (
+            loop.ROW * n, count, count, count, 6 * count, count, count, 4 * count, 4 * count, count,
+            3 * len(self.requests),
+        )  # fmt: skip
+        real = (
+            loop.FIGURE * n, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
+            8 * loop.QUEUE_ROOM, 3 * loop.MOST_WAITS, 5 * loop.MOST_NOTES,
+        )  # fmt: skip
+        starts = list(accumulate(whole, initial=loop.INTS)), list(accumulate(real, initial=loop.FLOATS))
+        self.ints, self.floats = array("q", bytes(8 * starts[0][-1])), array("d", bytes(8 * starts[1][-1]))
+        self._names = [*starts[0][:-1], *starts[1][:-1]]
+        self.ints[loop.ROWS : loop.INTS] = array("q", self._names)
+        self._sizes = [*whole, *real]
+        self._fill_code(warps)
+        self._fill_rows(program)
+        ints, floats = self.ints, self.floats
+        ints[loop.LENGTH], ints[loop.DEPTH], ints[loop.SPACING] = n, depth, count
+        ints[loop.QUEUE_LENGTHS], ints[loop.QUEUE_LENGTHS + 1] = p.mio_queue, p.lg_queue
+        for s in range(4):
+            ints[loop.GREEDY + s] = ints[loop.LAST + s] = -1
+            floats[loop.NOW + s] = floats[loop.SOONEST + s] = inf
+        figures = (p.mio_interval, p.branch_taken, p.divergence, p.constant_miss, SOURCES)
+        for place, value in enumerate(figures, loop.MIO_INTERVAL):
+            floats[place] = value
+        self.table(loop.CONSTANTS)[:] = array("d", [-1.0] * len(lines))
+        self.now: Any = memoryview(floats)[loop.NOW : loop.NOW + 4]
+        self.ready, self.turns, self.firsts = map(self.table, (loop.READY, loop.TURNS, loop.FIRSTS))
+        self.release, self.setters = self.table(loop.RELEASE), self.table(loop.SETTERS)
+        self.positions, self.asks = self.table(loop.POSITIONS), self.table(loop.REQUESTS)
+        self.groups, self.commits = self.table(loop.GROUPS), self.table(loop.COMMITS)
+        self.states, self.constants = self.table(loop.STATES), self.table(loop.CONSTANTS)
+        self._seen = 0
+        #: For compiled code: the arrays as NumPy has them.
+        self._shown = [np.frombuffer(one, one.typecode) for one in (ints, floats, self.code, self._splits)]
+
+    def table(self, name: int) -> Any:
+        """A table, as something that Python reads quickly."""
+        number = name - loop.ROWS
+        first, size = self._names[number], self._sizes[number]
+        return memoryview(self.ints if name < loop.FIGURES else self.floats)[first : first + size]
+
+    def _fill_code(self, warps: Sequence[Any]) -> None:
+        """What the warps execute, and their requests."""
+        code = np.concatenate([*(np.asarray(warp.code, np.int32) for warp in warps), np.zeros(1, np.int32)])
+        ends = np.cumsum([len(warp.code) for warp in warps], dtype=np.int64)
+        begins = np.concatenate(([0], ends))[:-1]
+        splits = np.zeros(len(code), np.uint8)
+        asked = np.zeros((len(self.requests), 3), np.int64)
+        if self.requests:
+            asked[:] = [(one[0], one[1], one[3]) for one in self.requests]
+        counts = np.array([len(warp.requests) for warp in warps], np.int64)
+        asked[:, 0] += np.repeat(begins, counts)
+        for begin, warp in zip(begins.tolist(), warps, strict=True):
+            if warp.splits:
+                splits[begin + np.fromiter(warp.splits, np.int64)] = 1
+        self.code, self._splits = array("i", code.tobytes()), array("B", splits.tobytes())
+        last = np.cumsum(counts)
+        for name, values in (
+            (loop.POSITIONS, begins), (loop.ENDS, ends), (loop.REQUESTS, last - counts), (loop.REQUEST_ENDS, last),
+            (loop.ASKED, asked.reshape(-1)),
+        ):  # fmt: skip
+            self.table(name)[:] = array("q", values.astype(np.int64).tobytes())
+
+    def _fill_rows(self, program: TimedProgram) -> None:
+        rows, figures = array("q"), array("d")
+        for index, row in enumerate(program.rows):
+            details = program.details.get(index)
+            rows.extend(self._row(row))
+            rows.extend((*(details or (0, 0)), int(details is not None)))
+            figures.extend((row[2], row[7], *row[8:12]))
+        self.table(loop.ROWS)[:] = rows
+        self.table(loop.FIGURES)[:] = figures
+
+    def _row(self, row: Row) -> tuple[int, ...]:
+        waits = sum(1 << number for number in row[4])
+        return row[0], row[1], row[3], waits, row[5], row[6], self.constant_lines.get(row[12], -1)
+
+    def go_on(self) -> int:
+        """Let the loop run until it wants something."""
+        issued = self.ints[loop.ISSUED]
+        work, self._seen = _INSTRUCTION * (issued - self._seen), issued
+        if COMPILED.ready(compiled_blocks(), work):
+            return COMPILED.call(*map(id, self._shown))
+        return loop.issue(self.ints, self.floats, self.code, self._splits)  # type: ignore[arg-type]
+
+    def waits(self) -> list[tuple[int, int, float]]:
+        """(waiting instruction, instruction that it waits for, cycles) since this was asked for last."""
+        count, self.ints[loop.LOGGED] = self.ints[loop.LOGGED], 0
+        values = self.table(loop.WAITS)[: 3 * count].tolist()
+        return list(zip(map(int, values[::3]), map(int, values[1::3]), values[2::3], strict=True))
+
+    def notes(self) -> list[tuple[int, int, int, float, float]]:
+        """The entries of the journal since this was asked for last."""
+        count, self.ints[loop.WRITTEN] = self.ints[loop.WRITTEN], 0
+        values = self.table(loop.NOTES)[: 5 * count].tolist()
+        return list(
+            zip(*(map(int, values[k::5]) for k in range(3)), *(values[k::5] for k in (3, 4)), strict=True)
+        )  # fmt: skip
