@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -128,12 +129,13 @@ class Log:
         per_warp = np.bincount(warp, weights=length, minlength=setup.warps).astype(np.int64)
         limits = np.concatenate(([0], np.cumsum(per_warp)))
         accesses = self._accesses(begins, where, warp, limits)
+        instruction, cut = instruction.astype(np.int32), limits.tolist()
         return [
             WarpStream(
                 setup.block_of(w),
                 setup.warp_of(w),
-                instruction[limits[w] : limits[w + 1]].astype(np.int32),
-                active[limits[w] : limits[w + 1]],
+                instruction[cut[w] : cut[w + 1]],
+                active[cut[w] : cut[w + 1]],
                 accesses[w],
             )
             for w in range(setup.warps)
@@ -154,22 +156,22 @@ class Log:
         ends = np.cumsum(count)
         gather = np.repeat(firsts[order] - (ends - count), count) + np.arange(int(ends[-1]))
         sectors = sectors[gather]
-        cut = np.searchsorted(owner, np.arange(warps + 1))
+        cut = np.searchsorted(owner, np.arange(warps + 1)).tolist()
         offsets = np.concatenate(([0], ends))
-        found = []
-        for w in range(warps):
-            a, b = cut[w], cut[w + 1]
-            found.append(
-                Accesses(
-                    (position[a:b] - limits[w]).astype(np.int32),
-                    space[order[a:b]],
-                    kind[order[a:b]],
-                    wavefronts[order[a:b]].astype(np.int32),
-                    offsets[a : b + 1] - offsets[a],
-                    sectors[offsets[a] : offsets[b]],
-                )
+        position = (position - limits[owner]).astype(np.int32)
+        space, kind, wavefronts = space[order], kind[order], wavefronts[order].astype(np.int32)
+        begins_at = offsets[cut].tolist()
+        return [
+            Accesses(
+                position[a:b],
+                space[a:b],
+                kind[a:b],
+                wavefronts[a:b],
+                offsets[a : b + 1] - first,
+                sectors[first:last],
             )
-        return found
+            for (a, b), (first, last) in zip(pairwise(cut), pairwise(begins_at), strict=True)
+        ]
 
 
 def _patterns(relative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

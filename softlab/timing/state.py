@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import inf
 from typing import Any
@@ -69,8 +69,10 @@ class State:
         self.groups, self.commits = self.table(loop.GROUPS), self.table(loop.COMMITS)
         self.states, self.constants = self.table(loop.STATES), self.table(loop.CONSTANTS)
         self._seen = 0
-        #: For compiled code: the arrays as NumPy has them.
+        #: The compiled loop, once it is there, and for it the arrays as NumPy has them.
+        self._compiled: Callable[..., int] | None = None
         self._shown = [np.frombuffer(one, one.typecode) for one in (ints, floats, self.code, self._splits)]
+        self._places = tuple(map(id, self._shown))
 
     def table(self, name: int) -> Any:
         """A table, as something that Python reads quickly."""
@@ -116,10 +118,12 @@ class State:
 
     def go_on(self) -> int:
         """Let the loop run until it wants something."""
+        if self._compiled is not None:
+            return self._compiled(*self._places)
         issued = self.ints[loop.ISSUED]
         work, self._seen = _INSTRUCTION * (issued - self._seen), issued
         if COMPILED.ready(compiled_blocks(), work):
-            return COMPILED.call(*map(id, self._shown))
+            self._compiled = COMPILED.call
         return loop.issue(self.ints, self.floats, self.code, self._splits)  # type: ignore[arg-type]
 
     def waits(self) -> list[tuple[int, int, float]]:
