@@ -54,6 +54,7 @@ class State:
         self._fill_rows(program)
         ints, floats = self.ints, self.floats
         ints[loop.LENGTH], ints[loop.DEPTH], ints[loop.SPACING] = n, depth, count
+        assert max(p.mio_queue, p.lg_queue) <= loop.QUEUE_ROOM
         ints[loop.QUEUE_LENGTHS], ints[loop.QUEUE_LENGTHS + 1] = p.mio_queue, p.lg_queue
         for s in range(4):
             ints[loop.GREEDY + s] = ints[loop.LAST + s] = -1
