@@ -8,8 +8,8 @@ python -m tests.hardware.record_timing report SET FILE OUT..   # predictions bes
 python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
 
 SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (``third_cases``), "fourth"
-(``fourth_cases``), "fifth" (``fifth_cases``) and "sixth" (``sixth_cases``). The model was looked at with the first five
-since they were measured.
+(``fourth_cases``), "fifth" (``fifth_cases``), "sixth" (``sixth_cases``) and "seventh" (``seventh_cases``). The model
+was looked at with the first six since they were measured.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
@@ -36,7 +36,15 @@ from typing import Any
 
 import numpy as np
 
-from tests.hardware import fifth_cases, fourth_cases, sixth_cases, third_cases, timing_cases, validation_cases
+from tests.hardware import (
+    fifth_cases,
+    fourth_cases,
+    seventh_cases,
+    sixth_cases,
+    third_cases,
+    timing_cases,
+    validation_cases,
+)
 from tests.hardware.timing_cases import DRAM, TimingCase
 
 REPEATS = 7
@@ -68,6 +76,7 @@ extern "C" __global__ void nothing() {}
 _SPIN, _TRIES = 120_000, 5
 SETS: dict[str, Any] = {"timing": timing_cases, "validation": validation_cases}
 SETS |= {"third": third_cases, "fourth": fourth_cases, "fifth": fifth_cases, "sixth": sixth_cases}
+SETS["seventh"] = seventh_cases
 
 
 def _name(chosen: Any) -> str:

@@ -9,13 +9,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.hardware import fifth_cases, fourth_cases, sixth_cases, third_cases, timing_cases, validation_cases
+from tests.hardware import (
+    fifth_cases,
+    fourth_cases,
+    seventh_cases,
+    sixth_cases,
+    third_cases,
+    timing_cases,
+    validation_cases,
+)
 from tests.hardware.record_timing import _pairs, _print_errors, _Timer, _worst, settled
 from tests.hardware.timing_cases import Array
 
 DATA = Path(__file__).parent.parent / "data"
 SETS = {"timing": timing_cases, "validation": validation_cases, "third": third_cases, "fourth": fourth_cases}
-SETS |= {"fifth": fifth_cases, "sixth": sixth_cases}
+SETS |= {"fifth": fifth_cases, "sixth": sixth_cases, "seventh": seventh_cases}
 
 
 @pytest.mark.parametrize("chosen", SETS.values(), ids=SETS)
@@ -68,7 +76,7 @@ def test_no_kernel_is_in_two_sets():
         known |= kernels
 
 
-@pytest.mark.parametrize("chosen", [validation_cases, third_cases, fourth_cases, fifth_cases, sixth_cases])
+@pytest.mark.parametrize("chosen", [one for name, one in SETS.items() if name != "timing"])
 def test_a_series_differs_only_in_its_block_size(chosen):
     series = chosen.series()
     assert len(series) >= 5
