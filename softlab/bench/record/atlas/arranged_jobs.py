@@ -28,6 +28,9 @@ PIECES = (
     (1, 1, 1), (2, 2, 1), (4, 4, 1), (8, 8, 1), (4, 2, 1), (8, 1, 1), (8, 3, 1), (8, 4, 1), (4, 4, 2), (4, 4, 4),
     (32, 8, 1), (32, 1, 1),
 )  # fmt: skip
+#: Warps per SM that store pieces. With fewer than 32, which store more of them: launches of a few microseconds are too
+#: short to be measured.
+PIECE_WARPS, LONGER = (32, 16, 8, 4, 2, 1), 8
 
 
 def arranged_sources() -> dict[str, Source]:
@@ -67,13 +70,13 @@ def _piece_jobs() -> Iterator[Job]:
     """Stores of words that are parts of sectors, and that later stores of the same warp complete."""
     for where, kib in (("L2", 1 << 14), ("DRAM", 1 << 22)):
         for mode, how in enumerate(("", ".apart")):
-            for warps in (32, 1):
+            for warps in PIECE_WARPS:
                 for pitch, words, turns in PIECES:
-                    if (warps == 1 and (mode or where == "DRAM")) or (where == "DRAM" and turns > 1):
+                    if (warps < 32 and (mode or where == "DRAM")) or (where == "DRAM" and turns > 1):
                         continue
                     moved = 128 * words * turns
                     given = {"warps": warps, "p0": kib, "p1": pitch, "mode": mode, "bytes": moved}
-                    given["mib"] = 16 * words * turns
+                    given["mib"] = 16 * words * turns * (1 if warps == 32 else LONGER)
                     key = f"bandwidth.{where}.words.{words}.of.{pitch}.turns.{turns}.warps.{warps}{how}"
                     yield Job((key,), "bandwidth", "bytes/cycle", "bandwidth", (f"words_{words}_{turns}",), given,
                               note="of words that are stored one by one")  # fmt: skip
