@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _SIZES = {"char": 1, "bool": 1, "short": 2, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "float": 4, "double": 8,
           "long long": 8, "size_t": 8, "int64_t": 8, "uint64_t": 8, "int32_t": 4, "uint32_t": 4}  # fmt: skip
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.+?)[ \t]*(?://.*|/\*.*)?$", re.MULTILINE)
-_INTEGER = r"(?:(?:static|const|constexpr|unsigned|signed|long|short|int|size_t|u?int\d+_t|uint|auto)\s+)+"
+_INTEGER = r"(?:(?:static|const|constexpr|unsigned|signed|long|short|int|size_t|u?int\d+_t|uint|bool|auto)\s+)+"
 _VARIABLES = re.compile(rf"\b{_INTEGER}(\w+\s*=[^;{{}}]+);")
 _VARIABLE = re.compile(r"\s*(\w+)\s*=(?!=)\s*(.+)", re.DOTALL)
 _DIM3 = re.compile(r"\bdim3\s+(?:const\s+)?([^;]*);")

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_of, launches_of
+from softlab.cuda.outlines import outline
 from softlab.cuda.syntax import (
     CLASSES,
     TYPES,
     WORD,
+    function_of,
     head_of,
     is_prototype,
     is_type,
@@ -37,19 +39,18 @@ _SPACES = r"__(?:global|device|constant|managed|shared)__"
 _CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
                "preproc_elifdef")  # fmt: skip
 #: Headers for host code that NVRTC finds and cannot compile.
-_HOST_HEADERS = re.compile(r"thrust/|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/device/")
+_HOST_HEADERS = re.compile(r"thrust/(?!(?:complex|pair|tuple)\.h)|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/device/")
 #: Between ``struct`` and its name; the grammar does not know it.
-_ALIGNMENT = re.compile(rb"__align__\s*\([^()]*\)|__builtin_align__\s*\([^()]*\)")
-_FUNCTION_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\([^)]*\)((?:.*\\\n)*.*)$", re.MULTILINE)
+_ALIGNMENT = re.compile(rb"\b(?:__align__|__builtin_align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)")
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:(\([^)]*\))|(?=[ \t\n]))((?:.*\\\n)*.*)$", re.MULTILINE)
+#: What the body of a macro has that stands for attributes of a function alone.
+_FUNCTION_ATTRIBUTES = re.compile(
+    rb"(?:\s|\\\n|\b__\w+__\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\b(?:inline|static|extern|constexpr|__attribute__\s*\(\(.*?\)\)))*"
+)
+#: A word alone in its line.
+_ALONE = re.compile(rb"^[ \t]*([A-Z]\w*)[ \t]*$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
 _MACRO_CALL = re.compile(rb"^([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
-#: A conditional around ``__device__`` or ``__launch_bounds__(...)`` in the middle of a declaration, which the grammar
-#: takes for its end.
-_CONDITIONAL_SPACE = re.compile(
-    rb"^([ \t]*#[ \t]*if[^\n]*)\n((?:[ \t]*+(?:__\w++(?:\([^()\n]*+\))?[ \t]*+)++(?://[^\n]*+)?\n)++)"
-    rb"([ \t]*#[ \t]*endif[^\n]*)",
-    re.MULTILINE,
-)
 _INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILINE)
 #: Comments and strings, and (group 1) what stands in a conditional of the preprocessor up to a comment.
 _CONDITIONAL = re.compile(
@@ -110,8 +111,12 @@ class _File:
     includes: list[Node] = field(default_factory=list)
     usings: list[Node] = field(default_factory=list)
     kernel_word: re.Pattern[str] = re.compile("__global__")
-    #: The bodies of the macros with parameters, of this file and of those that it includes.
-    macros: dict[bytes, bytes] = field(default_factory=dict)
+    #: The macros of this file and of those that it includes: their parameters, b"" without, and their bodies.
+    macros: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
+    #: Where macros end that the grammar does not see -> where they start.
+    attributes: dict[int, int] = field(default_factory=dict)
+    #: Where an ``#include`` has another name than the header that it means, and that header's.
+    renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
 
 
 def decode(content: bytes) -> str:
@@ -171,26 +176,24 @@ def _nodes(file: _File) -> Iterator[Node]:
 def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], missing: list[str]) -> None:
     """Split a file into items, and read the files beside it that it includes."""
     file.macros = _macros(file.text, file.path, set())
+    file.kernel_word = re.compile(_standing_for("__global__", file.macros))
     tree = parser().parse(_readable(file))
-    spaces, kernel_word = _SPACES, "__global__"
-    for definition in walk(tree.root_node, ("preproc_def", "preproc_function_def")):
-        value = definition.child_by_field_name("value")
-        name = definition.child_by_field_name("name")
-        if value is not None and name is not None and re.search(_SPACES, text_of(value)):
-            spaces += rf"|\b{text_of(name)}\b"
-            kernel_word += rf"|\b{text_of(name)}\b" if "__global__" in text_of(value) else ""
-    file.kernel_word = re.compile(kernel_word)
+    spaces = re.compile(_standing_for(_SPACES, file.macros))
     for node in _declarations(tree.root_node):
-        _classify(file, node, re.compile(spaces))
+        _classify(file, node, spaces)
     for include in file.includes:
         written = text_of(include.child_by_field_name("path"))
         wanted = written.strip('<>"')
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
         local = None if compilers and written.startswith("<") else beside(file.path, wanted)
         if local:
-            if wanted not in files:
-                files[wanted] = _File(_joined(decode(local.read_bytes())).encode(), local)
-                _gather(files[wanted], files, known, missing)
+            name = _name_of(local, wanted, files)
+            if name != wanted:
+                path = include.child_by_field_name("path")
+                file.renamed.append(((path.start_byte, path.end_byte), name))
+            if name not in files:
+                files[name] = _File(_joined(decode(local.read_bytes())).encode(), local)
+                _gather(files[name], files, known, missing)
             continue
         if compilers:
             continue
@@ -199,9 +202,30 @@ def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], 
             missing.append(wanted)
 
 
-def _macros(text: bytes, path: Path | None, seen: set[Path]) -> dict[bytes, bytes]:
-    """Name -> body of the macros with parameters in a text and in the files that it includes."""
-    found = {match.group(1): match.group(2) for match in _FUNCTION_MACRO.finditer(text)}
+def _name_of(path: Path, wanted: str, files: Mapping[str, _File]) -> str:
+    """The name of a header for the compiler, one for each file: as it is written first, with a folder if two have it."""
+    path = path.resolve()
+    for name, file in files.items():
+        if name and file.path is not None and file.path.resolve() == path:
+            return name
+    parts = list(path.parts[1:-1])
+    while wanted in files:
+        wanted = f"{parts.pop()}/{wanted}" if parts else f"_{wanted}"
+    return wanted
+
+
+def _standing_for(words: str, macros: Mapping[bytes, tuple[bytes, bytes]]) -> str:
+    """A pattern of these words, and of the macros that have one in their bodies, directly or not."""
+    pattern, known = words, set[bytes]()
+    while new := {name for name, (_, body) in macros.items() if re.search(pattern.encode(), body)} - known:
+        known |= new
+        pattern = "|".join([words, *(rf"\b{name.decode()}\b" for name in sorted(known))])
+    return pattern
+
+
+def _macros(text: bytes, path: Path | None, seen: set[Path]) -> dict[bytes, tuple[bytes, bytes]]:
+    """The macros of a text and of the files that it includes, as :attr:`_File.macros`."""
+    found = {match[1]: (match[2] or b"", match[3]) for match in _MACRO.finditer(text)}
     for name in _INCLUDED.findall(text):
         local = beside(path, name.decode(errors="replace"))
         if local is not None and local not in seen:
@@ -221,27 +245,47 @@ def _readable(file: _File) -> bytes:
     A macro call at namespace level has no form of its own. It is the host's where its expansion has nothing for the
     device, as with ``TEST(name)`` or bindings for Python.
     """
-    text = bytearray(_ALIGNMENT.sub(lambda match: b" " * len(match.group()), file.text))
-    for match in _CONDITIONAL_SPACE.finditer(file.text):
-        for group in (1, 3):
-            text[match.start(group) : match.end(group)] = b" " * len(match.group(group))
-    bodies = file.macros
+    without = outline(file.text)
+    text = bytearray(_ALIGNMENT.sub(_blanks, without.text))
+    with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
     for match in _MACRO_CALL.finditer(file.text):
+        if without.in_body(match.start()):
+            continue
         end = _closing(file.text, match.end() - 1)
         after = re.match(rb"\s*([;{=(,)\w*&]?)", file.text[end : end + 200])
         continues = after is not None and after.group(1) not in (b"", b";") and b"\n" not in after.group(0)
         brace = after is not None and after.group(1) == b"{"
         name = match.group(1)
-        if end < 0 or continues or brace or not (name in bodies or name.isupper()):
+        if end < 0 or continues or brace or not (name in with_parameters or name.isupper()):
             continue
         text[match.start() : end] = re.sub(rb"[^\n]", b" ", file.text[match.start() : end])
-        body = bodies.get(name, b"")
+        body = with_parameters.get(name, b"")
         if re.search(_SPACES.encode(), body):
             words = set(WORD.findall(file.text[match.start() : end] + body))
             file.items.append(_Item((match.start(), end), None, set(), words, root=True))
         else:
             file.blank.append((match.start(), end))
-    return bytes(text)
+    return _without_macros(file, bytes(text))
+
+
+def _blanks(match: re.Match[bytes]) -> bytes:
+    return re.sub(rb"[^\n]", b" ", match.group())
+
+
+def _without_macros(file: _File, text: bytes) -> bytes:
+    """Blanks for macros that stand for attributes of functions, and for those that stand alone in a line."""
+    attributes = [name for name, (_, body) in file.macros.items() if _FUNCTION_ATTRIBUTES.fullmatch(body)]
+    hidden = [match for match in _ALONE.finditer(text) if match[1] in file.macros]
+    if attributes := [name for name in attributes if not file.kernel_word.search(name.decode())]:
+        names = b"|".join(sorted(map(re.escape, attributes), key=len, reverse=True))
+        pattern = rb"(^[ \t]*#(?:\\\n|[^\n])*)|\b(?:%s)\b(?:[ \t]*\([^()\n]*\)(?=\s*\w))?" % names
+        found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
+        file.attributes = {match.end(): match.start() for match in found}
+        hidden += found
+    changed = bytearray(text)
+    for match in hidden:
+        changed[match.start() : match.end()] = _blanks(match)
+    return bytes(changed)
 
 
 def _closing(text: bytes, start: int) -> int:
@@ -281,8 +325,12 @@ def _declarations(node: Node) -> Iterator[Node]:
             yield child
 
 
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
+def _span(file: _File, node: Node) -> tuple[int, int]:
+    """Where a declaration stands, with the macros before it that the grammar does not see."""
+    start = node.start_byte
+    while (before := len(file.text[:start].rstrip())) in file.attributes:
+        start = file.attributes[before]
+    return start, node.end_byte
 
 
 def _classify(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
@@ -291,7 +339,7 @@ def _classify(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
     if kind in ("preproc_def", "preproc_function_def"):
         name = node.child_by_field_name("name")
         words = set(WORD.findall(file.text[node.start_byte : node.end_byte]))
-        file.items.append(_Item(_span(node), node, {name.text or b""} if name is not None else set(), words, kept=True))
+        file.items.append(_Item(_span(file, node), node, {name.text or b""} if name is not None else set(), words, kept=True))
     elif kind == "preproc_include":
         file.includes.append(node)
     elif kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
@@ -305,24 +353,31 @@ def _classify(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
 def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
     """The same for a declaration: functions, variables, types."""
     inner = _declared_in(node)
-    head = head_of(inner)
+    head = _head(file, node, inner)
     function = inner.type == "function_definition"
-    item = _Item(_span(node), node, names_of(inner), set(WORD.findall(node.text or b"")))
+    item = _Item(_span(file, node), node, names_of(inner), set(WORD.findall(file.text[node.start_byte : node.end_byte])))
     constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr|extern)\b", head)
     whole = node.type not in ("ERROR", "template_instantiation")
-    if spaces.search(head if whole else text_of(node)):
+    if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
         kernel = bool(file.kernel_word.search(head))
         item.kernel = kernel
         item.root = kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
         file.items.append(item)
     elif whole and (inner.type in TYPES or is_type(inner)):
-        file.blank += [(member.start_byte, member.end_byte) for member in _host_members(inner, spaces)]
+        file.blank += [_span(file, member) for member in _host_members(file, inner, spaces)]
         file.items.append(item)
     elif whole and constant and not is_prototype(inner):
         item.const_at = None if function else _const_of_number(inner)
         file.items.append(item)
     else:
-        file.blank.append((node.start_byte, node.end_byte))
+        file.blank.append(_span(file, node))
+
+
+def _head(file: _File, node: Node, inner: Node) -> str:
+    """What stands before a declaration's body, as the file has it: the grammar sees no macros. ``inner``: see
+    :func:`_declared_in`."""
+    end = inner.start_byte + len(head_of(inner).encode())
+    return file.text[_span(file, node)[0] : end].decode(errors="replace")
 
 
 def _const_of_number(declaration: Node) -> int | None:
@@ -331,8 +386,10 @@ def _const_of_number(declaration: Node) -> int | None:
     variables = [child for child in declaration.children if child.type == "init_declarator"]
     of_type = (child.type for child in declaration.children if child.type in kinds)
     plain = all(child.children[0].type == "identifier" for child in variables) and next(of_type, None)
-    consts = [c for c in declaration.children if c.type == "type_qualifier" and text_of(c) == "const"]
-    if not (variables and plain and len(consts) == 1) or next(walk(declaration, ("call_expression",)), None):
+    qualifiers = [c for c in declaration.children if c.type == "type_qualifier"]
+    consts = [c for c in qualifiers if text_of(c) == "const"]
+    is_one = len(consts) == 1 and "constexpr" not in map(text_of, qualifiers)
+    if not (variables and plain and is_one) or next(walk(declaration, ("call_expression",)), None):
         return None
     return consts[0].start_byte
 
@@ -356,7 +413,7 @@ def _classify_using(file: _File, node: Node) -> None:
         if re.search(r"\bstd\b", text):
             file.blank.append((node.start_byte, node.end_byte))
         else:
-            file.items.append(_Item(_span(node), node, {name}, set(WORD.findall(node.text or b""))))
+            file.items.append(_Item(_span(file, node), node, {name}, set(WORD.findall(text.encode()))))
 
 
 def _keep_needed(items: list[_Item], words: set[bytes]) -> None:
@@ -396,11 +453,13 @@ def _device_text(file: _File, constexpr: bool) -> str:
                 text[at] = 0x20
     for start, end in _conditionals(file.text):
         text[start:end] = file.text[start:end]
+    edits = [(span, f'"{name}"'.encode()) for span, name in file.renamed]
     if constexpr:
-        for at in sorted(
-            (item.const_at for item in file.items if item.kept and item.const_at is not None), reverse=True
-        ):
-            text[at : at + len(b"const")] = b"constexpr"
+        consts = (item.const_at for item in file.items if item.kept and item.const_at is not None)
+        edits += [((at, at + len(b"const")), b"constexpr") for at in consts]
+    for (start, end), new in sorted(edits, reverse=True):
+        if text[start:end].strip():  # an include in a part that is blank stays so
+            text[start:end] = new
     return text.decode()
 
 
@@ -411,13 +470,22 @@ def _conditionals(text: bytes) -> Iterator[tuple[int, int]]:
             yield match.span(1)
 
 
-def _host_members(node: Node, spaces: re.Pattern[str]) -> Iterator[Node]:
-    """Member functions with a body that the device cannot call."""
+def _host_members(file: _File, node: Node, spaces: re.Pattern[str]) -> Iterator[Node]:
+    """Member functions that the device cannot call: those with a body, and those that are declared alone."""
     kind = node if node.type in CLASSES else node.child_by_field_name("type")
     body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
     for member in body.children if body is not None else ():
         inner = member.children[-1] if member.type == "template_declaration" else member
-        if inner.type == "function_definition" and inner.child_by_field_name("body") is not None:
-            head = head_of(inner)
+        whole = inner.type == "function_definition" and inner.child_by_field_name("body") is not None
+        declared = inner.type in ("field_declaration", "declaration") and _is_method(inner)
+        if whole or declared:
+            head = _head(file, member, inner)
             if not spaces.search(head) and "constexpr" not in head:
                 yield member
+
+
+def _is_method(node: Node) -> bool:
+    """Whether a member is a function that is declared alone, and not a friend, a pointer to a function or ``= delete``."""
+    declarator = function_of(node)
+    inner = declarator.child_by_field_name("declarator") if declarator is not None else None
+    return inner is not None and inner.type != "parenthesized_declarator"

@@ -62,7 +62,7 @@ def kernels_of(declarations: Iterable[Node], kernel_word: re.Pattern[str]) -> It
             found = KernelDeclaration(
                 "::".join([*_scope(node), name]),
                 _template(node),
-                tuple(" ".join(text_of(child).split()) for child in parameters.named_children) if parameters else (),
+                listed(parameters),
                 node.start_point.row + 1,
             )
             if (found.name, found.parameters) not in seen and node.type == "function_definition":
@@ -74,8 +74,16 @@ def _template(node: Node) -> tuple[str, ...]:
     parent = node.parent
     if parent is None or parent.type != "template_declaration":
         return ()
-    listed = parent.child_by_field_name("parameters")
-    return tuple(" ".join(text_of(child).split()) for child in listed.named_children) if listed else ()
+    return listed(parent.child_by_field_name("parameters"))
+
+
+def listed(node: Node | None) -> tuple[str, ...]:
+    """The texts of what stands in a list of parameters or arguments, without its comments."""
+    return tuple(" ".join(text_of(child).split()) for child in _in_list(node))
+
+
+def _in_list(node: Node | None) -> list[Node]:
+    return [child for child in node.named_children if child.type != "comment"] if node is not None else []
 
 
 def _scope(node: Node) -> list[str]:
@@ -106,9 +114,7 @@ def launches_of(text: bytes) -> Iterator[LaunchSuggestion]:
         if function is None or len(configuration) < 2:
             continue
         kernel = _with_constants(" ".join(text_of(function).split()), local)
-        names = (
-            {name for parameter in _template(scope) for name in re.findall(r"\w+", parameter)[-1:]} if scope else set()
-        )
+        names = _template_names(call)
         if names & set(re.findall(r"\w+", kernel.partition("<")[2])):
             kernel = kernel.partition("<")[0]  # what the host's own template is made with
         yield LaunchSuggestion(
@@ -116,12 +122,24 @@ def launches_of(text: bytes) -> Iterator[LaunchSuggestion]:
             local.extent(configuration[0]),
             local.extent(configuration[1]),
             local.number(configuration[2]) if len(configuration) > 2 else 0,
-            tuple(" ".join(text_of(child).split()) for child in arguments.named_children) if arguments else (),
+            listed(arguments),
             call.start_point.row + 1,
-            tuple(_host_type(text_of(child), text_of(scope), names) for child in arguments.named_children)
-            if arguments and scope is not None
+            tuple(_host_type(text_of(child), text_of(scope), names) for child in _in_list(arguments))
+            if scope is not None
             else (),
         )
+
+
+def _template_names(node: Node) -> set[str]:
+    """The parameters of all templates around a node."""
+    names: set[str] = set()
+    parent: Node | None = node
+    while parent is not None:
+        if parent.type == "template_declaration":
+            for parameter in listed(parent.child_by_field_name("parameters")):
+                names |= set(re.findall(r"\w+", parameter.partition("=")[0])[-1:])
+        parent = parent.parent
+    return names
 
 
 def _host_type(argument: str, scope: str, unknown: set[str]) -> str:
@@ -139,32 +157,56 @@ def _host_type(argument: str, scope: str, unknown: set[str]) -> str:
 
 
 def deduced(kernel: KernelDeclaration, launch: LaunchSuggestion) -> str | None:
-    """The template arguments of a launch that leaves them out, ``"<float, int>"``, by the types of its arguments.
+    """The template arguments of a launch, ``"<float, int>"``: those that it has, and the rest by its arguments' types.
 
-    None where a parameter of the template is no type, or where the types do not say it.
+    None where the types do not say those that the launch leaves out.
     """
+    written = arguments_of(launch.kernel)
+    own = {word for parameter in kernel.template for word in re.findall(r"\w+", parameter.partition("=")[0])[-1:]}
+    if own & set(written):
+        return None  # what a macro around the launch names, as those of PyTorch
     found: dict[str, str] = {}
     for parameter, given in zip(kernel.parameters, launch.types, strict=False):
         plain = re.sub(r"\b(?:const|volatile|__restrict__|__restrict)\b", " ", parameter)
         match = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*(\**)\s*\w*\s*", plain)
         kind = re.sub(r"\bconst\b", " ", given).split("*")[0].strip()
         fits = match is not None and given and match[2].count("*") == given.count("*")
-        if match and fits and found.setdefault(match[1], kind) != kind:
+        if match and fits and found.setdefault(match[1], kind) != kind and not written:
             return None
-    arguments = []
-    for parameter in kernel.template:
+    arguments = list(written)
+    for parameter in kernel.template[len(written) :]:
         name = re.fullmatch(r"(?:typename|class)\s+(\w+)\s*(?:=.*)?", parameter)
+        if written and "=" in parameter:
+            break
         if name is None or (name[1] not in found and "=" not in parameter):
             return None
         if name[1] in found:
             arguments.append(found[name[1]])
-    return f"<{', '.join(arguments)}>"
+    return f"<{', '.join(arguments)}>" if arguments else None
+
+
+def arguments_of(kernel: str) -> tuple[str, ...]:
+    """The template arguments of a launched kernel, ``("float", "4")`` of ``k<float, 4>``; () where it has none."""
+    inside = re.fullmatch(r"[^<]*<(.*)>", kernel.strip(), re.DOTALL)
+    parts, depth = [""], 0
+    for character in inside[1] if inside else "":
+        depth += (character in "<([{") - (character in ">)]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 def _with_constants(kernel: str, constants: Constants) -> str:
     """A kernel's name whose template arguments are numbers where the launch names variables: ``"k<16>"``."""
     name, bracket, arguments = kernel.partition("<")
-    return name + bracket + re.sub(r"[A-Za-z_]\w*", lambda m: str(constants.number(m.group())), arguments)
+
+    def value(match: re.Match[str]) -> str:
+        text = constants.values.get(match.group(), "")
+        return text if text in ("true", "false") else str(constants.number(match.group()))
+
+    return name + bracket + re.sub(r"[A-Za-z_]\w*", value, arguments)
 
 
 def _enclosing_function(node: Node) -> Node | None:

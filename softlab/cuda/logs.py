@@ -21,6 +21,11 @@ _ADVICE = (
         "{0} is gone since sm_70. {0}_sync takes the mask of the lanes that take part as its first argument.",
     ),
     (
+        r"Unresolved extern function '(\w+)'",
+        "The function {0} has no body here: another file of the program has it. A file that includes both, "
+        "the one with the function first, can be compiled.",
+    ),
+    (
         r'identifier "texture" is undefined|function template "tex[123]D',
         "Texture references are gone since CUDA 12. A cudaTextureObject_t as a parameter takes a softlab.Texture.",
     ),

@@ -44,11 +44,8 @@ def contexts(path: Path, known: Callable[[str], bool]) -> Iterator[Callable[...,
 def _chains(path: Path, depth: int) -> Iterator[tuple[tuple[Path, int], ...]]:
     """The files on the way to this one, the outermost first, each with the index of its ``#include`` of the next."""
     for file, at in _including(path):
-        if file.suffix == ".cu" or depth == 1:
-            yield ((file, at),)
-        else:
-            longer = [(*chain, (file, at)) for chain in _chains(file, depth - 1)]
-            yield from longer or [((file, at),)]
+        longer = [(*chain, (file, at)) for chain in _chains(file, depth - 1)] if depth > 1 else []
+        yield from longer or [((file, at),)]
 
 
 def _including(path: Path) -> Iterator[tuple[Path, int]]:

@@ -12,19 +12,21 @@ from softlab.cuda.compile import Program, compile_program, has_header
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration, decode, read
 from softlab.cuda.launches import deduced
 from softlab.cuda.program_parts import BEFORE, contexts
-from softlab.cuda.shims import AS_NVCC, HALVES, NVCC, STANDARD
+from softlab.cuda.shims import NVCC, STANDARD
 from softlab.errors import CompileError
+from softlab.kernel.build_settings import Settings
 
 #: Headers that come with packages of their own.
 _PACKAGES = {
     "curand_kernel.h": "the package nvidia-curand-cu12 (pip install 'softlab[curand]'; for CUDA 13 nvidia-curand)",
     "mma.h": "the package nvidia-cuda-nvcc-cu12 (pip install 'softlab[ptx]'; for CUDA 13 nvidia-cuda-crt)",
 }
-_HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
-#: What NVRTC has otherwise than nvcc.
-_NVCC = re.compile(r"\bu?int64_t\b|\b__NVCC__\b")
-#: Initializers that name their members: nvcc takes them in C++17, NVRTC from C++20 on.
-_CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]")
+#: A kernel's name, its template arguments and its parameters.
+_NAME = re.compile(r"([^<(]*)(<.*>|<[^>]*)?(\(.*\))?", re.DOTALL)
+#: The last word of a type that has no name after it.
+_TYPE_WORDS = ("int", "unsigned", "long", "short", "char", "float", "double", "bool", "const")
+#: How often a source is compiled again with what the log of the last attempt asks for.
+_ATTEMPTS = 3
 
 
 def read_file(
@@ -113,19 +115,29 @@ def _left_out(includes: Sequence[str]) -> str:
 
 
 def _compiled(code: DeviceCode, name: str, path: Path, arch: str, options: Sequence[str]) -> Program:
-    texts = [code.source, *code.headers.values()]
-    # A header that is missing, such as PyTorch's, may be what brings these types.
-    halves = bool(code.missing) and any(_HALF.search(text) for text in texts)
-    newer = not any("-std=" in option for option in options) and any(_CPP20.search(text) for text in texts)
-    first = AS_NVCC if any(_NVCC.search(text) for text in texts) else f"#include <{STANDARD}>\n"
-    first += HALVES if halves else ""
+    settings = Settings.of([code.source, *code.headers.values()], code.missing)
+    for _ in range(_ATTEMPTS):
+        try:
+            return _compiled_with(settings, code, name, path, arch, options)
+        except CompileError as error:
+            found, further = error, settings.after(error.log, path)
+        if further == settings:
+            break
+        settings = further
+    raise found
+
+
+def _compiled_with(
+    settings: Settings, code: DeviceCode, name: str, path: Path, arch: str, options: Sequence[str]
+) -> Program:
+    first = settings.first()
     first += f'#include "{BEFORE}"\n' if BEFORE in code.headers else ""
     plain = first == f"#include <{STANDARD}>\n"
     return compile_program(
         code.source,
         name,
         arch=arch,
-        options=(f"--pre-include={STANDARD if plain else NVCC}", *(("-std=c++20",) if newer else ()), *options),
+        options=(f"--pre-include={STANDARD if plain else NVCC}", *settings.options(options), *options),
         file=path.name,
         headers=code.headers if plain else {**code.headers, NVCC: first},
     )
@@ -171,7 +183,7 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
             what = f"{len(names)} kernels: say which" if names else "no kernel"
             raise ValueError(f"{file} has {what}.\n{listing}")
         (name,) = names
-    base, arguments = re.match(r"([^<]*)(.*)", name.strip(), re.DOTALL).groups()  # type: ignore[union-attr]
+    base, arguments, parameters = _NAME.fullmatch(name.strip()).groups()  # type: ignore[union-attr]
     found = [kernel for kernel in code.kernels if kernel.name == base]
     found = found or [kernel for kernel in code.kernels if kernel.name.split("::")[-1] == base.split("::")[-1]]
     if not found:
@@ -181,18 +193,54 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
     qualified = {kernel.name for kernel in found}
     if len(qualified) > 1:
         raise ValueError(f"{file} has several kernels {base!r}: give the namespace.\n{listing}")
-    kernel = found[0]
+    if parameters or len(found) > 1:
+        kernel = _overload(found, parameters, bool(arguments), base, listing)
+        if not kernel.template and len(found) > 1:
+            return f"(void (*)({', '.join(map(_type_of, kernel.parameters))})){kernel.name}"
+    else:
+        kernel = found[0]
+    arguments = arguments or ""
     return kernel.name + (arguments if arguments or not kernel.template else _instantiation(code, kernel, listing))
+
+
+def _overload(
+    kernels: Sequence[KernelDeclaration], parameters: str | None, is_template: bool, name: str, listing: str
+) -> KernelDeclaration:
+    """The one of several kernels of a name that these parameters say, ``"(float* x, int n)"``, names left out or not.
+
+    Raises:
+        ValueError: it is not clear which one is meant.
+    """
+    fitting = [one for one in kernels if not is_template or one.template]
+    if parameters:
+        wanted = [_type_of(one) for one in _split(parameters.strip()[1:-1])]
+        fitting = [one for one in fitting if [_type_of(each) for each in one.parameters] == wanted]
+    if len({one.parameters for one in fitting}) != 1:
+        shown = next((one for one in kernels if not one.template), kernels[0])
+        example = f"{name}({', '.join(map(_type_of, shown.parameters))})"
+        raise ValueError(f"{name} is overloaded: give the parameters as well, as in {example!r}.\n{listing}")
+    return fitting[0]
+
+
+def _type_of(parameter: str) -> str:
+    """The type of a parameter, without its name and its default: "const float *" of ``const float *x = 0``."""
+    plain = re.sub(r"\b(?:__restrict__|__restrict|__grid_constant__)\b", " ", parameter.partition("=")[0]).strip()
+    plain, array = re.subn(r"\s*\[[^\]]*\]", "", plain)
+    named = re.fullmatch(r"(.*[\s*&>])([A-Za-z_]\w*)", plain, re.DOTALL)
+    if named and named[2] not in _TYPE_WORDS and not re.fullmatch(r"(?:\s|const|volatile)*", named[1]):
+        plain = named[1]
+    return re.sub(r"\s*([*&])\s*", r"\1", " ".join(plain.split())) + "*" * bool(array)
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that stand in no brackets."""
+    return [part for part in re.split(r",(?![^<(]*[>)])", text) if part.strip()]
 
 
 def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str) -> str:
     """The template arguments that the host's launches or the defaults give."""
-    launches = {launch.kernel for launch in code.launches if _launches(launch.kernel, kernel.name)}
-    written = {launch for launch in launches if "<" in launch}
-    if len(written) == 1:
-        return "<" + written.pop().partition("<")[2]
-    bare = (launch for launch in code.launches if _launches(launch.kernel, kernel.name) and "<" not in launch.kernel)
-    types = {found for launch in bare if (found := deduced(kernel, launch))}
+    launches = [launch for launch in code.launches if _launches(launch.kernel, kernel.name)]
+    types = {found for launch in launches if (found := deduced(kernel, launch))}
     if len(types) == 1:
         return types.pop()
     if all("=" in parameter for parameter in kernel.template):

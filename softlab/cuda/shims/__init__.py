@@ -84,6 +84,52 @@ _LIBCUDACXX_END_NAMESPACE_STD
 """
 #: Its name.
 NVCC = "softlab_nvcc.h"
+#: Namespace std by libcu++; the header with everything includes it where SOFTLAB_WHOLE_STANDARD is defined.
+WHOLE = "softlab_whole_standard.h"
+#: This header has a uint64_t of its own for NVRTC, which is not nvcc's.
+PIPELINE = """\
+#define uint64_t softlab_pipeline_uint64_t
+#define uintptr_t softlab_pipeline_uintptr_t
+#include <cuda_pipeline_helpers.h>
+#undef uint64_t
+#undef uintptr_t
+"""
+#: Operators that CUB had until its version 3.
+OPERATORS = """\
+#include <cuda/std/version>
+#if defined(CCCL_VERSION) && CCCL_VERSION >= 3000000
+#ifndef SOFTLAB_CUB_OPERATORS
+#define SOFTLAB_CUB_OPERATORS
+namespace cub {
+struct Sum {
+  template <typename T, typename U> __host__ __device__ constexpr auto operator()(T a, U b) const { return a + b; }
+};
+struct Max {
+  template <typename T> __host__ __device__ constexpr T operator()(T a, T b) const { return a < b ? b : a; }
+};
+struct Min {
+  template <typename T> __host__ __device__ constexpr T operator()(T a, T b) const { return b < a ? b : a; }
+};
+struct Equality {
+  template <typename T, typename U> __host__ __device__ constexpr bool operator()(T a, U b) const { return a == b; }
+};
+struct Inequality {
+  template <typename T, typename U> __host__ __device__ constexpr bool operator()(T a, U b) const { return a != b; }
+};
+struct ArgMax {
+  template <typename P> __host__ __device__ constexpr P operator()(P a, P b) const {
+    return b.value > a.value || (a.value == b.value && b.key < a.key) ? b : a;
+  }
+};
+struct ArgMin {
+  template <typename P> __host__ __device__ constexpr P operator()(P a, P b) const {
+    return b.value < a.value || (a.value == b.value && b.key < a.key) ? b : a;
+  }
+};
+}  // namespace cub
+#endif
+#endif
+"""
 #: NVRTC brings these itself.
 _BUILT_IN = {"initializer_list"}
 

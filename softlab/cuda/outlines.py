@@ -1,0 +1,208 @@
+"""The outline of a C++ source: what stands at namespace level and in classes, without the bodies of functions.
+
+The grammar of tree-sitter has no preprocessor. A conditional inside an expression, a macro call or an ``asm`` is an
+error to it, and such an error can swallow the declarations that follow. The bodies of functions are where these stand,
+and nobody needs the tree of a body. So the grammar sees the outline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+_TOKEN = re.compile(
+    rb"(?P<comment>/\*.*?\*/|//(?:\\\n|[^\n])*)"
+    rb"|(?P<raw>\bR\"(?P<mark>[^()\s\\\"]{0,16})\(.*?\)(?P=mark)\")"
+    rb"|(?P<text>\"(?:\\.|[^\"\\\n])*\"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+')"
+    rb"|(?P<directive>^[ \t]*#[ \t]*(?P<word>\w*)(?:\\\n|(?!//|/\*)[^\n])*)"
+    rb"|(?P<mark_of_code>[{}()\[\];])",
+    re.MULTILINE | re.DOTALL,
+)
+_TEMPLATE = re.compile(rb"\btemplate\s*<")
+_CLASS = re.compile(rb"\b(?:struct|class|union)\b")
+_ATTRIBUTES = re.compile(rb"(?:\b\w*align\w*\s*|\b__attribute__\s*|\[\[[^\]]*\]\]|\b__declspec\s*)(?:\(\))?")
+#: What comes before the braces of a value: ``=``, or a member in the list of a constructor.
+_INITIALIZED = re.compile(rb"=\s*$|\(\)\s*(?:noexcept\s*)?:(?!:).*\w\s*$", re.DOTALL)
+_BASES = re.compile(rb"<[^<>]*>")
+#: Between two declarations: nothing, the call of a macro, or what opens the members of a class.
+_NOTHING = re.compile(rb"(?:\s|\b\w+\s*\(\)|\b[A-Z][A-Z0-9_]*\b|\b(?:public|private|protected)\s*:)*")
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where the reader is: the braces around it, the depth of parentheses, and the declaration up to here."""
+
+    braces: tuple[_Braces, ...] = ()
+    parentheses: int = 0
+    head: bytes = b""
+    in_body: bool = False
+
+    @property
+    def inside(self) -> str:
+        """The kind of the innermost braces."""
+        return self.braces[-1].kind if self.braces else "namespace"
+
+
+@dataclass
+class _Braces:
+    """What stands in braces, and what the reader knows before them.
+
+    ``kind``: "namespace", "class" and "enum" hold declarations, "body" the statements of a function, "list" the rest.
+    """
+
+    kind: str
+    start: int
+    before: _State
+    end: int = -1
+
+
+@dataclass
+class _Group:
+    """A conditional: the state before it, that after its first branch, and its directives."""
+
+    before: _State
+    after: _State | None = None
+    directives: list[tuple[int, int]] = field(default_factory=list)
+    dead: bool = False
+
+
+@dataclass(frozen=True)
+class Outline:
+    """``text``: the source with blanks for what the grammar cannot read, each other byte in its place.
+
+    ``bodies`` are the indices between the braces of functions.
+    """
+
+    text: bytes
+    bodies: tuple[tuple[int, int], ...]
+
+    def in_body(self, at: int) -> bool:
+        """Whether an index is in the body of a function."""
+        return any(start <= at < end for start, end in self.bodies)
+
+
+def outline(source: bytes) -> Outline:
+    """The outline of a source."""
+    reader = _Reader(source)
+    reader.read()
+    text = bytearray(source)
+    for start, end in (*reader.bodies(), *reader.hidden()):
+        text[start:end] = re.sub(rb"[^\n]", b" ", bytes(text[start:end]))
+    return Outline(bytes(text), tuple(reader.bodies()))
+
+
+class _Reader:
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.state = _State()
+        self.open: list[_Group] = []
+        self.groups: list[_Group] = []
+        self.closed: list[_Braces] = []
+        self.dead: list[tuple[int, int]] = []
+        self.midway: list[_Group] = []
+
+    def read(self) -> None:
+        at = 0
+        for token in _TOKEN.finditer(self.source):
+            self._code(self.source[at : token.start()])
+            at = token.end()
+            if token["directive"] is not None:
+                self._directive(token)
+            elif token["mark_of_code"] is not None:
+                self._mark(token["mark_of_code"], token.start())
+            elif token["text"] is not None or token["raw"] is not None:
+                self._code(b'""')
+
+    def bodies(self) -> list[tuple[int, int]]:
+        """Where the bodies of functions stand, the braces left out."""
+        return [(braces.start + 1, braces.end) for braces in self.closed if braces.kind == "body"]
+
+    def hidden(self) -> Iterator[tuple[int, int]]:
+        """What else the grammar cannot read: code that is switched off, conditionals that part a declaration."""
+        yield from self.dead
+        bodies = self.bodies()
+        for group in self.groups:
+            inside = [any(a <= start < b for a, b in bodies) for start, _ in group.directives]
+            if group in self.midway:
+                yield group.directives[0]
+                yield group.directives[1][0], group.directives[-1][1]
+            elif any(inside) and not all(inside):
+                yield from group.directives
+
+    def _code(self, text: bytes) -> None:
+        if not self.state.in_body and self.state.parentheses == 0 and text.strip():
+            self.state = replace(self.state, head=self.state.head + text)
+
+    def _mark(self, mark: bytes, at: int) -> None:
+        state = self.state
+        if mark == b"{":
+            kind = self._kind()
+            self.state = _State((*state.braces, _Braces(kind, at, state)), in_body=state.in_body or kind == "body")
+        elif mark == b"}" and state.braces:
+            last = state.braces[-1]
+            if last.end < 0:
+                self.closed.append(last)
+            last.end = at
+            ends = last.kind == "namespace" or (last.kind == "body" and last.before.inside in ("namespace", "class"))
+            self.state = replace(last.before, head=b"" if ends else last.before.head + b"{}")
+        elif state.in_body:
+            return
+        elif mark in b"([":
+            self.state = replace(state, parentheses=state.parentheses + 1)
+        elif mark in b")]":
+            self.state = replace(state, parentheses=max(0, state.parentheses - 1))
+            if self.state.parentheses == 0:
+                self._code(b"()" if mark == b")" else b"[]")
+        elif mark == b";" and state.parentheses == 0:
+            self.state = replace(state, head=b"")
+
+    def _kind(self) -> str:
+        """What the braces hold that open after ``state.head``."""
+        state = self.state
+        if state.in_body or state.parentheses or state.inside not in ("namespace", "class"):
+            return "list"
+        head = _without_templates(state.head)
+        if re.search(rb"\bnamespace\b[^()]*$", head) or re.search(rb'\bextern\s*""\s*$', head):
+            return "namespace"
+        plain = _BASES.sub(b"", _BASES.sub(b"", _ATTRIBUTES.sub(b" ", head)))
+        if b"()" in plain:
+            return "list" if _INITIALIZED.search(plain) else "body"
+        if re.search(rb"\benum\b", plain):
+            return "enum"
+        return "class" if b"=" not in plain and _CLASS.search(plain) else "list"
+
+    def _directive(self, token: re.Match[bytes]) -> None:
+        word, span = token["word"], token.span("directive")
+        if word in (b"if", b"ifdef", b"ifndef"):
+            group = _Group(self.state, directives=[span])
+            group.dead = bool(re.fullmatch(rb"\s*#\s*if\s+0\s*", token["directive"]))
+            self.open.append(group)
+        elif word in (b"elif", b"else", b"elifdef", b"elifndef", b"endif") and self.open:
+            group = self.open[-1]
+            if group.dead:
+                self.dead.append((group.directives[-1][1], span[0]))
+            if group.after is None and not group.dead:
+                group.after = self.state
+            last = word == b"endif"
+            self.state = (group.after or group.before) if last else group.before
+            group.dead = False
+            group.directives.append(span)
+            if last:
+                self.open.pop()
+                self.groups.append(group)
+                before = group.before
+                parted = before.parentheses or not _NOTHING.fullmatch(before.head)
+                if parted and not before.in_body and before.inside != "enum":
+                    self.midway.append(group)
+
+
+def _without_templates(head: bytes) -> bytes:
+    """A declaration without its ``template <...>``."""
+    while match := _TEMPLATE.search(head):
+        depth, end = 1, match.end()
+        while depth and end < len(head):
+            depth += {0x3C: 1, 0x3E: -1}.get(head[end], 0)
+            end += 1
+        head = head[: match.start()] + head[end:]
+    return head

@@ -1,0 +1,114 @@
+"""What a file needs beyond its text, which nvcc's command or its host compiler would give it.
+
+Some of it shows in the text, such as more of namespace std than softlab's own header has. The rest shows in the
+compiler's log of a first attempt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from softlab.cuda.shims import AS_NVCC, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, shim_headers
+
+_HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
+#: What NVRTC has otherwise than nvcc.
+_NVCC = re.compile(r"\bu?int64_t\b|\b__NVCC__\b")
+#: Initializers that name their members: nvcc takes them in C++17, NVRTC from C++20 on.
+_CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]")
+_OF_STD = re.compile(r"\bstd::(\w+)")
+_OPERATORS = re.compile(r"\bcub::(?:Max|Min|Sum|Equality|Inequality|ArgMax|ArgMin)\b")
+_PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
+_UNANNOTATED = re.compile(r"are not allowed in JIT mode")
+_LACKING = re.compile(r'namespace "std" has no member|namespace "thrust"')
+_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
+#: Files with the commands that build a program, and how many folders up they are looked for.
+_BUILD_FILES = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
+_LEVELS_UP = 2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``whole``: all of namespace std. ``unannotated``: functions without ``__device__`` are that. ``halves``: the types
+    of 16 bits. ``nvcc``: nvcc's macro and integers. ``cpp20``: C++20. ``operators``: CUB's old ones. ``pipeline``:
+    :data:`softlab.cuda.shims.PIPELINE`. ``defined``: macros of the command, "NAME=value"."""
+
+    whole: bool = False
+    unannotated: bool = False
+    halves: bool = False
+    nvcc: bool = False
+    cpp20: bool = False
+    operators: bool = False
+    pipeline: bool = False
+    defined: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, texts: Sequence[str], missing: Sequence[str]) -> Settings:
+        """What the texts of a source and its headers show. ``missing``: the includes that were not found."""
+        own = _names_of_std()
+        names = {name for text in texts for name in _OF_STD.findall(text)}
+        nvcc = any(_NVCC.search(text) for text in texts)
+        return cls(
+            whole=not names <= own,
+            # A header that is missing, such as PyTorch's, may be what brings these types.
+            halves=bool(missing) and any(_HALF.search(text) for text in texts),
+            nvcc=nvcc,
+            cpp20=any(_CPP20.search(text) for text in texts),
+            operators=any(_OPERATORS.search(text) for text in texts),
+            pipeline=nvcc and any(_PIPELINE.search(text) for text in texts),
+        )
+
+    def after(self, log: str, path: Path) -> Settings:
+        """These, and what the log of a failed attempt asks for. ``path``: the file."""
+        wanted = dict.fromkeys(_UNDEFINED.findall(log))
+        known = {one.partition("=")[0] for one in self.defined}
+        found = [f"{name}={value}" for name, value in _macros_of_build(path, wanted) if name not in known]
+        return replace(
+            self,
+            whole=self.whole or bool(_LACKING.search(log)),
+            unannotated=self.unannotated or bool(_UNANNOTATED.search(log)),
+            defined=(*self.defined, *found),
+        )
+
+    def options(self, given: Sequence[str]) -> tuple[str, ...]:
+        """Options of the compiler before those that are given."""
+        newer = self.cpp20 and not any("-std=" in option for option in given)
+        return (
+            *(["-std=c++20"] if newer else []),
+            *(["--device-as-default-execution-space"] if self.unannotated else []),
+            *(f"-D{one}" for one in self.defined),
+        )
+
+    def first(self) -> str:
+        """The text that stands before the source."""
+        return (
+            ("#define SOFTLAB_WHOLE_STANDARD\n" if self.whole else "")
+            + (AS_NVCC if self.nvcc else f"#include <{STANDARD}>\n")
+            + (HALVES if self.halves else "")
+            + (OPERATORS if self.operators else "")
+            + (PIPELINE if self.pipeline else "")
+        )
+
+
+@lru_cache(maxsize=1)
+def _names_of_std() -> set[str]:
+    """The words of softlab's own part of namespace std."""
+    text: Mapping[str, str] = shim_headers()
+    _, _, own = text[STANDARD].partition(f"#include <{WHOLE}>")
+    return {*re.findall(r"\w+", own), "initializer_list"}
+
+
+def _macros_of_build(path: Path, wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
+    """The macros with these names that a program's own files for building it define by ``-D``, each once."""
+    found: dict[str, str] = {}
+    for folder in list(path.resolve().parents)[: _LEVELS_UP + 1]:
+        for name in _BUILD_FILES:
+            file = folder / name
+            text = file.read_text(errors="replace") if wanted and file.is_file() else ""
+            for macro, value in re.findall(r"(?<!\w)-D[ \t]*([A-Za-z_]\w*)(?:=([\w.+-]+))?(?=[\s\"')]|$)", text):
+                if macro in wanted:
+                    found.setdefault(macro, value or "1")
+    yield from found.items()
