@@ -100,7 +100,27 @@ def _by_itself(
             return _compiled(alone, chosen, path, arch, options)
         except CompileError as error:
             found = error
-    raise CompileError(f"{found}{_left_out(code.missing)}", log=found.log)
+    raise CompileError(f"{found}{_switched_off(code, chosen, found.log)}{_left_out(code.missing)}", log=found.log)
+
+
+def _switched_off(code: DeviceCode, name: str, log: str) -> str:
+    """What to say of a kernel that the preprocessor drops: the conditionals around it."""
+    line = next((kernel.line for kernel in code.kernels if kernel.name == name.partition("<")[0]), 0)
+    open_conditions: list[tuple[int, str]] = []
+    for number, text in enumerate(code.source.splitlines()[:line], 1):
+        directive = re.match(r"\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b", text)
+        if directive and directive[1] == "endif":
+            del open_conditions[-1:]
+        elif directive and directive[1] in ("elif", "else"):
+            open_conditions[-1:] = [(number, text.strip())]
+        elif directive:
+            open_conditions.append((number, text.strip()))
+    if "__nv_name_map" not in log or not open_conditions:
+        return ""
+    listed = ", ".join(f"{text} (line {number})" for number, text in open_conditions)
+    return f"\nThe kernel stands inside {listed}. options=['-DNAME=value'] defines what that asks for."
+
+
 
 
 def _left_out(includes: Sequence[str]) -> str:
