@@ -352,3 +352,95 @@ def test_a_part_of_a_program(tmp_path: Path) -> None:
     with pytest.raises(softlab.CompileError, match="Another file includes this one") as caught:
         softlab.Kernel.from_file(part, "wrong")
     assert 'identifier "Line" is undefined' in str(caught.value)
+
+
+def test_more_of_namespace_std(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#include <tuple>\n#include <type_traits>\n#include <string>\n"
+        "struct Settings { std::string name; float scale; };\n"
+        "template <typename T> __global__ void k(T* x, Settings s) {\n"
+        "  using U = std::make_unsigned_t<std::decay_t<const T&>>;\n"
+        "  auto pair = std::make_tuple(U(x[0]) >> 31, std::numeric_limits<T>::max());\n"
+        "  x[0] = std::get<0>(pair); x[1] = std::get<1>(pair); x[2] = sizeof(Settings) - s.scale;\n}\n"
+    )
+    x = np.array([-1, 0, 0], np.int32)
+    settings = bytes(32) + np.float32(8).tobytes() + bytes(4)
+    softlab.Kernel.from_file(path, "k<int>").run(1, 1, (x, settings))
+    assert x.tolist() == [1, 2**31 - 1, 32]
+
+
+def test_functions_without_a_space_and_macros_of_the_makefile(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("CFLAGS = -O3 -DREAL=float \\\n  -DWIDTH=4 -DOTHER=$(X)\n")
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "struct Box { int size(); static constexpr int half(int n) { return n / 2; } };\n"
+        "__global__ void k(REAL* x) { x[threadIdx.x] = WIDTH + Box::half(6); }\n"
+    )
+    x = np.zeros(2, np.float32)
+    kernel = softlab.Kernel.from_file(path)
+    kernel.run(1, 2, (x,))
+    assert x.tolist() == [7, 7]
+    assert {"-DREAL=float", "-DWIDTH=4"} <= set(kernel.program.options)
+    path.write_text(path.read_text().replace("WIDTH", "OTHER"))
+    with pytest.raises(softlab.CompileError, match='"OTHER" is undefined'):
+        softlab.Kernel.from_file(path)
+
+
+def test_overloaded_kernels(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#define REAL float\n"
+        "__global__ void k(const REAL* __restrict__ x, int* y, // the result\n  int n = 1) { *y = n; }\n"
+        "__global__ void k(int* y) { *y = 5; }\n"
+    )
+    with pytest.raises(ValueError, match=r"give the parameters as well, as in 'k\(const REAL\*, int\*, int\)'"):
+        softlab.Kernel.from_file(path, "k")
+    with pytest.raises(ValueError, match=r"No kernel k has the parameters \(float\*\)"):
+        softlab.Kernel.from_file(path, "k(float*)")
+    x, y = np.zeros(1, np.float32), np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path, "k(int *)").run(1, 1, (y,))
+    assert y[0] == 5
+    softlab.Kernel.from_file(path, "k(const REAL *x, int *, int n)").run(1, 1, (x, y, 9))
+    assert y[0] == 9
+
+
+def test_old_operators_of_cub(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#include <cub/cub.cuh>\n__global__ void k(int* x) {\n"
+        "  __shared__ cub::WarpReduce<int>::TempStorage storage;\n"
+        "  int most = cub::WarpReduce<int>(storage).Reduce(x[threadIdx.x], cub::Max());\n"
+        "  if (threadIdx.x == 0) x[0] = most;\n}\n"
+    )
+    x = np.arange(32, dtype=np.int32)
+    softlab.Kernel.from_file(path).run(1, 32, (x,))
+    assert x[0] == 31
+
+
+def test_what_a_launch_says_of_template_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <int n, bool up, typename T> __global__ void k(T* x) { *x = up ? n : -n; }\n"
+        "template <typename scalar_t> __global__ void of_macro(scalar_t* x) { *x = 1; }\n"
+        "void host(double* x) {\n  const bool direction = true;\n  const int size = 8;\n"
+        "  k<2 * size, direction><<<1, 1>>>(x);\n"
+        "  DISPATCH(x.type(), [&] { of_macro<scalar_t><<<1, 1>>>(x); });\n}\n"
+    )
+    assert softlab.Kernel.from_file(path, "k").program.name == "k<2 * 8, true, double>"
+    with pytest.raises(ValueError, match="of_macro is a template <typename scalar_t>: give its arguments"):
+        softlab.Kernel.from_file(path, "of_macro")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("#ifdef WITH_K\n__global__ void k(int* x) { *x = 1; }\n#endif\n", r"#ifdef WITH_K \(line 1\)"),
+        ("__device__ int other(int);\n__global__ void k(int* x) { *x = other(1); }\n", "another file of the program"),
+    ],
+)
+def test_what_a_file_lacks_is_said(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    with pytest.raises(softlab.CompileError, match=message):
+        softlab.Kernel.from_file(path, "k")

@@ -39,7 +39,9 @@ _SPACES = r"__(?:global|device|constant|managed|shared)__"
 _CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
                "preproc_elifdef")  # fmt: skip
 #: Headers for host code that NVRTC finds and cannot compile.
-_HOST_HEADERS = re.compile(r"thrust/(?!(?:complex|pair|tuple)\.h)|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/device/")
+_HOST_HEADERS = re.compile(
+    r"thrust/(?!(?:complex|pair|tuple)\.h)|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/device/"
+)
 #: Between ``struct`` and its name; the grammar does not know it.
 _ALIGNMENT = re.compile(rb"\b(?:__align__|__builtin_align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)")
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:(\([^)]*\))|(?=[ \t\n]))((?:.*\\\n)*.*)$", re.MULTILINE)
@@ -203,7 +205,7 @@ def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], 
 
 
 def _name_of(path: Path, wanted: str, files: Mapping[str, _File]) -> str:
-    """The name of a header for the compiler, one for each file: as it is written first, with a folder if two have it."""
+    """The name of a header for the compiler, one per file: as it is written first, with a folder if two have it."""
     path = path.resolve()
     for name, file in files.items():
         if name and file.path is not None and file.path.resolve() == path:
@@ -272,11 +274,24 @@ def _blanks(match: re.Match[bytes]) -> bytes:
     return re.sub(rb"[^\n]", b" ", match.group())
 
 
+def _attributes(macros: Mapping[bytes, tuple[bytes, bytes]]) -> set[bytes]:
+    """The macros that stand for attributes of functions alone, directly or by other such macros."""
+    found: set[bytes] = set()
+    while new := {name for name, (_, body) in macros.items() if name not in found and _is_attribute(body, found)}:
+        found |= new
+    return found
+
+
+def _is_attribute(body: bytes, known: set[bytes]) -> bool:
+    left = WORD.sub(lambda match: b"" if match[0] in known else match[0], body)
+    return _FUNCTION_ATTRIBUTES.fullmatch(left) is not None
+
+
 def _without_macros(file: _File, text: bytes) -> bytes:
-    """Blanks for macros that stand for attributes of functions, and for those that stand alone in a line."""
-    attributes = [name for name, (_, body) in file.macros.items() if _FUNCTION_ATTRIBUTES.fullmatch(body)]
-    hidden = [match for match in _ALONE.finditer(text) if match[1] in file.macros]
-    if attributes := [name for name in attributes if not file.kernel_word.search(name.decode())]:
+    """Blanks for macros that stand for attributes of functions, and for those alone in a line that have braces."""
+    hidden = [match for match in _ALONE.finditer(text) if re.search(rb"[{}]", file.macros.get(match[1], (b"", b""))[1])]
+    attributes = {name for name in _attributes(file.macros) if not file.kernel_word.search(name.decode())}
+    if attributes:
         names = b"|".join(sorted(map(re.escape, attributes), key=len, reverse=True))
         pattern = rb"(^[ \t]*#(?:\\\n|[^\n])*)|\b(?:%s)\b(?:[ \t]*\([^()\n]*\)(?=\s*\w))?" % names
         found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
@@ -339,7 +354,9 @@ def _classify(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
     if kind in ("preproc_def", "preproc_function_def"):
         name = node.child_by_field_name("name")
         words = set(WORD.findall(file.text[node.start_byte : node.end_byte]))
-        file.items.append(_Item(_span(file, node), node, {name.text or b""} if name is not None else set(), words, kept=True))
+        file.items.append(
+            _Item(_span(file, node), node, {name.text or b""} if name is not None else set(), words, kept=True)
+        )
     elif kind == "preproc_include":
         file.includes.append(node)
     elif kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
@@ -355,7 +372,9 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
     inner = _declared_in(node)
     head = _head(file, node, inner)
     function = inner.type == "function_definition"
-    item = _Item(_span(file, node), node, names_of(inner), set(WORD.findall(file.text[node.start_byte : node.end_byte])))
+    item = _Item(
+        _span(file, node), node, names_of(inner), set(WORD.findall(file.text[node.start_byte : node.end_byte]))
+    )
     constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr|extern)\b", head)
     whole = node.type not in ("ERROR", "template_instantiation")
     if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
@@ -485,7 +504,7 @@ def _host_members(file: _File, node: Node, spaces: re.Pattern[str]) -> Iterator[
 
 
 def _is_method(node: Node) -> bool:
-    """Whether a member is a function that is declared alone, and not a friend, a pointer to a function or ``= delete``."""
+    """Whether a member is a function that is declared alone, and no pointer to one."""
     declarator = function_of(node)
     inner = declarator.child_by_field_name("declarator") if declarator is not None else None
     return inner is not None and inner.type != "parenthesized_declarator"

@@ -32,9 +32,13 @@ _LEVELS_UP = 2
 
 @dataclass(frozen=True)
 class Settings:
-    """``whole``: all of namespace std. ``unannotated``: functions without ``__device__`` are that. ``halves``: the types
-    of 16 bits. ``nvcc``: nvcc's macro and integers. ``cpp20``: C++20. ``operators``: CUB's old ones. ``pipeline``:
-    :data:`softlab.cuda.shims.PIPELINE`. ``defined``: macros of the command, "NAME=value"."""
+    """How a source is compiled.
+
+    ``whole``: with all of namespace std. ``unannotated``: functions without ``__device__`` are the device's.
+    ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20.
+    ``operators``, ``pipeline``: with :data:`softlab.cuda.shims.OPERATORS` and ``PIPELINE``. ``defined``: macros of the
+    command that builds the program, "NAME=value".
+    """
 
     whole: bool = False
     unannotated: bool = False

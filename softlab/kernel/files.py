@@ -100,6 +100,8 @@ def _by_itself(
             return _compiled(alone, chosen, path, arch, options)
         except CompileError as error:
             found = error
+    if "cannot determine which instance of overloaded function" in found.log and (said := _overloads(code, chosen)):
+        raise ValueError(said)
     raise CompileError(f"{found}{_switched_off(code, chosen, found.log)}{_left_out(code.missing)}", log=found.log)
 
 
@@ -119,8 +121,6 @@ def _switched_off(code: DeviceCode, name: str, log: str) -> str:
         return ""
     listed = ", ".join(f"{text} (line {number})" for number, text in open_conditions)
     return f"\nThe kernel stands inside {listed}. options=['-DNAME=value'] defines what that asks for."
-
-
 
 
 def _left_out(includes: Sequence[str]) -> str:
@@ -186,7 +186,8 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
     Arguments:
         code: the file.
         name: a kernel of it, with template arguments where it has them, as ``"copy<float, 4>"``. Namespaces may be left
-            out where one kernel has that name. The template arguments may be left out where the host launches one
+            out where one kernel has that name. Overloaded kernels need their parameters, as ``"k(float*, int)"``. The
+            template arguments may be left out where the host launches one
             instantiation alone, where the types of its arguments say them, or where all of them have defaults. None:
             the only kernel.
         file: the file's name, for messages.
@@ -213,33 +214,40 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
     qualified = {kernel.name for kernel in found}
     if len(qualified) > 1:
         raise ValueError(f"{file} has several kernels {base!r}: give the namespace.\n{listing}")
-    if parameters or len(found) > 1:
-        kernel = _overload(found, parameters, bool(arguments), base, listing)
-        if not kernel.template and len(found) > 1:
+    arguments = arguments or ""
+    if parameters:
+        kernel = _overload(found, parameters, bool(arguments), listing)
+        if not kernel.template:
             return f"(void (*)({', '.join(map(_type_of, kernel.parameters))})){kernel.name}"
     else:
-        kernel = found[0]
-    arguments = arguments or ""
+        kernel = next((one for one in found if one.template or not arguments), found[0])
     return kernel.name + (arguments if arguments or not kernel.template else _instantiation(code, kernel, listing))
 
 
 def _overload(
-    kernels: Sequence[KernelDeclaration], parameters: str | None, is_template: bool, name: str, listing: str
+    kernels: Sequence[KernelDeclaration], parameters: str, is_template: bool, listing: str
 ) -> KernelDeclaration:
     """The one of several kernels of a name that these parameters say, ``"(float* x, int n)"``, names left out or not.
 
     Raises:
-        ValueError: it is not clear which one is meant.
+        ValueError: no kernel has them.
     """
-    fitting = [one for one in kernels if not is_template or one.template]
-    if parameters:
-        wanted = [_type_of(one) for one in _split(parameters.strip()[1:-1])]
-        fitting = [one for one in fitting if [_type_of(each) for each in one.parameters] == wanted]
-    if len({one.parameters for one in fitting}) != 1:
-        shown = next((one for one in kernels if not one.template), kernels[0])
-        example = f"{name}({', '.join(map(_type_of, shown.parameters))})"
-        raise ValueError(f"{name} is overloaded: give the parameters as well, as in {example!r}.\n{listing}")
-    return fitting[0]
+    wanted = [_type_of(one) for one in _split(parameters.strip()[1:-1])]
+    for one in kernels:
+        if (one.template or not is_template) and [_type_of(each) for each in one.parameters] == wanted:
+            return one
+    raise ValueError(f"No kernel {kernels[0].name} has the parameters {parameters}.\n{listing}")
+
+
+def _overloads(code: DeviceCode, name: str) -> str:
+    """What to say of a name that several kernels have."""
+    found = [kernel for kernel in code.kernels if kernel.name == name.partition("<")[0]]
+    shown = next((kernel for kernel in found if not kernel.template), found[0] if found else None)
+    if shown is None:
+        return ""
+    example = f"{name}({', '.join(map(_type_of, shown.parameters))})"
+    listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in found)
+    return f"{name} is overloaded: give the parameters as well, as in {example!r}.{listed}"
 
 
 def _type_of(parameter: str) -> str:

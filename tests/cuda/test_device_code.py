@@ -9,6 +9,7 @@ import pytest
 
 from softlab.cuda import device_code
 from softlab.cuda.constant_expressions import Constants
+from softlab.cuda.outlines import outline
 
 MIXED = """\
 #include <iostream>
@@ -198,3 +199,58 @@ __global__ void k(float* x) { *x = 1; }
     found = re.findall(r"^#(if|else|endif)", plain, re.MULTILINE)
     assert found == ["if", "if", "else", "endif", "if", "else", "endif", "endif"]
     assert "__global__ void k(float* x) { *x = 1; }" in code.source
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        'void host() { asm("a"\n#if A\n"b"\n#else\n"c"\n#endif\n: : "r"(1)); }',
+        "template <class T> void host(T x) { DISPATCH(x, [&] { k<<<1, 1>>>(x); })\n#ifdef B\n}\n#else\n; }\n#endif",
+        'const char* text() { return R"x( } { " )x"; }',
+        "struct Host {\n  HD_INLINE float get() const;\n  Host() : a{1}, b(2) { run(a); }\n  int a, b;\n};",
+        "#if 0\nvoid host( { {\n#endif",
+    ],
+)
+def test_host_code_that_is_hard_to_read_hides_no_kernel(host: str) -> None:
+    code = device_code.read(f"{host}\n__global__ void k(int* x) {{ *x = 1; }}\nint main() {{ return 0; }}\n")
+    assert [kernel.name for kernel in code.kernels] == ["k"]
+    assert "__global__ void k(int* x) { *x = 1; }" in code.source
+    assert "main" not in code.source
+    assert "run(a)" not in code.source
+
+
+def test_the_bodies_of_functions_are_no_part_of_an_outline() -> None:
+    source = (
+        b"enum { A, B };\nint f(int x)\n#ifdef C\nconst\n#endif\n{ if (x) { } }\nstruct S : T<int> { int g() { ; } };\n"
+    )
+    found = outline(source)
+    assert len(found.text) == len(source)
+    assert b"if (x)" not in found.text
+    assert b"#ifdef" not in found.text
+    for kept in (b"enum { A, B };", b"int f(int x)", b"struct S : T<int> { int g() {   } };"):
+        assert kept in found.text
+    assert found.in_body(source.index(b"if (x)"))
+    assert not found.in_body(source.index(b"A, B"))
+
+
+def test_macros_of_headers_make_device_functions(tmp_path: Path) -> None:
+    (tmp_path / "macros.h").write_text("#define SPACES __host__ __device__\n#define INLINE SPACES inline\n")
+    text = '#include "macros.h"\nINLINE\nfloat twice(float x) { return 2 * x; }\nINLINE int never() { return 1; }\n'
+    code = device_code.read(f"{text}__global__ void k(float* x) {{ *x = twice(*x); }}\n", tmp_path / "k.cu")
+    assert "INLINE\nfloat twice(float x)" in code.source
+    assert "never" not in code.source
+    assert code.source.count("INLINE") == 1
+
+
+def test_one_file_under_two_names_and_two_files_under_one(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a" / "x.h").write_text("#define FIRST 1\n")
+    (tmp_path / "b" / "x.h").write_text('#include "../a/x.h"\n#define SECOND 2\n')
+    (tmp_path / "a" / "y.h").write_text('#include "x.h"\n')
+    text = '#include "a/y.h"\n#include "b/x.h"\n__global__ void k(int* x) { *x = FIRST + SECOND; }\n'
+    code = device_code.read(text, tmp_path / "k.cu")
+    assert len(code.headers) == 3
+    for name in re.findall(r'#include "([^"]+)"', "\n".join([code.source, *code.headers.values()])):
+        assert name in code.headers
+    assert sorted("FIRST 1" in text for text in code.headers.values()) == [False, False, True]
