@@ -17,19 +17,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_of, launches_of
+from softlab.cuda.macros import Macros, attribute_macros, macros_of, standing_for
 from softlab.cuda.outlines import outline
+from softlab.cuda.source_files import beside, decode
 from softlab.cuda.syntax import (
     CLASSES,
     TYPES,
     WORD,
-    function_of,
+    const_of_number,
+    declared_in,
     head_of,
+    is_method,
     is_prototype,
     is_type,
     names_of,
     parser,
     text_of,
-    walk,
 )
 
 if TYPE_CHECKING:
@@ -44,25 +47,16 @@ _HOST_HEADERS = re.compile(
 )
 #: Between ``struct`` and its name; the grammar does not know it.
 _ALIGNMENT = re.compile(rb"\b(?:__align__|__builtin_align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)")
-_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:(\([^)]*\))|(?=[ \t\n]))((?:.*\\\n)*.*)$", re.MULTILINE)
-#: What the body of a macro has that stands for attributes of a function alone.
-_FUNCTION_ATTRIBUTES = re.compile(
-    rb"(?:\s|\\\n|\b__\w+__\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\b(?:inline|static|extern|constexpr|__attribute__\s*\(\(.*?\)\)))*"
-)
 #: A word alone in its line.
 _ALONE = re.compile(rb"^[ \t]*([A-Z]\w*)[ \t]*$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
 _MACRO_CALL = re.compile(rb"^([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
-_INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILINE)
 #: Comments and strings, and (group 1) what stands in a conditional of the preprocessor up to a comment.
 _CONDITIONAL = re.compile(
     rb"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\""
     rb"|^([ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?:\\\n|(?!//|/\*)[^\n])*)",
     re.MULTILINE | re.DOTALL,
 )
-#: Where a project keeps its headers, and how many folders up they are looked for.
-_HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", ".")
-_LEVELS_UP = 5
 #: Of these namespaces, ``using namespace`` stays.
 _DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental")
 
@@ -113,21 +107,12 @@ class _File:
     includes: list[Node] = field(default_factory=list)
     usings: list[Node] = field(default_factory=list)
     kernel_word: re.Pattern[str] = re.compile("__global__")
-    #: The macros of this file and of those that it includes: their parameters, b"" without, and their bodies.
-    macros: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
+    #: Those of this file and of the files that it includes.
+    macros: Macros = field(default_factory=dict)
     #: Where macros end that the grammar does not see -> where they start.
     attributes: dict[int, int] = field(default_factory=dict)
     #: Where an ``#include`` has another name than the header that it means, and that header's.
     renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
-
-
-def decode(content: bytes) -> str:
-    """The text of a source file: UTF-8 or, where it is none, Latin-1; without a byte-order mark, lines end with \\n."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read(
@@ -177,10 +162,10 @@ def _nodes(file: _File) -> Iterator[Node]:
 
 def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], missing: list[str]) -> None:
     """Split a file into items, and read the files beside it that it includes."""
-    file.macros = _macros(file.text, file.path, set())
-    file.kernel_word = re.compile(_standing_for("__global__", file.macros))
+    file.macros = macros_of(file.text, file.path, set())
+    file.kernel_word = re.compile(standing_for("__global__", file.macros))
     tree = parser().parse(_readable(file))
-    spaces = re.compile(_standing_for(_SPACES, file.macros))
+    spaces = re.compile(standing_for(_SPACES, file.macros))
     for node in _declarations(tree.root_node):
         _classify(file, node, spaces)
     for include in file.includes:
@@ -214,26 +199,6 @@ def _name_of(path: Path, wanted: str, files: Mapping[str, _File]) -> str:
     while wanted in files:
         wanted = f"{parts.pop()}/{wanted}" if parts else f"_{wanted}"
     return wanted
-
-
-def _standing_for(words: str, macros: Mapping[bytes, tuple[bytes, bytes]]) -> str:
-    """A pattern of these words, and of the macros that have one in their bodies, directly or not."""
-    pattern, known = words, set[bytes]()
-    while new := {name for name, (_, body) in macros.items() if re.search(pattern.encode(), body)} - known:
-        known |= new
-        pattern = "|".join([words, *(rf"\b{name.decode()}\b" for name in sorted(known))])
-    return pattern
-
-
-def _macros(text: bytes, path: Path | None, seen: set[Path]) -> dict[bytes, tuple[bytes, bytes]]:
-    """The macros of a text and of the files that it includes, as :attr:`_File.macros`."""
-    found = {match[1]: (match[2] or b"", match[3]) for match in _MACRO.finditer(text)}
-    for name in _INCLUDED.findall(text):
-        local = beside(path, name.decode(errors="replace"))
-        if local is not None and local not in seen:
-            seen.add(local)
-            found = _macros(local.read_bytes(), local, seen) | found
-    return found
 
 
 def _joined(text: str) -> str:
@@ -274,23 +239,10 @@ def _blanks(match: re.Match[bytes]) -> bytes:
     return re.sub(rb"[^\n]", b" ", match.group())
 
 
-def _attributes(macros: Mapping[bytes, tuple[bytes, bytes]]) -> set[bytes]:
-    """The macros that stand for attributes of functions alone, directly or by other such macros."""
-    found: set[bytes] = set()
-    while new := {name for name, (_, body) in macros.items() if name not in found and _is_attribute(body, found)}:
-        found |= new
-    return found
-
-
-def _is_attribute(body: bytes, known: set[bytes]) -> bool:
-    left = WORD.sub(lambda match: b"" if match[0] in known else match[0], body)
-    return _FUNCTION_ATTRIBUTES.fullmatch(left) is not None
-
-
 def _without_macros(file: _File, text: bytes) -> bytes:
     """Blanks for macros that stand for attributes of functions, and for those alone in a line that have braces."""
     hidden = [match for match in _ALONE.finditer(text) if re.search(rb"[{}]", file.macros.get(match[1], (b"", b""))[1])]
-    attributes = {name for name in _attributes(file.macros) if not file.kernel_word.search(name.decode())}
+    attributes = {name for name in attribute_macros(file.macros) if not file.kernel_word.search(name.decode())}
     if attributes:
         names = b"|".join(sorted(map(re.escape, attributes), key=len, reverse=True))
         pattern = rb"(^[ \t]*#(?:\\\n|[^\n])*)|\b(?:%s)\b(?:[ \t]*\([^()\n]*\)(?=\s*\w))?" % names
@@ -311,15 +263,6 @@ def _closing(text: bytes, start: int) -> int:
         if depth == 0:
             return start + match.end()
     return -1
-
-
-def beside(path: Path | None, name: str) -> Path | None:
-    """The file that an ``#include`` names: beside the file, or in a folder for headers there or further up."""
-    if path is None or not name:
-        return None
-    parents = list(path.resolve().parents)[:_LEVELS_UP]
-    folders = [parents[0], *(parent / folder for parent in parents for folder in _HEADER_FOLDERS)]
-    return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
 def _declarations(node: Node) -> Iterator[Node]:
@@ -369,7 +312,7 @@ def _classify(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
 
 def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> None:
     """The same for a declaration: functions, variables, types."""
-    inner = _declared_in(node)
+    inner = declared_in(node)
     head = _head(file, node, inner)
     function = inner.type == "function_definition"
     item = _Item(
@@ -386,7 +329,7 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
         file.blank += [_span(file, member) for member in _host_members(file, inner, spaces)]
         file.items.append(item)
     elif whole and constant and not is_prototype(inner):
-        item.const_at = None if function else _const_of_number(inner)
+        item.const_at = None if function else const_of_number(inner)
         file.items.append(item)
     else:
         file.blank.append(_span(file, node))
@@ -394,33 +337,9 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
 
 def _head(file: _File, node: Node, inner: Node) -> str:
     """What stands before a declaration's body, as the file has it: the grammar sees no macros. ``inner``: see
-    :func:`_declared_in`."""
+    :func:`~softlab.cuda.syntax.declared_in`."""
     end = inner.start_byte + len(head_of(inner).encode())
     return file.text[_span(file, node)[0] : end].decode(errors="replace")
-
-
-def _const_of_number(declaration: Node) -> int | None:
-    """Where ``const`` stands in ``const real x = 2 * y;``. None for other declarations, and if the value has a call."""
-    kinds = ("primitive_type", "type_identifier", "sized_type_specifier")
-    variables = [child for child in declaration.children if child.type == "init_declarator"]
-    of_type = (child.type for child in declaration.children if child.type in kinds)
-    plain = all(child.children[0].type == "identifier" for child in variables) and next(of_type, None)
-    qualifiers = [c for c in declaration.children if c.type == "type_qualifier"]
-    consts = [c for c in qualifiers if text_of(c) == "const"]
-    is_one = len(consts) == 1 and "constexpr" not in map(text_of, qualifiers)
-    if not (variables and plain and is_one) or next(walk(declaration, ("call_expression",)), None):
-        return None
-    return consts[0].start_byte
-
-
-def _declared_in(node: Node) -> Node:
-    """What a template or an ``extern "C"`` declares; any other declaration itself."""
-    while node.type in ("template_declaration", "linkage_specification"):
-        parts = [child for child in node.children if child.is_named and child.type != "template_parameter_list"]
-        if not parts:
-            break
-        node = parts[-1]
-    return node
 
 
 def _classify_using(file: _File, node: Node) -> None:
@@ -496,15 +415,8 @@ def _host_members(file: _File, node: Node, spaces: re.Pattern[str]) -> Iterator[
     for member in body.children if body is not None else ():
         inner = member.children[-1] if member.type == "template_declaration" else member
         whole = inner.type == "function_definition" and inner.child_by_field_name("body") is not None
-        declared = inner.type in ("field_declaration", "declaration") and _is_method(inner)
+        declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
         if whole or declared:
             head = _head(file, member, inner)
             if not spaces.search(head) and "constexpr" not in head:
                 yield member
-
-
-def _is_method(node: Node) -> bool:
-    """Whether a member is a function that is declared alone, and no pointer to one."""
-    declarator = function_of(node)
-    inner = declarator.child_by_field_name("declarator") if declarator is not None else None
-    return inner is not None and inner.type != "parenthesized_declarator"

@@ -13,8 +13,9 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from softlab.cuda.device_code import DeviceCode, beside, decode, read
+from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.launches import launches_of
+from softlab.cuda.source_files import beside, decode
 
 _SUFFIXES = (".cu", ".cpp", ".cc", ".c", ".cuh", ".h", ".hpp")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)

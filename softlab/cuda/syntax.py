@@ -85,3 +85,34 @@ def names_of(node: Node) -> set[bytes]:
         for enumerator in walk(body, ("enumerator",)):
             found |= set(WORD.findall(text_of(enumerator.child_by_field_name("name")).encode()))
     return found
+
+
+def const_of_number(declaration: Node) -> int | None:
+    """Where ``const`` stands in ``const real x = 2 * y;``. None for other declarations, and if the value has a call."""
+    kinds = ("primitive_type", "type_identifier", "sized_type_specifier")
+    variables = [child for child in declaration.children if child.type == "init_declarator"]
+    of_type = (child.type for child in declaration.children if child.type in kinds)
+    plain = all(child.children[0].type == "identifier" for child in variables) and next(of_type, None)
+    qualifiers = [c for c in declaration.children if c.type == "type_qualifier"]
+    consts = [c for c in qualifiers if text_of(c) == "const"]
+    is_one = len(consts) == 1 and "constexpr" not in map(text_of, qualifiers)
+    if not (variables and plain and is_one) or next(walk(declaration, ("call_expression",)), None):
+        return None
+    return consts[0].start_byte
+
+
+def declared_in(node: Node) -> Node:
+    """What a template or an ``extern "C"`` declares; any other declaration itself."""
+    while node.type in ("template_declaration", "linkage_specification"):
+        parts = [child for child in node.children if child.is_named and child.type != "template_parameter_list"]
+        if not parts:
+            break
+        node = parts[-1]
+    return node
+
+
+def is_method(node: Node) -> bool:
+    """Whether a member is a function that is declared alone, and no pointer to one."""
+    declarator = function_of(node)
+    inner = declarator.child_by_field_name("declarator") if declarator is not None else None
+    return inner is not None and inner.type != "parenthesized_declarator"

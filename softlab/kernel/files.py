@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from softlab.cuda.compile import Program, compile_program, has_header
-from softlab.cuda.device_code import DeviceCode, KernelDeclaration, decode, read
+from softlab.cuda.device_code import DeviceCode, KernelDeclaration, read
 from softlab.cuda.launches import deduced
 from softlab.cuda.program_parts import BEFORE, contexts
 from softlab.cuda.shims import NVCC, STANDARD
+from softlab.cuda.source_files import decode
 from softlab.errors import CompileError
 from softlab.kernel.build_settings import Settings
 

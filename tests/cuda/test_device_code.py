@@ -10,6 +10,7 @@ import pytest
 from softlab.cuda import device_code
 from softlab.cuda.constant_expressions import Constants
 from softlab.cuda.outlines import outline
+from softlab.cuda.source_files import decode
 
 MIXED = """\
 #include <iostream>
@@ -128,7 +129,7 @@ def test_files_beside_it(tmp_path: Path) -> None:
     [(b"\xef\xbb\xbfint a;\r\nint b;\r", "int a;\nint b;\n"), (b"// \xe9\n", "// \xe9\n"), (b"", "")],
 )
 def test_encodings(content: bytes, text: str) -> None:
-    assert device_code.decode(content) == text
+    assert decode(content) == text
 
 
 @pytest.mark.parametrize(

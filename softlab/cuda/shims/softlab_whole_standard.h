@@ -1,5 +1,5 @@
 // Namespace std by libcu++, for sources that use more of it than softlab_standard.h has. It takes NVRTC longer to read.
-#ifndef SOFTLAB_WHOLE_STANDARD_H
+#if defined(SOFTLAB_WHOLE_STANDARD) && !defined(SOFTLAB_WHOLE_STANDARD_H)
 #define SOFTLAB_WHOLE_STANDARD_H
 
 #include <cuda/std/array>

@@ -1,0 +1,52 @@
+"""The macros of a CUDA C++ file and of the headers beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from softlab.cuda.source_files import beside
+from softlab.cuda.syntax import WORD
+
+#: The parameters of a macro, b"" without, and its body, by its name.
+Macros = Mapping[bytes, tuple[bytes, bytes]]
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:(\([^)]*\))|(?=[ \t\n]))((?:.*\\\n)*.*)$", re.MULTILINE)
+#: What the body of a macro has that stands for attributes of a function alone.
+_FUNCTION_ATTRIBUTES = re.compile(
+    rb"(?:\s|\\\n|\b__\w+__\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\b(?:inline|static|extern|constexpr|__attribute__\s*\(\(.*?\)\)))*"
+)
+_INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILINE)
+
+
+def standing_for(words: str, macros: Macros) -> str:
+    """A pattern of these words, and of the macros that have one in their bodies, directly or not."""
+    pattern, known = words, set[bytes]()
+    while new := {name for name, (_, body) in macros.items() if re.search(pattern.encode(), body)} - known:
+        known |= new
+        pattern = "|".join([words, *(rf"\b{name.decode()}\b" for name in sorted(known))])
+    return pattern
+
+
+def macros_of(text: bytes, path: Path | None, seen: set[Path]) -> dict[bytes, tuple[bytes, bytes]]:
+    """The macros of a text and of the files that it includes, as :data:`Macros`."""
+    found = {match[1]: (match[2] or b"", match[3]) for match in _MACRO.finditer(text)}
+    for name in _INCLUDED.findall(text):
+        local = beside(path, name.decode(errors="replace"))
+        if local is not None and local not in seen:
+            seen.add(local)
+            found = macros_of(local.read_bytes(), local, seen) | found
+    return found
+
+
+def attribute_macros(macros: Macros) -> set[bytes]:
+    """The macros that stand for attributes of functions alone, directly or by other such macros."""
+    found: set[bytes] = set()
+    while new := {name for name, (_, body) in macros.items() if name not in found and _is_attribute(body, found)}:
+        found |= new
+    return found
+
+
+def _is_attribute(body: bytes, known: set[bytes]) -> bool:
+    left = WORD.sub(lambda match: b"" if match[0] in known else match[0], body)
+    return _FUNCTION_ATTRIBUTES.fullmatch(left) is not None
