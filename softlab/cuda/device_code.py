@@ -109,7 +109,7 @@ class _File:
     kernel_word: re.Pattern[str] = re.compile("__global__")
     #: Those of this file and of the files that it includes.
     macros: Macros = field(default_factory=dict)
-    #: Where macros end that the grammar does not see -> where they start.
+    #: Where attributes end that the grammar does not see -> where they start.
     attributes: dict[int, int] = field(default_factory=dict)
     #: Where an ``#include`` has another name than the header that it means, and that header's.
     renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
@@ -214,6 +214,7 @@ def _readable(file: _File) -> bytes:
     """
     without = outline(file.text)
     text = bytearray(_ALIGNMENT.sub(_blanks, without.text))
+    file.attributes = {match.end(): match.start() for match in _ALIGNMENT.finditer(without.text)}
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
     for match in _MACRO_CALL.finditer(file.text):
         if without.in_body(match.start()):
@@ -247,7 +248,7 @@ def _without_macros(file: _File, text: bytes) -> bytes:
         names = b"|".join(sorted(map(re.escape, attributes), key=len, reverse=True))
         pattern = rb"(^[ \t]*#(?:\\\n|[^\n])*)|\b(?:%s)\b(?:[ \t]*\([^()\n]*\)(?=\s*\w))?" % names
         found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
-        file.attributes = {match.end(): match.start() for match in found}
+        file.attributes |= {match.end(): match.start() for match in found}
         hidden += found
     changed = bytearray(text)
     for match in hidden:

@@ -237,7 +237,9 @@ def test_the_bodies_of_functions_are_no_part_of_an_outline() -> None:
 def test_macros_of_headers_make_device_functions(tmp_path: Path) -> None:
     (tmp_path / "macros.h").write_text("#define SPACES __host__ __device__\n#define INLINE SPACES inline\n")
     text = '#include "macros.h"\nINLINE\nfloat twice(float x) { return 2 * x; }\nINLINE int never() { return 1; }\n'
+    text += "__align__(8) struct Unused { int x; };\n"
     code = device_code.read(f"{text}__global__ void k(float* x) {{ *x = twice(*x); }}\n", tmp_path / "k.cu")
+    assert "align" not in code.source
     assert "INLINE\nfloat twice(float x)" in code.source
     assert "never" not in code.source
     assert code.source.count("INLINE") == 1
