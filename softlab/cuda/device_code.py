@@ -45,8 +45,11 @@ _CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_if
 _HOST_HEADERS = re.compile(
     r"thrust/(?!(?:complex|pair|tuple)\.h)|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/device/"
 )
-#: Between ``struct`` and its name; the grammar does not know it.
-_ALIGNMENT = re.compile(rb"\b(?:__align__|__builtin_align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)")
+#: Attributes that the grammar does not know, or not between ``struct`` and a name.
+_ATTRIBUTES = re.compile(
+    rb"\b(?:__align__|__builtin_align__|alignas|__cluster_dims__|__maxnreg__|__block_size__)\s*"
+    rb"\((?:[^()]|\([^()]*\))*\)"
+)
 #: A word alone in its line.
 _ALONE = re.compile(rb"^[ \t]*([A-Z]\w*)[ \t]*$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
@@ -213,11 +216,12 @@ def _readable(file: _File) -> bytes:
     device, as with ``TEST(name)`` or bindings for Python.
     """
     without = outline(file.text)
-    text = bytearray(_ALIGNMENT.sub(_blanks, without.text))
-    file.attributes = {match.end(): match.start() for match in _ALIGNMENT.finditer(without.text)}
+    text = bytearray(_ATTRIBUTES.sub(_blanks, without.text))
+    file.attributes = {match.end(): match.start() for match in _ATTRIBUTES.finditer(without.text)}
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
+    last = 0
     for match in _MACRO_CALL.finditer(file.text):
-        if without.in_body(match.start()):
+        if without.in_body(match.start()) or match.start() < last:
             continue
         end = _closing(file.text, match.end() - 1)
         after = re.match(rb"\s*([;{=(,)\w*&]?)", file.text[end : end + 200])
@@ -226,14 +230,26 @@ def _readable(file: _File) -> bytes:
         name = match.group(1)
         if end < 0 or continues or brace or not (name in with_parameters or name.isupper()):
             continue
-        text[match.start() : end] = re.sub(rb"[^\n]", b" ", file.text[match.start() : end])
         body = with_parameters.get(name, b"")
+        last = end = _end_of_macros(file, with_parameters, body, end)
+        text[match.start() : end] = re.sub(rb"[^\n]", b" ", file.text[match.start() : end])
         if re.search(_SPACES.encode(), body):
             words = set(WORD.findall(file.text[match.start() : end] + body))
             file.items.append(_Item((match.start(), end), None, set(), words, root=True))
         else:
             file.blank.append((match.start(), end))
     return _without_macros(file, bytes(text))
+
+
+def _end_of_macros(file: _File, bodies: Mapping[bytes, bytes], body: bytes, end: int) -> int:
+    """Where a macro call ends: where it opens a brace, after the call of the macro that closes it."""
+    if body.count(b"{") <= body.count(b"}"):
+        return end
+    for match in _MACRO_CALL.finditer(file.text, end):
+        closing = bodies.get(match[1], b"")
+        if closing.count(b"}") > closing.count(b"{"):
+            return max(end, _closing(file.text, match.end() - 1))
+    return end
 
 
 def _blanks(match: re.Match[bytes]) -> bytes:

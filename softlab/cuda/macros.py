@@ -30,7 +30,10 @@ def standing_for(words: str, macros: Macros) -> str:
 
 def macros_of(text: bytes, path: Path | None, seen: set[Path]) -> dict[bytes, tuple[bytes, bytes]]:
     """The macros of a text and of the files that it includes, as :data:`Macros`."""
-    found = {match[1]: (match[2] or b"", match[3]) for match in _MACRO.finditer(text)}
+    found: dict[bytes, tuple[bytes, bytes]] = {}
+    for match in _MACRO.finditer(text):
+        _, other = found.get(match[1], (b"", b""))  # that of another branch of a conditional
+        found[match[1]] = (match[2] or b"", match[3] + other)
     for name in _INCLUDED.findall(text):
         local = beside(path, name.decode(errors="replace"))
         if local is not None and local not in seen:

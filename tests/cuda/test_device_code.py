@@ -257,3 +257,21 @@ def test_one_file_under_two_names_and_two_files_under_one(tmp_path: Path) -> Non
     for name in re.findall(r'#include "([^"]+)"', "\n".join([code.source, *code.headers.values()])):
         assert name in code.headers
     assert sorted("FIRST 1" in text for text in code.headers.values()) == [False, False, True]
+
+
+def test_attributes_that_the_grammar_does_not_know() -> None:
+    kernel = (
+        "template <class S>\n__global__ void\n#if A\n__cluster_dims__(S::n, 1)\n#endif\n__maxnreg__(64) k(S* s) { }\n"
+    )
+    code = device_code.read(f"struct alignas(16) Pair {{ int x; }};\n{kernel}__global__ void other(Pair* p) {{ }}\n")
+    assert [(one.name, one.line) for one in code.kernels] == [("k", 3), ("other", 8)]
+    assert "struct alignas(16) Pair { int x; };" in code.source
+
+
+def test_a_table_between_two_macros() -> None:
+    table = (
+        "#ifdef A\n#define BEGIN(T, name) const T name[] = {\n#else\n#define BEGIN(T, name) __device__ T name[] = {\n"
+    )
+    table += "#endif\n#define END() };\nBEGIN(int, table)\n  1, 2,\n  3\nEND()\n"
+    code = device_code.read(f"{table}__global__ void k(int* x) {{ *x = table[1]; }}\n")
+    assert "BEGIN(int, table)\n  1, 2,\n  3\nEND()\n__global__" in code.source
