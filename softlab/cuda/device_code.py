@@ -172,14 +172,14 @@ def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], 
     for node in _declarations(tree.root_node):
         _classify(file, node, spaces)
     for include in file.includes:
-        written = text_of(include.child_by_field_name("path"))
+        path = include.child_by_field_name("path")
+        written = text_of(path)
         wanted = written.strip('<>"')
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
         local = None if compilers and written.startswith("<") else beside(file.path, wanted)
         if local:
             name = _name_of(local, wanted, files)
-            if name != wanted:
-                path = include.child_by_field_name("path")
+            if name != wanted and path is not None:
                 file.renamed.append(((path.start_byte, path.end_byte), name))
             if name not in files:
                 files[name] = _File(_joined(decode(local.read_bytes())).encode(), local)
@@ -261,7 +261,7 @@ def _without_macros(file: _File, text: bytes) -> bytes:
     hidden = [match for match in _ALONE.finditer(text) if re.search(rb"[{}]", file.macros.get(match[1], (b"", b""))[1])]
     attributes = {name for name in attribute_macros(file.macros) if not file.kernel_word.search(name.decode())}
     if attributes:
-        names = b"|".join(sorted(map(re.escape, attributes), key=len, reverse=True))
+        names = b"|".join(sorted(attributes))
         pattern = rb"(^[ \t]*#(?:\\\n|[^\n])*)|\b(?:%s)\b(?:[ \t]*\([^()\n]*\)(?=\s*\w))?" % names
         found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
         file.attributes |= {match.end(): match.start() for match in found}
