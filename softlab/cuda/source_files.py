@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 #: Where a project keeps its headers, and how many folders up they are looked for.
-_HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", ".")
+_HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", "utils", ".")
 _LEVELS_UP = 5
 
 
