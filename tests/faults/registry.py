@@ -18,6 +18,8 @@ from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER
 from tests.faults.cases_objects import OBJECTS, UNDEFINED
 from tests.faults.course_case import CourseCase
+from tests.faults.course_fourth import BAD_FOURTH
+from tests.faults.course_fourth_good import GOOD_FOURTH
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
 from tests.faults.course_others import BAD_OTHERS, GOOD_OTHERS
@@ -230,6 +232,7 @@ def _planted_cases() -> Iterator[Case]:
         yield from (_course(case, family) for case in group)
     yield from (_course(case, "patterns", "pattern") for case in BAD_PATTERNS)
     yield from (_course(case, "halos, stages, aliases, masks", "other") for case in BAD_OTHERS)
+    yield from (_course(case, "scopes, roles, groups, ends of rows", "fourth") for case in BAD_FOURTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -248,6 +251,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, "courses: warps, blocks and clusters together") for case in TOGETHER)
     yield from (_course(case, "patterns", "pattern") for case in GOOD_PATTERNS)
     yield from (_course(case, "halos, stages, aliases, masks", "other") for case in GOOD_OTHERS)
+    yield from (_course(case, "scopes, roles, groups, ends of rows", "fourth") for case in GOOD_FOURTH)
 
 
 @lru_cache(maxsize=1)

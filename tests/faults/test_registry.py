@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softlab.kernel import Kernel
+from tests.faults.course_fourth_good import GOOD_FOURTH
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
 from tests.faults.course_others import GOOD_OTHERS
@@ -49,7 +50,7 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 
 
 def _patterns(cases: tuple[Case, ...]) -> list:
-    return one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family)
+    return one_of(4, _parameters(cases, ("pattern/", "other/", "fourth/")), lambda case: case.family)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
     assert result.raised
 
 
-_WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
+_WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS + GOOD_FOURTH if case.expected]
 
 
 @pytest.mark.parametrize("case", one_of(2, _WITH_RESULTS, lambda case: case.file), ids=lambda case: case.kernel)
