@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.emulator.lanes import Lanes
+from softlab.emulator.lanes import WARP, Lanes
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.flow import Block
 
@@ -86,6 +86,11 @@ class BarrierBypasses:
             if mask.any():
                 return instruction, mask
         return None
+
+    def within_warps(self, instruction: int) -> bool:
+        """Whether the threads that wait at an instruction wait for others of their warps only."""
+        found = self._waiting.get(instruction)
+        return found is not None and found.group == WARP
 
     def by_thread(self, row: int, column: int, group: int) -> tuple[int, np.ndarray] | None:
         """(instruction, mask) of a bypass by this thread so far; ``group``: how many threads wait for each other."""

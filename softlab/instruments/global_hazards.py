@@ -23,6 +23,7 @@ from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.findings import FaultSink
 from softlab.instruments.events import Events
+from softlab.instruments.flights import READING, REDUCING, WRITING, Flights
 from softlab.instruments.global_access import GlobalAccess
 from softlab.instruments.global_reports import ATOMICS, READ_ONLY, GlobalReports
 from softlab.instruments.global_shadow import (
@@ -71,6 +72,7 @@ class GlobalHazards(Observer):
         self._strong_sites: dict[int, tuple[bool, int, bool]] = {}
         self._native: NativeGlobal | None = None
         self._known_words: dict[tuple[int, int], tuple[Box, np.ndarray, OwnWords]] = {}
+        self._flights = Flights()
 
     # Batches
 
@@ -86,6 +88,7 @@ class GlobalHazards(Observer):
         self._native = NativeGlobal(batch.threads) if batch.compiled != "none" else None
         self._batch = batch
         self._last_reads = {}
+        self._flights = Flights()
         self._events.begin_batch(batch.geometry)
         self._reports.begin_batch(batch, self._granule_shift)
         if len(self._all_lanes) != batch.blocks * batch.threads:
@@ -154,16 +157,22 @@ class GlobalHazards(Observer):
             self._meet(site, words, owners, _scope(instruction))
         read_only = instruction.has("nc")
         found = UNKNOWN if read_only else self._record(array, site, address, lane, now)
-        if found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK)):
+        copies = site.instruction.opcode == "cp"
+        look = found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK))
+        if look or copies or self._flights:
             cells = self._cells(site)
             cell = (address - array.origin) >> self._granule_shift
             if cells > 1:
                 cell = (cell[:, None] + np.arange(cells)).reshape(-1)
             stamps = Stamps(cell, lane if cells == 1 else np.repeat(lane, cells), now, flags)
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
-            (self._check if found == UNKNOWN else self._write)(access)
+            if look:
+                (self._check if found == UNKNOWN else self._write)(access)
             if read_only:
                 self._check_read_only(access)
+            self._check_flights(access)
+            if copies:
+                self._flights.begin(array.base, self._all_cells(array), site.index, stamps)
         if meets and site.store and not site.operation:
             self._meet(site, words, owners, _scope(instruction))
         if meets and self._volatile_stores and (site.operation or not site.store):
@@ -224,6 +233,13 @@ class GlobalHazards(Observer):
         )
         self._reports.race(access, found, READ_ONLY)
 
+    def _check_flights(self, access: GlobalAccess) -> None:
+        """No copy in flight may use what an access changes, or change what it reads."""
+        if self._flights:
+            site = access.site
+            does = REDUCING if site.operation else WRITING if site.store else READING
+            self._reports.race(access, *self._flights.clash(access.array.base, access.stamps, does))
+
     def _write(self, access: GlobalAccess) -> None:
         """Record writes. Two lanes that write one cell in one instruction must write the same value."""
         shadow, stamps = self._shadow(access.array), access.stamps
@@ -241,9 +257,11 @@ class GlobalHazards(Observer):
     def _shadow(self, array: Allocation) -> GlobalShadow:
         found = self._shadows.get(array.base)
         if found is None:
-            cells = (array.lead + array.nbytes >> self._granule_shift) + _MOST_CELLS
-            found = self._shadows[array.base] = GlobalShadow(cells, self._batch.threads)
+            found = self._shadows[array.base] = GlobalShadow(self._all_cells(array), self._batch.threads)
         return found
+
+    def _all_cells(self, array: Allocation) -> int:
+        return (array.lead + array.nbytes >> self._granule_shift) + _MOST_CELLS
 
     def _lane_numbers(self, lanes: Lanes) -> np.ndarray:
         if lanes.full:
@@ -270,7 +288,21 @@ class GlobalHazards(Observer):
         cell = (first[:, None] + np.arange(cells)).reshape(-1)
         flags = STRONG if copy.operation else 0
         stamps = Stamps(cell, np.repeat(copy.lane, len(cell)), self._events.access(site), flags)
-        self._check(GlobalAccess(array, site, lanes, pieces.address, stamps, (), None, cells))
+        access = GlobalAccess(array, site, lanes, pieces.address, stamps, (), None, cells)
+        self._check(access)
+        self._check_flights(access)
+        does = READING if copy.writes else REDUCING if copy.operation else WRITING
+        self._flights.begin(array.base, self._all_cells(array), site.index, stamps, does, pieces)
+
+    def copy_ends(self, copy: Copy) -> None:
+        """A copy into shared memory has read."""
+        if self._flights and copy.writes:
+            self._flights.end(copy)
+
+    def copy_written(self, copy: Copy) -> None:
+        """A copy into global memory has written, and its thread has waited for that."""
+        if self._flights:
+            self._flights.end(copy)
 
     # What orders accesses
 

@@ -15,6 +15,7 @@ from softlab.emulator.sites import Site
 from softlab.errors import KernelFault
 from softlab.findings import FaultSink
 from softlab.instruments.events import Events
+from softlab.instruments.flights import READING, REDUCING, WRITING
 from softlab.instruments.global_access import GlobalAccess
 from softlab.instruments.global_shadow import IN_BLOCK, Clash, lane_of, time_of
 from softlab.instruments.source_names import Parameter, variable_name
@@ -23,6 +24,10 @@ from softlab.instruments.source_names import Parameter, variable_name
 ATOMICS = ("atom", "red")
 #: What a race is where data that are read as read-only were written in the same launch.
 READ_ONLY = "read-only"
+_WAIT_FOR_COPY = (
+    "Wait for the copy first: cp.async.wait_group, the mbarrier that it is bound to, or of a copy to global memory "
+    "cp.async.bulk.wait_group, without .read where a thread needs what the copy wrote"
+)
 
 
 class GlobalReports:
@@ -91,6 +96,9 @@ class GlobalReports:
                 f"{'it' if own else who} wrote it in this launch: the cache of such loads may keep the old value. "
                 "Read what the kernel writes by an ordinary load, through a pointer without const and __restrict__"
             )
+        elif what in (READING, WRITING, REDUCING):
+            verb = "writes" if access.site.store else "reads"
+            text = f"the thread {verb} {named}, which an asynchronous copy may still be {what}. {_WAIT_FOR_COPY}"
         else:
             verb = "writes" if access.site.store else "reads"
             text = f"the thread {verb} {named}, which {who} {what}, with nothing that orders the two. "

@@ -34,6 +34,12 @@ class Stamps:
         self.stamp = lane + (time << TIME_SHIFT | flags)
         self.distinct = len(cell) < 2 or bool((cell[1:] > cell[:-1]).all())
 
+    def where(self, keep: np.ndarray) -> Stamps:
+        """Those of the accesses for which ``keep`` holds."""
+        found = Stamps(self.cell[keep], self.lane[keep], 0, self.flags)
+        found.stamp = self.stamp[keep]
+        return found
+
 
 class Clash:
     """Accesses that clash with earlier ones: their positions in :class:`Stamps`, and the earlier stamps."""
@@ -84,14 +90,14 @@ class GlobalShadow:
 
     def clashing_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier writes by other threads with nothing that orders the two. ``batch``: the time when it began."""
-        return self._clashes(self._written, access, batch, ordered) if self._any_write else _NONE
+        return self._clashes(self._written, access, batch, ordered) if self._any_write else NO_CLASH
 
     def ordered_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier writes of the launch that the access comes after, those of its own thread among them."""
         stamp = self._written[access.cell]
         position = np.flatnonzero(stamp)
         if not self._any_write or not len(position):
-            return _NONE
+            return NO_CLASH
         unordered = self._clashes(self._written, access, batch, ordered).position
         position = position[~np.isin(position, unordered)]
         return Clash(position, stamp[position])
@@ -99,7 +105,7 @@ class GlobalShadow:
     def clashing_reads(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier reads by other threads with nothing that orders the two."""
         if not self._any_read:
-            return _NONE
+            return NO_CLASH
         found = self._clashes(self._read, access, batch, ordered)
         if not len(found) and self._any_other_read:
             return self._clashes(self._other_read, access, batch, ordered)
@@ -109,7 +115,7 @@ class GlobalShadow:
         stamp = stamps[access.cell]
         position = np.flatnonzero(stamp)
         if not len(position):
-            return _NONE
+            return NO_CLASH
         if len(position) < len(stamp):
             stamp = stamp[position]
         mine = access.lane[position]
@@ -123,7 +129,7 @@ class GlobalShadow:
                 strong &= same_block | (not access.flags & IN_BLOCK) & (stamp & IN_BLOCK == 0)
             differs &= ~strong
         if not differs.any():
-            return _NONE
+            return NO_CLASH
         position, stamp, mine = position[differs], stamp[differs], mine[differs]
         other = np.where(here[differs], other[differs], -1)
         clash = ~ordered(stamp >> TIME_SHIFT, other, mine)
@@ -132,7 +138,7 @@ class GlobalShadow:
     def volatile_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier volatile writes by other threads, for a volatile write: volatile makes nothing of them atomic."""
         if not self._any_write:
-            return _NONE
+            return NO_CLASH
         plain = Stamps(access.cell, access.lane, 0, 0)
         found = self._clashes(self._written, plain, batch, ordered)
         return found.where(found.stamp & VOLATILE != 0)
@@ -181,4 +187,4 @@ class GlobalShadow:
         self._any_other_read = True
 
 
-_NONE = Clash(np.zeros(0, np.int64), np.zeros(0, np.int64))
+NO_CLASH = Clash(np.zeros(0, np.int64), np.zeros(0, np.int64))

@@ -26,7 +26,7 @@ from softlab.emulator.ptx.syntax import Register, Vector
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.barrier_bypass import BarrierBypasses
-from softlab.instruments.barrier_meetings import Meeting, meetings, second_arrival, uneven
+from softlab.instruments.barrier_meetings import Meeting, is_aligned, meetings, second_arrival, uneven
 from softlab.instruments.lone_accesses import LoneAccesses
 from softlab.instruments.matrix_rows import MATRIX_OPCODES, accessors_of_rows
 from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, STRONG, UNKNOWN, NativeShadow
@@ -40,6 +40,10 @@ _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last
 _BYPASSED_BARRIER = (
     "the thread goes around a barrier at which others of its block wait. Move the barrier out of the branch or loop: "
     "all threads of the block must come to it"
+)
+_BYPASSED_PART = (
+    "the thread goes around a barrier at which other threads of its warp wait. A warp comes to an aligned barrier "
+    "(bar.sync) as a whole. Move the barrier out of the branch or loop"
 )
 _BYPASSED_WARP_SYNC = (
     "the thread goes around a warp-synchronous instruction whose mask names it, and at which other lanes wait. Move "
@@ -459,9 +463,11 @@ class Hazards(Observer):
         self._bypasses.wait(block.start, block.index, lanes, WARP)
 
     def arrive(self, block: Block, lanes: Lanes, count: int | None) -> None:
-        """Lanes wait for others of their block. No thread has to come to a barrier that is for a part of them."""
+        """Lanes wait for others of their block; at a barrier for a part of it, for those of their warp."""
         if count is None or count >= lanes.threads:
             self._bypasses.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
+        elif is_aligned(self.watched.program.image.instructions[block.stop - 1]):
+            self._bypasses.wait(block.stop - 1, block.index + 1, lanes, WARP)
 
     def twice(self, barrier: int, block: Block, lanes: Lanes) -> None:
         """Lanes come a second time to a barrier that is not complete."""
@@ -502,7 +508,8 @@ class Hazards(Observer):
         elif self._meeting is not None and (lanes.mask & mask)[self._meeting.first[1].any(axis=1)].any():
             return uneven(self.watched, self._meeting)
         else:
-            kind, sentence = "barrier-divergence", _BYPASSED_BARRIER
+            kind = "barrier-divergence"
+            sentence = _BYPASSED_PART if self._bypasses.within_warps(index) else _BYPASSED_BARRIER
         return self.watched.faults.fault(kind, sentence, instruction, lanes, lanes.take(mask), None)
 
 

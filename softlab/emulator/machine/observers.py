@@ -190,6 +190,9 @@ class Observer:
     def copy_ends(self, copy: Copy) -> None:
         """These copies have ended; ``copy.bound`` is the mbarrier that tells of it, None where their threads know."""
 
+    def copy_written(self, copy: Copy) -> None:
+        """This copy's thread has waited until it has written to global memory. With ``.read`` it ends before."""
+
     def done(self) -> None:
         """All blocks of the batch have ended."""
 

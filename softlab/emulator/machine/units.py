@@ -38,7 +38,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
     cluster = ClusterMemory(host, shared, size, heard("cluster_access"))
     generic = GenericMemory(global_, cluster if size > 1 else shared, local)
     mbarriers = Mbarriers(faults, cluster, blocks, heard("mbarrier"))
-    told = {"on_begin": heard("copy_begins"), "on_end": heard("copy_ends")}
+    told = {"on_begin": heard("copy_begins"), "on_end": heard("copy_ends"), "on_written": heard("copy_written")}
     copies = Copies(faults, global_, shared, mbarriers, blocks * threads, **told)
     bulk = BulkCopies(faults, global_, shared, cluster, mbarriers, copies, blocks * threads)
     turns = NativeTurns(hot_only=launch.compiled == "hot").find if launch.compiled != "none" else None

@@ -82,6 +82,8 @@ class BulkCopies:
         """For the next batch: there is none."""
         self._group = np.zeros(self._lanes, np.int64)
         self._to_global: list[_ToGlobal] = []
+        #: Those that ended at ``wait_group.read``: on a GPU they may still be writing.
+        self._writing: list[_ToGlobal] = []
 
     def load(
         self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value, mbarrier: Value, mask: Value = 0
@@ -171,7 +173,15 @@ class BulkCopies:
         """``cp.async.bulk.wait_group``; with ``.read`` as well all has been read and written then."""
         here = lanes.mask.reshape(-1)
         limit = self._group - 1 - int(np.max(newest))
-        self._end_stores(lambda one: bool(here[one.copy.lane[0]]) and one.group <= limit[one.copy.lane[0]])
+
+        def waited_for(one: _ToGlobal) -> bool:
+            return bool(here[one.copy.lane[0]]) and bool(one.group <= limit[one.copy.lane[0]])
+
+        self._end_stores(waited_for)
+        if not site.instruction.has("read"):
+            for one in filter(waited_for, self._writing):
+                self._copies.written(one.copy)
+            self._writing = [one for one in self._writing if not waited_for(one)]
 
     def _end_stores(self, which: Callable[[_ToGlobal], bool]) -> None:
         rest = []
@@ -180,6 +190,7 @@ class BulkCopies:
                 row, offset = int(one.copy.owner[0]), int(one.copy.offset[0])
                 one.put(self._shared.data[row, offset : offset + one.copy.nbytes])
                 self._copies.end(one.copy, None)
+                self._writing.append(one)
             else:
                 rest.append(one)
         self._to_global = rest

@@ -100,6 +100,7 @@ class Copies:
         *,
         on_begin: Callable[[Copy, Lanes], Any] | None = None,
         on_end: Callable[[Copy], Any] | None = None,
+        on_written: Callable[[Copy], Any] | None = None,
     ) -> None:
         self._faults = faults
         self._global = global_
@@ -108,6 +109,7 @@ class Copies:
         self._lanes = lanes
         self._on_begin = on_begin
         self._on_end = on_end
+        self._on_written = on_written
         self.clear()
 
     def clear(self) -> None:
@@ -271,6 +273,11 @@ class Copies:
         self.writes += 1
         if self._on_end is not None:
             self._on_end(replace(copy, bound=bound))
+
+    def written(self, copy: Copy) -> None:
+        """Tell the observers that what it wrote to global memory is there."""
+        if self._on_written is not None:
+            self._on_written(copy)
 
 
 def lane_numbers(lanes: Lanes) -> np.ndarray:

@@ -275,12 +275,13 @@ extern "C" __global__ void bulk_loop_keeps_its_parity(const float* x, float* y, 
 // == half_a_warp_at_a_named_barrier
 extern "C" __global__ void half_a_warp_at_a_named_barrier(const int* x, int* y) {
   __shared__ int s[32];
-  int lane = threadIdx.x;
-  s[lane] = x[lane];
-  if (lane < 16) {
+  int t = threadIdx.x;
+  if (t < 16) {
+    s[t] = x[t];
     asm volatile("bar.sync 1, 32;" ::: "memory");  // BUG
-    y[lane] = s[15 - lane];
+    y[t] = s[15 - t];
   }
+  y[64 + t] = x[t] + 1;
 }
 
 // == cluster_sum_behind_a_block_barrier
@@ -325,6 +326,8 @@ extern "C" __global__ void leader_of_a_label_writes_unsynchronised(const int* x,
   __shared__ int sums[4];
   auto warp = cg::tiled_partition<32>(cg::this_thread_block());
   int v = x[threadIdx.x], key = v % 4;
+  if (threadIdx.x < 4) sums[threadIdx.x] = 0;
+  warp.sync();
   auto same = cg::labeled_partition(warp, key);
   int sum = cg::reduce(same, v, cg::plus<int>());
   if (same.thread_rank() == 0) sums[key] = sum;  // BUG
@@ -333,7 +336,7 @@ extern "C" __global__ void leader_of_a_label_writes_unsynchronised(const int* x,
 
 // == pointers_swapped_by_thread_zero
 extern "C" __global__ void pointers_swapped_by_thread_zero(float* a, float* b, int steps) {
-  __shared__ float *from, *to;
+  __shared__ float *volatile from, *volatile to;
   int t = threadIdx.x;
   if (t == 0) {
     from = a;
@@ -489,12 +492,11 @@ extern "C" __global__ void return_before_a_named_barrier(const int* x, int* y, i
   y[t] = s[n - 1 - t];
 }
 
-// == match_all_after_a_return
-extern "C" __global__ void match_all_after_a_return(const int* x, int* y, int n) {
-  if (threadIdx.x >= n) return;
-  int same;
-  __match_all_sync(FULL, x[threadIdx.x], &same);  // BUG
-  y[threadIdx.x] = same;
+// == match_all_in_a_branch
+extern "C" __global__ void match_all_in_a_branch(const int* x, int* y, int n) {
+  int same = 0;
+  if (threadIdx.x < n) __match_all_sync(FULL, x[threadIdx.x], &same);  // BUG
+  y[threadIdx.x] = __popc(__ballot_sync(FULL, same));
 }
 
 // == insertion_past_the_last_of_k
@@ -588,10 +590,10 @@ extern "C" __global__ void volatile_flag_in_shared_without_a_fence(const int* x,
   __syncthreads();
   if (threadIdx.x == 0) {
     data = x[0];  // BUG
-    flag = 1;
+    flag = 1;  // BUG
   }
   if (threadIdx.x == 32) {
-    while (flag == 0) {}
+    while (flag == 0) {}  // BUG
     *y = data;  // BUG
   }
 }

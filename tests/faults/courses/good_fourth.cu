@@ -127,6 +127,7 @@ extern "C" __global__ void bitonic_with_a_ragged_end(int* x, int n) {
         s[other] = v;
       }
     }
+  __syncthreads();
   if (t < n) x[t] = s[t];
 }
 
