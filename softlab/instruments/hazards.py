@@ -466,8 +466,14 @@ class Hazards(Observer):
         """Lanes wait for others of their block; at a barrier for a part of it, for those of their warp."""
         if count is None or count >= lanes.threads:
             self._bypasses.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
-        elif is_aligned(self.watched.program.image.instructions[block.stop - 1]):
+        elif is_aligned(self.watched.program.image.instructions[block.stop - 1]) and self._torn(lanes):
             self._bypasses.wait(block.stop - 1, block.index + 1, lanes, WARP)
+
+    def _torn(self, lanes: Lanes) -> bool:
+        """Whether threads of a warp are elsewhere while others of it are among these lanes."""
+        live = self.watched.live_mask()
+        here = lanes.mask.reshape(-1, WARP)
+        return live is not None and bool((live.reshape(-1, WARP)[here.any(axis=1)] & ~here[here.any(axis=1)]).any())
 
     def twice(self, barrier: int, block: Block, lanes: Lanes) -> None:
         """Lanes come a second time to a barrier that is not complete."""

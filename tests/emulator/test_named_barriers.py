@@ -250,6 +250,20 @@ y[threadIdx.x] = 1;"""
     assert fault(body, 64, warp_order=order).line == 3
 
 
+@pytest.mark.parametrize(("barrier", "found"), [("bar.sync", True), ("barrier.sync", False)])
+def test_lanes_that_go_around_a_barrier_of_their_warp(barrier: str, found: bool) -> None:
+    """Half of warp 0 waits at a barrier for one warp. An aligned barrier wants the whole warp."""
+    body = f"""int t = threadIdx.x;
+if (t < 16) {{
+  asm volatile("{barrier} 1, 32;" ::: "memory");
+  y[t] = x[t];
+}}
+y[32 + t] = 1;"""
+    findings = launch(body, 64, np.zeros(64, np.int32), np.zeros(96, np.int32), check="collect").findings
+    assert [(f.kind, f.line, f.thread) for f in findings] == [("barrier-divergence", 4, (16, 0, 0))] * found
+    assert all("A warp comes to an aligned barrier (bar.sync) as a whole" in f.message for f in findings)
+
+
 def test_blocks_that_take_different_branches_do_not_meet() -> None:
     """Each block as a whole is at one barrier; the exits at the end complete both at once."""
     source = """extern "C" __global__ void k(int* y) {

@@ -1,0 +1,113 @@
+"""Asynchronous copies and global memory: what a copy in flight reads or writes belongs to nobody else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.kernel import Kernel
+
+_FETCH = """#include <cuda_pipeline.h>
+extern "C" __global__ void fetch(float4* x, float4* y, int groups, int left, int shift) {{
+  __shared__ float4 s[2][64];
+  int t = threadIdx.x;
+  for (int g = 0; g < groups; ++g) {{
+    __pipeline_memcpy_async(&s[g][t], &x[g * 64 + t], 16);
+    __pipeline_commit();
+  }}
+  {wait}
+  {meet}
+  x[(shift + t) % 128] = make_float4(0, 0, 0, 0);
+  __pipeline_wait_prior(0);
+  y[t] = s[0][t];
+}}"""
+_COPY_LINE, _WRITE_LINE = 6, 11
+
+
+@pytest.mark.parametrize(
+    ("wait", "meet", "groups", "shift", "found"),
+    [
+        ("", "", 1, 0, True),
+        ("__pipeline_wait_prior(0);", "", 1, 0, False),
+        ("__pipeline_wait_prior(1);", "", 2, 0, False),
+        ("__pipeline_wait_prior(1);", "", 2, 64, True),
+        ("", "__syncthreads();", 1, 1, True),  # another thread of the block, behind a barrier
+        ("__pipeline_wait_prior(0);", "__syncthreads();", 1, 1, False),
+        ("if (t < 32) __pipeline_wait_prior(0);", "", 1, 0, True),
+    ],
+)
+def test_what_a_fetch_still_reads(wait: str, meet: str, groups: int, shift: int, found: bool) -> None:
+    kernel = Kernel(_FETCH.format(wait=wait, meet=meet), "fetch")
+    arguments = np.ones(512, np.float32), np.zeros(256, np.float32), groups, 0, shift
+    findings = kernel.run(1, 64, arguments, check="collect", record=False).findings
+    assert bool(findings) == found
+    for finding in findings:
+        assert (finding.kind, finding.line, finding.other_line) == ("race", _WRITE_LINE, _COPY_LINE)
+        assert finding.symbol.startswith("x[")
+        assert "an asynchronous copy may still be reading" in finding.message
+        assert finding.thread[0] == 32 * ("if" in wait)
+
+
+_STORE = """#define S static_cast<unsigned>(__cvta_generic_to_shared(tile))
+extern "C" __global__ void store(float* y, float* z) {{
+  __shared__ alignas(16) float tile[64];
+  tile[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {{
+    asm volatile("{copy} [%0], [%1], 256;" ::"l"(y), "r"(S) : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    {wait}
+    {then}
+  }}
+}}"""
+_PLAIN = "cp.async.bulk.global.shared::cta.bulk_group"
+_ADDING = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32"
+_READ = 'asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");'
+_WHOLE = 'asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");'
+
+
+@pytest.mark.parametrize(
+    ("copy", "wait", "then", "says"),
+    [
+        (_PLAIN, _READ, "*z = y[63];", "writing"),
+        (_PLAIN, _READ, "*z = y[64];", ""),
+        (_PLAIN, _WHOLE, "*z = y[63];", ""),
+        (_PLAIN, _READ + _WHOLE, "*z = y[63];", ""),
+        (_PLAIN, _READ, "y[0] = 1;", "writing"),
+        (_PLAIN, _READ, "atomicAdd(y, 1.0f);", "writing"),
+        (_ADDING, _READ, "atomicAdd(y, 1.0f);", ""),
+        (_ADDING, _READ, "*z = *y;", "adding to"),
+        (_ADDING, _WHOLE, "*z = *y;", ""),
+    ],
+)
+def test_what_a_bulk_copy_still_writes(copy: str, wait: str, then: str, says: str) -> None:
+    kernel = Kernel(_STORE.format(copy=copy, wait=wait, then=then), "store")
+    arguments = np.zeros(65, np.float32), np.zeros(1, np.float32)
+    findings = kernel.run(1, 64, arguments, check="collect", record=False).findings
+    assert [(f.kind, f.line, f.other_line) for f in findings] == [("race", 11, 8)] * bool(says)
+    assert all(f"an asynchronous copy may still be {says}." in f.message for f in findings)
+
+
+_LOAD = """#define S(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
+extern "C" __global__ void load(float* x, float* y, int early) {
+  __shared__ alignas(16) float tile[64];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x > 0) return;
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(S(&bar)) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 256;" ::"r"(S(&bar)) : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];"
+               ::"r"(S(tile)), "l"(x), "r"(S(&bar)) : "memory");
+  if (early) x[3] = 5;
+  asm volatile("{ .reg .pred p; w: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra w; }"
+               ::"r"(S(&bar)) : "memory");
+  x[4] = 6;
+  *y = tile[3];
+}"""
+
+
+@pytest.mark.parametrize("early", [0, 1])
+def test_what_a_bulk_copy_still_reads(early: int) -> None:
+    arguments = np.zeros(64, np.float32), np.zeros(1, np.float32), early
+    findings = Kernel(_LOAD, "load").run(1, 32, arguments, check="collect", record=False).findings
+    assert [(f.line, f.symbol) for f in findings] == [(10, "x[3]")] * early
