@@ -222,7 +222,8 @@ class ClusterHazards(Hazards):
                 "cluster wait for each other at a barrier of the cluster first",
                 access, early,
             ), early)  # fmt: skip
-        found = shadow.remote_conflict(access.row, access.word, who, store=site.store, strong=strong)
+        in_block = site.instruction.has("cta")
+        found = shadow.remote_conflict(access.row, access.word, who, store=site.store, strong=strong, in_block=in_block)
         if found is not None:
             clash, wrote, inside = found
             self.report(self._named(self.fault(

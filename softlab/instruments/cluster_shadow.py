@@ -265,10 +265,18 @@ class ClusterShadow(Shadow):
         return self.remote
 
     def remote_conflict(
-        self, owner: np.ndarray, word: np.ndarray, who: Accessors, *, store: bool, strong: bool
+        self,
+        owner: np.ndarray,
+        word: np.ndarray,
+        who: Accessors,
+        *,
+        store: bool,
+        strong: bool,
+        in_block: bool = False,
     ) -> tuple[np.ndarray, bool, bool] | None:
         """Threads of other blocks access words: (which clash, whether with a write, with whom); None if none does.
 
+        ``in_block``: a strong access has the scope of its own block, so that for all others it is an ordinary one.
         With whom: True where the first of them clashes with a thread of the accessed block, else with a remote access.
         """
         remote = self.track_remote()
@@ -278,10 +286,10 @@ class ClusterShadow(Shadow):
                 break
             stamp = inner[owner[:, None], word]
             found = (stamp > 0) & (stamp >> CODE_BITS >= order.acquired[:, None])
-            if strong:
+            if strong and not in_block:
                 found &= stamp & ATOMIC == 0
             inside = found.any(axis=1)
-            clash = inside | remote.unordered_with_block(outer, owner, word, who, order, strong)
+            clash = inside | remote.unordered_with_block(outer, owner, word, who, order, strong, in_block)
             if clash.any():
                 return clash, wrote, bool(inside[clash.argmax()])
         return None

@@ -156,8 +156,9 @@ class GlobalHazards(Observer):
         if meets and (site.operation or not site.store):
             self._meet(site, words, owners, _scope(instruction))
         read_only = instruction.has("nc")
-        found = UNKNOWN if read_only else self._record(array, site, address, lane, now)
-        copies = site.instruction.opcode == "cp"
+        copies = instruction.opcode == "cp"
+        some_bytes = copies and bool(values)
+        found = UNKNOWN if read_only or some_bytes else self._record(array, site, address, lane, now)
         look = found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK))
         if look or copies or self._flights:
             cells = self._cells(site)
@@ -165,6 +166,10 @@ class GlobalHazards(Observer):
             if cells > 1:
                 cell = (cell[:, None] + np.arange(cells)).reshape(-1)
             stamps = Stamps(cell, lane if cells == 1 else np.repeat(lane, cells), now, flags)
+            if some_bytes:
+                nbytes = lanes.full_extent(values[0])
+                nbytes, values = nbytes if part is None else nbytes[part], ()
+                stamps = stamps.where((np.arange(cells) << self._granule_shift < nbytes[:, None]).reshape(-1))
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             if look:
                 (self._check if found == UNKNOWN else self._write)(access)

@@ -87,12 +87,27 @@ class RemoteAccesses:
         return np.asarray(found.any(axis=1))
 
     def unordered_with_block(
-        self, stamps: np.ndarray, owner: np.ndarray, word: np.ndarray, who: Accessors, order: Order, strong: bool
+        self,
+        stamps: np.ndarray,
+        owner: np.ndarray,
+        word: np.ndarray,
+        who: Accessors,
+        order: Order,
+        strong: bool,
+        in_block: bool = False,
     ) -> np.ndarray:
-        """The same for remote threads, which a barrier of their own block or warp may order, too."""
+        """The same for remote threads, which a barrier of their own block or warp may order, too.
+
+        ``in_block``: the strong access has the scope of the thread's own block.
+        """
         found = self._clashes(stamps, owner, word, who, order)
         if strong:
-            found &= ~_is_atomic(stamps[owner[:, None], word])
+            stamp = stamps[owner[:, None], word]
+            atomic = _is_atomic(stamp)
+            if in_block:
+                known = stamp & _SOURCE_MASK < _REDUCING
+                atomic &= known & ((stamp & _WHO) >> _THREAD_BITS == who.rank[:, None])
+            found &= ~atomic
         return np.asarray(found.any(axis=1))
 
     def _clashes(

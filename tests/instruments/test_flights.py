@@ -111,3 +111,20 @@ def test_what_a_bulk_copy_still_reads(early: int) -> None:
     arguments = np.zeros(64, np.float32), np.zeros(1, np.float32), early
     findings = Kernel(_LOAD, "load").run(1, 32, arguments, check="collect", record=False).findings
     assert [(f.line, f.symbol) for f in findings] == [(10, "x[3]")] * early
+
+
+@pytest.mark.parametrize(("first", "found"), [(66, False), (65, True)])
+def test_a_fetch_reads_as_many_bytes_as_it_is_told(first: int, found: bool) -> None:
+    """The rest of the 16 bytes is filled with zeros, and others may write what stands there in global memory."""
+    source = """extern "C" __global__ void ragged(float* x, float4* y, int n, int first) {
+  __shared__ float4 s[32];
+  int t = threadIdx.x, bytes = max(0, min(16, (n - 4 * t) * 4));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               ::"r"((unsigned)__cvta_generic_to_shared(&s[t])), "l"(x + 4 * t), "r"(bytes) : "memory");
+  x[first + t] = 5;
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  y[t] = s[t];
+}"""
+    arguments = np.ones(128, np.float32), np.zeros(128, np.float32), 66, first
+    findings = Kernel(source, "ragged").run(1, 32, arguments, check="collect", record=False).findings
+    assert {(f.line, f.symbol) for f in findings} == ({(6, "x[65]")} if found else set())

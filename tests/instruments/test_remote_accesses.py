@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+import softlab
 from softlab.instruments.remote_accesses import COPY, MANY, Accessors, Order, RemoteAccesses
 from softlab.instruments.warp_syncs import WarpSyncs
 
@@ -158,3 +159,25 @@ def test_a_stamp_says_who_and_when() -> None:
         copy = accesses.copy_stamp(7, reduces)
         assert (accesses.time_of(copy), accesses.source_of(copy)) == (7, COPY)
     assert accesses.in_flight(accesses.copy_stamp(1 << 40))
+
+
+SCOPES = """extern "C" __global__ void __cluster_dims__(2) scopes(int* y, int all) {
+  __shared__ int sum;
+  unsigned there;
+  if (threadIdx.x == 0) sum = 0;
+  asm volatile("barrier.cluster.arrive;\\nbarrier.cluster.wait;" ::: "memory");
+  asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(&sum)));
+  if (all || blockIdx.x == 1) asm volatile("red.relaxed.cta.shared::cluster.add.s32 [%0], 1;" ::"r"(there) : "memory");
+  asm volatile("barrier.cluster.arrive;\\nbarrier.cluster.wait;" ::: "memory");
+  if (threadIdx.x == 0 && blockIdx.x == 0) *y = sum;
+}"""
+
+
+@pytest.mark.parametrize("scope", ["cta", "cluster"])
+@pytest.mark.parametrize("everybody", [0, 1])
+def test_the_scope_of_a_block_does_not_reach_the_other_blocks(scope: str, everybody: int) -> None:
+    """Atomics of that scope are ordinary accesses for other blocks; for threads of one block they stay atomics."""
+    kernel = softlab.Kernel(SCOPES.replace(".cta.", f".{scope}."), "scopes")
+    run = kernel.run(2, 32, (np.zeros(1, np.int32), everybody), check="collect", record=False)
+    found = {(f.kind, f.line, f.other_line) for f in run.findings}
+    assert found == ({("race", 7, 7)} if everybody and scope == "cta" else set())

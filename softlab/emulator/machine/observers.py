@@ -109,7 +109,8 @@ class Observer:
     def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """A checked access to global or constant memory; ``address`` is a value of the set, offset included.
 
-        ``values`` is what is stored, empty for loads and atomics. The memory still has its old contents.
+        ``values`` is what is stored, empty for loads and atomics. Of a ``cp.async`` with a source size, it is the bytes
+        that each lane reads. The memory still has its old contents.
         """
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:

@@ -166,7 +166,7 @@ class Copies:
                 flat[lane_numbers(part), :nbytes] = self._global.load_bytes(part, sites.out_of, there, nbytes)
         some, _ = lanes.split(np.asarray(size) > 0)
         if some is not None:
-            self._global.tell(some, sites.out_of, some.take(whole))
+            self._global.tell(some, sites.out_of, some.take(whole), (some.take(sizes),))
         lane = lane_numbers(lanes)
         return flat[lane].reshape(-1).view(sites.into.item).reshape(lanes.extent)
 

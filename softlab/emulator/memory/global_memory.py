@@ -71,10 +71,10 @@ class GlobalMemory:
             self._listener = told
         return np.stack(found, axis=1)
 
-    def tell(self, lanes: Lanes, site: Site, address: Value) -> None:
+    def tell(self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...]) -> None:
         """Tell the listener of an access that :meth:`load_bytes` made."""
         if self._listener is not None:
-            self._listener(site, lanes, address + np.uint64(site.offset & _ADDRESS_MASK), ())
+            self._listener(site, lanes, address + np.uint64(site.offset & _ADDRESS_MASK), values)
 
     def span(self, address: int, nbytes: int, store: bool) -> np.ndarray | None:
         """The bytes of an array from an address on; None where they are not all in one array."""
