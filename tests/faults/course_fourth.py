@@ -1,7 +1,8 @@
 """A fourth set of kernels with a fault, as blogs, courses and libraries of models have them, with their launches.
 
-Kinds, lines and launches were written and committed before softlab saw the kernels. Scopes and orders of atomics,
-stages of pipelines, groups and labels of lanes, roles of warps, clusters, local arrays, ends of rows.
+Kinds, lines and launches were written and committed before softlab saw the kernels. ``docs/faults.md`` says what was
+found then, and which kernels were wrong and have been changed. Scopes and orders of atomics, stages of pipelines,
+groups and labels of lanes, roles of warps, clusters, local arrays, ends of rows.
 """
 
 from __future__ import annotations
