@@ -217,12 +217,18 @@ def _element(fault: KernelFault, code: _Code) -> tuple[str, str]:
     arrays = []
     for node in walk(code.root, ("declaration",)):
         if "__shared__" in text_of(node):
-            arrays += [text_of(child) for child in walk(node, ("array_declarator",))]
+            whole = (child for child in walk(node, ("array_declarator",)) if not _inner(child))
+            arrays += [text_of(child) for child in whole]
     plain = [text for text in arrays if text.count("[") == 1]
     if len(arrays) != 1 or not plain or fault.address is None:
         return (arrays[0].partition("[")[0], "") if len(arrays) == 1 else ("", "")
     name = plain[0].partition("[")[0]
     return name, f"{name}[{fault.address // _WORD}]"
+
+
+def _inner(declarator: Node) -> bool:
+    """Whether it is a part of the declarator of one array: s[8] of s[8][4]."""
+    return declarator.parent is not None and declarator.parent.type == declarator.type
 
 
 def _never_written(fault: KernelFault, code: _Code) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.course.exercises import different
+from softlab.emulator.lanes import WARP
 
 #: Constant factors and differences are told from chance by this relative error.
 _CLOSE = 1e-4
 #: The share of elements from which a rule holds for the wrong ones.
 _MOST = 0.9
+#: How far apart the right ones may be.
+_STEPS = (WARP, 16, 8, 4)
 
 
 def pattern(got: np.ndarray, wanted: np.ndarray, threads: int, relative: float = 0.0) -> str:
@@ -40,11 +43,13 @@ def _places(wrong: np.ndarray, threads: int) -> str:
             return "All but the last one are right: where does the test or the loop end?"
         alike = ", as many as a block has threads: does each block take its own?" if first == threads else "."
         return f"Right are only the first {first}{alike}" if first > 1 else "Only the first one is right."
-    for step in (32, 16, 8, 4):
-        if size > step and not flat[::step].any() and flat.reshape(-1)[np.arange(size) % step != 0].mean() > _MOST:
-            lane = "the first lane of each warp" if step == 32 else f"the first of {step} neighbours"
-            return f"Only 1 of {step} is right: {lane} has the result. Do the others have it?"
-    return ""
+    steps = [step for step in _STEPS if size > step and not flat[::step].any()]
+    shares = {step: float(flat[np.arange(size) % step != 0].mean()) for step in steps}
+    step = max(shares, key=shares.__getitem__, default=0)
+    if not step or shares[step] <= _MOST:
+        return ""
+    lane = "the first lane of each warp" if step == WARP else f"the first of {step} neighbours"
+    return f"Only 1 of {step} is right: {lane} has the result. Do the others have it?"
 
 
 def _values(got: np.ndarray, wanted: np.ndarray) -> str:

@@ -108,7 +108,7 @@ def places_to_change(array: np.ndarray, wrong: np.ndarray) -> list[int]:
 
 
 def elements(name: str, indices: np.ndarray, size: int) -> str:
-    """ "y[32] to y[63] are", "y[1], y[3], y[5] and so on, each 2nd, are"."""
+    """ "y[32] to y[63] are", "y[1] to y[63] in steps of 2 are", "y[3], y[9] and 1 more are"."""
     first, last = int(indices[0]), int(indices[-1])
     steps = set(np.diff(indices).tolist())
     if len(indices) == 1:
@@ -117,9 +117,7 @@ def elements(name: str, indices: np.ndarray, size: int) -> str:
     if steps == {1}:
         return f"{name}[{first}] to {name}[{last}]{end} are"
     if len(steps) == 1:
-        step = steps.pop()
-        ordinal = {2: "2nd", 3: "3rd"}.get(step, f"{step}th")
-        return f"Each {ordinal} element from {name}[{first}] to {name}[{last}] is"
+        return f"{name}[{first}] to {name}[{last}] in steps of {steps.pop()} are"
     return f"{name}[{first}], {name}[{int(indices[1])}] and {len(indices) - 2} more are"
 
 

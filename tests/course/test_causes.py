@@ -1,0 +1,195 @@
+"""Why nothing keeps two accesses apart: each sentence for code and a fault that it fits, without a run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.course.causes import fault_cause
+from softlab.course.launch_cases import LaunchCase
+from softlab.errors import FaultSite, KernelFault
+
+LAUNCH = LaunchCase(4, 64, {"x": np.zeros(100, np.float64), "y": np.zeros(100, np.float32), "n": 5}, {})
+KERNEL = """__global__ void k(const double* x, float* y) {{
+  __shared__ float s[64];
+  int i = threadIdx.x;
+{}
+}}"""
+
+
+def cause(body, kind, message="two threads meet", launch=LAUNCH, **site):
+    return fault_cause(KernelFault(kind, message, FaultSite(**site)), KERNEL.format(body), launch)
+
+
+def race(body, first, then, thread=5, other=40, **site):
+    return cause(body, "race", line=then, other_line=first, thread=(thread, 0, 0), other_thread=(other, 0, 0), **site)
+
+
+@pytest.mark.parametrize("block", [3, 0])
+@pytest.mark.parametrize(
+    ("thread", "element", "said"),
+    [
+        (12, 1, "wants the element of its own number. There are 100, so a test has to keep it out."),
+        (12, 2, "wants element {}, 2 times its number."),
+        (12, 64, "wants element {}, 64 times its number."),
+        (12, 65, "wants element {}, and the last one is 99."),
+        (12, 1.5, "wants element {}, and the last one is 99."),
+    ],
+)
+@pytest.mark.parametrize(("argument", "size"), [(0, 8), (1, 4)])
+def test_which_element_a_thread_wants(block, thread, element, said, argument, size):
+    number = block * 64 + thread
+    wanted = int(number * element)
+    site = {"thread": (thread, 0, 0), "block": (block, 0, 0), "address": wanted * size + size - 1, "argument": argument}
+    got = cause("", "global-out-of-bounds", **site)
+    assert got == f"Thread {thread} of block {block}, number {number} of the grid, {said.format(wanted)}"
+    for name in site:
+        assert cause("", "global-out-of-bounds", **{**site, name: None}) == ""
+    for shape in ({"block": (64, 1)}, {"grid": (4, 1)}):
+        wide = LaunchCase(**{"grid": 4, "block": 64, "args": LAUNCH.args, "expected": {}, **shape})
+        assert cause("", "global-out-of-bounds", launch=wide, **site) == "", "only for one dimension"
+
+
+def test_thread_0_wants_no_multiple_of_its_number():
+    site = {"thread": (0, 0, 0), "block": (0, 0, 0), "argument": 1}
+    assert cause("", "global-out-of-bounds", address=400, **site).endswith("wants element 100, and the last one is 99.")
+
+
+@pytest.mark.parametrize(
+    ("body", "first", "then", "said"),
+    [
+        ("  s[i] = 1;\n  y[i] = s[63 - i];", 4, 5, "Line 5 comes after line 4, and no barrier stands between."),
+        ("  y[i] = s[63 - i];\n  s[i] = 1;", 5, 4,
+         "One thread may be at line 4 while another one is at line 5, and nothing makes either wait."),
+        ("  s[0] = i;", 4, 4,
+         "One thread may be at line 4 while another one is at the same line, and nothing makes either wait."),
+        ("  while (i--) {\n    s[0] = i;\n  }", 5, 5,
+         "Line 5 comes round again, and in each round another thread is at the same line, and no barrier stands "
+         "between."),
+        ("  do {\n    y[i] = s[63 - i];\n    s[i] = 1;\n  } while (i--);", 6, 5,
+         "Line 5 in the loop's next round comes after line 6, and no barrier stands between."),
+        ("  for (;;) {\n    __syncthreads();\n    y[i] = s[63 - i];\n    s[i] = 1;\n  }", 7, 6,
+         "Line 6 in the loop's next round comes after line 7, and the barrier of line 5 does not stand between these "
+         "two."),
+        ("  for (;;) {\n    y[i] = s[63 - i];\n    __syncthreads();\n    s[i] = 1;\n  }", 7, 5,
+         "Line 5 in the loop's next round comes after line 7, and no barrier stands between."),
+        ("  s[i] = 1;\n  if (i < 32) {\n    __syncthreads();\n  }\n  y[i] = s[63 - i];", 4, 8,
+         "Line 8 comes after line 4, and the barrier of line 6 stands under `if (i < 32)`: it is not there each "
+         "time."),
+        ("  if (i) {\n    s[i] = 1;\n    __syncthreads();\n    y[i] = s[63 - i];\n  }", 5, 7,
+         "Line 7 comes after line 5, and the barrier of line 6 does not stand between these two."),
+        ("  s[i] = 1;\n  float v = __shfl_down_sync(~0u, i, 1) + __ballot_sync(~0u, i);\n  y[i] = s[63 - i];", 4, 6,
+         "Line 6 comes after line 4, and no barrier stands between."),
+        ("  s[i] = 1;\n  block.sync();\n  y[i] = s[63 - i];", 4, 6,
+         "Line 6 comes after line 4, and the barrier of line 5 does not stand between these two."),
+    ],
+)  # fmt: skip
+def test_why_nothing_keeps_two_accesses_apart(body, first, then, said):
+    assert race(body, first, then) == said
+
+
+WARP_BARRIER = "  s[i] = 1;\n  __syncwarp();\n  y[i] = s[63 - i];"
+
+
+@pytest.mark.parametrize(
+    ("threads", "alone"), [((31, 32), True), ((0, 31), False), ((32, 63), False), ((63, 64), True), (None, True)]
+)
+def test_a_barrier_of_a_warp_between_two_threads(threads, alone):
+    places = zip(("thread", "other_thread"), threads or (), strict=False)
+    said = cause(WARP_BARRIER, "race", line=6, other_line=4, **{name: (lane, 0, 0) for name, lane in places})
+    assert said == "Line 6 comes after line 4, and " + (
+        "only the __syncwarp() of line 5 stands between: for one warp alone." if alone
+        else "the __syncwarp() of line 5 does not stand between these two."
+    )  # fmt: skip
+
+
+def test_a_barrier_of_the_block_counts_before_one_of_a_warp():
+    body = WARP_BARRIER.replace("  y", "  __syncthreads();\n  y")
+    assert race(body, 4, 7).endswith("and the barrier of line 6 does not stand between these two.")
+
+
+def test_lines_that_are_not_known_or_of_other_files_say_nothing():
+    assert race("  s[i] = 1;", None, 4) == race("  s[i] = 1;", 4, None) == ""
+    assert race("  s[i] = 1;", 4, 4, file="a.cuh", other_file="k.cu") == ""
+
+
+BLOCKS = {"block": (0, 0, 0), "other_block": (1, 0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("body", "first", "then", "said"),
+    [
+        ("  y[0] = 1;\n  atomicAdd(n, 1);\n  x[i] = y[0];", 4, 6, "No fence stands behind the store of line 4"),
+        ("  y[0] = 1;\n  __threadfence_block();\n  x[i] = y[0];", 4, 6, "No fence stands behind the store of line 4"),
+        ("  __threadfence();\n  y[0] = 1;\n  atomicAdd(n, 1);\n  x[i] = y[0];", 5, 7,
+         "The fence of line 4 stands before the store. It has to stand between the store of line 5 and the sign of "
+         "line 6."),
+        ("  y[0] = 1;\n  atomicAdd(n, 1);\n  __threadfence();\n  x[i] = y[0];", 4, 7,
+         "The fence of line 6 stands behind the sign. It has to stand between the store of line 4 and the sign of "
+         "line 5."),
+        ("  y[0] = 1;\n  __threadfence();\n  atomicAdd(n, 1);\n  x[i] = y[0];", 4, 7,
+         "The store of line 4 has its fence. But line 7 runs without having seen the sign of that block"),
+        ("  atomicAdd(n, 1);\n  y[0] = 1;\n  __threadfence();\n  x[i] = y[0];", 5, 7,
+         "The store of line 5 has its fence."),
+    ],
+)  # fmt: skip
+def test_what_two_blocks_lack(body, first, then, said):
+    site = {"line": then, "other_line": first, **BLOCKS}
+    assert cause(body, "race", "thread 0 reads it", **site).startswith(said)
+    both = cause(body, "race", "both store\n  it reads", **site)
+    assert both.startswith("Two blocks come to one element, and blocks run in any order")
+    for name in BLOCKS:
+        assert "block" not in cause("  y[0] = x[0];", "race", line=4, other_line=4, **{**BLOCKS, name: None})
+    assert "lock" not in cause("  y[0] = x[0];", "race", line=4, other_line=4, block=(1, 0, 0), other_block=(1, 0, 0))
+
+
+LONG = " && ".join(f"i > {k}" for k in range(9))
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "other", "conditions"),
+    [
+        ("  if (i < 32)\n    __syncthreads();", 5, None, "`if (i < 32)`"),
+        ("  for (int k = 0;\n       k < i; ++k) {\n    __syncthreads();\n  }", 6, None,
+         "`for (int k = 0; k < i; ++k)`"),
+        ("  while (i--) {\n    if (i > 3) {\n      while (n--) __syncthreads();\n    }\n  }", 6, None, "`if (i > 3)`"),
+        ("  if (i) {\n    __syncthreads();\n  }\n  else if (n) {\n    __syncthreads();\n  }", 5, 8,
+         "`if (i)` and `if (n)`"),
+        ("  if (i) {\n    __syncthreads();\n    __syncthreads();\n  }", 5, 6, "`if (i)`"),
+        (f"  if ({LONG[:54]}) {{\n    __syncthreads();\n  }}", 5, None, f"`if ({LONG[:54]})`"),
+        (f"  if ({LONG}) {{\n    __syncthreads();\n  }}", 5, None, f"`if ({LONG[:53]}...`"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("kind", "what"), [("barrier-divergence", "barrier"), ("inactive-lane", "shuffle")])
+def test_a_branch_that_not_all_threads_take(body, line, other, conditions, kind, what):
+    said = f"The {what} stands under {conditions}: not all of its threads come there alike."
+    assert cause(body, kind, line=line, other_line=other) == said
+    assert cause(body, kind, line=3) == cause(body, kind) == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "symbol", "said"),
+    [
+        ("  y[i] = s[i];", "s[5]", "No line stores to s."),
+        ("  s[0] = 1;\n  y[i] = s[i];", "s[5]", "s is stored to on line 4, and s[5] is read here, which nobody"),
+        ("  s[0] = 1;\n  y[i] = s[i];", None, "s is stored to on line 4, and s[3] is read here, which nobody"),
+        ("  if (i > 7) s[0] = 1;\n  s[1]++;\n  atomicAdd(&s[2], 1);\n  s[3] = 1;", "s[5]",
+         "s is stored to on line 4 and line 5 and line 6, under `if (i > 7)`, and s[5] is read here"),
+        ("  __shared__ int t[4];\n  t[0] = s[i];", None, ""),
+        ("  f(s);\n  y[i] = s[0];", "s[5]", "No line stores to s."),
+    ],
+)  # fmt: skip
+def test_what_nobody_has_stored(body, symbol, said):
+    got = cause(body, "uninitialized-shared", symbol=symbol, address=15)
+    assert got.startswith(said)
+    assert bool(got) == bool(said)
+
+
+def test_an_element_of_a_table_is_not_named():
+    source = KERNEL.format("  s[0][1] = 1;\n  y[i] = s[i][0];").replace("s[64]", "s[8][8]")
+    fault = KernelFault("uninitialized-shared", "nobody", FaultSite(address=8))
+    assert fault_cause(fault, source, LAUNCH).startswith("s is stored to on line 4, and another element is read here")
+
+
+def test_other_faults_have_no_cause():
+    assert cause("  if (i) y[i] = 1;", "misaligned", line=4) == ""
