@@ -23,6 +23,7 @@ from softlab import plans
 from softlab.errors import PlanError
 from softlab.hardware.devices import Device
 from softlab.plans import first_rungs, oneflow
+from softlab.plans.planner import FusedSteps
 from softlab.plans.resources import Resources
 
 RECORD = Path(__file__).parents[1] / "data" / "plans.json"
@@ -52,6 +53,18 @@ FORCED: dict[str, dict[str, Any]] = {
        for kernel in ("block_smem", "block_uncached") for size in (128, 256, 512, 1024)},
     **{f"layout {name}": {"kernel": "block_smem", "layout": name} for name in ("row", "row_scalar")},
 }  # fmt: skip
+#: Steps of fused operators, and strides of rows along other axes: only the policy "fast" tells them apart.
+FUSED: dict[str, dict[str, Any]] = {
+    "fused, no step": {"fused": FusedSteps()},
+    "fused, a mask": {"fused": FusedSteps((1,))},
+    "fused, a bias and a mask that rows share": {"fused": FusedSteps((2, 1), shared=True)},
+    "fused, causal": {"fused": FusedSteps(causal=True)},
+    "fused, dropout": {"fused": FusedSteps((4,), drops=True)},
+    "fused, packs of 1": {"fused": FusedSteps(), "pack_size": 1},
+}  # fmt: skip
+STRIDES = (2, 3, 8, 20, 64, 100, 384, 1000, 5000)
+#: How many rows a fused operator has, and how many strips lie along another axis.
+FUSED_ROWS, STRIPS = (1, 50, 131, 5000, 300_001), (1, 3, 40, 2000)
 
 
 def taken(*_: Any) -> Resources:
@@ -73,6 +86,14 @@ def cells() -> Iterator[tuple[str, int, dict[str, Any]]]:
             policy = "fast" if name.startswith("fast") else ("fast", "oneflow")[number // 2 % 2]
             policy = "oneflow" if "kernel" in choice and not name.startswith("fast") else policy
             yield f"{policy}, {name}, {device}, {dtype}, {op}, {rows} rows", rows, {**more, **choice, "policy": policy}
+    for number, (device, dtype, op) in enumerate(problems):
+        more = {"device": DEVICES[device], "dtype": dtype, "op": op, "policy": "fast"}
+        for turn, (name, choice) in enumerate(FUSED.items(), number):
+            rows = FUSED_ROWS[turn % len(FUSED_ROWS)]
+            yield f"{name}, {device}, {dtype}, {op}, {rows} rows", rows, {**more, **choice}
+        for turn, stride in enumerate(STRIDES, number):
+            rows = STRIPS[turn % len(STRIPS)] * stride
+            yield f"stride {stride}, {device}, {dtype}, {op}, {rows} rows", rows, {**more, "stride": stride}
 
 
 def plan_of(rows: int, cols: int, arguments: dict[str, Any]) -> str:

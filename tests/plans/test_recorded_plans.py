@@ -1,4 +1,4 @@
-"""The plans of all policies are those recorded, over 50 000 problems."""
+"""The plans of all policies are those recorded, over 70 000 problems."""
 
 from __future__ import annotations
 
