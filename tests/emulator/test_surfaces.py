@@ -85,7 +85,6 @@ def test_a_surface_is_its_array_inside_and_outside(name: str) -> None:
     at = numbers.coordinates()
     before, to = numbers.array(), numbers.array()
     expected = to.copy().reshape(*numbers.full, numbers.channels)
-    at = at[at[:, 3] < numbers.full[0]] if numbers.layered else at
     beyond = np.array([[0, 0, 0, EXTENTS["layers"] + 5]], np.int32)
     at = at[: len(at) // 8 * 8]
     x = numbers.random.integers(1, 250, (len(at), numbers.channels)).astype(numbers.dtype)
