@@ -11,8 +11,10 @@ import pytest
 from softlab import course
 from softlab.cli import main
 from softlab.course import editions
+from softlab.course.exercises import MultipleChoice, Number
 from softlab.course.grading import asked
-from softlab.course.slides import grouped, slides, with_mathml
+from softlab.course.kernels import WriteKernel
+from softlab.course.slides import _lines_of_output, grouped, slides, with_mathml
 from softlab.course.solutions import misconceptions, solved_cell
 from tests.course.answers import all_answers
 from tests.tools.notebooks import NOTEBOOKS
@@ -60,6 +62,80 @@ def test_a_plan_has_90_minutes(number):
     assert [a for a, _ in spans] == [0, *(b for _, b in spans[:-1])]
     assert spans[-1][1] == 90
     assert all(name in text for name in LESSONS[number].ids)
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_a_plan_shares_the_time_out(number):
+    """Half of what predictions, opening and closing leave is for the lesson, the other half for exercises by weight."""
+    one = LESSONS[number]
+    rows = re.findall(r"^\| (\d+) to (\d+) \| (.*) \|$", editions.plan(one, notebook(number)), re.MULTILINE)
+    steps = [(int(end) - int(start), what) for start, end, what in rows]
+    assert (steps[0], steps[-1][0]) == ((5, f"The question of the lesson (slide 1): {one.title}"), 10)
+    predicted = [minutes for minutes, what in steps if what.startswith("Each learner predicts: ")]
+    assert predicted == [3] * len(one.predictions)
+    together = [minutes for minutes, what in steps if what.startswith("Together, on the slides: ")]
+    alone = [minutes for minutes, what in steps if what.startswith("Alone or in pairs: ")]
+    rest = 75 - 3 * len(one.predictions)
+    assert sum(together) + sum(alone) == rest
+    assert abs(sum(together) - sum(alone)) <= 1
+    assert max(together) - min(together) <= 1
+    weights = [3 if isinstance(e, WriteKernel) else 1 if isinstance(e, Number | MultipleChoice) else 2
+               for e in one.exercises]  # fmt: skip
+    for minutes, weight in zip(alone, weights, strict=True):
+        assert abs(minutes - sum(alone) * weight / sum(weights)) <= 1
+    assert "What to read next" not in str(steps)
+    assert ("For at home" in editions.plan(one, notebook(number))) == bool(one.further)
+
+
+@pytest.mark.parametrize(("minutes", "weights"), [(7, [1.0, 1, 1]), (30, [3.0, 1, 2, 2, 1]), (0, [1.0, 2]), (5, [1.0])])
+def test_shares_are_whole_and_add_up(minutes, weights):
+    shares = editions._shares(minutes, weights)
+    assert sum(shares) == minutes
+    assert all(abs(share - minutes * w / sum(weights)) < 1 for share, w in zip(shares, weights, strict=True))
+
+
+def picture(height):
+    svg = f'<svg width="9" viewBox="0 0 880 {height}"></svg>'
+    return {"data": {"image/svg+xml": svg}, "output_type": "display_data"}
+
+
+@pytest.mark.parametrize(
+    ("output", "lines"),
+    [
+        (picture(520), 20), (picture("65.0"), 2), ({"data": {"image/png": "x"}}, 14),
+        ({"data": {"image/svg+xml": "<svg></svg>"}}, 14), ({"text": "a\nb\n"}, 3), ({"text": ["a\n", "b"]}, 2),
+        ({"data": {"text/plain": "a\nb\nc"}}, 3), ({}, 1),
+        ({"data": {"text/html": "<tr><td>1</tr><tr></tr>", "text/plain": "a"}}, 2),
+        ({"data": {"text/html": "<b>1</b>", "text/plain": "a\nb"}}, 2),
+    ],
+)  # fmt: skip
+def test_a_slide_counts_the_lines_of_outputs(output, lines):
+    """A slide has 26 lines. A code cell takes two beside the ends of its lines, and its outputs; else it is two slides."""
+    assert _lines_of_output(output) == lines
+    cells = [{"cell_type": "code", "source": "\n" * (rows - lines), "outputs": [output]} for rows in (24, 25)]
+    assert [len(grouped([cell])) for cell in cells] == [1, 2]
+
+
+def test_texts_are_split_at_headings_where_they_are_long():
+    text = "# One\n" + "a" * 400 + "\n## Two\n" + "b" * 400 + "\n### Three\nc"
+    parts = [group[0]["source"] for group in grouped([{"cell_type": "markdown", "source": text}])]
+    assert [part[:6] for part in parts] == ["# One\n", "## Two"]
+    assert "".join(parts) == text
+    before = "x" * 300 + "\n" + text
+    assert len(grouped([{"cell_type": "markdown", "source": before}])) == 3
+    for length, count in ((699, 1), (700, 2)):
+        exact = "# One\n## Two\n".ljust(length, "a")
+        assert len(grouped([{"cell_type": "markdown", "source": exact}])) == count
+    assert len(grouped([{"cell_type": "markdown", "source": "x" * 900}])) == 1
+
+
+@pytest.mark.parametrize(("length", "rows"), [(0, 22), (89, 22), (90, 21), (180, 20)])
+def test_a_text_takes_a_line_for_90_characters(length, rows):
+    """A slide of 26 lines: the text takes two lines and one for each 90 characters, the code two beside its own."""
+    text = {"cell_type": "markdown", "source": "a" * length}
+    code = {"cell_type": "code", "outputs": []}
+    assert len(grouped([text, {**code, "source": "x" + "\n" * rows}])) == 1
+    assert len(grouped([text, {**code, "source": "x" + "\n" * (rows + 1)}])) == 2
 
 
 def test_slides_ask_nothing_of_the_network():
@@ -115,6 +191,13 @@ def test_nbgrader_finds_a_locked_test_behind_each_exercise():
     assert [mark["grade_id"] for mark in marks] == ["softlab-afresh", *(f"test-{name}" for name in LESSONS["13"].ids)]
     assert [mark.get("points") for mark in marks] == [None, 1, 1, 3]
     assert all(mark["locked"] and not mark["solution"] for mark in marks)
+    assert [mark["grade"] for mark in marks] == [False, True, True, True]
+    assert {(mark["schema_version"], mark["task"]) for mark in marks} == {(3, False)}
+    tests = [cell for cell in found.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    before = [found.cells[found.cells.index(cell) - 1] for cell in tests]
+    assert [asked(cell.source) for cell in before] == [(name,) for name in LESSONS["13"].ids]
+    assert all(f'solved(["{name}"])' in cell.source for cell, name in zip(tests, LESSONS["13"].ids, strict=True))
+    assert all(len(cell.id) <= 64 for cell in found.cells)
 
 
 def test_the_command_writes_all_three(tmp_path, capsys):
