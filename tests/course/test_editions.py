@@ -110,7 +110,7 @@ def picture(height):
     ],
 )  # fmt: skip
 def test_a_slide_counts_the_lines_of_outputs(output, lines):
-    """A slide has 26 lines. A code cell takes two beside the ends of its lines, and its outputs; else it is two slides."""
+    """A slide has 26 lines. A code cell takes two beside the ends of its lines, and its outputs."""
     assert _lines_of_output(output) == lines
     cells = [{"cell_type": "code", "source": "\n" * (rows - lines), "outputs": [output]} for rows in (24, 25)]
     assert [len(grouped([cell])) for cell in cells] == [1, 2]
