@@ -140,3 +140,24 @@ def test_rows_that_are_read_again(device: str, dtype: str, op: str) -> None:
     assert STREAM_PACKS[element_type(dtype).itemsize, inputs] in numbers
     (step,) = [step for step in plan.steps if step.answer == "fast_stream"]
     assert "twice" in step.rule
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("policy", ["fast", "invariant"])
+def test_the_words_of_a_plan_are_those_of_its_kernel(device: str, policy: str) -> None:
+    """The rule speaks of a cluster where blocks share a row, and of as many reads as the kernel does."""
+    lookup = lambda *_: Resources(32, 2048, 0, 0, "")  # noqa: E731
+    pipelines = set()
+    for (dtype, op), rows, cols in product(PROBLEMS, (20, 5000), (*LENGTHS, 131_072)):
+        plan = plans.plan(rows, cols, dtype, op=op, policy=policy, device=device, lookup=lookup)
+        rule = next((step.rule for step in plan.steps if step.answer == plan.kernel), "")
+        if plan.kernel in ("fast_block", "fast_cluster", "fast_pipeline"):
+            shared = "cluster" in rule or "several SMs" in rule
+            assert shared == ((plan.cluster or 1) > 1), (plan, rule)
+            assert shared != ("block hold" in rule or "a block " in rule), (plan, rule)
+        if plan.kernel == "fast_pipeline":
+            pipelines.add((plan.cluster or 1) > 1)
+        if plan.kernel == "fast_stream":
+            assert rule.endswith("three times" if policy == "invariant" else "twice")
+    if policy == "fast" and device != "sm_80":
+        assert pipelines == {False, True}
