@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -291,6 +292,12 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
         assert path("softmax", (x,), -1, Tensor(shifted), None, None) is None
     assert path("softmax", (Tensor(1024, gpu=1),), -1, None, None, None) is None, "not the current GPU"
     assert len(launched) == 5
+    for current, own, others in itertools.product(range(3), repeat=3):
+        of_gpu = prepared._torch_fast_path(Tensor, lambda gpu: 7 + gpu, lambda gpu=current: gpu, lambda like: new)
+        both = (Tensor(1024, gpu=own), Tensor(2048, gpu=others))
+        taken = of_gpu("softmax_backward", both, -1, None, None, None) is new
+        assert taken == (current == own == others), "all tensors are on the current GPU"
+        assert not taken or launched[-1][0] == 7 + current
 
     library = prepared._TorchLibrary(Tensor, lambda gpu: 7 + gpu, lambda: 0, lambda like: new)
     general_results: list[tuple] = []
