@@ -51,6 +51,14 @@ def test_a_test_that_bites_kills(tree: Tree) -> None:
     assert tree.failure([bites], 60) is None, "the process goes on after a mutant that hangs"
 
 
+def test_a_test_that_fails_twice_is_named_once(tree: Tree) -> None:
+    (tree.folder / "test_twice.py").write_text(
+        "import pytest\n\n@pytest.fixture\ndef broken():\n    yield\n    raise OSError\n\n"
+        "def test_twice(broken):\n    raise OSError\n"
+    )
+    assert tree.failure(["test_twice.py::test_twice"], 60) == "test_twice.py::test_twice"
+
+
 def test_a_test_that_is_no_more_kills_nothing(tree: Tree) -> None:
     bites, gone = "test_module.py::test_bites", "test_module.py::test_gone"
     assert tree.failure([gone, bites], 60) is None

@@ -47,7 +47,7 @@ class _Asked:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
-            os.write(self._pipe, report.nodeid.encode())
+            os.write(self._pipe, f"{report.nodeid}\n".encode())  # a test may fail twice: itself, and in its fixtures
 
 
 def _child(tests: list[str], seconds: int, pipe: int) -> int:
@@ -91,7 +91,7 @@ def _answer(tests: list[str], seconds: int) -> tuple[int, str]:
     with os.fdopen(read, "rb") as pipe:
         os.set_blocking(read, False)  # a process that a test left behind may hold the other end
         failed = pipe.read()
-    return os.waitstatus_to_exitcode(status), (failed or b"").decode()
+    return os.waitstatus_to_exitcode(status), (failed or b"").decode().partition("\n")[0]
 
 
 def main() -> None:
