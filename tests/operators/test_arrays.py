@@ -243,3 +243,11 @@ def test_a_result_for_torch(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(arrays.exchange, "namespace", lambda like: SimpleNamespace(asarray=id, from_dlpack=None))
     got = arrays.from_host(result, None, ArrayInfo("torch.Tensor", "torch", "torch", False, None))
     assert got == (("bfloat16", np.int16) if name == "bfloat16" else id(result))
+
+
+def test_arrays_of_one_call_belong_together() -> None:
+    """The message names both; texts that are equal are equal, whoever made them."""
+    infos = [SimpleNamespace(where="".join(words), on_gpu=False) for words in (("Num", "Py"), ("NumP", "y"), ("JAX",))]
+    arrays.check_together([0, 0], infos[:2], ["x", "bias"])
+    with pytest.raises(TypeError, match="x is an array of NumPy, mask one of JAX: give both from one library"):
+        arrays.check_together([0, 0, 0], infos, ["x", "bias", "mask"])
