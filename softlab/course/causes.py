@@ -6,39 +6,38 @@ line to the other, a barrier in a branch, a barrier of one warp between two warp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from softlab.course.code_lines import Code, first_line, head, last_line
 from softlab.course.launch_cases import LaunchCase
-from softlab.cuda.syntax import function_of, parser, text_of, walk
+from softlab.cuda.syntax import function_of, text_of, walk
 from softlab.emulator.lanes import WARP
 from softlab.errors import KernelFault
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LOOPS = ("for_statement", "while_statement", "do_statement")
-_BRANCHES = (*_LOOPS, "if_statement", "conditional_expression", "switch_statement")
-_LONGEST = 60
 #: Factors between an index and a thread's number that are told; bytes of a word of shared memory.
 _LARGEST_FACTOR, _WORD = 64, 4
+#: A line on which a warp works together, and how it is called; the others are calls of "__syncwarp".
+_TOGETHER = {"shfl": "shuffle", "ballot": "vote", "_any": "vote", "_all": "vote", "reduce": "reduction"}
 
 
 def fault_cause(fault: KernelFault, source: str, launch: LaunchCase) -> str:
     """A sentence on what causes the fault, "" where the code does not say. source: CUDA C++ that the lines count in."""
-    code = _Code(source)
+    code = Code(source)
     if fault.kind == "global-out-of-bounds":
-        return _index(fault, launch)
+        return _index(fault, code, launch)
+    if fault.kind == "shared-out-of-bounds":
+        return _slot(fault, code)
     if fault.kind == "race":
         return _race(fault, code, launch)
-    if fault.kind in ("barrier-divergence", "inactive-lane") and fault.line:
-        what = "barrier" if fault.kind == "barrier-divergence" else "shuffle"
-        found = [code.condition(line) for line in (fault.line, fault.other_line) if line]
-        conditions = [f"`{condition}`" for condition in dict.fromkeys(found) if condition]
-        if conditions:
-            return f"The {what} stands under {' and '.join(conditions)}: not all of its threads come there alike."
+    if fault.kind == "barrier-divergence" and fault.line:
+        return _missed(fault, code)
+    if fault.kind == "inactive-lane" and fault.line:
+        return _lanes(fault, code)
     if fault.kind == "uninitialized-shared":
         return _never_written(fault, code)
     return ""
@@ -46,19 +45,19 @@ def fault_cause(fault: KernelFault, source: str, launch: LaunchCase) -> str:
 
 def barrier_conditions(source: str) -> dict[int, str]:
     """Line of a barrier of the block -> the head of the branch that it stands in, for those in an ``if``."""
-    code = _Code(source)
+    code = Code(source)
     found = {}
     for line, name in code.calls("__syncthreads"):
         branches = [node for node in code.around(line) if node.type == "if_statement"]
         if branches and name:
-            found[line] = _head(branches[-1])
+            found[line] = head(branches[-1])
     return found
 
 
 def with_barrier_at_the_end(source: str, kernel: str) -> str:
     """The source with one more barrier at the end of the kernel; "" where the kernel is not found."""
     text = source.encode()
-    for node in walk(_Code(source).root, ("function_definition",)):
+    for node in walk(Code(source).root, ("function_definition",)):
         body, declarator = node.child_by_field_name("body"), function_of(node)
         if body is not None and text_of(declarator).startswith(f"{kernel}("):
             end = body.end_byte - 1
@@ -66,96 +65,108 @@ def with_barrier_at_the_end(source: str, kernel: str) -> str:
     return ""
 
 
+def _missed(fault: KernelFault, code: Code) -> str:
+    """Why not all threads come to a barrier: the branch that it stands in, or where some leave before it."""
+    lines = [line for line in (fault.line, fault.other_line) if line]
+    conditions = [f"`{text}`" for text in dict.fromkeys(code.parting(line) for line in lines) if text]
+    if conditions:
+        where = " and ".join(conditions)
+        return f"The barrier stands under {where}: not all of its threads come there alike."
+    at, condition = code.left(lines[0])
+    return f"On line {at} some threads leave, under `{condition}`, and go round the barrier." if at else ""
+
+
+def _lanes(fault: KernelFault, code: Code) -> str:
+    """Which lanes do not come to what a warp does together, or are not named."""
+    line = fault.line or 0
+    calls = [name for at, name in code.calls("sync") if at == line]
+    what = next((said for word, said in _TOGETHER.items() if any(word in name for name in calls)), "__syncwarp()")
+    condition, (at, left) = code.parting(line), code.left(line)
+    here = f"stands under `{condition}`" if condition else f"comes after line {at}, where lanes leave under `{left}`"
+    if "does not name it" in str(fault):
+        who = f"Lane {fault.thread[0] % WARP}" if fault.thread else "A lane"
+        return f"{who} comes to the {what} of line {line}, and the mask there leaves it out."
+    return f"The {what} {here}: not all of its threads come there alike." if condition or at else ""
+
+
 @dataclass(frozen=True)
-class _Code:
-    """The syntax tree of a kernel, by lines from 1 on."""
+class _Way:
+    """The lines that a thread passes from one access of a race to the other, and words for them."""
 
-    source: str
+    words: str
+    lines: frozenset[int]
 
-    @cached_property
-    def root(self) -> Node:
-        return parser().parse(self.source.encode()).root_node
-
-    def calls(self, *words: str) -> tuple[tuple[int, str], ...]:
-        """(line, name) of the calls of a function whose name has one of the words."""
-        found = []
-        for call in walk(self.root, ("call_expression",)):
-            name = text_of(call.child_by_field_name("function"))
-            if any(word in name for word in words):
-                found.append((call.start_point[0] + 1, name))
-        return tuple(found)
-
-    def around(self, line: int) -> tuple[Node, ...]:
-        """The loops and branches whose body or head the line is in, outermost first."""
-        return tuple(node for node in walk(self.root, _BRANCHES) if _first(node) <= line <= _last(node))
-
-    def loop(self, one: int, other: int) -> Node | None:
-        """The innermost loop that has both lines."""
-        loops = [node for node in self.around(one) if node.type in _LOOPS and node in self.around(other)]
-        return loops[-1] if loops else None
-
-    def condition(self, line: int, beside: Sequence[int] = ()) -> str:
-        """The head of the innermost loop or branch of a line, of those that the lines ``beside`` are not all in."""
-        nodes = [node for node in self.around(line) if not beside or not all(_in(node, other) for other in beside)]
-        # A loop that all threads go round together is the rule; what only some do stands in an ``if``.
-        tests = [node for node in nodes if node.type == "if_statement"]
-        return _head((tests or nodes)[-1]) if nodes else ""
+    @classmethod
+    def between(cls, first: int, then: int, code: Code) -> _Way | None:
+        """None: neither line comes after the other."""
+        loop = code.loop(first, then)
+        if then > first:
+            return cls(f"Line {then} comes after line {first}", frozenset(range(first, then + 1)))
+        if loop is None:
+            return None
+        lines = frozenset([*range(first, last_line(loop) + 1), *range(first_line(loop), then + 1)])
+        if then < first:
+            return cls(f"Line {then} in the loop's next round comes after line {first}", lines)
+        return cls(f"Line {then} comes round again, and in each round another thread is at the same line", lines)
 
 
-def _first(node: Node) -> int:
-    return node.start_point[0] + 1
-
-
-def _last(node: Node) -> int:
-    return node.end_point[0] + 1
-
-
-def _in(node: Node, line: int) -> bool:
-    return _first(node) <= line <= _last(node)
-
-
-def _head(node: Node) -> str:
-    """The text of a loop or branch up to its body."""
-    body = node.child_by_field_name("body") or node.child_by_field_name("consequence")
-    text = text_of(node)
-    if body is not None:
-        text = (node.text or b"")[: body.start_byte - node.start_byte].decode(errors="replace")
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-def _race(fault: KernelFault, code: _Code, launch: LaunchCase) -> str:
+def _race(fault: KernelFault, code: Code, launch: LaunchCase) -> str:
     first, then = fault.other_line, fault.line
     if first is None or then is None or fault.file != fault.other_file:
         return ""
     if fault.block is not None and fault.other_block is not None and fault.block != fault.other_block:
-        return _between_blocks(first, then, str(fault), code)
-    loop = code.loop(first, then)
-    if then > first:
-        way, path = f"Line {then} comes after line {first}", [*range(first, then + 1)]
-    elif loop is not None:
-        way = (
-            f"Line {then} in the loop's next round comes after line {first}"
-            if then < first
-            else (f"Line {then} comes round again, and in each round another thread is at the same line")
-        )
-        path = [*range(first, _last(loop) + 1), *range(_first(loop), then + 1)]
-    else:
-        at = "at the same line" if then == first else f"at line {first}"
-        return f"One thread may be at line {then} while another one is {at}, and nothing makes either wait."
-    barriers = [line for line, name in code.calls("__syncthreads", "sync") if "syncwarp" not in name and line in path
-                and "shfl" not in name and "vote" not in name and "ballot" not in name]  # fmt: skip
-    warp_barriers = [line for line, name in code.calls("__syncwarp") if line in path]
+        return _between_blocks(first, then, str(fault).partition("\n")[0], code)
+    if first == then and "in the same instruction" in str(fault):
+        return f"Two threads have one and the same place on line {then}, at one time: no barrier keeps them apart."
+    way = _Way.between(first, then, code)
+    if way is None:
+        return _of_one_line(first, then, code)
+    barriers, warp_barriers = (
+        [line for line in lines if line in way.lines] for lines in (code.barriers, code.warp_barriers)
+    )
     if not barriers and warp_barriers:
         if _warps_differ(fault, launch):
-            return f"{way}, and only the __syncwarp() of line {warp_barriers[0]} stands between: for one warp alone."
-        return f"{way}, and the __syncwarp() of line {warp_barriers[0]} does not stand between these two."
+            return (
+                f"{way.words}, and only the __syncwarp() of line {warp_barriers[0]} stands between: for one warp alone."
+            )
+        if first == then:
+            return _within_a_round(then, warp_barriers[0], "__syncwarp()")
+        return f"{way.words}, and the __syncwarp() of line {warp_barriers[0]} does not stand between these two."
     if not barriers:
-        return f"{way}, and no barrier stands between."
+        return f"{way.words}, and no barrier stands between{_no_barrier(way, code)}."
     for line in barriers:
         if condition := code.condition(line, (first, then)):
-            return f"{way}, and the barrier of line {line} stands under `{condition}`: it is not there each time."
-    return f"{way}, and the barrier of line {barriers[0]} does not stand between these two."
+            return f"{way.words}, and the barrier of line {line} stands under `{condition}`: it is not there each time."
+    if first == then:
+        return _within_a_round(then, barriers[0], "barrier")
+    return f"{way.words}, and the barrier of line {barriers[0]} does not stand between these two."
+
+
+def _of_one_line(first: int, then: int, code: Code) -> str:
+    """Two accesses that no thread makes one after the other."""
+    if then != first:
+        return f"One thread may be at line {then} while another one is at line {first}, and nothing makes either wait."
+    said = f"One thread may store on line {then} while another one still loads there, and nothing makes either wait"
+    for lines, what in ((code.barriers, "barrier"), (code.warp_barriers, "__syncwarp()")):
+        for line in lines:
+            where = "behind" if line > then else "before"
+            return f"{said}: the {what} of line {line} stands {where} both, and not between load and store."
+    return f"{said}."
+
+
+def _within_a_round(line: int, barrier: int, what: str) -> str:
+    return (
+        f"On line {line} a lane stores what another one loads on the same line in the same round: the {what} of line "
+        f"{barrier} keeps rounds apart, and nothing keeps the loads of a round before its stores."
+    )
+
+
+def _no_barrier(way: _Way, code: Code) -> str:
+    """What stands there in place of a barrier, as ": the fence of line 7 ..."; "" for nothing."""
+    fences = [line for line, _ in code.calls("fence") if line in way.lines]
+    if fences:
+        return f": at the fence of line {fences[0]} no thread waits for another one"
+    return ": volatile makes no thread wait" if re.search(r"\bvolatile\b(?!\s*\()", code.source) else ""
 
 
 def _warps_differ(fault: KernelFault, launch: LaunchCase) -> bool:
@@ -167,32 +178,104 @@ def _warps_differ(fault: KernelFault, launch: LaunchCase) -> bool:
     return one // WARP != other // WARP
 
 
-def _between_blocks(first: int, then: int, message: str, code: _Code) -> str:
-    if "shared memory" in message.partition("\n")[0]:
+def _between_blocks(first: int, then: int, message: str, code: Code) -> str:
+    """Why nothing orders the accesses of two blocks. first, then: their lines; message: of the fault."""
+    if "shared memory" in message:
         return (
             "The two blocks are in one cluster, and a barrier of the block alone does not make one wait for the other."
         )
-    if "reads" not in message.partition("\n")[0]:
+    atomics = [line for line, _ in code.calls("atomic")]
+    waits = [first_line(node) for node in walk(code.root, ("while_statement",))]
+    if "is an atomic" in message and (then in waits or "writes" in message):
+        plain, other = (then, first) if first in atomics else (first, then)
+        return f"The access of line {plain} is no atomic, and that of line {other} is one: both have to be."
+    if "reads" not in message:
+        if then == first and any(line == then and "_block" in name for line, name in code.calls("atomic")):
+            return f"The atomic of line {then} holds among the threads of one block, and here two blocks meet."
+        if "which a thread of another block read" in message and then != first:
+            return _read_too_early(first, then, waits, atomics, code)
+        if then == first:
+            return (
+                f"Two blocks come to one element on line {then}. Blocks run in any order, and without an atomic one "
+                "stores over what the other one has stored."
+            )
         return "Two blocks come to one element, and blocks run in any order: a barrier is for the threads of one block."
-    fences = [line for line, name in code.calls("fence") if "_block" not in name]
-    signs = [line for line, name in code.calls("atomic") if line >= first]
+    return _published(first, then, [line for line in atomics if line > first], code)
+
+
+def _read_too_early(read: int, store: int, waits: list[int], atomics: list[int], code: Code) -> str:
+    """Why a block reads before the other one has stored."""
+    wait = next((line for line in waits if line < read), 0)
+    if wait and not any(wait < line < read for line in code.barriers):
+        return (
+            f"Line {read} reads before line {store} has stored: who waits on line {wait} waits for itself, and no "
+            f"barrier between line {wait} and line {read} makes the other threads wait, too."
+        )
+    sign = next((line for line in atomics if line > store), 0)
+    if sign and not any(store < line <= sign for line in code.barriers):
+        return (
+            f"The sign of line {sign} is up as soon as one thread has stored: no barrier between line {store} and it "
+            "gathers the others."
+        )
+    if wait:
+        ends = next(text for line, text in _waiting(code) if line == wait)
+        return f"Line {read} reads before line {store} has stored: the wait of line {wait}, `{ends}`, ends too early."
+    return f"Line {read} reads before line {store} has stored, and waits for no sign of it."
+
+
+def _published(store: int, load: int, signs: list[int], code: Code) -> str:
+    """Why a store is not seen with the sign that tells of it."""
+    all_fences = code.calls("fence")
+    fences = [line for line, name in all_fences if "_block" not in name]
     if not fences:
+        near = "".join(f" That of line {line} reaches its own block alone." for line, _ in all_fences[:1])
         return (
-            f"No fence stands behind the store of line {first}, so another block may see the sign and not the number."
+            f"No fence stands behind the store of line {store}, so another block may see the sign and not the number."
+            f"{near}"
         )
-    if signs and not any(first <= fence <= signs[0] for fence in fences):
-        side = "before the store" if fences[0] < first else "behind the sign"
+    if not signs:
+        return f"The store of line {store} has its fence, and no atomic tells line {load} that it is done."
+    sign = signs[0]
+    between = [line for line in fences if store <= line <= sign]
+    if not between:
+        side = "before the store" if fences[0] < store else "behind the sign"
         return (
-            f"The fence of line {fences[0]} stands {side}. It has to stand between the store of line {first} and "
-            f"the sign of line {signs[0]}."
+            f"The fence of line {fences[0]} stands {side}. It has to stand between the store of line {store} and "
+            f"the sign of line {sign}."
         )
+    gathered = [line for line in code.barriers if store <= line <= sign]
+    some = code.condition(between[0], (store,))
+    if some and gathered and between[0] < gathered[0]:
+        return (
+            f"The fence of line {between[0]} stands under `{some}`, before the barrier of line {gathered[0]}: it "
+            "orders the number of that thread, and those of the others have no fence."
+        )
+    if code.condition(sign, (store,)) and not gathered:
+        only = next((f" The __syncwarp() of line {line} is for one warp." for line in code.warp_barriers), "")
+        return (
+            f"No barrier stands between the store of line {store} and the sign of line {sign}, which one thread sets: "
+            f"it may be up before the others have stored.{only}"
+        )
+    if wait := next((line for line, _ in _waiting(code) if line < load), 0):
+        return f"Line {wait} waits for less than all that line {store} stores, or line {load} does not wait for it."
+    under = f", under `{condition}`" if (condition := code.condition(load, (store,))) else ""
     return (
-        f"The store of line {first} has its fence. But line {then} runs without having seen the sign of that block, "
-        "or before all of its threads have stored."
+        f"The store of line {store} has its fence. But line {load} runs{under}, without having seen the sign of that "
+        "block: it does not ask whether the count says that all have come."
     )
 
 
-def _index(fault: KernelFault, launch: LaunchCase) -> str:
+def _waiting(code: Code) -> list[tuple[int, str]]:
+    return [(first_line(node), head(node)) for node in walk(code.root, ("while_statement",))]
+
+
+def _let_through(code: Code, line: int) -> str:
+    """ " The test `if (i <= n)` lets it through.", "" where the line stands under no test of the thread."""
+    condition = code.parting(line).removesuffix("?").strip()
+    return f" The test `{condition}` lets it through." if condition else ""
+
+
+def _index(fault: KernelFault, code: Code, launch: LaunchCase) -> str:
     """Which element a thread wants, by its number in the grid; for blocks and grids of one dimension."""
     thread, block, size_of_block = fault.thread, fault.block, launch.block
     if thread is None or block is None or fault.address is None or fault.argument is None:
@@ -202,36 +285,57 @@ def _index(fault: KernelFault, launch: LaunchCase) -> str:
     array = list(launch.args.values())[fault.argument]
     size = int(array.dtype.itemsize)
     element, number = fault.address // size, block[0] * size_of_block + thread[0]
-    who = f"Thread {thread[0]} of block {block[0]}, number {number} of the grid,"
+    who, test = f"Thread {thread[0]} of block {block[0]}, number {number} of the grid,", ""
+    if fault.line:
+        test = _let_through(code, fault.line)
     if element == number:
-        return f"{who} wants the element of its own number. There are {array.size}, so a test has to keep it out."
+        there = f"There are {array.size}, so a test has to keep it out."
+        return f"{who} wants the element of its own number. {there}{test}"
     if number and element % number == 0 and element // number <= _LARGEST_FACTOR:
-        return f"{who} wants element {element}, {element // number} times its number."
-    return f"{who} wants element {element}, and the last one is {array.size - 1}."
+        return f"{who} wants element {element}, {element // number} times its number.{test}"
+    return f"{who} wants element {element}, and the last one is {array.size - 1}.{test}"
 
 
-def _element(fault: KernelFault, code: _Code) -> tuple[str, str]:
+def _slot(fault: KernelFault, code: Code) -> str:
+    """Which thread wants an element that a shared array does not have."""
+    size = re.search(r"which has (\d+) bytes", str(fault))
+    if fault.thread is None or not fault.symbol or size is None or not fault.line:
+        return ""
+    name, elements = fault.symbol.partition("[")[0], int(size[1]) // _WORD
+    if f"{name}[{_WORD}" not in code.source and elements == 0:
+        return f"{name} has no element in this launch."
+    test = _let_through(code, fault.line)
+    return f"Thread {fault.thread[0]} comes to {fault.symbol}, and {name} has the elements 0 to {elements - 1}.{test}"
+
+
+def _outermost(node: Node) -> bool:
+    return node.parent is None or node.parent.type != node.type
+
+
+def _element(fault: KernelFault, code: Code) -> tuple[str, str]:
     """The name of the shared array of an address, and the element: "part", "part[4]"; "" where it is not known."""
     if fault.symbol:
         return fault.symbol.partition("[")[0], fault.symbol
     arrays = []
     for node in walk(code.root, ("declaration",)):
         if "__shared__" in text_of(node):
-            whole = (child for child in walk(node, ("array_declarator",)) if not _inner(child))
-            arrays += [text_of(child) for child in whole]
-    plain = [text for text in arrays if text.count("[") == 1]
-    if len(arrays) != 1 or not plain or fault.address is None:
-        return (arrays[0].partition("[")[0], "") if len(arrays) == 1 else ("", "")
-    name = plain[0].partition("[")[0]
-    return name, f"{name}[{fault.address // _WORD}]"
+            arrays += [text_of(child) for child in walk(node, ("array_declarator",)) if _outermost(child)]
+            names = [child for child in node.named_children if child.type == "identifier"]
+            arrays += [text_of(child) for child in names if "__" not in text_of(child)]
+    if len(arrays) != 1:
+        return "", ""
+    name = arrays[0].partition("[")[0]
+    sizes = re.findall(r"\[(\d+)\]", arrays[0])
+    if fault.address is None or not sizes or arrays[0].count("[") != len(sizes):
+        return name, ""
+    places, left = [], fault.address // _WORD
+    for size in reversed(sizes[1:]):
+        left, place = divmod(left, int(size))
+        places.append(place)
+    return name, name + "".join(f"[{place}]" for place in (left, *reversed(places)))
 
 
-def _inner(declarator: Node) -> bool:
-    """Whether it is a part of the declarator of one array: s[8] of s[8][4]."""
-    return declarator.parent is not None and declarator.parent.type == declarator.type
-
-
-def _never_written(fault: KernelFault, code: _Code) -> str:
+def _never_written(fault: KernelFault, code: Code) -> str:
     name, element = _element(fault, code)
     if not name:
         return ""
@@ -244,6 +348,12 @@ def _never_written(fault: KernelFault, code: _Code) -> str:
             stores.append(node.start_point[0] + 1)
     if not stores:
         return f"No line stores to {name}."
+    way = _Way.between(stores[0], fault.line or 0, code)
+    if way and not any(line in way.lines for line in code.barriers):
+        return f"{way.words}, and no barrier stands between: a thread reads {element or name} before it is stored."
+    at, left = code.left(fault.line or 0)
+    if at and element:
+        return f"Nobody stores {element}: on line {at} threads leave, under `{left}`, and store nothing."
     under = code.condition(stores[0])
     where = " and ".join(f"line {line}" for line in stores[:3])
     read = f"{element} is read here" if element else "another element is read here"

@@ -133,7 +133,7 @@ class WriteKernel(Exercise):
                 return self._judged(self._fault_problem(error, launch, answer), launch)
             for name, expected in launch.expected.items():
                 if difference := first_difference(name, args[name], expected, launch.relative):
-                    did = behaviour(kernel, launch, name, args[name])
+                    did = self._did(kernel, launch, name, args[name])
                     said = self._said_of_result(args[name], expected, launch, name, answer, over_zero=did == OVER_ZERO)
                     said = " ".join(filter(None, (did, said)))
                     return self._judged(f"with {about}, {difference}. {said}", launch, run)
@@ -172,6 +172,19 @@ class WriteKernel(Exercise):
         """The hint to a typical wrong kernel; "" for none."""
         return next((slip.says for slip in self.slips if slip.fits(when, answer)), "")
 
+    def _did(self, kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) -> str:
+        """What a kernel with a wrong result did instead."""
+        return behaviour(kernel, launch, name, got)
+
+    def _cause(self, fault: KernelFault, launch: LaunchCase, answer: str) -> str:
+        """What causes a fault."""
+        return fault_cause(fault, answer, launch)
+
+    def _general(self, kind: str, answer: str) -> str:
+        """What any exercise says of such a fault, and then this one."""
+        common = next((slip.says for slip in COMMON if slip.fits(kind, answer)), "")
+        return f"{common} {self.fault_hints.get(kind, '')}".strip()
+
     @property
     def declaration(self) -> str:
         """The kernel's first line."""
@@ -189,9 +202,8 @@ class WriteKernel(Exercise):
             where = f" on line {error.line}" if error.line else ""
             if error.other_line not in (None, error.line):
                 where += f" and line {error.other_line}"
-            common = next((slip.says for slip in COMMON if slip.fits(error.kind, answer)), "")
-            hint = self._slip(error.kind, answer) or f"{common} {self.fault_hints.get(error.kind, '')}".strip()
-            hint = f"{fault_cause(error, answer, launch)} {hint}".strip()
+            hint = self._slip(error.kind, answer) or self._general(error.kind, answer)
+            hint = f"{self._cause(error, launch, answer)} {hint}".strip()
             sentence = sentence.removeprefix(f"{error.kind}: ")
             return f"{error.kind}{where}, with {launch.about}: {sentence}. {hint}".strip()
         if isinstance(error, UnsupportedInstruction):

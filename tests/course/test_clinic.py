@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 
@@ -50,11 +49,10 @@ def test_the_checks_say_nothing_of_the_fix(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_bug_has_three_hints_and_three_wrong_fixes(name):
+def test_no_hint_looks_at_the_text_of_an_answer(name):
     hints = course.bug(name).exercise.slips
-    assert len(hints) >= 3
-    assert {hint.when for hint in hints} <= {"", "result", "nan", "inf", "counter", *FAULT_KINDS}
-    assert all(hint.says.endswith((".", "?")) and re.compile(hint.seen) for hint in hints)
+    assert {hint.when for hint in hints} <= {"result", "counter", *FAULT_KINDS}
+    assert all(hint.says.endswith((".", "?")) and not hint.seen for hint in hints)
     assert len(all_answers()[f"18-{name}"].wrong) > 3
 
 

@@ -246,7 +246,7 @@ __global__ void softmax_of_a_warp(const float* x, float* y) {
 
 // == row-of-minus-infinity
 #include <cmath>
-// A masked number is minus infinity. A row may be masked as a whole; its softmax is 0.
+// A masked number is minus infinity. A row may be masked as a whole; its softmax is 0. A NaN that comes in stays NaN.
 __global__ void masked_softmax(const float* x, float* y) {
   float v = x[blockIdx.x * 32 + threadIdx.x];
   float most = v;

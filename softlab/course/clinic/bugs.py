@@ -15,13 +15,16 @@ import numpy as np
 from softlab.course.causes import barrier_conditions, with_barrier_at_the_end
 from softlab.course.clinic.checks import checked
 from softlab.course.clinic.launches import LAUNCHES
-from softlab.course.kernels import BUDGET, FILE, Attempt, KernelSlip, LaunchCase, Requirement, WriteKernel
+from softlab.course.clinic.repair import Repair
+from softlab.course.clinic.traffic import one_block_per_element, with_lanes
+from softlab.course.kernels import BUDGET, FILE, Attempt, KernelSlip, LaunchCase, Requirement
 from softlab.course.requirements import at_most, no_bank_conflicts
 from softlab.errors import Error, KernelFault
 from softlab.findings import Finding, headline, sentence
 from softlab.instruments.banks import WARP
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.kernel import Kernel
+from softlab.traces import Run
 
 LESSON = "18"
 _FOLDER = Path(__file__).parent
@@ -42,7 +45,7 @@ class Bug:
     family: str
     symptom: str
     lines: tuple[int, ...]
-    exercise: WriteKernel
+    exercise: Repair
 
     @property
     def source(self) -> str:
@@ -65,7 +68,7 @@ def bugs() -> tuple[Bug, ...]:
     """All bugs of the clinic, in the order of ``bugs.cu``."""
     texts = tomllib.loads((_FOLDER / "bugs.toml").read_text("utf-8"))
     sections = _SECTION.findall((_FOLDER / "bugs.cu").read_text("utf-8"))
-    return tuple(_bug(name, source.rstrip(), texts["bug"][name], texts["group"]) for name, source in sections)
+    return tuple(_bug(name, source.rstrip(), texts["bug"][name]) for name, source in sections)
 
 
 def bug(name: str) -> Bug:
@@ -81,9 +84,8 @@ def bug(name: str) -> Bug:
     return known[short]
 
 
-def _bug(name: str, marked: str, texts: Mapping[str, Any], groups: Mapping[str, Any]) -> Bug:
-    hints = [*texts.get("hints", ()), *(hint for group in texts.get("groups", ()) for hint in groups[group]["hints"])]
-    exercise = WriteKernel(
+def _bug(name: str, marked: str, texts: Mapping[str, Any]) -> Bug:
+    exercise = Repair(
         id=f"{LESSON}-{name}",
         kernel=texts["kernel"],
         parameters=texts["parameters"],
@@ -91,12 +93,12 @@ def _bug(name: str, marked: str, texts: Mapping[str, Any], groups: Mapping[str, 
         requirements=(
             _same_barrier,
             _barrier_outside,
-            *((_as_written,) if texts["family"] == "bounds" else ()),
+            *((_as_written, one_block_per_element) if texts["family"] == "bounds" else ()),
             *_REQUIREMENTS.get(name, ()),
         ),
         hint=texts["hint"],
         because=texts["because"],
-        slips=tuple(KernelSlip(**hint) for hint in hints),
+        slips=tuple(KernelSlip(**hint) for hint in texts.get("hints", ())),
         start=marked.replace(_MARK, ""),
         any_order=True,
     )
@@ -136,17 +138,19 @@ def _barrier_outside(attempt: Attempt) -> str:
     if not longer:
         return ""
     try:
-        _run_again(attempt, Kernel(longer, name, arch=attempt.kernel.program.arch, file=FILE))
+        found = _run_again(attempt, Kernel(longer, name, arch=attempt.kernel.program.arch, file=FILE)).findings
     except KernelFault as fault:
-        if fault.kind == "barrier-divergence":
-            line = fault.line if fault.line in conditions else next(iter(conditions))
+        found = (Finding.of(fault, "error", 1),)
+    except Error:
+        return ""
+    for one in found:
+        if one.kind == "barrier-divergence":
+            line = one.line if one.line in conditions else next(iter(conditions))
             return (
                 f"the barrier on line {line} stands under `{conditions[line]}`, which not all threads of the block "
                 "take. The others end, so a GPU does not wait for them. But CUDA allows a barrier in a branch only "
-                "where all threads take it. Move it out."
+                "where all threads take it. Move it out, or wait with a barrier of the threads that are there."
             )
-    except Error:
-        pass
     return ""
 
 
@@ -162,10 +166,10 @@ def _as_written(attempt: Attempt) -> str:
     return ""
 
 
-def _run_again(attempt: Attempt, kernel: Kernel) -> None:
+def _run_again(attempt: Attempt, kernel: Kernel) -> Run:
     launch = attempt.launch
     args = tuple(launch.fresh().values())
-    kernel.run(launch.grid, launch.block, args, launch.smem, budget=BUDGET, record=False)
+    return kernel.run(launch.grid, launch.block, args, launch.smem, budget=BUDGET, record=False)
 
 
 def _volatile_is_no_fence(attempt: Attempt) -> str:
@@ -197,13 +201,13 @@ _REQUIREMENTS: dict[str, tuple[Requirement, ...]] = {
     "last-block": (_volatile_is_no_fence, _parts_need_a_fence),
     "flag-too-early": (_volatile_is_no_fence,),
     "down-the-columns": (
-        no_bank_conflicts(),
-        at_most("global_load_sectors", _least_sectors, _ROWS),
-        at_most("global_store_sectors", _least_sectors, _ROWS),
+        with_lanes(no_bank_conflicts(""), "shared"),
+        with_lanes(at_most("global_load_sectors", _least_sectors, _ROWS), "load"),
+        with_lanes(at_most("global_store_sectors", _least_sectors, _ROWS), "store"),
     ),
     "a-piece-for-each-thread": (
-        at_most("global_load_sectors", _least_sectors, _NEIGHBOURS),
-        at_most("global_store_sectors", _least_sectors, _NEIGHBOURS),
+        with_lanes(at_most("global_load_sectors", _least_sectors, _NEIGHBOURS), "load"),
+        with_lanes(at_most("global_store_sectors", _least_sectors, _NEIGHBOURS), "store"),
     ),
     "everybody-adds": (
         at_most("global_reduction_sectors", _warps, _QUEUE),

@@ -201,22 +201,26 @@ def copied_rows() -> Iterator[LaunchCase]:
 
 @_for("exp-of-a-hundred")
 def softmax_of_large_numbers() -> Iterator[LaunchCase]:
-    """Numbers around 100, and around -200, and 800 after a 0: no double has e to the power of 800."""
+    """Around 100, around -200, a 0 among numbers around 800 and the reverse: no double has e to the power of 800."""
     for about in (100, -200):
         x = (about + np.random.default_rng(0).standard_normal((2, 32))).astype(np.float32)
         yield _case(2, 32, {"x": x, "y": _empty(x.shape)}, f"numbers around {about}", y=_softmax(x), relative=1e-4)
-    x = (800 + np.random.default_rng(1).standard_normal((2, 32))).astype(np.float32)
-    x[:, 0] = 0
-    yield _case(2, 32, {"x": x, "y": _empty(x.shape)}, "0 and numbers around 800", y=_softmax(x), relative=1e-4)
+    x = (800 + np.random.default_rng(1).standard_normal((3, 32))).astype(np.float32)
+    x[0, 0] = x[1, 5] = 0
+    x[2, 1:] = 0
+    yield _case(3, 32, {"x": x, "y": _empty(x.shape)}, "numbers around 800 and 0", y=_softmax(x), relative=1e-4)
 
 
 @_for("row-of-minus-infinity")
 def softmax_of_masked_rows() -> Iterator[LaunchCase]:
-    """A row that is masked as a whole, one in part, one not at all."""
+    """A row that is masked as a whole, one in part, one not at all; then a row with a NaN, which stays."""
     x = np.random.default_rng(0).standard_normal((3, 32), dtype=np.float32)
     x[0] = -np.inf
     x[1, ::3] = -np.inf
     yield _case(3, 32, {"x": x, "y": _empty(x.shape)}, "three rows", y=_softmax(x), relative=1e-5)
+    x = np.random.default_rng(1).standard_normal((2, 32), dtype=np.float32)
+    x[1, 3] = np.nan
+    yield _case(2, 32, {"x": x, "y": _empty(x.shape)}, "a NaN in row 1", y=_softmax(x), relative=1e-5)
 
 
 @_for("sum-in-half")
