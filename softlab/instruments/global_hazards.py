@@ -35,6 +35,7 @@ from softlab.instruments.global_shadow import (
     Stamps,
     time_of,
 )
+from softlab.instruments.guesses import checked_guesses
 from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGlobal
 from softlab.instruments.pointers import PointerFlow, narrowest
@@ -103,7 +104,8 @@ class GlobalHazards(Observer):
             return found.base if found is not None and found.base <= address <= found.end else None
 
         program = batch.program
-        self._skipped = program.fact(PointerFlow).analyse(array_at, batch.parameters).quiet
+        quiet = program.fact(PointerFlow).analyse(array_at, batch.parameters).quiet
+        self._skipped = quiet | program.fact(checked_guesses)
         self._granule_shift = program.fact(narrowest).bit_length() - 1
         self._volatile_stores, self._strong_accesses, self._strong_shared = program.fact(_strong_accesses)
 

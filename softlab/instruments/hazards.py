@@ -27,6 +27,7 @@ from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.barrier_bypass import BarrierBypasses
 from softlab.instruments.barrier_meetings import Meeting, is_aligned, meetings, second_arrival, uneven
+from softlab.instruments.guesses import checked_guesses
 from softlab.instruments.lone_accesses import LoneAccesses
 from softlab.instruments.matrix_rows import MATRIX_OPCODES, accessors_of_rows
 from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, STRONG, UNKNOWN, NativeShadow
@@ -86,6 +87,7 @@ class Hazards(Observer):
         self._meeting: Meeting | None = None
         self._fences = False
         self._used: frozenset[str] = frozenset()
+        self._guesses: frozenset[int] = frozenset()
         self._members: Value = np.uint32(0)
         self._site_words: dict[int, np.ndarray] = {}
         self._lone: LoneAccesses
@@ -111,6 +113,7 @@ class Hazards(Observer):
         self._meeting = None
         self._fences = batch.program.fact(_has_fences)
         self._used = batch.program.fact(_used_registers)
+        self._guesses = batch.program.fact(checked_guesses)
 
     # Shared memory
 
@@ -284,7 +287,7 @@ class Hazards(Observer):
         found = self._strong.get(site.index)
         if found is None:
             volatile = site.instruction.has("volatile") and self._fences
-            found = bool(site.operation) or site.instruction.has(*_STRONG) or volatile
+            found = bool(site.operation) or site.instruction.has(*_STRONG) or volatile or site.index in self._guesses
             self._strong[site.index] = found
         return found
 

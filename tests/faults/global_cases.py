@@ -240,6 +240,11 @@ _CASES = (
     ),
     GlobalCase(
         file=_GRID,
+        kernel="maximum_from_a_guess",
+        arguments=lambda: [np.abs(_floats(256)), _words(1)],
+    ),
+    GlobalCase(
+        file=_GRID,
         kernel="tickets",
         arguments=lambda: [_numbers(256), *_zeros(256, 1)],
     ),

@@ -207,11 +207,11 @@ SYNCHRONISATION: tuple[GlobalRace, ...] = (
     ),
     GlobalRace(
         kernel="maximum_by_cas",
-        name="a plain first read",
+        name="a plain look before the swaps",
         old="u32 old = atomicAdd(c, 0u)",
-        new="u32 old = *c",
-        line="atomicCAS",
-        other="u32 old",
+        new="if (__uint_as_float(*c) >= value) return; u32 old = atomicAdd(c, 0u)",
+        line="u32 seen = atomicCAS",
+        other="if (__uint_as_float(*c)",
         symbol="c[0]",
     ),
     GlobalRace(
