@@ -203,6 +203,8 @@ def _sphinx(site: Site) -> None:
         "-m",
         "sphinx",
         "-q",
+        "-W",
+        "--keep-going",
         "-b",
         "html",
         "-j",
@@ -213,8 +215,6 @@ def _sphinx(site: Site) -> None:
     done = subprocess.run([*command, str(site.source), str(site.target)], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Error(f"Sphinx failed:\n{done.stderr}")
-    for line in done.stderr.splitlines():
-        site.say(line)
     about = json.dumps({"repository": site.repository})
     (site.target / "_static" / "about.js").write_text(f"window.softlabSite = {about};\n", encoding="utf-8")
     for path in site.target.rglob("*.html"):
