@@ -157,21 +157,15 @@ class GlobalHazards(Observer):
         owners = np.repeat(lane, len(words) // len(lane)) if meets else lane
         if meets and (site.operation or not site.store):
             self._meet(site, words, owners, _scope(instruction))
-        read_only = instruction.has("nc")
-        copies = instruction.opcode == "cp"
-        some_bytes = copies and bool(values)
-        found = UNKNOWN if read_only or some_bytes else self._record(array, site, address, lane, now)
+        copies, read_only = instruction.opcode == "cp", instruction.has("nc")
+        found = UNKNOWN if read_only or (copies and values) else self._record(array, site, address, lane, now)
         look = found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK))
         if look or copies or self._flights:
             cells = self._cells(site)
-            cell = (address - array.origin) >> self._granule_shift
-            if cells > 1:
-                cell = (cell[:, None] + np.arange(cells)).reshape(-1)
-            stamps = Stamps(cell, lane if cells == 1 else np.repeat(lane, cells), now, flags)
-            if some_bytes:
-                nbytes = lanes.full_extent(values[0])
-                nbytes, values = nbytes if part is None else nbytes[part], ()
-                stamps = stamps.where((np.arange(cells) << self._granule_shift < nbytes[:, None]).reshape(-1))
+            stamps = self._stamps(address - array.origin, lane, now, flags, cells)
+            if copies and values:  # a copy of so many bytes
+                nbytes = lanes.full_extent(values[0]) if part is None else lanes.full_extent(values[0])[part]
+                stamps, values = self._first_bytes(stamps, nbytes, cells), ()
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             if look:
                 (self._check if found == UNKNOWN else self._write)(access)
@@ -180,10 +174,26 @@ class GlobalHazards(Observer):
             self._check_flights(access)
             if copies:
                 self._flights.begin(array.base, self._all_cells(array), site.index, stamps)
-        if meets and site.store and not site.operation:
-            self._meet(site, words, owners, _scope(instruction))
-        if meets and self._volatile_stores and (site.operation or not site.store):
+        if meets:
+            self._met(site, words, owners, now)
+
+    def _met(self, site: Site, words: list[int], owners: np.ndarray, now: int) -> None:
+        """Others learn from a strong store, and a strong load or an atomic has read."""
+        if site.store and not site.operation:
+            self._meet(site, words, owners, _scope(site.instruction))
+        elif self._volatile_stores:
             self._last_reads.update(dict.fromkeys(zip(words, (owners // WARP).tolist(), strict=True), now))
+
+    def _first_bytes(self, stamps: Stamps, nbytes: np.ndarray, cells: int) -> Stamps:
+        """The stamps of the cells in so many bytes of each lane."""
+        return stamps.where((np.arange(cells) << self._granule_shift < nbytes[:, None]).reshape(-1))
+
+    def _stamps(self, offset: np.ndarray, lane: np.ndarray, now: int, flags: int, cells: int) -> Stamps:
+        """Stamps of so many cells per lane. offset: the first byte of each lane's in its array."""
+        cell = offset >> self._granule_shift
+        if cells == 1:
+            return Stamps(cell, lane, now, flags)
+        return Stamps((cell[:, None] + np.arange(cells)).reshape(-1), np.repeat(lane, cells), now, flags)
 
     def _facts(self, site: Site) -> tuple[bool, int, bool]:
         """Of an instruction: whether it is strong, its flags in stamps, and whether it releases."""

@@ -188,9 +188,8 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
         code: the file.
         name: a kernel of it, with template arguments where it has them, as ``"copy<float, 4>"``. Namespaces may be left
             out where one kernel has that name. Overloaded kernels need their parameters, as ``"k(float*, int)"``. The
-            template arguments may be left out where the host launches one
-            instantiation alone, where the types of its arguments say them, or where all of them have defaults. None:
-            the only kernel.
+            template arguments may be left out where the host launches one instantiation alone, where the types of its
+            arguments say them, or where all of them have defaults. None: the only kernel.
         file: the file's name, for messages.
 
     Raises:
@@ -206,15 +205,9 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
             raise ValueError(f"{file} has {what}.\n{listing}")
         (name,) = names
     base, arguments, parameters = _NAME.fullmatch(name.strip()).groups()  # type: ignore[union-attr]
-    found = [kernel for kernel in code.kernels if kernel.name == base]
-    found = found or [kernel for kernel in code.kernels if kernel.name.split("::")[-1] == base.split("::")[-1]]
+    found = _named(code, base, file, listing)
     if not found:
-        if code.kernels and not re.search(rf"\b{re.escape(base)}\b", code.source):
-            raise ValueError(f"{file} has no kernel {base!r}.\n{listing}")
         return name  # a kernel that a macro makes: the compiler knows
-    qualified = {kernel.name for kernel in found}
-    if len(qualified) > 1:
-        raise ValueError(f"{file} has several kernels {base!r}: give the namespace.\n{listing}")
     arguments = arguments or ""
     if parameters:
         kernel = _overload(found, parameters, bool(arguments), listing)
@@ -223,6 +216,18 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
     else:
         kernel = next((one for one in found if one.template or not arguments), found[0])
     return kernel.name + (arguments if arguments or not kernel.template else _instantiation(code, kernel, listing))
+
+
+def _named(code: DeviceCode, base: str, file: str, listing: str) -> list[KernelDeclaration]:
+    """The kernels of that name, overloads of one; none where a macro may make it."""
+    found = [kernel for kernel in code.kernels if kernel.name == base]
+    found = found or [kernel for kernel in code.kernels if kernel.name.split("::")[-1] == base.split("::")[-1]]
+    if not found and code.kernels and not re.search(rf"\b{re.escape(base)}\b", code.source):
+        raise ValueError(f"{file} has no kernel {base!r}.\n{listing}")
+    qualified = {kernel.name for kernel in found}
+    if len(qualified) > 1:
+        raise ValueError(f"{file} has several kernels {base!r}: give the namespace.\n{listing}")
+    return found
 
 
 def _overload(

@@ -42,6 +42,16 @@ def tiles() -> Iterator[LaunchCase]:
         )
 
 
+_STRIDES = (
+    (1, "neighbours"),
+    (2, "every second word"),
+    (4, "every fourth word"),
+    (8, "every eighth word"),
+    (16, "every sixteenth word"),
+    (32, "all in one bank"),
+)
+
+
 def stride_exercise(stride: int) -> Number:
     """How many wavefronts a read of every ``stride``-th word takes."""
     return Number(
@@ -50,18 +60,7 @@ def stride_exercise(stride: int) -> Number:
         formula=Formula(
             "gcd(stride, banks)",
             {
-                "stride": Quantity(
-                    "the distance of the words",
-                    stride,
-                    (
-                        (1, "neighbours"),
-                        (2, "every second word"),
-                        (4, "every fourth word"),
-                        (8, "every eighth word"),
-                        (16, "every sixteenth word"),
-                        (32, "all in one bank"),
-                    ),
-                ),
+                "stride": Quantity("the distance of the words", stride, _STRIDES),
                 "banks": Quantity("the banks", 32),
             },
         ),

@@ -106,6 +106,15 @@ def in_any(mine: Sequence[float], others: Sequence[float], times: float) -> str:
     return "holds" if any(a >= times * b for a, b in zip(mine, others, strict=True)) else "does not hold"
 
 
+_BLOCKS = (
+    (1, "a single one"),
+    (2, "as with 1024 threads"),
+    (8, "as with 256 threads"),
+    (16, "as with 128 threads"),
+    (32, "as many as an SM can hold at most"),
+)
+
+
 def rows_exercise(cols: int) -> Number:
     """How many MiB of rows of that many float32 an H200 works on, in blocks of 512."""
     return Number(
@@ -114,17 +123,7 @@ def rows_exercise(cols: int) -> Number:
         formula=Formula(
             "per_sm * sms * cols * size / MiB",
             {
-                "per_sm": Quantity(
-                    "the blocks of an SM",
-                    4,
-                    (
-                        (1, "a single one"),
-                        (2, "as with 1024 threads"),
-                        (8, "as with 256 threads"),
-                        (16, "as with 128 threads"),
-                        (32, "as many as an SM can hold at most"),
-                    ),
-                ),
+                "per_sm": Quantity("the blocks of an SM", 4, _BLOCKS),
                 "sms": Quantity("the SMs", 132, ((108, "an A100's"), (80, "a V100's"), (144, "all that the chip has"))),
                 "cols": Quantity("the columns", cols),
                 "size": Quantity("the bytes of an element", 4, ((2, "those of a float16"),)),

@@ -210,7 +210,7 @@ SYNCHRONISATION: tuple[GlobalRace, ...] = (
         name="a plain look before the swaps",
         old="u32 old = atomicAdd(c, 0u)",
         new="if (__uint_as_float(*c) >= value) return; u32 old = atomicAdd(c, 0u)",
-        line="u32 seen = atomicCAS",
+        line="u32 old = atomicAdd(c, 0u)",
         other="if (__uint_as_float(*c)",
         symbol="c[0]",
     ),
