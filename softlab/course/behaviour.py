@@ -15,8 +15,9 @@ from softlab.course.exercises import different
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.probes import NAMED, Seen, elements, listed, places_to_change, raised_to_most, with_change
 from softlab.course.relations import of_elements, of_row, of_rows, taken_off
+from softlab.emulator.lanes import WARP
 from softlab.errors import Error
-from softlab.findings import sentence
+from softlab.findings import Finding, sentence
 from softlab.instruments.numbers import number_findings
 from softlab.kernel import Kernel
 
@@ -30,6 +31,8 @@ _TIMES = 64
 _ALIKE = 4
 #: Parts of a sum that are looked at together.
 _PARTS = 8
+#: Warps in which an infinity is looked for.
+_WARPS = 8
 #: Columns from which a row says something.
 _SHORTEST = 8
 
@@ -102,13 +105,20 @@ def _of_numbers(seen: Seen) -> str:
     bad = ~np.isfinite(seen.got.astype(np.float64)) & np.isfinite(seen.wanted.astype(np.float64)) & ~seen.unwritten
     if seen.got.dtype.kind != "f" or not (seen.wrong & bad).any():
         return ""
-    launch = seen.launch
+    launch, warps = seen.launch, -(-seen.block // WARP)
+    every = seen.threads // seen.block * warps
+    found: tuple[Finding, ...] = ()
     try:
-        steps = seen.kernel.steps(launch.grid, launch.block, tuple(launch.fresh().values()), smem=launch.smem)
+        for of, warp in (divmod(number, warps) for number in range(min(every, _WARPS))):
+            args = tuple(launch.fresh().values())
+            steps = seen.kernel.steps(launch.grid, launch.block, args, smem=launch.smem, of=of, warp=warp)
+            if found := number_findings(steps):
+                break
     except Error:
         return ""
-    found = number_findings(steps)
     if not found:
+        if every > _WARPS:
+            return ""
         infinite = np.isinf(seen.got.astype(np.float64)) & bad
         given = all(np.isfinite(array.astype(np.float64)).all() for array in seen.inputs.values())
         return OVER_ZERO if infinite.any() and given else ""
@@ -227,11 +237,12 @@ def _of_maxima(seen: Seen) -> str:
     for name, array in seen.inputs.items():
         if array.dtype.kind != "f":
             continue
-        for most, least in ((array.max(), array.min()), (array.max(-1, keepdims=True), array.min(-1, keepdims=True))):
+        rows = (array.max(-1, keepdims=True), array.min(-1, keepdims=True), f"its row of {name}")
+        for most, least, among in ((array.max(), array.min(), name), rows):
             if not _fits(most, seen.wanted):
                 continue
             if _fits(least, seen.got):
-                return f"{seen.name} is the smallest number of {name}, and not the largest one."
+                return f"{seen.name} is the smallest number of {among}, and not the largest one."
             lower = seen.run({name: array - array.dtype.type(1000)})
             if lower is None or np.isnan(lower).any():
                 continue

@@ -19,10 +19,14 @@ from softlab.errors import KernelFault
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Factors between an index and a thread's number that are told; bytes of a word of shared memory.
-_LARGEST_FACTOR, _WORD = 64, 4
-#: A line on which a warp works together, and how it is called; the others are calls of "__syncwarp".
-_TOGETHER = {"shfl": "shuffle", "ballot": "vote", "_any": "vote", "_all": "vote", "reduce": "reduction"}
+#: The largest factor between an index and a thread's number that is told.
+_LARGEST_FACTOR = 64
+#: A part of the name of a call in which a warp works together, and how it is called.
+_TOGETHER = {"syncwarp": "__syncwarp()", "shfl": "shuffle", "ballot": "vote", "_any": "vote", "_all": "vote",
+             "reduce": "reduction"}  # fmt: skip
+#: Bytes of an element of a shared array, by its type.
+_BYTES = {"char": 1, "half": 2, "__half": 2, "short": 2, "int": 4, "unsigned": 4, "unsigned int": 4, "float": 4,
+          "double": 8, "long long": 8}  # fmt: skip
 
 
 def fault_cause(fault: KernelFault, source: str, launch: LaunchCase) -> str:
@@ -79,8 +83,9 @@ def _missed(fault: KernelFault, code: Code) -> str:
 def _lanes(fault: KernelFault, code: Code) -> str:
     """Which lanes do not come to what a warp does together, or are not named."""
     line = fault.line or 0
-    calls = [name for at, name in code.calls("sync") if at == line]
-    what = next((said for word, said in _TOGETHER.items() if any(word in name for name in calls)), "__syncwarp()")
+    calls = [name for at, name in code.calls("sync", ".") if at == line]
+    known = (said for word, said in _TOGETHER.items() if any(word in name for name in calls))
+    what = next(known, "warp-synchronous instruction")
     condition, (at, left) = code.parting(line), code.left(line)
     here = f"stands under `{condition}`" if condition else f"comes after line {at}, where lanes leave under `{left}`"
     if "does not name it" in str(fault):
@@ -118,9 +123,9 @@ def _race(fault: KernelFault, code: Code, launch: LaunchCase) -> str:
         return _between_blocks(first, then, str(fault).partition("\n")[0], code)
     if first == then and "in the same instruction" in str(fault):
         return f"Two threads have one and the same place on line {then}, at one time: no barrier keeps them apart."
-    way = _Way.between(first, then, code)
+    way, loads = _Way.between(first, then, code), re.search(r"\breads?\b", str(fault).partition("\n")[0]) is not None
     if way is None:
-        return _of_one_line(first, then, code)
+        return _of_one_line(first, then, loads, code)
     barriers, warp_barriers = (
         [line for line in lines if line in way.lines] for lines in (code.barriers, code.warp_barriers)
     )
@@ -130,7 +135,7 @@ def _race(fault: KernelFault, code: Code, launch: LaunchCase) -> str:
                 f"{way.words}, and only the __syncwarp() of line {warp_barriers[0]} stands between: for one warp alone."
             )
         if first == then:
-            return _within_a_round(then, warp_barriers[0], "__syncwarp()")
+            return _within_a_round(then, loads, warp_barriers[0], "__syncwarp()")
         return f"{way.words}, and the __syncwarp() of line {warp_barriers[0]} does not stand between these two."
     if not barriers:
         return f"{way.words}, and no barrier stands between{_no_barrier(way, code)}."
@@ -138,27 +143,31 @@ def _race(fault: KernelFault, code: Code, launch: LaunchCase) -> str:
         if condition := code.condition(line, (first, then)):
             return f"{way.words}, and the barrier of line {line} stands under `{condition}`: it is not there each time."
     if first == then:
-        return _within_a_round(then, barriers[0], "barrier")
+        return _within_a_round(then, loads, barriers[0], "barrier")
     return f"{way.words}, and the barrier of line {barriers[0]} does not stand between these two."
 
 
-def _of_one_line(first: int, then: int, code: Code) -> str:
-    """Two accesses that no thread makes one after the other."""
+def _of_one_line(first: int, then: int, loads: bool, code: Code) -> str:
+    """Two accesses that no thread makes one after the other. loads: whether one of them is a load."""
     if then != first:
         return f"One thread may be at line {then} while another one is at line {first}, and nothing makes either wait."
-    said = f"One thread may store on line {then} while another one still loads there, and nothing makes either wait"
+    other, two = ("still loads there", "load and store") if loads else ("stores there, too", "these two")
+    said = f"One thread may store on line {then} while another one {other}, and nothing makes either wait"
     for lines, what in ((code.barriers, "barrier"), (code.warp_barriers, "__syncwarp()")):
         for line in lines:
             where = "behind" if line > then else "before"
-            return f"{said}: the {what} of line {line} stands {where} both, and not between load and store."
+            return f"{said}: the {what} of line {line} stands {where} both, and not between {two}."
     return f"{said}."
 
 
-def _within_a_round(line: int, barrier: int, what: str) -> str:
-    return (
-        f"On line {line} a lane stores what another one loads on the same line in the same round: the {what} of line "
-        f"{barrier} keeps rounds apart, and nothing keeps the loads of a round before its stores."
-    )
+def _within_a_round(line: int, loads: bool, barrier: int, what: str) -> str:
+    kept = f"the {what} of line {barrier} keeps rounds apart, and nothing keeps"
+    if loads:
+        return (
+            f"On line {line} a lane stores what another one loads on the same line in the same round: {kept} the loads "
+            "of a round before its stores."
+        )
+    return f"On line {line} two threads store to one place in the same round: {kept} the stores of a round apart."
 
 
 def _no_barrier(way: _Way, code: Code) -> str:
@@ -234,7 +243,8 @@ def _published(store: int, load: int, signs: list[int], code: Code) -> str:
             f"{near}"
         )
     if not signs:
-        return f"The store of line {store} has its fence, and no atomic tells line {load} that it is done."
+        fenced = "has its fence" if any(line >= store for line in fences) else "has no fence behind it"
+        return f"The store of line {store} {fenced}, and no atomic tells line {load} that it is done."
     sign = signs[0]
     between = [line for line in fences if store <= line <= sign]
     if not between:
@@ -256,11 +266,16 @@ def _published(store: int, load: int, signs: list[int], code: Code) -> str:
             f"No barrier stands between the store of line {store} and the sign of line {sign}, which one thread sets: "
             f"it may be up before the others have stored.{only}"
         )
+    return _not_awaited(store, load, code)
+
+
+def _not_awaited(store: int, load: int, code: Code) -> str:
+    """Why a load does not wait for a store that is published as it should be."""
     if wait := next((line for line, _ in _waiting(code) if line < load), 0):
         return f"Line {wait} waits for less than all that line {store} stores, or line {load} does not wait for it."
-    under = f", under `{condition}`" if (condition := code.condition(load, (store,))) else ""
+    under = f", under `{condition}`," if (condition := code.condition(load, (store,))) else ""
     return (
-        f"The store of line {store} has its fence. But line {load} runs{under}, without having seen the sign of that "
+        f"The store of line {store} has its fence. But line {load} runs{under} without having seen the sign of that "
         "block: it does not ask whether the count says that all have come."
     )
 
@@ -301,11 +316,17 @@ def _slot(fault: KernelFault, code: Code) -> str:
     size = re.search(r"which has (\d+) bytes", str(fault))
     if fault.thread is None or not fault.symbol or size is None or not fault.line:
         return ""
-    name, elements = fault.symbol.partition("[")[0], int(size[1]) // _WORD
-    if f"{name}[{_WORD}" not in code.source and elements == 0:
+    name, test = fault.symbol.partition("[")[0], _let_through(code, fault.line)
+    if int(size[1]) == 0:
         return f"{name} has no element in this launch."
-    test = _let_through(code, fault.line)
-    return f"Thread {fault.thread[0]} comes to {fault.symbol}, and {name} has the elements 0 to {elements - 1}.{test}"
+    width = next((width for array, width in _shared_arrays(code) if array.partition("[")[0] == name), 0)
+    where = f"beyond the end of {name}"
+    if width:
+        last = int(size[1]) // width - 1
+        where = f"and {name} has " + (
+            f"the elements 0 to {last}" if fault.symbol.count("[") == 1 else f"{last + 1} elements"
+        )
+    return f"Thread {fault.thread[0]} comes to {fault.symbol}, {where}.{test}"
 
 
 def _outermost(node: Node) -> bool:
@@ -316,23 +337,31 @@ def _element(fault: KernelFault, code: Code) -> tuple[str, str]:
     """The name of the shared array of an address, and the element: "part", "part[4]"; "" where it is not known."""
     if fault.symbol:
         return fault.symbol.partition("[")[0], fault.symbol
-    arrays = []
-    for node in walk(code.root, ("declaration",)):
-        if "__shared__" in text_of(node):
-            arrays += [text_of(child) for child in walk(node, ("array_declarator",)) if _outermost(child)]
-            names = [child for child in node.named_children if child.type == "identifier"]
-            arrays += [text_of(child) for child in names if "__" not in text_of(child)]
+    arrays = _shared_arrays(code)
     if len(arrays) != 1:
         return "", ""
-    name = arrays[0].partition("[")[0]
-    sizes = re.findall(r"\[(\d+)\]", arrays[0])
-    if fault.address is None or not sizes or arrays[0].count("[") != len(sizes):
+    (array, width), name = arrays[0], arrays[0][0].partition("[")[0]
+    sizes = re.findall(r"\[(\d+)\]", array)
+    if fault.address is None or not width or not sizes or array.count("[") != len(sizes):
         return name, ""
-    places, left = [], fault.address // _WORD
+    places, left = [], fault.address // width
     for size in reversed(sizes[1:]):
         left, place = divmod(left, int(size))
         places.append(place)
     return name, name + "".join(f"[{place}]" for place in (left, *reversed(places)))
+
+
+def _shared_arrays(code: Code) -> list[tuple[str, int]]:
+    """("part[4][32]", bytes of an element) of what is declared in shared memory; 0 bytes for a type not known."""
+    arrays = []
+    for node in walk(code.root, ("declaration",)):
+        if "__shared__" in text_of(node):
+            width = _BYTES.get(text_of(node.child_by_field_name("type")), 0)
+            names = [child for child in node.named_children if child.type == "identifier"]
+            found = [text_of(child) for child in walk(node, ("array_declarator",)) if _outermost(child)]
+            found += [text_of(child) for child in names if "__" not in text_of(child)]
+            arrays += [(text, width) for text in found]
+    return arrays
 
 
 def _never_written(fault: KernelFault, code: Code) -> str:

@@ -62,7 +62,13 @@ def test_thread_0_wants_no_multiple_of_its_number():
         ("  y[i] = s[63 - i];\n  s[i] = 1;", 5, 4,
          "One thread may be at line 4 while another one is at line 5, and nothing makes either wait."),
         ("  s[0] = i;", 4, 4,
-         "One thread may be at line 4 while another one is at the same line, and nothing makes either wait."),
+         "One thread may store on line 4 while another one stores there, too, and nothing makes either wait."),
+        ("  __syncthreads();\n  s[0] = i;", 5, 5,
+         "One thread may store on line 5 while another one stores there, too, and nothing makes either wait: the "
+         "barrier of line 4 stands before both, and not between these two."),
+        ("  while (n--) {\n    s[0] = i;\n    __syncthreads();\n  }", 5, 5,
+         "On line 5 two threads store to one place in the same round: the barrier of line 6 keeps rounds apart, and "
+         "nothing keeps the stores of a round apart."),
         ("  while (i--) {\n    s[0] = i;\n  }", 5, 5,
          "Line 5 comes round again, and in each round another thread is at the same line, and no barrier stands "
          "between."),
@@ -86,6 +92,29 @@ def test_thread_0_wants_no_multiple_of_its_number():
 )  # fmt: skip
 def test_why_nothing_keeps_two_accesses_apart(body, first, then, said):
     assert race(body, first, then) == said
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "said"),
+    [
+        ("  s[i] += s[i / 2];", 4,
+         "One thread may store on line 4 while another one still loads there, and nothing makes either wait."),
+        ("  __syncthreads();\n  s[i] += s[i / 2];", 5,
+         "One thread may store on line 5 while another one still loads there, and nothing makes either wait: the "
+         "barrier of line 4 stands before both, and not between load and store."),
+        ("  s[i] += s[i / 2];\n  __syncwarp();", 4,
+         "One thread may store on line 4 while another one still loads there, and nothing makes either wait: the "
+         "__syncwarp() of line 5 stands behind both, and not between load and store."),
+        ("  while (n--) {\n    s[i] += s[i / 2];\n    __syncthreads();\n  }", 5,
+         "On line 5 a lane stores what another one loads on the same line in the same round: the barrier of line 6 "
+         "keeps rounds apart, and nothing keeps the loads of a round before its stores."),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "message", ["writes a word that other threads read since the barrier", "the thread reads s[2], which another wrote"]
+)
+def test_a_load_and_a_store_of_one_line(body, line, said, message):
+    assert cause(body, "race", message, line=line, other_line=line) == said
 
 
 WARP_BARRIER = "  s[i] = 1;\n  __syncwarp();\n  y[i] = s[63 - i];"
@@ -128,9 +157,15 @@ BLOCKS = {"block": (0, 0, 0), "other_block": (1, 0, 0)}
          "The fence of line 6 stands behind the sign. It has to stand between the store of line 4 and the sign of "
          "line 5."),
         ("  y[0] = 1;\n  __threadfence();\n  atomicAdd(n, 1);\n  x[i] = y[0];", 4, 7,
-         "The store of line 4 has its fence. But line 7 runs without having seen the sign of that block"),
+         "The store of line 4 has its fence. But line 7 runs without having seen the sign of that block: it does not "
+         "ask whether the count says that all have come."),
+        ("  y[0] = 1;\n  __threadfence();\n  atomicAdd(n, 1);\n  if (i < 9)\n    x[i] = y[0];", 4, 8,
+         "The store of line 4 has its fence. But line 8 runs, under `if (i < 9)`, without having seen the sign of that "
+         "block: it does not ask whether the count says that all have come."),
         ("  atomicAdd(n, 1);\n  y[0] = 1;\n  __threadfence();\n  x[i] = y[0];", 5, 7,
-         "The store of line 5 has its fence."),
+         "The store of line 5 has its fence, and no atomic tells line 7 that it is done."),
+        ("  __threadfence();\n  y[0] = 1;\n  x[i] = y[0];", 5, 6,
+         "The store of line 5 has no fence behind it, and no atomic tells line 6 that it is done."),
     ],
 )  # fmt: skip
 def test_what_two_blocks_lack(body, first, then, said):
@@ -153,18 +188,69 @@ LONG = " && ".join(f"i > {k}" for k in range(9))
         ("  for (int k = 0;\n       k < i; ++k) {\n    __syncthreads();\n  }", 6, None,
          "`for (int k = 0; k < i; ++k)`"),
         ("  while (i--) {\n    if (i > 3) {\n      while (n--) __syncthreads();\n    }\n  }", 6, None, "`if (i > 3)`"),
-        ("  if (i) {\n    __syncthreads();\n  }\n  else if (n) {\n    __syncthreads();\n  }", 5, 8,
-         "`if (i)` and `if (n)`"),
+        ("  if (i > 3) {\n    __syncthreads();\n  }\n  else if (i > n) {\n    __syncthreads();\n  }", 5, 8,
+         "`if (i > 3)` and `if (i > n)`"),
+        ("  if (i) {\n    __syncthreads();\n  }\n  else if (n) {\n    __syncthreads();\n  }", 5, 8, "`if (i)`"),
         ("  if (i) {\n    __syncthreads();\n    __syncthreads();\n  }", 5, 6, "`if (i)`"),
         (f"  if ({LONG[:54]}) {{\n    __syncthreads();\n  }}", 5, None, f"`if ({LONG[:54]})`"),
         (f"  if ({LONG}) {{\n    __syncthreads();\n  }}", 5, None, f"`if ({LONG[:53]}...`"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(("kind", "what"), [("barrier-divergence", "barrier"), ("inactive-lane", "shuffle")])
-def test_a_branch_that_not_all_threads_take(body, line, other, conditions, kind, what):
+@pytest.mark.parametrize("kind", ["barrier-divergence", "inactive-lane"])
+def test_a_branch_that_not_all_threads_take(body, line, other, conditions, kind):
+    what = "barrier"
+    if kind == "inactive-lane":
+        body, what, other = body.replace("__syncthreads()", "__shfl_sync(~0u, i, 0)"), "shuffle", None
+        conditions = conditions.partition(" and ")[0]
     said = f"The {what} stands under {conditions}: not all of its threads come there alike."
     assert cause(body, kind, line=line, other_line=other) == said
     assert cause(body, kind, line=3) == cause(body, kind) == ""
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        ("__syncwarp()", "__syncwarp()"), ("v = __shfl_down_sync(~0u, i, 1)", "shuffle"),
+        ("v = w.shfl(i, 0)", "shuffle"), ("__syncwarp(__ballot_sync(~0u, i))", "__syncwarp()"),
+        ("v = __any_sync(~0u, i)", "vote"),
+        ("v = __all_sync(~0u, i)", "vote"), ("v = __reduce_add_sync(~0u, i)", "reduction"),
+        ("w.sync()", "warp-synchronous instruction"),
+    ],
+)  # fmt: skip
+def test_what_a_warp_does_together(call, what):
+    got = cause(f"  if (i > 2)\n    {call};", "inactive-lane", line=5)
+    assert got == f"The {what} stands under `if (i > 2)`: not all of its threads come there alike."
+    message = "the mask does not name it"
+    got = cause(f"  {call};", "inactive-lane", message, line=4, thread=(37, 0, 0))
+    assert got == f"Lane 5 comes to the {what} of line 4, and the mask there leaves it out."
+
+
+def test_lanes_that_have_left_before():
+    body = "  if (i > 2)\n    return;\n  v = __shfl_sync(~0u, i, 0);"
+    assert cause(body, "inactive-lane", line=6) == (
+        "The shuffle comes after line 5, where lanes leave under `if (i > 2)`: not all of its threads come there alike."
+    )
+    assert cause(body.replace("(i", "(n"), "inactive-lane", line=6) == "", "all threads have the same n"
+
+
+@pytest.mark.parametrize(
+    ("declared", "symbol", "size", "said"),
+    [
+        ("float s[64]", "s[64]", 256, ", and s has the elements 0 to 63."),
+        ("short s[64]", "s[64]", 128, ", and s has the elements 0 to 63."),
+        ("double s[8][8]", "s[8][0]", 512, ", and s has 64 elements."),
+        ("Pair s[64]", "s[64]", 512, ", beyond the end of s."),
+    ],
+)
+def test_who_comes_to_an_element_that_is_not_there(declared, symbol, size, said):
+    source = KERNEL.format("  if (i > 2) s[i] = 1;").replace("float s[64]", declared)
+    site = FaultSite(line=4, thread=(7, 0, 0), symbol=symbol)
+    fault = KernelFault("shared-out-of-bounds", f"writes {symbol}, which has {size} bytes", site)
+    assert (
+        fault_cause(fault, source, LAUNCH) == f"Thread 7 comes to {symbol}{said} The test `if (i > 2)` lets it through."
+    )
+    none = KernelFault("shared-out-of-bounds", f"writes {symbol}, which has 0 bytes", site)
+    assert fault_cause(none, source, LAUNCH) == "s has no element in this launch."
 
 
 @pytest.mark.parametrize(
@@ -185,10 +271,19 @@ def test_what_nobody_has_stored(body, symbol, said):
     assert bool(got) == bool(said)
 
 
-def test_an_element_of_a_table_is_not_named():
-    source = KERNEL.format("  s[0][1] = 1;\n  y[i] = s[i][0];").replace("s[64]", "s[8][8]")
-    fault = KernelFault("uninitialized-shared", "nobody", FaultSite(address=8))
-    assert fault_cause(fault, source, LAUNCH).startswith("s is stored to on line 4, and another element is read here")
+@pytest.mark.parametrize(
+    ("declared", "address", "read"),
+    [
+        ("float s[8][8]", 8, "s[0][2]"), ("float s[8][8]", 44, "s[1][3]"), ("int s[2][3][4]", 92, "s[1][2][3]"),
+        ("double s[8][8]", 88, "s[1][3]"), ("short s[64]", 6, "s[3]"), ("Pair s[64]", 8, "another element"),
+        ("float s[8][N]", 8, "another element"),
+    ],
+)  # fmt: skip
+def test_an_element_of_a_table_is_named_by_its_place(declared, address, read):
+    source = KERNEL.format("  s[0][1] = 1;\n  y[i] = s[i][0];").replace("float s[64]", declared)
+    fault = KernelFault("uninitialized-shared", "nobody", FaultSite(address=address))
+    said = f"s is stored to on line 4, and {read} is read here, which nobody has stored."
+    assert fault_cause(fault, source, LAUNCH) == said
 
 
 def test_other_faults_have_no_cause():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from softlab.course.behaviour import behaviour
+from softlab.course.behaviour import OVER_ZERO, behaviour
 from softlab.course.launch_cases import LaunchCase
 from softlab.errors import Error
 from softlab.kernel import Kernel
@@ -183,8 +183,8 @@ def without(places):
 @pytest.mark.parametrize(
     ("places", "axis", "words"),
     [
-        ([(np.s_[:, 0], 0)], 1, "x[0, 0], x[1, 0] and others up to x[6, 0] count nothing"),
-        ([(np.s_[0, :], 2)], 0, "x[0, 0], x[0, 1] and others up to x[0, 15] count twice"),
+        ([(np.s_[:, :2], 0)], 1, "x[0, 0], x[0, 1] and others up to x[6, 0] count nothing"),
+        ([(np.s_[:2], 2)], 0, "x[0, 0], x[0, 1] and others up to x[1, 15] count twice"),
         ([(np.s_[0, 0], 0), (np.s_[7, 15], 3)], None, "x[0, 0] count nothing, x[7, 15] count 3 times"),
         ([(np.s_[0, :2], 0)], None, "x[0, 0] and x[0, 1] count nothing"),
         ([(np.s_[0, :3], 0)], None, "x[0, 0], x[0, 1] and x[0, 2] count nothing"),
@@ -195,6 +195,22 @@ def test_what_counts_in_a_sum_and_how_often(places, axis, words):
     wanted = np.atleast_1d(ROWS.sum(axis))
     got = said(gives(lambda x: weighed(x).sum(axis)), wanted, ROWS)
     assert got == f"In the sum {words}, where each number counts once."
+
+
+@pytest.mark.parametrize(
+    ("place", "times", "axis", "words"),
+    [
+        (np.s_[:, 0], 0, 1, "less the first number of its row"),
+        (np.s_[:, -1], 0, 1, "less the last number of its row"),
+        (np.s_[0], 2, 0, "plus the first number of its column"),
+        (np.s_[-1], 2, 0, "plus the last number of its column"),
+        (np.s_[:, 0], -1, 1, "less twice the first number of its row"),
+    ],
+)  # fmt: skip
+def test_a_sum_with_or_without_one_number_of_each_row(place, times, axis, words):
+    weighed = without([(place, times)])
+    got = said(gives(lambda x: weighed(x).sum(axis)), ROWS.sum(axis), ROWS)
+    assert got == f"y[i] is the right number {words} of x."
 
 
 def test_a_sum_that_no_probe_explains():
@@ -218,9 +234,12 @@ def test_the_smallest_number_in_place_of_the_largest():
     assert said(gives(np.min), np.atleast_1d(X.max())) == words
     by_row = ROWS + np.arange(128, dtype=np.float32).reshape(8, 16) / 4
     wanted = by_row.max(1, keepdims=True)
-    assert said(gives(lambda x: x.min(1, keepdims=True)), wanted, by_row) == words
+    own = said(gives(lambda x: x.min(1, keepdims=True)), wanted, by_row)
+    assert own == "y[i] is the smallest number of its row of x alone."
     wide = np.broadcast_to(wanted, (8, 16)).copy()
-    assert said(gives(lambda x: x.min(1, keepdims=True) + 0 * x), wide, by_row) == words
+    assert said(gives(lambda x: x.min(1, keepdims=True) + 0 * x), wide, by_row) == (
+        "y is the smallest number of its row of x, and not the largest one."
+    )
 
 
 def test_a_maximum_that_begins_too_high_in_one_row():
@@ -347,11 +366,25 @@ def test_few_results_for_zeros(size, told):
     assert (got == words) == told
 
 
-def test_the_first_infinity_is_told_by_its_line():
-    source = "__global__ void k(const float* x, float* y) {\n  int i = threadIdx.x;\n  y[i] = x[i] / (x[i] - x[5]);\n}"
-    kernel, launch = Kernel(source, "k"), LaunchCase(1, 64, {"x": X, "y": NEW}, {"y": X})
+TOO_LARGE = "On line 3, finite numbers give infinity: the result is too large for its type."
+
+
+@pytest.mark.parametrize(
+    ("number", "block", "words"),
+    [
+        ("x[i] * 1e38f", 64, TOO_LARGE), ("x[i] * (i < 32 ? 1 : 1e38f)", 64, TOO_LARGE),
+        ("x[i] / (x[i] - x[5])", 64, OVER_ZERO), ("x[i] / (x[i] - x[5])", 512, ""),
+    ],
+)  # fmt: skip
+def test_the_first_infinity_is_told_by_its_line(number, block, words):
+    """A division by 0 is none of a result too large: it is told where each warp has been looked at, 8 at most."""
+    source = f"__global__ void k(const float* x, float* y) {{\n  int i = threadIdx.x % 64;\n  y[i] = {number};\n}}"
+    kernel, launch = Kernel(source, "k"), LaunchCase(1, block, {"x": X, "y": NEW}, {"y": X})
     args = launch.fresh()
-    kernel.run(1, 64, tuple(args.values()), record=False)
-    assert behaviour(kernel, launch, "y", args["y"]).startswith("On line 3, ")
-    infinite = LaunchCase(1, 64, launch.args, {"y": np.full(64, np.inf, np.float32)})
-    assert "On line" not in behaviour(kernel, infinite, "y", args["y"])
+    kernel.run(1, block, tuple(args.values()), record=False)
+    got = behaviour(kernel, launch, "y", args["y"])
+    assert got == words if words else got != OVER_ZERO
+    infinite = LaunchCase(1, block, launch.args, {"y": np.full(64, np.inf, np.float32)})
+    told = behaviour(kernel, infinite, "y", args["y"])
+    assert told != OVER_ZERO
+    assert "On line" not in told

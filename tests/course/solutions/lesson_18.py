@@ -90,7 +90,7 @@ ANSWERS = (
             ((("float slot;", "volatile float slot;"),), "makes no thread wait"),
             (((SCALED, f"{SCALED}\n    {FENCE}"),), "no thread waits for another one"),
             (((SCALED, f"{SCALED}\n    if (threadIdx.x == 0) {SYNC}"),), "come there alike"),
-            (((SCALED, f"{SCALED}\n    {SYNC}"), ("scale[row]", "scale[0]")), "is made from"),
+            (((SCALED, f"{SCALED}\n    {SYNC}"), ("scale[row]", "scale[0]")), "y[i] is -x[i]"),
         ),
     ),
     bug(
