@@ -72,16 +72,9 @@ class Memory:
         self.l2_load = Load(parameters.l2_latency)
         self.dram = Dram(parameters, active_sms)
         self._set_rates(parameters, active_sms)
-        #: When each sector of L1 is there, and the lines of each of its sets, those used last at the end. A line takes
-        #: its place whole.
-        self.l1: dict[int, float] = {}
-        self.l1_used: dict[int, list[int]] = {}
+        self._set_caches(parameters, active_sms, shared_bytes)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
-        self.l1_sets = max(64, (parameters.l1_capacity - shared_bytes) // _LINE) // WAYS
-        self.l2: OrderedDict[int, float] = OrderedDict()
-        self.l2_sectors = int(_EFFECTIVE * parameters.l2_capacity / active_sms / _SECTOR)
-        self.common: dict[int, float] = {}
         self.units = AtomicUnits(parameters)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
         self.l2_busy = self.l2_write_busy = self.last_store = 0.0
@@ -92,6 +85,17 @@ class Memory:
         self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / active_sms)
         self.passing_cycles = _SECTOR * active_sms / p.l2_passing_bytes
         self.fill_cycles = _SECTOR * active_sms / p.l2_write_bytes
+
+    def _set_caches(self, p: Parameters, active_sms: int, shared_bytes: int) -> None:
+        """L1 beside so much shared memory, the SM's part of L2, and what L2 holds for several SMs: all are empty."""
+        #: When each sector of L1 is there, and the lines of each of its sets, those used last at the end. A line takes
+        #: its place whole.
+        self.l1: dict[int, float] = {}
+        self.l1_used: dict[int, list[int]] = {}
+        self.l1_sets = max(64, (p.l1_capacity - shared_bytes) // _LINE) // WAYS
+        self.l2: OrderedDict[int, float] = OrderedDict()
+        self.l2_sectors = int(_EFFECTIVE * p.l2_capacity / active_sms / _SECTOR)
+        self.common: dict[int, float] = {}
 
     @property
     def served(self) -> float:
@@ -113,13 +117,8 @@ class Memory:
             self.lsu_busy += cycles
             self.shared_busy += cycles
             return start, start + cycles + SOURCES, start + cycles - 1 + latency
-        if not sectors:
-            self.lsu_free = start + 1
-            return start, start + 1 + SOURCES, start + 1 + self.p.l1_latency
-        if space == _DISTRIBUTED:
-            cycles = max(1.0, wavefronts, lanes * width / self.p.distributed_bytes)
-            self.lsu_free = start + cycles
-            return start, start + cycles + SOURCES, start + cycles + self.p.distributed_latency
+        if not sectors or space == _DISTRIBUTED:
+            return self._past_caches(start, wavefronts, sectors, lanes * width)
         reads = kind in (_LOAD, _COPY)
         if reads:  # passes of its data, or lines that the busiest of the four banks of tags looks up
             cycles = float(wavefronts if wavefronts > looked_up else looked_up)
@@ -129,22 +128,31 @@ class Memory:
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
         read = start + cycles + SOURCES
+        if reads and space != _LOCAL:
+            return start, read, self._load(start, cycles, sectors, bypass, lines)
         if space == _LOCAL:
             done = self._local(start, start + cycles - 1, kind, sectors, owner)
-            if self.l2_write_free - _BACKLOG > self.lsu_free:
-                self.lsu_free = self.l2_write_free - _BACKLOG
-            return start, read, done
-        if reads:
-            return start, read, self._load(start, cycles, sectors, bypass, lines)
-        if kind == _STORE:
+            stopped = self.l2_write_free - _BACKLOG
+        elif kind == _STORE:
             done = self._store(start, sectors, lanes * width, lines)
-            if self.l2_write_free - _BACKLOG > self.lsu_free:
-                self.lsu_free = self.l2_write_free - _BACKLOG
-            return start, read, done
-        done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
-        if done - 2 * _BACKLOG > self.lsu_free:
-            self.lsu_free = done - 2 * _BACKLOG
+            stopped = self.l2_write_free - _BACKLOG
+        else:
+            done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
+            stopped = done - 2 * _BACKLOG
+        if stopped > self.lsu_free:
+            self.lsu_free = stopped
         return start, read, done
+
+    def _past_caches(
+        self, start: float, wavefronts: int, sectors: tuple[int, ...], size: int
+    ) -> tuple[float, float, float]:  # fmt: skip
+        """A request that touches no sector, or one of shared memory of another SM: neither needs L1 or L2."""
+        if not sectors:
+            self.lsu_free = start + 1
+            return start, start + 1 + SOURCES, start + 1 + self.p.l1_latency
+        cycles = max(1.0, wavefronts, size / self.p.distributed_bytes)
+        self.lsu_free = start + cycles
+        return start, start + cycles + SOURCES, start + cycles + self.p.distributed_latency
 
     def _load(self, start: float, cycles: float, sectors: tuple[int, ...], bypass: int, lines: int) -> float:
         done = start + cycles - 1 + self.p.l1_latency

@@ -54,14 +54,7 @@ class State:
         self._fill_rows(program)
         ints, floats = self.ints, self.floats
         ints[loop.LENGTH], ints[loop.DEPTH], ints[loop.SPACING] = n, depth, count
-        assert max(p.mio_queue, p.lg_queue) <= loop.QUEUE_ROOM
-        ints[loop.QUEUE_LENGTHS], ints[loop.QUEUE_LENGTHS + 1] = p.mio_queue, p.lg_queue
-        for s in range(4):
-            ints[loop.GREEDY + s] = ints[loop.LAST + s] = -1
-            floats[loop.NOW + s] = floats[loop.SOONEST + s] = inf
-        figures = (p.mio_interval, p.branch_taken, p.divergence, p.constant_miss, SOURCES)
-        for place, value in enumerate(figures, loop.MIO_INTERVAL):
-            floats[place] = value
+        self._fill_figures(p)
         self.table(loop.CONSTANTS)[:] = array("d", [-1.0] * len(lines))
         self.now: Any = memoryview(floats)[loop.NOW : loop.NOW + 4]
         self.ready, self.turns, self.firsts = map(self.table, (loop.READY, loop.TURNS, loop.FIRSTS))
@@ -74,6 +67,18 @@ class State:
         self._compiled: Callable[..., int] | None = None
         self._shown = [np.frombuffer(one, one.typecode) for one in (ints, floats, self.code, self._splits)]
         self._places = tuple(map(id, self._shown))
+
+    def _fill_figures(self, p: Parameters) -> None:
+        """What the loop needs of the GPU, and the schedulers as they are before the first cycle."""
+        ints, floats = self.ints, self.floats
+        assert max(p.mio_queue, p.lg_queue) <= loop.QUEUE_ROOM
+        ints[loop.QUEUE_LENGTHS], ints[loop.QUEUE_LENGTHS + 1] = p.mio_queue, p.lg_queue
+        for s in range(4):
+            ints[loop.GREEDY + s] = ints[loop.LAST + s] = -1
+            floats[loop.NOW + s] = floats[loop.SOONEST + s] = inf
+        figures = (p.mio_interval, p.branch_taken, p.divergence, p.constant_miss, SOURCES)
+        for place, value in enumerate(figures, loop.MIO_INTERVAL):
+            floats[place] = value
 
     def table(self, name: int) -> Any:
         """A table, as something that Python reads quickly."""
