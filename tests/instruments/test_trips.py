@@ -53,7 +53,7 @@ def test_stages_are_those_of_lanes_that_go_through_them(most: int) -> None:
         for turn in range(most):
             mask = trips > turn
             if mask.any():
-                counter.iteration(masks.setdefault(mask.tobytes(), SimpleNamespace(mask=mask)))
+                counter.iteration(masks.setdefault(mask.tobytes(), SimpleNamespace(mask=mask, blocks=2)))
         counter.settle()
         for warp in trips.reshape(-1, 32).tolist():
             expected.update(went(warp))
@@ -70,7 +70,7 @@ def test_more_sets_of_lanes_than_are_kept_count_all() -> None:
     """Each turn has lanes of its own: 200 sets of one execution."""
     trips = np.arange(200, 200 + 32)[None]
     counter = TripCounter(LOOP, STAGES)
-    kept = [SimpleNamespace(mask=trips > turn) for turn in range(trips.max())]
+    kept = [SimpleNamespace(mask=trips > turn, blocks=1) for turn in range(trips.max())]
     for lanes in kept:
         counter.iteration(lanes)
     counter.settle()
