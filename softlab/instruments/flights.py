@@ -46,7 +46,7 @@ class Flights:
     def begin(
         self, base: int, cells: int, site: int, stamps: Stamps, does: str = READING, pieces: Pieces | None = None
     ) -> None:
-        """Copies of an instruction begin in an array of so many cells."""
+        """Copies of an instruction begin in an array of ``cells`` cells."""
         flight = _Flight(base, site, stamps, does, pieces)
         if pieces is None:
             self._fetches.append(flight)

@@ -163,7 +163,7 @@ class GlobalHazards(Observer):
         if look or copies or self._flights:
             cells = self._cells(site)
             stamps = self._stamps(address - array.origin, lane, now, flags, cells)
-            if copies and values:  # a copy of so many bytes
+            if copies and values:  # the copy names its bytes
                 nbytes = lanes.full_extent(values[0]) if part is None else lanes.full_extent(values[0])[part]
                 stamps, values = self._first_bytes(stamps, nbytes, cells), ()
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
@@ -185,11 +185,11 @@ class GlobalHazards(Observer):
             self._last_reads.update(dict.fromkeys(zip(words, (owners // WARP).tolist(), strict=True), now))
 
     def _first_bytes(self, stamps: Stamps, nbytes: np.ndarray, cells: int) -> Stamps:
-        """The stamps of the cells in so many bytes of each lane."""
+        """The stamps of the cells in the first ``nbytes`` of each lane."""
         return stamps.where((np.arange(cells) << self._granule_shift < nbytes[:, None]).reshape(-1))
 
     def _stamps(self, offset: np.ndarray, lane: np.ndarray, now: int, flags: int, cells: int) -> Stamps:
-        """Stamps of so many cells per lane. offset: the first byte of each lane's in its array."""
+        """Stamps of ``cells`` cells per lane. offset: the first byte of each lane's in its array."""
         cell = offset >> self._granule_shift
         if cells == 1:
             return Stamps(cell, lane, now, flags)

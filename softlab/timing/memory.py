@@ -200,7 +200,7 @@ class Memory:
         self.l1_used.clear()
 
     def _l2(self, start: float, sectors: Sequence[int], lines: int) -> float:
-        """Loads of sectors that L1 does not have, and that lie in so many lines."""
+        """Loads of sectors that L1 does not have, and that lie in ``lines`` lines."""
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
         work = self._moved(len(sectors), lines) * self.l2_cycles

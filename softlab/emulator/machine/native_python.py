@@ -161,7 +161,7 @@ class _Writer:
         return self._slots[name]
 
     def _as(self, kind: Any, value: Any) -> Any:
-        """A value as a float or as a whole number of so many bits."""
+        """A value converted to ``kind``: a float, or a whole number of its bits."""
         if value.type == kind:
             return value
         if kind == self._float:
