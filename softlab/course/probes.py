@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,8 @@ class Seen:
     launch: LaunchCase
     name: str
     got: np.ndarray
+    #: Instructions that the blocks of a launch may issue.
+    budget: ClassVar[int] = _BUDGET
 
     @property
     def wanted(self) -> np.ndarray:
@@ -76,7 +79,8 @@ class Seen:
         launch = replace(self.launch, args={**self.launch.args, **changed})
         args = launch.fresh()
         try:
-            self.kernel.run(launch.grid, launch.block, tuple(args.values()), launch.smem, budget=_BUDGET, record=False)
+            given = tuple(args.values())
+            self.kernel.run(launch.grid, launch.block, given, launch.smem, budget=self.budget, record=False)
         except Error:
             return None
         return args[self.name]

@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from softlab.course.diagnosis import unwritten
-from softlab.course.exercises import different
+from softlab.course import probes
 from softlab.course.kernels import BUDGET
-from softlab.course.launch_cases import LaunchCase
-from softlab.errors import Error
-from softlab.kernel import Kernel
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A wrong result. name: of the array; got: what it held after the launch."""
+class Seen(probes.Seen):
+    """A wrong result of a fix. Its runs have the budget of the grading, and arrays of any size are inputs."""
 
-    kernel: Kernel
-    launch: LaunchCase
-    name: str
-    got: np.ndarray
-
-    @property
-    def wanted(self) -> np.ndarray:
-        """What it should hold."""
-        return self.launch.expected[self.name]
+    budget: ClassVar[int] = BUDGET
 
     @cached_property
-    def wrong(self) -> np.ndarray:
-        """Where it is wrong."""
-        return different(self.got, self.wanted, self.launch.relative)
-
-    @cached_property
-    def unwritten(self) -> np.ndarray:
-        """Where the array has the bits with which it began."""
-        return unwritten(self.got, self.launch.args[self.name])
-
-    @property
     def inputs(self) -> dict[str, np.ndarray]:
         """The arrays of floats or integers that the kernel reads."""
         return {
@@ -49,16 +25,6 @@ class Seen:
             if isinstance(value, np.ndarray) and value.size > 1 and value.dtype.kind in "fi" and value.any()
             and not (value.dtype.kind == "f" and np.isnan(value).all())
         }  # fmt: skip
-
-    def run(self, changed: Mapping[str, np.ndarray]) -> np.ndarray | None:
-        """The array after a run with other arguments; None where the kernel does not come to its end."""
-        launch = replace(self.launch, args={**self.launch.args, **changed})
-        args = launch.fresh()
-        try:
-            self.kernel.run(launch.grid, launch.block, tuple(args.values()), launch.smem, budget=BUDGET, record=False)
-        except Error:
-            return None
-        return args[self.name]
 
 
 def element(name: str, array: np.ndarray, index: int) -> str:
