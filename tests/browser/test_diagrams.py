@@ -39,12 +39,15 @@ def test_the_butterfly_plays_to_its_end(opened, notebook):
     area.locator(".softlab-butterfly svg").wait_for()
     assert hidden_cells(area) == 3 * 32, "only the first row is known"
     area.locator(".widget-play button").first.click()
+    area.locator(".widget-play .fa-pause").wait_for()
     area.locator(".softlab-butterfly .softlab-flying").first.wait_for(state="attached")
     notebook.page.wait_for_function("document.querySelectorAll('.softlab-butterfly .softlab-future').length === 0")
     notebook.page.wait_for_function("document.querySelectorAll('.softlab-butterfly .softlab-flying').length === 0")
     texts = area.locator(".softlab-butterfly [data-level='3'] text").all_inner_texts()
     assert len(texts) == 32
     assert [len(set(texts[group : group + 8])) for group in range(0, 32, 8)] == [1, 1, 1, 1]
+    # The clock runs for one more interval after the last step, and then tells the kernel that it has stopped.
+    area.locator(".widget-play .fa-play").wait_for()
 
 
 def test_a_cell_shows_where_it_comes_from(opened, notebook):
