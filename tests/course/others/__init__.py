@@ -25,7 +25,10 @@ class Others:
     wrong: tuple[tuple[Any, str, str], ...]
 
 
-MODULES = ("numbers_a", "numbers_b", "choices", "functions", "kernels_a", "kernels_b", "second", "third", "fourth")
+MODULES = (
+    *("numbers_a", "numbers_b", "choices", "functions", "kernels_a", "kernels_b"),
+    *("second", "third", "fourth", "fifth", "fifth_kernels"),
+)
 
 
 def all_others(*modules: str) -> tuple[Others, ...]:
