@@ -98,8 +98,15 @@ def no_spills(
     """All values of a thread stay in registers."""
 
     def lack(attempt: Attempt) -> str:
-        spilled = attempt.kernel.program.spill_bytes
-        return f"{spilled} bytes per thread are spilled. {hint}" if spilled else ""
+        program = attempt.kernel.program
+        if program.spill_bytes:
+            return f"{program.spill_bytes} bytes per thread are spilled. {hint}"
+        if program.local_bytes:
+            return (
+                f"{program.local_bytes} bytes per thread lie in memory, as spilled values do. The compiler keeps an "
+                "array in registers only if it knows each index, as in a loop that it unrolls."
+            )
+        return ""
 
     return lack
 

@@ -20,6 +20,19 @@ extern "C" __global__ void stage(const float* x, float* y) {
   __syncthreads();
   y[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
+extern "C" __global__ void unrolled(const float* x, float* y) {
+  float held[16];
+  for (int i = 0; i < 16; ++i) held[i] = x[i];
+  y[threadIdx.x] = held[3] + held[12];
+}
+extern "C" __global__ void by_index(const float* x, float* y) {
+  float held[64], most = 0, sum = 0;
+  #pragma unroll 1
+  for (int i = 0; i < 64; ++i) most = fmaxf(most, held[i] = x[i]);
+  #pragma unroll 1
+  for (int i = 0; i < 64; ++i) sum += held[i] / most;
+  y[threadIdx.x] = sum;
+}
 """
 
 
@@ -58,6 +71,12 @@ def test_shared_memory_counts_when_it_is_declared_or_used() -> None:
     assert "2 instructions" in no_shared_memory()(attempt("stage", 32))
 
 
+def test_an_array_whose_indices_are_not_known_is_not_in_registers() -> None:
+    assert no_spills()(attempt("copy", 32)) == ""
+    assert no_spills()(attempt("unrolled", 32)) == ""
+    assert no_spills()(attempt("by_index", 32)).startswith("256 bytes per thread lie in memory")
+
+
 def test_limits_of_counters_are_inclusive() -> None:
     tried = attempt("copy", 64)
     assert at_most("global_load_requests", 2, "")(tried) == ""
@@ -65,4 +84,3 @@ def test_limits_of_counters_are_inclusive() -> None:
     assert at_most("global_load_requests", 1, "Hint.")(tried).startswith("2 global load requests, 1 possible")
     assert at_least("global_load_requests", 3, "Hint.")(tried) == "2 global load requests, 3 expected. Hint."
     assert at_most("global_load_requests", lambda launch: launch.block // 32, "")(tried) == ""
-    assert no_spills()(tried) == ""
