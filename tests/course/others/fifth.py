@@ -206,7 +206,90 @@ def counted_exactly(predicted, measured):
     return Fraction(good.count(True), len(good))
 
 
+#: Rarer slips: no batch before this one has these numbers.
+RARER = (
+    Others(
+        "0-which-number",
+        (),
+        ((4 * 64 + 5, "Block 3 is the fourth, so four blocks come before it.", "3 blocks|before"),),
+    ),
+    Others(
+        "00-half-the-bytes",
+        (),
+        ((3 * 4096 * 1024 * 2, "The three passes each read the row: three reads, no write.", "three|once|written"),),
+    ),
+    Others("00-where-shared-memory-ends", (), ((48_000 // 4, "48 KB are 48 000 bytes.", "1024|KiB"),)),
+    Others(
+        "01-sectors-of-the-uncached",
+        (),
+        ((2 * 4 * 2048 * 2 // 32, "One pass finds maximum and sum, so it reads twice.", "three|third"),),
+    ),
+    Others("02-one-sector-more", (), ((64, "Each lane's bytes lie across two sectors.", "half|inside|one sector"),)),
+    Others(
+        "02-rows-that-begin-right",
+        (),
+        ((1016, "The rest of 2000 by 32 is 16, so 16 columns are appended.", "2 bytes|bytes|columns"),),
+    ),
+    Others(
+        "03-stopped-half-way", (), ((21 + 13 + 29, "The three lanes that are met, without the own number.", "own"),)
+    ),
+    Others(
+        "03-name-the-lanes",
+        (),
+        (
+            (2**24 - 1, "All lanes up to the third group's end.", "first|before|0 to 23|other groups"),
+            (0xFF << 8 >> 4, "The groups are four bits apart, as a digit in hexadecimal is.", "8|lanes"),
+        ),
+    ),
+    Others("04-odd-strides", (), ((11, "32 banks over 3, rounded up: so many banks are in use.", "bank"),)),
+    Others("05-barriers-of-a-tree", (), ((512, "The threads halve from 1024, so there are 512 rounds.", "halv|log"),)),
+    Others(
+        "06-how-many-blocks",
+        (),
+        (
+            (39, "One row less than fits, to be safe.", "40|fits|one more"),
+            (20 * 2**20 // (132 * 131072), "The rows of one SM: 20 MiB over 132 of them.", "all|SM|GPU"),
+        ),
+    ),
+    Others("06-bigger-and-faster", (), ((12, "Compared with blocks of 256 alone.", "512"),)),
+    Others(
+        "06-there-and-back",
+        (),
+        ((1800, "800 lines are missed on the way back: hits and misses are swapped.", "hit|800|200"),),
+    ),
+    Others(
+        "07-room-for-five",
+        (),
+        (
+            (46592 + 1024, "The driver's 1024 bytes are added.", "driver|less|subtract|keep"),
+            (227 * 1024 // 5, "The 227 KiB that a block may have at most, by five.", "SM|233|228"),
+        ),
+    ),
+    Others("08-the-first-step", (), ((4970, "The second step, where it goes back to 128.", "first|back|128"),)),
+    Others("10-how-fast", (), ((2 * 16_384 * 4096 * 2 * 8 / 98e-6 / 1e9, "Gigabits: eight bits per byte.", "bits|8"),)),
+    Others(
+        "11-where-cudnn-wins",
+        (),
+        ((14, "From 5632 up to where shared memory ends: 12 272.", "longer|16 ?384|50|beyond"),),
+    ),
+    Others("11-a-claim-of-your-own", (), ((5, "At least 20 %, as in the claim about columns.", "15|20"),)),
+    Others("14-who-writes-to-me", (), ((14, "Seven blocks, one pair each.", "warp"),)),
+    Others("15-a-chain", (), ((3996, "The last one's result need not be waited for: 999 times 4.", "last|1000|each"),)),
+    Others("15-loads-on-the-way", (), ((25, "The warps of exercise 3, not the loads.", "loads|32 warps|warps"),)),
+    Others(
+        "16-barriers",
+        (),
+        (
+            (10, "Rounded, as the lesson prints it.", "digit|point"),
+            (11, "The number of launches of the line.", "launches|median"),
+        ),
+    ),
+    Others("16-too-short", (), ((3, "One was counted too many.", "one|less|count"),)),
+    Others("17-three-floats-apart", (), ((96, "96 floats are touched.", "float|8|sector"),)),
+)
+
 OTHERS = (
+    *RARER,
     Others(
         "0-how-many-blocks",
         (),
@@ -500,7 +583,7 @@ OTHERS = (
         ),
     ),
     Others(
-        "08-first-step",
+        "08-the-first-step",
         (),
         (
             (6194, "The step of the H200, printed in the lesson.", "A100|H200"),
