@@ -274,7 +274,6 @@ RARER = (
     ),
     Others("11-a-claim-of-your-own", (), ((5, "At least 20 %, as in the claim about columns.", "15|20"),)),
     Others("14-who-writes-to-me", (), ((14, "Seven blocks, one pair each.", "warp"),)),
-    Others("15-a-chain", (), ((3996, "The last one's result need not be waited for: 999 times 4.", "last|1000|each"),)),
     Others("15-loads-on-the-way", (), ((25, "The warps of exercise 3, not the loads.", "loads|32 warps|warps"),)),
     Others(
         "16-barriers",
@@ -344,8 +343,13 @@ OTHERS = (
     ),
     Others(
         "01-log-softmax",
-        (logaddexp_reduce,),
+        (),
         (
+            (
+                logaddexp_reduce,
+                "The sum of exponentials is safe, and then two large numbers are subtracted, which keeps few digits.",
+                "largest|maximum|digits",
+            ),
             (
                 by_identity,
                 "The identity log(e^x) = x spares the exponential of the numerator, and the sum needs no maximum.",
@@ -816,7 +820,7 @@ OTHERS = (
     ),
     Others(
         "15-a-chain",
-        (4e3,),
+        (4e3, 999 * 4),  # at 999 * 4 the last one begins
         (
             (1000, "A warp issues one instruction per cycle.", "needs the|4 cycles|result"),
             (250, "Four schedulers share the work of the SM.", "one warp|alone|chain"),

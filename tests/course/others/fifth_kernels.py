@@ -351,7 +351,20 @@ extern "C" __global__ void copy(const float* x, float* y, int n) {
     ),
     Others(
         "03-softmax-of-eight",
-        (),
+        (
+            # Lanes that have ended need not come, and no other lane reads them.
+            """
+extern "C" __global__ void softmax8(const float* x, float* y, int rows) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i / 8 >= rows) return;
+  float v = x[i], most = v;
+  for (int mask = 4; mask > 0; mask /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, mask));
+  float e = __expf(v - most), sum = e;
+  for (int mask = 4; mask > 0; mask /= 2) sum += __shfl_xor_sync(0xffffffff, sum, mask);
+  y[i] = e / sum;
+}
+""",
+        ),
         (
             (
                 """
@@ -367,21 +380,6 @@ extern "C" __global__ void softmax8(const float* x, float* y, int rows) {
 """,
                 "The masks of a whole warp, from 16: the four rows of a warp are mixed.",
                 "8|group|row",
-            ),
-            (
-                """
-extern "C" __global__ void softmax8(const float* x, float* y, int rows) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i / 8 >= rows) return;
-  float v = x[i], most = v;
-  for (int mask = 4; mask > 0; mask /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, mask));
-  float e = __expf(v - most), sum = e;
-  for (int mask = 4; mask > 0; mask /= 2) sum += __shfl_xor_sync(0xffffffff, sum, mask);
-  y[i] = e / sum;
-}
-""",
-                "Threads without a row return, and the others go on with the mask of all lanes.",
-                "mask|inactive|return|left|ended",
             ),
             (
                 """
