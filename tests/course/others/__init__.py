@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+#: In place of the words: the reply did not name the cause when it was read, and ``test_others.py`` does not ask it to.
+NOT_NAMED = ""
+
 
 @dataclass(frozen=True)
 class Others:

@@ -1,6 +1,8 @@
 """A fifth batch: numbers, words and functions, written and committed before any reply to them was seen.
 
-Each cause is what a student may have thought. The kernels of this batch are in ``fifth_kernels.py``.
+Each cause is what a student may have thought. The kernels of this batch are in ``fifth_kernels.py``. Afterwards 3
+labels of right and wrong were turned, where the grader was right, and the words were set by a strict reading of the
+first replies.
 """
 
 import math
@@ -9,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tests.course.others import Others
+from tests.course.others import NOT_NAMED, Others
 
 
 def by_identity(x):
@@ -218,40 +220,42 @@ RARER = (
         (),
         ((3 * 4096 * 1024 * 2, "The three passes each read the row: three reads, no write.", "three|once|written"),),
     ),
-    Others("00-where-shared-memory-ends", (), ((48_000 // 4, "48 KB are 48 000 bytes.", "1024|KiB"),)),
+    Others("00-where-shared-memory-ends", (), ((48_000 // 4, "48 KB are 48 000 bytes.", NOT_NAMED),)),
     Others(
         "01-sectors-of-the-uncached",
         (),
-        ((2 * 4 * 2048 * 2 // 32, "One pass finds maximum and sum, so it reads twice.", "three|third"),),
+        ((2 * 4 * 2048 * 2 // 32, "One pass finds maximum and sum, so it reads twice.", "twice\\?"),),
     ),
-    Others("02-one-sector-more", (), ((64, "Each lane's bytes lie across two sectors.", "half|inside|one sector"),)),
+    Others("02-one-sector-more", (), ((64, "Each lane's bytes lie across two sectors.", "in vain|counted twice"),)),
     Others(
         "02-rows-that-begin-right",
         (),
         ((1016, "The rest of 2000 by 32 is 16, so 16 columns are appended.", "2 bytes|bytes|columns"),),
     ),
     Others(
-        "03-stopped-half-way", (), ((21 + 13 + 29, "The three lanes that are met, without the own number.", "own"),)
+        "03-stopped-half-way",
+        (),
+        ((21 + 13 + 29, "The three lanes that are met, without the own number.", "lane itself"),),
     ),
     Others(
         "03-name-the-lanes",
         (),
         (
-            (2**24 - 1, "All lanes up to the third group's end.", "first|before|0 to 23|other groups"),
+            (2**24 - 1, "All lanes up to the third group's end.", "eight ones"),
             (0xFF << 8 >> 4, "The groups are four bits apart, as a digit in hexadecimal is.", "8|lanes"),
         ),
     ),
     Others("04-odd-strides", (), ((11, "32 banks over 3, rounded up: so many banks are in use.", "bank"),)),
-    Others("05-barriers-of-a-tree", (), ((512, "The threads halve from 1024, so there are 512 rounds.", "halv|log"),)),
+    Others("05-barriers-of-a-tree", (), ((512, "The threads halve from 1024, so there are 512 rounds.", NOT_NAMED),)),
     Others(
         "06-how-many-blocks",
         (),
         (
-            (39, "One row less than fits, to be safe.", "40|fits|one more"),
-            (20 * 2**20 // (132 * 131072), "The rows of one SM: 20 MiB over 132 of them.", "all|SM|GPU"),
+            (39, "One row less than fits, to be safe.", "off by one|19\\.5"),
+            (20 * 2**20 // (132 * 131072), "The rows of one SM: 20 MiB over 132 of them.", NOT_NAMED),
         ),
     ),
-    Others("06-bigger-and-faster", (), ((12, "Compared with blocks of 256 alone.", "512"),)),
+    Others("06-bigger-and-faster", (), ((12, "Compared with blocks of 256 alone.", NOT_NAMED),)),
     Others(
         "06-there-and-back",
         (),
@@ -266,24 +270,26 @@ RARER = (
         ),
     ),
     Others("08-the-first-step", (), ((4970, "The second step, where it goes back to 128.", "first|back|128"),)),
-    Others("10-how-fast", (), ((2 * 16_384 * 4096 * 2 * 8 / 98e-6 / 1e9, "Gigabits: eight bits per byte.", "bits|8"),)),
+    Others(
+        "10-how-fast", (), ((2 * 16_384 * 4096 * 2 * 8 / 98e-6 / 1e9, "Gigabits: eight bits per byte.", NOT_NAMED),)
+    ),
     Others(
         "11-where-cudnn-wins",
         (),
-        ((14, "From 5632 up to where shared memory ends: 12 272.", "longer|16 ?384|50|beyond"),),
+        ((14, "From 5632 up to where shared memory ends: 12 272.", NOT_NAMED),),
     ),
     Others("11-a-claim-of-your-own", (), ((5, "At least 20 %, as in the claim about columns.", "15|20"),)),
     Others("14-who-writes-to-me", (), ((14, "Seven blocks, one pair each.", "warp"),)),
-    Others("15-loads-on-the-way", (), ((25, "The warps of exercise 3, not the loads.", "loads|32 warps|warps"),)),
+    Others("15-loads-on-the-way", (), ((25, "The warps of exercise 3, not the loads.", NOT_NAMED),)),
     Others(
         "16-barriers",
         (),
         (
             (10, "Rounded, as the lesson prints it.", "digit|point"),
-            (11, "The number of launches of the line.", "launches|median"),
+            (11, "The number of launches of the line.", NOT_NAMED),
         ),
     ),
-    Others("16-too-short", (), ((3, "One was counted too many.", "one|less|count"),)),
+    Others("16-too-short", (), ((3, "One was counted too many.", NOT_NAMED),)),
     Others("17-three-floats-apart", (), ((96, "96 floats are touched.", "float|8|sector"),)),
 )
 
@@ -304,9 +310,9 @@ OTHERS = (
             (
                 5 * 64 + 3,
                 "The thread's number times the size of the block, plus the block's number: both are swapped.",
-                "swap|other way|place",
+                "block for the thread",
             ),
-            (2 * 64 + 5, "Blocks count from 1, so two blocks come before block 3.", "from 0|before it|count"),
+            (2 * 64 + 5, "Blocks count from 1, so two blocks come before block 3.", "number 0"),
         ),
     ),
     Others(
@@ -337,7 +343,7 @@ OTHERS = (
             (
                 12,
                 "The first power that overflows, as the cell above printed it for float32.",
-                "overflow|too large|65504|infinite",
+                "162 755",
             ),
         ),
     ),
@@ -348,7 +354,7 @@ OTHERS = (
             (
                 logaddexp_reduce,
                 "The sum of exponentials is safe, and then two large numbers are subtracted, which keeps few digits.",
-                "largest|maximum|digits",
+                NOT_NAMED,
             ),
             (
                 by_identity,
@@ -364,12 +370,12 @@ OTHERS = (
             (
                 largest_magnitude,
                 "The number with the largest magnitude is the dangerous one: that is subtracted.",
-                "largest|magnitude|abs|0",
+                NOT_NAMED,
             ),
             (
                 with_a_floor,
                 "A small number beside the share keeps the logarithm from minus infinity.",
-                "small|1e-|log|add",
+                NOT_NAMED,
             ),
         ),
     ),
@@ -393,7 +399,7 @@ OTHERS = (
             (
                 2**7,
                 "bfloat16 stores 7 bits of the digits, so it counts up to 2^7: the leading 1 is forgotten.",
-                "leading|hidden|bits",
+                NOT_NAMED,
             ),
             (
                 257,
@@ -414,7 +420,7 @@ OTHERS = (
         "02-one-sector-more",
         (),
         (
-            (5, "A load of a warp is 128 bytes, as in the experiment: 4 sectors and one more.", "16 bytes|512"),
+            (5, "A load of a warp is 128 bytes, as in the experiment: 4 sectors and one more.", "4 bytes per lane"),
             (
                 32,
                 "Each lane begins in the middle of a sector, so each of the 32 lanes has a sector of its own.",
@@ -426,7 +432,7 @@ OTHERS = (
         "02-rows-that-begin-right",
         (),
         (
-            (1024, "A row must begin at a cache line of 128 bytes.", "cache line|128 bytes|sector"),
+            (1024, "A row must begin at a cache line of 128 bytes.", NOT_NAMED),
             (1000, "2000 bytes are a multiple of 16, which is enough for the widest load.", "sector|32"),
         ),
     ),
@@ -434,7 +440,7 @@ OTHERS = (
         "03-name-the-lanes",
         (np.uint32(0xFF) << np.uint32(16),),
         (
-            (0xFF << 24, "The third group is number 3, so 24 lanes come before it.", "from 0|first group|third"),
+            (0xFF << 24, "The third group is number 3, so 24 lanes come before it.", "last group"),
             (0b100, "One bit per group: the third bit.", "eight|8"),
         ),
     ),
@@ -461,9 +467,9 @@ OTHERS = (
             (
                 5 + 21 + 13,
                 "Lane 13 gives its first number, 13, in the second step, and not the sum that it has by then.",
-                "partner|already|sum|second step",
+                "more than its own",
             ),
-            (5 + 16 + 8, "The masks themselves are added.", "mask|lane"),
+            (5 + 16 + 8, "The masks themselves are added.", NOT_NAMED),
         ),
     ),
     Others(
@@ -478,12 +484,12 @@ OTHERS = (
             (
                 1,
                 "A pack of 4 is one store of 16 bytes, and the compiler takes care of it.",
-                "volatile|one by one|row_scalar|element",
+                NOT_NAMED,
             ),
             (
                 8,
                 "16 bytes per lane times 32 lanes, two wavefronts as before for each half: twice 4.",
-                "wavefront|word|8",
+                NOT_NAMED,
             ),
         ),
     ),
@@ -537,7 +543,7 @@ OTHERS = (
             (
                 3000,
                 "A cache with too little room finds nothing, so each pass misses all 1000.",
-                "backwards|last|remain",
+                "one direction",
             ),
             (
                 1200,
@@ -554,7 +560,7 @@ OTHERS = (
             (
                 40,
                 "The SM has room for 2048 threads, which are two blocks of 768, and both must fit.",
-                "one block|launch",
+                NOT_NAMED,
             ),
         ),
     ),
@@ -578,11 +584,11 @@ OTHERS = (
         "08-another-gpu",
         (),
         (
-            (128, "As on the H200, rows of 4096 get blocks of 128.", "T4|slots|warps"),
+            (128, "As on the H200, rows of 4096 get blocks of 128.", "on an H200"),
             (
                 512,
                 "Two blocks of 512 fill all 32 warps, and the biggest block that fills the SM wins.",
-                "blocks per SM|as many|first wish",
+                NOT_NAMED,
             ),
         ),
     ),
@@ -591,14 +597,14 @@ OTHERS = (
         (),
         (
             (6194, "The step of the H200, printed in the lesson.", "A100|H200"),
-            (4368, "The last row length that still gets 128.", "first|from"),
+            (4368, "The last row length that still gets 128.", "still holds"),
         ),
     ),
     Others(
         "08-write-the-rule",
         (largest_pair,),
         (
-            (most_threads, "The most threads per SM win.", "blocks|threads"),
+            (most_threads, "The most threads per SM win.", NOT_NAMED),
             (
                 small_ones_first,
                 "The sizes are asked from small to large, and the first that holds as many as 128 is taken.",
@@ -616,7 +622,7 @@ OTHERS = (
         "09-beat-the-plan",
         (["block_uncached", np.int64(256)],),
         (
-            (("block_uncached", 1024), "More threads read faster: 1024 is the biggest block.", "plan|itself|1024"),
+            (("block_uncached", 1024), "More threads read faster: 1024 is the biggest block.", NOT_NAMED),
             (
                 ("block_smem", 128),
                 "The kernel that reads the row once must be faster than the one that reads it three times.",
@@ -663,7 +669,7 @@ OTHERS = (
             (
                 shorter_than_the_room,
                 "The row must be shorter than what is left of 48 KiB; just as long does not fit.",
-                "exactly|equal|12 ?272|fits",
+                NOT_NAMED,
             ),
         ),
     ),
@@ -710,7 +716,7 @@ OTHERS = (
         "11-rows-in-flight",
         (Fraction(99, 2),),
         (
-            (132 * 24_576 * 4 / 2**20, "One block per SM.", "blocks of 512|per SM|four"),
+            (132 * 24_576 * 4 / 2**20, "One block per SM.", "more than one such"),
             (4 * 132 * 24_576 * 4 / 1e6, "MB of 10^6 bytes in place of MiB.", "MiB|2\\^20"),
         ),
     ),
@@ -719,14 +725,18 @@ OTHERS = (
         (),
         (
             (27, "Counted where softlab is faster: the comparison is the wrong way round.", "faster|cuDNN|the other"),
-            (16, "Read off the text: the lengths from 5632 to 16 384, without the longer ones.", "50257|longer|all"),
+            (
+                16,
+                "Read off the text: the lengths from 5632 to 16 384, without the longer ones.",
+                "last one in it|262 144",
+            ),
         ),
     ),
     Others(
         "11-write-the-judge",
         (),
         (
-            (more_than, "'At least' was read as 'more than'.", "at least|equal|exactly"),
+            (more_than, "'At least' was read as 'more than'.", "fast enough"),
             (
                 partly_asked_first,
                 "'Holds partly' is asked first, and a claim that is true everywhere is true somewhere.",
@@ -735,7 +745,7 @@ OTHERS = (
             (
                 factor_at_mine,
                 "The factor stands on the wrong side: mine times the factor against the others.",
-                "times|factor|side|others",
+                NOT_NAMED,
             ),
             (more_than_half, "A claim that is true in more than half of the cases holds.", "every|all|some"),
         ),
@@ -784,7 +794,7 @@ OTHERS = (
         "14-merge",
         (by_logaddexp,),
         (
-            (sums_as_they_are, "The sums of two parts add up as they are.", "factor|scale|exp|maximum"),
+            (sums_as_they_are, "The sums of two parts add up as they are.", "different maxima"),
             (
                 sign_turned,
                 "The exponent has the wrong sign: the sum is carried from the maximum down to its own.",
@@ -815,14 +825,14 @@ OTHERS = (
         (),
         (
             (7 * 8 * 2, "The own block's warps do not send.", "own"),
-            (8 * 2, "Each block sends one pair, as after a block reduction.", "each warp|warp"),
+            (8 * 2, "Each block sends one pair, as after a block reduction.", NOT_NAMED),
         ),
     ),
     Others(
         "15-a-chain",
         (4e3, 999 * 4),  # at 999 * 4 the last one begins
         (
-            (1000, "A warp issues one instruction per cycle.", "needs the|4 cycles|result"),
+            (1000, "A warp issues one instruction per cycle.", "depend on each other"),
             (250, "Four schedulers share the work of the SM.", "one warp|alone|chain"),
         ),
     ),
@@ -843,13 +853,13 @@ OTHERS = (
         (np.float32(9.8),),
         (
             (2.2, "The H100's launches.", "H200|H100"),
-            (16, "The 90th percentile of the line, not the median.", "median|percentile"),
+            (16, "The 90th percentile of the line, not the median.", NOT_NAMED),
         ),
     ),
     Others(
         "16-too-short",
         (),
-        ((9, "Those that were predicted too long: a ratio above 1 was taken for too short.", "short|ratio|below"),),
+        ((9, "Those that were predicted too long: a ratio above 1 was taken for too short.", "predicted too long"),),
     ),
     Others(
         "16-trust-it-least",

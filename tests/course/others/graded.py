@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from softlab import course
-from tests.course.others import Others
+from tests.course.others import NOT_NAMED, Others
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the grader says of one answer. cause: "" for a right answer; named: whether the reply has words of it."""
+    """What the grader says of one answer.
+
+    cause: "" for a right answer; named: whether the reply has words of it; asked: whether it has to have some.
+    """
 
     exercise: str
     answer: Any
@@ -21,6 +24,7 @@ class Reply:
     state: str
     message: str
     named: bool
+    asked: bool
 
     def __str__(self) -> str:
         good = self.state == "right" if not self.cause else self.state != "right" and self.named
@@ -37,4 +41,6 @@ def graded(others: Others) -> Iterator[Reply]:
             state, message = verdict.state, " ".join(verdict.message.split())
         except Exception as error:  # the grader must take whatever a student hands in
             state, message = "raised", f"{type(error).__name__}: {error}"
-        yield Reply(others.exercise, answer, cause, state, message, bool(re.search(words, message, re.IGNORECASE)))
+        asked = words != NOT_NAMED
+        named = asked and bool(re.search(words, message, re.IGNORECASE))
+        yield Reply(others.exercise, answer, cause, state, message, named, asked)
