@@ -13,6 +13,7 @@ import numpy as np
 from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.ptx.unsupported import unsupported
+from softlab.errors import Error, KernelFault
 from softlab.hardware.devices import Device
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
@@ -106,8 +107,6 @@ def sample_launch(
     Arguments:
         names: the changes of :data:`softlab.timing.what_if.CHANGES` that will be asked for.
     """
-    from softlab.sass import interpret
-
     check_modelled(kernel)
     gpu, shape = model.device_of(device), LaunchShape.of(grid, block, smem)
     check_launch(kernel.program, shape)
@@ -117,26 +116,67 @@ def sample_launch(
     samples = [model.sample_of(launch, one, sample) for one in (gpu, *(one for one in changed if one is not gpu))]
     per_cluster = prod(launch.cluster)
     more = [edges(one, launch.blocks, per_cluster) for one in samples if sample is None]
-    streams: list[WarpStream] = []
-
-    def interpreted(blocks: set[int]) -> dict[int, int]:
-        found = interpret(
-            *(kernel, shape.grid, shape.block, given),
-            smem=shape.smem,
-            blocks=sorted(blocks),
-            variables=kernel.variables,
-        )
-        streams.extend(found.streams)
-        nonlocal launch
-        launch = replace(launch, extents=_extents(found.mapped))
-        return model.instructions_of_blocks(found.streams)
-
-    counts = interpreted({b for one in samples for b in one.blocks}.union(*more))
+    blocks = _Blocks(kernel, shape, given, launch)
+    counts = blocks.interpret({b for one in samples for b in one.blocks}.union(*more), gpu)
     if sample is None and per_cluster == 1:
         if further := {b for one in samples for b in more_blocks(one, counts, launch.blocks)} - set(counts):
-            counts |= interpreted(further)
+            counts |= blocks.interpret(further, gpu)
         samples = [slowest(one, counts, launch.blocks, gpu.sm_count) for one in samples]
-    return SampledLaunch(launch, samples[0], tuple(streams), samples[1] if len(samples) > 1 else None)
+    return SampledLaunch(blocks.launch, samples[0], tuple(blocks.streams), samples[1] if len(samples) > 1 else None)
+
+
+class _Blocks:
+    """The interpreted blocks of a launch: their ``streams``, and what of the ``launch`` is known by them."""
+
+    def __init__(self, kernel: Kernel, shape: LaunchShape, args: Sequence[Any], launch: model.Timed) -> None:
+        self._kernel, self._shape, self._args = kernel, shape, args
+        self.launch = launch
+        self.streams: list[WarpStream] = []
+
+    def interpret(self, blocks: set[int], device: Device) -> dict[int, int]:
+        """Block -> its instructions, of these blocks; of all where they wait for others of the grid."""
+        try:
+            return self._interpret(blocks)
+        except KernelFault as fault:
+            if fault.kind != "infinite-loop" or len(blocks) == self.launch.blocks:
+                raise
+        _check_together(self.launch, device)
+        self.launch = replace(self.launch, blocks_wait=True)
+        self.streams.clear()
+        return self._interpret(set(range(self.launch.blocks)))
+
+    def _interpret(self, blocks: set[int]) -> dict[int, int]:
+        from softlab.sass import interpret
+
+        found = interpret(
+            *(self._kernel, self._shape.grid, self._shape.block, self._args),
+            smem=self._shape.smem,
+            blocks=sorted(blocks),
+            variables=self._kernel.variables,
+        )
+        self.streams.extend(found.streams)
+        self.launch = replace(
+            self.launch,
+            extents=_extents(found.mapped),
+            driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
+            stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
+        )
+        return model.instructions_of_blocks(found.streams)
+
+
+def _check_together(launch: model.Timed, device: Device) -> None:
+    """Refuse a launch whose blocks wait for others, if these are too many.
+
+    Raises:
+        Error: all of its blocks do not fit on the GPU at once, so that some would have to come later.
+    """
+    held = model.held(launch, device)
+    if launch.blocks > held.blocks_per_sm * device.sm_count:
+        raise Error(
+            f"blocks of {launch.program.name} wait for other blocks, so that all {launch.blocks} would have to be "
+            f"interpreted together. An {device.name} holds {held.blocks_per_sm * device.sm_count} at once. Estimate a "
+            "smaller grid"
+        )
 
 
 def check_modelled(kernel: Kernel) -> None:

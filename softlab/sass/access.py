@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 #: An address of shared memory: the rank of the block in its cluster above these bits.
 RANK_SHIFT = 24
 _OFFSET = (1 << RANK_SHIFT) - 1
-#: The first bytes of shared memory that sm_90 keeps for itself.
-RESERVED_SHARED = 1024
 WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _SPACE_OF = {
     "LDG": Space.GLOBAL, "STG": Space.GLOBAL, "ATOMG": Space.GLOBAL, "RED": Space.GLOBAL, "REDG": Space.GLOBAL,
@@ -64,6 +62,8 @@ class Access:
         self.align = 1
         self.cut = np.zeros((0, WARP), np.int64)
         self.space = _SPACE_OF.get(form.instruction.opcode)
+        #: Whether the address says which block of the cluster is meant, although the space is known.
+        self.names_block = False
 
     def active(self, r: list) -> np.ndarray | None:
         """(k, 32) bool: the lanes that execute it; None if none does."""
@@ -81,7 +81,7 @@ class Access:
             self.cut = address % self.align
             address = address - self.cut
         if self.space is not None:
-            yield self._part(self.space, address, active)
+            yield self._part(self.space, address, active, generic=self.names_block)
             return
         for space, base in ((Space.SHARED, SHARED_WINDOW), (Space.LOCAL, LOCAL_WINDOW)):
             here = active & (address >= base) & (address < base + WINDOW_BYTES)
@@ -129,16 +129,19 @@ class Access:
             if part.row is None:
                 return self.machine.setup.memory.load(part.address, self.width)
             memory = self.block_memory(part.space)
-            return memory.view(self.width)[memory.item_index(part.row, part.address, self.width)]
+            index = memory.item_index(part.row, part.address, self.width)
+            return memory.view(self.width)[index]
 
     def store(self, part: Part, items: np.ndarray) -> None:
         """Write the items of a part's lanes."""
+        self.machine.changes += 1
         with _named(self, part):
             if part.row is None:
                 self.machine.setup.memory.store(part.address, self.width, items)
                 return
             memory = self.block_memory(part.space)
-            memory.view(self.width)[memory.item_index(part.row, part.address, self.width)] = items
+            index = memory.item_index(part.row, part.address, self.width)
+            memory.view(self.width)[index] = items
 
     def cells(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | slice]]:
         """(memory as items, index of each lane's item, which of the part's lanes)."""
@@ -147,7 +150,8 @@ class Access:
                 yield from self.machine.setup.memory.cells(part.address, self.width)
                 return
             memory = self.block_memory(part.space)
-            yield memory.view(self.width), memory.item_index(part.row, part.address, self.width), slice(None)
+            index = memory.item_index(part.row, part.address, self.width)
+            yield memory.view(self.width), index, slice(None)
 
 
 class _named:

@@ -104,6 +104,23 @@ class Convergence:
         waiting_at[lanes.warps] = np.where(lanes.active, pc, rows)
         self.check(lanes.warps, barrier)
 
+    def give_way(self) -> bool:
+        """Let all lanes go on that wait at BSYNC, without the others; whether there are any.
+
+        YIELD does so where the others wait for one of them: threads of a warp make progress independently (CUDA C++
+        Programming Guide, "Independent Thread Scheduling").
+        """
+        found = False
+        for barrier, blocked in self._blocked.items():
+            warps = np.flatnonzero(blocked)
+            if not len(warps):
+                continue
+            found, masks = True, blocked[warps]
+            blocked[warps] = 0
+            self._expected[barrier][warps] &= ~masks[:, None]
+            _by_pc(self._machine, warps, masks, self._waiting_at[barrier][warps])
+        return found
+
     def check(self, warps: np.ndarray, barrier: int | None = None) -> None:
         """Let lanes go on whose others have all come, left or ended."""
         for number in (barrier,) if barrier is not None else tuple(self._blocked):

@@ -1,14 +1,18 @@
 """The constant banks of one launch: parameters and launch dimensions, the compiler's constants, ``__constant__``.
 
 Bank 0 of sm_90, as its machine code reads it: threads per block from byte 0, blocks of the grid from 0xc, the window of
-local memory at 0x20, the first stack pointer at 0x28, a descriptor of global memory at 0x208 that means nothing here,
-the size of a cluster and the grid in clusters from 0x140 to 0x167, the blocks of a cluster at 0x188, and the
-parameters from 0x210. What else stands there is not known, and reading it is an error.
+local memory at 0x20, the first stack pointer at 0x28, dynamic shared memory at 0x2c, the number of the grid at 0x30,
+the workspace of a cooperative launch at 0x44, the upper half first, the place of cooperative groups in reserved shared
+memory at 0x6c, the window of constant memory at 0xd0, the SMs at 0x10c, the reserved shared memory at 0x114, the
+size of a cluster and the grid in clusters from 0x140 to 0x167, the blocks of a cluster at 0x188, a descriptor of global
+memory at 0x208 that means nothing here, and the parameters from 0x210. What else stands there is not known, and reading
+it is an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +23,12 @@ from softlab.sass.lanes import Value
 
 PARAMETERS = 0x210
 _DESCRIPTOR = 0x208
-_WINDOW, _STACK = 0x20, 0x28
+_WINDOW, _STACK, _GRID_NUMBER = 0x20, 0x28, 0x30
+_WORKSPACE, _GROUPS, _CONSTANT_WINDOW, _SMS, _RESERVED = 0x44, 0x6C, 0xD0, 0x10C, 0x114
+#: Of shared memory, the bytes that sm_90 keeps for itself: the first ones of a block.
+RESERVED_SHARED = 1024
+#: Where the window of constant memory begins if no address may lie in it: behind all of them.
+_NOWHERE = (1 << 64) - 1
 _CLUSTER, _CLUSTER_BLOCKS = 0x140, 0x188
 _TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -58,14 +67,29 @@ class Constants:
             raise instruction.unsupported(f"what c[0x0][{first:#x}] holds is not known")
 
 
+@dataclass(frozen=True)
+class Given:
+    """What the driver gives to a launch.
+
+    ``stack``: bytes of a thread's stack. ``dynamic_bytes``: of shared memory. ``sm_count``: of the GPU. ``workspace``:
+    the address of cooperative groups' data of the grid. ``constant_variables``: whether there are any.
+    """
+
+    stack: int
+    dynamic_bytes: int
+    sm_count: int
+    workspace: int
+    constant_variables: bool
+
+
 def first_bank(
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
     cluster: tuple[int, int, int] | None,
-    stack: int,
     parameters: bytes,
+    given: Given,
 ) -> tuple[bytearray, np.ndarray]:
-    """Bank 0 of a launch, and which of its bytes are known. ``stack``: bytes of a thread's stack."""
+    """Bank 0 of a launch, and which of its bytes are known."""
     inner = cluster or (1, 1, 1)
     clusters = [
         np.uint32(cluster is not None).tobytes(),
@@ -78,7 +102,13 @@ def first_bank(
     for offset, raw in (
         (0, b"".join(size.to_bytes(4, "little") for size in (*block, *grid))),
         (_WINDOW, LOCAL_WINDOW.to_bytes(8, "little")),
-        (_STACK, stack.to_bytes(4, "little")),
+        (_STACK, b"".join(size.to_bytes(4, "little") for size in (given.stack, given.dynamic_bytes))),
+        (_GRID_NUMBER, bytes(8)),
+        (_WORKSPACE, np.array([given.workspace >> 32, given.workspace & 0xFFFFFFFF], np.uint32).tobytes()),
+        (_GROUPS, bytes(4)),
+        (_CONSTANT_WINDOW, b"" if given.constant_variables else _NOWHERE.to_bytes(8, "little")),
+        (_SMS, given.sm_count.to_bytes(4, "little")),
+        (_RESERVED, RESERVED_SHARED.to_bytes(4, "little")),
         (_CLUSTER, b"".join(clusters)),
         (_CLUSTER_BLOCKS, np.uint32(np.prod(inner)).tobytes()),
         (_DESCRIPTOR, bytes(8)),

@@ -2,7 +2,8 @@
 
 A cubin is an ELF file of 64 bits (little-endian). ``.nv.constant2.KERNEL`` holds the compiler's own constants and the
 tables of jumps, ``.nv.constant3`` the variables of ``__constant__``, ``.nv.constant4`` the addresses of variables,
-which relocations name.
+which relocations name. ``.nv.info`` holds attributes of kernels; NVIDIA does not document it, ``cuobjdump -elf`` prints
+the attributes' names.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
 _NOTHING, _SYMBOLS, _RELA, _NO_BITS, _REL = 0, 2, 4, 8, 9
+#: An attribute: its format, its number and a value of two bytes. With the format SIZED, the value is the size of what
+#: follows.
+_ATTRIBUTE = struct.Struct("<BBH")
+_SIZED, _MIN_STACK_SIZE = 4, 0x12
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,36 @@ class Cubin:
             if symbol.name in addresses and offset + 8 <= len(data):
                 value = addresses[symbol.name] + addend
                 data[offset : offset + 8] = value.to_bytes(8, "little")
+
+    def stack_bytes(self, kernel: str) -> int:
+        """Bytes of the stack that a thread of a kernel needs with all functions that it may call.
+
+        Functions that call themselves are not in it: the assembler does not know how deep.
+        """
+        section = self.section(".nv.info")
+        at, data = 0, section.data if section is not None else b""
+        while at + _ATTRIBUTE.size <= len(data):
+            form, number, value = _ATTRIBUTE.unpack_from(data, at)
+            at += _ATTRIBUTE.size
+            if form == _SIZED:
+                if number == _MIN_STACK_SIZE and value == 8:
+                    symbol, size = struct.unpack_from("<II", data, at)
+                    if self.symbols[symbol].name == kernel:
+                        return int(size)
+                at += value
+        return 0
+
+    def functions_of(self, kernel: str) -> dict[str, int]:
+        """Device function -> its address in the code of a kernel, of those that it calls or takes the address of."""
+        number = next((k for k, found in enumerate(self.sections) if found.name == f".text.{kernel}"), -1)
+        prefix = f"${kernel}$"
+        inside = (s for s in self.symbols if s.section == number and s.name.startswith(prefix))
+        return {s.name.removeprefix(prefix): s.value for s in inside}
+
+    @property
+    def undefined(self) -> list[str]:
+        """The symbols that the driver defines, such as ``vprintf``."""
+        return [s.name for s in self.symbols if s.section == 0 and s.name]
 
     def variables_of(self, section: str) -> dict[str, tuple[int, int]]:
         """Symbol -> (offset, size) of the variables of a section."""

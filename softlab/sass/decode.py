@@ -7,7 +7,7 @@ number that would have to be rounded again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,15 +85,19 @@ class Instruction:
 class Code:
     """The instructions of all functions of a cubin: the kernel first, then those that it may call.
 
-    ``starts``: function -> index of its first instruction.
+    ``starts``: function -> index of its first instruction. ``functions``: these indices of the device functions.
     """
 
     instructions: tuple[Instruction, ...]
     starts: dict[str, int]
+    functions: frozenset[int] = frozenset()
 
 
-def decode(disassembly: Disassembly) -> Code:
-    """The decoded code. Other kernels of the cubin are left out: no instruction leads there."""
+def decode(disassembly: Disassembly, functions: Mapping[str, int] | None = None) -> Code:
+    """The decoded code. Other kernels of the cubin are left out: no instruction leads there.
+
+    ``functions``: device functions within the kernel's code -> their addresses there.
+    """
     kernel = disassembly.kernel
     others = [f for f in disassembly.functions if f is not kernel and _called(kernel, f)]
     starts: dict[str, int] = {}
@@ -101,7 +105,8 @@ def decode(disassembly: Disassembly) -> Code:
     for function in (kernel, *others):
         starts[function.name] = len(decoded)
         decoded.extend(_function(function, len(decoded)))
-    return Code(tuple(decoded), starts)
+    inner = (address // INSTRUCTION_BYTES for address in (functions or {}).values())
+    return Code(tuple(decoded), starts, frozenset({*inner, *starts.values()} - {0}))
 
 
 def _called(kernel: MachineFunction, other: MachineFunction) -> bool:

@@ -23,6 +23,8 @@ UNIFORM, PREDICATE, UNIFORM_PREDICATE = 256, 320, 328
 SINK = 336
 REGISTERS = 337
 _FIRST = {"R": 0, "UR": UNIFORM, "P": PREDICATE, "UP": UNIFORM_PREDICATE}
+#: The first of the registers in which a called function finds its arguments and leaves its result.
+_ARGUMENT = 4
 _CONSTANTS = {"R": ZERO, "UR": UNIFORM_ZERO, "P": TRUE, "UP": TRUE}
 U32, U64, S32, S64 = np.uint32, np.uint64, np.int32, np.int64
 F32, F64 = np.float32, np.float64
@@ -112,8 +114,11 @@ class Form:
         low = self.destination(number)
         if low == SINK:
             return lambda r, value: None
+        return self._put_pair(low)
+
+    def _put_pair(self, low: int) -> Callable[[list, Value], None]:
         high, pairs = low + 1, self._pairs
-        self.writes.add(high)
+        self.writes.update((low, high))
 
         def put(r: list, value: Value) -> None:
             value = value.view(U64)
@@ -129,6 +134,11 @@ class Form:
             return (SINK,) * count
         self.writes.update(range(first, first + count))
         return tuple(range(first, first + count))
+
+    def argument_and_result(self) -> tuple[Reader, Callable[[list, Value], None]]:
+        """R4 and R5 as uint64, and a function that writes them: a called function finds its first argument there, and
+        leaves its result."""
+        return self._pair(_ARGUMENT), self._put_pair(_ARGUMENT)
 
     # Readers
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, Protocol
@@ -16,16 +16,17 @@ from softlab.cuda.disassembly import disassemble
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.machine.prepare import VariableValues, pack_and_map
 from softlab.emulator.memory.allocations import Allocations
+from softlab.emulator.memory.heap import HEAP_BYTES
 from softlab.emulator.ptx.linker import Image, link
 from softlab.emulator.ptx.parser import parse
 from softlab.errors import Error
 from softlab.hardware.devices import Device
-from softlab.sass.access import RESERVED_SHARED
-from softlab.sass.constants import Constants, first_bank
+from softlab.sass.calls import DriverCalls, function_handles, may_recurse
+from softlab.sass.constants import RESERVED_SHARED, Constants, Given, first_bank
 from softlab.sass.cubin import Cubin
 from softlab.sass.decode import Code, Instruction, decode
 from softlab.sass.machine import Machine
-from softlab.sass.memory import GlobalMemory
+from softlab.sass.memory import MOST_LOCAL_BYTES, GlobalMemory, Stacks
 from softlab.sass.setup import Index3, Setup
 from softlab.sass.streams import WarpStream
 
@@ -34,6 +35,9 @@ ARCHITECTURE = "sm_90"
 #: Instructions that all interpreted warps together may issue.
 BUDGET = 200_000_000
 _STACK_ALIGN = 16
+#: What the driver gives to the grid of a cooperative launch: the bytes of the workspace, and the word of the grid's
+#: barrier (``grid_workspace`` in ``cooperative_groups/details/driver_abi.h``).
+_WORKSPACE = np.array([8, 0], np.uint32).view(np.uint8)
 
 
 class CompiledKernel(Protocol):
@@ -47,12 +51,16 @@ class Interpretation:
     """What the interpreted blocks executed, and what they wrote.
 
     ``code``: the decoded instructions; ``WarpStream.instructions`` are indices into it. ``streams``: one per warp, the
-    blocks in the order of their linear indices. ``blocks``: these indices.
+    blocks in the order of their linear indices. ``blocks``: these indices. ``driver_calls``: the driver's functions
+    that were called, such as ``vprintf``, whose instructions are not in the streams. ``stack_bytes``: the largest stack
+    of a thread, where functions call themselves; else 0.
     """
 
     code: tuple[Instruction, ...]
     streams: list[WarpStream]
     blocks: tuple[int, ...]
+    driver_calls: tuple[str, ...]
+    stack_bytes: int
     _memory: GlobalMemory = field(repr=False)
     _arrays: dict[int, tuple[Mapped, np.ndarray]] = field(repr=False)
 
@@ -90,14 +98,20 @@ class _Compiled:
     image: Image
     code: Code
     cubin: Cubin
+    recursive: bool
+    handles: Mapping[int, int]
 
 
 @lru_cache(maxsize=32)
 def _compiled(program: Program) -> _Compiled:
     if not program.arch.startswith(ARCHITECTURE):
         raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
-    image = link(parse(program.ptx, file=program.file), program.entry)
-    return _Compiled(image, decode(disassemble(program, alone=True)), Cubin(program.cubin))
+    image, cubin = link(parse(program.ptx, file=program.file), program.entry), Cubin(program.cubin)
+    functions = cubin.functions_of(program.entry)
+    handles = function_handles(functions, cubin.constant_bank(2, program.entry, {}) or b"")
+    code = decode(disassemble(program, alone=True), functions)
+    known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
+    return _Compiled(replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known)
 
 
 def interpret(
@@ -131,14 +145,27 @@ def interpret(
     program = kernel.program
     compiled = _compiled(program)
     memory = Allocations()
-    values = _Unchanged(variables) if variables is not None else None
+    values = _Unchanged(variables, compiled.handles) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
     setup = _setup(program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
     machine = Machine(compiled.code, setup)
     machine.run()
+    return _interpretation(machine, mapped, args)
+
+
+def _interpretation(machine: Machine, mapped: Sequence[Mapped], args: Sequence[Any]) -> Interpretation:
+    """What a machine has executed."""
+    setup = machine.setup
     arrays = {m.index: (m, args[m.index]) for m in mapped if isinstance(args[m.index], np.ndarray)}
-    interpreted = tuple(int(b) for b in setup.interpreted)
-    return Interpretation(compiled.code.instructions, machine.log.streams(), interpreted, setup.memory, arrays)
+    return Interpretation(
+        machine.code.instructions,
+        machine.log.streams(),
+        tuple(int(b) for b in setup.interpreted),
+        tuple(setup.driver.called),
+        machine.local.used if isinstance(machine.local, Stacks) else 0,
+        setup.memory,
+        arrays,
+    )
 
 
 def _setup(
@@ -154,31 +181,59 @@ def _setup(
     """The launch as the machine takes it: its shape, constants and memory."""
     compiled = _compiled(program)
     cluster = compiled.image.cluster or (1, 1, 1)
+    driver = _driver(compiled.cubin, memory)
+    stack = MOST_LOCAL_BYTES if compiled.recursive else _stack(program, compiled.cubin)
+    sms, workspace = Device.named(program.arch).sm_count, memory.add(_WORKSPACE, name="the workspace of the grid")
+    given = Given(stack, smem, sms, workspace, any(variable.space == "const" for variable in compiled.image.variables))
+    first = first_bank(grid, block, compiled.image.cluster, parameters, given)
     return Setup(
         grid,
         block,
         cluster,
         _interpreted(blocks, grid, cluster),
-        _constants(program, compiled, grid, block, parameters, memory),
+        _constants(program, compiled, first, driver, memory),
         GlobalMemory(memory),
-        RESERVED_SHARED + -(-compiled.image.static_shared_bytes // 16) * 16 + smem,
+        RESERVED_SHARED + _static_bytes(compiled.image) + smem,
         smem,
-        _stack(program),
-        Device.named(program.arch).sm_count,
+        stack,
+        sms,
         budget,
+        compiled.recursive,
+        driver,
     )
 
 
-class _Unchanged:
-    """The values of variables for a launch that must not change them."""
+def _static_bytes(image: Image) -> int:
+    """Static shared memory of a block in whole units, without what the driver reserves."""
+    return -(-(image.static_shared_bytes - len(image.reserved_shared)) // 16) * 16
 
-    def __init__(self, values: VariableValues) -> None:
-        self._values = values
+
+def _driver(cubin: Cubin, memory: Allocations) -> DriverCalls:
+    """The functions of the driver that the code names, and a heap if it may ask for memory."""
+    names = cubin.undefined
+    heap = memory.add(np.zeros(HEAP_BYTES, np.uint8), name="the heap of malloc") if "malloc" in names else None
+    return DriverCalls(names, heap)
+
+
+class _Unchanged:
+    """The values of variables for a launch that must not change them.
+
+    ``handles``: the emulator's address of a device function -> its address in the machine code.
+    """
+
+    def __init__(self, values: VariableValues, handles: Mapping[int, int]) -> None:
+        self._values, self._handles = values, handles
         self.pointers = values.pointers
 
     def data(self, symbol: str) -> np.ndarray | None:
         found = self._values.data(symbol)
-        return None if found is None else found.copy()
+        if found is None:
+            return None
+        data = found.copy()
+        words = data[: len(data) // 8 * 8].view(np.uint64)
+        for address, handle in self._handles.items():
+            words[words == address] = handle
+        return data
 
     def keep(self, symbol: str, content: np.ndarray) -> None:
         pass
@@ -192,8 +247,9 @@ def _three(size: int | Sequence[int]) -> Index3:
     return x, y, z
 
 
-def _stack(program: Program) -> int:
-    return -(-program.local_bytes // _STACK_ALIGN) * _STACK_ALIGN
+def _stack(program: Program, cubin: Cubin) -> int:
+    nbytes = max(program.local_bytes, cubin.stack_bytes(program.entry))
+    return -(-nbytes // _STACK_ALIGN) * _STACK_ALIGN
 
 
 def _interpreted(blocks: Sequence[int] | None, grid: Index3, cluster: Index3) -> np.ndarray:
@@ -214,12 +270,12 @@ def _interpreted(blocks: Sequence[int] | None, grid: Index3, cluster: Index3) ->
 
 
 def _constants(
-    program: Program, compiled: _Compiled, grid: Index3, block: Index3, parameters: bytes, memory: Allocations
+    program: Program, compiled: _Compiled, first: tuple[bytearray, np.ndarray], driver: DriverCalls, memory: Allocations
 ) -> Constants:
-    zero, known = first_bank(grid, block, compiled.image.cluster, _stack(program), parameters)
+    zero, known = first
     banks: dict[int, bytes | bytearray] = {0: zero}
     for number in (2, 3, 4):
-        data = compiled.cubin.constant_bank(number, program.entry, compiled.image.addresses)
+        data = compiled.cubin.constant_bank(number, program.entry, compiled.image.addresses | driver.addresses)
         if data is not None:
             banks[number] = data
     if 3 in banks:  # the values that the variables have now

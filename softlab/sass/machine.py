@@ -8,23 +8,21 @@ there, one path per warp.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from softlab.errors import Error, KernelFault, UnsupportedInstruction
+from softlab.errors import Error, FaultSite, KernelFault, UnsupportedInstruction
 from softlab.sass import registry
 from softlab.sass.barriers import BlockBarriers, ClusterBarrier, Convergence, WarpSync
 from softlab.sass.decode import Code, Instruction
 from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Pairs, fresh_registers, is_per_warp
 from softlab.sass.lanes import WARP, Lanes, Value, pack
 from softlab.sass.log import Log
-from softlab.sass.memory import BlockMemory
+from softlab.sass.memory import BlockMemory, Stacks
 from softlab.sass.setup import Setup
-
-#: After this number of runs of the lowest instruction the others get a turn, since the lowest may wait for them.
-_TURNS = 256
+from softlab.sass.turns import Turns
 
 
 @dataclass
@@ -46,7 +44,7 @@ class Machine:
     """The state of the interpreted blocks of one launch.
 
     ``now``: the lanes that execute, and ``current`` the instruction; opcodes read both. ``live``: (warps,) uint32, the
-    lanes that have not ended.
+    lanes that have not ended. ``changes``: how often a memory changed, or lanes ended.
     """
 
     def __init__(self, code: Code, setup: Setup) -> None:
@@ -59,7 +57,12 @@ class Machine:
         self.barriers = BlockBarriers(self)
         self.cluster = ClusterBarrier(self)
         self.shared = BlockMemory(setup.blocks, setup.shared_bytes, "shared-out-of-bounds")
-        self.local = BlockMemory(setup.warps * WARP, setup.local_bytes, "global-out-of-bounds")
+        threads = setup.warps * WARP
+        self.local = (
+            Stacks(threads, setup.local_bytes)
+            if setup.recursive
+            else BlockMemory(threads, setup.local_bytes, "global-out-of-bounds")
+        )
         self._pairs: Pairs = {}
         self._all = fresh_registers()
         self._waiting: dict[int, list[Lanes]] = {}
@@ -74,6 +77,8 @@ class Machine:
         self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
         self._slept_at = -1
         self._late = False
+        self._turns = Turns(self)
+        self.changes = 0
 
     # Paths
 
@@ -115,6 +120,7 @@ class Machine:
     def finish(self, lanes: Lanes) -> None:
         """These lanes end."""
         self.live[lanes.warps] &= ~lanes.masks
+        self.changes += 1
         self.convergence.check(lanes.warps)
         self.warp_sync.check(lanes.warps)
         self.barriers.check()
@@ -130,14 +136,13 @@ class Machine:
             UnsupportedInstruction: an instruction that is not known.
         """
         self.push(0, self.now)
-        turns = 0
         with np.errstate(all="ignore"):
             while self._waiting or self._wake() or self._waits():
-                turns += 1
-                pc = min(self._waiting) if turns % _TURNS or len(self._waiting) == 1 else self._next()
-                self._execute(pc)
+                self._execute(self._turns.choose(self._waiting))
                 if self.issued > self.setup.budget:
-                    raise self._infinite_loop()
+                    raise self._infinite_loop(f"issued more than {self.setup.budget} instructions")
+                if self._turns.stuck:
+                    self._give_way()
 
     def _waits(self) -> bool:
         if not self.live.any():
@@ -152,19 +157,31 @@ class Machine:
             f"warp {self.setup.warp_of(warp)} has lanes {int(self.live[warp]):#010x} that have not ended",
         )
 
-    def _next(self) -> int:
-        """The instruction after the one that ran last, in circles: each path gets its turn."""
-        later = [pc for pc in self._waiting if pc > self.pc]
-        return min(later) if later else min(self._waiting)
+    def _give_way(self) -> None:
+        """All paths look for what none of them does: those that wait for them at BSYNC may."""
+        yields = any(instruction.opcode == "YIELD" for instruction in self.code.instructions)
+        if not (yields and self.convergence.give_way()):
+            raise self._infinite_loop("wait for what none of them does")
+        self.changes += 1
+        self._turns.go_on()
 
-    def _infinite_loop(self) -> KernelFault:
+    def _infinite_loop(self, what: str) -> KernelFault:
         instruction = self.code.instructions[self.pc]
         return KernelFault(
             "infinite-loop",
-            f"the interpreted blocks issued more than {self.setup.budget} instructions; the last is "
-            f"{instruction.text!r} (line {instruction.line}). A block that waits for one that is not interpreted never "
-            "ends",
+            f"the interpreted blocks {what}; the last instruction is {instruction.text!r} (line {instruction.line}). A "
+            "block that waits for one that is not interpreted never ends",
+            FaultSite(instruction.line),
         )
+
+    def state_of(self, paths: Iterable[tuple[int, Lanes]]) -> int:
+        """A hash of the instructions at which paths stand, and of what their registers hold."""
+        self.sync()
+        found: list[Hashable] = []
+        for pc, lanes in paths:
+            found += (pc, lanes.warps.tobytes(), lanes.masks.tobytes())
+            found += (lanes.take(value).tobytes() for value in self._all)
+        return hash(tuple(found))
 
     def _execute(self, pc: int) -> None:
         chosen = self._choose(pc)
@@ -216,6 +233,8 @@ class Machine:
         # Nothing has happened since they looked: hardware wakes them after some time, without the event.
         self._late = self.issued == self._slept_at
         self._slept_at = self.issued
+        if self._late:
+            self._turns.note_all(self._asleep)
         for pc, lanes in self._asleep:
             self.push(pc, lanes)
         self._asleep = []

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from softlab.emulator.memory.allocations import Allocation, Allocations
+from softlab.errors import Error
 
 #: Bytes per lane -> the dtype that moves them. complex128 moves 16 bytes in one piece, whatever they are.
 ITEMS: dict[int, np.dtype] = {
@@ -19,6 +20,13 @@ ITEMS: dict[int, np.dtype] = {
     8: np.dtype(np.uint64),
     16: np.dtype(np.complex128),
 }
+#: Bytes of a thread's stack where the assembler does not know its size, unless the host sets another limit
+#: (cudaLimitStackSize).
+STACK_LIMIT = 1024
+#: Bytes of local memory that a thread can have (CUDA C++ Programming Guide, "Compute Capabilities").
+MOST_LOCAL_BYTES = 512 << 10
+#: Bytes of all such stacks: a limit of our own.
+MOST_STACK_BYTES = 1 << 30
 _PAGE_BITS = 12
 _PAGE = 1 << _PAGE_BITS
 
@@ -183,7 +191,10 @@ class BlockMemory:
         self._kind = kind
 
     def item_index(self, row: np.ndarray, offset: np.ndarray, width: int) -> np.ndarray:
-        """The index of each lane's item. row: of the lane, offset: in bytes, both int64 of one shape."""
+        """The index of each lane's item. row: of the lane, offset: in bytes, both int64 of one shape.
+
+        Take the :meth:`view` after it: a stack may grow here.
+        """
         if int(offset.min()) < 0 or int(offset.max()) > self._limit - width:
             raise Outside(self._kind, np.asarray((offset < 0) | (offset > self._limit - width)))
         if width > 1 and int(np.bitwise_or.reduce(offset, axis=None)) & width - 1:
@@ -193,3 +204,40 @@ class BlockMemory:
     def view(self, width: int) -> np.ndarray:
         """The bytes as items."""
         return self.data.view(ITEMS[width])
+
+
+class Stacks(BlockMemory):
+    """The stacks of threads whose functions may call themselves: the assembler does not know how deep they get.
+
+    A stack grows from ``top`` downwards. All threads have memory for as many bytes below ``top`` as one of them needs.
+    """
+
+    def __init__(self, rows: int, top: int) -> None:
+        super().__init__(rows, STACK_LIMIT, "global-out-of-bounds")
+        self._rows, self._top, self._lowest = rows, top, top
+
+    @property
+    def used(self) -> int:
+        """Bytes of the largest stack."""
+        return self._top - self._lowest
+
+    def item_index(self, row: np.ndarray, offset: np.ndarray, width: int) -> np.ndarray:
+        """As for other memories. ``offset``: in bytes, as the stack pointer counts them."""
+        lowest = int(offset.min())
+        if 0 <= lowest < self._lowest:
+            self._lowest = lowest
+            while self.used > self.nbytes:
+                self._grow()
+        return super().item_index(row, offset - (self._top - self.nbytes), width)
+
+    def _grow(self) -> None:
+        nbytes = 2 * self.nbytes
+        if self._rows * nbytes > MOST_STACK_BYTES:
+            raise Error(
+                f"the functions of this kernel call themselves so deep that the stacks of {self._rows} threads take "
+                f"more than {MOST_STACK_BYTES >> 20} MiB; an estimate follows recursion up to there. Recurse less "
+                "deeply, or let `sample` name fewer blocks"
+            )
+        larger = np.zeros((self._rows, nbytes), np.uint8)
+        larger[:, self.nbytes :] = self.data.reshape(self._rows, -1)
+        self.data, self.nbytes, self._limit = larger.reshape(-1), nbytes, nbytes

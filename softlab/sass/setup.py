@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from softlab.sass.calls import DriverCalls
 from softlab.sass.constants import Constants
 from softlab.sass.lanes import WARP
 from softlab.sass.memory import GlobalMemory
@@ -19,7 +20,8 @@ class Setup:
     """``interpreted``: linear indices of the blocks, ascending; whole clusters. Sizes are in bytes.
 
     ``shared_bytes``: of a block's shared memory from its address 0 on, the reserved first KiB included.
-    ``local_bytes``: of a thread's stack. ``budget``: instructions that all warps together may issue.
+    ``local_bytes``: of a thread's stack; the most that it may take where functions call themselves (``recursive``).
+    ``driver``: the functions of the driver. ``budget``: instructions that all warps together may issue.
     """
 
     grid: Index3
@@ -33,6 +35,8 @@ class Setup:
     local_bytes: int
     sm_count: int
     budget: int
+    recursive: bool
+    driver: DriverCalls
 
     @property
     def blocks(self) -> int:

@@ -15,6 +15,7 @@ from softlab.cuda.disassembly import disassemble
 from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
 from softlab.hardware.occupancies import occupancy
+from softlab.sass.memory import STACK_LIMIT
 from softlab.sass.streams import WarpStream
 from softlab.timing import sharing as sharing_
 from softlab.timing.blocks import BlockClock
@@ -44,8 +45,12 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Timed:
-    """A launch to estimate: its program, shape, the addresses of its arrays as sectors (first,
-    last), and the blocks per cluster."""
+    """A launch to estimate: its program and shape.
+
+    ``extents``: the addresses of its arrays as sectors (first, last). ``cluster``: the blocks of one. ``driver_calls``:
+    the functions of the driver that its threads called. ``stack_bytes``: the largest stack of a thread where functions
+    call themselves, else 0. ``blocks_wait``: whether blocks wait for others of the grid.
+    """
 
     program: Program
     grid: Index3
@@ -53,6 +58,9 @@ class Timed:
     smem: int
     extents: tuple[tuple[int, int], ...] = ()
     cluster: Index3 = (1, 1, 1)
+    driver_calls: tuple[str, ...] = ()
+    stack_bytes: int = 0
+    blocks_wait: bool = False
 
     @property
     def blocks(self) -> int:
@@ -67,13 +75,14 @@ def device_of(device: Device | str | None) -> Device:
 
 def sample_of(launch: Timed, device: Device, sample: int | Sequence[int] | None = None) -> Sample:
     """The blocks to interpret."""
-    held = _held(launch, device)
-    if not held.blocks_per_sm:
-        raise ValueError(f"no block of this launch fits on an SM of the {device.name}. {held.reason}")
-    return choose(launch.grid, device.sm_count, held.blocks_per_sm, sample, launch.cluster)
+    one = held(launch, device)
+    if not one.blocks_per_sm:
+        raise ValueError(f"no block of this launch fits on an SM of the {device.name}. {one.reason}")
+    return choose(launch.grid, device.sm_count, one.blocks_per_sm, sample, launch.cluster)
 
 
-def _held(launch: Timed, device: Device) -> Any:
+def held(launch: Timed, device: Device) -> Any:
+    """How many blocks of a launch an SM holds."""
     smem = launch.program.static_smem_bytes + launch.smem
     return occupancy(device, threads=prod(launch.block), registers=launch.program.registers, smem=smem)
 
@@ -194,8 +203,8 @@ def _record(
         l2_hit_rate=memory.l2_hits / memory.l2_requests if memory.l2_requests else 0.0,
         instructions=instructions,
         blocks=len(counts),
-        validated=validated(device, bound, cache, p),
-        notes=tuple(_notes(run, sample, counts, every, launch.blocks)),
+        validated=_unmeasured(launch) or validated(device, bound, cache, p),
+        notes=(*_notes(run, sample, counts, every, launch.blocks), *_notes_of_stack(launch)),
         _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
     )
 
@@ -235,6 +244,25 @@ def _notes(run: SmRun, sample: Sample, counts: np.ndarray, every: np.ndarray, bl
         yield f"only the first {run.issued} instructions of an SM were simulated; the rest follows from their rate"
     elif sample.per_sm > len(counts):
         yield f"{len(counts)} of the {sample.per_sm} blocks of an SM were simulated; the rest follows from their rate"
+
+
+def _notes_of_stack(launch: Timed) -> Iterator[str]:
+    if launch.stack_bytes > STACK_LIMIT:
+        yield (
+            f"functions call themselves, and a thread's stack takes {launch.stack_bytes} bytes. A GPU gives "
+            f"{STACK_LIMIT}, unless cudaDeviceSetLimit(cudaLimitStackSize, ...) asks for more"
+        )
+
+
+def _unmeasured(launch: Timed) -> str:
+    """Why the error is not known of a launch that calls functions whose time was not measured; "" for others."""
+    reasons = []
+    if launch.driver_calls:
+        names = " and ".join(launch.driver_calls)
+        reasons.append(f"the threads call {names}, whose time was not measured and is not in the estimate")
+    if launch.blocks_wait:
+        reasons.append("blocks wait for others of the grid, and how long is not in the estimate")
+    return f"not validated: {'; '.join(reasons)}" if reasons else ""
 
 
 def _lines(program: TimedProgram, run: SmRun, warps: float) -> dict[int, LineTime]:

@@ -78,6 +78,7 @@ def _reduction(form: Form, machine: Machine) -> Action:
         active = access.active(r)
         if active is None:
             return
+        machine.changes += 1
         for part in access.parts(r, active):
             operands = values(r, part.active)
             for memory, index, which in access.cells(part):
@@ -118,9 +119,10 @@ def _atomic(form: Form, machine: Machine) -> Action:
             operands = values(r, part.active)
             found = np.zeros(len(part.address), dtype)
             for memory, index, which in access.cells(part):
-                found[which] = take_turns(
-                    memory.view(dtype), index, [o[which] for o in operands], function, atomic_table(name)
-                )
+                view = memory.view(dtype)
+                before = view[index]
+                found[which] = take_turns(view, index, [o[which] for o in operands], function, atomic_table(name))
+                machine.changes += bool((view[index] != before).any())
             old[part.active] = found
             if success:  # one where the swap was made, of as many bits as the values
                 done[part.active] = found == operands[0]
@@ -173,6 +175,7 @@ def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Actio
         if active is None:
             return
         old = np.zeros(active.shape, np.uint32)
+        machine.changes += 1
         for part in access.parts(r, active):
             ones = np.ones(len(part.address), np.uint32)
             found = np.zeros(len(part.address), np.uint32)

@@ -46,6 +46,7 @@ def _bulk_copy(form: Form, machine: Machine) -> Action:
             nbytes = _UNIT * int(now.spread(size(r))[row, lane])
             addresses = [int(now.spread(read(r))[row, lane]) for read in (to, source)]
             block = int(machine.setup.row_of_block[now.warps[row]])
+            machine.changes += 1
             data = _bytes(form, machine, row, addresses[1], nbytes, from_shared, block, store=False).copy()
             target = _row(machine, row, addresses[0], block) if to_shared else block
             _bytes(form, machine, row, addresses[0], nbytes, to_shared, target, store=True)[...] = data

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from softlab.sass.decode import INSTRUCTION_BYTES, TRUE
+from softlab.sass.calls import check_targets, is_of_driver
+from softlab.sass.decode import INSTRUCTION_BYTES, TRUE, Code, Instruction
 from softlab.sass.form import S64, U64, Form, Reader
-from softlab.sass.lanes import Value, first_lane, pack
+from softlab.sass.lanes import Value, first_lane, pack, unpack
 from softlab.sass.machine import Machine
-from softlab.sass.registry import Action, effect, end
+from softlab.sass.registry import Action, effect, end, pure
 
 
 def _condition(form: Form) -> Reader:
@@ -64,8 +67,11 @@ def _branch_if_divergent(form: Form, machine: Machine, target: int, behind: int)
     return step
 
 
-def _to_addresses(form: Form, machine: Machine, address: Reader, base: int) -> Action:
-    """The lanes go to the instruction at their address, in bytes from ``base`` on.
+def _to_addresses(
+    form: Form, machine: Machine, address: Reader, base: int,
+    check: Callable[[Code, np.ndarray, Instruction], None] | None = None,
+) -> Action:  # fmt: skip
+    """The lanes go to the instruction at their address, in bytes from ``base`` on, if ``check`` lets them.
 
     Where lanes of a warp have several, the instruction is issued again for each: those with the address of the lowest
     lane go, and the others come back to it. The counts of a jump through a table on an H200 say so.
@@ -83,6 +89,9 @@ def _to_addresses(form: Form, machine: Machine, address: Reader, base: int) -> A
                 machine.push(behind, others)
             if lanes is None:
                 return
+        if check is not None:
+            wanted = now.masks if guard is None else now.truth(guard(r))
+            check(machine.code, now.spread(targets)[unpack(wanted)], form.instruction)
         if not isinstance(targets, np.ndarray) and guard is None:
             machine.push(int(targets), now)
             return
@@ -112,13 +121,42 @@ def _branch_by_register(form: Form, machine: Machine) -> Action:
 
 @end("CALL")
 def _call(form: Form, machine: Machine) -> Action:
-    target = next((machine.code.starts[o.name] for o in form.operands if o.name in machine.code.starts), None)
-    if target is None:
-        target = _target(form)
-    if form.has("ABS") and not form.instruction.targets and target is None:
-        raise NotImplementedError("a call by address")
+    if is_of_driver(form.instruction):
+        return _call_driver(form, machine)
+    label = next((o.name for o in form.operands if o.name in machine.code.starts), None)
+    if form.operands[0].kind in ("R", "UR"):
+        if not form.has("REL") or label is None:
+            raise NotImplementedError("a call by address of this form")
+        return _to_addresses(form, machine, form.u64(0), machine.code.starts[label], check_targets)
+    target = _target(form) if label is None else machine.code.starts[label]
     taken, behind = _condition(form), form.instruction.index + 1
     return lambda r: machine.branch(taken(r), target, behind)
+
+
+def _call_driver(form: Form, machine: Machine) -> Action:
+    """What the function gives is there at once."""
+    argument, put = form.argument_and_result()
+    address, taken, behind = form.u64(0), _condition(form), form.instruction.index + 1
+
+    def step(r: list) -> None:
+        now = machine.now
+        active = unpack(now.truth(taken(r)))
+        old = now.spread(argument(r))
+        result, called = np.array(old), now.spread(address(r))
+        for one in np.unique(called[active]).tolist():
+            here = active & (called == one)
+            result[here] = machine.setup.driver.call(int(one), old[here], form.instruction)
+        put(r, now.collect(result))
+        machine.push(behind, now)
+
+    return step
+
+
+@pure("LEPC")
+def _address_of_code(form: Form) -> Action:
+    """The address of an instruction: where a function of the driver returns to."""
+    put, target = form.destination64(0), U64(_target(form) * INSTRUCTION_BYTES)
+    return lambda r: put(r, target)
 
 
 @end("RET")

@@ -9,6 +9,7 @@ import numpy as np
 from softlab.emulator.opcodes.convert import float_to_integer, integer_to_float
 from softlab.emulator.opcodes.floats import canonical, flush
 from softlab.emulator.opcodes.formats import float_conversion, relu
+from softlab.emulator.opcodes.fp8 import narrow_fp8, widen_fp8
 from softlab.sass.form import F64, U32, U64, Form, Reader
 from softlab.sass.lanes import Value
 from softlab.sass.opcodes.floats import mode_of
@@ -138,7 +139,9 @@ def _round(form: Form) -> Action:
 
 @pure("F2FP")
 def _pack(form: Form) -> Action:
-    """Two float32 to two of 16 bits: the first one to the upper half."""
+    """Two float32 to two of 16 bits: the first one to the upper half. Or to 8 bits, or from there."""
+    if form.has("E4M3", "E5M2"):
+        return _eight_bits(form)
     form.only("BF16", "F16", "F32", "PACK_AB", "RELU", "RZ")
     if not form.has("PACK_AB"):
         raise NotImplementedError("F2FP of this form")
@@ -153,6 +156,38 @@ def _pack(form: Form) -> Action:
         r[destination] = high << U32(16) | low
 
     return step
+
+
+def _eight_bits(form: Form) -> Action:
+    """Two float32 or a pair of float16 to two floats of 8 bits, or back. Beside them stand those of a third source."""
+    form.only("E4M3", "E5M2", "F16", "F32", "SATFINITE", "UNPACK_B", "PACK_AB_MERGE_C", "UNPACK_B_MERGE_C")
+    name = {"E4M3": "e4m3x2", "E5M2": "e5m2x2"}[form.one_of("E4M3", "E5M2")]
+    destination = form.destination(0)
+    if not form.has("SATFINITE"):
+        both = form.bits(1)
+        if form.operands[1].suffixes:
+            raise NotImplementedError("floats of 8 bits from the upper half")
+
+        def widen(r: list) -> None:
+            low, high = (((both(r) >> U32(8 * k)) & U32(0xFF)).astype(np.uint16) for k in (0, 1))
+            low, high = (np.asarray(widen_fp8(part, name)).astype(U32) for part in (low, high))
+            r[destination] = (low | high << U32(16))[()]
+
+        return widen
+    upper = form.bits(3 if form.has("F32") else 2)
+    parts = [form.f32(k) for k in (1, 2)] if form.has("F32") else [_half_of(form, k) for k in (1, 0)]
+
+    def narrow(r: list) -> None:
+        high, low = (np.asarray(narrow_fp8(part(r), name)).astype(U32) for part in parts)
+        r[destination] = (upper(r) << U32(16) | high << U32(8) | low)[()]
+
+    return narrow
+
+
+def _half_of(form: Form, number: int) -> Reader:
+    """The lower or upper float16 of the first source, as float32."""
+    bits = form.bits(1)
+    return lambda r: (bits(r) >> U32(16 * number)).astype(np.uint16).view(np.float16).astype(np.float32)
 
 
 @pure("I2I", "I2IP")

@@ -33,6 +33,7 @@ def update(
 
     ``dropped``: arrivals that the next phases do not wait for.
     """
+    machine.changes += 1
     memory = machine.shared.view(8)
     index = machine.shared.item_index(np.array([row]), np.array([offset]), 8)[0]
     before = int(memory[index])
@@ -84,7 +85,7 @@ def _arrive(form: Form, machine: Machine) -> Action:
     found = next((f for m in form.modifiers if (f := _FORM.fullmatch(m))), None)
     arrivals, expects = (found[1], found[2]) if found else ("1", "R")
     access = Access(form, machine, 1, Kind.ATOMIC, 8)
-    access.space = Space.SHARED
+    access.space, access.names_block = Space.SHARED, True
     operand, drops = form.u32(2), form.has("OPTOUT")
     put = None if form.destination(0) == SINK else form.destination64(0)
     if put is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.sass.access import Access, keep, width_of
+from softlab.sass.access import Access, Part, keep, width_of
 from softlab.sass.form import Form
 from softlab.sass.machine import Machine
 from softlab.sass.memory import ITEMS
@@ -118,20 +118,25 @@ def _copy(form: Form, machine: Machine) -> Action:
         items = np.zeros(active.shape, ITEMS[to.width])
         if reads.any():
             for part in source.parts(r, reads):
-                items[reads] = source.load(part)
-            if source.align > 1:
-                _clear_tails(items, reads, source.cut)
+                cut = source.cut[reads] if source.align > 1 else np.zeros(1, np.int64)
+                items[reads] = _with_tails(source, part, cut) if cut.any() else source.load(part)
         for part in to.parts(r, active):
             to.store(part, items[active])
 
     return step
 
 
-def _clear_tails(items: np.ndarray, reads: np.ndarray, cut: np.ndarray) -> None:
-    """Zeros instead of the last bytes of each lane: as many as were cut off its source address."""
-    width = items.dtype.itemsize
-    data = items.view(np.uint8).reshape(*items.shape, width)
-    data[reads[:, :, None] & (np.arange(width) >= width - cut[:, :, None])] = 0
+def _with_tails(source: Access, part: Part, cut: np.ndarray) -> np.ndarray:
+    """The items of a part's lanes, each with zeros instead of its last bytes: as many as were ``cut`` off its address.
+
+    These bytes are not read: they may lie behind the array.
+    """
+    data = np.zeros((len(part.address), source.width), np.uint8)
+    for byte in range(source.width):
+        some = byte < source.width - cut
+        if some.any():
+            data[some, byte] = source.machine.setup.memory.load(part.address[some] + byte, 1)
+    return data.view(ITEMS[source.width])[:, 0]
 
 
 @pure("ULDC")

@@ -9,6 +9,9 @@ from softlab.sass.lanes import WARP, first_lane
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, pure
 
+#: Warps that an SM of compute capability 9.0 holds.
+_MOST_WARPS = 64
+
 
 @pure("MOV", "UMOV")
 def _move(form: Form) -> Action:
@@ -110,6 +113,9 @@ def _special(name: str, machine: Machine):
         "SR_SWINLO": lambda: U32(0),
         "SR_DYN_SMEM_SIZE": lambda: U32(setup.dynamic_bytes),
         "SR_WARPID": lambda: per_thread(thread // WARP),
+        "SR_VIRTID": lambda: per_thread(thread // WARP << 8),  # the code takes bits 8 to 14 of it
+        "SR_VIRTCFG": lambda: U32(_MOST_WARPS << 8),  # and bits 8 to 15
+        "SR_SMEMSZ": lambda: U32(setup.shared_bytes),
         "SRZ": lambda: U32(0),
     }
     return named[name]() if name in named else _lane_mask(name)

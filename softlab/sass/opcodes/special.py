@@ -9,7 +9,7 @@ import numpy as np
 from softlab.emulator.opcodes.approximate import log2, upper_word
 from softlab.emulator.opcodes.floats import canonical, flush
 from softlab.emulator.opcodes.special_functions import exp2_flushed, ordinary_reciprocal
-from softlab.emulator.ptx.linker import SHARED_WINDOW, WINDOW_BYTES
+from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from softlab.sass.form import F32, F64, S32, U32, U64, Form
 from softlab.sass.lanes import Value
 from softlab.sass.registry import Action, pure
@@ -90,16 +90,16 @@ def _special_function(form: Form) -> Action:
 
 @pure("QSPC")
 def _query_space(form: Form) -> Action:
-    """Whether a generic address is one of shared memory."""
-    form.only("E", "S")
-    if not form.has("S"):
-        raise NotImplementedError("the question for another space")
+    """Whether a generic address is one of shared, local or global memory."""
+    form.only("E", "S", "L", "G")
+    space = form.one_of("S", "L", "G")
     destination = form.destination(0)
     address, offset = form.address(2)
 
     def step(r: list) -> None:
         at = address(r) + U64(offset)
-        r[destination] = (at >= U64(SHARED_WINDOW)) & (at < U64(SHARED_WINDOW + WINDOW_BYTES))
+        shared, local = ((at >= U64(base)) & (at < U64(base + WINDOW_BYTES)) for base in (SHARED_WINDOW, LOCAL_WINDOW))
+        r[destination] = shared if space == "S" else local if space == "L" else ~(shared | local)
 
     return step
 
