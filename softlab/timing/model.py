@@ -261,7 +261,7 @@ def _unmeasured(launch: Timed) -> str:
         names = " and ".join(launch.driver_calls)
         reasons.append(f"the threads call {names}, whose time was not measured and is not in the estimate")
     if launch.blocks_wait:
-        reasons.append("blocks wait for others of the grid, and how long is not in the estimate")
+        reasons.append("blocks wait for others of the grid, and they look as often as if all blocks went in lock step")
     return f"not validated: {'; '.join(reasons)}" if reasons else ""
 
 
