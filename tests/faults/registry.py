@@ -18,6 +18,8 @@ from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER
 from tests.faults.cases_objects import OBJECTS, UNDEFINED
 from tests.faults.course_case import CourseCase
+from tests.faults.course_fifth import BAD_FIFTH
+from tests.faults.course_fifth_good import GOOD_FIFTH
 from tests.faults.course_fourth import BAD_FOURTH
 from tests.faults.course_fourth_good import GOOD_FOURTH
 from tests.faults.course_good_blocks import BLOCKS
@@ -220,6 +222,9 @@ _BAD_COURSES = {
 }
 
 
+_FIFTH = "queues, trees, rings, wrong launches"
+
+
 def _planted_cases() -> Iterator[Case]:
     for planted in PLANTED:
         yield _planted(planted, _FAMILIES[planted.kind])
@@ -233,6 +238,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, "patterns", "pattern") for case in BAD_PATTERNS)
     yield from (_course(case, "halos, stages, aliases, masks", "other") for case in BAD_OTHERS)
     yield from (_course(case, "scopes, roles, groups, ends of rows", "fourth") for case in BAD_FOURTH)
+    yield from (_course(case, _FIFTH, "fifth") for case in BAD_FIFTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -252,6 +258,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, "patterns", "pattern") for case in GOOD_PATTERNS)
     yield from (_course(case, "halos, stages, aliases, masks", "other") for case in GOOD_OTHERS)
     yield from (_course(case, "scopes, roles, groups, ends of rows", "fourth") for case in GOOD_FOURTH)
+    yield from (_course(case, _FIFTH, "fifth") for case in GOOD_FIFTH)
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softlab.kernel import Kernel
+from tests.faults.course_fifth_good import GOOD_FIFTH
 from tests.faults.course_fourth_good import GOOD_FOURTH
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
@@ -50,8 +51,8 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 
 
 def _patterns(cases: tuple[Case, ...]) -> list:
-    fourth = one_of(8, _parameters(cases, ("fourth/",)), lambda case: case.family)
-    return [*one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *fourth]
+    later = one_of(8, _parameters(cases, ("fourth/", "fifth/")), lambda case: case.family)
+    return [*one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def _patterns(cases: tuple[Case, ...]) -> list:
     [*one_of(2, _parameters(planted_cases()), lambda case: case.family), *_patterns(planted_cases())],
 )
 def test_a_planted_fault_is_found_at_its_line(case: Case) -> None:
-    """`.ci/run` takes half of each family, a quarter of the patterns and an eighth of the fourth set.
+    """`.ci/run` takes half of each family, a quarter of the patterns and an eighth of the later sets.
 
     So it does in the next test.
     """
@@ -84,7 +85,7 @@ _WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHER
 
 @pytest.mark.parametrize(
     "case",
-    [*one_of(2, _WITH_RESULTS, lambda case: case.file), *one_of(8, GOOD_FOURTH, lambda case: case.file)],
+    [*one_of(2, _WITH_RESULTS, lambda case: case.file), *one_of(8, GOOD_FOURTH + GOOD_FIFTH, lambda case: case.file)],
     ids=lambda case: case.kernel,
 )
 def test_a_good_kernel_computes_what_it_should(case) -> None:
