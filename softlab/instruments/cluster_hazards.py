@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from softlab.emulator.lanes import Box, Lanes, Value
+from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.machine.faults import kernel_fault
 from softlab.emulator.memory.copies import Copy
 from softlab.emulator.sites import InstructionSite, Site
@@ -288,46 +288,76 @@ class ClusterHazards(Hazards):
 
     # mbarriers
 
-    def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
+    def mbarrier(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray
+    ) -> None:
         """An arrival publishes what its thread did; a wait learns of it. Both must come after the initialisation."""
         shadow = self.shadow
         shadow.track_remote()
-        if action in ("arrive", "wait") and self._use_own(site, lanes, offset, action):
+        if action in ("arrive", "wait") and self._use_own(site, lanes, offset, action, phase):
             return
+        phase = lanes.full_extent(phase)
         who = self.accessors(lanes)
         word = self.words_at(site, offset)
         if action == "init":
             self._record_initialisation(owner, offset, who)
             self._objects.begin(owner, offset)
+            shadow.mbarriers_begin(owner, word[:, 0])
             return
         if action == "invalidate":
             self._objects.end(owner, offset)
-        _, first, which = np.unique(owner << _OFFSET_BITS | offset, return_index=True, return_inverse=True)
-        objects = zip(owner[first].tolist(), offset[first].tolist(), strict=True)
+        access = SharedAccess(site, lanes, offset.reshape(lanes.extent), owner, who.thread, word)
+        self._check_initialised(access, who, offset)
+        if action == "wait":
+            shadow.acquire_from(owner, word, who.row, who.thread, phase)
+            return
+        if action == "arrive":
+            self._check_phases(
+                SharedAccess(site, lanes, offset.reshape(lanes.extent), owner, who.thread, word), who, phase
+            )
+            remote = owner != who.row
+            part = Accessors(who.row[remote], who.thread[remote], who.rank[remote])
+            self.record_last(site, part, owner[remote], offset[remote])
+        if action == "arrive" and not site.instruction.has("relaxed"):
+            shadow.fence(who.row, who.thread)
+            shadow.release_to(owner, word, who.row, who.thread, phase)
+
+    def _check_initialised(self, access: SharedAccess, who: Accessors, offset: np.ndarray) -> None:
+        """Threads that use mbarriers come after whoever initialised them."""
+        lanes = access.lanes
+        _, first, which = np.unique(access.row << _OFFSET_BITS | offset, return_index=True, return_inverse=True)
+        objects = zip(access.row[first].tolist(), offset[first].tolist(), strict=True)
         made = np.array([self._initialised[key] for key in objects])[which.reshape(-1)]
-        early = ~shadow.knows(who.row, who.thread, *made.T)
+        early = ~self.shadow.knows(who.row, who.thread, *made.T)
         if early.any():
-            access = SharedAccess(site, lanes, offset.reshape(lanes.extent), who.row, who.thread, word)
             self.report(self.fault(
                 "race",
                 "the thread uses an mbarrier that another thread initialises, with nothing that orders the two. Put "
                 "__syncthreads(), or a barrier of the cluster, after mbarrier.init",
                 access, early,
             ), early)  # fmt: skip
-        elif isinstance(lanes, Box) and owner is lanes.positions.rows and (offset == offset[0]).all():
-            self._known_objects[id(lanes), id(offset)] = lanes, offset, word[0]
-        if action == "wait":
-            shadow.acquire_from(owner, word, who.row, who.thread)
-            return
-        if action == "arrive":
-            remote = owner != who.row
-            part = Accessors(who.row[remote], who.thread[remote], who.rank[remote])
-            self.record_last(site, part, owner[remote], offset[remote])
-        if action == "arrive" and not site.instruction.has("relaxed"):
-            shadow.fence(who.row, who.thread)
-            shadow.release_to(owner, word, who.row, who.thread)
+        elif isinstance(lanes, Box) and access.row is lanes.positions.rows and (offset == offset[0]).all():
+            self._known_objects[id(lanes), id(offset)] = lanes, offset, access.word[0]
 
-    def _use_own(self, site: Site, lanes: Lanes, offset: np.ndarray, action: str) -> bool:
+    def _check_phases(self, access: SharedAccess, who: Accessors, phase: np.ndarray) -> None:
+        """Lanes of a warp that arrive together arrive in one phase: which of them would come first?"""
+        if (phase == phase[0]).all():
+            return
+        place = (access.row * self.watched.blocks + who.row) * self.shadow.words + access.word[:, 0]
+        warp = place * (self.watched.threads // WARP) + who.thread // WARP
+        _, which = np.unique(warp, return_inverse=True)
+        first = np.full(which.max() + 1, phase.max())
+        np.minimum.at(first, which.reshape(-1), phase)
+        late = phase > first[which.reshape(-1)]
+        if late.any():
+            self.report(self.fault(
+                "mbarrier-misuse",
+                "the thread arrives at an mbarrier in a later phase than other lanes of its warp, in one instruction. "
+                "The mbarrier expects fewer arrivals than come: initialise it with the number of all that arrive",
+                access, late,
+            ), late)  # fmt: skip
+
+    def _use_own(self, site: Site, lanes: Lanes, offset: np.ndarray, action: str, phase: np.ndarray) -> bool:
         """The lanes use one object of their own block, as they did before: they still come after it was initialised.
 
         False, and nothing is done, where that is not known.
@@ -336,9 +366,9 @@ class ClusterHazards(Hazards):
         if known is None or known[0] is not lanes or known[1] is not offset:
             return False
         if action == "wait":
-            self.shadow.acquire_own(known[0], known[2])
+            self.shadow.acquire_own(known[0], known[2], phase)
         elif not site.instruction.has("relaxed"):
-            self.shadow.release_own(known[0], known[2])
+            self.shadow.release_own(known[0], known[2], phase)
         return True
 
     def _record_initialisation(self, owner: np.ndarray, offset: np.ndarray, who: Accessors) -> None:

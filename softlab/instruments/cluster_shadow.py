@@ -114,6 +114,7 @@ class ClusterShadow(Shadow):
         """These lanes pass the barrier of their cluster; (blocks, threads) bool."""
         order = self._ordered()
         np.copyto(order.acquired, np.maximum(order.acquired, self._completed[:, None]), where=mask)
+        self._known().hear_all(mask, self._completed)
         if self._heard is not None:
             until = self._heard.until
             np.copyto(until, np.maximum(until, self._completed[:, None]), where=mask)
@@ -139,8 +140,15 @@ class ClusterShadow(Shadow):
             self._heard.join(*np.nonzero(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2)))
 
     @override
-    def release_to(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
-        super().release_to(owner, word, row, thread)
+    def release_to(
+        self,
+        owner: np.ndarray,
+        word: np.ndarray,
+        row: np.ndarray,
+        thread: np.ndarray,
+        phase: np.ndarray | None = None,
+    ) -> None:
+        super().release_to(owner, word, row, thread, phase)
         if self._order is not None:
             fenced = self._order.fenced[row, thread]
             done = fenced > 0
@@ -148,14 +156,21 @@ class ClusterShadow(Shadow):
             self._hears().release(owner[done], word[done], me[done], fenced[done])
 
     @override
-    def acquire_from(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
-        super().acquire_from(owner, word, row, thread)
+    def acquire_from(
+        self,
+        owner: np.ndarray,
+        word: np.ndarray,
+        row: np.ndarray,
+        thread: np.ndarray,
+        phase: np.ndarray | None = None,
+    ) -> None:
+        super().acquire_from(owner, word, row, thread, phase)
         if self._heard is not None:
             self._heard.acquire(owner, word, row, thread)
 
     @override
-    def release_own(self, lanes: Box, words: np.ndarray) -> None:
-        super().release_own(lanes, words)
+    def release_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
+        super().release_own(lanes, words, phase)
         if lanes.extent[1] > 1:
             self._hears().release_own(lanes, words, self._time)
             return
@@ -165,8 +180,8 @@ class ClusterShadow(Shadow):
         self._hears().release(row, all_words, row * self._threads + thread, time)
 
     @override
-    def acquire_own(self, lanes: Box, words: np.ndarray) -> None:
-        super().acquire_own(lanes, words)
+    def acquire_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
+        super().acquire_own(lanes, words, phase)
         if self._heard is not None and not self._heard.acquire_own(lanes, words):
             row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
             self._heard.acquire(row, np.broadcast_to(words, (len(row), len(words))), row, thread)
@@ -221,6 +236,11 @@ class ClusterShadow(Shadow):
             barrier = np.maximum(barrier, self._met[row, thread // WARP, its_thread // WARP])
         in_order = (row == other) & (same_warp | (time < barrier))
         return np.asarray(in_order | (time < self.acquired(row, thread)))
+
+    def mbarriers_begin(self, owner: np.ndarray, word: np.ndarray) -> None:
+        """Mbarriers begin at these words."""
+        self._ordered()
+        self._known().begin(owner, word)
 
     def publish_at(self, owner: int, word: np.ndarray) -> None:
         """Whoever acquires these words comes after everything so far."""

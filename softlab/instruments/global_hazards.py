@@ -369,7 +369,9 @@ class GlobalHazards(Observer):
         first[1:] = ~first[1:]
         return list(zip(owner[first].tolist(), offset[first].tolist(), strict=True)), lane[first]
 
-    def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
+    def mbarrier(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray
+    ) -> None:
         """An arrival publishes what its thread did; a wait learns of it."""
         own = self._own_words(lanes, owner, offset)
         if own is not None:

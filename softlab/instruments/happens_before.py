@@ -277,9 +277,18 @@ class HappensBefore:
 
     def publish_own(self, own: OwnWords, now: int) -> None:
         """As :meth:`publish`, of words that the warps of each block share."""
-        vectors = self._knowledge(own.warps.reshape(-1), now)
-        for word, vector in zip(own.words, vectors.reshape(*own.warps.shape, -1).max(axis=1), strict=True):
+        if own.warps.size == self._blocks * self.warps:  # all of the batch
+            vectors = self._tables().known.reshape(self._blocks, self.warps, -1).max(axis=1)
+            vectors[own.row_index, self._columns_of(own.row_index)] = now
+        else:
+            known = self._knowledge(own.warps.reshape(-1), now)
+            vectors = known.reshape(*own.warps.shape, -1).max(axis=1)
+        for word, vector in zip(own.words, vectors, strict=True):
             _join(self._released.to_all, word, vector)
+
+    def _columns_of(self, rows: np.ndarray) -> np.ndarray:
+        """The columns of the blocks in these rows, (rows, 1)."""
+        return rows if self.per_block else rows * self.warps + np.arange(self.warps)
 
     def read_own(self, own: OwnWords) -> None:
         """As :meth:`read`, of words that the warps of each block share."""
@@ -298,10 +307,14 @@ class HappensBefore:
     def _blocks_learn(self, own: OwnWords, vectors: np.ndarray) -> None:
         """The warps of each block learn what the block's vector says."""
         far, rows = self._tables(), own.row_index
+        learnt = vectors[np.arange(len(rows))[:, None], self._columns_of(rows)]
+        if own.warps.size == self._blocks * self.warps:  # all of the batch
+            known = far.known.reshape(self._blocks, self.warps, -1)
+            np.maximum(known, vectors[:, None], out=known)
+            np.maximum(self._known, learnt[:, None], out=self._known)
+            return
         far.known[own.warps] = np.maximum(far.known[own.warps], vectors[:, None])
-        columns = rows if self.per_block else rows * self.warps + np.arange(self.warps)
         here = rows, own.warps % self.warps
-        learnt = vectors[np.arange(len(rows))[:, None], columns]
         self._known[here] = np.maximum(self._known[here], learnt[:, None])
 
     def _learn(self, warp: int, vector: np.ndarray) -> None:

@@ -291,10 +291,14 @@ class Hazards(Observer):
             self._strong[site.index] = found
         return found
 
-    @staticmethod
-    def reads(site: Site) -> bool:
-        """Whether an access reads."""
-        return not site.store or bool(site.operation and not site.operation.startswith("exch"))
+    def reads(self, site: Site) -> bool:
+        """Whether an access reads. An exchange whose old value nothing uses is a store."""
+        if not site.store:
+            return True
+        if not site.operation or not site.operation.startswith("exch"):
+            return bool(site.operation)
+        old = site.instruction.operands[0]
+        return isinstance(old, Register) and old.name in self._used
 
     def words_at(self, site: Site, address: np.ndarray) -> np.ndarray:
         """The words that each lane accesses, (lanes, words per lane)."""

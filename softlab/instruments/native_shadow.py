@@ -40,11 +40,24 @@ def code_of(thread: int) -> int:
     return thread // WARP << _WARP_SHIFT | thread % WARP
 
 
-def is_unordered(stamp: int, code: int, synced: int, acquired: int) -> int:
+def has_heard(known: Int16s, heard: Int64s, at: int, cells: int, own: int, who: int, time: int) -> int:
+    """Whether a warp comes after the accesses of a stamp, by what it knows of each warp from ``heard[own]`` on."""
+    if who != MANY_WARPS:
+        return time < heard[own + (who >> _WARP_SHIFT)]
+    first = known[at]
+    second = known[cells + at]
+    if first >= 0 and time >= heard[own + first // WARP]:
+        return 0
+    return second < 0 or time < heard[own + second // WARP]
+
+
+def is_unordered(
+    stamp: int, code: int, synced: int, acquired: int, known: Int16s, heard: Int64s, at: int, cells: int, own: int
+) -> int:
     """Whether a stamp since the last barrier is of another thread, and this one does not come after it."""
     who = stamp & WHO_MASK
     time = stamp >> CODE_BITS
-    if who == code or time < acquired:
+    if who == code or (time < acquired and has_heard(known, heard, at, cells, own, who, time)):
         return 0
     same_warp = who >> _WARP_SHIFT == code >> _WARP_SHIFT and who != MANY_WARPS
     return not (same_warp and time < synced)
@@ -52,7 +65,8 @@ def is_unordered(stamp: int, code: int, synced: int, acquired: int) -> int:
 
 def is_quiet(
     written: Int64s, read: Int64s, remote_written: Int64s, remote_read: Int64s, held: Bytes, at: int, kind: int,
-    code: int, since: int, synced: int, acquired: int, has_remote: int, has_held: int,
+    code: int, since: int, synced: int, acquired: int, has_remote: int, has_held: int, known: Int16s, heard: Int64s,
+    cells: int, own: int,
 ) -> int:  # fmt: skip
     """Whether one lane may access one word."""
     stamp = written[at]
@@ -69,10 +83,12 @@ def is_quiet(
     elif kind & READS and stamp == 0:
         return 0
     weak = not (kind & STRONG and stamp & ATOMIC)
-    if stamp >= since and weak and is_unordered(stamp, code, synced, acquired):
+    if stamp >= since and weak and is_unordered(stamp, code, synced, acquired, known, heard, at, cells, own):
         return 0
     earlier = read[at]
-    return not (kind & STORES and earlier >= since and is_unordered(earlier, code, synced, acquired))
+    if not kind & STORES or earlier < since:
+        return 1
+    return not is_unordered(earlier, code, synced, acquired, known, heard, at, cells, own)
 
 
 def merge_lanes(
@@ -99,13 +115,16 @@ def merge_lanes(
     return lost
 
 
-def merged_stamp(before: int, code: int, since: int, synced: int, acquired: int, now: int, atomic: int) -> int:
+def merged_stamp(
+    before: int, code: int, since: int, synced: int, acquired: int, now: int, atomic: int, known: Int16s, heard: Int64s,
+    at: int, cells: int, own: int,
+) -> int:  # fmt: skip
     """What the stamp of a word becomes where accesses do not exclude each other."""
     kind = ATOMIC if atomic else 0
     if atomic and before >= since and before & CODE_MASK == code and before >> CODE_BITS >= synced:
         kind = 0  # just written by a plain store of its own
-    together = before >= since and before & ATOMIC == kind and is_unordered(before, code, synced, acquired)
-    if not together:
+    together = before >= since and before & ATOMIC == kind
+    if not together or not is_unordered(before, code, synced, acquired, known, heard, at, cells, own):
         return now << CODE_BITS | kind | code
     who = before & WHO_MASK
     if who >> _WARP_SHIFT == code >> _WARP_SHIFT and who != MANY_WARPS:
@@ -114,8 +133,9 @@ def merged_stamp(before: int, code: int, since: int, synced: int, acquired: int,
 
 
 def all_are_quiet(
-    written: Int64s, read: Int64s, barrier: Int64s, synced: Int64s, acquired: Int64s, remote_written: Int64s,
-    remote_read: Int64s, held: Bytes, words: int, warps: int, shift: int, has_order: int, has_remote: int,
+    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, acquired: Int64s,
+    remote_written: Int64s, remote_read: Int64s, held: Bytes, words: int, warps: int, cells: int, shift: int,
+    has_order: int, has_remote: int,
     has_held: int, places: Int64s, owners: Int64s, made: Int64s, got: Int64s, rows: Int64s, threads: Int64s,
     lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int, kind: int,
 ) -> int:  # fmt: skip
@@ -129,12 +149,13 @@ def all_are_quiet(
         order = 0
         if has_order:
             order = acquired[row * warps * WARP + thread]
+        own = (row * warps + thread // WARP) * warps
         first = row * words + (addresses[i] >> shift)
         for j in range(count):
             at = first + offsets[j]
             if not is_quiet(
                 written, read, remote_written, remote_read, held, at, kind, code, since, sync, order, has_remote,
-                has_held,
+                has_held, known, heard, cells, own,
             ):  # fmt: skip
                 return 0
             places[i * count + j] = at
@@ -145,7 +166,7 @@ def all_are_quiet(
 
 
 def access(
-    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, acquired: Int64s,
+    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, acquired: Int64s,
     remote_written: Int64s, remote_read: Int64s, held: Bytes, words: int, warps: int, cells: int, shift: int,
     has_order: int, has_remote: int, has_held: int, places: Int64s, owners: Int64s, made: Int64s, got: Int64s,
     rows: Int64s, threads: Int64s, lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int, kind: int,
@@ -157,18 +178,19 @@ def access(
     items.
     """
     if not all_are_quiet(
-        written, read, barrier, synced, acquired, remote_written, remote_read, held, words, warps, shift, has_order,
-        has_remote, has_held, places, owners, made, got, rows, threads, lanes, addresses, offsets, count, now, kind,
+        written, read, known, barrier, synced, heard, acquired, remote_written, remote_read, held, words, warps, cells,
+        shift, has_order, has_remote, has_held, places, owners, made, got, rows, threads, lanes, addresses, offsets,
+        count, now, kind,
     ):  # fmt: skip
         return UNKNOWN
     if kind & STORES:
         if not kind & STRONG:
             return record_store(written, places, made, lanes * count)
-        return record(written, known, barrier, synced, acquired, warps, cells, has_order, places, owners, made, got,
-                      lanes * count, now, 1)  # fmt: skip
+        return record(written, known, barrier, synced, heard, acquired, warps, cells, has_order, places, owners, made,
+                      got, lanes * count, now, 1)  # fmt: skip
     if kind & STRONG:
         return RECORDED
-    return record(read, known, barrier, synced, acquired, warps, cells, has_order, places, owners, made, got,
+    return record(read, known, barrier, synced, heard, acquired, warps, cells, has_order, places, owners, made, got,
                   lanes * count, now, 0)  # fmt: skip
 
 
@@ -183,8 +205,9 @@ def record_store(stamps: Int64s, places: Int64s, made: Int64s, count: int) -> in
 
 
 def record(
-    stamps: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, acquired: Int64s, warps: int, cells: int,
-    has_order: int, places: Int64s, owners: Int64s, made: Int64s, rows: Int64s, count: int, now: int, atomic: int,
+    stamps: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, acquired: Int64s, warps: int,
+    cells: int, has_order: int, places: Int64s, owners: Int64s, made: Int64s, rows: Int64s, count: int, now: int,
+    atomic: int,
 ) -> int:  # fmt: skip
     """Record reads, or writes by atomics. ``rows`` of the lanes; what it holds is lost."""
     for i in range(count):
@@ -195,8 +218,12 @@ def record(
             order = acquired[rows[i] * warps * WARP + owners[i]]
         since = max(barrier[rows[i]] << CODE_BITS, 1)
         warp = rows[i] * warps + owners[i] // WARP
-        made[i] = merged_stamp(before, code, since, synced[warp], order, now, atomic)
-        if made[i] & WHO_MASK != code:
+        made[i] = merged_stamp(
+            before, code, since, synced[warp], order, now, atomic, known, heard, places[i], cells, warp * warps
+        )
+    for i in range(count):
+        before = stamps[places[i]]
+        if made[i] & WHO_MASK != code_of(owners[i]):
             if not before & MANY_LANES:
                 known[places[i]] = (before & WHO_MASK) >> _WARP_SHIFT << WARP_BITS | before & LANE_MASK
             known[cells + places[i]] = owners[i]

@@ -4,9 +4,8 @@ A stamp is ``time << 12 | atomic << 11 | who``. ``who`` is one lane (``warp << 6
 (``warp << 6 | 32``), or threads of several warps. The time grows at each barrier and warp-synchronous instruction.
 
 A flag or a lock also orders accesses. A thread makes accesses, then a fence (or a release), then an atomic write.
-Another thread that reads the written word by an atomic comes after these accesses. The shadow keeps one time for all
-threads, so the reader also comes after what other threads did before the fence: too much may be ordered, never too
-little.
+Another thread that reads the written word by an atomic comes after these accesses: up to the time that it has acquired,
+and of each warp up to what :mod:`softlab.instruments.warp_knowledge` has heard of it.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import numpy as np
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.instruments.events import AccessLog
 from softlab.instruments.shadow_patterns import AccessPattern
+from softlab.instruments.warp_knowledge import WarpKnowledge
 from softlab.instruments.warp_syncs import WarpSyncs, passes_alone, warps_of
 
 CODE_BITS = 12
@@ -73,6 +73,8 @@ class Shadow:
         self._synced = np.zeros((1, threads // WARP), np.int64)
         self._threads = threads
         self._order: _Order | None = None
+        #: Kept as long as ``_order``.
+        self._knowledge: WarpKnowledge | None = None
         #: (rows, warps, warps): until when the first warp comes after the second, by barriers of some warps.
         self._met: np.ndarray | None = None
         self._syncs = WarpSyncs()
@@ -105,9 +107,11 @@ class Shadow:
         return self._written, self._order, self._threads_of_word, None
 
     def tables(self) -> list[np.ndarray | None]:
-        """Its arrays: written, read, the threads of words, barrier, synced, acquired, and those of other blocks."""
+        """Its arrays: written, read, threads of words, barrier, synced, heard, acquired, and those of other blocks."""
+        heard = self._knowledge.heard if self._knowledge is not None else None
         acquired = self._order.acquired if self._order is not None else None
-        return [self._written, self._read, self._known_threads(), self._barrier, self._synced, acquired, None, None]
+        own = [self._written, self._read, self._known_threads(), self._barrier, self._synced]
+        return [*own, heard, acquired, None, None]
 
     def begin_access(self, instruction: int) -> None:
         """An instruction is about to access shared memory: a time of its own."""
@@ -132,6 +136,7 @@ class Shadow:
                 self._threads_of_word = np.repeat(self._threads_of_word, self._blocks, axis=1)
             if self._order is not None:
                 self._order = self._order.repeated(self._blocks)
+                self._known().repeat(self._blocks)
             if self._met is not None:
                 self._met = np.repeat(self._met, self._blocks, axis=0)
         self.alike = self._blocks == 1
@@ -192,29 +197,30 @@ class Shadow:
         if self._syncs:
             in_order |= self._in_order_by_groups(asked & same_warp & ~in_order, row, word, thread, stamp)
         if self._met is not None:
-            in_order |= self._in_order_by_named_barriers(row, word, warp, stamp)
+            in_order |= self._in_order_by_warps(self._met, row, word, warp, stamp)
         if self._order is not None:
-            in_order |= stamp >> CODE_BITS < self._order.acquired[row, thread][:, None]
+            acquired = stamp >> CODE_BITS < self._order.acquired[row, thread][:, None]
+            if acquired.any():
+                in_order |= acquired & self._in_order_by_warps(self._known().heard, row, word, warp, stamp)
         return np.asarray(in_order)
 
-    def _in_order_by_named_barriers(
-        self, row: np.ndarray, word: np.ndarray, warp: np.ndarray, stamp: np.ndarray
+    def _in_order_by_warps(
+        self, until: np.ndarray, row: np.ndarray, word: np.ndarray, warp: np.ndarray, stamp: np.ndarray
     ) -> np.ndarray:
-        """Whether barriers of some of the block's warps order these warps after the stamps.
+        """Whether these warps come after the stamps, by what they know of each other: (rows, warps, warps) times.
 
         Of several warps that accessed a word, two threads are known at most. Where none is, they count as in order.
         """
-        assert self._met is not None
         time, who = stamp >> CODE_BITS, stamp & WHO_MASK
         many = np.asarray(who == MANY_WARPS)
         one = np.where(many, 0, who >> 6)
-        in_order = np.asarray(time < self._met[row[:, None], warp[:, None], one])
+        in_order = np.asarray(time < until[row[:, None], warp[:, None], one])
         if many.any():
             both = np.ones_like(many)
             if self._threads_of_word is not None:
                 for known in self._threads_of_word[:, row[:, None], word].astype(np.int64):
                     other = np.maximum(known, 0) // WARP
-                    both &= (known < 0) | (time < self._met[row[:, None], warp[:, None], other])
+                    both &= (known < 0) | (time < until[row[:, None], warp[:, None], other])
             in_order = np.where(many, both, in_order)
         return in_order
 
@@ -438,6 +444,7 @@ class Shadow:
         if self._order is not None:
             acquired = self._order.acquired[row].reshape(-1, WARP)
             acquired[waiting] = acquired[warps].max()
+            self._known().join(row, warps, waiting)
 
     def warp_sync(self, lanes: Lanes, members: Value) -> None:
         """The lanes of each warp that name each other synchronise."""
@@ -476,11 +483,11 @@ class Shadow:
         order = self._ordered()
         self._time += 1
         order.fenced[row, thread] = self._time
+        self._known().fence(row, thread, self._time, self._met)
 
     def release(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
         """The threads write by an atomic."""
-        if self._order is not None:
-            np.maximum.at(self._order.released, (row[:, None], word), self._order.fenced[row, thread][:, None])
+        self.release_to(row, word, row, thread)
 
     def acquire(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
         """The threads read by an atomic."""
@@ -500,32 +507,71 @@ class Shadow:
             earlier = np.concatenate(([0], np.maximum.accumulate(fenced + group)[:-1])) - group
             np.maximum.at(self._order.acquired, (row[turn], thread[turn]), earlier)
         self.release_to(owner, word, row, thread)
-
-    def release_to(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
-        """The threads write by an atomic to words of the shared memory of these blocks."""
         if self._order is not None:
-            np.maximum.at(self._order.released, (owner[:, None], word), self._order.fenced[row, thread][:, None])
+            self._known().acquire(owner, word, row, thread)
 
-    def acquire_from(self, owner: np.ndarray, word: np.ndarray, row: np.ndarray, thread: np.ndarray) -> None:
-        """The threads read by an atomic words of the shared memory of these blocks."""
-        if self._order is not None:
-            seen = self._order.released[owner[:, None], word].max(axis=1)
-            np.maximum.at(self._order.acquired, (row, thread), seen)
+    def release_to(
+        self,
+        owner: np.ndarray,
+        word: np.ndarray,
+        row: np.ndarray,
+        thread: np.ndarray,
+        phase: np.ndarray | None = None,
+    ) -> None:
+        """The threads write by an atomic to words of the shared memory of these blocks.
 
-    def release_own(self, lanes: Box, words: np.ndarray) -> None:
-        """The lanes make a fence and write by an atomic to these words of their own blocks."""
+        ``phase``, (lanes,): the words are those of mbarriers, and the threads arrive in these phases.
+        """
+        if self._order is None:
+            return
+        np.maximum.at(self._order.released, (owner[:, None], word), self._order.fenced[row, thread][:, None])
+        if phase is None:
+            self._known().release(owner, word, row, thread)
+        else:
+            self._known().arrive(owner, word[:, 0], row, thread, phase, self._time, self._met)
+
+    def acquire_from(
+        self,
+        owner: np.ndarray,
+        word: np.ndarray,
+        row: np.ndarray,
+        thread: np.ndarray,
+        phase: np.ndarray | None = None,
+    ) -> None:
+        """The threads read by an atomic words of the shared memory of these blocks.
+
+        ``phase``, (lanes,): the words are those of mbarriers, and the threads have waited for these phases.
+        """
+        if self._order is None:
+            return
+        seen = self._order.released[owner[:, None], word].max(axis=1)
+        np.maximum.at(self._order.acquired, (row, thread), seen)
+        if phase is None:
+            self._known().acquire(owner, word, row, thread)
+        else:
+            self._known().wait(owner, word[:, 0], row, thread, phase)
+
+    def release_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
+        """The lanes arrive at the mbarrier of these words in their own blocks; ``phase``: (blocks, 1)."""
         order = self._ordered()
         self._time += 1
         order.fenced[lanes.index] = self._time
         order.released[lanes.row_index, words] = self._time  # later than all before
+        self._known().arrive_own(lanes, int(words[0]), phase, self._time, self._met)
 
-    def acquire_own(self, lanes: Box, words: np.ndarray) -> None:
-        """The lanes read by an atomic these words of their own blocks."""
+    def acquire_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
+        """The lanes have waited for the phase of the mbarrier of these words in their own blocks."""
         if self._order is not None:
             seen = self._order.released[lanes.row_index, words].max(axis=1, keepdims=True)
             self._order.acquired[lanes.index] = np.maximum(self._order.acquired[lanes.index], seen)
+            self._known().wait_own(lanes, int(words[0]), phase)
 
     def _ordered(self) -> _Order:
         if self._order is None:
             self._order = _Order.none(len(self._written), self._threads, self.words)
+            self._knowledge = WarpKnowledge(len(self._written), self._threads // WARP, self.words)
         return self._order
+
+    def _known(self) -> WarpKnowledge:
+        assert self._knowledge is not None
+        return self._knowledge

@@ -236,7 +236,9 @@ class StepRecorder(Observer):
         rows, columns = np.divmod(copy.lane[mine], self._batch.threads)
         self._writes_come("shared", copy.site, copy.offset[mine], columns, rows, copy.nbytes)
 
-    def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
+    def mbarrier(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray
+    ) -> None:
         """Mbarriers are objects of the emulator, and not bytes of its memory."""
         if self._row is not None and (owner == self._row).any():
             self.notes["The state of mbarriers is not recorded: their words in shared memory stand as they were."] = (

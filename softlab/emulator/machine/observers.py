@@ -179,10 +179,14 @@ class Observer:
     def cluster_wait(self, site: InstructionSite, lanes: Lanes) -> None:
         """These lanes pass the barrier of their cluster."""
 
-    def mbarrier(self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str) -> None:
+    def mbarrier(
+        self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray
+    ) -> None:
         """These lanes use an mbarrier of the blocks in the rows ``owner`` at ``offset``, (lanes,) each.
 
         ``action``: "init", "arrive", "expect", "invalidate", or "wait" where the phase that they ask for is over.
+        ``phase`` broadcasts against the lanes' extent: the phase in which each arrives, or for which it has waited;
+        else 0.
         """
 
     def copy_begins(self, copy: Copy, lanes: Lanes) -> None:

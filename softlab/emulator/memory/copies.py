@@ -206,7 +206,7 @@ class Copies:
         rows, columns, offsets = mbarriers.key(lanes, site, address)
         if not site.instruction.has("noinc"):
             mbarriers.more_pending(rows, columns)
-        mbarriers.tell(site, lanes, rows, offsets, "arrive")
+        mbarriers.tell(site, lanes, rows, offsets, "arrive", mbarriers.phases(rows, columns).reshape(lanes.extent))
         lane = lane_numbers(lanes)
         before = self._number
         for key in sorted(set(zip(rows.tolist(), columns.tolist(), strict=True))):

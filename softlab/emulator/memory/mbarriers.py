@@ -30,9 +30,10 @@ _SPECIAL_ARRIVALS = ("arrive_drop", "noComplete", "expect_tx")
 _MOST_KEPT = 64
 #: An mbarrier object of a batch: (row, column), the block and the number of the object.
 Key = tuple[int, int]
-#: Called as listener(site, lanes, owner, offset, action): the block and the offset of each lane's object; ``action`` is
-#: "init", "arrive", "expect", "wait" or "invalidate".
-MbarrierListener = Callable[[Site, Lanes, np.ndarray, np.ndarray, str], Any]
+#: Called as listener(site, lanes, owner, offset, action, phase): the block and the offset of each lane's object;
+#: ``action`` is "init", "arrive", "expect", "wait" or "invalidate"; ``phase``: in which each arrives, or which is over.
+MbarrierListener = Callable[[Site, Lanes, np.ndarray, np.ndarray, str, np.ndarray], Any]
+_NO_PHASE = np.zeros((), np.int64)
 
 
 def pending_count(state: Value) -> Value:
@@ -132,10 +133,10 @@ class Mbarriers:
             if states is not None:
                 return states
         rows, columns, offset = self._find(lanes, site, address)
-        self.tell(site, lanes, rows, offset, "arrive")
+        counts = lanes.full_extent(count).astype(np.int64)
+        self.tell(site, lanes, rows, offset, "arrive", self._phases(rows, columns, counts).reshape(lanes.extent))
         if site.instruction.has("expect_tx"):
             self._add_bytes(lanes, site, rows, columns, offset, lanes.full_extent(nbytes).astype(np.int64))
-        counts = lanes.full_extent(count).astype(np.int64)
         if site.instruction.opcode == "mbarrier" and site.instruction.has("arrive_drop"):
             np.subtract.at(self._counts["expected"], (rows, columns), counts)
         before = self._counts["phase"][rows, columns]
@@ -153,7 +154,7 @@ class Mbarriers:
         left, phase, total = counts["pending"][key], counts["phase"][key], count * one.lanes.extent[1]
         if (left < total).any():
             return None
-        self.tell(site, one.lanes, one.owners, one.offsets, "arrive")
+        self.tell(site, one.lanes, one.owners, one.offsets, "arrive", phase[:, None])
         counts["pending"][key] = left - total
         over = (left == total) & (counts["bytes"][key] == 0)
         if over.any():
@@ -190,7 +191,8 @@ class Mbarriers:
         one = self._one_of_each(lanes, site, address)
         if one is not None and self._all_over(site, one, phase):
             if self._listener is not None:
-                self._listener(site, lanes, one.owners, one.offsets, "wait")
+                over_now = self._phase_over(site, self._counts["phase"][one.key], int(phase))
+                self._listener(site, lanes, one.owners, one.offsets, "wait", over_now[:, None])
             return np.True_
         rows, columns, offset = self._find(lanes, site, address)
         over = self._over(lanes, site, rows, columns, phase)
@@ -200,7 +202,9 @@ class Mbarriers:
         if self._listener is not None and over.any():
             passed, _ = lanes.split(over.reshape(lanes.extent))
             if passed is not None:
-                self._listener(site, passed, rows[over], offset[over], "wait")
+                current, asked = self._counts["phase"][rows, columns], lanes.full_extent(phase)
+                over_now = self._phase_over(site, current, asked)[over].reshape(passed.extent)
+                self._listener(site, passed, rows[over], offset[over], "wait", over_now)
         return over.reshape(lanes.extent)
 
     def has_completed(
@@ -226,6 +230,27 @@ class Mbarriers:
         if site.instruction.has("parity"):
             return np.asarray(current & 1 != asked & 1)
         return np.asarray(current != asked >> _PHASE_SHIFT)
+
+    @staticmethod
+    def _phase_over(site: Site, current: np.ndarray, asked: np.ndarray | int) -> np.ndarray:
+        """The phase that is over for who asks for it: a parity means the last one."""
+        if site.instruction.has("parity"):
+            return current - 1
+        if isinstance(asked, int):
+            return np.full(len(current), asked >> _PHASE_SHIFT)
+        return asked.astype(np.int64) >> _PHASE_SHIFT
+
+    def _phases(self, rows: np.ndarray, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """The phases in which lanes will arrive, one after the other."""
+        phase, pending, expected = (self._counts[name][rows, columns] for name in ("phase", "pending", "expected"))
+        place = rows * self._alive.shape[1] + columns
+        order = np.argsort(place, kind="stable")
+        total = np.cumsum(counts[order]) - counts[order]
+        first = np.flatnonzero(np.diff(place[order], prepend=-1))
+        total -= np.repeat(total[first], np.diff(first, append=len(order)))
+        before = np.empty_like(total)
+        before[order] = total
+        return np.where(before < pending, phase, phase + 1 + (before - pending) // np.maximum(expected, 1))
 
     def _all_over(self, site: Site, one: _OneOfEach, phase: Value) -> bool:
         """Whether the phase that all lanes ask for is over for all; False where they ask for several."""
@@ -263,6 +288,10 @@ class Mbarriers:
     def phase(self, key: Key) -> int:
         """The phase of an object now."""
         return int(self._counts["phase"][key])
+
+    def phases(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The phases of objects now."""
+        return self._counts["phase"][rows, columns]
 
     def is_alive(self, key: Key) -> bool:
         """Whether there is an object."""
@@ -364,11 +393,19 @@ class Mbarriers:
                 "mbarrier-misuse", f"the thread {what}", site.instruction, lanes, bad.reshape(lanes.extent), where
             )
 
-    def tell(self, site: Site, lanes: Lanes, rows: np.ndarray, offset: np.ndarray, action: str) -> None:
+    def tell(
+        self,
+        site: Site,
+        lanes: Lanes,
+        rows: np.ndarray,
+        offset: np.ndarray,
+        action: str,
+        phase: np.ndarray = _NO_PHASE,
+    ) -> None:
         """Note a change, and tell the listener."""
         self.changes += 1
         if self._listener is not None:
-            self._listener(site, lanes, rows, offset, action)
+            self._listener(site, lanes, rows, offset, action, phase)
 
 
 def _turns(rows: np.ndarray, columns: np.ndarray, counts: np.ndarray, pending: np.ndarray) -> list[np.ndarray]:

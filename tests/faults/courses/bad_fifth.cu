@@ -217,11 +217,11 @@ extern "C" __global__ void full_barrier_counts_one_of_a_warp(const int* x, int* 
   if (t == 0) MBAR_INIT(&full, 1);
   __syncthreads();
   if (t < 32) {
-    s[t] = 3 * x[t];  // BUG
-    MBAR_ARRIVE(&full);
+    s[t] = 3 * x[t];
+    MBAR_ARRIVE(&full);  // BUG
   } else {
     MBAR_WAIT(&full, 0);
-    y[t - 32] = s[63 - t] + 1;  // BUG
+    y[t - 32] = s[63 - t] + 1;
   }
 }
 
@@ -326,9 +326,9 @@ __device__ int reserve(int* count) {
   first = __shfl_sync(FULL, first, leader);  // BUG
   return first + __popc(active & ((1u << lane) - 1));
 }
-extern "C" __global__ void leader_broadcast_under_a_full_mask(const int* x, int* y, int* count) {
-  int v = x[blockIdx.x * blockDim.x + threadIdx.x];
-  if (v % 3 == 0) y[reserve(count)] = v;
+extern "C" __global__ void leader_broadcast_under_a_full_mask(const int* x, int* y, int* count, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    if (x[i] % 3 == 0) y[reserve(count)] = x[i];
 }
 
 // == unrolled_last_warp_of_a_block_of_32
