@@ -1,5 +1,5 @@
-"""Finds faults that the hardware does not report: races and uninitialised reads in shared memory, shuffles from
-inactive lanes, barriers in divergent code.
+"""Finds faults that the hardware does not report: races and uninitialised reads in shared memory, and what
+:mod:`softlab.instruments.wait_hazards` finds.
 
 The machine runs in lock step, so a race often gives the result that its author hoped for. The observer finds it from
 the threads that accessed each word since the last barrier. Blocks usually all do the same: then one block's state
@@ -14,19 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.machine.faults import first_lane, other_place
-from softlab.emulator.machine.flow import Block, is_warp_synchronous, uses_and_definitions
-from softlab.emulator.machine.loop_records import LoopCode
-from softlab.emulator.machine.observers import Observer
+from softlab.emulator.machine.flow import uses_and_definitions
 from softlab.emulator.memory.elements import join_elements
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.places import place_of
 from softlab.emulator.ptx.syntax import Register, Vector
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
-from softlab.instruments.barrier_bypass import BarrierBypasses
-from softlab.instruments.barrier_meetings import Meeting, is_aligned, meetings, second_arrival, uneven
 from softlab.instruments.guesses import checked_guesses
 from softlab.instruments.lone_accesses import LoneAccesses
 from softlab.instruments.matrix_rows import MATRIX_OPCODES, accessors_of_rows
@@ -34,22 +30,10 @@ from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, STRON
 from softlab.instruments.shadow import ATOMIC, Shadow
 from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.source_names import shared_symbol
-from softlab.instruments.warp_syncs import names_all
+from softlab.instruments.wait_hazards import WaitHazards
 
 _READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
 _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last barrier"
-_BYPASSED_BARRIER = (
-    "the thread goes around a barrier at which others of its block wait. Move the barrier out of the branch or loop: "
-    "all threads of the block must come to it"
-)
-_BYPASSED_PART = (
-    "the thread goes around a barrier at which other threads of its warp wait. A warp comes to an aligned barrier "
-    "(bar.sync) as a whole. Move the barrier out of the branch or loop"
-)
-_BYPASSED_WARP_SYNC = (
-    "the thread goes around a warp-synchronous instruction whose mask names it, and at which other lanes wait. Move "
-    "the instruction out of the branch, or name only the lanes that come (__ballot_sync)"
-)
 #: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). A volatile access counts as one
 #: if the kernel has fences. Without fences, volatile usually means that somebody hopes to need no barrier. It does not
 #: replace one: since compute capability 7.0 the lanes of a warp run on their own between two warp barriers.
@@ -74,21 +58,17 @@ class SharedAccess:
     word: np.ndarray
 
 
-class Hazards(Observer):
+class Hazards(WaitHazards):
     """Raises a ``KernelFault`` at the first fault. One observer watches one run."""
 
     _shadow_class: type[Shadow] = Shadow
 
     def __init__(self) -> None:
-        self.watched: Any = None
+        super().__init__()
         self._shadow: Shadow | None = None
-        self._bypasses: BarrierBypasses
-        #: The last that was only a warning.
-        self._meeting: Meeting | None = None
         self._fences = False
         self._used: frozenset[str] = frozenset()
         self._guesses: frozenset[int] = frozenset()
-        self._members: Value = np.uint32(0)
         self._site_words: dict[int, np.ndarray] = {}
         self._lone: LoneAccesses
         #: Index of each access -> its shape, for all runs of the kernel.
@@ -99,7 +79,7 @@ class Hazards(Observer):
 
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
-        self.watched = batch
+        super().batch(batch)
         self._shadow = self._shadow_class(
             batch.shared.nbytes, batch.blocks, batch.threads, batch.program.fact(_granule)
         )
@@ -109,8 +89,6 @@ class Hazards(Observer):
         self._native = NativeShadow(self._shadow) if batch.compiled != "none" else None
         self._lone = LoneAccesses(batch, self._shadow, self._native)
         self._shapes = batch.program.fact(_shapes)
-        self._bypasses = BarrierBypasses(batch.program)
-        self._meeting = None
         self._fences = batch.program.fact(_has_fences)
         self._used = batch.program.fact(_used_registers)
         self._guesses = batch.program.fact(checked_guesses)
@@ -306,10 +284,6 @@ class Hazards(Observer):
         words = self._words(site)
         return first[:, None] + words if len(words) > 1 or words[0] else first[:, None]
 
-    def resume(self, lanes: Lanes, *instructions: int) -> None:
-        """Lanes that waited at these instructions continue."""
-        self._bypasses.resume(lanes, *instructions)
-
     def words_accessed(self, site: Site, lanes: Lanes, address: Value) -> SharedAccess:
         """The words that an access reads or writes. While all blocks are alike, one row stands for all of them."""
         shadow = self.shadow
@@ -378,10 +352,6 @@ class Hazards(Observer):
     def _race(self, what: str, access: SharedAccess, clash: np.ndarray) -> KernelFault:
         return self.fault("race", f"the thread {what}. {_FIX}", access, clash)
 
-    def report(self, fault: KernelFault, bad: Any = True, severity: str = "error") -> None:
-        """Raise the fault of the lanes for which ``bad`` holds, or keep it in a run that collects."""
-        self.watched.faults.report(fault, severity=severity, count=int(np.count_nonzero(bad)))
-
     def fault(self, kind: str, sentence: str, access: SharedAccess, bad: np.ndarray) -> KernelFault:
         """The fault of the first lane for which ``bad``, one bool per lane of the access, holds."""
         lanes = access.lanes
@@ -424,106 +394,17 @@ class Hazards(Observer):
         shadow.tell_apart()
         shadow.fence(lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index))
 
-    # Warps
+    # Warps and barriers
 
     def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
-        """Lanes of a warp that synchronise see what each other wrote before. Each lane's mask must name the lane."""
-        self._members = members
-        self._bypasses.resume(lanes, site.index)
-        if not names_all(members):
-            self._check_named(site, lanes, members)
+        """Lanes of a warp that synchronise see what each other wrote before."""
+        super().warp_sync(site, lanes, members)
         self.shadow.warp_sync(lanes, members)
-
-    def _check_named(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
-        lane = np.asarray(lanes.column_index % WARP, np.uint32)
-        unnamed = (members >> lane & np.uint32(1)) == 0
-        if unnamed.any():
-            self.report(self.watched.faults.fault(
-                "inactive-lane",
-                "the thread executes a warp-synchronous instruction whose mask does not name it. Give the mask of the "
-                "lanes that come here",
-                site.instruction, lanes, unnamed, None,
-            ), unnamed)  # fmt: skip
-
-    def shuffle(
-        self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
-    ) -> None:
-        """The source lane must take part, and the reader's mask must name it (``warp_sync`` was told the mask)."""
-        if lanes.full and names_all(self._members):
-            return
-        active = np.broadcast_to(lanes.warp_mask, np.broadcast_shapes(lanes.warp_mask.shape, source.shape))
-        source_active = np.take_along_axis(active, np.broadcast_to(source, active.shape).astype(np.int64), axis=2)
-        named = lanes.spread(self._members) >> source.astype(np.uint32) & np.uint32(1) == 1
-        missing = active & ~(source_active & named)
-        if missing.any():
-            self.report(self.watched.faults.fault(
-                "inactive-lane",
-                "the thread reads the register of a lane that does not take part in the shuffle, which gives any "
-                "value. Let all lanes of the mask come to it, and choose the width so that no other lane is read",
-                site.instruction, lanes, lanes.collect(missing), None,
-            ))  # fmt: skip
-
-    # Who waits for whom
-
-    def stall(self, block: Block, lanes: Lanes) -> None:
-        """Lanes wait for others of their warp."""
-        self._bypasses.wait(block.start, block.index, lanes, WARP)
-
-    def arrive(self, block: Block, lanes: Lanes, count: int | None) -> None:
-        """Lanes wait for others of their block; at a barrier for a part of it, for those of their warp."""
-        if count is None or count >= lanes.threads:
-            self._bypasses.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
-        elif is_aligned(self.watched.program.image.instructions[block.stop - 1]) and self._torn(lanes):
-            self._bypasses.wait(block.stop - 1, block.index + 1, lanes, WARP)
-
-    def _torn(self, lanes: Lanes) -> bool:
-        """Whether threads of a warp are elsewhere while others of it are among these lanes."""
-        live = self.watched.live_mask()
-        here = lanes.mask.reshape(-1, WARP)
-        return live is not None and bool((live.reshape(-1, WARP)[here.any(axis=1)] & ~here[here.any(axis=1)]).any())
-
-    def twice(self, barrier: int, block: Block, lanes: Lanes) -> None:
-        """Lanes come a second time to a barrier that is not complete."""
-        self.report(second_arrival(self.watched, barrier, block.stop - 1, lanes))
-
-    def meet(self, barrier: int, places: Sequence[tuple[int, int | None, Lanes]]) -> None:
-        """Lanes pass a barrier from several places: the rules of PTX, and that of __syncthreads()."""
-        for meeting in meetings(self.watched, barrier, places):
-            self.watched.faults.report(meeting.fault, severity=meeting.severity, count=meeting.count)
-            if meeting.severity == "warning":
-                self._meeting = meeting
 
     def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
         """All earlier accesses of the warps that pass are ordered before all later ones of those that waited."""
         self.shadow.barrier(lanes, self.watched.live_mask(), ahead)
-        self._bypasses.resume(lanes, *instructions)
-
-    def block(self, block: Block, lanes: Lanes) -> None:
-        """Threads that run code behind an instruction at which others wait for them have bypassed it."""
-        self._bypasses.run(block, lanes)
-
-    def takes_loop(self, loop: LoopCode) -> bool:
-        """Blocks matter while threads wait."""
-        return not self._bypasses.waiting
-
-    def exit(self, lanes: Lanes) -> None:
-        """A thread that bypassed such an instruction and exits never comes to it."""
-        found = self._bypasses.by_exiting(lanes)
-        if found is not None:
-            index, mask = found
-            self.report(self._bypassed(index, lanes, mask))
-
-    def _bypassed(self, index: int, lanes: Lanes, mask: np.ndarray) -> KernelFault:
-        """The fault of the masked lanes, which bypassed the instruction with that index."""
-        instruction = self.watched.program.image.instructions[index]
-        if is_warp_synchronous(instruction):
-            kind, sentence = "inactive-lane", _BYPASSED_WARP_SYNC
-        elif self._meeting is not None and (lanes.mask & mask)[self._meeting.first[1].any(axis=1)].any():
-            return uneven(self.watched, self._meeting)
-        else:
-            kind = "barrier-divergence"
-            sentence = _BYPASSED_PART if self._bypasses.within_warps(index) else _BYPASSED_BARRIER
-        return self.watched.faults.fault(kind, sentence, instruction, lanes, lanes.take(mask), None)
+        super().barrier(lanes, instructions, ahead)
 
 
 def _shapes(image: Image) -> dict[int, bytes]:
