@@ -8,7 +8,7 @@ from functools import partial
 from softlab.emulator.host import Host
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.machine.launch import Launch
-from softlab.emulator.machine.native_turns import NativeTurns
+from softlab.emulator.machine.native_turns import compiled_turns
 from softlab.emulator.machine.observers import listeners
 from softlab.emulator.memory.atomics import Atomics
 from softlab.emulator.memory.block_memory import GenericMemory, LocalMemory, SharedMemory
@@ -41,7 +41,7 @@ def make_units(launch: Launch, host: Host, blocks: int, special: Callable[[Lanes
     told = {"on_begin": heard("copy_begins"), "on_end": heard("copy_ends"), "on_written": heard("copy_written")}
     copies = Copies(faults, global_, shared, mbarriers, blocks * threads, **told)
     bulk = BulkCopies(faults, global_, shared, cluster, mbarriers, copies, blocks * threads)
-    turns = NativeTurns(hot_only=launch.compiled == "hot").find if launch.compiled != "none" else None
+    turns = partial(compiled_turns, launch.compiled) if launch.compiled != "none" else None
     spaces: dict[str, Memory] = {"global": global_, "shared": shared, "cluster": cluster, "local": local}
     spaces["generic"] = generic
     return Units(

@@ -35,6 +35,8 @@ class Allocation:
     Items are counted from ``origin``, which is aligned for every access: the last such address that is not behind
     ``base``. The ``lead`` bytes between the two belong to the array's owner; the kernel must not touch them.
 
+    ``whole`` are the bytes from ``origin`` on.
+
     ``index`` is the kernel argument's, None for a variable; ``itemsize`` the bytes per element of the caller's array.
     ``views``: the arguments that are this memory or a part of it, in their order.
     """
@@ -48,7 +50,7 @@ class Allocation:
         self.nbytes = data.nbytes
         self.lead = base % _WIDEST
         self.origin = base - self.lead
-        self._whole = _with_lead(data, self.lead) if self.lead else data
+        self.whole = _with_lead(data, self.lead) if self.lead else data
         self.end = base + data.nbytes
         self.name = name
         self.index = index
@@ -60,7 +62,7 @@ class Allocation:
         """The memory from ``origin`` on as whole items; bytes after the last whole one are left out."""
         found = self._views.get(item)
         if found is None:
-            found = self._whole[: len(self._whole) // item.itemsize * item.itemsize].view(item)
+            found = self.whole[: len(self.whole) // item.itemsize * item.itemsize].view(item)
             self._views[item] = found
         return found
 

@@ -6,11 +6,12 @@ A GPU has no such order: there a result that depends on it is arbitrary, here it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import numpy as np
 
 from softlab.emulator.lanes import Lanes, Value
-from softlab.emulator.memory.elements import Memory
+from softlab.emulator.memory.elements import Memory, Reach
 from softlab.emulator.memory.turns import (
     Table,
     accumulated,
@@ -104,9 +105,22 @@ def atomic_table(operation: str) -> Table | None:
     return _PACKED_TABLES.get(operation) if operation in _PACKED_ADD else _TABLES[operation.partition(".")[0]]
 
 
-#: Finds for an operation and its dtype the compiled form of :func:`take_turns`: called with memory, index and values,
-#: it gives each lane's old value and whether any lane's cell holds another one at the end.
-FindTurns = Callable[[str, np.dtype], "Callable[..., tuple[_Array, bool]] | None"]
+class CompiledTurns(Protocol):
+    """The compiled form of :func:`take_turns` for one operation.
+
+    Both methods give each lane's old value and whether any lane's cell holds another one at the end; None where NumPy
+    has to do it.
+    """
+
+    def at(self, reach: Reach, extent: tuple[int, ...], values: tuple[Value, ...]) -> tuple[_Array, bool] | None:
+        """Of lanes that reach somewhere; None also where an address is not allowed."""
+
+    def take(self, memory: _Array, index: _Array, values: list[_Array]) -> tuple[_Array, bool] | None:
+        """Of items of an array."""
+
+
+#: Finds it for an operation, its dtype, and the bytes of an address; None as long as NumPy does it.
+FindTurns = Callable[[str, np.dtype, int], CompiledTurns | None]
 
 
 class Atomics:
@@ -118,13 +132,20 @@ class Atomics:
     def __init__(self, spaces: Mapping[str, Memory], find_turns: FindTurns | None = None) -> None:
         self._spaces = spaces
         self._find_turns = find_turns
+        self._found: dict[tuple[str, int], CompiledTurns] = {}
         self.writes = 0
 
     def fetch(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> Value:
         """``atom``: do it and give the value that was there before."""
+        turns = self._turns(site, address)
+        done = self._done(turns, lanes, site, address, values)
+        if done is not None:
+            self.writes += done[1]
+            return done[0]
         old = None
         for memory, index, which in self._spaces[site.space].cells(lanes, site, address):
-            before = self._take(memory.view(site.dtype), lanes, site, index, which, values)
+            before, changed = self._take(turns, memory.view(site.dtype), lanes, site, index, which, values)
+            self.writes += changed
             if isinstance(which, slice):
                 old = before
                 break
@@ -133,21 +154,46 @@ class Atomics:
             old[which] = before
         return (np.zeros(lanes.count, site.dtype) if old is None else old).reshape(lanes.extent)
 
+    def _turns(self, site: Site, address: Value) -> CompiledTurns | None:
+        """The compiled form, once there is one."""
+        if self._find_turns is None:
+            return None
+        key = site.operation, address.itemsize
+        found = self._found.get(key)
+        if found is None:
+            found = self._find_turns(site.operation, site.dtype, address.itemsize)
+            if found is not None:
+                self._found[key] = found
+        return found
+
+    def _done(
+        self, turns: CompiledTurns | None, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...]
+    ) -> tuple[_Array, bool] | None:
+        """Each lane's old value and whether a cell holds another one; None, and nothing done, where that is not easy.
+
+        Compiled code does it where all lanes reach into one memory and none is at fault.
+        """
+        reach = self._spaces[site.space].reach(lanes, site, address) if turns is not None else None
+        return turns.at(reach, lanes.extent, values) if turns is not None and reach is not None else None
+
     def _take(
-        self, memory: _Array, lanes: Lanes, site: Site, index: _Array, which: _Array | slice, values: tuple[Value, ...]
-    ) -> _Array:
-        """Each lane's old value; ``which`` lanes of the set they are."""
-        compiled = self._find_turns(site.operation, site.dtype) if self._find_turns is not None else None
-        if compiled is not None and memory.flags.c_contiguous:
-            operands = [lanes.full_extent(v)[which] if isinstance(v, _Array) else v.reshape(1) for v in values]
-            before, changed = compiled(memory, index, operands)
-        else:
-            operands = [lanes.full_extent(v)[which] for v in values]
-            operation = site.operation
-            before = take_turns(memory, index, operands, atomic_function(operation), atomic_table(operation))
-            changed = bool((memory[index] != before).any())
-        self.writes += changed
-        return before
+        self,
+        turns: CompiledTurns | None,
+        memory: _Array,
+        lanes: Lanes,
+        site: Site,
+        index: _Array,
+        which: _Array | slice,
+        values: tuple[Value, ...],
+    ) -> tuple[_Array, bool]:
+        """Each lane's old value, and whether a cell holds another one at the end; ``which`` lanes of the set."""
+        operands = [lanes.full_extent(v)[which] for v in values]
+        found = turns.take(memory, index, operands) if turns is not None and memory.flags.c_contiguous else None
+        if found is not None:
+            return found
+        operation = site.operation
+        before = take_turns(memory, index, operands, atomic_function(operation), atomic_table(operation))
+        return before, bool((memory[index] != before).any())
 
     def fetch_wide(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> tuple[Value, Value]:
         """``atom.exch.b128`` and ``atom.cas.b128`` of halves: the lower and the upper half that were there before."""
@@ -165,6 +211,9 @@ class Atomics:
 
     def reduce(self, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         """``red``: do it."""
+        if self._done(self._turns(site, address), lanes, site, address, values) is not None:
+            self.writes += 1
+            return
         flat = [lanes.full_extent(v) for v in values]
         name = site.operation.partition(".")[0]
         for memory, index, which in self._spaces[site.space].cells(lanes, site, address):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.memory.elements import (
     AccessListener,
     Memory,
+    Reach,
+    first_of,
     join_elements,
     last_writer,
     misaligned,
@@ -107,6 +110,24 @@ class _OwnedMemory:
         view = self.view(site.item)
         flat = index + self.owner(lanes) * view.shape[1]
         yield view.reshape(-1), lanes.full_extent(flat), slice(None)
+
+    def reach(self, lanes: Lanes, site: Site, address: Value) -> Reach | None:
+        """Where the lanes of an atomic reach, for compiled code."""
+        highest = self.nbytes - site.width
+        if highest < 0:
+            return None
+        tell = partial(self._tell, lanes, site, address) if self._listener is not None else None
+        return Reach(self.data, self.owner(lanes), address, site.offset, 0, highest, tell)
+
+    def _tell(self, lanes: Lanes, site: Site, address: Value) -> None:
+        """Tell the listener of an atomic."""
+        assert self._listener is not None
+        known = self.known.at(address, site.offset)
+        if known is not None:
+            address = known.array
+        elif site.offset:
+            address = address + address.dtype.type(site.offset & (256**address.dtype.itemsize - 1))
+        self._listener(site, lanes, address, ())
 
     @partial_load
     def load(self, lanes: Lanes, site: Site, address: Value) -> Any:
@@ -220,6 +241,7 @@ class GenericMemory:
             ("const", 0, global_),
             ("global", 0, global_),
         )
+        self._inner: dict[tuple[Site, str], Site] = {}
 
     def load(self, lanes: Lanes, site: Site, address: Value) -> Any:
         """The value(s) at each lane's address."""
@@ -257,6 +279,18 @@ class GenericMemory:
             lanes_of_part = np.flatnonzero(lanes.full_extent(lanes.take(part.mask)))
             for memory, index, which in space.cells(part, inner, target):
                 yield memory, index, lanes_of_part[which]
+
+    def reach(self, lanes: Lanes, site: Site, address: Value) -> Reach | None:
+        """Where the lanes of an atomic reach, for compiled code, if all reach into the space of the first one."""
+        first = first_of(address) + site.offset
+        name, base, space = self._spaces[0] if 0 <= first - SHARED_WINDOW < WINDOW_BYTES else self._spaces[-1]
+        if any(0 <= first - other < WINDOW_BYTES for other in (LOCAL_WINDOW, PARAMETER_BASE)):
+            return None
+        inner = self._inner.get((site, name))
+        if inner is None:
+            inner = self._inner[site, name] = site.at(name)
+        moved = (site.offset - base) & (1 << 64) - 1
+        return space.reach(lanes, inner, address + np.uint64(moved) if moved else address)
 
     def space_of(self, address: Value, name: str) -> Value:
         """Whether each address is in the named space (``isspacep``)."""

@@ -15,7 +15,7 @@ import numpy as np
 from softlab.emulator.host import Host
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.memory.block_memory import SharedMemory
-from softlab.emulator.memory.elements import join_elements, last_writer, misaligned, split_elements
+from softlab.emulator.memory.elements import Reach, join_elements, last_writer, misaligned, split_elements
 from softlab.emulator.memory.partial import partial_cells, partial_load, partial_store
 from softlab.emulator.ptx.linker import RANK_SHIFT, SHARED_WINDOW
 from softlab.emulator.sites import InstructionSite, Site
@@ -132,6 +132,10 @@ class ClusterMemory:
             return
         index = self._index(lanes, site, address)
         yield self._shared.view(site.item).reshape(-1), lanes.full_extent(index), slice(None)
+
+    def reach(self, lanes: Lanes, site: Site, address: Value) -> Reach | None:
+        """Where the lanes of an atomic reach, for compiled code."""
+        return self._shared.reach(lanes, site, address) if self._own(site, address) else None
 
 
 _IDLE, _ARRIVED, _COMPLETE = range(3)

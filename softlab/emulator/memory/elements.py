@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,6 +13,27 @@ from softlab.emulator.sites import Site
 #: Called as listener(site, lanes, address, stored values), for loads and atomics with no values: after
 #: the checks, before the access. ``address`` has the site's offset in it.
 AccessListener = Callable[..., None]
+
+
+#: The owner of memory that all lanes share.
+ONE_OWNER = np.zeros(1, np.int64)
+
+
+class Reach(NamedTuple):
+    """Where the lanes of an atomic reach, as compiled code finds it.
+
+    A lane's item begins at byte ``address + offset`` of its owner's row of ``memory``; the sum wraps around. This byte
+    must lie between ``lowest`` and ``highest``, and be a multiple of the item's width. ``tell`` is called after that
+    check and before the access.
+    """
+
+    memory: np.ndarray
+    owner: np.ndarray
+    address: Value
+    offset: int
+    lowest: int
+    highest: int
+    tell: Callable[[], None] | None
 
 
 class Memory(Protocol):
@@ -26,6 +47,9 @@ class Memory(Protocol):
 
     def cells(self, lanes: Lanes, site: Site, address: Value) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
         """(memory as items, index of each lane's item, which lanes) in the order of the lanes: for atomics."""
+
+    def reach(self, lanes: Lanes, site: Site, address: Value) -> Reach | None:
+        """The same for compiled code, nothing checked yet; None where NumPy has to look for the items."""
 
 
 def split_elements(site: Site, items: Value) -> Any:

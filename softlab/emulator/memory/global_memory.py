@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from softlab.emulator.host import FaultReporter
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.memory.allocations import Allocation, Allocations
 from softlab.emulator.memory.elements import (
+    ONE_OWNER,
     AccessListener,
+    Reach,
     first_of,
     join_elements,
     last_writer,
@@ -107,6 +110,22 @@ class GlobalMemory:
         address = np.broadcast_to(address, lanes.extent)
         for allocation, where, index in self._pieces(lanes, site, address):
             yield allocation.view(site.item), index.reshape(-1), where.reshape(-1)
+
+    def reach(self, lanes: Lanes, site: Site, address: Value) -> Reach | None:
+        """Where the lanes of an atomic reach, for compiled code, if all reach into the array of the first one."""
+        first = (first_of(address) + site.offset) & _ADDRESS_MASK
+        at = bisect_right(self.allocations.bases, first) - 1
+        if at < 0:
+            return None
+        allocation = self.allocations.all[at]
+        highest = allocation.lead + allocation.nbytes - site.width
+        if highest < allocation.lead or not allocation.writeable:
+            return None
+        tell = None
+        if self._listener is not None:
+            tell = partial(self._begin_access, (allocation,), lanes, site, address, ())
+        offset = site.offset - allocation.origin
+        return Reach(allocation.whole, ONE_OWNER, address, offset, allocation.lead, highest, tell)
 
     def _one_array(
         self, lanes: Lanes, site: Site, address: Value, values: tuple[Value, ...]
