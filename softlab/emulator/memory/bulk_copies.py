@@ -6,19 +6,19 @@ stand in :mod:`softlab.emulator.memory.tensor_copies`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from softlab.emulator.host import FaultReporter
-from softlab.emulator.lanes import Lanes, Value
+from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.block_memory import SharedMemory
 from softlab.emulator.memory.clusters import ClusterMemory
 from softlab.emulator.memory.copies import Copies, Copy, Fetch, Pieces, lane_numbers
-from softlab.emulator.memory.elements import join_elements
+from softlab.emulator.memory.elements import first_of, join_elements
 from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.memory.mbarriers import Key, Mbarriers
 from softlab.emulator.memory.reductions import Reduction
@@ -89,11 +89,48 @@ class BulkCopies:
         self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value, mbarrier: Value, mask: Value = 0
     ) -> None:
         """``cp.async.bulk`` into shared memory: from global memory, or from the block's own shared memory."""
+        if lanes.count > 1 and self._load_together(lanes, sites, into, out_of, size, mbarrier):
+            return
         for one, (target, source, nbytes, bar, ranks) in each_lane(lanes, into, out_of, size, mbarrier, mask):
             target, source = target + sites.into.offset, source + sites.out_of.offset
             self._check(one, sites, target, source, nbytes)
             data, pieces = self._source(one, sites, source, nbytes)
             self.deliver(one, sites, target, bar, ranks, data, pieces)
+
+    def _load_together(
+        self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value, mbarrier: Value
+    ) -> bool:
+        """Begin the lanes' copies from one array to their own blocks, each its own, but checked together.
+
+        False, and nothing begun, where a lane needs a look of its own: what is no such copy, or is at fault.
+        """
+        assert sites.mbarrier is not None
+        near = self._global.allocations.nearest(first_of(out_of) + sites.out_of.offset)
+        if near is None or sites.multicast or sites.out_of.space != "global":
+            return False
+        flat = [lanes.full_extent(value).astype(np.int64) for value in (into, out_of, size, mbarrier)]
+        target, source, nbytes = flat[0] + sites.into.offset, flat[1] + sites.out_of.offset, flat[2]
+        bar = flat[3] + sites.mbarrier.offset
+        allowed = (target | source | nbytes) % _BULK_UNIT == 0
+        # An address in a block's own memory names no block of the cluster.
+        allowed &= (nbytes > 0) & (target >= 0) & (target <= min(self._shared.nbytes, _OFFSET_MASK + 1) - nbytes)
+        allowed &= (source >= near.base) & (source <= near.end - nbytes)
+        rows, numbers = lanes.positions.rows, lane_numbers(lanes)
+        columns = self._mbarriers.columns(rows, bar)
+        if columns is None or not allowed.all():
+            return False
+        operation = sites.reduction.name if sites.reduction else ""
+        watched = self._copies.watched
+        ends = (values.tolist() for values in (rows, lanes.positions.columns, columns, bar, source, nbytes))
+        for number, (row, thread, column, there, place, count) in enumerate(zip(*ends, strict=True)):
+            mine = slice(number, number + 1)
+            to, pieces = (numbers[mine], rows[mine], target[mine]), Pieces(source[mine], count)
+            copy = Copy(sites.into, *to, count, True, (row, there), pieces, operation)
+            if watched:
+                self._copies.begin(copy, one_lane(lanes, row, thread))
+            data = near.data[place - near.base : place - near.base + count].copy()
+            self._copies.bind((row, column), copy, partial(self._arrives, copy, data, sites.reduction))
+        return True
 
     def deliver(
         self,
@@ -291,15 +328,19 @@ class BulkCopies:
 
 def each_lane(lanes: Lanes, *values: Value) -> Iterator[tuple[Lanes, tuple[int, ...]]]:
     """Each lane in turn, with its values."""
-    flat = [lanes.full_extent(value) for value in values]
-    left: Lanes | None = lanes
-    for number in range(lanes.count):
-        assert left is not None
-        first = np.zeros(left.extent, bool)
-        first.reshape(-1)[0] = True
-        one, left = left.split(first)
-        assert one is not None
-        yield one, tuple(int(value[number]) for value in flat)
+    flat = [lanes.full_extent(value).tolist() for value in values]
+    ones: Iterable[Lanes] = (lanes,)
+    if lanes.count > 1:
+        where = lanes.positions
+        ones = (one_lane(lanes, *place) for place in zip(where.rows.tolist(), where.columns.tolist(), strict=True))
+    return zip(ones, zip(*flat, strict=True), strict=True)
+
+
+def one_lane(lanes: Lanes, row: int, column: int) -> Lanes:
+    """The set of one lane of the batch."""
+    rows, columns = np.zeros(lanes.blocks, bool), np.zeros(lanes.threads, bool)
+    rows[row] = columns[column] = True
+    return Box(lanes.blocks, lanes.threads, rows, columns)
 
 
 def _put_run(destination: np.ndarray, reduction: Reduction | None, data: np.ndarray) -> None:

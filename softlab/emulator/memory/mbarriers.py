@@ -285,6 +285,12 @@ class Mbarriers:
         """The number of the object at an offset; -1 where there is none."""
         return self._columns.get(offset, -1)
 
+    def columns(self, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray | None:
+        """The numbers of the objects at offsets in blocks, (lanes,) each; None where there is none for some lane."""
+        different, which = np.unique(offsets, return_inverse=True)
+        columns = np.array([self._columns.get(one, -1) for one in different.tolist()])[which]
+        return columns if (columns >= 0).all() and self._alive[rows, columns].all() else None
+
     def phase(self, key: Key) -> int:
         """The phase of an object now."""
         return int(self._counts["phase"][key])
@@ -300,7 +306,8 @@ class Mbarriers:
     def arrived_bytes(self, key: Key, nbytes: int) -> None:
         """A copy of ``nbytes`` bytes has ended."""
         self._counts["bytes"][key] -= nbytes
-        self._settle(np.array([key[0]]), np.array([key[1]]))
+        if not self._counts["bytes"][key]:
+            self._settle(np.array([key[0]]), np.array([key[1]]))
 
     def more_pending(self, rows: np.ndarray, columns: np.ndarray) -> None:
         """One more arrival of this phase is pending, for each of these."""
