@@ -518,7 +518,7 @@ class ClusterHazards(Hazards):
                 f"the block ends while a bulk copy still {verb} its shared memory. Wait for the copy before the end "
                 "(cp.async.bulk.wait_group.read, or the mbarrier that it is bound to)",
                 copy.site, int(copy.lane[0]), int(copy.offset[0]),
-            ))  # fmt: skip
+            ), np.ones(len(copy.lane)))  # fmt: skip
         touched = np.flatnonzero(self._last.time >= 0)
         if not len(touched):
             return

@@ -304,7 +304,7 @@ class GlobalHazards(Observer):
         cells = int((last - first).max()) + 1
         cell = (first[:, None] + np.arange(cells)).reshape(-1)
         flags = STRONG if copy.operation else 0
-        stamps = Stamps(cell, np.repeat(copy.lane, len(cell)), self._events.access(site), flags)
+        stamps = Stamps(cell, np.repeat(copy.lane, len(cell) // len(copy.lane)), self._events.access(site), flags)
         access = GlobalAccess(array, site, lanes, pieces.address, stamps, (), None, cells)
         self._check(access)
         self._check_flights(access)

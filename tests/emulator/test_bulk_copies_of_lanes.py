@@ -18,7 +18,7 @@ __device__ void copy(void* into, const void* from, unsigned bytes, unsigned long
        "r"((unsigned)__cvta_generic_to_shared(bar)) : "memory");
 }
 extern "C" __global__ void k(const float4* x, const float4* other, float4* y, const int* where, const int* bytes,
-                             int early, int bars, int mine) {
+                             int early, int bars, int mine, int half) {
   __shared__ alignas(16) float4 tile[80];
   __shared__ alignas(8) unsigned long long bar[4];
   int t = threadIdx.x, b = bars == 1 ? 0 : t % 2;
@@ -27,11 +27,12 @@ extern "C" __global__ void k(const float4* x, const float4* other, float4* y, co
   __syncthreads();
   for (int turn = 0; turn < 2; ++turn) {
     asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1; }"
-      :: "r"((unsigned)__cvta_generic_to_shared(&bar[b])), "r"(t % mine ? 0 : bytes[t]) : "memory");
+      :: "r"((unsigned)__cvta_generic_to_shared(&bar[b])), "r"(t % mine || t >= half ? 0 : bytes[t]) : "memory");
     if (t % mine == 0)
       copy((char*)(tile + t) + where[2 * t], (t % 7 == 6 ? other : x) + (turn * gridDim.x + blockIdx.x) * 64 + t
            + where[2 * t + 1], bytes[t], &bar[bars == 3 && t == 9 ? 3 : b]);
     if (early && turn) y[(turn * gridDim.x + blockIdx.x) * 64 + t] = tile[t];
+    if (early == 2) return;
     for (unsigned done = 0; !done;)
       asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
         : "=r"(done) : "r"((unsigned)__cvta_generic_to_shared(&bar[b])), "r"(turn) : "memory");
@@ -49,7 +50,10 @@ CASES = {
     "two copies to one place": {"lanes": {9: (-16, 0, 16)}},
     "longer copies": {"lanes": {63: (0, 0, 48)}},
     "a place that a copy of no bytes leaves": {"lanes": {9: (0, 0, 0)}},
+    "half of the bytes are expected": {"half": 32},
+    "sizes that go no whole times into what is expected": {"half": 30, "lanes": {0: (0, 0, 32)}},
     "read early": {"early": 1},
+    "nobody waits": {"early": 2},
     "an odd place in shared memory": {"lanes": {40: (4, 0, 16)}},
     "an odd size": {"lanes": {41: (0, 0, 12)}},
     "beyond the array": {"lanes": {50: (0, 4000, 16)}},
@@ -66,7 +70,17 @@ def run(kernel: softlab.Kernel, case: dict, check: bool | str) -> tuple:
     where, nbytes = np.zeros((64, 2), np.int32), np.full(64, 16, np.int32)
     for lane, (into, out_of, size) in case.get("lanes", {}).items():
         where[lane], nbytes[lane] = (into, out_of), size
-    arguments = (x, other, y, where, nbytes, case.get("early", 0), case.get("bars", 1), case.get("mine", 1))
+    arguments = (
+        x,
+        other,
+        y,
+        where,
+        nbytes,
+        case.get("early", 0),
+        case.get("bars", 1),
+        case.get("mine", 1),
+        case.get("half", 64),
+    )
     found: list = []
     try:
         of_run = kernel.run(2, 64, arguments, check=check)
@@ -81,7 +95,11 @@ def test_copies_that_begin_together_are_those_of_one_lane_after_the_other(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel = softlab.Kernel(SOURCE, "k")
-    checks = (True, "collect") if name in ("read early", "two copies to one place", "beyond the array") else (True,)
+    checks = (
+        (True, "collect")
+        if name in ("read early", "nobody waits", "two copies to one place", "beyond the array")
+        else (True,)
+    )
     together = [run(kernel, CASES[name], check) for check in checks]
     begun: list[int] = []
     monkeypatch.setattr(BulkCopies, "_load_together", lambda self, lanes, *values: begun.append(lanes.count))

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from softlab.emulator.host import FaultReporter
-from softlab.emulator.lanes import Box, Lanes, Value
+from softlab.emulator.lanes import Box, Lanes, Value, lanes_of
 from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.block_memory import SharedMemory
 from softlab.emulator.memory.clusters import ClusterMemory
@@ -29,6 +29,8 @@ from softlab.emulator.sites import InstructionSite, Site
 _OFFSET_MASK = (1 << RANK_SHIFT) - 1
 #: What the addresses and sizes of bulk copies are multiples of, in bytes (PTX ISA, "cp.async.bulk").
 _BULK_UNIT = 16
+#: Bytes of copies that go together. Of longer ones, the bytes take longer than the rest.
+_MOST_TOGETHER = 256
 #: Blocks that a multicast's mask has bits for.
 _MULTICAST_RANKS = 16
 
@@ -100,7 +102,7 @@ class BulkCopies:
     def _load_together(
         self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value, mbarrier: Value
     ) -> bool:
-        """Begin the lanes' copies from one array to their own blocks, each its own, but checked together.
+        """Begin the lanes' copies from one array to their own blocks, checked together.
 
         False, and nothing begun, where a lane needs a look of its own: what is no such copy, or is at fault.
         """
@@ -115,22 +117,31 @@ class BulkCopies:
         # An address in a block's own memory names no block of the cluster.
         allowed &= (nbytes > 0) & (target >= 0) & (target <= min(self._shared.nbytes, _OFFSET_MASK + 1) - nbytes)
         allowed &= (source >= near.base) & (source <= near.end - nbytes)
-        rows, numbers = lanes.positions.rows, lane_numbers(lanes)
+        rows, lane = lanes.positions.rows, lane_numbers(lanes)
         columns = self._mbarriers.columns(rows, bar)
         if columns is None or not allowed.all():
             return False
-        operation = sites.reduction.name if sites.reduction else ""
-        watched = self._copies.watched
-        ends = (values.tolist() for values in (rows, lanes.positions.columns, columns, bar, source, nbytes))
-        for number, (row, thread, column, there, place, count) in enumerate(zip(*ends, strict=True)):
-            mine = slice(number, number + 1)
-            to, pieces = (numbers[mine], rows[mine], target[mine]), Pieces(source[mine], count)
-            copy = Copy(sites.into, *to, count, True, (row, there), pieces, operation)
-            if watched:
-                self._copies.begin(copy, one_lane(lanes, row, thread))
-            data = near.data[place - near.base : place - near.base + count].copy()
-            self._copies.bind((row, column), copy, partial(self._arrives, copy, data, sites.reduction))
+        for mine in _together(rows, columns, target, nbytes):
+            count, first = int(nbytes[mine[0]]), int(mine[0])
+            key, bound = (int(rows[first]), int(columns[first])), (int(rows[first]), int(bar[first]))
+            data = near.data[(source[mine] - near.base)[:, None] + np.arange(count)]
+            pieces = Pieces(source[mine], count)
+            copy = Copy(sites.into, lane[mine], rows[mine], target[mine], count, True, bound, pieces)
+            if self._copies.watched:
+                self._copies.begin(copy, _some_lanes(lanes, copy.lane))
+            self._copies.bind(key, copy, partial(self._arrive, copy, data))
         return True
+
+    def _arrive(self, copy: Copy, data: np.ndarray, key: Key) -> None:
+        """Copies of some lanes end, (lanes, bytes): one after the other, until the phase of their mbarrier is over."""
+        ends = self._mbarriers.copies_until_over(key, copy.nbytes, len(copy.lane))
+        if ends < len(copy.lane):
+            late = copy.part(slice(ends, None))
+            self._copies.bind_first(key, late, partial(self._arrive, late, data[ends:]))
+            copy, data = copy.part(slice(ends)), data[:ends]
+        self._shared.data[copy.owner[:, None], copy.offset[:, None] + np.arange(copy.nbytes)] = data
+        self._copies.end(copy, copy.bound)
+        self._mbarriers.arrived_bytes(key, copy.nbytes * ends)
 
     def deliver(
         self,
@@ -341,6 +352,29 @@ def one_lane(lanes: Lanes, row: int, column: int) -> Lanes:
     rows, columns = np.zeros(lanes.blocks, bool), np.zeros(lanes.threads, bool)
     rows[row] = columns[column] = True
     return Box(lanes.blocks, lanes.threads, rows, columns)
+
+
+def _some_lanes(lanes: Lanes, numbers: np.ndarray) -> Lanes:
+    """The set of these lanes of the batch."""
+    if len(numbers) == lanes.count:
+        return lanes
+    mask = np.zeros((lanes.blocks, lanes.threads), bool)
+    mask.reshape(-1)[numbers] = True
+    return lanes_of(mask)
+
+
+def _together(rows: np.ndarray, columns: np.ndarray, target: np.ndarray, nbytes: np.ndarray) -> list[np.ndarray]:
+    """The copies that go together: those to one mbarrier. Each alone where two meet, or they are long or unlike.
+
+    Copies that meet race with each other, which shows only where each is told alone.
+    """
+    size = int(nbytes[0])
+    place = np.sort(rows * (_OFFSET_MASK + 1) + target)
+    if size > _MOST_TOGETHER or (nbytes != size).any() or (place[1:] - place[:-1] < size).any():
+        return list(np.arange(len(rows))[:, None])
+    key = rows * (int(columns.max()) + 1) + columns
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
 
 def _put_run(destination: np.ndarray, reduction: Reduction | None, data: np.ndarray) -> None:

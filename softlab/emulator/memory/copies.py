@@ -70,6 +70,11 @@ class Copy:
         """Whether it changes what stands in shared memory, as an atomic does."""
         return self.writes and bool(self.operation)
 
+    def part(self, mine: slice) -> Copy:
+        """Those of some lanes, of a copy whose lanes have one piece each."""
+        pieces = self.pieces and Pieces(self.pieces.address[mine], self.pieces.nbytes)
+        return replace(self, lane=self.lane[mine], owner=self.owner[mine], offset=self.offset[mine], pieces=pieces)
+
 
 @dataclass
 class Fetch:
@@ -257,6 +262,10 @@ class Copies:
         """When an mbarrier is asked, call this with its key; ``copy``: what must have ended before the block does."""
         self.bindings += 1
         self._bound.setdefault(key, []).append((copy, end))
+
+    def bind_first(self, key: Key, copy: Copy, end: Callable[[Key], None]) -> None:
+        """The same, before all others: for what is left of a copy that was bound."""
+        self._bound[key].insert(0, (copy, end))
 
     @property
     def watched(self) -> bool:

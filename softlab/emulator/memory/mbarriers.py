@@ -309,6 +309,13 @@ class Mbarriers:
         if not self._counts["bytes"][key]:
             self._settle(np.array([key[0]]), np.array([key[1]]))
 
+    def copies_until_over(self, key: Key, nbytes: int, copies: int) -> int:
+        """After how many of these copies of ``nbytes`` the phase is over: all of them where it goes on until then."""
+        if self._counts["pending"][key]:
+            return copies
+        number, rest = divmod(int(self._counts["bytes"][key]), nbytes)
+        return number if not rest and 0 < number < copies else copies
+
     def more_pending(self, rows: np.ndarray, columns: np.ndarray) -> None:
         """One more arrival of this phase is pending, for each of these."""
         np.add.at(self._counts["pending"], (rows, columns), 1)
