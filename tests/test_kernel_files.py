@@ -198,20 +198,104 @@ def test_another_kernel_of_the_file_that_does_not_compile(tmp_path: Path) -> Non
         assert "1 error detected" in str(caught.value) or name == "parent"
 
 
-@pytest.mark.parametrize(
-    ("text", "advice"),
-    [
-        ("#include <no/curand_kernel.h>\n#include <curand_kernel.h>\n", r"softlab\[curand\]"),
-        ("texture<float, 2> table;\n", "cudaTextureObject_t as a parameter"),
-    ],
-)
-def test_what_is_missing_is_named(tmp_path: Path, text: str, advice: str) -> None:
-    if "curand" in text and has_header("curand_kernel.h"):
+def test_a_package_with_a_missing_header_is_named(tmp_path: Path) -> None:
+    if has_header("curand_kernel.h"):
         pytest.skip("curand_kernel.h is installed")
     path = tmp_path / "k.cu"
-    path.write_text(text + "__global__ void k(float* x) { curandState s; *x = tex2D(table, 0.f, 1.f); }\n")
-    with pytest.raises(softlab.CompileError, match=advice):
+    path.write_text("#include <curand_kernel.h>\n__global__ void k(float* x) { curandState s; }\n")
+    with pytest.raises(softlab.CompileError, match=r"softlab\[curand\]"):
         softlab.Kernel.from_file(path, "k")
+
+
+REFERENCES = """\
+texture<float, 2, cudaReadModeElementType> image;
+static texture<unsigned char, cudaTextureType2D, cudaReadModeNormalizedFloat> mask;
+texture<float4> table, unused;
+surface<void, cudaSurfaceType2D> drawn;
+__global__ void k(float* out) {
+  int i = threadIdx.x, x = i % 4, y = i / 4;
+  out[i] = tex2D(image, x + 0.5f, y + 0.5f) * tex2D(mask, x, y) + tex1Dfetch(table, i).y;
+  surf2Dwrite(out[i], drawn, 4 * x, y);
+}
+int main() { image.normalized = true; cudaBindTexture(0, table, 0, 128); k<<<1, 8>>>(0); }
+"""
+
+
+def test_texture_references_are_constant_variables(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(REFERENCES)
+    kernel = softlab.Kernel.from_file(path)
+    out, drawn = np.zeros(8, np.float32), np.zeros((2, 4), np.float32)
+    with pytest.raises(softlab.Error, match="needs a Texture"):
+        kernel.run(1, 8, (out,))
+    image = np.arange(8, dtype=np.float32).reshape(2, 4)
+    table = np.arange(32, dtype=np.float32).reshape(8, 4)
+    kernel.constants["image"] = softlab.Texture(image, filter="point")
+    kernel.constants["mask"] = softlab.Texture(np.full((2, 4), 51, np.uint8), filter="point", read="normalized")
+    kernel.constants["table"] = softlab.Texture(table, channels=4)
+    kernel.constants["drawn"] = softlab.Surface(drawn)
+    kernel.run(1, 8, (out,))
+    np.testing.assert_allclose(out, image.ravel() / 5 + table[:, 1], rtol=1e-6)
+    np.testing.assert_array_equal(drawn.ravel(), out)
+
+
+def test_folders_of_headers_in_options_are_read_like_those_beside_the_file(tmp_path: Path) -> None:
+    folder = tmp_path / "far" / "away"
+    folder.mkdir(parents=True)
+    (folder / "own.h").write_text("inline void host() { std::cout << 1; }\n#define DEVICE __device__\n")
+    (tmp_path / "k").mkdir()
+    path = tmp_path / "k" / "k.cu"
+    path.write_text(
+        "#include <own.h>\nDEVICE int twice(int x) { return 2 * x; }\n__global__ void k(int* x) { *x = twice(*x); }\n"
+    )
+    with pytest.raises(softlab.CompileError, match=r"own\.h.*names a folder of headers"):
+        softlab.Kernel.from_file(path)
+    x = np.array([4], np.int32)
+    softlab.Kernel.from_file(path, options=[f"-I{folder}"]).run(1, 1, (x,))
+    assert x[0] == 8
+
+
+def test_the_example_of_template_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "enum class Order { up, down };\nenum kind_t { FIRST = 3, LAST };\n"
+        "template <Order o, kind_t kind, typename T, int n, bool b, int m = 1> __global__ void k(T* x) { *x = kind; }\n"
+        "template <int n> __global__ void launched(int* x) { *x = n; }\n"
+        "int main() { launched<7><<<1, 1>>>(0); launched<8><<<1, 1>>>(0); }\n"
+    )
+    with pytest.raises(ValueError, match="as in 'k<Order::up, FIRST, float, 32, true>'"):
+        softlab.Kernel.from_file(path, "k")
+    with pytest.raises(ValueError, match="as in 'launched<7>'"):
+        softlab.Kernel.from_file(path, "launched")
+    x = np.zeros(1, np.float32)
+    softlab.Kernel.from_file(path, "k<Order::up, FIRST, float, 32, true>").run(1, 1, (x,))
+    assert x[0] == 3
+
+
+def test_a_specialisation_is_a_kernel_by_its_templates_name(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <typename T> __global__ void k(T* x);\n"
+        "namespace a { template <typename T> __global__ void s(T* x); }\n"
+        "template <> __global__ void k<float>(float* x) { *x = 1; }\n"
+        "template <> __global__ void k<int>(int* x) { *x = 2; }\n"
+    )
+    x = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path, "k<int>").run(1, 1, (x,))
+    assert x[0] == 2
+
+
+def test_a_part_of_a_program_inside_extern_c(tmp_path: Path) -> None:
+    (tmp_path / "types.h").write_text("typedef struct { int key; } node;\n")
+    (tmp_path / "main.cu").write_text(
+        '#ifdef __cplusplus\nextern "C" {\n#endif\n#include "types.h"\n#include "part.cu"\nvoid host() { }\n'
+        "#ifdef __cplusplus\n}\n#endif\n"
+    )
+    path = tmp_path / "part.cu"
+    path.write_text('extern "C"__global__ void k(node* n, int* x) { *x = n->key; }\n')
+    x = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (np.array([5], np.int32), x))
+    assert x[0] == 5
 
 
 def test_a_long_list_of_names_in_the_host_code_is_read_at_once(tmp_path: Path) -> None:

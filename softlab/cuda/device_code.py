@@ -11,13 +11,13 @@ as macros that stand for declarations. libclang would need the headers of every 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_of, launches_of
-from softlab.cuda.macros import Macros, attribute_macros, macros_of, standing_for
+from softlab.cuda.macros import NO_MACROS, Macros, attribute_macros, macros_of, standing_for
 from softlab.cuda.outlines import outline
 from softlab.cuda.source_files import beside, decode
 from softlab.cuda.syntax import (
@@ -51,15 +51,19 @@ _ATTRIBUTES = re.compile(
     rb"\((?:[^()]|\([^()]*\))*\)"
 )
 #: A word alone in its line.
-_ALONE = re.compile(rb"^[ \t]*([A-Z]\w*)[ \t]*$", re.MULTILINE)
+_ALONE = re.compile(rb"^[ \t]*([A-Z_]\w*)[ \t]*$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
-_MACRO_CALL = re.compile(rb"^([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+_MACRO_CALL = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
 #: Comments and strings, and (group 1) what stands in a conditional of the preprocessor up to a comment.
 _CONDITIONAL = re.compile(
     rb"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\""
     rb"|^([ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?:\\\n|(?!//|/\*)[^\n])*)",
     re.MULTILINE | re.DOTALL,
 )
+#: A variable of the host that device code fetches from, up to CUDA 11.
+_REFERENCE = re.compile(r"\s*(?:static\s+)?(?:texture|surface)\s*<")
+#: What a macro has that declares a type or a constant, which device code may name.
+_DECLARES = re.compile(rb"^(?:\s|\\\n)*(?:enum|typedef|using|constexpr|static\s+const)\b")
 #: Of these namespaces, ``using namespace`` stays.
 _DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental")
 
@@ -97,6 +101,8 @@ class _Item:
     kernel: bool = False
     #: Where the ``const`` of a number stands whose value names no function.
     const_at: int | None = None
+    #: Where a texture reference starts, which becomes a constant variable.
+    reference_at: int | None = None
 
 
 @dataclass
@@ -105,6 +111,7 @@ class _File:
 
     text: bytes
     path: Path | None
+    folders: tuple[Path, ...] = ()
     items: list[_Item] = field(default_factory=list)
     blank: list[tuple[int, int]] = field(default_factory=list)
     includes: list[Node] = field(default_factory=list)
@@ -124,6 +131,7 @@ def read(
     known: Callable[[str], bool] = lambda name: False,
     needed: str = "",
     alone: bool = False,
+    folders: Sequence[Path] = (),
 ) -> DeviceCode:
     """The device part of a CUDA C++ source.
 
@@ -135,8 +143,9 @@ def read(
         needed: text whose words are kept as well, such as the template arguments of the wanted kernel.
         alone: leave out kernels that ``needed`` does not name, directly or not, and make numbers that are ``const``
             ``constexpr``, as the host's compiler takes them.
+        folders: further folders for headers.
     """
-    main = _File(_joined(text).encode(), path)
+    main = _File(_joined(text).encode(), path, tuple(folders))
     files = {"": main}
     missing: list[str] = []
     _gather(main, files, known, missing)
@@ -145,27 +154,35 @@ def read(
     kernels = tuple(kernel for file in files.values() for kernel in kernels_of(_nodes(file), file.kernel_word))
     words = needed
     if alone:
-        names = {kernel.name.split("::")[-1].encode() for kernel in kernels}
-        for item in items:
-            # A macro may instantiate a kernel that is left out.
-            item.root &= not (item.kernel or (item.node is None and item.words & names))
+        _without_kernels(items, kernels)
     else:
         words = " ".join([needed, *(launch.kernel for launch in launches)])
     _keep_needed(items, set(WORD.findall(words.encode())))
-    headers = {name: _device_text(file, alone) for name, file in files.items() if name}
-    source = _device_text(main, alone)
+    spaces = _namespaces(files.values())
+    headers = {name: _device_text(file, alone, spaces) for name, file in files.items() if name}
+    source = _device_text(main, alone, spaces)
     before, after = text.splitlines(), source.splitlines()
     blanked = sum(bool(a.strip()) and not b.strip() for a, b in zip(before, after, strict=True))
     return DeviceCode(source, headers, kernels, launches, tuple(missing), blanked)
+
+
+def _without_kernels(items: Iterable[_Item], kernels: Iterable[KernelDeclaration]) -> None:
+    """No kernel is a root any more, and no macro that may instantiate one."""
+    names = {kernel.name.split("::")[-1].encode() for kernel in kernels}
+    for item in items:
+        item.root &= not (item.kernel or (item.node is None and item.words & names))
 
 
 def _nodes(file: _File) -> Iterator[Node]:
     return (item.node for item in file.items if item.node is not None)
 
 
-def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], missing: list[str]) -> None:
-    """Split a file into items, and read the files beside it that it includes."""
-    file.macros = macros_of(file.text, file.path, set())
+def _gather(
+    file: _File, files: dict[str, _File], known: Callable[[str], bool], missing: list[str], outer: Macros = NO_MACROS
+) -> None:
+    """Split a file into items, and read the files beside it that it includes. ``outer``: macros of the including file,
+    which may stand in a header that another one defines them for."""
+    file.macros = {**outer, **macros_of(file.text, file.path, set(), file.folders)}
     file.kernel_word = re.compile(standing_for("__global__", file.macros))
     tree = parser().parse(_readable(file))
     spaces = re.compile(standing_for(_SPACES, file.macros))
@@ -176,14 +193,14 @@ def _gather(file: _File, files: dict[str, _File], known: Callable[[str], bool], 
         written = text_of(path)
         wanted = written.strip('<>"')
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
-        local = None if compilers and written.startswith("<") else beside(file.path, wanted)
+        local = None if compilers and written.startswith("<") else beside(file.path, wanted, file.folders)
         if local:
             name = _name_of(local, wanted, files)
             if name != wanted and path is not None:
                 file.renamed.append(((path.start_byte, path.end_byte), name))
             if name not in files:
-                files[name] = _File(_joined(decode(local.read_bytes())).encode(), local)
-                _gather(files[name], files, known, missing)
+                files[name] = _File(_joined(decode(local.read_bytes())).encode(), local, file.folders)
+                _gather(files[name], files, known, missing, file.macros)
             continue
         if compilers:
             continue
@@ -205,8 +222,13 @@ def _name_of(path: Path, wanted: str, files: Mapping[str, _File]) -> str:
 
 
 def _joined(text: str) -> str:
-    """Backslashes at the very end of their lines: compilers join such lines also where spaces follow."""
-    return re.sub(r"\\([ \t]+)$", r"\1\\", text, flags=re.MULTILINE)
+    """The text as the compiler reads it, with lines of the same length.
+
+    Compilers join lines also where spaces follow the backslash. ``extern "C"`` needs a space after it: without one,
+    a name there is a part of the string.
+    """
+    text = re.sub(r"\\([ \t]+)$", r"\1\\", text, flags=re.MULTILINE)
+    return re.sub(r'\bextern[ \t]"C"(?=\w)', 'extern"C" ', text)
 
 
 def _readable(file: _File) -> bytes:
@@ -221,8 +243,11 @@ def _readable(file: _File) -> bytes:
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
     last = 0
     for match in _MACRO_CALL.finditer(file.text):
+        indented = match.start(1) > match.start()
         if without.in_body(match.start()) or match.start() < last:
             continue
+        if indented and (match[1] not in with_parameters or without.in_part(match.start(1))):
+            continue  # an expression, or a constructor
         end = _closing(file.text, match.end() - 1)
         after = re.match(rb"\s*([;{=(,)\w*&]?)", file.text[end : end + 200])
         continues = after is not None and after.group(1) not in (b"", b";") and b"\n" not in after.group(0)
@@ -236,6 +261,9 @@ def _readable(file: _File) -> bytes:
         if re.search(_SPACES.encode(), body):
             words = set(WORD.findall(file.text[match.start() : end] + body))
             file.items.append(_Item((match.start(), end), None, set(), words, root=True))
+        elif _DECLARES.search(body):
+            words = set(WORD.findall(file.text[match.end(1) : end]))
+            file.items.append(_Item((match.start(), end), None, words, words | set(WORD.findall(body))))
         else:
             file.blank.append((match.start(), end))
     return _without_macros(file, bytes(text))
@@ -345,6 +373,9 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
     elif whole and (inner.type in TYPES or is_type(inner)):
         file.blank += [_span(file, member) for member in _host_members(file, inner, spaces)]
         file.items.append(item)
+    elif inner.type == "declaration" and _REFERENCE.match(head):
+        item.reference_at = item.span[0]
+        file.items.append(item)
     elif whole and constant and not is_prototype(inner):
         item.const_at = None if function else const_of_number(inner)
         file.items.append(item)
@@ -389,15 +420,25 @@ def _keep_needed(items: list[_Item], words: set[bytes]) -> None:
             pending += named.get(word, [])
 
 
-def _device_text(file: _File, constexpr: bool) -> str:
-    """The file's text with the host's part blank. ``constexpr``: numbers that are const are that."""
+def _namespaces(files: Collection[_File]) -> set[str]:
+    """The names that these files declare for namespaces, and all names of declarations."""
+    found = {name.decode() for file in files for item in file.items for name in item.names}
+    for file in files:
+        for name in re.findall(rb"\bnamespace\s+([\w:]+)\s*(?:=|\{)", file.text):
+            found |= set(name.decode().split("::"))
+    return found
+
+
+def _device_text(file: _File, constexpr: bool, spaces: set[str]) -> str:
+    """The file's text with the host's part blank.
+
+    ``constexpr``: numbers that are const are that. ``spaces``: the namespaces of all files.
+    """
     text = bytearray(file.text)
     dropped = [item.span for item in file.items if not item.kept]
-    namespaces = {name for item in file.items for name in item.names}
     for using in file.usings:
         name = re.sub(r".*\bnamespace\s+|;", "", text_of(using), flags=re.DOTALL).strip()
-        declared = re.search(rf"\bnamespace\s+{re.escape(name)}\b\s*(?:=|\{{)".encode(), file.text)
-        if not (_DEVICE_NAMESPACES.search(name) or declared or name.encode() in namespaces):
+        if not (_DEVICE_NAMESPACES.search(name) or set(name.strip(": ").split("::")) <= spaces):
             dropped.append((using.start_byte, using.end_byte))
     for start, end in [*file.blank, *dropped]:
         # The semicolon after a class or a call that is gone goes with it.
@@ -412,8 +453,10 @@ def _device_text(file: _File, constexpr: bool) -> str:
     if constexpr:
         consts = (item.const_at for item in file.items if item.kept and item.const_at is not None)
         edits += [((at, at + len(b"const")), b"constexpr") for at in consts]
+    references = (item.reference_at for item in file.items if item.kept and item.reference_at is not None)
+    edits += [((at, at), b"__constant__ ") for at in references]
     for (start, end), new in sorted(edits, reverse=True):
-        if text[start:end].strip():  # an include in a part that is blank stays so
+        if start == end or text[start:end].strip():  # an include in a part that is blank stays so
             text[start:end] = new
     return text.decode()
 
@@ -430,7 +473,7 @@ def _host_members(file: _File, node: Node, spaces: re.Pattern[str]) -> Iterator[
     kind = node if node.type in CLASSES else node.child_by_field_name("type")
     body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
     for member in body.children if body is not None else ():
-        inner = member.children[-1] if member.type == "template_declaration" else member
+        inner = member.children[-1] if member.type in ("template_declaration", "friend_declaration") else member
         whole = inner.type == "function_definition" and inner.child_by_field_name("body") is not None
         declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
         if whole or declared:

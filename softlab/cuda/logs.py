@@ -7,6 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from softlab.errors import CompileError
 
+#: The first line of what a compiler says about one thing, and (group 1) what kind of thing it is.
+_DIAGNOSTIC = re.compile(
+    r"^(?:.*\(\d+\): |nvrtc: |ptxas (?:application ptx input, line \d+; )?)(?:catastrophic )?(error|warning|remark|note|info|fatal)\b.*$"
+)
+_COUNTED = re.compile(r"^(?:Remark: The warnings|\d+ (?:catastrophic )?errors? detected|Compilation terminated)")
+#: Errors that a message shows in full.
+_MOST_ERRORS = 8
 _KERNEL = re.compile(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(")
 
 #: What a line of the log means for a kernel that some other compiler or architecture takes -> what to do.
@@ -24,6 +31,15 @@ _ADVICE = (
         r"Unresolved extern function '(\w+)'",
         "The function {0} has no body here: another file of the program has it. A file that includes both, "
         "the one with the function first, can be compiled.",
+    ),
+    (
+        r'(?:could not|cannot) open source file "crt/',
+        "mma.h needs the headers of nvcc: pip install 'softlab[ptx]' (the package nvidia-cuda-nvcc-cu12; for CUDA 13 "
+        "nvidia-cuda-crt).",
+    ),
+    (
+        r"ptxas.*'(tcgen05[\w.]*)'",
+        "{0} is an instruction of Blackwell GPUs (sm_100a). The emulator has those of sm_90a and older.",
     ),
     (
         r'identifier "texture" is undefined|function template "tex[123]D',
@@ -57,9 +73,29 @@ def rejection(
     log = log.strip("\0 \n")
     if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
         return no_kernel(name, file, sources[file], log, compiler)
-    shown = [_excerpt(text, where, log) for where, text in sources.items()]
-    message = f"{compiler} cannot compile kernel {name!r} of {file}:\n{log or error}"
+    said = _errors(log) or log
+    shown = [_excerpt(text, where, said) for where, text in sources.items()]
+    message = f"{compiler} cannot compile kernel {name!r} of {file}:\n{said or error}"
     return CompileError("\n\n".join([message, *filter(None, shown), *_advice(log)]), log=log)
+
+
+def _errors(log: str) -> str:
+    """The errors of a log, with the notes on them; of many, the first ones and how many there are."""
+    parts: list[tuple[str, list[str]]] = []
+    count = ""
+    for line in log.splitlines():
+        start, counted = _DIAGNOSTIC.match(line), _COUNTED.match(line)
+        if start and start[1] != "note":
+            parts.append((start[1], [line]))
+        elif counted:
+            parts.append(("counted", []))
+            count = line if "detected" in line else count
+        elif parts:
+            parts[-1][1].append(line)
+    errors = ["\n".join(lines).rstrip() for kind, lines in parts if kind in ("error", "fatal")]
+    further = len(errors) - _MOST_ERRORS
+    said = [*errors[:_MOST_ERRORS], f"... and {further} more" if further > 0 else "", count if errors else ""]
+    return "\n".join(filter(None, said))
 
 
 def _advice(log: str) -> Iterator[str]:

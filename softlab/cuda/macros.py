@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from softlab.cuda.source_files import beside
 from softlab.cuda.syntax import WORD
 
 #: The parameters of a macro, b"" without, and its body, by its name.
 Macros = Mapping[bytes, tuple[bytes, bytes]]
+NO_MACROS: Macros = MappingProxyType({})
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:(\([^)]*\))|(?=[ \t\n]))((?:.*\\\n)*.*)$", re.MULTILINE)
 #: What the body of a macro has that stands for attributes of a function alone.
 _FUNCTION_ATTRIBUTES = re.compile(
-    rb"(?:\s|\\\n|\b__\w+__\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\b(?:inline|static|extern|constexpr|__attribute__\s*\(\(.*?\)\)))*"
+    rb"(?:\s|\\\n|\b__\w+__\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\b(?:inline|static|extern|constexpr|_Noreturn"
+    rb"|__inline|__forceinline|__declspec\s*\([^()]*\)|__attribute__\s*\(\(.*?\)\))|\[\[[^\[\]]*\]\])*"
 )
 _INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILINE)
 
@@ -28,17 +31,19 @@ def standing_for(words: str, macros: Macros) -> str:
     return pattern
 
 
-def macros_of(text: bytes, path: Path | None, seen: set[Path]) -> dict[bytes, tuple[bytes, bytes]]:
-    """The macros of a text and of the files that it includes, as :data:`Macros`."""
+def macros_of(
+    text: bytes, path: Path | None, seen: set[Path], folders: Sequence[Path] = ()
+) -> dict[bytes, tuple[bytes, bytes]]:
+    """The macros of a text and of the files that it includes, as :data:`Macros`. ``folders``: see :func:`beside`."""
     found: dict[bytes, tuple[bytes, bytes]] = {}
     for match in _MACRO.finditer(text):
         _, other = found.get(match[1], (b"", b""))  # that of another branch of a conditional
         found[match[1]] = (match[2] or b"", match[3] + other)
     for name in _INCLUDED.findall(text):
-        local = beside(path, name.decode(errors="replace"))
+        local = beside(path, name.decode(errors="replace"), folders)
         if local is not None and local not in seen:
             seen.add(local)
-            found = macros_of(local.read_bytes(), local, seen) | found
+            found = macros_of(local.read_bytes(), local, seen, folders) | found
     return found
 
 

@@ -71,15 +71,21 @@ class _Group:
 class Outline:
     """``text``: the source with blanks for what the grammar cannot read, each other byte in its place.
 
-    ``bodies`` are the indices between the braces of functions.
+    ``bodies`` are the indices between the braces of functions, ``parts`` those between parentheses and between the
+    braces of all but namespaces.
     """
 
     text: bytes
     bodies: tuple[tuple[int, int], ...]
+    parts: tuple[tuple[int, int], ...]
 
     def in_body(self, at: int) -> bool:
         """Whether an index is in the body of a function."""
         return any(start <= at < end for start, end in self.bodies)
+
+    def in_part(self, at: int) -> bool:
+        """Whether what stands at an index is a part of a declaration, and none of its own."""
+        return any(start <= at < end for start, end in self.parts)
 
 
 def outline(source: bytes) -> Outline:
@@ -89,7 +95,14 @@ def outline(source: bytes) -> Outline:
     text = bytearray(source)
     for start, end in (*reader.bodies(), *reader.hidden()):
         text[start:end] = re.sub(rb"[^\n]", b" ", bytes(text[start:end]))
-    return Outline(bytes(text), tuple(reader.bodies()))
+    return Outline(bytes(text), tuple(reader.bodies()), tuple(reader.parts()))
+
+
+def open_braces(source: bytes) -> int:
+    """How many braces are open at the end of a source."""
+    reader = _Reader(source)
+    reader.read()
+    return len(reader.state.braces)
 
 
 class _Reader:
@@ -101,6 +114,8 @@ class _Reader:
         self.closed: list[_Braces] = []
         self.dead: list[tuple[int, int]] = []
         self.midway: list[_Group] = []
+        self.parenthesized: list[tuple[int, int]] = []
+        self.parenthesis = 0
 
     def read(self) -> None:
         at = 0
@@ -117,6 +132,11 @@ class _Reader:
     def bodies(self) -> list[tuple[int, int]]:
         """Where the bodies of functions stand, the braces left out."""
         return [(braces.start + 1, braces.end) for braces in self.closed if braces.kind == "body"]
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """What stands in parentheses outside of functions, and in braces of other kinds than namespaces."""
+        yield from self.parenthesized
+        yield from ((braces.start + 1, braces.end) for braces in self.closed if braces.kind != "namespace")
 
     def hidden(self) -> Iterator[tuple[int, int]]:
         """What else the grammar cannot read: code that is switched off, conditionals that part a declaration."""
@@ -149,10 +169,12 @@ class _Reader:
         elif state.in_body:
             return
         elif mark in b"([":
+            self.parenthesis = at if state.parentheses == 0 else self.parenthesis
             self.state = replace(state, parentheses=state.parentheses + 1)
         elif mark in b")]":
             self.state = replace(state, parentheses=max(0, state.parentheses - 1))
             if self.state.parentheses == 0:
+                self.parenthesized.append((self.parenthesis + 1, at))
                 self._code(b"()" if mark == b")" else b"[]")
         elif mark == b";" and state.parentheses == 0:
             self.state = replace(state, head=b"")

@@ -7,7 +7,7 @@ in the file that includes it. The part compiles with the device code that stands
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.launches import launches_of
+from softlab.cuda.outlines import open_braces
 from softlab.cuda.source_files import beside, decode
 
 _SUFFIXES = (".cu", ".cpp", ".cc", ".c", ".cuh", ".h", ".hpp")
@@ -32,14 +33,16 @@ _TRIED = 4
 BEFORE = "softlab_before.h"
 
 
-def contexts(path: Path, known: Callable[[str], bool]) -> Iterator[Callable[..., DeviceCode]]:
+def contexts(
+    path: Path, known: Callable[[str], bool], folders: Sequence[Path] = ()
+) -> Iterator[Callable[..., DeviceCode]]:
     """Ways to read a file as the part of a program, one for each file that includes it; ``.cu`` files first.
 
     Each takes ``name`` and ``alone`` as :func:`softlab.cuda.device_code.read` takes ``needed`` and ``alone``.
     """
     path = path.resolve()
     for chain in islice(_chains(path, _DEPTH), _TRIED):
-        yield partial(_inside, path, chain, known)
+        yield partial(_inside, path, chain, known, folders)
 
 
 def _chains(path: Path, depth: int) -> Iterator[tuple[tuple[Path, int], ...]]:
@@ -69,17 +72,19 @@ def _inside(
     path: Path,
     chain: tuple[tuple[Path, int], ...],
     known: Callable[[str], bool],
+    folders: Sequence[Path],
     *,
     name: str | None,
     alone: bool = False,
 ) -> DeviceCode:
     """The device code of the part, with the header of what stands before it."""
-    code = read(decode(path.read_bytes()), path, known=known, needed=name or "", alone=alone)
+    code = read(decode(path.read_bytes()), path, known=known, needed=name or "", alone=alone, folders=folders)
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
     words = " ".join([code.source, *code.headers.values(), *ahead])
     parts = [
-        read(text, file, known=known, needed=words, alone=True) for text, (file, _) in zip(ahead, chain, strict=True)
+        read(text, file, known=known, needed=words, alone=True, folders=folders)
+        for text, (file, _) in zip(ahead, chain, strict=True)
     ]
     return replace(
         code,
@@ -94,6 +99,7 @@ def _inside(
 
 
 def _closed(text: str) -> str:
-    """A text that ends inside conditionals of the preprocessor, with the ends of those."""
+    """A text that ends inside conditionals of the preprocessor, or inside ``extern "C"``, with the ends of those."""
     found = [match[1] for match in _DIRECTIVE.finditer(text)]
-    return text + "#endif\n" * max(0, len(found) - 2 * found.count("endif"))
+    whole = text + "#endif\n" * max(0, len(found) - 2 * found.count("endif"))
+    return whole + "}\n" * open_braces(whole.encode())

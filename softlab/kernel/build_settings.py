@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from softlab.cuda.shims import AS_NVCC, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, shim_headers
+from softlab.cuda.shims import AS_NVCC, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, shim_headers, texture_references
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 #: What NVRTC has otherwise than nvcc.
@@ -21,6 +21,7 @@ _NVCC = re.compile(r"\bu?int64_t\b|\b__NVCC__\b")
 _CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]")
 _OF_STD = re.compile(r"\bstd::(\w+)")
 _OPERATORS = re.compile(r"\bcub::(?:Max|Min|Sum|Equality|Inequality|ArgMax|ArgMin)\b")
+_REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
 _UNANNOTATED = re.compile(r"are not allowed in JIT mode")
 _LACKING = re.compile(r'namespace "std" has no member|namespace "thrust"')
@@ -36,8 +37,8 @@ class Settings:
 
     ``whole``: with all of namespace std. ``unannotated``: functions without ``__device__`` are the device's.
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20.
-    ``operators``, ``pipeline``: with :data:`softlab.cuda.shims.OPERATORS` and ``PIPELINE``. ``defined``: macros of the
-    command that builds the program, "NAME=value".
+    ``operators``, ``pipeline``, ``references``: with :data:`softlab.cuda.shims.OPERATORS`, ``PIPELINE`` and
+    ``texture_references``. ``defined``: macros of the command that builds the program, "NAME=value".
     """
 
     whole: bool = False
@@ -47,6 +48,7 @@ class Settings:
     cpp20: bool = False
     operators: bool = False
     pipeline: bool = False
+    references: bool = False
     defined: tuple[str, ...] = ()
 
     @classmethod
@@ -63,6 +65,7 @@ class Settings:
             cpp20=any(_CPP20.search(text) for text in texts),
             operators=any(_OPERATORS.search(text) for text in texts),
             pipeline=nvcc and any(_PIPELINE.search(text) for text in texts),
+            references=any(_REFERENCES.search(text) for text in texts),
         )
 
     def after(self, log: str, path: Path) -> Settings:
@@ -94,6 +97,7 @@ class Settings:
             + (HALVES if self.halves else "")
             + (OPERATORS if self.operators else "")
             + (PIPELINE if self.pipeline else "")
+            + (texture_references() if self.references else "")
         )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from softlab.cuda.compile import Program, compile_program, has_header
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration, read
-from softlab.cuda.launches import deduced
+from softlab.cuda.launches import LaunchSuggestion, arguments_of, deduced
 from softlab.cuda.program_parts import BEFORE, contexts
 from softlab.cuda.shims import NVCC, STANDARD
 from softlab.cuda.source_files import decode
@@ -26,6 +26,9 @@ _PACKAGES = {
 _NAME = re.compile(r"([^<(]*)(<.*>|<[^>]*)?(\(.*\))?", re.DOTALL)
 #: The last word of a type that has no name after it.
 _TYPE_WORDS = ("int", "unsigned", "long", "short", "char", "float", "double", "bool", "const")
+#: The first words of types of integers.
+_NUMBERS = ("int", "unsigned", "long", "short", "char", "size_t", "std::size_t", "auto", "uint", "int32_t", "uint32_t",
+            "int64_t", "uint64_t", "uint8_t", "uint16_t")  # fmt: skip
 #: How often a source is compiled again with what the log of the last attempt asks for.
 _ATTEMPTS = 3
 
@@ -36,19 +39,20 @@ def read_file(
     """The device part of a .cu file, its kernels, and the launches in its host code.
 
     ``name``: the wanted kernel. What its template arguments name is kept, too. ``alone``: without the other kernels.
-    ``options``: those of the compiler; it finds headers in the folders of ``-I``.
+    ``options``: those of the compiler; headers in the folders of ``-I`` are read like those beside the file.
 
     Raises:
         OSError: the file cannot be read.
     """
     path = Path(path)
-    return read(decode(path.read_bytes()), path, known=_finds(options), needed=name or "", alone=alone)
+    folders = _folders(options)
+    return read(decode(path.read_bytes()), path, known=has_header, needed=name or "", alone=alone, folders=folders)
 
 
-def _finds(options: Sequence[str]) -> Callable[[str], bool]:
-    """Whether the compiler finds a header, with these options."""
-    folders = [Path(option[2:]) for option in options if option.startswith("-I")]
-    return lambda name: has_header(name) or any((folder / name).is_file() for folder in folders)
+def _folders(options: Sequence[str]) -> tuple[Path, ...]:
+    """The folders of headers that the options name."""
+    found = [re.fullmatch(r"(?:-I|--include-path=)(.+)", option.strip()) for option in options]
+    return tuple(Path(one[1].strip()) for one in found if one)
 
 
 def compile_file(
@@ -71,7 +75,7 @@ def compile_file(
     except (CompileError, ValueError) as error:
         by_itself = error
     inside = None
-    for read_code in contexts(path, known=_finds(options)):
+    for read_code in contexts(path, known=has_header, folders=_folders(options)):
         try:
             return _by_itself(read_code, name, path, arch, options)
         except (CompileError, ValueError) as error:
@@ -215,19 +219,26 @@ def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:
             return f"(void (*)({', '.join(map(_type_of, kernel.parameters))})){kernel.name}"
     else:
         kernel = next((one for one in found if one.template or not arguments), found[0])
+    if "<" in kernel.name:  # a specialisation, whose template stands elsewhere
+        return kernel.name.partition("<")[0] + (arguments or f"<{kernel.name.partition('<')[2]}")
     return kernel.name + (arguments if arguments or not kernel.template else _instantiation(code, kernel, listing))
 
 
 def _named(code: DeviceCode, base: str, file: str, listing: str) -> list[KernelDeclaration]:
     """The kernels of that name, overloads of one; none where a macro may make it."""
-    found = [kernel for kernel in code.kernels if kernel.name == base]
-    found = found or [kernel for kernel in code.kernels if kernel.name.split("::")[-1] == base.split("::")[-1]]
+    found = [kernel for kernel in code.kernels if kernel.name.partition("<")[0] == base]
+    found = found or [kernel for kernel in code.kernels if _last(kernel.name) == _last(base)]
     if not found and code.kernels and not re.search(rf"\b{re.escape(base)}\b", code.source):
         raise ValueError(f"{file} has no kernel {base!r}.\n{listing}")
-    qualified = {kernel.name for kernel in found}
+    qualified = {kernel.name.partition("<")[0] for kernel in found}
     if len(qualified) > 1:
         raise ValueError(f"{file} has several kernels {base!r}: give the namespace.\n{listing}")
     return found
+
+
+def _last(name: str) -> str:
+    """A kernel's name without its namespaces and template arguments."""
+    return name.partition("<")[0].split("::")[-1].strip()
 
 
 def _overload(
@@ -281,9 +292,46 @@ def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str) ->
         return "<>"
     parameters = ", ".join(kernel.template)
     raise ValueError(
-        f"{kernel.name} is a template <{parameters}>: give its arguments, as in {kernel.name + '<...>'!r}.\n{listing}"
+        f"{kernel.name} is a template <{parameters}>: give its arguments, as in "
+        f"{_example(code, kernel, launches)!r}.\n{listing}"
     )
 
 
 def _launches(launched: str, kernel: str) -> bool:
-    return launched.partition("<")[0].split("::")[-1].strip() == kernel.split("::")[-1]
+    return _last(launched) == _last(kernel)
+
+
+def _example(code: DeviceCode, kernel: KernelDeclaration, launches: Sequence[LaunchSuggestion]) -> str:
+    """The kernel with template arguments that fit its parameters: those of the first launch that has all of them, or
+    a type, a number, true and the first value of an enum."""
+    needed = [parameter for parameter in kernel.template if "=" not in parameter]
+    for launch in launches:
+        written = arguments_of(launch.kernel)
+        if len(needed) <= len(written) <= len(kernel.template) and not _names(kernel.template) & set(written):
+            return f"{kernel.name}<{', '.join(written)}>"
+    texts = [code.source, *code.headers.values()]
+    return f"{kernel.name}<{', '.join(_value_of(parameter, texts) for parameter in needed)}>"
+
+
+def _names(template: Sequence[str]) -> set[str]:
+    """The names of template parameters."""
+    return {word for parameter in template for word in re.findall(r"\w+", parameter.partition("=")[0])[-1:]}
+
+
+def _value_of(parameter: str, texts: Sequence[str]) -> str:
+    """Something that a template parameter takes; "..." where that is not clear."""
+    kind = re.sub(r"\b(?:const|constexpr)\b", "", parameter).split()
+    if not kind or kind[0] in ("typename", "class"):
+        return "float"
+    if kind[0] in ("bool",):
+        return "true"
+    if kind[0] in _NUMBERS:
+        return "32"
+    name = re.escape(kind[0].split("::")[-1])
+    declared = re.compile(
+        rf"\benum\s+(class\s+|struct\s+)?{name}\b[^{{;]*\{{\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*(\w+)", re.DOTALL
+    )
+    found = next((match for text in texts if (match := declared.search(text))), None)
+    if found is None:
+        return "..."
+    return f"{kind[0]}::{found[2]}" if found[1] else found[2]

@@ -91,7 +91,7 @@ def file_launch(request: LaunchRequest, arch: str) -> FileLaunch:
 
     path = Path(request.file)
     try:
-        code = read_file(path, request.kernel)
+        code = read_file(path, request.kernel, options=request.options)
         kernel = Kernel.from_file(path, request.kernel, arch=arch, options=request.options)
     except OSError as error:
         raise ValueError(f"{request.file} cannot be read: {error.strerror or error}") from None

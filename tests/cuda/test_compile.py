@@ -15,6 +15,7 @@ import pytest
 
 from softlab.cuda import compile as compiler
 from softlab.cuda.compile import Program, compile_program
+from softlab.cuda.logs import rejection
 from softlab.errors import CompileError
 from softlab.kernel import Kernel
 
@@ -370,3 +371,35 @@ def test_beside_a_driver_a_second_compilation_is_reported_too():
     source = 'extern "C" __global__ void seen_twice(float* x) { x[threadIdx.x] *= 3; }'
     first, second = (compile_program(source, "seen_twice", cache=False) for _ in range(2))
     assert first.registers == second.registers > 0
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ('mma.h(3): catastrophic error: cannot open source file "crt/mma.h"', r"pip install 'softlab\[ptx\]'"),
+        (
+            "ptxas application ptx input, line 9; error   : Instruction 'tcgen05.ld' not supported\nptxas fatal : aborted",
+            "sm_100a",
+        ),
+        ('k.cu(1): error: identifier "texture" is undefined', "takes a softlab.Texture"),
+    ],
+)
+def test_advice_on_errors(line: str, advice: str) -> None:
+    with pytest.raises(CompileError, match=advice) as caught:
+        raise rejection("k", "k.cu", {"k.cu": "x\ny\n"}, line, ValueError("no log"))
+    assert line in str(caught.value)
+
+
+def test_a_message_has_the_errors_and_not_the_warnings() -> None:
+    warning = (
+        "k.cu(1): warning #47-D: incompatible redefinition\n  #define A\n          ^\n\nRemark: The warnings can be\n"
+    )
+    errors = "".join(f"k.cu(2): error: number {k}\n  y\n  ^\nx.h(3): note: why {k}\n\n" for k in range(20))
+    log = f"{warning}{errors}20 errors detected in the compilation of k.cu.\n"
+    error = rejection("k", "k.cu", {"k.cu": "x\ny\n"}, log, ValueError("no log"))
+    text = str(error)
+    assert "incompatible" not in text
+    assert "number 7\n  y\n  ^\nx.h(3): note: why 7" in text
+    assert "number 8" not in text
+    assert "... and 12 more\n20 errors detected" in text
+    assert error.log == log.strip()

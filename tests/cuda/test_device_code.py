@@ -275,3 +275,57 @@ def test_a_table_between_two_macros() -> None:
     table += "#endif\n#define END() };\nBEGIN(int, table)\n  1, 2,\n  3\nEND()\n"
     code = device_code.read(f"{table}__global__ void k(int* x) {{ *x = table[1]; }}\n")
     assert "BEGIN(int, table)\n  1, 2,\n  3\nEND()\n__global__" in code.source
+
+
+def test_macros_that_stand_for_more_attributes() -> None:
+    host = (
+        "#ifdef W\n#define API __declspec(dllexport) extern\n#else\n"
+        '#define API __attribute__ ((visibility ("default"))) extern\n#endif\n'
+        "#define OLD(function, hint) function __attribute__((deprecated(hint)))\n#define LAST _Noreturn\n"
+        'extern "C" {\n    LAST API void stop(int x);\n    OLD(\n        API double size(int x),\n        "no");\n'
+        "    enum kind { ONE, TWO };\n}\n"
+    )
+    code = device_code.read(f"{host}__global__ void k(int* x) {{ *x = TWO; }}\n")
+    assert "enum kind { ONE, TWO };" in code.source
+    assert "stop(int" not in code.source
+    assert "size(int" not in code.source
+
+
+def test_macros_of_the_including_file_count_in_a_header(tmp_path: Path) -> None:
+    (tmp_path / "first.h").write_text(
+        '#define API __attribute__((visibility("default")))\n#define __OPEN namespace own {\n#define __CLOSE }\n'
+        "#define VALUES(name, ...) enum name { __VA_ARGS__ };\n"
+    )
+    (tmp_path / "second.h").write_text(
+        "__OPEN\nclass API Pool {\npublic:\n  Pool() { std::cout << 1; }\n  void stop();\n  int size;\n};\n"
+        "VALUES(Kind, small, large)\nVALUES(Other, none)\n__CLOSE\n"
+    )
+    text = '#include "first.h"\n#include "second.h"\nusing namespace own;\n'
+    code = device_code.read(f"{text}__global__ void k(Pool* p) {{ p->size = large; }}\n", tmp_path / "k.cu")
+    assert "int size" in code.headers["second.h"]
+    assert "cout" not in code.headers["second.h"]
+    assert "VALUES(Kind, small, large)" in code.headers["second.h"]
+    assert "none" not in code.headers["second.h"]
+    assert "using namespace own;" in code.source
+
+
+def test_friends_of_the_host_are_blank() -> None:
+    members = "int x; friend std::ostream& operator<<(std::ostream& s, const A& a) { return s << a.x; }"
+    code = device_code.read(f"struct A {{ {members} }};\n__global__ void k(A* a) {{ a->x = 1; }}\n")
+    assert "int x;" in code.source
+    assert "ostream" not in code.source
+
+
+def test_a_header_elsewhere_in_the_checkout(tmp_path: Path) -> None:
+    for folder, value in (("one/inside", 1), ("two/inside", 2), ("far/away", 3)):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / ("alone.h" if value == 3 else "both.h")).write_text(f"#define VALUE{value} {value}\n")
+    text = '#include "alone.h"\n#include "both.h"\n__global__ void k(int* x) { *x = VALUE2 + VALUE3; }\n'
+    for folder, found in (("two/other", ["alone.h", "both.h"]), ("other/deep", ["alone.h"])):
+        (tmp_path / folder).mkdir(parents=True)
+        assert device_code.read(text, tmp_path / folder / "k.cu").missing == ("alone.h", "both.h")
+        (tmp_path / ".git").mkdir()
+        code = device_code.read(text, tmp_path / folder / "k.cu")
+        (tmp_path / ".git").rmdir()
+        assert sorted(code.headers) == found, "the nearest one; none where two are as near"
+        assert "VALUE1" not in "".join(code.headers.values())

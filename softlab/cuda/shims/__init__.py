@@ -141,6 +141,12 @@ def driver_headers(*sources: str) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
+def texture_references() -> str:
+    """Texture and surface references, for sources that declare any."""
+    return (files(__package__) / "further" / "texture_references.h").read_text()
+
+
+@lru_cache(maxsize=1)
 def shim_headers() -> Mapping[str, str]:
     """Name in ``#include`` -> text."""
     include = f"#include <{STANDARD}>\n"

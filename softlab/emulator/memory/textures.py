@@ -126,7 +126,8 @@ class Textures:
             what = "no texture or surface" if found is None else f"a {type(found).__name__}"
             raise Error(
                 f"`{site.instruction.text}` needs a {name}, and the kernel got {what}: pass softlab.{name}(array) for "
-                f"the parameter of type cuda{name}Object_t"
+                f"the parameter of type cuda{name}Object_t. A variable of the file takes it by "
+                f"kernel.constants['name'] = softlab.{name}(array)"
             )
         return found
 
