@@ -9,7 +9,8 @@ from softlab.errors import CompileError
 
 #: The first line of what a compiler says about one thing, and (group 1) what kind of thing it is.
 _DIAGNOSTIC = re.compile(
-    r"^(?:.*\(\d+\): |nvrtc: |ptxas (?:application ptx input, line \d+; )?)(?:catastrophic )?(error|warning|remark|note|info|fatal)\b.*$"
+    r"^(?:.*\(\d+\): |nvrtc: |ptxas (?:application ptx input, line \d+; )?)"
+    r"(?:catastrophic )?(error|warning|remark|note|info|fatal)\b.*$"
 )
 _COUNTED = re.compile(r"^(?:Remark: The warnings|\d+ (?:catastrophic )?errors? detected|Compilation terminated)")
 #: Errors that a message shows in full.
@@ -43,7 +44,8 @@ _ADVICE = (
     ),
     (
         r'identifier "texture" is undefined|function template "tex[123]D',
-        "Texture references are gone since CUDA 12. A cudaTextureObject_t as a parameter takes a softlab.Texture.",
+        "Texture references are gone since CUDA 12. A cudaTextureObject_t as a parameter takes a softlab.Texture, and "
+        "softlab.Kernel.from_file takes a reference that the file declares.",
     ),
 )
 

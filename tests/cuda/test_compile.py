@@ -378,7 +378,7 @@ def test_beside_a_driver_a_second_compilation_is_reported_too():
     [
         ('mma.h(3): catastrophic error: cannot open source file "crt/mma.h"', r"pip install 'softlab\[ptx\]'"),
         (
-            "ptxas application ptx input, line 9; error   : Instruction 'tcgen05.ld' not supported\nptxas fatal : aborted",
+            "ptxas application ptx input, line 9; error   : Instruction 'tcgen05.ld' not known\nptxas fatal : aborted",
             "sm_100a",
         ),
         ('k.cu(1): error: identifier "texture" is undefined', "takes a softlab.Texture"),
