@@ -7,6 +7,7 @@ right one by one step, a condition on the arguments that tells the wrong calls f
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -22,12 +23,20 @@ from softlab.course.values import is_number, plain, shown
 _FEW = 2
 #: The relative error by which a rule is told from chance.
 _CLOSE = 1e-4
+#: A factor so near to 1 comes from rounding.
+_NEARLY = 1e-4
+#: Digits after the point that a result may be rounded to.
+_DIGITS = (1, 2, 3, 4, 5, 6)
 #: What a float32 may round to 0.
 _TINY = 1e-37
 #: Different values of an argument or of a result that a condition names one by one.
 _KINDS = 6
 #: Conditions that are tried together.
 _MOST = 120
+#: Right calls of which it is worth saying what they have in common.
+_SAFE = 3
+#: A condition by a number with a fraction.
+_ANY_NUMBER = re.compile(r"\d\.\d.* or (more|less)")
 #: The share of right calls that a condition of the wrong ones may hold for.
 _SELDOM = 0.5
 #: Words for a condition, and the calls that it holds for.
@@ -46,9 +55,29 @@ def difference(parameters: Sequence[str], calls: Sequence[Call], returned: Seque
     if int(seen.wrong.sum()) < _FEW:
         return _of_calls(seen)
     rule, where = _of_values(seen) or _of_arguments(seen) or _of_few(seen), _of_calls(seen)
-    if rule and where.endswith((" is right, and right elsewhere.", " is right.")):  # the rule has said so
-        where = ""
+    if rule and " and " not in where.partition(", and right elsewhere")[0] and " is right" in where:
+        where = ""  # the rule has said so
     return " ".join(filter(None, (rule, where))) or _of_sides(seen)
+
+
+def rule_of_values(
+    parameters: Sequence[str], calls: Sequence[Call], returned: Sequence[Any], relative: float = 0
+) -> str:
+    """The rule that all wrong results follow, if there is one."""
+    seen = _Seen(tuple(parameters), tuple(calls), tuple(map(plain, returned)), relative)
+    return _of_values(seen) if int(seen.wrong.sum()) >= _FEW else ""
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two results are so near that one rule gave both: numbers within 1e-4, and anything else the same."""
+    first, second = _array(plain(one)), _array(plain(other))
+    if first is None or second is None:
+        return type(plain(one)) is type(plain(other)) and not first_difference("", one, other)
+    if first.shape != second.shape:
+        return False
+    finite = abs(second[np.isfinite(second)]) if second.ndim else np.zeros(1)
+    most = float(finite.max()) if finite.size else 0.0
+    return bool(np.allclose(first, second, rtol=_CLOSE, atol=_CLOSE * most, equal_nan=True))
 
 
 class Call(Protocol):
@@ -174,10 +203,14 @@ def _of_numbers(seen: _Seen, values: Sequence[tuple[Any, Any, Call]]) -> str:
         with np.errstate(all="ignore"):
             if all(_alike(got, step(right)) for got, right, _ in finite):
                 return f"{words}{where}"
+    if digits := next((k for k in _DIGITS if all(np.array_equal(a, np.round(b, k)) for a, b, _ in finite)), 0):
+        return f"the right number, rounded to {digits} digit{'s' * (digits > 1)} after the point{where}"
     with np.errstate(all="ignore"):
         factors = [(got / right).reshape(-1) for got, right, _ in finite]
         offsets = [(got - right).reshape(-1) for got, right, _ in finite]
     factor, offset = np.concatenate(factors), np.concatenate(offsets)
+    if max(abs(factor - 1)) < _NEARLY:
+        return f"nearly what is right{where}: something is rounded or cut on the way"
     if _constant(factor):
         return f"{factor[0]:.6g} times what is right{where}"
     if _constant(offset):
@@ -186,12 +219,15 @@ def _of_numbers(seen: _Seen, values: Sequence[tuple[Any, Any, Call]]) -> str:
     for words, each in (("times", factors), ("plus", offsets)):
         if all(_constant(one) for one in each) and (name := _feature(seen, given, [one[0] for one in each])):
             return f"what is right {words} {name}{where}"
-    if not scalar and all(_constant(one) for one in offsets):
-        amount = f"{abs(offsets[0][0]):.6g} too {'large' if offsets[0][0] > 0 else 'small'}"
-        return (
-            f"off by the same for all numbers of a row ({amount} in the first wrong one): one number per row is wrong"
-        )
-    return ""
+    return "" if scalar else _of_row_offsets(offsets)
+
+
+def _of_row_offsets(offsets: Sequence[np.ndarray]) -> str:
+    """Rows that are each off by one number."""
+    if not all(_constant(one) for one in offsets):
+        return ""
+    amount = f"{abs(offsets[0][0]):.6g} too {'large' if offsets[0][0] > 0 else 'small'}"
+    return f"off by the same for all numbers of a row ({amount} in the first wrong one): one number per row is wrong"
 
 
 def _of_given(seen: _Seen, made: Sequence[tuple[np.ndarray, np.ndarray, Call]]) -> str:
@@ -290,9 +326,14 @@ def _of_calls(seen: _Seen) -> str:
                 both = " and ".join(words for words, _ in chosen)
                 return f"In the calls that were tried it is wrong wherever {both}, and right elsewhere."
     # Not all of these calls are wrong, but no others.
-    only = [(float(holds[~wrong].mean()), words) for words, holds in found if holds[wrong].all()]
+    # A number between others of a series of any numbers is no condition that a learner could have meant.
+    telling = [one for one in found if not _ANY_NUMBER.search(one[0])]
+    only = [(float(holds[~wrong].mean()), words) for words, holds in telling if holds[wrong].all()]
     if enough and only and min(only)[0] <= _SELDOM:
         return f"In the calls that were tried it is wrong only where {min(only)[1]}."
+    for words, holds in _extremes(seen):
+        if not wrong[holds].any() and holds.sum() >= _SAFE:
+            return f"In the calls that were tried it is right wherever {words}."
     return ""
 
 

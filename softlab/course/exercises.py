@@ -17,7 +17,7 @@ import numpy as np
 from softlab.course.formulas import Formula
 from softlab.course.learners import Progress, Record
 from softlab.course.standings import standing
-from softlab.course.values import as_float, in_other_units, is_number, key, plain, shown
+from softlab.course.values import as_float, in_other_units, is_number, is_power_of_ten, key, plain, shown
 from softlab.course.verdicts import Verdict
 from softlab.errors import Error
 
@@ -27,8 +27,6 @@ DOES_NOT_COMPILE = "it does not compile."
 _ROUNDING = 1e-9
 #: Right answers from here on may be told from their neighbours without being given away.
 _LONG = 8
-#: Wrong answers up to here are tried.
-_TRIED = 100_000
 #: Kinds of NumPy dtypes that are compared as numbers ("V": bfloat16).
 _NUMBERS = "biufcV"
 #: A typical wrong answer (or a function that computes it), and its hint.
@@ -96,7 +94,7 @@ class Number(Exercise):
     answer: computes the right number; relative, absolute: the tolerance; slips: typical wrong answers (numbers, or
     functions that compute them), each with a hint; unit: a key of ``values.OTHER_UNITS``, for hints to the right
     number in another unit; formula: how the answer follows from the numbers of the exercise, for hints to slips on
-    that way.
+    that way; means: what a number above 0 would mean here, "9 blocks have 1152 threads.", "" for nothing.
     """
 
     answer: Callable[[], float]
@@ -105,7 +103,7 @@ class Number(Exercise):
     slips: tuple[Slip, ...] = ()
     unit: str = ""
     formula: Formula | None = None
-    tried: Callable[[int], str] | None = None
+    means: Callable[[float], str] | None = None
 
     def judge(self, answer: Any) -> Verdict:
         """Judge a real number in any form that ``values.plain`` knows. None means not answered."""
@@ -131,13 +129,19 @@ class Number(Exercise):
         """The hint to a number that is not a typical one: to its kind, where this is not that of the right one."""
         if math.isnan(given):
             return f"NaN is not a number. {self.hint}"
+        if given < 0 < right:
+            return f"The answer is above 0. {self.hint}"
         exact = not (self.relative or self.absolute) and right.is_integer()
         one_off = exact and abs(given - right) == 1 and right >= _LONG
-        if self.formula is not None and (slip := self.formula.slips(given, self._like, one_off=one_off)):
-            whole = "" if not exact or given.is_integer() else "The answer is a whole number. "
-            return f"{whole}{slip} {self.hint}"
-        if self.tried is not None and given.is_integer() and 0 < given < _TRIED:
-            return f"{self.tried(int(given))} {self.hint}"
+        means = self.means(given) if self.means is not None and 0 < given < math.inf else ""
+        slips = self.formula.slips if self.formula is not None else None
+        if given and not exact and is_power_of_ten(given / right):
+            slip = "The digits are right, and the power of ten is not."
+        else:
+            slip = slips(given, self._like, one_off=one_off, likely=bool(means)) if slips else ""
+        if slip or means:
+            whole = "" if not exact or given.is_integer() else "The answer is a whole number."
+            return " ".join(filter(None, (whole, means, slip, self.hint)))
         if not exact:
             return self.hint
         if one_off:

@@ -52,23 +52,25 @@ class Formula:
         """The right number."""
         return _value(self._tree, self._values)
 
-    def slips(self, given: float, near: Callable[[float, float], bool], *, one_off: bool = False) -> str:
+    def slips(
+        self, given: float, near: Callable[[float, float], bool], *, one_off: bool = False, likely: bool = False
+    ) -> str:
         """ "This is what you get without the threads of a block.", or "" where no change gives the number.
 
         near: whether two numbers are alike; one_off: whether the number is the right one but for 1, which many changes
-        give by chance.
+        give by chance; likely: whether to leave out changes that few learners make, since something else is said.
         """
         if not math.isfinite(given):
             return ""
         telling = given >= _TELLING or not float(given).is_integer()
-        levels = (
-            (self._nearest, self._parts),
-            *(() if one_off else ((self._others,), *(((self._pairs,),) if telling else ()), (self._more,))),
-        )
-        for level in levels:
+        pairs = ((self._pairs,),) if telling else ()
+        further = ((self._operations,), *pairs) if likely else ((self._others,), *pairs, (self._more,))
+        for level in ((self._nearest, self._parts), *(() if one_off else further)):
             hits = [list(dict.fromkeys(words for words, number in kind() if near(given, number))) for kind in level]
             # The first of each kind, then the others.
             found = [words for rank in zip_longest(*hits) for words in rank if words]
+            if likely and level in pairs and len(found) > _NAMED:
+                return ""  # what follows in so many ways says nothing
             if found:
                 return f"This is what you get {', or '.join(found[:_NAMED])}."
         return ""
@@ -96,23 +98,29 @@ class Formula:
 
     def _nearest(self) -> Iterator[tuple[str, float]]:
         """A quantity left out or taken for another number, a rounding."""
-        yield from self._tried((words, tree, {}) for words, tree in self._left_out(self._tree))
-        yield from self._tried((words, tree, {}) for words, tree in self._roundings(self._tree))
+        yield from self._tried(self._simple(self._tree))
+
+    def _simple(self, tree: ast.expr) -> Iterator[tuple[str, ast.expr, Mapping[str, float]]]:
+        yield from ((words, changed, {}) for words, changed in self._left_out(tree))
+        yield from ((words, changed, {}) for words, changed in self._roundings(tree))
+        left = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         for name, quantity in self.quantities.items():
-            yield from self._tried(
-                (f"with {number:g} for {quantity.what}, {reason}", self._tree, {name: number})
-                for number, reason in quantity.instead
-            )
+            for number, reason in quantity.instead if name in left else ():
+                yield f"with {number:g} for {quantity.what}, {reason}", tree, {name: number}
+
+    def _operations(self) -> Iterator[tuple[str, float]]:
+        """Another operation."""
+        yield from self._tried((words, tree, {}) for words, tree in self._operators())
+        upside_down = _over(ast.Constant(1), self._tree)
+        yield from self._tried([("with the fraction upside down", upside_down, {})])
 
     def _others(self) -> Iterator[tuple[str, float]]:
         """Another operation, and quantities that are doubled or exchanged."""
-        yield from self._tried((words, tree, {}) for words, tree in self._operators())
+        yield from self._operations()
         yield from self._tried(self._exchanged())
         if "*" in self.text:
             added = ast.parse(self.text.replace("*", "+"), mode="eval").body
             yield from self._tried([("if all of them are added, not multiplied", added, {})])
-        upside_down = _over(ast.Constant(1), self._tree)
-        yield from self._tried([("with the fraction upside down", upside_down, {})])
 
     def _tried(self, changes: Iterable[tuple[str, ast.expr, Mapping[str, float]]]) -> Iterator[tuple[str, float]]:
         for words, tree, other in changes:
@@ -120,13 +128,13 @@ class Formula:
                 yield words, number
 
     def _pairs(self) -> Iterator[tuple[str, float]]:
-        """Two quantities left out, and one left out with a rounding that is left out, too."""
-        for words, tree in self._left_out(self._tree):
-            for more, other in (*self._left_out(tree), *self._roundings(tree)):
-                if (number := self._try(other)) is not None:
-                    gone = more.startswith("without ")
-                    both = " and ".join(sorted((words[8:], more[8:]))) if gone else f"{words[8:]} and {more}"
-                    yield f"without {both}", number
+        """Two of the nearest changes at a time."""
+        for words, tree, values in self._simple(self._tree):
+            for more, other, further in self._simple(tree):
+                if more == words or values.keys() & further.keys():
+                    continue
+                if (number := self._try(other, {**self._values, **values, **further})) is not None:
+                    yield _both(*sorted((words, more), key=_order)), number
 
     def _try(self, tree: ast.expr, values: Mapping[str, float] | None = None) -> float | None:
         try:
@@ -227,6 +235,15 @@ def _value(node: ast.expr, values: Mapping[str, float]) -> float:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return float(_FUNCTIONS[node.func.id](*(_value(one, values) for one in node.args)))
     raise ValueError(f"a formula has no {ast.unparse(node)}")
+
+
+def _both(one: str, other: str) -> str:
+    """Words for two changes: "without the rows and the columns"."""
+    return f"{one} and {other.removeprefix('without ') if one.startswith('without ') else other}"
+
+
+def _order(words: str) -> tuple[bool, bool, str]:
+    return not words.startswith("without "), words.startswith("if "), words
 
 
 def _over(one: ast.expr, other: ast.expr) -> ast.expr:

@@ -10,19 +10,23 @@ import copy
 import ctypes
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from softlab.course.differences import difference
+from softlab.course.differences import alike, difference, rule_of_values
 from softlab.course.exercises import Exercise, first_difference
+from softlab.course.mutants import one_slip, two_slips
 from softlab.course.values import plain
 from softlab.course.verdicts import Verdict
 
 #: Seconds after which the calls of one function are stopped.
 PATIENCE = 20.0
+#: Results before a function fails, of which a slip can be told.
+_ENOUGH = 2
 #: Characters of arguments by which two calls are equally easy to follow.
 _ALIKE = 40
 
@@ -68,7 +72,8 @@ class WriteFunction(Exercise):
     calls: the calls that test it; drawn: further calls, drawn at random, other ones each time; relative: the tolerance
     of a number; slips: wrong functions that a learner might write, each with a hint for a function that returns the
     same in every call; returns: what the function returns, for the hint to a value of another type: "a text";
-    parameters: the names of its arguments.
+    parameters: the names of its arguments; models: functions of which ``mutants`` makes wrong ones: "" -> a right
+    one, and the words for a slip -> one that has it.
     """
 
     calls: Callable[[], Iterable[Call]]
@@ -77,6 +82,7 @@ class WriteFunction(Exercise):
     slips: tuple[tuple[Callable[..., Any], str], ...] = ()
     returns: str = ""
     parameters: tuple[str, ...] = ()
+    models: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     def judge(self, answer: Any) -> Verdict:
         """Judge a function. None, or a function that always returns None, means not answered."""
@@ -97,7 +103,10 @@ class WriteFunction(Exercise):
         """The verdict on what a function returned in these calls."""
         calls, known, name, returned = list(asked.calls), asked.known, answer.name, list(answer.returned)
         if answer.failure is not None and len(returned) < len(calls):
-            return self.verdict(f"{_shown_call(name, calls[len(returned)])} {answer.failure}. {self.hint}".rstrip())
+            said = f"{_shown_call(name, calls[len(returned)])} {answer.failure}."
+            return self.verdict(
+                " ".join(filter(None, (said, self._mutant(calls, returned, answer.failure), self.hint)))
+            )
         if len(returned) != len(calls):
             return self.verdict(f"{name} was to be called {len(calls)} times, and there are {len(returned)} results.")
         if all(value is None for value in returned) and not all(call.expected is None for call in calls):
@@ -134,7 +143,36 @@ class WriteFunction(Exercise):
         if self.returns and any(not _alike(type(plain(value)), wanted) for value in returned):
             return f"It returns {self.returns}. {self.hint}"
         parameters = self.parameters or tuple(f"argument {place + 1}" for place in range(len(calls[0].args)))
-        return f"{difference(parameters, calls, returned, self.relative)} {self.hint}".strip()
+        seen = (parameters, calls, returned, self.relative)
+        found = self._mutant(calls, returned)
+        if not found and not rule_of_values(*seen):
+            found = self._mutant(calls, returned, slips=2)
+        return f"{found or difference(*seen)} {self.hint}".strip()
+
+    def _mutant(self, calls: list[Call], returned: list[Any], failure: str = "", slips: int = 1) -> str:
+        """Which change of a model returns the same in all calls, and fails alike in the next one; "" for none."""
+
+        def same(mutant: Callable[..., Any]) -> bool:
+            off = False
+            try:
+                with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+                    for call, value in zip(calls, returned, strict=False):
+                        made = mutant(*copy.deepcopy(call.args))
+                        if not alike(value, made):
+                            return False
+                        off = off or not alike(made, call.expected)
+            except Exception:  # a mutant may fail in any way
+                return False
+            try:
+                if failure:
+                    mutant(*copy.deepcopy(calls[len(returned)].args))
+            except Exception as error:
+                return f"raises {type(error).__name__}" in failure
+            return off and not failure
+
+        if not self.models or (len(returned) < len(calls) and len(returned) < _ENOUGH):
+            return ""
+        return one_slip(self.models, same) if slips == 1 else two_slips(self.models[""], same)
 
 
 def answered(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Answered:

@@ -15,6 +15,10 @@ import numpy as np
 _NUMPY = frozenset(kind for kind in np.sctypeDict.values() if issubclass(kind, np.integer | np.floating))
 #: The types of numbers. A type derived from one of them may compute its value anew each time, so it is none.
 _NUMBERS = frozenset({int, float, Fraction, Decimal, ml_dtypes.bfloat16}) | _NUMPY
+#: What a number with three digits may be off by, as a logarithm of base 10.
+_DIGITS_LEFT = 1e-3
+#: Whole numbers from here on are given with four digits.
+_MOST_DIGITS = 1e15
 _KB, _KIB = 1e3, 2.0**10
 #: Unit -> other units that a learner may have taken -> how many of those one of it is.
 OTHER_UNITS: Mapping[str, Mapping[str, float]] = {
@@ -77,6 +81,19 @@ def shown(value: Any) -> str:
     """A value for a sentence: a float with seven digits, anything else as Python writes it."""
     value = plain(value)
     return f"{value:.7g}" if type(value) is float else repr(value)
+
+
+def is_power_of_ten(ratio: float) -> bool:
+    """Whether a ratio is 10, 100, 0.1 or the like, up to a few digits that a learner has left out."""
+    power = math.log10(abs(ratio)) if ratio and math.isfinite(ratio) else 0.5
+    return abs(power - round(power)) < _DIGITS_LEFT and round(power) != 0
+
+
+def spaced(number: float) -> str:
+    """A number for a sentence: 10 000 and more with spaces, a fraction with four digits."""
+    if float(number).is_integer() and abs(number) < _MOST_DIGITS:
+        return f"{int(number):,}".replace(",", " ") if abs(number) >= 10_000 else f"{int(number)}"
+    return f"{number:.4g}"
 
 
 def in_other_units(right: float, unit: str) -> Iterator[tuple[float, str]]:

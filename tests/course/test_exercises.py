@@ -15,12 +15,13 @@ from filelock import FileLock
 
 from softlab import course
 from softlab.course import learners
-from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Judged, MultipleChoice, Number, first_difference
+from softlab.course.catalogue import Lesson, lessons
+from softlab.course.exercises import Judged, MultipleChoice, Number, _value, first_difference
 from softlab.course.functions import Call, WriteFunction, _shown_call
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.learners import Progress, Record
 from softlab.course.requirements import at_least, no_shared_memory
+from softlab.course.values import as_float, spaced
 
 
 @pytest.fixture
@@ -57,10 +58,31 @@ def test_a_slip_far_below_the_right_number_has_a_small_tolerance():
     assert "a thousandth" not in wide.judge(0.09).message
 
 
-def test_a_wrong_whole_number_is_tried():
-    squares = Number(id="99-s", answer=lambda: 7, tried=lambda n: f"{n} * {n} is {n * n}.", hint="49")
+def test_what_a_wrong_number_means():
+    squares = Number(id="99-s", answer=lambda: 7, means=lambda n: f"{n:g} * {n:g} is {n * n:g}.", hint="49")
     assert squares.judge(6).message == "Not yet: it is not 6. 6 * 6 is 36. 49"
-    assert squares.judge(0.5).message.endswith("how many. 49")
+    assert squares.judge(0.5).message.endswith("The answer is a whole number. 0.5 * 0.5 is 0.25. 49")
+    assert squares.judge(-7).message.endswith("The answer is above 0. 49")
+
+
+def test_the_digits_of_a_right_number():
+    assert "the power of ten is not" in PI.judge(3141.6).message
+    assert "the power of ten" not in PI.judge(31).message
+
+
+NUMBERS = [one for lesson in lessons() for one in lesson.exercises if isinstance(one, Number)]
+
+
+@pytest.mark.parametrize("exercise", NUMBERS, ids=lambda one: one.id)
+def test_no_hint_says_the_number(exercise):
+    """A number below 12 may stand in a hint for another reason."""
+    right = float(exercise.answer())
+    guesses = {0.5, 1, 3, 7.25, 11, 1000, 12_345, 10**9, 1e20, 2 * right, right / 2, right + 1, right - 1, right + 16}
+    for guess in guesses - {right, *(as_float(_value(slip)) for slip, _ in exercise.typical())}:
+        verdict = exercise.judge(guess)
+        if not verdict.right and right >= 12:
+            said = verdict.message.partition(". ")[2].replace(exercise.hint, "")
+            assert spaced(right) not in re.findall(r"\d[\d .]*\d", said), (guess, said)
 
 
 def test_a_choice():

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Number
+from softlab.course.exercises import Number, Slip
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 
 
@@ -23,11 +25,27 @@ def doubles() -> Iterator[LaunchCase]:
         yield LaunchCase(-(-n // 64), 64, args, {"y": 2 * x}, about=about)
 
 
+def whose(number: float) -> str:
+    """Which thread has a number, with 64 threads per block."""
+    block, thread = divmod(number, 64)
+    return f"Number {number:g} belongs to thread {thread:g} of block {block:g}." if number.is_integer() else ""
+
+
+def threads_of(numbers: int, blocks: float) -> str:
+    """What so many blocks of 128 threads are for so many numbers."""
+    threads = blocks * 128
+    said = f"{spaced(blocks)} block{'s' * (blocks != 1)} of 128 have {spaced(threads)} threads"
+    if threads < numbers:
+        return f"{said}, and {spaced(numbers - threads)} of the {numbers} numbers have none."
+    return f"{said}. Is the last block needed, or would fewer do?"
+
+
 def number_exercise(block: int) -> Number:
     """Which number thread 5 of that block has, with 64 threads per block."""
     return Number(
         id="0-which-number",
         answer=lambda: block * 64 + 5,
+        means=whose,
         formula=Formula(
             "block * size + thread",
             {
@@ -57,12 +75,32 @@ def number_exercise(block: int) -> Number:
     )
 
 
+def blocks_slips(numbers: int) -> tuple[Slip, ...]:
+    """Typical wrong numbers of blocks for that many numbers."""
+    full = numbers // 128
+    return (
+        (
+            full,
+            f"{full} blocks have {128 * full} threads. Rounded down, some of the {numbers} numbers are left out.",
+        ),
+        (numbers / 128, "A grid has whole blocks. The last one may have threads without a number."),
+        (numbers, f"{numbers} threads have a number. How many blocks of 128 threads is that?"),
+        (128, "That is how many threads a block has. How many blocks are there?"),
+        (
+            128 * -(-numbers // 128),
+            "That is how many threads the launch has, in all of its blocks. How many blocks are there?",
+        ),
+        (128 * -(-numbers // 128) - numbers, "So many threads have no number. How many blocks are there?"),
+        (numbers - 128 * full, f"So many numbers are left when {full} blocks are full. They need a block, too."),
+    )
+
+
 def blocks_exercise(numbers: int) -> Number:
     """How many blocks of 128 threads that many numbers need."""
-    full = numbers // 128
     return Number(
         id="0-how-many-blocks",
         answer=lambda: -(-numbers // 128),
+        means=partial(threads_of, numbers),
         formula=Formula(
             "ceil(numbers / size)",
             {
@@ -79,18 +117,11 @@ def blocks_exercise(numbers: int) -> Number:
                 ),
             },
         ),
-        slips=(
-            (
-                full,
-                f"{full} blocks have {128 * full} threads. Rounded down, some of the {numbers} numbers are left out.",
-            ),
-            (numbers / 128, "A grid has whole blocks. The last one may have threads without a number."),
-            (numbers, f"{numbers} threads have a number. How many blocks of 128 threads is that?"),
-            (128, "That is how many threads a block has. How many blocks are there?"),
-        ),
+        slips=blocks_slips(numbers),
         further=(
             "Divide the numbers by the threads of a block. If a rest is left, one more block takes it.",
-            f"{numbers} / 128 is {numbers / 128:.1f}: {full} blocks are full, and some numbers are left for one more.",
+            f"{numbers} / 128 is {numbers / 128:.1f}: {numbers // 128} blocks are full, and some numbers are left for "
+            "one more.",
             "A similar one: 300 numbers in blocks of 64. 300 / 64 is 4.7, so 5 blocks, with 20 idle threads.",
         ),
         hint=f"Each block brings 128 threads, and each of the {numbers} numbers needs one.",

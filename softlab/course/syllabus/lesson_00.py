@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.plans import plan
 
 ROWS, COLS = 4096, 1024
+#: The longest row that is asked of the planner.
+_LONGEST = 100_000
 
 
 def longest_halves() -> int:
@@ -23,9 +27,20 @@ def longest_halves() -> int:
     return max(c for c in range(12_000, 13_000) if plan(4096, c, "float16", device="H200").kernel == "block_smem")
 
 
-def kernel_of(cols: int) -> str:
+def kernel_of(cols: float) -> str:
     """The kernel of a row of that many halves."""
-    return f"A row of {cols} goes to {plan(4096, cols, 'float16', device='H200').kernel}."
+    if not cols.is_integer() or cols > _LONGEST:
+        return ""
+    kernel = plan(4096, int(cols), "float16", device="H200").kernel
+    longer = " Is there a longer one?" if kernel == "block_smem" else ""
+    return f"A row of {spaced(cols)} takes {spaced(4 * cols)} bytes as float32, and it goes to {kernel}.{longer}"
+
+
+def bytes_of_an_element(elements: int, moved: float) -> str:
+    """What so many bytes are for each element."""
+    return (
+        f"That is {spaced(moved / elements)} bytes for each of the {spaced(elements)} elements. How many move for one?"
+    )
 
 
 def copies() -> Iterator[LaunchCase]:
@@ -40,6 +55,7 @@ def floor_exercise(rows: int) -> Number:
     return Number(
         id="00-half-the-bytes",
         answer=lambda: 2 * elements * np.dtype("float16").itemsize,
+        means=partial(bytes_of_an_element, elements),
         formula=Formula(
             "rows * cols * size * moves",
             {
@@ -90,7 +106,7 @@ LESSON = Lesson(
         Number(
             id="00-where-shared-memory-ends",
             answer=longest_halves,
-            tried=kernel_of,
+            means=kernel_of,
             formula=Formula(
                 "(room - reductions) // size",
                 {

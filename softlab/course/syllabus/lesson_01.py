@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import ml_dtypes
 import numpy as np
@@ -15,6 +16,7 @@ from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import LOG_SUM_SLIPS, at_most
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.operators import trace_plan
 from softlab.plans import forced
@@ -29,12 +31,25 @@ def largest_power(dtype: np.typing.DTypeLike) -> int:
     return max(x for x in range(200) if math.exp(x) <= most)
 
 
-def power_of(exponent: int) -> str:
+def power_of(exponent: float) -> str:
     """What e to that power is, beside the largest float16."""
     if exponent > math.log(np.finfo(np.float64).max):
-        return f"e^{exponent} is beyond what even a double holds."
+        return f"e^{exponent:g} is beyond what even a double holds."
     power, most = math.exp(exponent), float(np.finfo(np.float16).max)
-    return f"e^{exponent} is {power:.6g}: {'too large for a float16' if power > most else 'a float16 holds more'}."
+    return f"e^{exponent:g} is {power:.6g}: {'too large for a float16' if power > most else 'a float16 holds more'}."
+
+
+def goes_on(total: float) -> str:
+    """What a bfloat16 with that sum does with a further 1."""
+    held = float(ml_dtypes.bfloat16(total))
+    if not math.isfinite(held):
+        return "That is beyond the largest bfloat16."
+    apart = 2.0 ** (math.floor(math.log2(total)) - 7)
+    if held != total:
+        return f"A bfloat16 cannot hold {spaced(total)}: there its neighbours are {spaced(apart)} apart."
+    if float(ml_dtypes.bfloat16(total + 1)) > total:
+        return f"{spaced(total)} + 1 is {spaced(total + 1)}, which a bfloat16 holds: the sum still grows."
+    return f"At {spaced(total)} the neighbours of a bfloat16 are {spaced(apart)} apart. Where are they 2 apart?"
 
 
 def stops_at() -> float:
@@ -56,6 +71,19 @@ def exact_log_softmax(row: np.ndarray) -> np.ndarray:
     wide = row.astype(np.float64)
     wide = wide - wide.max()
     return wide - math.log(np.exp(wide).sum())
+
+
+def log_softmax(x: np.ndarray) -> np.ndarray:
+    """A right answer in the plainest form."""
+    wide = x.astype(np.float64)
+    away = wide - np.max(wide)
+    return away - np.log(np.sum(np.exp(away)))
+
+
+def log_softmax_of_floats(x: np.ndarray) -> np.ndarray:
+    """The same in the type of x."""
+    away = x - np.max(x)
+    return np.asarray(away - np.log(np.sum(np.exp(away))))
 
 
 def log_rows() -> Iterator[Call]:
@@ -136,12 +164,22 @@ def _one_reading(launch: LaunchCase) -> int:
 PARAMETERS = "const float* x, float* y, int rows, int cols"
 
 
+def read_per_element(cols: int, sectors: float) -> str:
+    """How many bytes of so many sectors fall to an element of four rows."""
+    share = spaced(sectors * 32 / (4 * cols))
+    return (
+        f"{spaced(sectors)} sectors have {spaced(32 * sectors)} bytes, {share} for each element of the four rows. How "
+        "many bytes has an element, and how often is it read?"
+    )
+
+
 def sectors_exercise(cols: int) -> Number:
     """How many sectors block_uncached reads for four rows of that many halves."""
     once = 4 * cols * 2 // 32
     return Number(
         id="01-sectors-of-the-uncached",
         answer=lambda: sectors_read("block_uncached", cols),
+        means=partial(read_per_element, cols),
         formula=Formula(
             "rows * cols * size * reads / sector",
             {
@@ -187,7 +225,7 @@ LESSON = Lesson(
         Number(
             id="01-largest-power",
             answer=lambda: largest_power(np.float16),
-            tried=power_of,
+            means=power_of,
             formula=Formula(
                 "log(most) / log(base) // 1",
                 {
@@ -211,12 +249,15 @@ LESSON = Lesson(
                 (15, "2^15 is the last power of 2 that fits. But the power is one of e."),
                 (65504, "That is the largest float16 itself. Which power of e comes nearest below it?"),
                 (10, "e^10 is 22 026: one more still fits."),
+                (31, "The exponent of a float16 has 5 bits, but it is one of 2, and not all of them count up."),
+                (30, "The exponent of a float16 goes up to 30 in its bits. But it is one of 2, and begins below 0."),
             ),
             hint="The largest float16 is 65 504. Which is the last power of e below it?",
         ),
         Number(
             id="01-where-it-stops",
             answer=stops_at,
+            means=goes_on,
             formula=Formula(
                 "base ** bits",
                 {
@@ -255,6 +296,7 @@ LESSON = Lesson(
         WriteFunction(
             id="01-log-softmax",
             parameters=("x",),
+            models={"": log_softmax, "in float32": log_softmax_of_floats},
             calls=log_rows,
             drawn=random_rows,
             relative=1e-5,

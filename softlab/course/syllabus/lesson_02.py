@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.instruments.coalescing import SECTOR_BYTES, global_sectors
 from softlab.operators import trace_plan
@@ -35,12 +37,33 @@ def padded_cols(cols: int, itemsize: int) -> int:
     return next(c for c in range(cols, 2 * cols) if c * itemsize % SECTOR_BYTES == 0)
 
 
-def row_of(cols: int) -> str:
-    """Where row 1 begins if a row has that many halves."""
-    first = 2 * cols
+def row_of(least: int, cols: float) -> str:
+    """Where row 1 begins if a row has that many halves and needs ``least`` of them."""
+    if not cols.is_integer():
+        return ""
+    if cols < least:
+        return f"A row of {spaced(cols)} columns has no room for {least}."
+    first = 2 * int(cols)
     over = first % SECTOR_BYTES
-    where = f"{over} bytes after the begin of a sector" if over else "at a sector"
-    return f"With {cols} columns row 1 begins at byte {first}, {where}."
+    where = f"{over} bytes after the begin of a sector" if over else "at a sector. Is there a shorter row that does"
+    return f"With {spaced(cols)} columns row 1 begins at byte {spaced(first)}, {where}{'.' if over else '?'}"
+
+
+def brought(cols: int, loads: float) -> str:
+    """How much of a row of halves so many loads in packs of 4 bring."""
+    numbers = 128 * loads
+    said = f"With packs of 4, {spaced(loads)} load{'s' * (loads != 1)} of 32 lanes bring"
+    if numbers < cols:
+        return f"{said} {spaced(numbers)} numbers, and the row has {cols}."
+    return f"{said} up to {spaced(numbers)} numbers, and the row has {cols}: do fewer loads reach its end?"
+
+
+def held_by_sectors(sectors: float) -> str:
+    """What so many sectors hold, beside what the lanes load."""
+    said = f"{spaced(sectors)} sector{'s' * (sectors != 1)} of 32 bytes hold {spaced(32 * sectors)} bytes. "
+    if sectors < 16:
+        return f"{said}32 lanes of 16 bytes load more."
+    return f"{said}The lanes load 512, side by side: a sector is in vain in part at the two ends alone."
 
 
 def copies() -> Iterator[LaunchCase]:
@@ -69,6 +92,7 @@ def loads_exercise(cols: int) -> Number:
     return Number(
         id="02-how-many-loads",
         answer=lambda: loads(cols, "float16", 4),
+        means=partial(brought, cols),
         formula=Formula(
             "ceil(cols / pack / lanes)",
             {
@@ -102,7 +126,7 @@ def pitch_exercise(cols: int) -> Number:
     return Number(
         id="02-rows-that-begin-right",
         answer=lambda: padded_cols(cols, 2),
-        tried=row_of,
+        means=partial(row_of, cols),
         formula=Formula(
             "ceil(cols * size / sector) * sector / size",
             {
@@ -153,6 +177,7 @@ LESSON = Lesson(
         Number(
             id="02-one-sector-more",
             answer=lambda: sectors(16, 16),
+            means=held_by_sectors,
             formula=Formula(
                 "lanes * size / sector + cut",
                 {

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Number
+from softlab.course.exercises import Number, Slip
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most, no_shared_memory
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.kernel import Kernel
 from softlab.operators import trace_plan
@@ -42,6 +44,30 @@ def held_by(lane: int) -> float:
     return float(y[lane])
 
 
+def still_to_come(lane: int, held: float) -> str:
+    """What the second step would have to bring to a lane that holds that sum."""
+    first = lane + (lane ^ 16)
+    if held <= first:
+        return f"After mask 16 alone, lane {lane} holds {lane} + {lane ^ 16}, which is not less than that."
+    far = lane ^ 8
+    return f"After mask 16 lane {lane} holds {first}. So lane {far} would have to give {spaced(held - first)}: does it?"
+
+
+def butterflies(shuffles: float) -> str:
+    """How many butterflies of four lanes so many shuffles are."""
+    return f"Four lanes take two steps, so that would be {spaced(shuffles / 2)} butterflies. Which ones are there?"
+
+
+def lanes_named(mask: float) -> str:
+    """Which lanes a mask names."""
+    if not mask.is_integer() or mask >= 2**32:
+        return "A mask is a whole number of 32 bits."
+    lanes = [lane for lane in range(32) if int(mask) >> lane & 1]
+    runs = [(lane, next(k for k in range(lane, 33) if k + 1 not in lanes)) for lane in lanes if lane - 1 not in lanes]
+    said = " and ".join(f"{first}" if first == last else f"{first} to {last}" for first, last in runs)
+    return f"{int(mask):#x} names lane{'s' * (len(lanes) > 1)} {said}."
+
+
 def maxima() -> Iterator[LaunchCase]:
     """Rows of 32, one a warp: negative throughout, and with the largest at either end."""
     for seed, (blocks, threads) in enumerate(((1, 32), (1, 128), (3, 64))):
@@ -67,12 +93,34 @@ def _warps(launch: LaunchCase) -> int:
     return int(np.prod(launch.grid) * np.prod(launch.block)) // 32
 
 
+def stopped_slips(lane: int) -> tuple[Slip, ...]:
+    """Typical wrong sums of a lane."""
+    near, far, both = lane ^ 16, lane ^ 8, lane ^ 24
+    return (
+        (
+            lane + near,
+            f"That is lanes {lane} and {near}, after the first step. In the second, lane {far} has added two as well.",
+        ),
+        (lane + near + far, f"Lane {far} gives what it holds by then, and that is more than its own number."),
+        (
+            lane + far,
+            f"Lane {far} has given already what it got in the first step, from lane {both}. And lane "
+            f"{lane} has added lane {near} before.",
+        ),
+        (496, "That is the sum of all 32. The masks 4, 2 and 1 are still to come."),
+        (both, "That is the number of one of the lanes. The butterfly adds."),
+        (lane + 24, "A mask says which lane is the partner. What is added is what that lane holds, not the mask."),
+        (24, "Those are the two masks. What is added is what the partners hold."),
+    )
+
+
 def stopped_exercise(lane: int) -> Number:
     """What a lane holds after the masks 16 and 8."""
     near, far, both = lane ^ 16, lane ^ 8, lane ^ 24
     return Number(
         id="03-stopped-half-way",
         answer=lambda: held_by(lane),
+        means=partial(still_to_come, lane),
         formula=Formula(
             "own + near + far + both",
             {
@@ -82,21 +130,7 @@ def stopped_exercise(lane: int) -> Number:
                 "both": Quantity("what that partner got with mask 16", both),
             },
         ),
-        slips=(
-            (
-                lane + near,
-                f"That is lanes {lane} and {near}, after the first step. In the second, lane {far} has added "
-                "two as well.",
-            ),
-            (lane + near + far, f"Lane {far} gives what it holds by then, and that is more than its own number."),
-            (
-                lane + far,
-                f"Lane {far} has given already what it got in the first step, from lane {both}. And lane "
-                f"{lane} has added lane {near} before.",
-            ),
-            (496, "That is the sum of all 32. The masks 4, 2 and 1 are still to come."),
-            (both, "That is the number of one of the lanes. The butterfly adds."),
-        ),
+        slips=stopped_slips(lane),
         further=(
             f"A lane meets the lane whose number differs in one bit: {lane} ^ 16 is {near}, {lane} ^ 8 is {far}.",
             f"After mask 16, lane {lane} holds {lane} + {near} and lane {far} holds {far} + {both}. The next step adds "
@@ -125,6 +159,7 @@ LESSON = Lesson(
         Number(
             id="03-shuffles-of-a-group",
             answer=lambda: shuffles(4, 2),
+            means=butterflies,
             formula=Formula(
                 "log2(lanes) * results * rows",
                 {
@@ -154,6 +189,7 @@ LESSON = Lesson(
         Number(
             id="03-name-the-lanes",
             answer=lambda: sum(1 << lane for lane in range(16, 24)),
+            means=lanes_named,
             formula=Formula(
                 "(2 ** lanes - 1) * 2 ** first",
                 {
@@ -189,6 +225,7 @@ LESSON = Lesson(
                 (0xFF00, "Those are lanes 8 to 15, the second group."),
                 (0xFF000000, "Those are lanes 24 to 31, the last group."),
                 (16, "A mask has one bit for each lane: bit 16 for lane 16, and so on."),
+                (sum(range(16, 24)), "That is the sum of the lanes' numbers. A mask has a bit for each of them."),
                 (0x7F0000, "Those are seven lanes. A group has eight."),
             ),
             further=(

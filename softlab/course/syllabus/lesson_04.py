@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -33,6 +34,23 @@ def wavefronts(stride: int) -> int:
     return run.counters["shared_load_wavefronts"]
 
 
+def of_one_bank(stride: int, wavefronts: float) -> str:
+    """What so many wavefronts would mean for lanes whose words are ``stride`` apart."""
+    if wavefronts > 32:
+        return "A warp has 32 lanes, and so a load of a word each takes at most 32 wavefronts."
+    if not wavefronts.is_integer():
+        return ""
+    if 32 % wavefronts:
+        return (
+            f"That would be {wavefronts:g} lanes in one bank. But with one distance for all, the banks that are used "
+            f"have equally many lanes, and {wavefronts:g} does not divide 32."
+        )
+    used = 32 // int(wavefronts)
+    lane = "lane" if used == 1 else f"each {used}th lane" if used > 2 else "every second lane"
+    where = "all lanes would meet" if used == 1 else f"{lane} would meet lane 0"
+    return f"With {wavefronts:g}, {where} in its bank. In which banks are words {stride} and {stride * used}?"
+
+
 def tiles() -> Iterator[LaunchCase]:
     """Matrices of 32 x 32 to be turned by 1024 threads."""
     for seed in range(2):
@@ -57,6 +75,7 @@ def stride_exercise(stride: int) -> Number:
     return Number(
         id="04-odd-strides",
         answer=lambda: wavefronts(stride),
+        means=partial(of_one_bank, stride),
         formula=Formula(
             "gcd(stride, banks)",
             {
@@ -104,6 +123,7 @@ LESSON = Lesson(
         Number(
             id="04-packs-of-four",
             answer=lambda: wavefronts(4),
+            means=partial(of_one_bank, 4),
             formula=Formula(
                 "gcd(stride, banks)",
                 {
@@ -127,6 +147,7 @@ LESSON = Lesson(
                 (8, "That is the number of banks in use. How many lanes share each of them?"),
                 (16, "That is for all four stores of a pack. Asked is for one store."),
                 (32, "That would be all lanes in one bank. Lane 1 writes word 4, in bank 4."),
+                (128, "That is how many words a warp's packs have. Asked is for the wavefronts of one store."),
             ),
             further=(
                 "One store writes word 4 * lane. Word i is in bank i % 32, so only every fourth bank is used.",

@@ -13,6 +13,7 @@ from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import NO_BARRIER, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import MAXIMUM_FROM_ZERO, at_most
+from softlab.course.values import spaced
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 
@@ -48,6 +49,13 @@ def barriers_of_a_tree() -> int:
     x = np.ones(1024, np.float32)
     counted = Kernel(TREE, "tree").run(1, 1024, (x, np.zeros_like(x))).counters["barriers"]
     return counted // 32
+
+
+def levels_of(barriers: float) -> str:
+    """Which tree has so many barriers, or how many there are per level."""
+    if barriers < 10 and barriers.is_integer():
+        return f"A tree of {2 ** int(barriers - 1)} threads has so many." if barriers > 1 else ""
+    return f"A tree of 1024 has 10 levels. That would be {spaced(barriers / 10)} barriers for each: when does one wait?"
 
 
 @cache
@@ -115,6 +123,7 @@ LESSON = Lesson(
         Number(
             id="05-barriers-of-a-tree",
             answer=barriers_of_a_tree,
+            means=levels_of,
             formula=Formula(
                 "log2(threads) + last",
                 {
@@ -138,6 +147,10 @@ LESSON = Lesson(
                 (2, "The sum by shuffles has 2. In a tree, each level reads what the level before wrote."),
                 (9, "A tree of 256 threads has 9. How many more levels do 1024 threads need?"),
                 (1024, "A barrier stops a thread until all have come: that is one barrier, not one per thread."),
+                (20, "That is two per level. One is enough: what a level has written is read by the next one."),
+                (21, "That is two per level, and one. One per level is enough: the next level reads behind it."),
+                (22, "That is two per level, and two. One per level is enough: the next level reads behind it."),
+                (12, "One too many: is there one before the first level, and one behind it, and so on?"),
                 (5, "Five levels are those of a warp, 32 threads. Here 1024 threads add."),
                 (1023, "That is one per addition. All additions of a level need one barrier together."),
                 (352, "The hardware counts 352, once for each of 32 warps. How many barriers does one warp reach?"),

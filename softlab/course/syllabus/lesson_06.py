@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from softlab.bench import caches
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Number
+from softlab.course.exercises import Number, Slip
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import EXP_OF_X, at_most
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.hardware.devices import Device
 
@@ -48,6 +50,35 @@ def misses_forth_and_back(lines: int = 1000, capacity: int = 800) -> int:
     return misses
 
 
+def closest_lengths(count: float) -> str:
+    """The row lengths at which 1024 and the best other block size are closest."""
+    speeds: dict[int, dict[int, float]] = {}
+    for point in caches.recorded():
+        if not point.by_hand:
+            speeds.setdefault(point.cols, {})[point.block_size] = point.microseconds
+    if count > len(speeds):
+        return f"Only {len(speeds)} row lengths were recorded on the dispatcher's grid."
+    off = {cols: abs(min(each[256], each[512]) / each[1024] - 1) for cols, each in speeds.items()}
+    one, other = sorted(sorted(off, key=off.__getitem__)[:2])
+    return f"It is closest at {spaced(one)} and {spaced(other)} columns: which size is the fastest there?"
+
+
+def in_flight(cols: int, blocks: float) -> str:
+    """How many MiB of rows so many blocks have in flight."""
+    mib = blocks * cols * 4 / 2**20
+    more = "which is too many" if mib > L2_THIRD else f"and {L2_THIRD} are allowed"
+    return f"{spaced(blocks)} blocks have rows of {spaced(mib)} MiB in flight, {more}."
+
+
+def misses_of_passes(misses: float) -> str:
+    """What so many misses leave for the second and the third pass."""
+    if misses > 3000:
+        return "Three passes of 1000 lines have at most 3000 misses."
+    if misses < 1000:
+        return "The first pass begins with an empty cache: it alone misses all 1000 lines."
+    return f"The first pass misses all 1000. That leaves {spaced(misses - 1000)} for the two others: which lines?"
+
+
 def long_rows() -> Iterator[LaunchCase]:
     """Rows that are longer and shorter than the block; some so large that exp(x) without the maximum overflows."""
     for rows, cols, block, shift in ((2, 3000, 256, 0.0), (1, 1000, 128, 500.0), (3, 100, 512, -300.0)):
@@ -73,6 +104,7 @@ def flight_exercise(cols: int) -> Number:
     return Number(
         id="06-how-many-blocks",
         answer=lambda: most_blocks(cols),
+        means=partial(in_flight, cols),
         formula=Formula(
             "room * MiB // (cols * size)",
             {
@@ -98,12 +130,28 @@ def flight_exercise(cols: int) -> Number:
     )
 
 
+def walk_slips(room: int) -> tuple[Slip, ...]:
+    """Typical wrong numbers of misses. With some rooms one of them is right."""
+    new = 1000 - room
+    return (
+        (3000, "Right if all passes go in one direction. Which lines are in the cache when the first pass ends?"),
+        (1000, f"That is right if the cache holds all of them. It holds {room}."),
+        (1000 + new, "That is the first and the second pass. What is in the cache when the third begins?"),
+        (2 * room, "So often a line is found. Asked is how often it is not."),
+        (1000 + 2 * room, f"A later pass finds {room} lines, and misses the others. Those are what is asked for."),
+        (2000 + new, "One of the later passes misses them all? Each begins where the one before has ended."),
+        (2000, f"Which {room} lines are in the cache when the second pass begins: the first, or the last?"),
+        (2 * new, f"The second and the third pass miss {2 * new}. And the first?"),
+        (1 + 2 * new / 1000, "That is how often a line is fetched. How many misses are that, of 1000 lines?"),
+    )
+
+
 def walk_exercise(room: int) -> Number:
     """How many misses a walk forth, back and forth over 1000 lines makes, with room for ``room``."""
-    new = 1000 - room
     return Number(
         id="06-there-and-back",
         answer=lambda: misses_forth_and_back(capacity=room),
+        means=misses_of_passes,
         formula=Formula(
             "lines + passes * (lines - room)",
             {
@@ -114,14 +162,7 @@ def walk_exercise(room: int) -> Number:
                 "room": Quantity("the room of the cache", room),
             },
         ),
-        slips=(
-            (3000, "Right if all passes go in one direction. Which lines are in the cache when the first pass ends?"),
-            (1000, f"That is right if the cache holds all of them. It holds {room}."),
-            (1000 + new, "That is the first and the second pass. What is in the cache when the third begins?"),
-            (2000, f"Which {room} lines are in the cache when the second pass begins: the first, or the last?"),
-            (2 * new, f"The second and the third pass miss {2 * new}. And the first?"),
-            (1 + 2 * new / 1000, "That is how often a line is fetched. How many misses are that, of 1000 lines?"),
-        ),
+        slips=tuple(slip for slip in walk_slips(room) if slip[0] != misses_forth_and_back(capacity=room)),
         hint=f"After the first pass the cache holds the last {room} lines, and the second pass begins with just those. "
         "Count the misses of each pass by itself.",
         because="The straight walk has 3000: a cache likes a walk that turns round.",
@@ -144,6 +185,7 @@ LESSON = Lesson(
         Number(
             id="06-bigger-and-faster",
             answer=lambda: fastest_blocks().count(1024),
+            means=closest_lengths,
             slips=(
                 (
                     lambda: len(fastest_blocks()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import LOG_SUM_SLIPS, blocks_per_sm, no_spills
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.hardware.occupancies import occupancy
 
@@ -25,6 +27,25 @@ def most_smem() -> int:
 def most_registers(threads: int) -> int:
     """The most registers per thread with which a block of that many threads can be launched."""
     return max(r for r in range(1, 256) if occupancy("H200", threads=threads, registers=r).blocks_per_sm)
+
+
+def held_with(smem: float) -> str:
+    """How many blocks an SM holds with so many bytes of shared memory each."""
+    if not smem.is_integer() or smem > 232_448:
+        return "No block may have so much." if smem > 232_448 else ""
+    held = occupancy("H200", threads=256, registers=32, smem=int(smem)).blocks_per_sm
+    more = " May they have more each?" if held >= 5 else ""
+    return f"With {spaced(smem)} bytes each, an SM holds {held} such block{'s' * (held != 1)}.{more}"
+
+
+def registers_of(threads: int, registers: float) -> str:
+    """What so many registers per thread take of an SM."""
+    if registers > 255:
+        return f"A thread has at most 255 registers. Are {spaced(registers)} those of a warp, or of the block?"
+    warps = threads // 32
+    of_a_warp = -(-int(-(-registers // 1)) * 32 // 256) * 256
+    more = "More than there are." if of_a_warp * warps > 65_536 else "Is there room for more?"
+    return f"With {spaced(registers)} a warp gets {of_a_warp}, and {warps} warps {spaced(of_a_warp * warps)}. {more}"
 
 
 def sums() -> Iterator[LaunchCase]:
@@ -44,6 +65,7 @@ def registers_exercise(threads: int) -> Number:
     return Number(
         id="07-blocks-of-768",
         answer=lambda: most_registers(threads),
+        means=partial(registers_of, threads),
         formula=Formula(
             "registers / warps // unit * unit / lanes",
             {
@@ -56,6 +78,9 @@ def registers_exercise(threads: int) -> Number:
             },
         ),
         slips=(
+            (65_536 / warps, "That is the share of a warp. How many has each of its 32 threads?"),
+            (65_536 // warps, "That is the share of a warp. How many has each of its 32 threads?"),
+            (65_536 // warps // 256 * 256, "That is for a warp. How many has each of its 32 threads?"),
             (255, f"That is the most a thread can name. But {threads} threads share 65 536 registers."),
             (64, "That is right for 1024 threads. Here there are fewer, so each may have more."),
             (share, f"65 536 divided by {threads}. But registers are handed out to a warp, in units of 256."),
@@ -86,6 +111,7 @@ LESSON = Lesson(
         Number(
             id="07-room-for-five",
             answer=most_smem,
+            means=held_with,
             formula=Formula(
                 "sm / blocks // unit * unit - driver",
                 {

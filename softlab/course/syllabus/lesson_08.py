@@ -10,6 +10,7 @@ from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
+from softlab.course.values import spaced
 from softlab.plans import plan
 
 BLOCK_SIZES = (128, 256, 512, 1024)
@@ -20,12 +21,16 @@ def first_of_256(device: str = "A100") -> int:
     return next(cols for cols in range(1024, 12_274, 2) if plan(4096, cols, device=device).block_size == 256)
 
 
-def block_size_of(cols: int) -> str:
+def block_size_of(cols: float) -> str:
     """The block size of a row of that length on an A100."""
-    made = plan(4096, cols, device="A100")
+    if not cols.is_integer() or cols > 100_000:
+        return ""
+    made = plan(4096, int(cols), device="A100")
     if made.kernel != "block_smem":
-        return f"A row of {cols} goes to another kernel."
-    return f"A row of {cols} gets blocks of {made.block_size}."
+        return f"A row of {spaced(cols)} goes to another kernel, {made.kernel}."
+    size = made.block_size
+    shorter = " Is there a shorter one?" if size == 256 else " Asked is for blocks of 256." if size != 128 else ""
+    return f"A row of {spaced(cols)} gets blocks of {size}.{shorter}"
 
 
 def choices() -> Iterator[Call]:
@@ -44,6 +49,13 @@ def random_choices(rng: np.random.Generator) -> Iterator[Call]:
         held[0] = max(held[0], 1)
         blocks = dict(zip(BLOCK_SIZES, held, strict=True))
         yield Call((blocks,), max(size for size in BLOCK_SIZES if blocks[size] == blocks[128]))
+
+
+def rule(blocks: dict[int, int]) -> int:
+    """A right answer."""
+    smallest = 128
+    most = blocks[smallest]
+    return max(size for size in blocks if blocks[size] == most)
 
 
 def number_of_blocks(blocks: dict[int, int]) -> int:
@@ -75,7 +87,7 @@ LESSON = Lesson(
         Number(
             id="08-the-first-step",
             answer=first_of_256,
-            tried=block_size_of,
+            means=block_size_of,
             slips=(
                 (6194, "That is the H200's. An SM of an A100 has less shared memory: 164 KiB."),
                 (lambda: first_of_256() - 2, "There an SM still holds one block of 128 more."),
@@ -102,6 +114,7 @@ LESSON = Lesson(
         WriteFunction(
             id="08-write-the-rule",
             parameters=("blocks",),
+            models={"": rule},
             calls=choices,
             drawn=random_choices,
             slips=(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from softlab.course.exercises import Judged, Number
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
-from softlab.course.values import is_number, plain
+from softlab.course.values import is_number, plain, spaced
 from softlab.course.variants import Varied
 from softlab.plans import forced, plan
 
@@ -26,14 +27,24 @@ def shortest_of_sixteen() -> int:
     return min(cols for cols in range(1, 1024) if plan(4096, cols, device="H200").thread_group_width == 16)
 
 
-def lanes_of(cols: int) -> str:
+def rows_per_block(rows: int, blocks: float) -> str:
+    """How many rows each of so many blocks has."""
+    return (
+        f"{spaced(blocks)} blocks for {spaced(rows)} rows are about {spaced(rows / blocks)} rows each. How many groups "
+        "of lanes has a block, and how many rows does a group take?"
+    )
+
+
+def lanes_of(cols: float) -> str:
     """How many lanes a row of that many columns gets."""
-    made = plan(4096, cols, device="H200")
+    if not cols.is_integer() or cols > 100_000:
+        return ""
+    made = plan(4096, int(cols), device="H200")
     if made.kernel != "warp":
-        return f"A row of {cols} is too long for a warp."
+        return f"A row of {cols:g} is too long for a warp."
     lanes, pack = made.thread_group_width or 1, made.pack_size
     other = "Is there a shorter one?" if lanes == 16 else ""
-    return f"A row of {cols} has packs of {pack} and gets {lanes} lane{'s' * (lanes > 1)}. {other}".strip()
+    return f"A row of {cols:g} has packs of {pack} and gets {lanes} lane{'s' * (lanes > 1)}. {other}".strip()
 
 
 def beaten(answer: Any) -> str:
@@ -68,6 +79,41 @@ def random_questions(rng: np.random.Generator) -> Iterator[Call]:
         dtype = str(rng.choice(["float32", "float16", "float64"]))
         cols = int(rng.choice([1024, 6_100, 12_272, 24_500]) + rng.integers(-60, 61))
         yield Call((op, cols, dtype), plan(4096, cols, dtype, op=op, device="H200").kernel)
+
+
+def right_kernel(op: str, cols: int, dtype: str) -> str:
+    """A right answer."""
+    element = 4
+    reductions = 64
+    room = 49152
+    end_of_softmax = 1023
+    end_of_log_softmax = 1024
+    if dtype == "float64":
+        return "block_uncached"
+    longest = end_of_softmax if op == "softmax" else end_of_log_softmax
+    if cols <= longest:
+        return "warp"
+    bytes_needed = cols * element + reductions
+    if bytes_needed <= room:
+        return "block_smem"
+    return "block_uncached"
+
+
+def kernel_by_storage(op: str, cols: int, dtype: str) -> str:
+    """The same with a slip: an element takes in shared memory what it takes in the array."""
+    reductions = 64
+    room = 49152
+    end_of_softmax = 1023
+    end_of_log_softmax = 1024
+    if dtype == "float64":
+        return "block_uncached"
+    longest = end_of_softmax if op == "softmax" else end_of_log_softmax
+    if cols <= longest:
+        return "warp"
+    bytes_needed = cols * np.dtype(dtype).itemsize + reductions
+    if bytes_needed <= room:
+        return "block_smem"
+    return "block_uncached"
 
 
 def exchanged(op: str, cols: int, dtype: str) -> str:
@@ -112,6 +158,7 @@ def grid_exercise(rows: int) -> Number:
     return Number(
         id="09-blocks",
         answer=lambda: plan(rows, 12, device="H200").grid,
+        means=partial(rows_per_block, rows),
         formula=Formula(
             "ceil(rows / (threads / lanes * at_once))",
             {
@@ -119,7 +166,7 @@ def grid_exercise(rows: int) -> Number:
                 "threads": Quantity(
                     "the threads of a block",
                     128,
-                    ((256, "a larger block"), (32, "those of a warp"), (1024, "the largest block")),
+                    ((256, "a larger block"), (32, "those of a warp")),
                 ),
                 "lanes": Quantity(
                     "the lanes of a group",
@@ -127,7 +174,6 @@ def grid_exercise(rows: int) -> Number:
                     (
                         (4, "too few for 6 packs"),
                         (6, "no power of two"),
-                        (12, "a lane per number"),
                         (16, "as if packs had one number"),
                         (32, "a warp per row"),
                     ),
@@ -163,7 +209,7 @@ LESSON = Lesson(
         Number(
             id="09-sixteen-lanes",
             answer=shortest_of_sixteen,
-            tried=lanes_of,
+            means=lanes_of,
             slips=(
                 (16, "Sixteen columns have packs of 2: eight lanes are enough for them."),
                 (17, "Packs of 1 need a lane each: is there a shorter row that eight lanes cannot hold so?"),
@@ -182,6 +228,7 @@ LESSON = Lesson(
         WriteFunction(
             id="09-write-the-dispatch",
             parameters=("op", "cols", "dtype"),
+            models={"": right_kernel, "with the bytes of the array's type in shared memory": kernel_by_storage},
             calls=questions,
             drawn=random_questions,
             slips=(

@@ -15,6 +15,7 @@ from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import FIVE_STEPS, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_least, at_most
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 
 ROWS, COLS = 16_384, 4096
@@ -27,7 +28,9 @@ def gb_per_second(microseconds: float, *, itemsize: int = 2, moves: int = 2, gig
 
 def honest(times: Sequence[float], nbytes: int, warm_up: int) -> float:
     """GB/s by the median of the times, in microseconds, that come after the warm-up."""
-    return nbytes / statistics.median(times[warm_up:]) / 1e3
+    unit = 1000
+    counted = times[warm_up:]
+    return nbytes / statistics.median(counted) / unit
 
 
 def with_warm_up(times: Sequence[float], nbytes: int, warm_up: int) -> float:
@@ -119,12 +122,19 @@ def _blocks(launch: LaunchCase) -> int:
     return launch.grid
 
 
+def moved(microseconds: int, speed: float) -> str:
+    """How many bytes of each element move in that time at a speed in GB/s."""
+    share = spaced(speed * 1e3 * microseconds / (ROWS * COLS))
+    return f"At {spaced(speed)} GB/s, {share} bytes of each of the {spaced(ROWS * COLS)} elements move in that time."
+
+
 def speed_exercise(microseconds: int) -> Number:
     """How fast a softmax of the exercise's shape was that took that time."""
     speed = partial(gb_per_second, microseconds=microseconds)
     return Number(
         id="10-how-fast",
         answer=speed,
+        means=partial(moved, microseconds),
         formula=Formula(
             "rows * cols * size * moves / time / 1000",
             {
@@ -182,6 +192,7 @@ LESSON = Lesson(
         WriteFunction(
             id="10-write-the-summary",
             parameters=("times", "nbytes", "warm_up"),
+            models={"": honest},
             calls=series,
             drawn=random_series,
             relative=1e-9,

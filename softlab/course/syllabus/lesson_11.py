@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from softlab.course.exercises import Number
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.plans import forced
 
@@ -28,6 +29,39 @@ def cudnn_wins() -> int:
     """Row lengths of float32 at which cuDNN is faster than the planned kernel."""
     cudnn = dict(zip(*claims.peer_speeds(recording(), "cudnn", "float32"), strict=True))
     return sum(cudnn[p.cols] > claims.speed(recording(), p) for p in claims.planned(recording(), "float32"))
+
+
+def closest_to_cudnn(count: float) -> str:
+    """The row lengths at which cuDNN and the planned kernel are closest, of each kind one."""
+    cudnn = dict(zip(*claims.peer_speeds(recording(), "cudnn", "float32"), strict=True))
+    off = {p.cols: cudnn[p.cols] / claims.speed(recording(), p) - 1 for p in claims.planned(recording(), "float32")}
+    if count > len(off):
+        return f"Only {len(off)} row lengths are recorded."
+    won = min((cols for cols in off if off[cols] > 0), key=off.__getitem__)
+    lost = max((cols for cols in off if off[cols] <= 0), key=off.__getitem__)
+    return (
+        f"It is closest at {spaced(won)} columns, where cuDNN is faster by {off[won]:.1%}, and at {spaced(lost)}, "
+        f"where it is not. Does your count agree, and does it go up to {spaced(max(off))}?"
+    )
+
+
+def ratios_of_packs(count: float) -> str:
+    """The row lengths at which the claim about packs is closest to the edge."""
+    if count > len(claims.PACK_COLS):
+        return "There are ten row lengths."
+    found = claims.pack_speeds(recording(), "float16")
+    ratio = {cols: fast / slow for cols, fast, slow in zip(claims.PACK_COLS, found[8], found[2], strict=True)}
+    one, other = sorted(ratio, key=lambda cols: abs(ratio[cols] - 1.15))[:2]
+    return (
+        f"Nearest to 1.15 are {spaced(one)} columns with {ratio[one]:.3f} and {spaced(other)} with {ratio[other]:.3f}: "
+        "does your count have the right one of the two?"
+    )
+
+
+def rows_of(cols: int, mib: float) -> str:
+    """How many rows of that many float32 are in so many MiB."""
+    rows = mib * 2**20 / (cols * 4)
+    return f"That is {spaced(round(rows, 1))} rows, {spaced(round(rows / 132, 2))} for each of the 132 SMs."
 
 
 def mib_in_flight(cols: int, blocks_per_sm: int | None = None) -> float:
@@ -63,6 +97,19 @@ def exact_judge(mine: Sequence[float], others: Sequence[float], times: float) ->
     """The judgement."""
     true = [a >= times * b for a, b in zip(mine, others, strict=True)]
     return "holds" if all(true) else "holds partly" if any(true) else "does not hold"
+
+
+def right_judge(mine: Sequence[float], others: Sequence[float], times: float) -> str:
+    """A right answer."""
+    true = []
+    for own, other in zip(mine, others):  # noqa: B905 - as a learner writes it
+        needed = times * other
+        true.append(own >= needed)
+    if all(true):
+        return "holds"
+    if any(true):
+        return "holds partly"
+    return "does not hold"
 
 
 def random_comparisons(rng: np.random.Generator) -> Iterator[Call]:
@@ -120,6 +167,7 @@ def rows_exercise(cols: int) -> Number:
     return Number(
         id="11-rows-in-flight",
         answer=lambda: mib_in_flight(cols),
+        means=partial(rows_of, cols),
         formula=Formula(
             "per_sm * sms * cols * size / MiB",
             {
@@ -166,6 +214,7 @@ LESSON = Lesson(
         Number(
             id="11-where-cudnn-wins",
             answer=cudnn_wins,
+            means=closest_to_cudnn,
             slips=(
                 (0, "In float16 there are none. Look at the picture of claim 1 for float32, from 5632 columns on."),
                 (5632, "That is a row length. Asked is how many there are."),
@@ -181,6 +230,7 @@ LESSON = Lesson(
         Number(
             id="11-a-claim-of-your-own",
             answer=faster_eights,
+            means=ratios_of_packs,
             hint="claims.pack_speeds(recording, 'float16') gives the speeds by pack, at each of PACK_COLS. Divide "
             "those of "
             "packs of 8 by those of packs of 2, and count the ratios of 1.15 and more.",
@@ -197,6 +247,7 @@ LESSON = Lesson(
         WriteFunction(
             id="11-write-the-judge",
             parameters=("mine", "others", "times"),
+            models={"": right_judge},
             calls=comparisons,
             drawn=random_comparisons,
             slips=(

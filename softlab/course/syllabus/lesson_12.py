@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import Attempt, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_most
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.errors import CompileError, KernelFault
 from softlab.kernel import Kernel
@@ -32,6 +34,20 @@ def share_read(cols: int) -> float:
     """How much of a square matrix the causal load reads, from a run."""
     counted = fused.trace(np.zeros((cols, cols), np.float32), causal=True).counters
     return counted["global_load_sectors"] / (cols * cols // 8)
+
+
+def kernels_of(moved: float) -> str:
+    """How many kernels of 8 bytes so many bytes are, and what is left."""
+    kernels, rest = divmod(moved, 8)
+    left = f", and {spaced(rest)} byte{'s' * (rest != 1)} besides" if rest else ""
+    return f"That is {kernels:g} kernel{'s' * (kernels != 1)} that move 4 bytes each way{left}."
+
+
+def columns_of(cols: int, share: float) -> str:
+    """How many columns of a row such a share is on average."""
+    if share > 1:
+        return "A share is at most 1: is that a number of elements, of sectors, of columns?"
+    return f"That is {spaced(share * cols)} of {cols} columns per row, on average. Row 0 reads a whole sector already."
 
 
 def capped() -> Iterator[LaunchCase]:
@@ -79,6 +95,7 @@ def causal_exercise(cols: int) -> Number:
     return Number(
         id="12-half-a-matrix",
         answer=lambda: share_read(cols),
+        means=partial(columns_of, cols),
         formula=Formula(
             "(cols + sector) / (2 * cols)",
             {
@@ -101,6 +118,8 @@ def causal_exercise(cols: int) -> Number:
         slips=(
             (0.5, "Half the elements, but what is read are whole sectors of 8 numbers, up to the diagonal."),
             ((cols + 1) / (2 * cols), "That counts elements. What is read are whole sectors of 8 numbers."),
+            (lambda: share_read(cols) * cols * cols, "That is a number of elements. What share of the matrix is it?"),
+            (lambda: share_read(cols) * cols, "So many columns a row reads on average. What share of a row is that?"),
             (1, "A pack that lies beyond the diagonal is not read at all."),
             (lambda: share_read(64), "That was the matrix of 64 columns. Sectors count for less in a larger one."),
             (
@@ -127,6 +146,7 @@ LESSON = Lesson(
         Number(
             id="12-four-kernels",
             answer=lambda: bytes_of(("scale", "mask", "dropout"), separate=True),
+            means=kernels_of,
             formula=Formula(
                 "kernels * (read + write) + mask",
                 {

@@ -15,6 +15,7 @@ from softlab.course.functions import Call, WriteFunction
 from softlab.course.kernels import FIVE_STEPS, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import MAXIMUM_FROM_ZERO, at_most, no_shared_memory
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 
 INFINITY = math.inf
@@ -31,12 +32,32 @@ def values_received(threads: int, *, cluster: int = 8, values: int = 2, receiver
     return cluster * threads // 32 * values * receivers
 
 
+def bytes_of_a_number(blocks: int, share: float) -> str:
+    """How many bytes of each number of the row so many blocks with that share keep."""
+    kept = spaced(share * blocks / 524_288)
+    return f"{blocks} blocks with {spaced(share)} bytes each keep {kept} bytes for each of the row's 524 288 numbers."
+
+
+def bytes_in_packs(packs: float) -> str:
+    """How many bytes of each number of the row the threads keep with so many packs."""
+    kept = spaced(packs * 16 * 4 * 512 / 65_536)
+    return f"2048 threads with {spaced(packs)} packs of 16 bytes keep {kept} bytes for each of the row's numbers."
+
+
+def from_each_block(threads: int, received: float) -> str:
+    """How many values each of eight blocks sends."""
+    each = spaced(received / 8)
+    return f"That is {each} from each of the eight blocks. A block has {threads // 32} warps: what does each send?"
+
+
 def merged(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
     """The pair of two parts together."""
     largest = max(a_max, b_max)
     if largest == -INFINITY:
         return largest, 0.0
-    return largest, a_sum * math.exp(a_max - largest) + b_sum * math.exp(b_max - largest)
+    scaled_a = a_sum * math.exp(a_max - largest)
+    scaled_b = b_sum * math.exp(b_max - largest)
+    return largest, scaled_a + scaled_b
 
 
 def unscaled(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
@@ -118,6 +139,7 @@ def share_exercise(blocks: int) -> Number:
     return Number(
         id="14-bytes-of-a-block",
         answer=lambda: row // blocks,
+        means=partial(bytes_of_a_number, blocks),
         formula=Formula(
             "numbers * size / blocks",
             {
@@ -149,6 +171,7 @@ def values_exercise(threads: int) -> Number:
     return Number(
         id="14-who-writes-to-me",
         answer=values,
+        means=partial(from_each_block, threads),
         formula=Formula(
             "blocks * (threads / lanes) * values",
             {
@@ -190,6 +213,7 @@ LESSON = Lesson(
         Number(
             id="14-packs-a-thread",
             answer=packs_per_thread,
+            means=bytes_in_packs,
             formula=Formula(
                 "numbers / pack / (blocks * threads)",
                 {
@@ -212,6 +236,7 @@ LESSON = Lesson(
             slips=(
                 (lambda: packs_per_thread(pack_size=1), "That counts numbers. A pack of 16 bytes has several."),
                 (lambda: packs_per_thread(cluster=1), "That is for one block alone. There are four."),
+                (64, "That is the number of bytes that a thread holds. How many packs of 16 bytes is that?"),
                 (65_536 // 8, "Those are the packs of the whole row. 2048 threads share them."),
                 (4 * 512, "That is the number of threads. How many packs does each hold?"),
                 (lambda: packs_per_thread(pack_size=4), "A number of float16 has 2 bytes: how many fill 16?"),
@@ -223,6 +248,7 @@ LESSON = Lesson(
         WriteFunction(
             id="14-merge",
             parameters=("a_max", "a_sum", "b_max", "b_sum"),
+            models={"": merged},
             calls=pairs,
             drawn=random_pairs,
             relative=1e-12,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 
 from softlab.course.catalogue import Lesson
 from softlab.course.exercises import Number
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.predictions import Question
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.cuda.disassembly import disassemble
 from softlab.hardware import atlas
@@ -68,11 +69,31 @@ def loads(held: int = 32, size: int = 4) -> int:
     return math.ceil(bytes_on_the_way() / (held * LANES * size))
 
 
+def cycles_of_one(instructions: int, cycles: float) -> str:
+    """How many cycles each of the instructions takes."""
+    return f"That is {spaced(cycles / instructions)} cycles for each FFMA."
+
+
+def no_line(line: float) -> str:
+    """What to say to a number that is no line of the kernel."""
+    return f"`scaled` has no line {line:g}: it has 8."
+
+
+def on_the_way(held: float, size: int, bytes_asked: float) -> str:
+    """What so many warps have on the way, beside what the law asks for."""
+    if not held.is_integer():
+        return ""
+    found = held * LANES * size
+    enough = "more than the law asks for. Are fewer enough?" if found >= bytes_asked else "less than the law asks for."
+    return f"That would be {spaced(found)} bytes on the way per SM, {enough}"
+
+
 def chain_exercise(instructions: int) -> Number:
     """How many cycles that many dependent FFMA take."""
     return Number(
         id="15-a-chain",
         answer=lambda: chain(instructions),
+        means=partial(cycles_of_one, instructions),
         formula=Formula(
             "instructions * latency",
             {
@@ -84,8 +105,6 @@ def chain_exercise(instructions: int) -> Number:
                         (1, "one per cycle"),
                         (2, "two"),
                         (29, "those of shared memory"),
-                        (5, "one too many"),
-                        (6, "those of another instruction"),
                     ),
                 ),
             },
@@ -116,6 +135,7 @@ def loads_exercise(held: int) -> Number:
     return Number(
         id="15-loads-on-the-way",
         answer=lambda: loads(held),
+        means=lambda each: on_the_way(each * held, 4, bytes_on_the_way()),
         formula=Formula(
             "ceil(rate * latency / sms / (warps * lanes * size))",
             {
@@ -168,6 +188,7 @@ LESSON = Lesson(
         Number(
             id="15-the-second-wait",
             answer=line_waited_for,
+            means=no_line,
             slips=(
                 (4, "The FFMA of line 6 has waited for that one already."),
                 (1, "That is the head of the kernel. Which line loads what line 7 adds?"),
@@ -182,6 +203,7 @@ LESSON = Lesson(
         Number(
             id="15-enough-warps",
             answer=warps,
+            means=lambda held: on_the_way(held, 16, bytes_on_the_way()),
             formula=Formula(
                 "ceil(rate * latency / sms / (lanes * size))",
                 {

@@ -13,6 +13,9 @@ from softlab.course.functions import Call, WriteFunction
 from softlab.course.predictions import Question
 from softlab.views.predictions import NEAR
 
+#: Half a unit of the digit after the point.
+_DIGIT = 0.051
+
 
 def categories() -> dict[str, predictions.ErrorsOf]:
     """Category -> its errors, on an H200 with a cold cache."""
@@ -23,6 +26,27 @@ def barrier_error(device: str = "H200", cache: str = "cold") -> float:
     """The median error of category "barrier", in percent."""
     found = {one.what: one for one in predictions.by_category(predictions.launches(device, cache))}
     return 100 * found["barrier"].median
+
+
+def of_another(error: float) -> str:
+    """Which category's error that is, in percent."""
+    kinds = {"median": "median error", "tenth": "90th percentile"}
+    for found in categories().values():
+        for kind, words in kinds.items():
+            if abs(100 * getattr(found, kind) - error) < _DIGIT:
+                return f"That is the {words} of category {found.what!r}."
+            if abs(getattr(found, kind) - error) < _DIGIT / 100:
+                return f"That is the {words} of category {found.what!r}, and not in percent."
+    return ""
+
+
+def signs(count: float) -> str:
+    """The errors nearest to 20 % that are too short, on both sides."""
+    if count > len(missed()):
+        return "That is more than the launches with an error above 20 %, too short and too long."
+    short = sorted(-one.error for one in predictions.launches() if one.error < 0)
+    inside, outside = (100 * one for one in (max(e for e in short if e <= NEAR), min(e for e in short if e > NEAR)))
+    return f"Of those predicted too short, one is off by {inside:.0f} % and the next one by {outside:.0f} %."
 
 
 def least_trusted() -> str:
@@ -74,6 +98,17 @@ def random_times(rng: np.random.Generator) -> Iterator[Call]:
         yield Call((predicted, measured), sum(near) / count)
 
 
+def within(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """A right answer."""
+    share = 0.2
+    near = []
+    for predicted_time, measured_time in zip(predicted, measured):  # noqa: B905 - as a learner writes it
+        difference = abs(predicted_time - measured_time)
+        limit = share * measured_time
+        near.append(difference <= limit)
+    return sum(near) / len(near)
+
+
 def percent(predicted: Sequence[float], measured: Sequence[float]) -> float:
     """Slip: percent."""
     return 100 * counted(predicted, measured) / len(measured)
@@ -93,6 +128,12 @@ def of_the_predicted(predicted: Sequence[float], measured: Sequence[float]) -> f
 def strictly(predicted: Sequence[float], measured: Sequence[float]) -> float:
     """Slip: exactly 20 % does not count."""
     near = [abs(p - m) < NEAR * m for p, m in zip(predicted, measured, strict=True)]
+    return sum(near) / len(near)
+
+
+def by_ratio(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Slip: the larger time over the smaller one."""
+    near = [max(p / m, m / p) <= 1 + NEAR for p, m in zip(predicted, measured, strict=True)]
     return sum(near) / len(near)
 
 
@@ -134,6 +175,7 @@ LESSON = Lesson(
         Number(
             id="16-barriers",
             answer=barrier_error,
+            means=of_another,
             absolute=0.06,
             slips=(
                 (lambda: 100 * categories()["barrier"].tenth, "That is the 90th percentile."),
@@ -162,6 +204,7 @@ LESSON = Lesson(
         Number(
             id="16-too-short",
             answer=too_short,
+            means=signs,
             slips=(
                 (lambda: len(missed()), "That is all of them, too short and too long."),
                 (lambda: len(missed()) - too_short(), "That is the number of those predicted too long."),
@@ -180,12 +223,14 @@ LESSON = Lesson(
         WriteFunction(
             id="16-within-a-fifth",
             parameters=("predicted", "measured"),
+            models={"": within},
             calls=comparisons,
             drawn=random_times,
             relative=1e-9,
             slips=(
                 (of_the_predicted, "The error is a share of the measured time: the GPU is right, not the model."),
                 (strictly, "Exactly 20 % counts."),
+                (by_ratio, "20 % too short is 0.8 times the measured time, not 1 / 1.2 of it."),
                 (one_sided, "A prediction can be too short, too: take the size of the difference."),
                 (counted, "A share: divide by the number of launches."),
                 (percent, "A share lies between 0 and 1: that is in percent."),

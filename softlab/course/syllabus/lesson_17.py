@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import Limit, at_most
+from softlab.course.syllabus.lesson_04 import of_one_bank
+from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
@@ -44,11 +47,20 @@ def sectors(floats: int) -> float:
     return float(global_sectors(address, np.ones((1, 32), bool), 4)[0])
 
 
+def ends_of_sectors(apart: int, sectors: float) -> str:
+    """Where so many sectors end, beside where the last float begins."""
+    last = f"The float of lane 31 begins at byte {31 * 4 * apart}"
+    if sectors * 32 <= 31 * 4 * apart:
+        return f"{last}, and {spaced(sectors)} sectors end before byte {spaced(32 * sectors)}."
+    return f"{last}, and the last of {spaced(sectors)} sectors would begin at byte {spaced(32 * (sectors - 1))}."
+
+
 def columns_exercise(words: int) -> Number:
     """How many wavefronts one read down a column of rows of ``words`` words takes."""
     return Number(
         id="17-two-columns-more",
         answer=lambda: wavefronts(words),
+        means=partial(of_one_bank, words),
         formula=Formula(
             "gcd(words, banks)",
             {
@@ -79,6 +91,7 @@ def floats_exercise(apart: int) -> Number:
     return Number(
         id="17-three-floats-apart",
         answer=lambda: sectors(apart),
+        means=partial(ends_of_sectors, apart),
         formula=Formula(
             "lanes * apart * size / sector",
             {

@@ -1,0 +1,97 @@
+"""Wrong functions that are made from a right one, and what is said of a learner's function that is like one of them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+import pytest
+
+from softlab.course.functions import Call, WriteFunction
+from softlab.course.mutants import one_slip, two_slips
+
+LISTS = [([4.0, 1.0, 9.0, 2.0], 1, 3.0), ([7.0, 7.5, 1.0], 0, 2.0), ([1.0, 8.0, 3.0, 6.0, 2.0], 2, 5.0)]
+
+
+def shares(times: Sequence[float], skip: int, whole: float) -> float:
+    """The middle of the later times, as a share of the whole; below 1 it counts half."""
+    limit = 1
+    counted = times[skip:]
+    share = statistics.median(counted) / (whole + skip)
+    if share < limit:
+        return share / 2
+    return share
+
+
+def same_as(wrong):
+    def same(mutant):
+        try:
+            return [mutant(*args) for args in LISTS] == [wrong(*args) for args in LISTS]
+        except Exception:  # a mutant may make no sense
+            return False
+
+    return same
+
+
+def middle(times, skip, whole, *, of=statistics.median, start=None, low=2, plus=1):
+    share = of(times[skip if start is None else start :]) / (whole + plus * skip)
+    return share / low if share < 1 else share
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda *args: middle(*args, of=statistics.fmean), "with the mean in place of the median"),
+        (lambda *args: middle(*args, start=0), "with all of times in counted"),
+        (lambda t, skip, w: middle(t, skip, w, start=skip + 1), "with skip one more in counted"),
+        (lambda *args: middle(*args, plus=0), "without skip in share"),
+        (lambda *args: middle(*args, plus=-1), "if whole and skip are subtracted, not added"),
+        (lambda *args: middle(*args, low=1), "without asking for share and limit"),
+        (lambda t, *args: middle(sorted(t), *args), "if times is sorted first"),
+    ],
+)
+def test_one_change(wrong, words):
+    assert words in one_slip({"": shares}, same_as(wrong))
+
+
+def test_two_changes():
+    def wrong(*args):
+        return middle(*args, of=max, plus=0)
+
+    assert one_slip({"": shares}, same_as(wrong)) == ""
+    said = two_slips(shares, same_as(wrong))
+    assert "with the largest in place of the median" in said
+    assert "without skip" in said
+
+
+def test_a_further_model_names_its_own_slip():
+    def halved(times: Sequence[float], skip: int, whole: float) -> float:
+        counted = times[skip:]
+        return statistics.median(counted) / (whole + skip) / 2
+
+    said = one_slip({"": shares, "with half": halved}, same_as(lambda *args: middle(*args, plus=0, low=1) / 2))
+    assert said == "This is what you get with half, and without skip."
+
+
+def test_a_function_that_fails_where_a_mutant_does():
+    def over(a: float, b: float) -> float:
+        if b == 0:
+            return 0
+        return a / b
+
+    calls = [Call((a, b), over(a, b)) for a, b in ((1.0, 2.0), (3.0, 4.0), (3.0, 0.0))]
+    exercise = WriteFunction(id="99-f", hint="h", calls=lambda: calls, parameters=("a", "b"), models={"": over})
+    assert "raises ZeroDivisionError" in (said := exercise.judge(lambda a, b: a / b).message)
+    assert "This is what you get without asking for b" in said
+    assert "with the fraction upside down" in exercise.judge(lambda a, b: b / a if b else 0).message
+
+
+def test_what_is_right_in_all_calls_is_no_slip():
+    calls = [Call((one,), one + one) for one in (1.0, 2.0, 3.0)]
+
+    def twice(a: float) -> float:
+        return a + a
+
+    exercise = WriteFunction(id="99-f", hint="h", calls=lambda: calls, parameters=("a",), models={"": twice})
+    assert exercise.judge(lambda a: 2 * a).right
+    assert "rounded" not in exercise.judge(lambda a: a).message
