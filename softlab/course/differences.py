@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, Protocol
 
 import numpy as np
@@ -121,6 +121,9 @@ def _of_values(seen: _Seen) -> str:
     if len(results) == 1 and len(rights) > 1:
         return f"It returns {shown(seen.returned[0])} in each call, whatever it is given."
     if isinstance(pairs[0][1], str):
+        others = [got for got in results if got not in rights]
+        if others and len(others) <= _FEW:
+            return f"It returns {' and '.join(others)}, which is right nowhere."
         changes = {(right, repr(got)) for got, right, _ in pairs}
         right, got = next(iter(changes))
         always = sum(plain(call.expected) == right for call in seen.calls) == len(pairs)
@@ -254,7 +257,7 @@ def _of_given(seen: _Seen, made: Sequence[tuple[np.ndarray, np.ndarray, Call]]) 
             for words, wanted in two.items():
                 if hits(wanted):
                     return words
-        for (one, a), (other, b) in combinations(numbers.items(), 2):
+        for (one, a), (other, b) in permutations(numbers.items(), 2):
             less = a < b
             if less.sum() < _FEW or (~less).sum() < _FEW:
                 continue
@@ -321,7 +324,9 @@ def _of_calls(seen: _Seen) -> str:
     found = [*_extremes(seen), *(_conditions(seen) if wrong.sum() >= _FEW else ())]
     enough = int(min(wrong.sum(), (~wrong).sum())) // _FEW
     for many in range(1, min(enough + 1, 3) + 1):
-        for chosen in combinations([one for one in found if one[1][wrong].all()][:_MOST], many):
+        # Two numbers between others of a series fit nearly anything.
+        among = [one for one in found if one[1][wrong].all() and (many == 1 or not _ANY_NUMBER.search(one[0]))]
+        for chosen in combinations(among[:_MOST], many):
             if (np.logical_and.reduce([mask for _, mask in chosen]) == wrong).all():
                 both = " and ".join(words for words, _ in chosen)
                 return f"In the calls that were tried it is wrong wherever {both}, and right elsewhere."

@@ -69,7 +69,7 @@ class Formula:
             hits = [list(dict.fromkeys(words for words, number in kind() if near(given, number))) for kind in level]
             # The first of each kind, then the others.
             found = [words for rank in zip_longest(*hits) for words in rank if words]
-            if likely and level in pairs and len(found) > _NAMED:
+            if likely and level in pairs and len(found) > 1:
                 return ""  # what follows in so many ways says nothing
             if found:
                 return f"This is what you get {', or '.join(found[:_NAMED])}."
@@ -131,7 +131,7 @@ class Formula:
         """Two of the nearest changes at a time."""
         for words, tree, values in self._simple(self._tree):
             for more, other, further in self._simple(tree):
-                if more == words or values.keys() & further.keys():
+                if more == words or values.keys() & further.keys() or " and not what " in words + more:
                     continue
                 if (number := self._try(other, {**self._values, **values, **further})) is not None:
                     yield _both(*sorted((words, more), key=_order)), number

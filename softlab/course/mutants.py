@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ _CALLED: Mapping[str, Mapping[str, tuple[_Function, str]]] = {
         "min": (lambda *x: np.min(x[0] if len(x) == 1 else x), "with the smallest in place of the largest"),
         "mean": (lambda *x: np.mean(x[0] if len(x) == 1 else x), "with the mean in place of the largest"),
         "sum": (lambda *x: np.sum(x[0] if len(x) == 1 else x), "with the sum in place of the largest"),
+        "size": (lambda *x: np.max(np.abs(x)), "with the largest in size, whatever its sign"),
     },
     "median": {
         "fmean": (np.mean, "with the mean in place of the median"),
@@ -180,6 +182,11 @@ class _Changes:
 
     def of(self, tree: ast.FunctionDef) -> Iterator[_Change]:
         """Those of each node."""
+        asked = [node for node in tree.body if isinstance(node, ast.If)]
+        for first, second in pairwise(asked):
+            body = [{first: second, second: first}.get(one, one) for one in tree.body]
+            turned = ast.FunctionDef(**{**dict(ast.iter_fields(tree)), "body": body})
+            yield f"if {self._names(second.test)} is asked for before {self._names(first.test)}", tree, turned
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign):
                 target = self._said(node.targets[0])
@@ -229,8 +236,8 @@ class _Changes:
     def _operation(self, node: ast.BinOp) -> Iterator[_Change]:
         left, right = self._said(node.left), self._said(node.right)
         for wrong, words in _WORKED.get(type(node.op), ()):
-            both = left if left == right else f"{left} and {right}"
-            yield f"if {both} are {words}", node, ast.BinOp(node.left, wrong(), node.right)
+            both = f"{left} is" if left == right else f"{left} and {right} are"
+            yield f"if {both} {words}", node, ast.BinOp(node.left, wrong(), node.right)
         if isinstance(node.op, ast.Sub | ast.Div):
             turned = "with the fraction upside down" if isinstance(node.op, ast.Div) else f"with {right} less {left}"
             yield turned, node, ast.BinOp(node.right, node.op, node.left)

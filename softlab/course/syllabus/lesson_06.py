@@ -137,6 +137,7 @@ def walk_slips(room: int) -> tuple[Slip, ...]:
         (3000, "Right if all passes go in one direction. Which lines are in the cache when the first pass ends?"),
         (1000, f"That is right if the cache holds all of them. It holds {room}."),
         (1000 + new, "That is the first and the second pass. What is in the cache when the third begins?"),
+        (1000 + room, f"A pass that finds {room} lines misses the others. And two passes follow the first one."),
         (2 * room, "So often a line is found. Asked is how often it is not."),
         (1000 + 2 * room, f"A later pass finds {room} lines, and misses the others. Those are what is asked for."),
         (2000 + new, "One of the later passes misses them all? Each begins where the one before has ended."),

@@ -68,7 +68,7 @@ def questions() -> Iterator[Call]:
     """Problems on both sides of each threshold, and the kernel that the plan takes."""
     for op in ("softmax", "log_softmax"):
         for dtype in ("float32", "float16", "float64"):
-            for cols in (1, 500, 1023, 1024, 1025, 6000, 12_272, 12_273, 24_000, 30_000):
+            for cols in (1, 500, 1023, 1024, 1025, 6000, 11_000, 12_100, 12_272, 12_273, 12_300, 24_000, 30_000):
                 yield Call((op, cols, dtype), plan(4096, cols, dtype, op=op, device="H200").kernel)
 
 
@@ -88,9 +88,9 @@ def right_kernel(op: str, cols: int, dtype: str) -> str:
     room = 49152
     end_of_softmax = 1023
     end_of_log_softmax = 1024
+    longest = end_of_softmax if op == "softmax" else end_of_log_softmax
     if dtype == "float64":
         return "block_uncached"
-    longest = end_of_softmax if op == "softmax" else end_of_log_softmax
     if cols <= longest:
         return "warp"
     bytes_needed = cols * element + reductions
@@ -105,9 +105,9 @@ def kernel_by_storage(op: str, cols: int, dtype: str) -> str:
     room = 49152
     end_of_softmax = 1023
     end_of_log_softmax = 1024
+    longest = end_of_softmax if op == "softmax" else end_of_log_softmax
     if dtype == "float64":
         return "block_uncached"
-    longest = end_of_softmax if op == "softmax" else end_of_log_softmax
     if cols <= longest:
         return "warp"
     bytes_needed = cols * np.dtype(dtype).itemsize + reductions

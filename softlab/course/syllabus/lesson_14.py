@@ -40,8 +40,9 @@ def bytes_of_a_number(blocks: int, share: float) -> str:
 
 def bytes_in_packs(packs: float) -> str:
     """How many bytes of each number of the row the threads keep with so many packs."""
-    kept = spaced(packs * 16 * 4 * 512 / 65_536)
-    return f"2048 threads with {spaced(packs)} packs of 16 bytes keep {kept} bytes for each of the row's numbers."
+    kept = packs * 16 * 4 * 512 / 65_536
+    count = f"{spaced(kept)} byte{'s' * (kept != 1)}"
+    return f"2048 threads with {spaced(packs)} packs of 16 bytes keep {count} for each of the row's numbers."
 
 
 def from_each_block(threads: int, received: float) -> str:

@@ -59,7 +59,9 @@ def more_trusted(category: str) -> str:
     found = categories()
     mine = found[category].median
     larger = sum(other.median > mine for other in found.values())
-    return f"Its median error is {mine:.1%}, and {larger} of the {len(found)} categories have a larger one."
+    return (
+        f"Its median error is {mine:.1%}, and {larger} of the {len(found)} have a larger one. Asked is for the largest."
+    )
 
 
 def missed() -> list[float]:

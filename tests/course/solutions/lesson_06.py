@@ -41,7 +41,7 @@ ANSWERS = (
             (1200, "third"),
             (2000, "the last"),
             (400, "the first"),
-            (1800, "begins with just those"),
+            (1800, "misses the others"),
         ),
     ),
     Answers(
