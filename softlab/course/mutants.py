@@ -184,9 +184,13 @@ class _Changes:
         """Those of each node."""
         asked = [node for node in tree.body if isinstance(node, ast.If)]
         for first, second in pairwise(asked):
-            body = [{first: second, second: first}.get(one, one) for one in tree.body]
+            body = [second if one is first else first if one is second else one for one in tree.body]
             turned = ast.FunctionDef(**{**dict(ast.iter_fields(tree)), "body": body})
-            yield f"if {self._names(second.test)} is asked for before {self._names(first.test)}", tree, turned
+            yield (
+                f"if the question for {self._names(second.test)} comes before that for {self._names(first.test)}",
+                tree,
+                turned,
+            )
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign):
                 target = self._said(node.targets[0])
