@@ -35,6 +35,8 @@ _KINDS = 6
 _MOST = 120
 #: Right calls of which it is worth saying what they have in common.
 _SAFE = 3
+#: A condition that names the right result alone.
+_SAID = re.compile(r"' is right(, and right elsewhere)?\.$")
 #: A condition by a number with a fraction.
 _ANY_NUMBER = re.compile(r"\d\.\d.* or (more|less)")
 #: The share of right calls that a condition of the wrong ones may hold for.
@@ -55,7 +57,7 @@ def difference(parameters: Sequence[str], calls: Sequence[Call], returned: Seque
     if int(seen.wrong.sum()) < _FEW:
         return _of_calls(seen)
     rule, where = _of_values(seen) or _of_arguments(seen) or _of_few(seen), _of_calls(seen)
-    if rule and " and " not in where.partition(", and right elsewhere")[0] and " is right" in where:
+    if rule and " and " not in where.partition(", and right elsewhere")[0] and _SAID.search(where):
         where = ""  # the rule has said so
     return " ".join(filter(None, (rule, where))) or _of_sides(seen)
 
@@ -122,7 +124,7 @@ def _of_values(seen: _Seen) -> str:
         return f"It returns {shown(seen.returned[0])} in each call, whatever it is given."
     if isinstance(pairs[0][1], str):
         others = [got for got in results if got not in rights]
-        if others and len(others) <= _FEW:
+        if others and len(others) <= _KINDS:
             return f"It returns {' and '.join(others)}, which is right nowhere."
         changes = {(right, repr(got)) for got, right, _ in pairs}
         right, got = next(iter(changes))
@@ -323,7 +325,7 @@ def _of_calls(seen: _Seen) -> str:
     # A single wrong call is told from the others by chance, unless it is an extreme one.
     found = [*_extremes(seen), *(_conditions(seen) if wrong.sum() >= _FEW else ())]
     enough = int(min(wrong.sum(), (~wrong).sum())) // _FEW
-    for many in range(1, min(enough + 1, 3) + 1):
+    for many in range(1, min(enough + 2, 3) + 1):
         # Two numbers between others of a series fit nearly anything.
         among = [one for one in found if one[1][wrong].all() and (many == 1 or not _ANY_NUMBER.search(one[0]))]
         for chosen in combinations(among[:_MOST], many):

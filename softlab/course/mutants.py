@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import statistics
 import textwrap
 import warnings
@@ -74,9 +75,14 @@ _GONE = {"abs": "the absolute value", "exp": "the power of e", "log": "the logar
 #: Numbers that a learner may take for a constant.
 _CONSTANTS: tuple[Callable[[float], float], ...] = (
     lambda c: 2 * c, lambda c: c / 2, lambda c: c + 1, lambda c: c - 1, lambda c: 10 * c, lambda c: c / 10,
-    lambda c: c * 1000, lambda c: c * 10**6, lambda c: c * 1.024, lambda c: c / 1.024, lambda c: 100 * c,
+    lambda c: c * 1000, lambda c: c * 10**6, lambda c: 100 * c,
 )  # fmt: skip
+_SIZES: tuple[Callable[[float], float], ...] = (lambda c: c * 1.024, lambda c: c / 1.024)
 _NAMED = 2
+#: Words for a change of a constant.
+_OTHER_NUMBER = re.compile(r"with [-\d]")
+#: Constants below this one are no sizes, in which a thousand may be taken for 1024.
+_SIZE = 1000
 
 
 def one_slip(models: Mapping[str, _Function], same: Callable[[_Function], bool]) -> str:
@@ -91,6 +97,8 @@ def one_slip(models: Mapping[str, _Function], same: Callable[[_Function], bool])
     for first, model in models.items():
         for words, mutant in _single(model):
             both = f"{first}, and {words}" if first else words
+            if said and _OTHER_NUMBER.match(words):  # many numbers may fit where something else does
+                break
             if both not in said and same(mutant):
                 said.append(both)
             if len(said) == _NAMED:
@@ -191,6 +199,7 @@ class _Changes:
                 tree,
                 turned,
             )
+        yield from self._everywhere(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign):
                 target = self._said(node.targets[0])
@@ -236,6 +245,12 @@ class _Changes:
         left, right = self._said(node.left), self._said(node.comparators[0])
         for wrong, words in _COMPARED.get(type(node.ops[0]), ()):
             yield words.format(left, right), node, ast.Compare(node.left, [wrong()], node.comparators)
+        if isinstance(node.ops[0], ast.Eq):
+            for less, words in (
+                (ast.BinOp(node.comparators[0], ast.Div(), ast.Constant(2)), "half of"),
+                (ast.BinOp(node.comparators[0], ast.Sub(), ast.Constant(1)), "one less than"),
+            ):
+                yield f"if {words} {right} is enough for {left}", node, ast.Compare(node.left, [ast.GtE()], [less])
 
     def _operation(self, node: ast.BinOp) -> Iterator[_Change]:
         left, right = self._said(node.left), self._said(node.right)
@@ -249,7 +264,7 @@ class _Changes:
         yield f"without {left}", node, node.right
 
     def _call(self, node: ast.Call) -> Iterator[_Change]:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = _called(node)
         for other, (_, words) in _CALLED.get(name, {}).items():
             yield words, node.func, ast.Name(f"_{other}", ast.Load())
         if name == "max" and len(node.args) > 1:
@@ -258,9 +273,19 @@ class _Changes:
         if name in _GONE and len(node.args) == 1:
             yield f"without {_GONE[name]} of {self._said(node.args[0])}", node, node.args[0]
 
+    def _everywhere(self, tree: ast.FunctionDef) -> Iterator[_Change]:
+        """Another function in all the places in which one is called."""
+        for name, others in _CALLED.items():
+            places = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == name]
+            for other, (_, words) in others.items() if len(places) > 1 else ():
+                changed = tree
+                for place in places:
+                    changed = _Exchange(place, ast.Name(f"_{other}", ast.Load())).visit(changed)
+                yield words, tree, changed
+
     def _constant(self, node: ast.Constant, name: str) -> Iterator[_Change]:
         assert isinstance(node.value, int | float)
-        for other in _CONSTANTS:
+        for other in (*_CONSTANTS, *(_SIZES if abs(node.value) >= _SIZE else ())):
             number = other(node.value)
             number = int(number) if number == int(number) else number
             yield f"with {number:g} for {name}", node, ast.Constant(number)
@@ -304,6 +329,10 @@ class _Changes:
         """The names in an expression, of which those of functions and constants of the module do not count."""
         names = [name if name in self.parameters else name.replace("_", " ") for name in _named(node)]
         return " and ".join(names) or ast.unparse(node)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _named(node: ast.AST) -> list[str]:

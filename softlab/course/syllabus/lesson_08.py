@@ -73,6 +73,11 @@ def most_threads(blocks: dict[int, int]) -> int:
     return max(blocks, key=lambda size: (blocks[size] * size, size))
 
 
+def most_threads_or_smaller(blocks: dict[int, int]) -> int:
+    """Slip: the same, and of sizes that are alike the smallest."""
+    return max(blocks, key=lambda size: (blocks[size] * size, -size))
+
+
 LESSON = Lesson(
     number="08",
     notebook="08-block-size-choice.ipynb",
@@ -120,6 +125,7 @@ LESSON = Lesson(
             slips=(
                 (most_blocks, "As many blocks as 128 gives: yes. Among those that do, the largest."),
                 (number_of_blocks, "That is a number of blocks. Asked is for a size: 128, 256, 512 or 1024."),
+                (most_threads_or_smaller, "Threads come second. First comes the number of blocks, which 128 sets."),
                 (most_threads, "Threads come second. First comes the number of blocks, which 128 sets."),
             ),
             returns="no number",
