@@ -63,6 +63,8 @@ class Formula:
         if not math.isfinite(given):
             return ""
         telling = given >= _TELLING or not float(given).is_integer()
+        if likely and "*" not in self.text and "/" not in self.text:
+            telling = False  # any number is a sum of some of the others
         pairs = ((self._pairs,),) if telling else ()
         further = ((self._operations,), *pairs) if likely else ((self._others,), *pairs, (self._more,))
         for level in ((self._nearest, self._parts), *(() if one_off else further)):

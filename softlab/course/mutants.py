@@ -317,7 +317,8 @@ class _Changes:
             start = node.slice.lower
             ends = ast.Subscript(node.value, ast.Slice(None, start), ast.Load())
             yield f"with the beginning of {whole}, and not what comes after it", node, ends
-            cut = ast.Subscript(node.value, ast.Slice(None, ast.UnaryOp(ast.USub(), start)), ast.Load())
+            length = ast.Call(ast.Name("len", ast.Load()), [node.value], [])
+            cut = ast.Subscript(node.value, ast.Slice(None, ast.BinOp(length, ast.Sub(), start)), ast.Load())
             yield f"if the end of {whole} is left out, and not the beginning", node, cut
 
     def _said(self, node: ast.AST) -> str:

@@ -56,6 +56,16 @@ def test_words_and_the_cases_in_which_another_one_is_returned():
     )
 
 
+def test_words_that_are_no_answers():
+    calls = [Call((n,), "long" if n > 4 else "short") for n in range(8)]
+    given = ["tall" if call.expected == "long" else "short" for call in calls]
+    assert "It returns 'tall', which is right nowhere." in difference(("n",), calls, given)
+
+
+def test_a_result_that_is_rounded():
+    assert "rounded to 2 digits after the point" in of_two(lambda a, b: round(a / b, 2), lambda a, b: a / b)
+
+
 def test_an_argument_that_changes_nothing():
     calls = [Call(([1.0, 2.0, 4.0], skip), sum([1.0, 2.0, 4.0][skip:])) for skip in (0, 1, 2)]
     assert difference(("times", "skip"), calls, [6.5, 6.5, 6.5]).startswith("It returns 6.5")

@@ -45,6 +45,17 @@ def test_one_change_of_a_formula(given, words):
     assert words in said(SHARE, given)
 
 
+def test_two_changes_are_told_where_no_other_two_fit():
+    moved = Formula("rows * size * moves", {"rows": Quantity("the rows", 11),
+                                            "size": Quantity("the bytes", 2, ((7, "seven"),)),
+                                            "moves": Quantity("the moves", 3, ((5, "five"),))})  # fmt: skip
+    assert said(moved, 385, likely=True) == (
+        "This is what you get with 5 for the moves, five and with 7 for the bytes, seven."
+    )
+    assert "taken twice" in said(moved, 726)
+    assert "taken twice" not in said(moved, 726, likely=True)
+
+
 def test_a_number_that_no_change_gives():
     assert said(SHARE, 777) == ""
     assert said(SHARE, math.inf) == ""

@@ -64,6 +64,25 @@ def test_two_changes():
     assert "without skip" in said
 
 
+def test_questions_in_another_order_and_a_function_in_all_places():
+    def kind(low: float, high: float) -> float:
+        if low > 3:
+            return max(low, high)
+        if high > 3:
+            return -max(low, high)
+        return 0
+
+    pairs = [(a, b) for a in (1.0, 4.0, 6.0) for b in (2.0, 5.0)]
+
+    def same(wrong):
+        return lambda mutant: [mutant(*pair) for pair in pairs] == [wrong(*pair) for pair in pairs]
+
+    turned = one_slip({"": kind}, same(lambda a, b: -max(a, b) if b > 3 else max(a, b) if a > 3 else 0))
+    assert "the question for high comes before that for low" in turned
+    least = one_slip({"": kind}, same(lambda a, b: min(a, b) if a > 3 else -min(a, b) if b > 3 else 0))
+    assert "with the smallest in place of the largest" in least
+
+
 def test_a_further_model_names_its_own_slip():
     def halved(times: Sequence[float], skip: int, whole: float) -> float:
         counted = times[skip:]
