@@ -122,12 +122,12 @@ class WriteFunction(Exercise):
         # The call that is easiest to follow, of those that are the same each time; of calls that are alike, the first.
         always = [one for one in wrong if any(one[0] is call for call in calls[:known])]
         failed, said = min(always or wrong, key=lambda one: len(repr(one[0].args)) // _ALIKE)
-        hint = self._slip(calls[:known], returned[:known], failed)
+        hint = self._slip(calls, returned) if any(failed is call for call in calls[:known]) else ""
         return self.verdict(f"{said}. {hint or self._difference(calls, returned)}")
 
-    def _slip(self, calls: list[Call], returned: list[Any], failed: Call) -> str:
-        """The hint to a slip that returns this in the calls that are the same each time; "" for none."""
-        for slip, hint in self.slips if any(failed is call for call in calls) else ():
+    def _slip(self, calls: list[Call], returned: list[Any]) -> str:
+        """The hint to a slip that returns this in all calls; "" for none."""
+        for slip, hint in self.slips:
             try:
                 with np.errstate(all="ignore"):
                     made = [slip(*copy.deepcopy(call.args)) for call in calls]

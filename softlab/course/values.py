@@ -26,7 +26,7 @@ OTHER_UNITS: Mapping[str, Mapping[str, float]] = {
         "bits": 8, "KiB": 1 / _KIB, "MiB": 1 / _KIB**2, "GiB": 1 / _KIB**3,
         "KB": 1 / _KB, "MB": 1 / _KB**2, "GB": 1 / _KB**3,
     },
-    "GB/s": {"TB/s": 1 / _KB, "MB/s": _KB, "KB/s": _KB**2, "bytes per second": _KB**3},
+    "GB/s": {"gigabits per second": 8, "TB/s": 1 / _KB, "MB/s": _KB, "KB/s": _KB**2, "bytes per second": _KB**3},
     "MiB": {"bytes": _KIB**2, "KiB": _KIB, "GiB": 1 / _KIB},
     "percent": {"parts of 1": 0.01},
     "parts of 1": {"percent": 100},

@@ -151,7 +151,7 @@ def pitch_exercise(cols: int) -> Number:
                 f"{cols} halves are {2 * cols} bytes, and {2 * cols} is no multiple of 32: row 1 begins inside a "
                 f"sector.",
             ),
-            (-(-cols // 64) * 64, "Right for the rows, but there is a smaller number that does it."),
+            (-(-cols // 64) * 64, "Right, even for lines of 128 bytes. For sectors there is a smaller number."),
             (cols + 4, f"{cols + 4} halves are {2 * cols + 8} bytes. Is that a multiple of 32?"),
             (right * 2, "That is the number of bytes. How many columns is that?"),
             (right - cols, f"That is how many are appended. How many has a row together with the {cols}?"),

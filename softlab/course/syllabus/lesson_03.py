@@ -108,7 +108,11 @@ def stopped_slips(lane: int) -> tuple[Slip, ...]:
             f"{lane} has added lane {near} before.",
         ),
         (496, "That is the sum of all 32. The masks 4, 2 and 1 are still to come."),
-        (both, "That is the number of one of the lanes. The butterfly adds."),
+        (
+            both,
+            f"Is that the number of a lane, or the sum of {lane}, 16 and 8? What the partners hold is added, not the "
+            "masks.",
+        ),
         (lane + 24, "A mask says which lane is the partner. What is added is what that lane holds, not the mask."),
         (24, "Those are the two masks. What is added is what the partners hold."),
     )

@@ -146,6 +146,7 @@ LESSON = Lesson(
                 (10, "The tree has 10 levels. But all threads must know the total at its end, too."),
                 (2, "The sum by shuffles has 2. In a tree, each level reads what the level before wrote."),
                 (9, "A tree of 256 threads has 9. How many more levels do 1024 threads need?"),
+                (512, "That is how many threads add on the first level. How many levels are there?"),
                 (1024, "A barrier stops a thread until all have come: that is one barrier, not one per thread."),
                 (20, "That is two per level. One is enough: what a level has written is read by the next one."),
                 (21, "That is two per level, and one. One per level is enough: the next level reads behind it."),

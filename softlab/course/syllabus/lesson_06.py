@@ -200,7 +200,10 @@ LESSON = Lesson(
                     lambda: fastest_blocks().count(256),
                     "That is where blocks of 256 are the fastest. Asked is for 1024.",
                 ),
-                (lambda: len(fastest_blocks()) - 1, "12 288 columns are not the only exception. Ask for every length."),
+                (
+                    lambda: len(fastest_blocks()) - 1,
+                    "12 288 columns are not the only exception, nor are 256 the only other size. Ask for every length.",
+                ),
                 (
                     lambda: len(fastest_blocks()) - fastest_blocks().count(1024),
                     "That counts the lengths where another size is the fastest.",

@@ -78,6 +78,11 @@ def most_threads_or_smaller(blocks: dict[int, int]) -> int:
     return max(blocks, key=lambda size: (blocks[size] * size, -size))
 
 
+def largest_that_fits(blocks: dict[int, int]) -> int:
+    """Slip: the largest size of which an SM holds any block."""
+    return max((size for size in blocks if blocks[size]), default=128)
+
+
 LESSON = Lesson(
     number="08",
     notebook="08-block-size-choice.ipynb",
@@ -125,6 +130,10 @@ LESSON = Lesson(
             slips=(
                 (most_blocks, "As many blocks as 128 gives: yes. Among those that do, the largest."),
                 (number_of_blocks, "That is a number of blocks. Asked is for a size: 128, 256, 512 or 1024."),
+                (
+                    largest_that_fits,
+                    "That is the largest size that fits at all. Threads come second: first comes the number of blocks.",
+                ),
                 (most_threads_or_smaller, "Threads come second. First comes the number of blocks, which 128 sets."),
                 (most_threads, "Threads come second. First comes the number of blocks, which 128 sets."),
             ),

@@ -186,7 +186,10 @@ def values_exercise(threads: int) -> Number:
         ),
         slips=(
             (lambda: values(values=1), "A statistic is two values: a maximum and a sum."),
-            (lambda: values(cluster=1), "Those are from the block's own warps. There are seven other blocks."),
+            (
+                lambda: values(cluster=1),
+                "Those are from its own warps, or a pair per block. There are seven other blocks, and each warp sends.",
+            ),
             (lambda: values(cluster=7), "The block's own warps send to it, too."),
             (lambda: values(receivers=8), "That is what all eight blocks receive together. Asked is for one."),
             (lambda: 4 * values(), "That counts bytes. A value has 4."),

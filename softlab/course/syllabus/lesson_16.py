@@ -37,6 +37,8 @@ def of_another(error: float) -> str:
                 return f"That is the {words} of category {found.what!r}."
             if abs(getattr(found, kind) - error) < _DIGIT / 100:
                 return f"That is the {words} of category {found.what!r}, and not in percent."
+        if error == found.launches:
+            return f"That is how many launches category {found.what!r} has. How far are they off?"
     return ""
 
 
