@@ -35,20 +35,27 @@ def tree(tmp_path: Path) -> Iterator[Tree]:
     copy.close()
 
 
+def failure(tree: Tree, *tests: str, seconds: float = 60) -> str | None:
+    """The first of these tests that fails or takes too long."""
+    return tree.failure(dict.fromkeys(tests, seconds), seconds)
+
+
 def test_a_test_that_bites_kills(tree: Tree) -> None:
     bites, sleeps = "test_module.py::test_bites", "test_module.py::test_sleeps"
-    assert tree.failure([bites, sleeps], 60) is None
+    assert failure(tree, bites, sleeps) is None
     (tree.folder / "module.py").write_text(MODULE.replace("*", "+"))  # the same size: only the contents tell
-    assert tree.failure([bites], 60) == bites
+    assert failure(tree, bites) == bites
     (tree.folder / "module.py").write_text(MODULE.replace("2", "5"))
-    assert tree.failure([sleeps], 60) is None
-    assert tree.failure([sleeps, bites], 60) == bites
+    assert failure(tree, sleeps) is None
+    assert failure(tree, sleeps, bites) == bites
     (tree.folder / "module.py").write_text("no module\n")
-    assert tree.failure([sleeps], 60) not in (None, bites), "a mutant that cannot be imported is killed"
+    assert failure(tree, sleeps) not in (None, bites), "a mutant that cannot be imported is killed"
     (tree.folder / "module.py").write_text("while True:\n    pass\n")
-    assert tree.failure([sleeps], 1) == "too long", "a mutant that hangs is killed"
+    assert failure(tree, sleeps, seconds=1) == "too long", "a mutant that hangs is killed"
+    (tree.folder / "module.py").write_text("def double(x):\n    while x:\n        pass\n    return x\n")
+    assert failure(tree, sleeps, bites, seconds=1) == bites, "so is one that hangs in a test"
     (tree.folder / "module.py").write_text(MODULE)
-    assert tree.failure([bites], 60) is None, "the process goes on after a mutant that hangs"
+    assert failure(tree, bites) is None, "the process goes on after a mutant that hangs"
 
 
 def test_a_test_that_fails_twice_is_named_once(tree: Tree) -> None:
@@ -56,17 +63,17 @@ def test_a_test_that_fails_twice_is_named_once(tree: Tree) -> None:
         "import pytest\n\n@pytest.fixture\ndef broken():\n    yield\n    raise OSError\n\n"
         "def test_twice(broken):\n    raise OSError\n"
     )
-    assert tree.failure(["test_twice.py::test_twice"], 60) == "test_twice.py::test_twice"
+    assert failure(tree, "test_twice.py::test_twice") == "test_twice.py::test_twice"
 
 
 def test_a_test_that_is_no_more_kills_nothing(tree: Tree) -> None:
     bites, gone = "test_module.py::test_bites", "test_module.py::test_gone"
-    assert tree.failure([gone, bites], 60) is None
+    assert failure(tree, gone, bites) is None
     (tree.folder / "module.py").write_text(MODULE.replace("2", "5"))
-    assert tree.failure([gone, bites], 60) == bites
+    assert failure(tree, gone, bites) == bites
     for nowhere in (gone, "test_nothing.py::test_gone"):
         with pytest.raises(RuntimeError, match="test_gone"):
-            tree.failure([nowhere], 60)
+            failure(tree, nowhere)
 
 
 def test_a_record_outlives_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys) -> None:

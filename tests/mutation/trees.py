@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.mutation.warm import NOT_FOUND, RAISED
@@ -36,22 +36,22 @@ class Tree:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
         self._process = subprocess.Popen([sys.executable, "-P", str(warm)], cwd=folder, env=environment, **pipes)
 
-    def failure(self, tests: Sequence[str], seconds: float) -> str | None:
-        """The first of these tests that fails in this copy; None if all pass.
+    def failure(self, tests: Mapping[str, float], seconds: float) -> str | None:
+        """The first of these tests that fails in this copy, or takes more than its CPU seconds; None if all pass.
 
-        Beyond this CPU time, and where the tests cannot be imported, the answer says so in words. A test that is not
-        there is passed over; where none is there, RuntimeError.
+        Where the tests cannot be imported in ``seconds``, the answer says so in words. A test that is not there is
+        passed over; where none is there, RuntimeError.
         """
-        request = {"tests": list(tests), "seconds": max(1, round(seconds))}
+        request = {"tests": dict(tests), "seconds": seconds}
         print(json.dumps(request), file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         if not answer:
             raise RuntimeError(f"the process that runs the tests ended, status {self._process.wait()}")
         status, failed = json.loads(answer)
         if status == RAISED:
-            raise RuntimeError(f"pytest cannot run {tests[0]} and the others here")
+            raise RuntimeError(f"pytest cannot run {next(iter(tests))} and the others here")
         if status == NOT_FOUND:
-            raise RuntimeError(f"pytest finds neither {tests[0]} nor the others")
+            raise RuntimeError(f"pytest finds neither {next(iter(tests))} nor the others")
         if not status:
             return None
         return failed or ("too long" if status < 0 else f"status {status}")

@@ -1,19 +1,23 @@
 """A process that has imported what the tests need, and forks for each mutant.
 
 To import pytest, NumPy and LLVM costs more than most tests. Nothing of softlab is imported before the fork, so a
-mutant's tests import the changed module. One JSON line per request, {"tests": [...], "seconds": ...}; one per answer:
-[pytest's exit status, or less than 0 where the tests took too long, and the test that failed, or ""].
+mutant's tests import the changed module. One JSON line per request, {"tests": {test: CPU seconds that it may take},
+"seconds": those that the imports may take}; one per answer: [pytest's exit status, or less than 0 where something took
+too long, and the test that failed or took too long, or ""].
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import resource
 import signal
 import sys
+import tempfile
 import time
+from contextlib import suppress
 from typing import Any
 
 #: What softlab and its tests import.
@@ -28,13 +32,14 @@ _USAGE, _NONE = 4, 5
 
 
 class _Asked:
-    """A plugin of pytest: keeps of the collected tests those that are asked for, and writes the id of one that fails.
+    """A plugin of pytest: keeps of the collected tests those that are asked for, and writes how far it came.
 
-    A test that is asked for and is not there says nothing, so the others run.
+    A line is + and the id of a test that starts, or ! and that of one that fails. A test that is asked for and is not
+    there says nothing, so the others run.
     """
 
-    def __init__(self, tests: list[str], pipe: int) -> None:
-        self._tests, self._pipe = tests, pipe
+    def __init__(self, tests: dict[str, float], told: int) -> None:
+        self._tests, self._told = tests, told
         #: Whether pytest got as far as looking for tests.
         self.started = False
 
@@ -45,53 +50,58 @@ class _Asked:
         there = {item.nodeid: item for item in items}
         items[:] = [there[test] for test in self._tests if test in there]
 
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        os.write(self._told, f"+{nodeid}\n".encode())
+        _allow(self._tests[nodeid])
+
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
-            os.write(self._pipe, f"{report.nodeid}\n".encode())  # a test may fail twice: itself, and in its fixtures
+            os.write(self._told, f"!{report.nodeid}\n".encode())  # a test may fail twice: itself, and in its fixtures
 
 
-def _child(tests: list[str], seconds: int, pipe: int) -> int:
-    """Run the tests in this process, which has at most that much CPU time; the exit status.
+def _allow(seconds: float) -> None:
+    """End this process after that much more CPU time, or after ten times as long: a process that waits takes none."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), most))
+    signal.alarm(math.ceil(10 * seconds))
+
+
+def _child(tests: dict[str, float], seconds: float, told: int) -> int:
+    """Run the tests in this process; the exit status.
 
     Where the mutant breaks what pytest imports first, pytest says "usage" before it looks for tests: that is a kill.
     """
     import pytest
 
     os.setsid()
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    _allow(seconds)
     quiet = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(quiet, stream)
     # hypothesis is imported already, and pytest would warn that it cannot rewrite its assertions.
     options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "-W", "ignore:Module already"]
-    asked = _Asked(tests, pipe)
+    asked = _Asked(tests, told)
     files = dict.fromkeys(test.partition("::")[0] for test in tests)
     status = int(pytest.main([*options, *files], plugins=[asked]))
     return NOT_FOUND if status == _NONE or (status == _USAGE and asked.started) else status
 
 
-def _answer(tests: list[str], seconds: int) -> tuple[int, str]:
-    """A process that waits takes no CPU time, so the wall clock ends it after ten times as long."""
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            os._exit(_child(tests, seconds, write))
-        except BaseException:
-            os._exit(RAISED)
-    os.close(write)
-    end = time.monotonic() + 10 * seconds
-    done = 0
-    while not done and time.monotonic() < end:
-        time.sleep(0.02)
-        done, status = os.waitpid(child, os.WNOHANG)
-    if not done:
-        os.killpg(child, signal.SIGKILL)
+def _answer(tests: dict[str, float], seconds: float) -> tuple[int, str]:
+    with tempfile.TemporaryFile() as told:
+        child = os.fork()
+        if not child:
+            try:
+                os._exit(_child(tests, seconds, told.fileno()))
+            except BaseException:
+                os._exit(RAISED)
         _, status = os.waitpid(child, 0)
-    with os.fdopen(read, "rb") as pipe:
-        os.set_blocking(read, False)  # a process that a test left behind may hold the other end
-        failed = pipe.read()
-    return os.waitstatus_to_exitcode(status), (failed or b"").decode().partition("\n")[0]
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what a test left behind
+        told.seek(0)
+        said = told.read().decode().splitlines()
+    code = os.waitstatus_to_exitcode(status)
+    failed = [line[1:] for line in said if line[0] == "!"] or [line[1:] for line in said[-1:] if code < 0]
+    return code, failed[0] if failed else ""
 
 
 def main() -> None:
