@@ -125,6 +125,15 @@ def test_a_number_of_the_row_that_is_missing():
     assert of_rows("y", MATRIX.sum(axis=1) + 1, MATRIX.sum(axis=1), {"x": MATRIX}) == ""
 
 
+def test_a_number_of_the_row_is_sought_in_one_number_or_two_per_row():
+    sums = MATRIX.sum(axis=1)
+    for wanted in (np.stack([sums, MOST], axis=1), np.stack([sums, MOST, sums], axis=1)):
+        got = wanted.copy()
+        got[:, 1] = MATRIX.min(axis=1)
+        found = of_rows("y", got, wanted, {"x": MATRIX})
+        assert found == ("y[i, 1] is the smallest number of its row of x alone." if wanted.shape[1] == 2 else "")
+
+
 def test_the_number_that_a_row_is_taken_off():
     row = MATRIX[2].astype(np.float64)
     best = int(row.argmax())

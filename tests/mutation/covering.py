@@ -6,6 +6,7 @@ there are no more.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import json
 import os
@@ -106,6 +107,21 @@ def lines_then(before: Sequence[str], now: Sequence[str]) -> dict[int, int]:
     return {block.b + step + 1: block.a + step + 1 for block in blocks for step in range(block.size)}
 
 
+@cache
+def imports(file: str, module: str) -> bool:
+    """Whether a file of tests imports a module of softlab."""
+    package, _, name = module.removesuffix(".py").replace("/", ".").rpartition(".")
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        if isinstance(node, ast.ImportFrom):
+            if node.module == f"{package}.{name}" or (
+                node.module == package and any(alias.name == name for alias in node.names)
+            ):
+                return True
+        elif isinstance(node, ast.Import) and any(alias.name == f"{package}.{name}" for alias in node.names):
+            return True
+    return False
+
+
 class Selection:
     """Which tests run which line, as ``cover`` recorded it."""
 
@@ -143,6 +159,7 @@ class Selection:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests for a mutant: those that run its lines, the ones of its module first, then the quick ones.
 
+        Of its module are the files that have its name or import it.
         Behind them come those that run anything of the module, then those of its package: nobody is seen to run a line
         that runs at import, in a process that a test starts, or once for all tests because its result is kept.
         """
@@ -154,10 +171,20 @@ class Selection:
 
         seen: Counter[str] = Counter()
 
+        @cache
+        def own(file: str) -> bool:
+            return PurePath(file).stem.startswith(f"test_{PurePath(mutant.path).stem}") or imports(file, mutant.path)
+
         def order(test: str) -> tuple[bool, bool, bool, int, float, str]:
-            own = PurePath(test.partition("::")[0]).stem.startswith(f"test_{PurePath(mutant.path).stem}")
             seen[function := test.partition("[")[0]] += 1
-            return test not in exact, not own, test not in module, seen[function], self.times[test], test
+            return (
+                test not in exact,
+                not own(test.partition("::")[0]),
+                test not in module,
+                seen[function],
+                self.times[test],
+                test,
+            )
 
         chosen: list[str] = []
         known = [test for test in self.times if test in module or test.startswith(folder)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation import covering
-from tests.mutation.covering import GROUPS, Selection, lines_then
+from tests.mutation.covering import GROUPS, Selection, imports, lines_then
 from tests.mutation.mutants import EQUIVALENT, ROOT, Mutant, behaviour, difference
 from tests.mutation.trees import Tree, checkout
 
@@ -119,8 +119,14 @@ def test_tests_that_run_the_line_come_first(monkeypatch: pytest.MonkeyPatch) -> 
     selection = Selection.__new__(Selection)
     monkeypatch.setattr(selection, "times", dict.fromkeys(names.values(), 1.0), raising=False)
     lines = {3: {"", names["line"], names["own"]}, 9: {names["module"]}}
+    monkeypatch.setattr(covering, "imports", lambda file, module: False)
     monkeypatch.setattr(Selection, "_tests_by_line", lambda self, path: lines)
     mutant = Mutant("dispatch", "softlab/plans/fast.py", "operator", 0, (3, 0), (3, 4))
     assert selection.tests(mutant) == [names[name] for name in ("own", "line", "module", "folder")]
     selection.times[names["line"]] = 100.0
     assert selection.tests(mutant) == [names["own"]], "a slow test ends the list"
+
+
+def test_which_files_import_a_module() -> None:
+    here = "tests/mutation/test_mutation.py"
+    assert [imports(here, f"tests/mutation/{name}.py") for name in ("covering", "trees", "warm")] == [True, True, False]

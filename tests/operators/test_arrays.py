@@ -78,6 +78,12 @@ def test_out_that_shares_elements(library: str) -> None:
         softlab.softmax(normal(3, 4), out=out if library == "numpy" else out.view(UserArray))
 
 
+def test_a_broadcast_array_shares_elements_however_large_it_is() -> None:
+    """Its addresses are not counted: no memory has room for them."""
+    assert arrays.shares_elements(np.broadcast_to(np.float32(0), (1 << 24, 1 << 24)))
+    assert not arrays.shares_elements(np.broadcast_to(np.float32(0), (1, 1)))
+
+
 def test_strides_that_interleave_share_nothing() -> None:
     """Strides of 2 and 3 elements over 2 x 2: offsets 0, 3, 2, 5."""
     memory = np.full(6, 7, np.float32)

@@ -188,13 +188,14 @@ class TestWhenTheGeneralPathIsTaken:
 
     def test_an_out_that_does_not_fit(self, cuda: FakeCuda) -> None:
         x = cuda.array(normal(6, 8))
-        for host in (normal(8, 6), normal(6, 8, dtype=np.float64), normal(6, 8, 1), normal(48)):
+        others = (normal(6, 8, dtype=dtype) for dtype in (np.float16, np.float64))
+        for host in (normal(8, 6), *others, normal(6, 8, 1), normal(48)):
             assert run(x, out=cuda.array(host)) is None
 
     def test_gradients_that_do_not_fit(self, cuda: FakeCuda) -> None:
         dy = cuda.array(normal(6, 8))
         assert run(dy, dy, op="softmax_backward") is not None
-        for host in (normal(8, 6), normal(6, 8, dtype=np.float64)):
+        for host in (normal(8, 6), *(normal(6, 8, dtype=dtype) for dtype in (np.float16, np.float64))):
             assert run(dy, cuda.array(host), op="softmax_backward") is None
         assert run(dy, normal(6, 8), op="softmax_backward") is None
 
