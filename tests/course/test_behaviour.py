@@ -8,7 +8,7 @@ import pytest
 from softlab.course.behaviour import OVER_ZERO, behaviour
 from softlab.course.causes import barrier_conditions, fault_cause, with_barrier_at_the_end
 from softlab.course.launch_cases import LaunchCase
-from softlab.course.relations import of_rows, scaled_and_shifted, taken_off
+from softlab.course.relations import of_elements, of_rows, scaled_and_shifted, taken_off
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 
@@ -115,6 +115,35 @@ def test_numbers_that_are_an_operation_of_the_inputs(body, wanted, words):
     assert words in said(body, wanted)
 
 
+A, B = np.random.default_rng(2).standard_normal((2, 12)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        ("a[i]", A),
+        ("-a[i]", 0 - A),
+        ("2 * a[i]", A + A),
+        ("a[i] * a[i]", A**2),
+        ("a[i] + 1", A - -1),
+        ("a[i] + 2", A - -2),
+        ("a[i] / 2", A * 0.5),
+        ("the absolute value of a[i]", np.where(A < 0, -A, A)),
+        ("e to the power of a[i]", np.e**A),
+        ("a[i] + b[i]", A - -B),
+        ("a[i] - b[i]", A + -B),
+        ("b[i] - a[i]", B + -A),
+        ("a[i] * b[i]", A / (1 / B)),
+        ("the larger of a[i] and b[i]", np.where(A > B, A, B)),
+        ("the smaller of a[i] and b[i]", np.where(A > B, B, A)),
+        ("", A + B * B),
+    ],
+)
+def test_each_operation_of_the_inputs_is_known(words: str, numbers: np.ndarray) -> None:
+    found = of_elements("y", numbers.astype(np.float32), np.ones(12, bool), {"a": A, "b": B})
+    assert found == (f"y[i] is {words}." if words else "")
+
+
 MATRIX = (np.random.default_rng(1).standard_normal((8, 40)) * 3).astype(np.float32)
 MOST = MATRIX.max(axis=1)
 
@@ -123,6 +152,31 @@ def test_a_number_of_the_row_that_is_missing():
     found = of_rows("y", MATRIX.sum(axis=1) - MOST, MATRIX.sum(axis=1), {"x": MATRIX})
     assert found == "y[i] is the right number less the largest number of its row of x."
     assert of_rows("y", MATRIX.sum(axis=1) + 1, MATRIX.sum(axis=1), {"x": MATRIX}) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        ("the largest number of its row", np.sort(MATRIX)[:, -1]),
+        ("the smallest number of its row", np.sort(MATRIX)[:, 0]),
+        ("the first number of its row", MATRIX.T[0]),
+        ("the last number of its row", MATRIX.T[39]),
+        ("the sum of its row", MATRIX @ np.ones(40)),
+        ("the mean of its row", MATRIX @ np.full(40, 1 / 40)),
+        ("e to the power of the largest number of its row", np.e ** np.sort(MATRIX)[:, -1]),
+    ],
+)
+def test_each_number_of_a_row_is_known(words: str, numbers: np.ndarray) -> None:
+    right = np.arange(1.0, 9) ** 2
+    for got, said in (
+        (numbers, "{} alone"),
+        (right - numbers, "the right number less {}"),
+        (right + numbers, "the right number plus {}"),
+        (right - 2 * numbers, "the right number less twice {}"),
+        (right * numbers, "the right number times {}"),
+        (right / numbers, "the right number divided by {}"),
+    ):
+        assert of_rows("y", got, right, {"x": MATRIX}) == f"y[i] is {said.format(f'{words} of x')}."
 
 
 def test_a_number_of_the_row_is_sought_in_one_number_or_two_per_row():

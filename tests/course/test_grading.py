@@ -321,6 +321,13 @@ def test_the_state_of_an_exercise(present: bool, unchanged: bool, attempts: int,
     assert grading._state(Record(attempts, solved), present, unchanged) == state
 
 
+def test_shipped_cells_are_those_of_the_lessons_that_are_asked_for() -> None:
+    found = grading._shipped_cells(NOTEBOOKS, ["00-half-the-bytes", "10-write-the-summary"])
+    assert {name.partition("-")[0] for name in found} == {"00", "10"}
+    assert found["00-copy"] == AS_FOUND.strip()
+    assert grading._shipped_cells(None, ["00-half-the-bytes"]) == {}
+
+
 SUMMARY = "10-write-the-summary"
 RIGHT_SUMMARY = """import numpy as np
 warm = slice(0, None)

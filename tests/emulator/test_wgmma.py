@@ -333,3 +333,14 @@ def test_part_of_a_warpgroup_is_a_fault() -> None:
     with pytest.raises(softlab.KernelFault, match="multiple of 128") as caught:
         softlab.Kernel(source, "misuse").run(1, 96, (np.zeros((4, 96), np.float32), 0))
     assert caught.value.kind == "inactive-lane"
+
+
+@pytest.mark.parametrize(("who", "whole"), [("< 128", True), (">= 128", True), ("< 192", False)])
+def test_one_warpgroup_may_multiply_alone(who: str, whole: bool) -> None:
+    source = MISUSE.replace("int at)", "int)").replace('extern "C"', 'constexpr int at = 6; extern "C"')
+    source = source.replace("threadIdx.x < 64", f"threadIdx.x {who}").replace("WAIT(0);", "WAIT(0); __syncthreads();")
+    out = np.zeros((4, 256), np.float32)
+    run = softlab.Kernel(source, "misuse").run(1, 256, (out, 0), check="collect", record=False)
+    assert [f.kind for f in run.findings] == ([] if whole else ["inactive-lane"])
+    if whole:
+        assert (out != 0).any(axis=0).tolist() == [(thread < 128) == (who == "< 128") for thread in range(256)]
