@@ -78,6 +78,13 @@ def test_out_that_shares_elements(library: str) -> None:
         softlab.softmax(normal(3, 4), out=out if library == "numpy" else out.view(UserArray))
 
 
+def test_a_dtype_with_metadata_is_that_dtype() -> None:
+    kind = np.dtype(np.float32, metadata={"unit": "m"})
+    x, out = normal(3, 4), np.zeros((3, 4), kind)
+    assert softlab.softmax(x.astype(kind), out=out) is out
+    assert_softmax(out, x)
+
+
 def test_a_broadcast_array_shares_elements_however_large_it_is() -> None:
     """Its addresses are not counted: no memory has room for them."""
     assert arrays.shares_elements(np.broadcast_to(np.float32(0), (1 << 24, 1 << 24)))
