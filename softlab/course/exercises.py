@@ -133,24 +133,23 @@ class Number(Exercise):
             return f"The answer is above 0. {self.hint}"
         exact = not (self.relative or self.absolute) and right.is_integer()
         one_off = exact and abs(given - right) == 1 and right >= _LONG
-        means = self.means(given) if self.means is not None and 0 < given < math.inf else ""
+        # What a part of a thing would mean is no question where the answer is a count.
+        in_part = exact and not given.is_integer()
+        means = self.means(given) if self.means and 0 < given < math.inf and not in_part else ""
         slips = self.formula.slips if self.formula is not None else None
         if given and not exact and is_power_of_ten(given / right):
             slip = "The digits are right, and the power of ten is not."
         else:
             slip = slips(given, self._like, one_off=one_off, likely=bool(means)) if slips else ""
-        if slip or means:
-            whole = "" if not exact or given.is_integer() else "The answer is a whole number."
-            return " ".join(filter(None, (whole, means, slip, self.hint)))
-        if not exact:
-            return self.hint
-        if one_off:
-            return f"Off by one: where does the count begin, and is the last one in it? {self.hint}"
-        if given.is_integer():
-            return self.hint
-        if 0 < given < 1:
-            return f"That looks like a share, and the answer is a whole number: how many. {self.hint}"
-        return f"The answer is a whole number. {self.hint}"
+        if in_part and 0 < given < 1:
+            kind = "That looks like a share, and the answer is a whole number: how many."
+        elif in_part:
+            kind = "The answer is a whole number."
+        elif one_off and not (slip or means):
+            kind = "Off by one: where does the count begin, and is the last one in it?"
+        else:
+            kind = ""
+        return " ".join(filter(None, (kind, means, slip, self.hint)))
 
     def _like(self, answer: Any, slip: Any) -> bool:
         """Whether the answer is that wrong number, by the tolerance of the right one or a quarter of a smaller one."""

@@ -15,7 +15,8 @@ from softlab.course.values import OTHER_UNITS, as_float, in_other_units, is_numb
 #: How many bytes, or bytes per second, or parts of 1, one of a unit is.
 SIZES = {
     "bits": Fraction(1, 8), "bytes": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2,
-    "GiB": 1024**3, "TB/s": 1000**4, "GB/s": 1000**3, "MB/s": 1000**2, "KB/s": 1000, "bytes per second": 1,
+    "GiB": 1024**3, "gigabits per second": Fraction(1000**3, 8),
+    "TB/s": 1000**4, "GB/s": 1000**3, "MB/s": 1000**2, "KB/s": 1000, "bytes per second": 1,
     "percent": Fraction(1, 100), "parts of 1": 1,
 }  # fmt: skip
 

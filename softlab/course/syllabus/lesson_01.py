@@ -279,7 +279,7 @@ LESSON = Lesson(
             ),
             slips=(
                 (2048, "That is where float16 stops, with 11 bits. A bfloat16 has 8."),
-                (128, "At 128 neighbours are 1 apart: the next one is 129."),
+                (128, "At 128 neighbours are 1 apart: the next one is 129. A number's first 1 has no bit, and counts."),
                 (512, "At 256 neighbours are 2 apart already."),
                 (257, "bfloat16 cannot hold 257: the next number after 256 is 258."),
                 (65504, "It stops long before it overflows."),
