@@ -4,7 +4,7 @@ Instruments look at each lane of each access. NumPy takes dozens of calls for th
 of the time. A loop over the lanes says the same in a few lines. This module compiles such loops where llvmlite is
 installed; without it the NumPy form of the instrument does the work.
 
-A function has parameters ``int`` and arrays (:data:`Int64s` and the other names of :data:`_ARRAYS`), a helper also
+A function has parameters ``int`` and arrays (:data:`Int64s` and the other names of :data:`_INTEGERS`), a helper also
 ``float``. It has variables that are whole numbers of 64 bits or floats: what is first assigned to one says which.
 There are ``for ... in range``, ``while``, ``if``, ``return``, subscripts, and ``in`` with a tuple. It may call other
 such functions, ``min``, ``max`` and ``ceil``, and read numbers of its module. ``//`` and ``%`` are for whole numbers
@@ -34,9 +34,8 @@ Int32s: TypeAlias = np.ndarray
 UInt32s: TypeAlias = np.ndarray
 Int16s: TypeAlias = np.ndarray
 Bytes: TypeAlias = np.ndarray
-#: The name of an array's type in a signature -> (bits of an item, whether it has a sign). Floats have 64 bits.
-_ARRAYS = {
-    "Floats": (64, True),
+#: The name of an array's type in a signature -> (bits of an item, whether it has a sign). ``Floats`` are doubles.
+_INTEGERS = {
     "Int64s": (64, True),
     "Int32s": (32, True),
     "UInt32s": (32, False),
@@ -138,8 +137,8 @@ class _Writer:
         """The whole function."""
         for given, argument in zip(self._made.args, tree.args.args, strict=True):
             kind = _annotated(argument)
-            if kind in _ARRAYS:
-                bits, signed = _ARRAYS[kind]
+            if kind == "Floats" or kind in _INTEGERS:
+                bits, signed = _INTEGERS.get(kind, (_BITS, True))
                 kind_of_item = (self._float if kind == "Floats" else self._ir.IntType(bits)).as_pointer()
                 if self._made.name == "loop":  # from Python: the array's object
                     at = self._builder.add(given, self._size(DATA_OFFSET))
