@@ -12,17 +12,24 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from softlab.course.exercises import different
+from softlab.course.exponentials import counts, subtracted
 from softlab.course.launch_cases import LaunchCase
+from softlab.course.operations import nan_operation
 from softlab.course.probes import NAMED, Seen, elements, listed, places_to_change, raised_to_most, with_change
 from softlab.course.relations import of_elements, of_row, of_rows, taken_off
 from softlab.emulator.lanes import WARP
 from softlab.errors import Error
 from softlab.findings import Finding, sentence
-from softlab.instruments.numbers import number_findings
+from softlab.instruments.numbers import NOT_A_NUMBER, number_findings
 from softlab.kernel import Kernel
 
 #: Where infinity comes from no overflow.
 OVER_ZERO = "No result is too large for its type, so infinity comes from a division by 0."
+OVER_ZERO_OR_LOGARITHM = "No result is too large for its type, so infinity comes from a division by 0 or from log(0)."
+#: The operation that gives NaN where a maximum and a number are both minus infinity.
+LESS_INFINITY = "-inf - -inf is NaN"
+#: What a report says of a power or sum that is too large.
+OVERFLOWS = "finite numbers give infinity"
 #: How many inputs an element of its own may have.
 _OWN = 3
 #: The largest factor of a single result that is told from chance.
@@ -46,8 +53,11 @@ def behaviour(kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) ->
     """
     seen = Seen(kernel, launch, name, got)
     for look in (
+        held_before,
         _not_stored,
         _stored_too,
+        subtracted,
+        counts,
         _of_numbers,
         _times_too_much,
         _moved,
@@ -61,6 +71,23 @@ def behaviour(kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) ->
         if said := look(seen):
             return said
     return ""
+
+
+def held_before(seen: Seen) -> str:
+    """A result that is made from what the array held before the launch, which is one number in all of it."""
+    start = seen.launch.args[seen.name]
+    if not isinstance(start, np.ndarray) or not start.size:
+        return ""
+    if not start.flat[0] or different(start, np.full_like(start, start.flat[0])).any():
+        return ""
+    zeros = np.zeros_like(start)
+    found = seen.run({seen.name: zeros})
+    if found is None or not (different(found, seen.got) & different(found, zeros) & seen.wrong).any():
+        return ""
+    return (
+        f"{seen.name} holds {start.flat[0]:g} before the launch, and what the kernel stores is made from that. "
+        f"{seen.name} has to be set before it is read or added to."
+    )
 
 
 def _not_stored(seen: Seen) -> str:
@@ -121,9 +148,13 @@ def _of_numbers(seen: Seen) -> str:
             return ""
         infinite = np.isinf(seen.got.astype(np.float64)) & bad
         given = all(np.isfinite(array.astype(np.float64)).all() for array in seen.inputs.values())
-        return OVER_ZERO if infinite.any() and given else ""
+        of_zero = OVER_ZERO_OR_LOGARITHM if "log" in seen.kernel.program.source else OVER_ZERO
+        return of_zero if infinite.any() and given else ""
     if not found[0].line:
         return ""
+    lane = found[0].thread[0] % WARP if found[0].thread is not None else 0
+    if found[0].kind == NOT_A_NUMBER and (operation := nan_operation(steps, found[0].line, lane)):
+        return f"On line {found[0].line}, {operation} is NaN."
     said = sentence(found[0])
     return f"On line {found[0].line}, {said[:1].lower()}{said[1:]}"
 

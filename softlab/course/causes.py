@@ -7,11 +7,12 @@ line to the other, a barrier in a branch, a barrier of one warp between two warp
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
-from softlab.course.code_lines import Code, first_line, head, last_line
+from softlab.course.code_lines import Code, first_line, head
 from softlab.course.launch_cases import LaunchCase
+from softlab.course.ways import Way
 from softlab.cuda.syntax import function_of, text_of, walk
 from softlab.emulator.lanes import WARP
 from softlab.errors import KernelFault
@@ -69,6 +70,18 @@ def with_barrier_at_the_end(source: str, kernel: str) -> str:
     return ""
 
 
+def only_buffers(source: str) -> tuple[str, int, int] | None:
+    """(name, buffers, bytes of one) of the one shared array, if it has several dimensions; None otherwise."""
+    arrays = _shared_arrays(Code(source))
+    if len(arrays) != 1:
+        return None
+    (array, width), (name, *rest) = arrays[0], arrays[0][0].split("[")
+    sizes = [int(size) for size in re.findall(r"\[(\d+)\]", array)]
+    if len(sizes) < 2 or len(sizes) != len(rest) or not width:
+        return None
+    return name.strip(), sizes[0], width * prod(sizes[1:])
+
+
 def _missed(fault: KernelFault, code: Code) -> str:
     """Why not all threads come to a barrier: the branch that it stands in, or where some leave before it."""
     lines = [line for line in (fault.line, fault.other_line) if line]
@@ -94,36 +107,17 @@ def _lanes(fault: KernelFault, code: Code) -> str:
     return f"The {what} {here}: not all of its threads come there alike." if condition or at else ""
 
 
-@dataclass(frozen=True)
-class _Way:
-    """The lines that a thread passes from one access of a race to the other, and words for them."""
-
-    words: str
-    lines: frozenset[int]
-
-    @classmethod
-    def between(cls, first: int, then: int, code: Code) -> _Way | None:
-        """None: neither line comes after the other."""
-        loop = code.loop(first, then)
-        if then > first:
-            return cls(f"Line {then} comes after line {first}", frozenset(range(first, then + 1)))
-        if loop is None:
-            return None
-        lines = frozenset([*range(first, last_line(loop) + 1), *range(first_line(loop), then + 1)])
-        if then < first:
-            return cls(f"Line {then} in the loop's next round comes after line {first}", lines)
-        return cls(f"Line {then} comes round again, and in each round another thread is at the same line", lines)
-
-
 def _race(fault: KernelFault, code: Code, launch: LaunchCase) -> str:
     first, then = fault.other_line, fault.line
+    if said := _of_cluster(first, then or 0, str(fault).partition("\n")[0], code):
+        return said
     if first is None or then is None or fault.file != fault.other_file:
         return ""
     if fault.block is not None and fault.other_block is not None and fault.block != fault.other_block:
         return _between_blocks(first, then, str(fault).partition("\n")[0], code)
     if first == then and "in the same instruction" in str(fault):
         return f"Two threads have one and the same place on line {then}, at one time: no barrier keeps them apart."
-    way, loads = _Way.between(first, then, code), re.search(r"\breads?\b", str(fault).partition("\n")[0]) is not None
+    way, loads = Way.between(first, then, code), re.search(r"\breads?\b", str(fault).partition("\n")[0]) is not None
     if way is None:
         return _of_one_line(first, then, loads, code)
     barriers, warp_barriers = (
@@ -138,13 +132,25 @@ def _race(fault: KernelFault, code: Code, launch: LaunchCase) -> str:
             return _within_a_round(then, loads, warp_barriers[0], "__syncwarp()")
         return f"{way.words}, and the __syncwarp() of line {warp_barriers[0]} does not stand between these two."
     if not barriers:
-        return f"{way.words}, and no barrier stands between{_no_barrier(way, code)}."
+        return f"{way.words}, and no barrier stands between{_no_barrier(way, code)}.{_met(way, fault, code)}"
     for line in barriers:
         if condition := code.condition(line, (first, then)):
             return f"{way.words}, and the barrier of line {line} stands under `{condition}`: it is not there each time."
     if first == then:
         return _within_a_round(then, loads, barriers[0], "barrier")
     return f"{way.words}, and the barrier of line {barriers[0]} does not stand between these two."
+
+
+def _met(way: Way, fault: KernelFault, code: Code) -> str:
+    """Where two calls meet, and which barrier has to stand between accesses of several blocks; "" for neither."""
+    _, element = _element(fault, code)
+    if way.calls and element:
+        said = f" Both calls come to {element}."
+        if not re.search(r"\bwrites\b.*\bread\b", str(fault).partition("\n")[0]):
+            return said
+        return f"{said} A thread may store there for the next call while another one still reads for the call before."
+    remote = [line for line, _ in code.calls("map_shared_rank") if line in (fault.line, fault.other_line)]
+    return f" Line {remote[0]} goes to the other blocks, too: it takes a barrier of the cluster." if remote else ""
 
 
 def _of_one_line(first: int, then: int, loads: bool, code: Code) -> str:
@@ -170,7 +176,7 @@ def _within_a_round(line: int, loads: bool, barrier: int, what: str) -> str:
     return f"On line {line} two threads store to one place in the same round: {kept} the stores of a round apart."
 
 
-def _no_barrier(way: _Way, code: Code) -> str:
+def _no_barrier(way: Way, code: Code) -> str:
     """What stands there in place of a barrier, as ": the fence of line 7 ..."; "" for nothing."""
     fences = [line for line, _ in code.calls("fence") if line in way.lines]
     if fences:
@@ -210,6 +216,36 @@ def _between_blocks(first: int, then: int, message: str, code: Code) -> str:
             )
         return "Two blocks come to one element, and blocks run in any order: a barrier is for the threads of one block."
     return _published(first, then, [line for line in atomics if line > first], code)
+
+
+def _of_cluster(first: int | None, then: int, message: str, code: Code) -> str:
+    """Why a block of a cluster comes too early or too late to the shared memory of another one; "" for other races."""
+    if "shared memory of" not in message or not then:
+        return ""
+    of_blocks = [line for line in code.barriers if line not in code.cluster_barriers]
+    before, behind = [line for line in of_blocks if line < then], [line for line in of_blocks if line > then]
+    if "may have ended" in message:
+        access = "written to it" if "writes" in message else "read from it"
+        return (
+            f"The other block may end before line {then} has {access}. All blocks have to wait for each other once "
+            f"more behind line {then}, at a barrier of the cluster.{_alone(behind[:1])}"
+        )
+    if "may not have begun" in message:
+        wrote = ", and need not have written what is read here" if "reads" in message else ""
+        return (
+            f"No barrier of the cluster comes before line {then}: the other block need not have begun{wrote}."
+            f"{_alone(before[-1:])}"
+        )
+    way = Way.between(first, then, code) if first is not None and "another block" in message else None
+    if way is None or any(line in way.lines for line in code.cluster_barriers):
+        return ""
+    between = [line for line in of_blocks if line in way.lines]
+    return f"{way.words} in another block, and no barrier of the cluster stands between.{_alone(between[-1:])}"
+
+
+def _alone(lines: list[int]) -> str:
+    """What a barrier of the block does among the blocks of a cluster; "" where there is none."""
+    return f" The barrier of line {lines[0]} waits for the threads of its own block alone." if lines else ""
 
 
 def _read_too_early(read: int, store: int, waits: list[int], atomics: list[int], code: Code) -> str:
@@ -377,7 +413,7 @@ def _never_written(fault: KernelFault, code: Code) -> str:
             stores.append(node.start_point[0] + 1)
     if not stores:
         return f"No line stores to {name}."
-    way = _Way.between(stores[0], fault.line or 0, code)
+    way = Way.between(stores[0], fault.line or 0, code)
     if way and not any(line in way.lines for line in code.barriers):
         return f"{way.words}, and no barrier stands between: a thread reads {element or name} before it is stored."
     at, left = code.left(fault.line or 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from softlab.cuda.syntax import parser, text_of, walk
+from softlab.cuda.syntax import function_of, parser, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -53,6 +53,24 @@ class Code:
         return tuple(line for line, name in self.calls("sync") if not any(word in name for word in others)) + tuple(
             first_line(node) for node in walk(self.root, ("gnu_asm_expression",)) if "bar" in text_of(node)
         )
+
+    @cached_property
+    def cluster_barriers(self) -> tuple[int, ...]:
+        """The lines of barriers of a cluster."""
+        groups = {"cluster", *re.findall(r"\bcluster_group\b\s*&?\s*(\w+)", self.source)}
+        groups.update(re.findall(r"\bauto\s*&?\s*(\w+)\s*=\s*[\w:]*this_cluster\b", self.source))
+        calls = [node for node in walk(self.root, ("call_expression",)) if groups & set(_names(text_of(node)))]
+        asm = [node for node in walk(self.root, ("gnu_asm_expression",)) if "barrier.cluster" in text_of(node)]
+        named = [node for node in calls if re.search(r"sync|barrier", text_of(node.child_by_field_name("function")))]
+        return tuple(first_line(node) for node in (*named, *asm))
+
+    def function(self, line: int) -> tuple[str, int, int] | None:
+        """The function that has a line: its name, its first line and its last one; None outside of all."""
+        for node in walk(self.root, ("function_definition",)):
+            if _in(node, line):
+                name = text_of(function_of(node)).partition("(")[0].strip()
+                return name, first_line(node), last_line(node)
+        return None
 
     @cached_property
     def warp_barriers(self) -> tuple[int, ...]:

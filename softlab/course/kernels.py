@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.course.behaviour import OVER_ZERO, behaviour
+from softlab.course.behaviour import LESS_INFINITY, OVER_ZERO, OVER_ZERO_OR_LOGARITHM, OVERFLOWS, behaviour
 from softlab.course.causes import fault_cause
 from softlab.course.diagnosis import pattern, unwritten
 from softlab.course.exercises import DOES_NOT_COMPILE, Exercise, different, first_difference
@@ -47,8 +47,9 @@ class KernelSlip:
     """A hint to a typical wrong kernel.
 
     says: the hint; when: the kind of fault that the kernel has, "result" for a wrong result, "nan" or "inf" for a
-    result that has such a number where none belongs, "counter" for a requirement that it does not meet, "" for any;
-    seen: a regular expression that the kernel's code has (without comments; "." is any character), "" for any.
+    result that has such a number where none belongs, "-inf" or "overflow" where the run shows that it comes of -inf -
+    -inf or of a number that is too large, "counter" for a requirement that it does not meet, "" for any; seen: a
+    regular expression that the kernel's code has (without comments; "." is any character), "" for any.
     """
 
     says: str
@@ -134,7 +135,7 @@ class WriteKernel(Exercise):
             for name, expected in launch.expected.items():
                 if difference := first_difference(name, args[name], expected, launch.relative):
                     did = self._did(kernel, launch, name, args[name])
-                    said = self._said_of_result(args[name], expected, launch, name, answer, over_zero=did == OVER_ZERO)
+                    said = self._said_of_result(args[name], expected, launch, name, answer, did)
                     said = " ".join(filter(None, (did, said)))
                     return self._judged(f"with {about}, {difference}. {said}", launch, run)
             attempts.append(Attempt(kernel, launch, run, args))
@@ -155,15 +156,22 @@ class WriteKernel(Exercise):
             yield launches[0], tuple(reversed(range(-(-threads // WARP))))
 
     def _said_of_result(
-        self, got: np.ndarray, wanted: np.ndarray, launch: LaunchCase, name: str, answer: str, *, over_zero: bool
+        self, got: np.ndarray, wanted: np.ndarray, launch: LaunchCase, name: str, answer: str, did: str
     ) -> str:
-        """What the wrong elements have in common, and the hint. over_zero: whether infinity is a division's."""
+        """What the wrong elements have in common, and the hint. did: what is known of the kernel's numbers."""
         block = launch.block
         threads = block if isinstance(block, int) else prod(block)
         wrong = different(got, wanted, launch.relative) & ~unwritten(got, launch.args[name])
         number = got.dtype.kind in "fV"
-        kinds = ["nan"] if number and np.isnan(got[wrong].astype(np.float64)).any() else []
-        kinds += ["inf"] if number and not over_zero and np.isinf(got[wrong].astype(np.float64)).any() else []
+        kinds = [kind for kind, words in (("-inf", LESS_INFINITY), ("overflow", OVERFLOWS)) if words in did]
+        kinds += ["nan"] if number and np.isnan(got[wrong].astype(np.float64)).any() else []
+        kinds += (
+            ["inf"]
+            if number
+            and did not in (OVER_ZERO, OVER_ZERO_OR_LOGARITHM)
+            and np.isinf(got[wrong].astype(np.float64)).any()
+            else []
+        )
         hints = (self._slip(kind, answer) for kind in (*kinds, "result"))
         hint = next((hint for hint in hints if hint), self.hint)
         return f"{pattern(got, wanted, threads, launch.relative)} {hint}".strip()
@@ -180,9 +188,10 @@ class WriteKernel(Exercise):
         """What causes a fault."""
         return fault_cause(fault, answer, launch)
 
-    def _general(self, kind: str, answer: str) -> str:
-        """What any exercise says of such a fault, and then this one."""
-        common = next((slip.says for slip in COMMON if slip.fits(kind, answer)), "")
+    def _general(self, kind: str, answer: str, cause: str) -> str:
+        """What any exercise says of such a fault, and then this one. A cause says what stands between two accesses."""
+        known = kind == "race" and cause
+        common = "" if known else next((slip.says for slip in COMMON if slip.fits(kind, answer)), "")
         return f"{common} {self.fault_hints.get(kind, '')}".strip()
 
     @property
@@ -202,8 +211,9 @@ class WriteKernel(Exercise):
             where = f" on line {error.line}" if error.line else ""
             if error.other_line not in (None, error.line):
                 where += f" and line {error.other_line}"
-            hint = self._slip(error.kind, answer) or self._general(error.kind, answer)
-            hint = f"{self._cause(error, launch, answer)} {hint}".strip()
+            cause = self._cause(error, launch, answer)
+            hint = self._slip(error.kind, answer) or self._general(error.kind, answer, cause)
+            hint = f"{cause} {hint}".strip()
             sentence = sentence.removeprefix(f"{error.kind}: ")
             return f"{error.kind}{where}, with {launch.about}: {sentence}. {hint}".strip()
         if isinstance(error, UnsupportedInstruction):

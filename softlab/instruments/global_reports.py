@@ -102,7 +102,7 @@ class GlobalReports:
         else:
             verb = "writes" if access.site.store else "reads"
             text = f"the thread {verb} {named}, which {who} {what}, with nothing that orders the two. "
-            text += _advice(instruction, other_instruction, who)
+            text += _advice(instruction, other_instruction, who, threads)
         return kernel_fault(
             "race",
             text,
@@ -142,10 +142,16 @@ def _whose(same_block: bool, same_warp: bool) -> str:
     return "another thread of its warp" if same_warp else "another thread of its block"
 
 
-def _advice(instruction: Instruction, other: Instruction, who: str) -> str:
+def _advice(instruction: Instruction, other: Instruction, who: str, threads: int) -> str:
+    """What keeps the two apart. threads: those of a block."""
     atomic = [i.opcode in ATOMICS for i in (instruction, other)]
     if any(atomic) and not all(atomic):
         return "One of the two is an atomic: make the other one an atomic, too, or put a barrier between them"
+    if "warp" in who and threads > WARP:  # what two lanes of a warp meet at, others may, too
+        return (
+            "Put __syncthreads() between the two (__syncwarp() where no other warp comes to these elements), or give "
+            "each thread an element of its own"
+        )
     if "warp" in who:
         return "Put __syncwarp() between the two, or give each thread an element of its own"
     if "its block" in who:

@@ -18,6 +18,8 @@ from softlab.instruments.step_record import StepRecord
 #: Kinds of findings.
 OVERFLOW, NOT_A_NUMBER, ABSORBED = "overflow", "not-a-number", "absorbed-addend"
 _ARITHMETIC = frozenset(("add", "sub", "mul", "fma", "div", "ex2", "rcp", "sqrt", "rsqrt", "lg2"))
+#: What gives infinity for 0 alone, and for no number that is too large.
+_OF_ZERO = frozenset(("rcp", "rsqrt", "lg2"))
 _TYPES: dict[str, np.dtype] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 _WORDS = {
     OVERFLOW: "finite numbers give infinity: the result is too large for its type",
@@ -74,7 +76,7 @@ def _troubles(
         numbers &= ~np.isnan(operand)
     if instruction.opcode == "div" and len(operands) == 2:  # a number over 0 is infinity, and no overflow
         finite &= operands[1] != 0
-    if instruction.opcode != "rcp":  # neither is 1 / 0
+    if instruction.opcode not in _OF_ZERO:
         yield OVERFLOW, finite & np.isinf(result)
     yield NOT_A_NUMBER, numbers & np.isnan(result)
     if instruction.opcode == "add" and result.dtype == np.float16 and len(operands) == 2:

@@ -346,8 +346,10 @@ def test_what_a_sum_of_powers_leaves_out():
         return summed(x, 1)
 
     words = "may be as large as the largest number of the row, and nothing changes in y; with others something does."
-    assert words in said(gives(left_out), wanted, x, source="expf(x)")
-    assert words not in said(gives(left_out), wanted, x)
+    counted = "In the sum of each row i, x[i, 0] is left out, where each number counts once."
+    assert said(gives(left_out), wanted, x, source="expf(x)") == counted
+    assert words in said(gives(left_out), wanted / 2, x, source="expf(x)"), "where the result is another function"
+    assert said(gives(left_out), wanted, x) not in (words, counted)
 
 
 def test_a_kernel_that_does_not_come_to_its_end_with_other_inputs():

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.course.clinic.seen import Seen
+from softlab.course.operations import FLOATS, nan_operation, number_of
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.flow import uses_and_definitions
 from softlab.errors import Error
 from softlab.instruments.numbers import NOT_A_NUMBER, OVERFLOW, number_findings
-from softlab.instruments.step_record import StepRecord
-
-_SIGNS = {"sub": "-", "add": "+", "mul": "*", "div": "/"}
-_FLOATS: dict[str, np.dtype] = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 
 
 def made_nan(seen: Seen) -> str:
@@ -33,7 +30,7 @@ def made_nan(seen: Seen) -> str:
     found = next((one for one in findings if one.kind == NOT_A_NUMBER), None)
     if found is None or found.line is None or found.thread is None:
         return ""
-    said = _operation(record, found.line, found.thread[0] % WARP)
+    said = nan_operation(record, found.line, found.thread[0] % WARP)
     if not said:
         return ""
     over = next(
@@ -57,33 +54,11 @@ def over_zero(seen: Seen) -> str:
     index = {name: number for number, name in enumerate(record.registers)}
     for step, number in enumerate(record.steps["instruction"]):
         instruction = record.image.instructions[int(number)]
-        if instruction.opcode != "div" or instruction.types[-1] not in _FLOATS:
+        if instruction.opcode != "div" or instruction.types[-1] not in FLOATS:
             continue
         used, _ = uses_and_definitions(instruction)
         values = record.at(step).values
-        if len(used) == 2 and _number(values[index[used[1]], lane], _FLOATS[instruction.types[-1]]) == 0:
+        if len(used) == 2 and number_of(values[index[used[1]], lane], FLOATS[instruction.types[-1]]) == 0:
             few = "" if bad.all() else f" {int(bad.sum())} of {bad.size} threads do; the others have another divisor."
             return f"On line {record.line(step)} thread {thread} divides by 0.{few}"
     return ""
-
-
-def _operation(record: StepRecord, line: int, lane: int) -> str:
-    """ "0 / 0": the first operation of a line that gives a lane NaN."""
-    index = {name: number for number, name in enumerate(record.registers)}
-    for step, number in enumerate(record.steps["instruction"]):
-        instruction = record.image.instructions[int(number)]
-        if record.line(step) != line or instruction.opcode not in _SIGNS or instruction.types[-1] not in _FLOATS:
-            continue
-        kind = _FLOATS[instruction.types[-1]]
-        used, defined = uses_and_definitions(instruction)
-        if len(used) != 2 or len(defined) != 1:
-            continue
-        before, after = record.at(step).values, record.at(step + 1).values
-        one, other = (_number(before[index[name], lane], kind) for name in used)
-        if np.isnan(_number(after[index[defined[0]], lane], kind)) and not np.isnan([one, other]).any():
-            return f"{one:g} {_SIGNS[instruction.opcode]} {other:g}"
-    return ""
-
-
-def _number(bits: np.ndarray, kind: np.dtype) -> float:
-    return float(np.asarray(bits).astype(f"u{kind.itemsize}").view(kind))

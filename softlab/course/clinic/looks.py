@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from softlab.course.behaviour import behaviour
+from softlab.course.behaviour import behaviour, held_before
 from softlab.course.clinic.arithmetic import made_nan, over_zero
 from softlab.course.clinic.seen import Seen, element
 from softlab.course.clinic.softmaxes import of_softmax
@@ -44,31 +44,6 @@ def _other_order(seen: Seen) -> str:
     return (
         f"With the warps in the usual order {seen.name} is right. So it depends on which warp comes first, and nothing "
         "makes one wait for the other."
-    )
-
-
-def _held_before(seen: Seen) -> str:
-    """A result that is made from what the array held before the launch."""
-    start = seen.launch.args[seen.name]
-    if (
-        not isinstance(start, np.ndarray)
-        or not start.size
-        or different(start, np.full_like(start, start.flat[0])).any()
-    ):
-        return ""
-    value = start.flat[0]
-    if value == 0:
-        return ""
-    other = np.zeros_like(start)
-    found = seen.run({seen.name: other})
-    if found is None:
-        return ""
-    made = different(found, seen.got) & different(found, other) & seen.wrong
-    if not made.any():
-        return ""
-    return (
-        f"{seen.name} holds {value:g} before the launch, and what the kernel stores is made from that. Nobody sets "
-        f"{seen.name} before something is added to it."
     )
 
 
@@ -182,6 +157,6 @@ def _unread(seen: Seen) -> str:
 
 
 _LOOKS = (
-    *(_other_order, _held_before, _nobody, _stored_twice, _hidden, over_zero, made_nan, of_softmax),
+    *(_other_order, held_before, _nobody, _stored_twice, _hidden, over_zero, made_nan, of_softmax),
     *(_turned, _exchanged, _rounded, _unread, shares),
 )

@@ -148,6 +148,7 @@ def log_sums() -> Iterator[LaunchCase]:
         x = middle + 3 * np.random.default_rng(rows).standard_normal((rows, COLS), dtype=np.float32)
         x[1, 0] = -np.inf
         x[2, -1] += 200  # the maximum is the last number, and far away
+        x[3, -1] -= 200  # no number that may stand for the maximum, nor is the first one of the second row
         wide = x.astype(np.float64)
         most = wide.max(axis=1)
         right = most + np.log(np.exp(wide - most[:, None]).sum(axis=1))
@@ -320,7 +321,7 @@ LESSON = Lesson(
             launches=log_sums,
             slips=(
                 *LOG_SUM_SLIPS,
-                KernelSlip("-inf - -inf is NaN. Begin the maximum with -3.4e38f.", "nan"),
+                KernelSlip("Begin the maximum with -3.4e38f, so that it is a number from the start.", "-inf"),
             ),
             hint="log(sum e^x) is m + log(sum e^(x - m)), with m the largest number of that very row. The maximum "
             "begins below all numbers, and the sum with 0.",
@@ -342,9 +343,12 @@ LESSON = Lesson(
             slips=(
                 *LOG_SUM_SLIPS,
                 KernelSlip(
-                    "-inf - -inf is NaN: begin with -3.4e38f. And no exponent may be above 0: the sum so far is worth "
-                    "e^(old maximum - new maximum) times as much.",
-                    "nan",
+                    "Begin the maximum with -3.4e38f, so that it is a number from the start.",
+                    "-inf",
+                ),
+                KernelSlip(
+                    "No exponent may be above 0: the sum so far is worth e^(old maximum - new maximum) times as much.",
+                    "overflow",
                 ),
             ),
             hint="When the maximum grows from m to M, the sum so far is worth e^(m - M) times as much, with the old m, "

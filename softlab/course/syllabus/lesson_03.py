@@ -293,7 +293,7 @@ LESSON = Lesson(
                 ),
             ),
             slips=(
-                KernelSlip("e^x overflows for large x: subtract the row's maximum first.", "nan"),
+                KernelSlip("e^x overflows for large x: subtract the row's maximum first.", "overflow"),
                 KernelSlip("e^x overflows for large x: subtract the row's maximum first.", "inf"),
                 KernelSlip(
                     "With `down` or `up` one lane alone has the result, and all eight need it: `xor`.",

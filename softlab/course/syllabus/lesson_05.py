@@ -192,7 +192,6 @@ LESSON = Lesson(
             ),
             hint="A row less its mean, divided by the root of the mean of the squares of what is left.",
             fault_hints={
-                "race": "The second call writes to `part` while some warp still reads what the first call put there.",
                 "barrier-divergence": "All threads of the block have to come to a barrier, or none.",
                 "uninitialized-shared": "Each call reads what this call's warps wrote.",
                 "shared-out-of-bounds": "A block of 1024 threads has 32 warps, so there are 32 words.",

@@ -83,6 +83,7 @@ def long_rows() -> Iterator[LaunchCase]:
     """Rows that are longer and shorter than the block; some so large that exp(x) without the maximum overflows."""
     for rows, cols, block, shift in ((2, 3000, 256, 0.0), (1, 1000, 128, 500.0), (3, 100, 512, -300.0)):
         x = (np.random.default_rng(cols).standard_normal((rows, cols)) * 4 + shift).astype(np.float32)
+        x[:, [0, -1]] -= 200  # neither may stand for the maximum
         e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
         right = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
         args = {"x": x, "y": np.full_like(x, np.nan), "cols": cols}
@@ -231,22 +232,26 @@ LESSON = Lesson(
                 KernelSlip(
                     "Each thread divides by the sum of the whole row: block_sum.", "result", r"/\s*(sum|s|mine\.s)\s*;"
                 ),
+                *(
+                    KernelSlip(
+                        "A power is taken of a number as it is: subtract the maximum first, in the sum and in the "
+                        "result.",
+                        when,
+                        EXP_OF_X,
+                    )
+                    for when in ("overflow", "result")
+                ),
                 KernelSlip(
                     "All threads need the maximum of the whole row: block_max.",
                     "result",
                     r"^(?!.*block_max.*block_max)",
                 ),
                 KernelSlip(
-                    "A power is taken of a number as it is: subtract the maximum first, in the sum and in the result.",
-                    "result",
-                    EXP_OF_X,
-                ),
-                KernelSlip(
                     "An exponent is above 0: the maximum so far must follow the numbers, and the factor of the sum is "
                     "e^(old - new).",
-                    "inf",
+                    "overflow",
                 ),
-                KernelSlip("-inf - -inf is NaN: begin the maximum with -3.4e38f.", "nan"),
+                KernelSlip("Begin the maximum with -3.4e38f: who has no number brings it, too.", "-inf"),
             ),
             hint="When the maximum grows from `old` to `new`, the sum so far is multiplied by `__expf(old - new)`. "
             "And each thread's sum belongs to its own maximum: before block_sum it moves to row_max in the same way.",

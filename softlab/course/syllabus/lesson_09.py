@@ -223,7 +223,7 @@ LESSON = Lesson(
         Judged(
             id="09-beat-the-plan",
             problem=beaten,
-            hint="Give a kernel and a block size, such as 'block_smem', 256.",
+            hint="Give a kernel and a block size, such as 'block_uncached', 1024.",
         ),
         WriteFunction(
             id="09-write-the-dispatch",

@@ -287,7 +287,7 @@ LESSON = Lesson(
                 no_shared_memory(),
             ),
             slips=(
-                KernelSlip("-inf - -inf is NaN: a lane may have seen nothing but -inf, or nothing at all.", "nan"),
+                KernelSlip("A lane may have seen nothing but -inf, or nothing at all.", "-inf"),
                 KernelSlip(
                     "All numbers may be negative: the maximum begins with minus infinity.", "result", MAXIMUM_FROM_ZERO
                 ),
@@ -317,12 +317,16 @@ LESSON = Lesson(
                     "result",
                     "^(?!.*map_shared_rank)",
                 ),
+                KernelSlip(
+                    "Blocks form a cluster where the kernel asks for one: `__cluster_dims__(4)`.",
+                    "shared-out-of-bounds",
+                    "^(?!.*__cluster_dims__)",
+                ),
             ),
             hint="y[blockIdx.x] is the maximum of the whole row, in each of its four blocks. Each block writes "
             "into the memory of the others, at the place of its own rank.",
             because="Four values went between the SMs. That replaced three more reads of the row.",
             fault_hints={
-                "race": "All blocks must have written before one reads: cluster.sync().",
                 "uninitialized-shared": "All blocks must have written before one reads: cluster.sync(). And each place "
                 "of an inbox is written by the block of that rank.",
                 "global-out-of-bounds": "A quarter has cols / 4 numbers, and begins at rank * cols / 4 of its row; the "

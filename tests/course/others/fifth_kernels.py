@@ -1,6 +1,6 @@
 """The kernels of the fifth batch, also of the bug clinic, written and committed before any reply to them was seen."""
 
-from tests.course.others import NOT_NAMED, Others
+from tests.course.others import Others
 
 #: What stands before the kernel in the cell of 06-read-it-twice.
 TWICE = """
@@ -204,7 +204,7 @@ extern "C" __global__ void log_sum_exp(const float* x, float* y, int rows, int c
 }
 """,
                 "Any number of the row will do: the first one is subtracted, which spares a pass.",
-                NOT_NAMED,
+                "x.i, 0. is subtracted, and not the largest",
             ),
         ),
     ),
@@ -266,7 +266,7 @@ extern "C" __global__ void log_sum_exp(const float* x, float* y, int rows, int c
 }
 """,
                 "The first number is in the maximum and the sum already, and the loop begins with it again.",
-                NOT_NAMED,
+                "x.i, 0. counts twice",
             ),
         ),
     ),
@@ -581,7 +581,7 @@ __global__ void normalise(const float* x, float* y) {
 }
 """,
                 "The barrier moves before the write; then the last call's reads are done, and one per call is left.",
-                NOT_NAMED,
+                "after line 6, and no barrier stands between",
             ),
             (
                 """
@@ -602,7 +602,7 @@ __global__ void normalise(const float* x, float* y) {
 }
 """,
                 "Two places for the two calls, but they lie four words apart, and a block has more warps than that.",
-                NOT_NAMED,
+                "both calls come to part",
             ),
             (
                 """
@@ -1427,7 +1427,7 @@ __global__ void ring_sum(const float* x, float* y, int tiles) {
 }
 """,
                 "A ring of four has room for the tile that is fetched too early; the remainder stays by three.",
-                NOT_NAMED,
+                "3 are in use",
             ),
         ),
     ),

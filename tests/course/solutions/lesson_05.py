@@ -129,10 +129,10 @@ ANSWERS = (
         ),
         wrong=(
             # As the notebook has it: the same words in both calls.
-            (twice(("block_sum<1>", "block_sum<0>")), "while some warp still reads"),
+            (twice(("block_sum<1>", "block_sum<0>")), "next call of block_sum"),
             (
                 twice(("block_sum<1>", "block_sum<0>"), ("  return sum;", "  __syncwarp();\n  return sum;")),
-                "while some",
+                "only the __syncwarp() of line",
             ),
             # The second barrier that the notebook speaks of, at the end or at the beginning.
             (twice(("  return sum;", "  __syncthreads();\n  return sum;")), "64 barriers, 32 possible"),

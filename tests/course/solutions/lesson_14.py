@@ -71,7 +71,10 @@ ANSWERS = (
         "14-ask-the-cluster",
         right=(kernel("14-ask-the-cluster"),),
         wrong=(
-            (kernel("14-ask-the-cluster", (READ, READ.replace("cluster.sync();", ""))), "must have written"),
+            (
+                kernel("14-ask-the-cluster", (READ, READ.replace("cluster.sync();", ""))),
+                "it takes a barrier of the cluster",
+            ),
             (kernel("14-ask-the-cluster", (LEAVE, LEAVE.replace("cluster.sync();", ""))), "ended"),
             (kernel("14-ask-the-cluster", (QUARTER, "int col = threadIdx.x; col < cols;")), "its own quarter"),
             (

@@ -1,0 +1,154 @@
+"""What a kernel that adds powers of e does with the numbers of a row, from runs with rows made for the question.
+
+A softmax, the logarithm of a sum of powers and the sum itself stay finite as long as the largest number is subtracted,
+and each number counts once. So one low number in a level row shows what is subtracted, and one high number shows how
+often it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from softlab.course.probes import Seen
+
+#: Columns from which a row says something.
+_SHORTEST = 4
+#: A number that is so much lower adds e^-50 to a sum, which no float shows beside 1.
+_FAR = 50.0
+#: By how much a count may be off a whole number: powers and logarithms of float32 round.
+_ROUNDED = 1e-3
+
+#: (result, row, column) -> how often the number of that column counts, where it is 0 and the others far below.
+Count = Callable[[np.ndarray, int, int], float]
+
+
+def subtracted(seen: Seen) -> str:
+    """Which number is subtracted in place of the largest one, where infinity or NaN comes of it; "" otherwise."""
+    bad = seen.wrong & ~np.isfinite(seen.got.astype(np.float64)) & np.isfinite(seen.wanted.astype(np.float64))
+    if not bad.any() or not _adds_powers(seen):
+        return ""
+    for name, array in _rows(seen):
+        below = 2 * float(np.log(np.finfo(array.dtype if array.dtype.itemsize > 4 else np.float32).max))
+        level = np.full_like(array, np.median(array[np.isfinite(array)]))
+        even = seen.run({name: level})
+        if even is None or not np.isfinite(even).all():
+            continue
+        places, infinite = _places(array.shape[1]), {}
+        for place in places:
+            one_low = level.copy()
+            one_low[:, place] -= below
+            found = seen.run({name: one_low})
+            if found is not None and not np.isfinite(found).all():
+                infinite[place] = float(found[~np.isfinite(found)][0])
+        if not infinite:
+            continue
+        value = next(iter(infinite.values()))
+        if len(infinite) == len(places):
+            return (
+                f"With any one number of a row of {name} {below:.0f} below the others, {seen.name} is {value:g}: a "
+                "small number is subtracted, and not the largest one."
+            )
+        which = " or ".join(f"{name}[i, {place}]" for place in infinite)
+        return (
+            f"With {which} of each row i {below:.0f} below the others, {seen.name} is {value:g}, and with other "
+            f"numbers as low it is not: {which} is subtracted, and not the largest number."
+        )
+    return ""
+
+
+def counts(seen: Seen) -> str:
+    """A number of each row that does not count once in the sum of powers; "" for none that is known."""
+    if not _adds_powers(seen):
+        return ""
+    for name, array in _rows(seen):
+        count = _count(array, seen.wanted)
+        if count is None:
+            continue
+        times: dict[int, int] = {}
+        for place in _places(array.shape[1]):
+            one_high = np.full_like(array, -_FAR)
+            one_high[:, place] = 0
+            number = _counted(seen, name, one_high, count, place)
+            if number is None:
+                return ""
+            times[place] = number
+        return _of_times(seen, name, array, count, times)
+    return ""
+
+
+def _counted(seen: Seen, name: str, made: np.ndarray, count: Count, place: int) -> int | None:
+    """The count of a run with such rows; None where it is no whole number."""
+    found, row = seen.run({name: made}), int(np.argmax(seen.wrong.reshape(len(made), -1).any(axis=1)))
+    number = np.nan if found is None else count(found.astype(np.float64), row, place)
+    if not np.isfinite(number) or abs(number - round(number)) > _ROUNDED * max(1, number):
+        return None
+    return round(number)
+
+
+def _of_times(seen: Seen, name: str, array: np.ndarray, count: Count, times: Mapping[int, int]) -> str:
+    """A sentence on numbers that do not count once. times: place in the row -> how often it counts when it is high."""
+    off = {place: number for place, number in times.items() if number != 1}
+    if len(off) > 1 and all(number == place + 1 for place, number in times.items()):
+        return (
+            f"Where a number of a row of {name} is far above those before it, these count as much as it does: the "
+            "sum so far is not scaled down when the maximum grows."
+        )
+    if len(off) == len(times) - 1 and 0 not in off and not any(off.values()):
+        return f"A number of a row of {name} that is larger than those before it is left out of the sum."
+    if len(off) == len(times) and len(set(off.values())) == 1:
+        each, cols = off[0], array.shape[1]
+        total = _counted(seen, name, np.zeros_like(array), count, 0)
+        if total == cols + each - 1:
+            return f"The sum of a row of {name} is {each - 1} too large, whatever the numbers: it has to begin with 0."
+        return f"Each number of a row of {name} {_times(each)} in the sum." if total == each * cols else ""
+    if off and len(off) <= len(times) // 2:
+        said = [f"{name}[i, {place}] {_times(number)}" for place, number in off.items()]
+        return f"In the sum of each row i, {' and '.join(said)}, where each number counts once."
+    return ""
+
+
+def _adds_powers(seen: Seen) -> bool:
+    return seen.got.dtype.kind == "f" and "exp" in seen.kernel.program.source
+
+
+def _rows(seen: Seen) -> Iterator[tuple[str, np.ndarray]]:
+    """The inputs that are rows of numbers, each row with results of its own."""
+    for name, array in seen.inputs.items():
+        rows = array.ndim == 2 and array.dtype.kind == "f" and array.shape[1] >= _SHORTEST
+        if rows and seen.wanted.size % len(array) == 0 and np.isfinite(array).any():
+            yield name, array
+
+
+def _places(cols: int) -> list[int]:
+    return sorted({0, 1, cols // 2, cols - 2, cols - 1})
+
+
+def _times(times: int) -> str:
+    return "is left out" if times == 0 else "counts twice" if times == 2 else f"counts {times} times"
+
+
+def _count(array: np.ndarray, wanted: np.ndarray) -> Count | None:
+    """How a result tells how often a number counts; None where it is no function of a sum of powers."""
+    wide, rows = array.astype(np.float64), len(array)
+    right = wanted.astype(np.float64)
+    most = wide.max(axis=1)
+    with np.errstate(all="ignore"):
+        powers = np.exp(wide - most[:, None])
+        sums = powers.sum(axis=1)
+        if right.size == rows and _alike(right.reshape(-1), most + np.log(sums)):
+            return lambda found, row, place: float(np.exp(found.reshape(-1)[row]))
+        if right.shape == array.shape and _alike(right, powers / sums[:, None]):
+            return lambda found, row, place: float(1 / found[row, place])
+        if right.size == 2 * rows and _alike(right.reshape(rows, 2)[:, 1], sums):
+            return lambda found, row, place: float(
+                found.reshape(rows, 2)[row, 1] * np.exp(found.reshape(rows, 2)[row, 0])
+            )
+    return None
+
+
+def _alike(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether all are alike where they are finite; numbers near 0 say nothing."""
+    finite = np.isfinite(one) & np.isfinite(other)
+    return bool(finite.any() and np.allclose(one[finite], other[finite], rtol=_ROUNDED, atol=_ROUNDED))
