@@ -147,7 +147,7 @@ def _advice(instruction: Instruction, other: Instruction, who: str, threads: int
     atomic = [i.opcode in ATOMICS for i in (instruction, other)]
     if any(atomic) and not all(atomic):
         return "One of the two is an atomic: make the other one an atomic, too, or put a barrier between them"
-    if "warp" in who and threads > WARP:  # what two lanes of a warp meet at, others may, too
+    if "warp" in who and threads > WARP:  # where two lanes of a warp meet, other warps may, too
         return (
             "Put __syncthreads() between the two (__syncwarp() where no other warp comes to these elements), or give "
             "each thread an element of its own"

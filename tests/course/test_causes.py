@@ -288,3 +288,71 @@ def test_an_element_of_a_table_is_named_by_its_place(declared, address, read):
 
 def test_other_faults_have_no_cause():
     assert cause("  if (i) y[i] = 1;", "misaligned", line=4) == ""
+
+
+CALLS = """__device__ float f(float v) {{
+  __shared__ float s[64];
+  s[threadIdx.x] = v;
+  __syncthreads();
+  float w = s[63 - threadIdx.x];
+{}
+  return w;
+}}
+__global__ void k(const float* x, float* y) {{
+{}
+}}"""
+NEXT = "Line 3 in the next call of f comes after line 5 in the call before, and "
+MEET = "Both calls come to s[7]. A thread may store there for the next call while another one still reads"
+
+
+@pytest.mark.parametrize(
+    ("end", "calls", "words"),
+    [
+        ("", "  f(1);\n  f(2);", f"{NEXT}no barrier stands between. {MEET}"),
+        ("", "  f(f(1));", f"{NEXT}no barrier stands between. {MEET}"),
+        ("", "  for (int r = 0; r < 3; ++r)\n    f(r);", f"{NEXT}no barrier stands between. {MEET}"),
+        ("", "  f(1);\n  __syncthreads();\n  f(2);\n  f(3);", f"{NEXT}no barrier stands between. {MEET}"),
+        ("  __syncwarp();", "  f(1);\n  f(2);", f"{NEXT}only the __syncwarp() of line 6 stands between"),
+        ("", "  f(1);\n  if (x[0] > 0) __syncthreads();\n  f(2);", f"{NEXT}the barrier of line 11 stands under"),
+        ("", "  f(1);", "One thread may be at line 3 while another one is at line 5, and nothing makes either wait."),
+    ],
+)
+def test_two_calls_of_one_function(end, calls, words):
+    site = FaultSite(line=3, other_line=5, thread=(7, 0, 0), other_thread=(56, 0, 0), symbol="s[7]")
+    fault = KernelFault("race", "the thread writes a word of shared memory that other threads read", site)
+    assert words in fault_cause(fault, CALLS.format(end, calls), LAUNCH)
+    stored = KernelFault("race", "the thread reads a word of shared memory that another one wrote", site)
+    assert "still reads" not in fault_cause(stored, CALLS.format(end, calls), LAUNCH)
+
+
+CLUSTER = """__global__ void k(float* y) {{
+  __shared__ float s[64];
+  cg::cluster_group g = cg::this_cluster();
+  s[threadIdx.x] = 1;
+{}
+  y[0] = *g.map_shared_rank(s, 1);
+{}
+}}"""
+OWN_ALONE = " The barrier of line {} waits for the threads of its own block alone."
+ENDED = "the thread reads shared memory of block (1, 0, 0), which may have ended before"
+BEGUN = "the thread reads shared memory of another block, which may not have begun"
+OTHERS = "the thread reads a word of the shared memory of another block that others wrote"
+NOT_BEGUN = "the other block need not have begun"
+
+
+@pytest.mark.parametrize(
+    ("message", "before", "behind", "words"),
+    [
+        (ENDED, "  g.sync();", "", "The other block may end before line 6 has read from it."),
+        (ENDED, "  g.sync();", "  __syncthreads();", f"at a barrier of the cluster.{OWN_ALONE.format(7)}"),
+        (BEGUN, "", "", f"{NOT_BEGUN}, and need not have written what is read here."),
+        (BEGUN, "  __syncthreads();", "", f"what is read here.{OWN_ALONE.format(5)}"),
+        (BEGUN.replace("reads", "writes"), "", "", f"{NOT_BEGUN}."),
+        (OTHERS, "  __syncthreads();", "", f"no barrier of the cluster stands between.{OWN_ALONE.format(5)}"),
+        ("the thread reads a word of shared memory that another one wrote", "", "",
+         "Line 6 goes to the other blocks, too: it takes a barrier of the cluster."),
+    ],
+)  # fmt: skip
+def test_the_shared_memory_of_another_block(message, before, behind, words):
+    fault = KernelFault("race", message, FaultSite(line=6, other_line=4, thread=(0, 0, 0), other_thread=(1, 0, 0)))
+    assert words in fault_cause(fault, CLUSTER.format(before, behind), LAUNCH)

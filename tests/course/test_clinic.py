@@ -79,3 +79,21 @@ def test_only_arithmetic_that_makes_infinity_of_numbers_is_an_overflow(value, ki
     record = Kernel(LOSES, "k").steps(1, 32, (x, np.zeros_like(x)))
     found = number_findings(record)
     assert [(one.kind, one.line, one.other_line, one.thread) for one in found] == [(k, 3, 2, (7, 0, 0)) for k in kinds]
+
+
+@pytest.mark.parametrize(
+    ("buffers", "rest", "said"),
+    [(4, 3, "No thread comes to ring[3]: of the 4 buffers of ring, 3 are in use."), (3, 3, ""),
+     (6, 3, "No thread comes to ring[3]: of the 6 buffers of ring, 3 are in use.")],
+)  # fmt: skip
+def test_buffers_that_a_ring_leaves_out(buffers, rest, said):
+    exercise = course.bug("one-tile-too-far").exercise
+    answer = exercise.start.replace("ring[3]", f"ring[{buffers}]").replace("% 3", f"% {rest}")
+    message = exercise.judge(answer).message
+    assert said in message
+    assert bool(said) == ("No thread comes to" in message)
+
+
+def test_a_ring_whose_buffers_are_all_in_use_may_have_any_number():
+    exercise = course.bug("one-tile-too-far").exercise
+    assert exercise.judge(exercise.start.replace("ring[3]", "ring[4]").replace("% 3", "% 4")).right

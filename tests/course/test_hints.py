@@ -390,3 +390,20 @@ def test_the_first_infinity_is_told_by_its_line(number, block, words):
     told = behaviour(kernel, infinite, "y", args["y"])
     assert told != OVER_ZERO
     assert "On line" not in told
+
+
+def test_a_result_that_is_added_to_what_was_there():
+    """NaN and a number is NaN: such an element looks as if nobody had stored it."""
+
+    def adds(x, y):
+        y += x
+
+    words = "y holds nan before the launch, and what the kernel stores is made from that."
+    assert said(adds, X).startswith(words)
+    assert said(adds, X, start=np.full(64, -1, np.float32)).startswith(words.replace("nan", "-1"))
+    for other in (
+        said(adds, X * 3, start=np.zeros(64, np.float32)),
+        said(stores(X * X + 1), X),
+        said(stores(X, []), X),
+    ):
+        assert "before the launch" not in other

@@ -111,6 +111,20 @@ def test_a_copy_in_place_reads_each_element_before_it_is_written() -> None:
     assert (x == 2).all()
 
 
+SHIFTED = """extern "C" __global__ void shifted(float* a) {
+  float v = a[threadIdx.x + 1];
+  a[threadIdx.x] = v;
+}"""
+
+
+@pytest.mark.parametrize(("threads", "advice"), [(32, "Put __syncwarp() between"), (64, "Put __syncthreads() between")])
+def test_a_barrier_of_the_warp_is_advised_to_a_warp_that_is_alone(threads: int, advice: str) -> None:
+    """Two lanes of a warp meet first, and in a larger block the warps meet as well."""
+    with pytest.raises(KernelFault, match="another thread of its warp") as caught:
+        Kernel(SHIFTED, "shifted").run(1, threads, (np.zeros(65, np.float32),), record=False)
+    assert advice in str(caught.value)
+
+
 AHEAD = """extern "C" __global__ void ahead(const float* x, float* y, float* z, int warp) {
   int t = threadIdx.x;
   y[t] = x[t];

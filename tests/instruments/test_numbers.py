@@ -16,19 +16,20 @@ VALUES = [0.0, 1.0, -1.0, 2048.0, 60000.0, math.inf, -math.inf, math.nan]
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-@pytest.mark.parametrize("opcode", ["add", "mul", "rcp"])
+@pytest.mark.parametrize("opcode", ["add", "mul", "rcp", "rsqrt", "lg2"])
 def test_troubles_are_those_of_each_lane(opcode: str, dtype: type) -> None:
     pairs = list(itertools.product(VALUES, VALUES))
     for start in range(0, len(pairs), 32):
         one, other = (np.array(part, dtype) for part in zip(*pairs[start : start + 32], strict=True))
         with np.errstate(all="ignore"):
-            result = {"add": one + other, "mul": one * other, "rcp": 1 / one}[opcode].astype(dtype)
-        operands = [one] if opcode == "rcp" else [one, other]
+            alone = {"rcp": 1 / one, "rsqrt": 1 / np.sqrt(one), "lg2": np.log2(one)}  # infinity for 0 alone
+            result = {"add": one + other, "mul": one * other, **alone}[opcode].astype(dtype)
+        operands = [one] if opcode in alone else [one, other]
         found = dict(_troubles(Instruction(opcode, ("f32",), ()), operands, result))
         for lane, (values, value) in enumerate(zip(zip(*operands, strict=True), result, strict=True)):
             finite = all(math.isfinite(v) for v in values)
             assert found[NOT_A_NUMBER][lane] == (math.isnan(value) and not any(math.isnan(v) for v in values))
-            if opcode == "rcp":
+            if opcode in alone:
                 assert OVERFLOW not in found
             else:
                 assert found[OVERFLOW][lane] == (finite and math.isinf(value))

@@ -1,0 +1,125 @@
+"""What is said of kernels that add powers of e: which number is subtracted, and which does not count once."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from softlab.course.exponentials import counts, subtracted
+from softlab.course.launch_cases import LaunchCase
+from softlab.course.probes import Seen
+
+X = (3 * np.random.default_rng(2).standard_normal((6, 24))).astype(np.float32)
+X[1, 0] -= 200
+X[2, -1] -= 200
+
+
+def log_sum(x, less=None, weights=1.0, more=0.0):
+    """less: what is subtracted in place of the largest number; weights: how often each one counts."""
+    x = x.astype(np.float32)
+    less = x.max(axis=1, keepdims=True) if less is None else less
+    with np.errstate(all="ignore"):
+        return (less[:, 0] + np.log((np.exp(x - less) * weights).sum(axis=1) + more)).astype(np.float32)
+
+
+def softmax(x, weights=1.0):
+    powers = np.exp(x.astype(np.float32) - x.max(axis=1, keepdims=True))
+    return (powers / (powers * weights).sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def pair(x, weights=1.0):
+    most = x.max(axis=1)
+    return np.stack([most, (np.exp(x - most[:, None]) * weights).sum(axis=1)], axis=1).astype(np.float32)
+
+
+def seen(work, right, source="expf(v)"):
+    """A wrong result of a kernel that is a function of its rows."""
+
+    def run(grid, block, args, smem, *, budget, record):
+        args[1][...] = work(args[0])
+
+    launch = LaunchCase(1, 32, {"x": X, "y": np.full_like(right, np.nan)}, {"y": right}, relative=1e-5)
+    return Seen(SimpleNamespace(run=run, program=SimpleNamespace(source=source)), launch, "y", work(X))
+
+
+def once_but(**times):
+    weights = np.ones(24, np.float32)
+    for place, number in times.items():
+        weights[int(place.removeprefix("at"))] = number
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("less", "words"),
+    [
+        (lambda x: x[:, :1], "With x[i, 0] of each row i 177 below the others, y is inf, and with other numbers as low "
+         "it is not: x[i, 0] is subtracted, and not the largest number."),
+        (lambda x: x[:, -1:], "x[i, 23] is subtracted, and not the largest number."),
+        (lambda x: x[:, [0, -1]].min(axis=1, keepdims=True), "x[i, 0] or x[i, 23] is subtracted"),
+        (lambda x: x.min(axis=1, keepdims=True), "With any one number of a row of x 177 below the others, y is inf: a "
+         "small number is subtracted, and not the largest one."),
+        (lambda x: x[:, [0, -1]].max(axis=1, keepdims=True), ""),
+        (lambda x: x[:, :1] * 0 - 200, ""),
+    ],
+)  # fmt: skip
+def test_what_is_subtracted(less, words):
+    def wrong(x):
+        return log_sum(x, less(x))
+
+    got = subtracted(seen(wrong, log_sum(X)))
+    assert words in got
+    assert bool(words) == bool(got)
+    assert subtracted(seen(wrong, log_sum(X), source="v")) == "", "it takes no powers"
+
+
+@pytest.mark.parametrize("function", [log_sum, softmax, pair])
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (once_but(at0=2), "In the sum of each row i, x[i, 0] counts twice, where each number counts once."),
+        (once_but(at23=0), "In the sum of each row i, x[i, 23] is left out, where each number counts once."),
+        (once_but(at0=3, at23=2), "x[i, 0] counts 3 times and x[i, 23] counts twice"),
+        (once_but() * 2, "Each number of a row of x counts twice in the sum."),
+        (once_but(at0=1.5), ""),
+    ],
+)
+def test_what_does_not_count_once(function, weights, words):
+    got = counts(seen(lambda x: function(x, weights=weights), function(X)))
+    assert words in got
+    assert bool(words) == bool(got)
+
+
+def test_a_sum_that_begins_with_1():
+    got = counts(seen(lambda x: log_sum(x, more=1), log_sum(X)))
+    assert got == "The sum of a row of x is 1 too large, whatever the numbers: it has to begin with 0."
+
+
+def online(x, grow):
+    """A pass over the columns; grow: what becomes of the sum where the maximum grows."""
+    most, sums = x[:, 0].copy(), np.ones(len(x), np.float32)
+    for column in x.T[1:]:
+        larger = column > most
+        sums = np.where(larger, grow(sums, most, column), sums + np.exp(np.minimum(column - most, 0)))
+        most = np.maximum(most, column)
+    return (most + np.log(np.maximum(sums, 1e-30))).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("grow", "words"),
+    [
+        (lambda sums, most, column: sums + 1, "the sum so far is not scaled down when the maximum grows."),
+        (lambda sums, most, column: sums * np.exp(most - column), "larger than those before it is left out"),
+        (lambda sums, most, column: np.ones_like(sums), ""),
+    ],
+)
+def test_a_sum_while_the_maximum_grows(grow, words):
+    with np.errstate(all="ignore"):
+        got = counts(seen(lambda x: online(x, grow), log_sum(X)))
+    assert words in got
+    assert bool(words) == bool(got)
+
+
+def test_a_result_that_is_no_sum_of_powers():
+    assert counts(seen(lambda x: log_sum(x, weights=once_but(at0=2)), X.sum(axis=1))) == ""
