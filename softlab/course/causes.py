@@ -413,6 +413,8 @@ def _never_written(fault: KernelFault, code: Code) -> str:
             stores.append(node.start_point[0] + 1)
     if not stores:
         return f"No line stores to {name}."
+    if stores == [fault.line]:
+        return f"Line {fault.line} changes {element or name}, and nobody has stored to it before."
     way = Way.between(stores[0], fault.line or 0, code)
     if way and not any(line in way.lines for line in code.barriers):
         return f"{way.words}, and no barrier stands between: a thread reads {element or name} before it is stored."

@@ -22,40 +22,56 @@ _ROUNDED = 1e-3
 
 #: (result, row, column) -> how often the number of that column counts, where it is 0 and the others far below.
 Count = Callable[[np.ndarray, int, int], float]
+Function = Callable[[np.ndarray], np.ndarray]
 
 
 def subtracted(seen: Seen) -> str:
-    """Which number is subtracted in place of the largest one, where infinity or NaN comes of it; "" otherwise."""
+    """What is wrong with the exponents where infinity or NaN comes of it; "" where nothing is known.
+
+    It is the number that is subtracted in place of the largest one, or the sign.
+    """
     bad = seen.wrong & ~np.isfinite(seen.got.astype(np.float64)) & np.isfinite(seen.wanted.astype(np.float64))
     if not bad.any() or not _adds_powers(seen):
         return ""
     for name, array in _rows(seen):
-        below = 2 * float(np.log(np.finfo(array.dtype if array.dtype.itemsize > 4 else np.float32).max))
         level = np.full_like(array, np.median(array[np.isfinite(array)]))
-        even = seen.run({name: level})
-        if even is None or not np.isfinite(even).all():
+        near = level.copy()
+        near[:, ::2] -= 1
+        known, found = _function(array, seen.wanted), seen.run({name: near})
+        if known is None or found is None:
             continue
-        places, infinite = _places(array.shape[1]), {}
-        for place in places:
-            one_low = level.copy()
-            one_low[:, place] -= below
-            found = seen.run({name: one_low})
-            if found is not None and not np.isfinite(found).all():
-                infinite[place] = float(found[~np.isfinite(found)][0])
-        if not infinite:
-            continue
-        value = next(iter(infinite.values()))
-        if len(infinite) == len(places):
-            return (
-                f"With any one number of a row of {name} {below:.0f} below the others, {seen.name} is {value:g}: a "
-                "small number is subtracted, and not the largest one."
-            )
-        which = " or ".join(f"{name}[i, {place}]" for place in infinite)
-        return (
-            f"With {which} of each row i {below:.0f} below the others, {seen.name} is {value:g}, and with other "
-            f"numbers as low it is not: {which} is subtracted, and not the largest number."
-        )
+        if known[0] is _softmax and _alike(found, _softmax(-near.astype(np.float64))):
+            return f"Small numbers of {name} get large shares: the sign of the exponent is the wrong way round."
+        if not _alike(found, known[0](near.astype(np.float64))):
+            continue  # where no number is far from the others, any of them may be subtracted
+        if said := _too_low(seen, name, level):
+            return said
     return ""
+
+
+def _too_low(seen: Seen, name: str, level: np.ndarray) -> str:
+    """Which numbers of level rows give infinity or NaN where one of them alone is low."""
+    below = 2 * float(np.log(np.finfo(level.dtype if level.dtype.itemsize > 4 else np.float32).max))
+    places, infinite = _places(level.shape[1]), {}
+    for place in places:
+        one_low = level.copy()
+        one_low[:, place] -= below
+        found = seen.run({name: one_low})
+        if found is not None and not np.isfinite(found).all():
+            infinite[place] = float(found[~np.isfinite(found)][0])
+    if not infinite:
+        return ""
+    value = next(iter(infinite.values()))
+    if len(infinite) == len(places):
+        return (
+            f"With any one number of a row of {name} {below:.0f} below the others, {seen.name} is {value:g}: a "
+            "small number is subtracted, and not the largest one."
+        )
+    which = " or ".join(f"{name}[i, {place}]" for place in infinite)
+    return (
+        f"With {which} of each row i {below:.0f} below the others, {seen.name} is {value:g}, and with other "
+        f"numbers as low it is not: {which} is subtracted, and not the largest number."
+    )
 
 
 def counts(seen: Seen) -> str:
@@ -63,9 +79,10 @@ def counts(seen: Seen) -> str:
     if not _adds_powers(seen):
         return ""
     for name, array in _rows(seen):
-        count = _count(array, seen.wanted)
-        if count is None:
+        known = _function(array, seen.wanted)
+        if known is None:
             continue
+        _, count = known
         times: dict[int, int] = {}
         for place in _places(array.shape[1]):
             one_high = np.full_like(array, -_FAR)
@@ -129,26 +146,45 @@ def _times(times: int) -> str:
     return "is left out" if times == 0 else "counts twice" if times == 2 else f"counts {times} times"
 
 
-def _count(array: np.ndarray, wanted: np.ndarray) -> Count | None:
-    """How a result tells how often a number counts; None where it is no function of a sum of powers."""
-    wide, rows = array.astype(np.float64), len(array)
-    right = wanted.astype(np.float64)
-    most = wide.max(axis=1)
+def _log_sum(rows: np.ndarray) -> np.ndarray:
+    most = rows.max(axis=1)
+    return np.asarray(most + np.log(np.exp(rows - most[:, None]).sum(axis=1)))
+
+
+def _softmax(rows: np.ndarray) -> np.ndarray:
+    powers = np.exp(rows - rows.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def _pair(rows: np.ndarray) -> np.ndarray:
+    most = rows.max(axis=1)
+    return np.stack([most, np.exp(rows - most[:, None]).sum(axis=1)], axis=1)
+
+
+#: What a kernel may have to compute of rows in double precision, and how a result tells the count of a number.
+_FUNCTIONS: tuple[tuple[Function, Count], ...] = (
+    (_log_sum, lambda found, row, place: float(np.exp(found.reshape(-1)[row]))),
+    (_softmax, lambda found, row, place: float(1 / found[row, place])),
+    (_pair, lambda found, row, place: float(np.exp(found.reshape(-1, 2)[row, 0]) * found.reshape(-1, 2)[row, 1])),
+)
+
+
+def _function(array: np.ndarray, wanted: np.ndarray) -> tuple[Function, Count] | None:
+    """What the kernel has to compute of these rows; None where it is nothing of this kind."""
     with np.errstate(all="ignore"):
-        powers = np.exp(wide - most[:, None])
-        sums = powers.sum(axis=1)
-        if right.size == rows and _alike(right.reshape(-1), most + np.log(sums)):
-            return lambda found, row, place: float(np.exp(found.reshape(-1)[row]))
-        if right.shape == array.shape and _alike(right, powers / sums[:, None]):
-            return lambda found, row, place: float(1 / found[row, place])
-        if right.size == 2 * rows and _alike(right.reshape(rows, 2)[:, 1], sums):
-            return lambda found, row, place: float(
-                found.reshape(rows, 2)[row, 1] * np.exp(found.reshape(rows, 2)[row, 0])
-            )
+        for function, count in _FUNCTIONS:
+            if _alike(function(array.astype(np.float64)), wanted.astype(np.float64)):
+                return function, count
     return None
 
 
 def _alike(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether all are alike where they are finite; numbers near 0 say nothing."""
+    """Whether as many numbers are alike where they are finite; those far below the usual one may round."""
+    if one.size != other.size:
+        return False
+    one, other = one.reshape(-1).astype(np.float64), other.reshape(-1)
     finite = np.isfinite(one) & np.isfinite(other)
-    return bool(finite.any() and np.allclose(one[finite], other[finite], rtol=_ROUNDED, atol=_ROUNDED))
+    if not finite.any():
+        return False
+    usual = float(np.median(abs(other[finite])))
+    return bool(np.allclose(one[finite], other[finite], rtol=_ROUNDED, atol=_ROUNDED * usual))

@@ -62,6 +62,8 @@ class KernelSlip:
         return self.when in ("", when) and bool(re.search(self.seen, code, re.DOTALL))
 
 
+#: The key of a hint to races whose two accesses are on one line: threads that update one word together.
+ON_ONE_LINE = "race on one line"
 #: The code of a kernel in which nobody waits.
 NO_BARRIER = r"^(?!.*(__syncthreads|sync\(|bar\.sync|barrier))"
 #: Hints to mistakes that any kernel may have. They come after those of an exercise, and before its fault hints.
@@ -92,9 +94,10 @@ class WriteKernel(Exercise):
 
     kernel: its name; parameters: as the learner must declare them, "const float* x, float* y, int n"; launches: makes
     the launches that it is tested with; requirements: limits that hold for all of them; arch: the architecture to
-    compile for; fault_hints: fault kind -> a hint to add to the report of such a fault; slips: hints that come before
-    these and before ``hint``, of which the first that fits is taken; start: the kernel as a learner finds it, "" where
-    the notebook alone has it; any_order: whether the first launch runs with its last warp first, too.
+    compile for; fault_hints: fault kind, or ``ON_ONE_LINE``, -> a hint to add to the report of such a fault; slips:
+    hints that come before these and before ``hint``, of which the first that fits is taken; start: the kernel as a
+    learner finds it, "" where the notebook alone has it; any_order: whether the first launch runs with its last warp
+    first, too.
     """
 
     kernel: str
@@ -188,11 +191,12 @@ class WriteKernel(Exercise):
         """What causes a fault."""
         return fault_cause(fault, answer, launch)
 
-    def _general(self, kind: str, answer: str, cause: str) -> str:
+    def _general(self, fault: KernelFault, answer: str, cause: str) -> str:
         """What any exercise says of such a fault, and then this one. A cause says what stands between two accesses."""
-        known = kind == "race" and cause
-        common = "" if known else next((slip.says for slip in COMMON if slip.fits(kind, answer)), "")
-        return f"{common} {self.fault_hints.get(kind, '')}".strip()
+        known = fault.kind == "race" and cause
+        common = "" if known else next((slip.says for slip in COMMON if slip.fits(fault.kind, answer)), "")
+        one_line = self.fault_hints.get(ON_ONE_LINE, "") if _on_one_line(fault) else ""
+        return f"{common} {one_line or self.fault_hints.get(fault.kind, '')}".strip()
 
     @property
     def declaration(self) -> str:
@@ -212,13 +216,17 @@ class WriteKernel(Exercise):
             if error.other_line not in (None, error.line):
                 where += f" and line {error.other_line}"
             cause = self._cause(error, launch, answer)
-            hint = self._slip(error.kind, answer) or self._general(error.kind, answer, cause)
+            hint = self._slip(error.kind, answer) or self._general(error, answer, cause)
             hint = f"{cause} {hint}".strip()
             sentence = sentence.removeprefix(f"{error.kind}: ")
             return f"{error.kind}{where}, with {launch.about}: {sentence}. {hint}".strip()
         if isinstance(error, UnsupportedInstruction):
             return f"the emulator does not know an instruction of it: {sentence}."
         return f"it does not run: {sentence}."
+
+
+def _on_one_line(fault: KernelFault) -> bool:
+    return fault.kind == "race" and fault.line is not None and fault.line == fault.other_line
 
 
 def _compile_problem(error: CompileError) -> str:

@@ -356,3 +356,9 @@ NOT_BEGUN = "the other block need not have begun"
 def test_the_shared_memory_of_another_block(message, before, behind, words):
     fault = KernelFault("race", message, FaultSite(line=6, other_line=4, thread=(0, 0, 0), other_thread=(1, 0, 0)))
     assert words in fault_cause(fault, CLUSTER.format(before, behind), LAUNCH)
+
+
+@pytest.mark.parametrize("change", ["atomicAdd(&s[i], 1)", "s[i] += 1", "s[i]++"])
+def test_a_word_that_is_changed_before_it_is_set(change):
+    got = cause(f"  {change};", "uninitialized-shared", line=4, thread=(5, 0, 0), symbol="s[5]")
+    assert got == "Line 4 changes s[5], and nobody has stored to it before."

@@ -74,6 +74,21 @@ def test_what_is_subtracted(less, words):
     assert subtracted(seen(wrong, log_sum(X), source="v")) == "", "it takes no powers"
 
 
+def test_a_wrong_sign_is_no_number_that_is_subtracted():
+    """Such powers are too large, too, but the result is wrong for numbers that are near each other as well."""
+
+    def turned(x):
+        with np.errstate(all="ignore"):
+            powers = np.exp(x.max(axis=1, keepdims=True) - x)
+            return powers / powers.sum(axis=1, keepdims=True)
+
+    assert not np.isfinite(turned(X)).all()
+    assert subtracted(seen(turned, softmax(X))) == (
+        "Small numbers of x get large shares: the sign of the exponent is the wrong way round."
+    )
+    assert subtracted(seen(lambda x: turned(x) * 2, softmax(X))) == ""
+
+
 @pytest.mark.parametrize("function", [log_sum, softmax, pair])
 @pytest.mark.parametrize(
     ("weights", "words"),

@@ -42,7 +42,7 @@ class Repair(WriteKernel):
         """The hint; what the wrong elements have in common comes with what the kernel did."""
         return self._slip("result", answer) or self.hint
 
-    def _general(self, kind: str, answer: str, cause: str) -> str:
+    def _general(self, fault: KernelFault, answer: str, cause: str) -> str:
         """Nothing: the cause of the fault says it."""
         return ""
 

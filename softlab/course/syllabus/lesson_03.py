@@ -12,7 +12,7 @@ from softlab.course.exercises import Number, Slip
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
-from softlab.course.requirements import at_most, no_shared_memory
+from softlab.course.requirements import EXP_OF_X, at_most, no_shared_memory
 from softlab.course.values import spaced
 from softlab.course.variants import Varied
 from softlab.kernel import Kernel
@@ -83,6 +83,8 @@ def short_rows() -> Iterator[LaunchCase]:
     for rows in (16, 5, 100):
         x = 4 * np.random.default_rng(rows).standard_normal((rows, 8), dtype=np.float32)
         x[0] += 200  # without the maximum taken away, e^x overflows
+        x[1, 0] -= 200  # neither the first nor the last number may stand for the maximum
+        x[2, -1] -= 200
         e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
         right = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
         args = {"x": x, "y": np.full_like(x, np.nan), "rows": rows}
@@ -293,8 +295,7 @@ LESSON = Lesson(
                 ),
             ),
             slips=(
-                KernelSlip("e^x overflows for large x: subtract the row's maximum first.", "overflow"),
-                KernelSlip("e^x overflows for large x: subtract the row's maximum first.", "inf"),
+                KernelSlip("e^x overflows for large x: subtract the row's maximum first.", "overflow", EXP_OF_X),
                 KernelSlip(
                     "With `down` or `up` one lane alone has the result, and all eight need it: `xor`.",
                     "result",

@@ -12,7 +12,7 @@ from softlab.course.catalogue import Lesson
 from softlab.course.exercises import MultipleChoice, Number
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.functions import Call, WriteFunction
-from softlab.course.kernels import FIVE_STEPS, KernelSlip, LaunchCase, WriteKernel
+from softlab.course.kernels import FIVE_STEPS, ON_ONE_LINE, KernelSlip, LaunchCase, WriteKernel
 from softlab.course.predictions import Question
 from softlab.course.requirements import at_least, at_most
 from softlab.course.values import spaced
@@ -232,6 +232,11 @@ LESSON = Lesson(
             ),
             slips=(
                 FIVE_STEPS,
+                KernelSlip(
+                    "Every warp writes its word before any is read. 128 threads have four.",
+                    "uninitialized-shared",
+                    r"__shared__[^;]*\[",
+                ),
                 KernelSlip("Each block has a result of its own: y[blockIdx.x].", "race", r"y\[0\]|\*y\b"),
                 KernelSlip(
                     "Nothing uses the numbers, so the compiler leaves the reads out.", "result", r"^(?!.*\by\s*[\[+])"
@@ -246,8 +251,7 @@ LESSON = Lesson(
             hint="y[blockIdx.x] is the sum of all numbers that all threads of the block read, in the loop as it "
             "stands: it goes on through the whole array, in steps of the grid, and no number is read by two blocks.",
             fault_hints={
-                "race": "Threads of a block may not write one word at the same time: reduce first (notebook 05).",
-                "uninitialized-shared": "Every warp writes its word before any is read. 128 threads have four.",
+                ON_ONE_LINE: "Threads of a block may not write one word at the same time: reduce first (notebook 05).",
                 "shared-out-of-bounds": "A block of 1024 threads has 32 warps, so there are 32 words.",
             },
         ),
