@@ -208,7 +208,7 @@ ANSWERS = (
             (((CLEAR, f"{CLEAR}\n  {WARP_SYNC}"),), "for one warp alone"),
             (((CLEAR, "if (t < 16) atomicExch(&mine[t], 0);"),), "and no barrier stands between"),
             (((CLEAR, f"mine[t] = 0;\n  {SYNC}"),), "has the elements 0 to"),
-            (((CLEAR, SYNC),), "and no barrier stands between"),
+            (((CLEAR, SYNC),), "nobody has stored to it before"),
             (
                 ((CLEAR, f"{CLEAR}\n  {SYNC}"), ("atomicAdd(&mine[x[i] % 16], 1)", "mine[x[i] % 16]++")),
                 "and no barrier stands between",
