@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import softlab
+from softlab import cli
 from softlab.cuda.compile import has_header
 from softlab.cuda.shims import shim_headers
 
@@ -528,3 +529,31 @@ def test_what_a_file_lacks_is_said(tmp_path: Path, text: str, message: str) -> N
     path.write_text(text)
     with pytest.raises(softlab.CompileError, match=message):
         softlab.Kernel.from_file(path, "k")
+
+
+def test_a_run_says_which_header_was_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "own.h").write_text("#define VALUE 3\n")
+    path = tmp_path / "k.cu"
+    path.write_text(
+        '#include "own.h"\ntemplate <int n> __global__ void k(int* x) { *x = n * VALUE; }\n'
+        "__global__ void other(int* x) { *x = VALUE; }\n"
+    )
+    remark = 'k.cu includes "own.h", which is not beside it: common/own.h is taken'
+    kernel = softlab.Kernel.from_file(path, "other")
+    for one in (kernel, kernel.sibling("k<2>"), softlab.Kernel.from_file(path, "other")):
+        run = one.run(1, 1, (np.zeros(1, np.int32),), record=False)
+        assert run.remarks == (remark,), "also of a program in the cache"
+    launch = [str(path), "--kernel", "other", "--grid", "1", "--block", "1", "--args", "x=zeros(1)"]
+    page = tmp_path / "page.html"
+    assert cli.main(["run", *launch, "--report", str(page)]) == 0
+    assert remark in " ".join(capsys.readouterr().out.split())
+    assert "common/own.h is taken" in page.read_text(encoding="utf-8")
+    assert cli.main(["check", *launch]) == 0
+    assert f"{path}: note: {remark}\n" in capsys.readouterr().out
+    for command in ("run", "check"):
+        assert cli.main([command, *launch, "--json"]) == 0
+        assert "common/own.h is taken" in capsys.readouterr().out
+    path.write_text('#include "own.h"\n__global__ void other(int* x) { *x = VALUES; }\n')
+    with pytest.raises(softlab.CompileError, match=r"common/own\.h is taken"):
+        softlab.Kernel.from_file(path)

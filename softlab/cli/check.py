@@ -61,12 +61,14 @@ def _check(options: argparse.Namespace) -> int:
     if options.json:
         print_json([
             {"check": r.check.name, "passed": r.passed, "problems": [vars(one) for one in r.problems],
-             "counters": dict(r.run.counters) if r.run else None}
+             "counters": dict(r.run.counters) if r.run else None, "remarks": r.run.remarks if r.run else ()}
             for r in results
         ])  # fmt: skip
         return FAILED if failed else 0
     for result in results:
         for problem in result.problems:
             print(problem)
+        for remark in result.run.remarks if result.run else ():
+            print(f"{result.check.request.file}: note: {remark}")
         print(f"{result.check.name}: {'passed' if result.passed else 'failed'}")
     return FAILED if failed else 0

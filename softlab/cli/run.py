@@ -111,6 +111,7 @@ def _record(run: Any, launch: FileLaunch, arrays: Any, file: str) -> dict[str, A
         "block": run.block,
         "smem_bytes": launch.smem,
         "from_the_file": launch.said,
+        "remarks": run.remarks,
         "counters": dict(run.counters),
         "findings": [
             {"severity": f.severity, "kind": f.kind, "line": f.line, "message": f.message} for f in run.findings

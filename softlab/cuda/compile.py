@@ -350,7 +350,9 @@ def cached_programs() -> Iterator[Program]:
 
 
 def _write_cache(path: Path, program: Program) -> None:
-    write_record(path, {**asdict(program), "cubin": program.cubin.hex()})
+    record = {**asdict(program), "cubin": program.cubin.hex()}
+    del record["remarks"]  # they depend on where the source's file is
+    write_record(path, record)
 
 
 def _check_texts(*, source: str, name: str, file: str, options: Sequence[str]) -> None:

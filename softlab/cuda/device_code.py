@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_of, launches_of
 from softlab.cuda.macros import NO_MACROS, Macros, attribute_macros, macros_of, standing_for
 from softlab.cuda.outlines import outline
-from softlab.cuda.source_files import beside, decode
+from softlab.cuda.source_files import Located, decode, located
 from softlab.cuda.syntax import (
     CLASSES,
     TYPES,
@@ -74,7 +74,7 @@ class DeviceCode:
 
     ``source`` has the file's lines, with the host's part blank. ``headers`` are files beside it that it includes, read
     the same way. ``missing`` are includes that were found nowhere and are blank. ``host_lines`` counts blank lines that
-    were not blank.
+    were not blank. ``remarks`` say which headers were taken from a guessed place.
     """
 
     source: str
@@ -83,6 +83,7 @@ class DeviceCode:
     launches: tuple[LaunchSuggestion, ...]
     missing: tuple[str, ...]
     host_lines: int
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass
@@ -123,6 +124,8 @@ class _File:
     attributes: dict[int, int] = field(default_factory=dict)
     #: Where an ``#include`` has another name than the header that it means, and that header's.
     renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
+    #: What to say of the places of the headers that it includes.
+    remarks: list[str] = field(default_factory=list)
 
 
 def read(
@@ -138,7 +141,7 @@ def read(
     Arguments:
         text: the source.
         path: where the file is. ``#include "x.h"`` is looked for beside it, and in folders such as ``include`` there
-            and up to four folders further up.
+            and up to four folders further up; see :func:`softlab.cuda.source_files.located`.
         known: whether the compiler has a header, by the name in ``#include``.
         needed: text whose words are kept as well, such as the template arguments of the wanted kernel.
         alone: leave out kernels that ``needed`` does not name, directly or not, and make numbers that are ``const``
@@ -163,7 +166,8 @@ def read(
     source = _device_text(main, alone, spaces)
     before, after = text.splitlines(), source.splitlines()
     blanked = sum(bool(a.strip()) and not b.strip() for a, b in zip(before, after, strict=True))
-    return DeviceCode(source, headers, kernels, launches, tuple(missing), blanked)
+    remarks = tuple(dict.fromkeys(remark for file in files.values() for remark in file.remarks))
+    return DeviceCode(source, headers, kernels, launches, tuple(missing), blanked, remarks)
 
 
 def _without_kernels(items: Iterable[_Item], kernels: Iterable[KernelDeclaration]) -> None:
@@ -193,8 +197,10 @@ def _gather(
         written = text_of(path)
         wanted = written.strip('<>"')
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
-        local = None if compilers and written.startswith("<") else beside(file.path, wanted, file.folders)
-        if local:
+        header = Located(None) if compilers and written.startswith("<") else located(file.path, wanted, file.folders)
+        if header.remark and (header.path or not compilers):
+            file.remarks.append(header.remark)
+        if local := header.path:
             name = _name_of(local, wanted, files)
             if name != wanted and path is not None:
                 file.renamed.append(((path.start_byte, path.end_byte), name))

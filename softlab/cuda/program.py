@@ -16,6 +16,7 @@ class Program:
     the PTX's line table. ``registers`` (per thread), ``static_smem_bytes``, ``local_bytes`` (stack) and ``spill_bytes``
     are the assembler's report for ``arch``. ``nvrtc`` is the compiler's version. ``reports`` has the same four figures
     of every kernel that was compiled with it, by its symbol. ``headers`` are texts of headers beside the source.
+    ``remarks`` say which of them were taken from a guessed place; the cache does not keep them.
 
     ``clang`` is the version of clang where that made the PTX: then ``nvrtc`` is "", and there is no machine code. The
     cubin is empty, ``registers`` and ``spill_bytes`` are 0. PTX of another compiler has neither version.
@@ -37,6 +38,7 @@ class Program:
     reports: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     clang: str = ""
+    remarks: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def compiler(self) -> str:

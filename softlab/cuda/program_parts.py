@@ -94,6 +94,7 @@ def _inside(
             BEFORE: "\n".join(part.source for part in parts),
         },
         missing=tuple(dict.fromkeys([*code.missing, *(header for part in parts for header in part.missing)])),
+        remarks=tuple(dict.fromkeys([*code.remarks, *(remark for part in parts for remark in part.remarks)])),
         launches=(*code.launches, *(launch for text in texts for launch in launches_of(text.encode()))),
     )
 

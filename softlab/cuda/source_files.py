@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from pathlib import Path
 _HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", "utils", ".")
 _LEVELS_UP = 5
 _HEADERS = (".h", ".cuh", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".cu", ".def")
-#: A checkout with more files is not searched, and one that was searched is searched again after this time.
+#: A checkout with more folders or files is not searched: to list a folder takes about 0.1 ms, and all of them a second.
+#: One that was searched is searched again after some seconds.
+_MOST_FOLDERS = 10_000
 _MOST_FILES = 50_000
 _INDEX_SECONDS = 10
 
@@ -26,43 +29,77 @@ def decode(content: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+@dataclass(frozen=True)
+class Located:
+    """A header: its ``path``, None where it is not found, and a ``remark`` on a place that was guessed."""
+
+    path: Path | None
+    remark: str = ""
+
+
 def beside(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Path | None:
+    """The file that an ``#include`` names, as :func:`located` finds it."""
+    return located(path, name, folders).path
+
+
+def located(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Located:
     """The file that an ``#include`` names.
 
-    It is beside the file, in one of these ``folders``, in a folder for headers there or further up, or the only one
-    with that name in the checkout of a repository: the nearest of several, where no other is as near.
+    It is beside the file or in one of these ``folders``, where a compiler looks, too. Else its place is guessed: in a
+    folder for headers there or further up, or the only one with that name in the checkout of a repository: the nearest
+    of several, where no other is as near. A guess stays in the checkout, the nearest folder with ``.git``, also where
+    links lead out of it. Without a checkout it is only in a folder for headers.
     """
     if path is None or not name:
-        return None
-    parents = list(path.resolve().parents)[:_LEVELS_UP]
-    places = [parents[0], *folders, *(parent / folder for parent in parents for folder in _HEADER_FOLDERS)]
-    found = next((place / name for place in places if (place / name).is_file()), None)
-    return found or _elsewhere(path.resolve(), name)
-
-
-def _elsewhere(path: Path, name: str) -> Path | None:
-    """The header of that name in the checkout that the file belongs to."""
+        return Located(None)
+    path = path.resolve()
+    if found := next((place / name for place in (path.parent, *folders) if (place / name).is_file()), None):
+        return Located(found)
     root = next((parent for parent in path.parents if (parent / ".git").exists()), None)
+    parents = [parent for parent in path.parents[:_LEVELS_UP] if root is None or parent.is_relative_to(root)]
+    limit = root or parents[-1]
+    for place in (parent / folder / name for parent in parents for folder in _HEADER_FOLDERS):
+        if place.is_file() and place.resolve().is_relative_to(limit):
+            return Located(place, _taken(path, name, place))
+    return _elsewhere(path, name, root) if root is not None else Located(None)
+
+
+def _taken(path: Path, name: str, header: Path) -> str:
+    """What to say of a header whose place was guessed."""
+    from_file = Path(os.path.relpath(header.resolve(), path.parent)).as_posix()
+    return f'{path.name} includes "{name}", which is not beside it: {from_file} is taken'
+
+
+def _elsewhere(path: Path, name: str, root: Path) -> Located:
+    """The header of that name in the checkout that the file belongs to."""
     parts = tuple(part for part in name.split("/") if part not in (".", ".."))
-    if root is None or not parts:
-        return None
-    headers = _headers_of(root, int(time.monotonic() // _INDEX_SECONDS)).get(parts[-1], ())
-    found = [header for header in headers if header.parts[-len(parts) :] == parts]
+    if not parts or not name.endswith(_HEADERS):
+        return Located(None)
+    headers = _headers_of(root, int(time.monotonic() // _INDEX_SECONDS))
+    if headers is None:
+        limits = f"{_MOST_FOLDERS} folders or {_MOST_FILES} files"
+        return Located(None, f'"{name}" is not looked for in the whole checkout, which has more than {limits}')
+    found = [header for header in headers.get(parts[-1], ()) if header.parts[-len(parts) :] == parts]
     shared = [len(os.path.commonpath([header, path])) for header in found]
     nearest = [header for header, length in zip(found, shared, strict=True) if length == max(shared)]
-    return nearest[0] if len(nearest) == 1 else None
+    if len(nearest) != 1 or not nearest[0].resolve().is_relative_to(root):
+        return Located(None)
+    return Located(nearest[0], _taken(path, name, nearest[0]))
 
 
 @lru_cache(maxsize=4)
-def _headers_of(root: Path, now: int) -> dict[str, list[Path]]:
-    """The headers in a checkout by their names; nothing of a larger one. ``now`` is for the cache, which gets old."""
+def _headers_of(root: Path, now: int) -> dict[str, list[Path]] | None:
+    """The headers in a checkout by their names; None for a larger one. ``now`` is for the cache, which gets old.
+
+    Folders that are links are not entered.
+    """
     found: dict[str, list[Path]] = {}
     files = 0
-    for folder, folders, names in os.walk(root):
+    for listed, (folder, folders, names) in enumerate(os.walk(root), 1):
         folders[:] = [one for one in folders if not one.startswith(".")]
         files += len(names)
-        if files > _MOST_FILES:
-            return {}
+        if listed > _MOST_FOLDERS or files > _MOST_FILES:
+            return None
         for name in names:
             if name.endswith(_HEADERS):
                 found.setdefault(name, []).append(Path(folder, name))

@@ -161,6 +161,10 @@ class EmulatedKernel:
         }
         return tuple(sentence for sentence, holds in sentences.items() if holds)
 
+    def _of_counters(self, counters: Counters | None) -> tuple[str, ...]:
+        """What the counters leave out or cannot know."""
+        return (*counters.remarks.sentences(self._compiled.file), *self._not_counted) if counters else ()
+
     def result(self, emulation: Emulation, lane_instructions: int) -> Run:
         """The record of a run that is over."""
         counters, recorder, program = emulation.counters, emulation.recorder, self._compiled
@@ -172,7 +176,7 @@ class EmulatedKernel:
             buffers=tuple(Buffer(m.index, m.base, m.nbytes, m.dtype) for m in emulation.mapped),
             instructions=counters.result() if counters else None,
             estimated_instructions=counters.estimated if counters else 0,
-            remarks=(*counters.remarks.sentences(program.file), *self._not_counted) if counters else (),
+            remarks=(*program.remarks, *self._of_counters(counters)),
             shared=recorder.shared() if recorder else Accesses.empty(),
             global_=recorder.global_() if recorder else Accesses.empty(),
             shuffles=recorder.shuffles() if recorder else Shuffles.empty(),

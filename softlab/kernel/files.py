@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -107,7 +108,9 @@ def _by_itself(
             found = error
     if "cannot determine which instance of overloaded function" in found.log and (said := _overloads(code, chosen)):
         raise ValueError(said)
-    raise CompileError(f"{found}{_switched_off(code, chosen, found.log)}{_left_out(code.missing)}", log=found.log)
+    places = "".join(f"\n{remark}." for remark in code.remarks)
+    further = f"{_switched_off(code, chosen, found.log)}{places}{_left_out(code.missing)}"
+    raise CompileError(f"{found}{further}", log=found.log)
 
 
 def _switched_off(code: DeviceCode, name: str, log: str) -> str:
@@ -158,7 +161,7 @@ def _compiled_with(
     first = settings.first()
     first += f'#include "{BEFORE}"\n' if BEFORE in code.headers else ""
     plain = first == f"#include <{STANDARD}>\n"
-    return compile_program(
+    program = compile_program(
         code.source,
         name,
         arch=arch,
@@ -166,6 +169,7 @@ def _compiled_with(
         file=path.name,
         headers=code.headers if plain else {**code.headers, NVCC: first},
     )
+    return replace(program, remarks=code.remarks)
 
 
 def sibling_of(program: Program, name: str) -> Program:
@@ -176,13 +180,16 @@ def sibling_of(program: Program, name: str) -> Program:
         own = program.source == program.ptx
         source = None if own else program.source
         return ptx_program(program.ptx, name, arch=program.arch, source=source, file=program.file)
-    return program.sibling(name) or compile_program(
+    if sibling := program.sibling(name):
+        return sibling
+    made = compile_program(
         *(program.source, name),
         arch=program.arch,
         options=program.options,
         file=program.file,
         headers=program.headers,
     )
+    return replace(made, remarks=program.remarks)
 
 
 def kernel_name(code: DeviceCode, name: str | None, file: str) -> str:

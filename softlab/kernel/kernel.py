@@ -88,7 +88,9 @@ class Kernel:
         """A kernel of a .cu file as it is, with host code and all.
 
         The host's functions, variables and launches are left out; lines keep their numbers. Headers beside the file are
-        read the same way. Standard headers give what device code uses of them.
+        read the same way. A header that is not there is taken from a folder such as ``include`` further up, or from the
+        same checkout where one alone is nearest: ``run.remarks`` says which. Standard headers give what device code
+        uses of them.
 
         Arguments:
             path: the file.

@@ -61,6 +61,7 @@ class GpuKernel:
             grid=shape.grid,
             block=shape.block,
             smem_bytes=shape.smem,
+            remarks=self._program.remarks,
             **program_fields(self._program),
             buffers=tuple(
                 Buffer(i, a.data.ptr, a.nbytes, a.dtype.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from softlab.cuda import device_code
+from softlab.cuda import device_code, source_files
 from softlab.cuda.constant_expressions import Constants
 from softlab.cuda.outlines import outline
 from softlab.cuda.source_files import decode
@@ -120,8 +120,11 @@ def test_files_beside_it(tmp_path: Path) -> None:
     text = '#include "shared.h"\n__global__ void k(float* x) { *x = twice(*x); }\n'
     code = device_code.read(text, tmp_path / "k.cu")
     assert code.missing == ()
+    assert code.remarks == ('k.cu includes "shared.h", which is not beside it: include/shared.h is taken',)
     assert "twice" in code.headers["shared.h"]
     assert "host" not in code.headers["shared.h"]
+    (tmp_path / "shared.h").write_text("__device__ inline float twice(float x) { return x + x; }\n")
+    assert device_code.read(text, tmp_path / "k.cu").remarks == ()
 
 
 @pytest.mark.parametrize(
@@ -329,3 +332,39 @@ def test_a_header_elsewhere_in_the_checkout(tmp_path: Path) -> None:
         (tmp_path / ".git").rmdir()
         assert sorted(code.headers) == found, "the nearest one; none where two are as near"
         assert "VALUE1" not in "".join(code.headers.values())
+        assert len(code.remarks) == len(found)
+        assert 'k.cu includes "alone.h", which is not beside it: ../../far/away/alone.h is taken' in code.remarks
+
+
+def test_a_guess_stays_in_the_checkout(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "checkout", tmp_path / "include"
+    (inside / "src").mkdir(parents=True)
+    (inside / ".git").mkdir()
+    (inside / "other").mkdir()
+    outside.mkdir()
+    (outside / "secret.h").write_text("#define VALUE 1\n")
+    path = inside / "src" / "k.cu"
+    text = '#include "secret.h"\n__global__ void k(int* x) { *x = 1; }\n'
+    assert device_code.read(text, path).missing == ("secret.h",), "a folder for headers above the checkout"
+    (inside / "other" / "secret.h").symlink_to(outside / "secret.h")
+    assert device_code.read(text, path).missing == ("secret.h",), "a file that is a link"
+    (inside / "other" / "secret.h").unlink()
+    (inside / "include").symlink_to(outside, target_is_directory=True)
+    assert device_code.read(text, path).missing == ("secret.h",), "a folder that is a link"
+    code = device_code.read(text, path, folders=[inside / "include"])
+    assert (code.missing, code.remarks) == ((), ()), "a folder that the user names"
+
+
+def test_a_large_checkout_is_not_searched_and_the_code_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (".git", "src", "far/away"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "far" / "away" / "alone.h").write_text("#define VALUE 1\n")
+    text = '#include "alone.h"\n__global__ void k(int* x) { *x = 1; }\n'
+    # The root, src, far and far/away.
+    for most, missing in ((3, ("alone.h",)), (4, ())):
+        monkeypatch.setattr(source_files, "_MOST_FOLDERS", most)
+        source_files._headers_of.cache_clear()
+        code = device_code.read(text, tmp_path / "src" / "k.cu")
+        assert code.missing == missing
+        assert ("which has more than 3 folders" in code.remarks[0]) == bool(missing)
+    source_files._headers_of.cache_clear()
