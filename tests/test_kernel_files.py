@@ -11,6 +11,7 @@ import softlab
 from softlab import cli
 from softlab.cuda.compile import has_header
 from softlab.cuda.shims import shim_headers
+from softlab.kernel.files import read_file
 
 FILE = """\
 #include <cstdio>
@@ -512,7 +513,7 @@ def test_what_a_launch_says_of_template_arguments(tmp_path: Path) -> None:
         "  k<2 * size, direction><<<1, 1>>>(x);\n"
         "  DISPATCH(x.type(), [&] { of_macro<scalar_t><<<1, 1>>>(x); });\n}\n"
     )
-    assert softlab.Kernel.from_file(path, "k").program.name == "k<2 * 8, true, double>"
+    assert softlab.Kernel.from_file(path, "k").program.name == "k<16, true, double>"
     with pytest.raises(ValueError, match="of_macro is a template <typename scalar_t>: give its arguments"):
         softlab.Kernel.from_file(path, "of_macro")
 
@@ -557,3 +558,73 @@ def test_a_run_says_which_header_was_taken(tmp_path: Path, capsys: pytest.Captur
     path.write_text('#include "own.h"\n__global__ void other(int* x) { *x = VALUES; }\n')
     with pytest.raises(softlab.CompileError, match=r"common/own\.h is taken"):
         softlab.Kernel.from_file(path)
+
+
+WRAPPER = """\
+#include "warp.h"
+template <int head, int rows, typename T, bool causal> __global__ void attend(T* x) {
+  x[threadIdx.x] = causal ? rows * head : 0;
+}
+namespace host {
+template <int kHead, typename T, int kStages = 2>
+void launch(T* x) {
+  constexpr int kRows = (kHead < 128) ? kHead / 2 : kHead / 4;
+  constexpr int kWarps = kRows / 16;  // where kRows = 32, as "kHead=64; /*" has it
+  const bool causal = kStages == 2;
+  attend<kHead, kRows, T, causal><<<dim3(kStages, 3), kWarps * WARP, kHead * sizeof(T)>>>(x);
+}
+}
+"""
+
+
+def test_a_launch_that_depends_on_the_template_of_its_function(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "wrapper.cuh").write_text(WRAPPER)
+    (tmp_path / "warp.h").write_text("#pragma once\n#define WARP 32\n")
+    path = tmp_path / "k.cu"
+    include = '#include "wrapper.cuh"\n'
+    path.write_text(f"{include}int main() {{ float* x; host::launch<64, float>(x); }}\n")
+    assert softlab.Kernel.from_file(path, "attend").program.name == "attend<64, 32, float, 1>"
+    # By another template of the host, by an explicit instantiation, and by a call with an unknown argument.
+    path.write_text(
+        f"{include}template <int n> void all(float* x) {{ host::launch<n, float>(x);\n"
+        "  host::launch<2 * n, float>(x); }\n"
+        "template void host::launch<256, double, 3>(double*);\n"
+        "int main() { float* x; all<64>(x); all<UNKNOWN + unknown>(x); }\n"
+    )
+    code = read_file(path)
+    assert {(one.kernel, one.grid, one.block, one.smem) for one in code.launches} == {
+        ("attend<64, 32, float, 1>", (2, 3), (64,), 256),
+        ("attend<128, 32, float, 1>", (2, 3), (64,), 512),
+        ("attend<256, 64, double, 0>", (3, 3), (128,), 2048),
+        ("attend", (2, 3), "kWarps * WARP", "kHead * sizeof(T)"),
+    }
+    assert {one.types for one in code.launches} == {("float*",), ("double*",)}
+    with pytest.raises(ValueError, match="as in 'attend<64, 32, float, 1>'"):
+        softlab.Kernel.from_file(path, "attend")
+    asked = [str(path), "--kernel", "attend<256, 64, double, 0>", "--args", "x=zeros(128)"]
+    assert cli.main(["run", *asked]) == 0
+    assert "--block 128 is that of the launch in line 11" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("host", "launched"),
+    [
+        ("template <int n> void f() { k<n><<<1, 1>>>(0); }", ["k"]),
+        ("template <int n> void f() { k<n><<<1, 1>>>(0); f<n>(); }", ["k"]),
+        ("template <int n> void f() { k<n><<<1, 1>>>(0); f<n + 1>(); }\nvoid g() { f<3>(); }",
+         ["k<3>", "k<4>", "k<5>", "k<6>"]),
+        ("template <int n> void f() { constexpr int m = read(n); k<m><<<1, 1>>>(0); }\nvoid g() { f<3>(); }", ["k"]),
+        ("template <int... n> void f() { k<sizeof...(n)><<<1, 1>>>(0); }\nvoid g() { f<3, 4>(); }", ["k"]),
+        ("template <int n> void f() { k<2 * n><<<1, 1>>>(0); }\nvoid g() { f<A + B>(); }", ["k<2 * (A + B)>"]),
+        ("struct A { template <int n> static void f() { k<n + 1><<<1, 1>>>(0); } };\nvoid g() { A::f<3>(); }",
+         ["k<4>"]),
+        ("template <int n, int m = n * 2> void f() { k<m><<<1, 1>>>(0); }\nvoid g() { f<3>(); f<3, 4>(); }",
+         ["k<6>", "k<4>"]),
+    ],
+)  # fmt: skip
+def test_instances_of_functions_of_the_host(tmp_path: Path, host: str, launched: list[str]) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"template <int n> __global__ void k(int* x) {{ *x = n; }}\n{host}\n")
+    assert sorted(one.kernel for one in read_file(path).launches) == sorted(launched)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 #: Sizes in bytes, for ``sizeof``.
 _SIZES = {"char": 1, "bool": 1, "short": 2, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "float": 4, "double": 8,
@@ -20,7 +22,13 @@ _FUNCTION = re.compile(rf"\b{_INTEGER}(\w+)\s*\(([^(){{}};]*)\)\s*{{\s*return\s+
 _MACRO_FUNCTION = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([\w, ]+)\)[ \t]+(.+?)[ \t]*$", re.MULTILINE)
 #: Assigned again, counted up or down, or its address taken.
 _CHANGED = r"\b{name}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\b{name}\s*(?:\+\+|--)|(?:\+\+|--)\s*{name}\b|&{name}\b"
+_COMMENT = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|/\*.*?\*/|//[^\n]*", re.DOTALL)
 _DEPTH = 20
+_COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}  # fmt: skip
+_BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 @dataclass(frozen=True)
@@ -33,27 +41,28 @@ class Constants:
     functions: Mapping[str, tuple[tuple[str, ...], str]]
 
     @classmethod
-    def of(cls, text: str) -> Constants:
-        """The macros and constants of a whole file. A name with two values has none."""
-        values: dict[str, str] = {}
-        twice: set[str] = set()
-        pairs = [(m.group(1), m.group(2)) for m in _MACRO.finditer(text)]
-        for declaration in _VARIABLES.finditer(text):
-            if "const" in declaration.group(0):
-                pairs += [(m.group(1), m.group(2)) for m in map(_VARIABLE.fullmatch, _split(declaration.group(1))) if m]
-        for name, value in pairs:
-            if values.setdefault(name, value) != value:
-                twice.add(name)
+    def of(cls, text: str, others: Sequence[str] = ()) -> Constants:
+        """The macros and constants of a whole file. A name with two values has none.
+
+        ``others``: further files of its program, such as its headers, for what the file itself does not have.
+        """
+        values = _with_one_value(_pairs(text))
+        further = [pair for other in others for pair in _pairs(other) if pair[0] not in values]
+        known = {name: value for name, value in {**_with_one_value(further), **values}.items() if value is not None}
         functions = {
             match.group(1): (tuple(re.findall(r"(\w+)\s*(?:,|$)", match.group(2).strip())), match.group(3))
             for pattern in (_FUNCTION, _MACRO_FUNCTION)
             for match in pattern.finditer(text)
         }
-        return cls({name: value for name, value in values.items() if name not in twice}, {}, functions)
+        return cls(known, {}, functions)
 
-    def inside(self, function: str) -> Constants:
-        """These, and the variables of one function. A variable that is assigned again has no value."""
-        values, extents = dict(self.values), dict(self.extents)
+    def inside(self, function: str, bound: Mapping[str, str] = MappingProxyType({})) -> Constants:
+        """These, and the variables of one function. A variable that is assigned again has no value.
+
+        ``bound``: the template arguments of the function by its parameters' names.
+        """
+        values, extents = {**self.values, **bound}, dict(self.extents)
+        function = _COMMENT.sub(_without_comment, function)
         for declaration in _VARIABLES.finditer(function):
             for variable in map(_VARIABLE.fullmatch, _split(declaration.group(1))):
                 if variable and re.search(_CHANGED.format(name=variable.group(1)), function[declaration.end() :]):
@@ -65,6 +74,13 @@ class Constants:
                 if variable:
                     extents[variable.group(1)] = variable.group(2)
         return Constants(values, extents, self.functions)
+
+    @staticmethod
+    def declared(function: str) -> set[str]:
+        """The integer variables that a function declares with a value."""
+        code = _COMMENT.sub(_without_comment, function)
+        texts = (text for found in _VARIABLES.finditer(code) for text in _split(found.group(1)))
+        return {found.group(1) for found in map(_VARIABLE.fullmatch, texts) if found}
 
     def number(self, text: str) -> int | str:
         """The value of an expression, or its text."""
@@ -87,14 +103,18 @@ class Constants:
         """The integer that an expression comes to, or None."""
         if depth > _DEPTH:
             return None
-        text = re.sub(r"sizeof\s*\(\s*([\w ]+?)\s*\)", lambda m: str(_SIZES.get(m.group(1), m.group(1))), text)
+        text = re.sub(r"sizeof\s*\(\s*([\w ]+?)\s*\)", lambda m: str(self._size(m.group(1))), text)
         text = re.sub(r"\(\s*(?:unsigned|int|size_t|unsigned int|float|double|uint32_t|int32_t)\s*\)", "", text)
         text = re.sub(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", text)
         try:
-            tree = ast.parse(text.strip().replace("&&", " and ").replace("||", " or "), mode="eval").body
+            tree = ast.parse(_as_python(text.strip()), mode="eval").body
         except (SyntaxError, ValueError):
             return None
         return self._evaluate(tree, depth)
+
+    def _size(self, kind: str) -> int | str:
+        """The bytes of a type, which may be a template argument; its text where they are not known."""
+        return _SIZES.get(self.values.get(kind, kind), kind)
 
     def _evaluate(self, node: ast.expr, depth: int) -> int | None:
         match node:
@@ -105,6 +125,14 @@ class Constants:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 value = self._evaluate(operand, depth)
                 return None if value is None else -value
+            case ast.IfExp(test=test, body=chosen, orelse=other):
+                value = self._evaluate(test, depth)
+                return None if value is None else self._evaluate(chosen if value else other, depth)
+            case ast.Compare(left=left, ops=[compared], comparators=[right]) if type(compared) in _COMPARISONS:
+                if any(isinstance(one, ast.BinOp) and isinstance(one.op, _BITS) for one in (left, right)):
+                    return None  # without parentheses C++ compares first, and Python last
+                a, b = self._evaluate(left, depth), self._evaluate(right, depth)
+                return None if a is None or b is None else int(_COMPARISONS[type(compared)](a, b))
             case ast.BinOp(left=left, op=op, right=right):
                 a, b = self._evaluate(left, depth), self._evaluate(right, depth)
                 return None if a is None or b is None else _operate(op, a, b)
@@ -115,6 +143,30 @@ class Constants:
                     called = {**self.values, **dict(zip(names, map(str, numbers), strict=True))}
                     return Constants(called, {}, self.functions)._value(body, depth + 1)
         return None
+
+
+def _without_comment(found: re.Match[str]) -> str:
+    """A string as it is, and a blank for a comment."""
+    return found[0] if found[0].startswith('"') else " "
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """The macros and the constants of a text, with their values."""
+    text = _COMMENT.sub(_without_comment, text)
+    pairs = [(m.group(1), m.group(2)) for m in _MACRO.finditer(text)]
+    for declaration in _VARIABLES.finditer(text):
+        if "const" in declaration.group(0):
+            pairs += [(m.group(1), m.group(2)) for m in map(_VARIABLE.fullmatch, _split(declaration.group(1))) if m]
+    return pairs
+
+
+def _with_one_value(pairs: Iterable[tuple[str, str]]) -> dict[str, str | None]:
+    """The names with their values; None for a name with several."""
+    values: dict[str, str | None] = {}
+    for name, value in pairs:
+        if values.setdefault(name, value) != value:
+            values[name] = None
+    return values
 
 
 def _operate(op: ast.operator, a: int, b: int) -> int | None:
@@ -139,6 +191,32 @@ def _operate(op: ast.operator, a: int, b: int) -> int | None:
         case ast.BitOr():
             return a | b
     return None
+
+
+def _as_python(text: str) -> str:
+    """An expression of C++ as Python writes it: ``a if c else b`` for ``c ? a : b``."""
+    if "?" not in text:
+        return text.replace("&&", " and ").replace("||", " or ")
+    if len(parts := _split(text)) > 1:
+        return ", ".join(map(_as_python, parts))
+    depth, opened, question, marks, found = 0, 0, -1, 0, ""
+    for at, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth == 1 and character in "([{":
+            opened = at
+        elif depth == 0 and character in ")]}":
+            found += f"({_as_python(text[opened + 1 : at])})"
+        elif depth == 0 and character == "?":
+            marks += 1
+            question = at if question < 0 else question
+        elif depth == 0 and character == ":":
+            marks -= 1
+            if marks == 0:
+                yes, no = text[question + 1 : at], text[at + 1 :]
+                return f"(({_as_python(yes)}) if ({_as_python(text[:question])}) else ({_as_python(no)}))"
+        elif depth == 0:
+            found += character
+    return found
 
 
 def _split(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_of, launches_of
 from softlab.cuda.macros import NO_MACROS, Macros, attribute_macros, macros_of, standing_for
 from softlab.cuda.outlines import outline
@@ -152,7 +153,7 @@ def read(
     files = {"": main}
     missing: list[str] = []
     _gather(main, files, known, missing)
-    launches = tuple(launch for file in files.values() for launch in launches_of(file.text))
+    launches = tuple(_launches(files.values()))
     items = [item for file in files.values() for item in file.items]
     kernels = tuple(kernel for file in files.values() for kernel in kernels_of(_nodes(file), file.kernel_word))
     words = needed
@@ -166,8 +167,16 @@ def read(
     source = _device_text(main, alone, spaces)
     before, after = text.splitlines(), source.splitlines()
     blanked = sum(bool(a.strip()) and not b.strip() for a, b in zip(before, after, strict=True))
-    remarks = tuple(dict.fromkeys(remark for file in files.values() for remark in file.remarks))
-    return DeviceCode(source, headers, kernels, launches, tuple(missing), blanked, remarks)
+    return DeviceCode(source, headers, kernels, launches, tuple(missing), blanked, _remarks(files.values()))
+
+
+def _launches(files: Iterable[_File]) -> Iterator[LaunchSuggestion]:
+    program = HostCode.of([file.text for file in files])
+    return (launch for code in program for launch in launches_of(code, program))
+
+
+def _remarks(files: Iterable[_File]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(remark for file in files for remark in file.remarks))
 
 
 def _without_kernels(items: Iterable[_Item], kernels: Iterable[KernelDeclaration]) -> None:

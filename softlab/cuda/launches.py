@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from softlab.cuda.constant_expressions import Constants
-from softlab.cuda.syntax import function_of, head_of, parser, text_of, walk
+from softlab.cuda.host_templates import HostCode, Scope, enclosing_function, scopes
+from softlab.cuda.syntax import function_of, head_of, in_list, listed, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -77,15 +77,6 @@ def _template(node: Node) -> tuple[str, ...]:
     return listed(parent.child_by_field_name("parameters"))
 
 
-def listed(node: Node | None) -> tuple[str, ...]:
-    """The texts of what stands in a list of parameters or arguments, without its comments."""
-    return tuple(" ".join(text_of(child).split()) for child in _in_list(node))
-
-
-def _in_list(node: Node | None) -> list[Node]:
-    return [child for child in node.named_children if child.type != "comment"] if node is not None else []
-
-
 def _scope(node: Node) -> list[str]:
     """The namespaces around a node, the outermost first; anonymous ones have no name."""
     found: list[str] = []
@@ -99,61 +90,58 @@ def _scope(node: Node) -> list[str]:
     return found
 
 
-def launches_of(text: bytes) -> Iterator[LaunchSuggestion]:
-    """The launches in a file, ``kernel<<<grid, block>>>(arguments)``."""
-    constants = Constants.of(text.decode())
-    for call in walk(parser().parse(text).root_node, ("call_expression",)):
+def launches_of(code: HostCode, program: Sequence[HostCode]) -> Iterator[LaunchSuggestion]:
+    """The launches in a file, ``kernel<<<grid, block>>>(arguments)``.
+
+    A launch in a function template is there once for each instance of it that a file of ``program`` calls with template
+    arguments.
+    """
+    for call in walk(code.root, ("call_expression",)):
         syntax = next((child for child in call.children if child.type == "kernel_call_syntax"), None)
         if syntax is None:
             continue
-        scope = _enclosing_function(call)
-        local = constants.inside(text_of(scope)) if scope is not None else constants
         configuration = [text_of(child) for child in syntax.named_children if child.type != "comment"]
         function = call.child_by_field_name("function")
         arguments = call.child_by_field_name("arguments")
         if function is None or len(configuration) < 2:
             continue
-        kernel = _with_constants(" ".join(text_of(function).split()), local)
-        names = _template_names(call)
-        if names & set(re.findall(r"\w+", kernel.partition("<")[2])):
-            kernel = kernel.partition("<")[0]  # what the host's own template is made with
-        yield LaunchSuggestion(
-            kernel,
-            local.extent(configuration[0]),
-            local.extent(configuration[1]),
-            local.number(configuration[2]) if len(configuration) > 2 else 0,
-            listed(arguments),
-            call.start_point.row + 1,
-            tuple(_host_type(text_of(child), text_of(scope), names) for child in _in_list(arguments))
-            if scope is not None
-            else (),
-        )
+        around = text_of(enclosing_function(call))
+        for scope in scopes(call, code, program):
+            local = scope.constants
+            yield LaunchSuggestion(
+                _instance(" ".join(text_of(function).split()), scope),
+                local.extent(configuration[0]),
+                local.extent(configuration[1]),
+                local.number(configuration[2]) if len(configuration) > 2 else 0,
+                listed(arguments),
+                call.start_point.row + 1,
+                tuple(_host_type(text_of(child), around, scope) for child in in_list(arguments)) if around else (),
+            )
 
 
-def _template_names(node: Node) -> set[str]:
-    """The parameters of all templates around a node."""
-    names: set[str] = set()
-    parent: Node | None = node
-    while parent is not None:
-        if parent.type == "template_declaration":
-            for parameter in listed(parent.child_by_field_name("parameters")):
-                names |= set(re.findall(r"\w+", parameter.partition("=")[0])[-1:])
-        parent = parent.parent
-    return names
+def _instance(kernel: str, scope: Scope) -> str:
+    """A launched kernel with template arguments that the device can take: ``"k<16>"``. Without any where it depends on
+    what is not known."""
+    arguments = [scope.argument(text) for text in arguments_of(kernel)]
+    name = kernel.partition("<")[0].strip()
+    if None in arguments:
+        return name
+    return f"{name}<{', '.join(map(str, arguments))}>" if "<" in kernel else kernel
 
 
-def _host_type(argument: str, scope: str, unknown: set[str]) -> str:
-    """The type that a function declares for a variable; "" for expressions, and where it has one of these names."""
+def _host_type(argument: str, function: str, scope: Scope) -> str:
+    """The type that a function declares for a variable; "" for expressions, and where it has an unknown name."""
     if not re.fullmatch(r"\w+", argument.strip()):
         return ""
     name = re.escape(argument.strip())
     # Quantifiers that never give back: a long text costs no more than its length for each word.
     kind = r"(?<![\w.>])((?:const\s++)?(?:unsigned\s++)?[A-Za-z_][\w:]*+(?:\s++(?:int|long|char|short)\b)?)(?=[\s*])"
     declared = kind + r"\s*+(\**+)\s*+"
-    found = re.findall(declared + rf"(?:\w++\s*+(?:=[^;,()]*+)?,\s*+\**+\s*+)*\b{name}\b\s*+[;=,)\[]", scope)
+    found = re.findall(declared + rf"(?:\w++\s*+(?:=[^;,()]*+)?,\s*+\**+\s*+)*\b{name}\b\s*+[;=,)\[]", function)
     types = {f"{kind}{stars}" for kind, stars in found if kind not in ("return", "delete", "new", "else", "case")}
     one = types.pop() if len(types) == 1 else ""
-    return "" if not one or set(re.findall(r"\w+", one)) & unknown else one
+    one = re.sub(r"\w+", lambda word: scope.bound.get(word[0], word[0]), one)
+    return "" if set(re.findall(r"\w+", one)) & scope.unknown else one
 
 
 def deduced(kernel: KernelDeclaration, launch: LaunchSuggestion) -> str | None:
@@ -196,21 +184,3 @@ def arguments_of(kernel: str) -> tuple[str, ...]:
         else:
             parts[-1] += character
     return tuple(part.strip() for part in parts if part.strip())
-
-
-def _with_constants(kernel: str, constants: Constants) -> str:
-    """A kernel's name whose template arguments are numbers where the launch names variables: ``"k<16>"``."""
-    name, bracket, arguments = kernel.partition("<")
-
-    def value(match: re.Match[str]) -> str:
-        text = constants.values.get(match.group(), "")
-        return text if text in ("true", "false") else str(constants.number(match.group()))
-
-    return name + bracket + re.sub(r"[A-Za-z_]\w*", value, arguments)
-
-
-def _enclosing_function(node: Node) -> Node | None:
-    parent: Node | None = node
-    while parent is not None and parent.type != "function_definition":
-        parent = parent.parent
-    return parent

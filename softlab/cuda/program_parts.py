@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from softlab.cuda.device_code import DeviceCode, read
+from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import launches_of
 from softlab.cuda.outlines import open_braces
 from softlab.cuda.source_files import beside, decode
@@ -81,6 +82,7 @@ def _inside(
     code = read(decode(path.read_bytes()), path, known=known, needed=name or "", alone=alone, folders=folders)
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
+    program = HostCode.of([text.encode() for text in texts])
     words = " ".join([code.source, *code.headers.values(), *ahead])
     parts = [
         read(text, file, known=known, needed=words, alone=True, folders=folders)
@@ -95,7 +97,7 @@ def _inside(
         },
         missing=tuple(dict.fromkeys([*code.missing, *(header for part in parts for header in part.missing)])),
         remarks=tuple(dict.fromkeys([*code.remarks, *(remark for part in parts for remark in part.remarks)])),
-        launches=(*code.launches, *(launch for text in texts for launch in launches_of(text.encode()))),
+        launches=(*code.launches, *(launch for one in program for launch in launches_of(one, program))),
     )
 
 

@@ -116,3 +116,13 @@ def is_method(node: Node) -> bool:
     declarator = function_of(node)
     inner = declarator.child_by_field_name("declarator") if declarator is not None else None
     return inner is not None and inner.type != "parenthesized_declarator"
+
+
+def listed(node: Node | None) -> tuple[str, ...]:
+    """The texts of what stands in a list of parameters or arguments, without its comments."""
+    return tuple(" ".join(text_of(child).split()) for child in in_list(node))
+
+
+def in_list(node: Node | None) -> list[Node]:
+    """The nodes in a list of parameters or arguments, without its comments."""
+    return [child for child in node.named_children if child.type != "comment"] if node is not None else []

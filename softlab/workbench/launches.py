@@ -86,6 +86,7 @@ def file_launch(request: LaunchRequest, arch: str) -> FileLaunch:
         ValueError: something is wrong or missing; the message says what the file has.
         CompileError: the kernel does not compile.
     """
+    from softlab.cuda.launches import arguments_of
     from softlab.kernel import Kernel
     from softlab.kernel.files import kernel_name, read_file
 
@@ -98,7 +99,9 @@ def file_launch(request: LaunchRequest, arch: str) -> FileLaunch:
     name = kernel_name(code, request.kernel, path.name).partition("<")[0]
     parameters = _parameters(kernel, [one for one in code.kernels if one.name == name])
     launches = [one for one in code.launches if _plain(one.kernel) == _plain(name)]
-    grid, block, smem, said = _shape(request, launches)
+    # Another instance of a template may have another grid.
+    own = [one for one in launches if arguments_of(one.kernel) == arguments_of(kernel.program.name)]
+    grid, block, smem, said = _shape(request, own or launches)
     args = arguments(request.args, parameters, kernel.program.name)
     return FileLaunch(kernel, grid, block, smem, tuple(one.name for one in parameters), args, said)
 

@@ -146,7 +146,9 @@ def test_odd_texts_are_read(text: str) -> None:
     ("text", "value"),
     [("(N + 255) / 256", 4), ("N * sizeof(float)", 4000), ("-7 / 2", -3), ("-7 % 2", -1), ("1 << 10", 1024),
      ("3 / 0", None),
-     ("unknown + 1", None), ("1 << 99", None), ("0x10u", 16), ("up(N, 3)", 334), ("SELF", None), ("N > 3", None)],
+     ("unknown + 1", None), ("1 << 99", None), ("0x10u", 16), ("up(N, 3)", 334), ("SELF", None), ("N > 3", 1),
+     ("N < 8 ? 1 : N == 1000 ? 2 : 3", 2), ("2 * (N != 1000 ? 1 : up(N > 1 ? 9 : 8, 3))", 6), ("N & 1 == 0", None),
+     ("N ? 1", None), ("unknown ? 1 : 2", None)],
 )  # fmt: skip
 def test_constants(text: str, value: int | None) -> None:
     constants = Constants.of(

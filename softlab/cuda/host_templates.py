@@ -1,0 +1,158 @@
+"""The template arguments that a host's function has in the calls of it: what its launches depend on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from softlab.cuda.constant_expressions import Constants
+from softlab.cuda.syntax import listed, parser, text_of, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Templates of the host that call each other, from the one with known arguments to the launch.
+_DEPTH = 4
+#: Instances of a function that are listed. Templates that call each other multiply them.
+_MOST = 64
+#: An expression that needs parentheses inside another one; no type, such as ``float*``.
+_COMPOUND = re.compile(r"[-+/%?|^!=]|[*&]\s*\w")
+
+
+@dataclass(frozen=True, eq=False)
+class HostCode:
+    """A file's text, which may call templates and use constants of the ``others`` of its program."""
+
+    text: bytes
+    others: tuple[bytes, ...] = ()
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes]) -> tuple[HostCode, ...]:
+        """The files of a program."""
+        return tuple(cls(text, (*texts[:k], *texts[k + 1 :])) for k, text in enumerate(texts))
+
+    @cached_property
+    def root(self) -> Node:
+        """The syntax tree."""
+        return parser().parse(self.text).root_node
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The constants of the whole file, and those of the others that it does not have itself."""
+        return Constants.of(self.text.decode(errors="replace"), [text.decode(errors="replace") for text in self.others])
+
+    @cached_property
+    def named(self) -> Mapping[str, Sequence[tuple[Node, Node]]]:
+        """Function -> the places with template arguments for it, ``launch<64>(x)``, and the list of these arguments."""
+        found: dict[str, list[tuple[Node, Node]]] = {}
+        for node in walk(self.root, ("call_expression", "template_instantiation")):
+            kept = node.child_by_field_name("function" if node.type == "call_expression" else "declarator")
+            if kept is not None and kept.type == "function_declarator":
+                kept = kept.child_by_field_name("declarator")
+            while kept is not None and kept.type == "qualified_identifier":
+                kept = kept.child_by_field_name("name")
+            arguments = kept.child_by_field_name("arguments") if kept is not None else None
+            if kept is not None and arguments is not None and kept.type == "template_function":
+                found.setdefault(text_of(kept.child_by_field_name("name")), []).append((node, arguments))
+        return found
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is known where some code of the host stands: the constants, the arguments of the template that it is in as
+    ``bound``, and names whose meaning is not known, as ``unknown``."""
+
+    constants: Constants
+    bound: Mapping[str, str]
+    unknown: frozenset[str]
+
+    def argument(self, text: str) -> str | None:
+        """A template argument as the device can take it; None where it has an unknown name."""
+        value = self.constants.number(text)
+        if isinstance(value, str):
+            value = re.sub(r"(?<![\w.])[A-Za-z_]\w*", lambda word: self._word(word[0]), value)
+            if self.unknown & set(re.findall(r"\w+", value)):
+                return None
+        return str(value)
+
+    def _word(self, word: str) -> str:
+        if word in self.bound:
+            value = self.bound[word]
+            return f"({value})" if _COMPOUND.search(value) else value
+        text = self.constants.values.get(word, "")
+        return text if text in ("true", "false") else str(self.constants.number(word))
+
+
+def enclosing_function(node: Node) -> Node | None:
+    """The function whose body a node stands in."""
+    parent: Node | None = node
+    while parent is not None and parent.type != "function_definition":
+        parent = parent.parent
+    return parent
+
+
+def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int = _DEPTH) -> Iterator[Scope]:
+    """The scopes that a node stands in: one for each known instance of the function template around it, else one.
+
+    Arguments:
+        node: in a file of the host.
+        code: that file. program: all files.
+        depth: how many templates may call each other.
+    """
+    function = enclosing_function(node)
+    unknown = _template_names(node)
+    found = _instances(function, program, depth) if function is not None and depth else iter(())
+    text = text_of(function)
+    seen = []
+    for bound in islice(found, _MOST):
+        if bound not in seen:
+            seen.append(bound)
+    for bound in seen or [{}]:
+        local = code.constants.inside(text, bound) if function is not None else code.constants
+        yield Scope(local, bound, frozenset((unknown | Constants.declared(text)) - set(bound)))
+
+
+def _instances(function: Node, program: Sequence[HostCode], depth: int) -> Iterator[dict[str, str]]:
+    """The arguments of a function template, by its parameters' names, as the program's calls give them."""
+    declaration = function.parent
+    if declaration is None or declaration.type != "template_declaration":
+        return
+    parameters = [one.partition("=")[::2] for one in listed(declaration.child_by_field_name("parameters"))]
+    names = [re.findall(r"\w+", declared)[-1] for declared, _ in parameters if re.search(r"\w", declared)]
+    if not names or len(names) < len(parameters) or any("..." in declared for declared, _ in parameters):
+        return
+    for code in program:
+        for place, arguments in code.named.get(_name(function), ()):
+            for scope in scopes(place, code, program, depth - 1):
+                given = [scope.argument(text) for text in listed(arguments)]
+                bound = {name: value for name, value in zip(names, given, strict=False) if value is not None}
+                for name, (_, default) in list(zip(names, parameters, strict=True))[len(given) :]:
+                    inner = Scope(code.constants.inside("", bound), bound, frozenset(names) - set(bound))
+                    if default.strip() and (value := inner.argument(default)) is not None:
+                        bound[name] = value
+                if len(bound) == len(names):
+                    yield bound
+
+
+def _name(function: Node) -> str:
+    """A function's name without its class and its namespaces."""
+    declarator = function.child_by_field_name("declarator")
+    while declarator is not None and (inner := declarator.child_by_field_name("declarator")) is not None:
+        declarator = inner
+    return text_of(declarator).split("::")[-1].strip()
+
+
+def _template_names(node: Node) -> set[str]:
+    """The parameters of all templates around a node."""
+    names: set[str] = set()
+    parent: Node | None = node
+    while parent is not None:
+        if parent.type == "template_declaration":
+            for parameter in listed(parent.child_by_field_name("parameters")):
+                names |= set(re.findall(r"\w+", parameter.partition("=")[0])[-1:])
+        parent = parent.parent
+    return names
