@@ -40,7 +40,8 @@ def _check(options: argparse.Namespace) -> int:
     from softlab.workbench.sarif import sarif
 
     if options.spec:
-        given = [n for n in ("kernel", "grid", "block", "smem", "args", "option", "require") if getattr(options, n)]
+        names = ("kernel", "grid", "block", "smem", "args", "constant", "option", "require")
+        given = [name for name in names if getattr(options, name)]
         if given:
             raise ValueError(f"--spec has the launches: leave out --{given[0]}")
         checks = read_checks(options.spec, options.file)

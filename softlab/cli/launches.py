@@ -27,8 +27,14 @@ def shape_options(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="a value for each parameter, such as 'x=random(4096), y=zeros(4096), n=4096'. random(shape), zeros(shape),"
         " ones(shape), arange(length) and full(shape, value) make arrays; a shape is a number or (rows, cols); a dtype"
-        " may follow, as in random(4096, float16) (default: the parameter's type). A struct is (1, 2.0), its fields",
+        " may follow, as in random(4096, float16) (default: the parameter's type). A struct is (1, 2.0), its fields."
+        " texture(random((64, 64)), filter=point) and surface(zeros((64, 64))) make texture and surface objects",
     )
+    parser.add_argument(
+        "--constant", action="append", default=[], metavar="NAME=VALUE",
+        help="a value for a __constant__ variable or a texture reference, such as c_filter=random(9); may be given "
+        "several times (default: what the file says)",
+    )  # fmt: skip
     parser.add_argument(
         "--option", action="append", default=[], metavar="OPTION", help="an option for NVRTC: --option=-DN=4"
     )
@@ -40,7 +46,7 @@ def asked_request(options: argparse.Namespace, file: str = "") -> LaunchRequest:
 
     return LaunchRequest(
         file or options.file, options.kernel, options.grid, options.block, options.smem, options.args or "",
-        tuple(options.option),
+        tuple(options.option), tuple(options.constant),
     )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.report and not options.report.endswith((".html", ".json")):
         raise ValueError(f"--report {options.report}: a name that ends in .html or .json")
     launch = asked_launch(options, resolve(options.device).arch)
-    before = [value.copy() if hasattr(value, "copy") else value for value in launch.args]
+    before = [_copied(value) for value in launch.args]
     try:
         run = recorded(launch, check="collect" if options.check == "all" else False)
     except KernelFault as fault:
@@ -59,8 +59,8 @@ def _run(options: argparse.Namespace) -> int:
         return FOUND
     arrays = [
         array_argument(name, old, new)
-        for name, old, new in zip(launch.names, before, launch.args, strict=True)
-        if hasattr(old, "dtype")
+        for name, old, new in zip(launch.names, map(_array, before), map(_array, launch.args), strict=True)
+        if old is not None
     ]
     status = FOUND if any(finding.severity == "error" for finding in run.findings) else 0
     if options.report:
@@ -79,6 +79,21 @@ def _run(options: argparse.Namespace) -> int:
     for one in advice(run):
         print_text(f"To change: {one}")
     return status
+
+
+def _array(value: Any) -> Any:
+    """The array of an argument, also that of a surface; None for others. A kernel cannot change a texture."""
+    from softlab.cuda.textures import Surface
+
+    return value.array if isinstance(value, Surface) else value if hasattr(value, "dtype") else None
+
+
+def _copied(value: Any) -> Any:
+    from softlab.cuda.textures import Image
+
+    if isinstance(value, Image):
+        return value.with_array(lambda array: array.copy())
+    return value.copy() if hasattr(value, "copy") else value
 
 
 def _findings(run: Run, check: str) -> str:
@@ -123,7 +138,7 @@ def _record(run: Any, launch: FileLaunch, arrays: Any, file: str) -> dict[str, A
                 "changed": changed[name].changed,
                 "first_values": [_json(one) for one in value.reshape(-1)[:_VALUES].tolist()],
             }
-            for name, value in zip(launch.names, launch.args, strict=True)
+            for name, value in zip(launch.names, map(_array, launch.args), strict=True)
             if name in changed
         },
     }

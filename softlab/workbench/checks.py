@@ -8,8 +8,8 @@
     args = "x=random((128, 128)), y=zeros((128, 128)), n=128"
     require = ["bank_conflicts == 0", "global_load_sectors <= 1.02 * ideal"]
 
-Other keys: ``name``, ``smem`` (bytes), ``device`` (default "H200"), ``options`` (for NVRTC), ``warnings`` ("fail", or
-"allow", the default).
+Other keys: ``name``, ``smem`` (bytes), ``device`` (default "H200"), ``options`` (for NVRTC), ``constants`` (such as
+``["c_filter=random(9)"]``), ``warnings`` ("fail", or "allow", the default).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from softlab.workbench.requirements import Requirement
 
 _KEYS = {
     "file": str, "kernel": str, "name": str, "grid": (int, list), "block": (int, list), "smem": int, "args": str,
-    "require": list, "device": str, "options": list, "warnings": str,
+    "require": list, "device": str, "options": list, "constants": list, "warnings": str,
 }  # fmt: skip
 #: Names of the options of the command line in a message.
-_OPTION = re.compile(r"--(grid|block|smem|args|kernel)\b")
+_OPTION = re.compile(r"--(grid|block|smem|args|constant|kernel)\b")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _check(entry: Mapping[str, Any], number: int, path: Path, file: str | None) 
             raise ValueError(f"{key} is no key; there are {', '.join(_KEYS)}")
         if not isinstance(value, _KEYS[key]) or isinstance(value, bool):  # type: ignore[arg-type]
             raise ValueError(f"{key} = {value!r} is of the wrong type")
-    for key in ("require", "options"):
+    for key in ("require", "options", "constants"):
         if not all(isinstance(one, str) for one in entry.get(key, ())):
             raise ValueError(f"{key} = {entry[key]!r}: write a list of strings")
     if entry.get("warnings", "allow") not in ("allow", "fail"):
@@ -125,7 +125,7 @@ def _check(entry: Mapping[str, Any], number: int, path: Path, file: str | None) 
     resolve(entry.get("device", "H200"))
     request = LaunchRequest(
         source, entry.get("kernel"), _sizes(entry.get("grid")), _sizes(entry.get("block")), entry.get("smem"),
-        entry.get("args", ""), tuple(entry.get("options", ())),
+        entry.get("args", ""), tuple(entry.get("options", ())), tuple(entry.get("constants", ())),
     )  # fmt: skip
     return Check(
         entry.get("name") or f"{entry.get('kernel') or Path(source).stem}-{number}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softlab.cuda.textures import Surface
 from softlab.errors import Error
 from softlab.hardware.devices import Device
 from softlab.kernel.c_types import declared_types
@@ -246,6 +247,8 @@ class _Gone:
 
 
 def _alive(kept: Any) -> Any:
+    if isinstance(kept, Surface):
+        return kept.array  # a kernel writes it
     if not isinstance(kept, weakref.ref):
         return kept
     array = kept()

@@ -9,7 +9,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 from math import prod
 from pathlib import Path
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from softlab.kernel.c_types import CType
     from softlab.traces import Run
 
+#: Functions that make what a kernel reaches through a texture or a surface, and the options that each one takes.
+IMAGES = {
+    "texture": ("filter", "address", "normalized", "read", "channels", "layered"), "surface": ("channels", "layered"),
+}  # fmt: skip
 #: Functions that make an array, and the names of what they take before the dtype.
 MAKERS = {
     "random": ("shape",), "zeros": ("shape",), "ones": ("shape",), "arange": ("length",), "full": ("shape", "value"),
@@ -55,11 +59,21 @@ class FileLaunch:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel: its ``name``, its declaration as ``text``, and its type, None where it is not known."""
+    """A parameter of a kernel: its ``name``, its declaration as ``text``, and its type, None where it is not known.
+
+    ``dtype``: that of its arrays, where the type does not say it. ``option``: where its value is written.
+    """
 
     name: str
     text: str
     declared: CType | None
+    dtype: Any = None
+    option: str = "--args"
+
+    @property
+    def written(self) -> str:
+        """The beginning of its value on the command line."""
+        return f"{self.option} {self.name}"
 
 
 @dataclass(frozen=True)
@@ -67,7 +81,8 @@ class LaunchRequest:
     """What is known of a launch before the file is read. Texts as on the command line; None: not given.
 
     file: the .cu file; kernel: its name, with template arguments where it has them; grid, block: such as "64" or "8,8";
-    smem: bytes of dynamic shared memory per block; args: such as "x=random(4096), n=4096"; options: for NVRTC.
+    smem: bytes of dynamic shared memory per block; args: such as "x=random(4096), n=4096"; options: for NVRTC;
+    constants: such as "c_filter=random(9)", one for each ``__constant__`` variable that gets a value.
     """
 
     file: str
@@ -77,6 +92,7 @@ class LaunchRequest:
     smem: int | None = None
     args: str = ""
     options: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
 
 
 def file_launch(request: LaunchRequest, arch: str) -> FileLaunch:
@@ -103,6 +119,8 @@ def file_launch(request: LaunchRequest, arch: str) -> FileLaunch:
     own = [one for one in launches if arguments_of(one.kernel) == arguments_of(kernel.program.name)]
     grid, block, smem, said = _shape(request, own or launches)
     args = arguments(request.args, parameters, kernel.program.name)
+    for text in request.constants:
+        _set_constant(kernel, text)
     return FileLaunch(kernel, grid, block, smem, tuple(one.name for one in parameters), args, said)
 
 
@@ -198,6 +216,27 @@ def arguments(text: str, parameters: Sequence[Parameter], kernel: str) -> tuple[
     return tuple(_value(given[one.name], one) for one in parameters)
 
 
+def _set_constant(kernel: Kernel, text: str) -> None:
+    """Give a ``__constant__`` variable a value, ``"c_filter=random(9)"``.
+
+    Raises:
+        ValueError: there is no such variable, or it does not take the value.
+    """
+    import numpy as np
+
+    name, _, value = (part.strip() for part in text.partition("="))
+    try:
+        node = ast.parse(value, mode="eval").body
+        dtype = np.asarray(kernel.constants[name]).dtype
+        one = Parameter(name, f"the constant {name}", None, None if dtype.names else dtype, "--constant")
+        kernel.constants[name] = _value(node, one)
+    except SyntaxError:
+        raise ValueError(f"--constant {text}: write NAME=VALUE, such as c_filter=random(9)") from None
+    except (KeyError, TypeError, ValueError) as error:
+        words = str(error)
+        raise ValueError(words if words.startswith("--constant") else f"--constant {text}: {words}") from None
+
+
 def _help(parameters: Sequence[Parameter], kernel: str) -> str:
     if not parameters:
         return f"{kernel} has no parameters"
@@ -210,6 +249,9 @@ def _example(parameter: Parameter) -> str:
     from softlab.kernel.arguments import default_dtype
 
     declared = parameter.declared
+    for kind, example in (("Texture", "texture(random((64, 64)))"), ("Surface", "surface(zeros((64, 64)))")):
+        if f"cuda{kind}Object_t" in parameter.text:
+            return example
     if declared is None or declared.pointers:
         if declared is not None and default_dtype(declared) is None:
             return "zeros(4096, float32)"
@@ -249,30 +291,61 @@ def _given(text: str, parameters: Sequence[Parameter], kernel: str) -> Mapping[s
 
 def _value(node: ast.expr, parameter: Parameter) -> Any:
     if isinstance(node, ast.Call):
-        return _array(node, parameter)
+        is_image = isinstance(node.func, ast.Name) and node.func.id in IMAGES
+        return _image(node, parameter) if is_image else _array(node, parameter)
     if isinstance(node, ast.Constant) and node.value is None:
         return None
     if isinstance(node, ast.Tuple):  # a struct, as the kernel takes it
         return tuple(_value(one, parameter) for one in node.elts)
-    return _number(node, parameter.name)
+    return _number(node, parameter)
 
 
-def _number(node: ast.expr, name: str) -> int | float:
+def _number(node: ast.expr, parameter: Parameter) -> int | float:
     """A number, or a sum, difference, product, quotient or shift of numbers, such as 1 << 20."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(node.operand, name)
+        return -_number(node.operand, parameter)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        left, right = _number(node.left, name), _number(node.right, name)
+        left, right = _number(node.left, parameter), _number(node.right, parameter)
         shift = isinstance(node.op, ast.LShift)
         fits = not shift or (isinstance(left, int) and isinstance(right, int) and 0 <= right <= _MOST_BITS)
         if fits and (right or not isinstance(node.op, ast.FloorDiv)):
             return _OPERATORS[type(node.op)](left, right)
     raise ValueError(
-        f"--args {name}={ast.unparse(node)}: give a number, None for a null pointer, the fields of a struct as "
-        f"(1, 2.0), or an array by {', '.join(MAKERS)}, such as {name}=random(4096)"
+        f"{parameter.written}={ast.unparse(node)}: give a number, None for a null pointer, the fields of a struct as "
+        f"(1, 2.0), or an array by {', '.join(MAKERS)}, such as {parameter.name}=random(4096)"
     )
+
+
+def _image(node: ast.Call, parameter: Parameter) -> Any:
+    """A texture or a surface of an array, such as ``texture(random((64, 64)), filter=point)``."""
+    import numpy as np
+
+    from softlab.cuda.textures import Surface, Texture
+
+    kind = node.func.id  # type: ignore[attr-defined]
+    written = f"{parameter.written}={ast.unparse(node)}"
+    known = IMAGES[kind]
+    if len(node.args) != 1 or not isinstance(node.args[0], ast.Call) or any(k.arg not in known for k in node.keywords):
+        raise ValueError(f"{written}: write {kind}(array), such as {kind}(random((64, 64))), with {', '.join(known)}")
+    array = _array(node.args[0], replace(parameter, declared=None, dtype=np.dtype(np.float32)))
+    given = {str(k.arg): _word(k.value, written) for k in node.keywords}
+    try:
+        return Texture(array, **given) if kind == "texture" else Surface(array, **given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{written}: {error}") from None
+
+
+def _word(node: ast.expr, written: str) -> Any:
+    """The value of an option: a number, True or False, a word with quotes or without, or several in parentheses."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Tuple):
+        return tuple(_word(one, written) for one in node.elts)
+    raise ValueError(f"{written}: {ast.unparse(node)} is no word, no number and no True or False")
 
 
 def _array(node: ast.Call, parameter: Parameter) -> Any:
@@ -280,17 +353,17 @@ def _array(node: ast.Call, parameter: Parameter) -> Any:
 
     maker = node.func.id if isinstance(node.func, ast.Name) else ""
     takes = (*MAKERS.get(maker, ()), "dtype")
-    written = f"--args {parameter.name}={ast.unparse(node)}"
+    written = f"{parameter.written}={ast.unparse(node)}"
     if maker not in MAKERS or node.keywords or not len(takes) - 1 <= len(node.args) <= len(takes):
         forms = ", ".join(f"{name}({', '.join(needs)}[, dtype])" for name, needs in MAKERS.items())
         raise ValueError(f"{written}: arrays are made by {forms}")
     dtype = _dtype(node.args[-1] if len(node.args) == len(takes) else None, parameter, written)
-    shape = _sizes_of(node.args[0], parameter.name, written)
+    shape = _sizes_of(node.args[0], parameter, written)
     if prod(shape) * dtype.itemsize > _MOST_BYTES:
         raise ValueError(f"{written}: an array has at most {_MOST_BYTES >> 30} GiB here")
     if maker == "arange" and len(shape) > 1:
         raise ValueError(f"{written}: arange takes one length")
-    value = _number(node.args[1], parameter.name) if maker == "full" else int(maker == "ones")
+    value = _number(node.args[1], parameter) if maker == "full" else int(maker == "ones")
     if dtype.kind in "iu" and not (isinstance(value, int) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max):
         raise ValueError(f"{written}: {value} is no {dtype.name}")
     try:
@@ -301,8 +374,8 @@ def _array(node: ast.Call, parameter: Parameter) -> Any:
         raise ValueError(f"{written}: this machine has not enough memory for the array") from None
 
 
-def _sizes_of(node: ast.expr, name: str, written: str) -> tuple[int, ...]:
-    found = [_number(one, name) for one in (node.elts if isinstance(node, ast.Tuple) else [node])]
+def _sizes_of(node: ast.expr, parameter: Parameter, written: str) -> tuple[int, ...]:
+    found = [_number(one, parameter) for one in (node.elts if isinstance(node, ast.Tuple) else [node])]
     if not found or not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in found):
         raise ValueError(f"{written}: a shape is a whole number above 0, or several as (64, 128)")
     return tuple(int(one) for one in found)
@@ -314,7 +387,7 @@ def _dtype(node: ast.expr | None, parameter: Parameter, written: str) -> Any:
 
     names = [*ELEMENT_TYPES, "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
     if node is None:
-        found = default_dtype(parameter.declared) if parameter.declared else None
+        found = default_dtype(parameter.declared) if parameter.declared else parameter.dtype
         if found is None:
             raise ValueError(
                 f"{written}: the parameter is {parameter.text}, which does not say its dtype. Add one of "

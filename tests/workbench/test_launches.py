@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
 
+import softlab
+from softlab import cli
 from softlab.kernel.c_types import CType
 from softlab.workbench.launches import Parameter, arguments, sizes
 
@@ -138,3 +143,75 @@ def test_a_parameter_may_be_called_as_a_word_of_python():
     assert (x.shape, count) == ((8,), 3)
     with pytest.raises(ValueError, match="two values for in"):
         arguments("zeros(8), in=zeros(8)", parameters("const float* in", "int n"), "k")
+
+
+def test_textures_and_surfaces():
+    t = value("t=texture(random((4, 8, 2)), channels=2, filter='point', address=(wrap, clamp), normalized=True)", "T t")
+    assert isinstance(t, softlab.Texture)
+    assert (t.array.dtype, t.size, t.filter, t.addresses) == (np.float32, (4, 8), "point", ("wrap", "clamp"))
+    assert value("t=texture(full(8, 3, uint8), read=normalized)", "T t").array[0] == 3
+    assert isinstance(value("s=surface(zeros((4, 8)), layered=True)", "T s"), softlab.Surface)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("t=texture(4)", "write texture(array), such as texture(random((64, 64))), with filter, address"),
+        ("t=texture(zeros(4), mode=point)", "write texture(array)"),
+        ("t=surface(zeros(4), filter=point)", "write surface(array), such as surface(random((64, 64))), with channels"),
+        ("t=texture(zeros(4), filter=near)", "filter = 'near': it must be 'point' or 'linear'"),
+        ("t=texture(zeros(4), filter=open('f'))", "open('f') is no word"),
+        ("t=texture(zeros(4, int32))", 'take filter="point"'),
+        ("t=texture(texture(zeros(4)))", "arrays are made by random"),
+    ],
+)
+def test_wrong_textures(text, words):
+    with pytest.raises(ValueError, match="--args t=") as raised:
+        value(text, "T t")
+    assert words in str(raised.value)
+
+
+CONSTANTS = """\
+__constant__ float c_filter[3];
+__constant__ int shift;
+texture<float, 1, cudaReadModeElementType> table;
+__global__ void k(cudaTextureObject_t image, cudaSurfaceObject_t out) {
+  float sum = shift + tex1Dfetch(table, threadIdx.x);
+  for (int i = 0; i < 3; ++i) sum += c_filter[i] * tex2D<float>(image, threadIdx.x, blockIdx.x);
+  surf2Dwrite(sum, out, threadIdx.x * 4, blockIdx.x);
+}
+"""
+
+
+def test_constants(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(CONSTANTS)
+    other = tmp_path / "other.cu"
+    other.write_text(CONSTANTS.replace("= shift", "= 1 + shift"))
+    shape = ["--grid", "2", "--block", "4"]
+    assert cli.main(["run", str(path), *shape]) == 2
+    assert "image=texture(random((64, 64))), out=surface(zeros((64, 64)))" in capsys.readouterr().err
+    launch = [*shape, "--args", "image=texture(full((2, 4), 2), filter=point), out=surface(zeros((2, 4)))"]
+    constants = ["--constant", "c_filter=ones(3)", "--constant", "shift=5", "--constant", "table=texture(arange(4))"]
+    assert cli.main(["run", str(path), *launch, *constants, "--json"]) == 0
+    arrays = json.loads(capsys.readouterr().out)["arrays"]
+    assert list(arrays) == ["out"], "a kernel cannot change a texture"
+    assert arrays["out"]["first_values"] == [11, 12, 13, 14, 11, 12, 13, 14]
+    assert arrays["out"]["changed"] == 8, "beside the surface before the run"
+    assert cli.main(["compare", str(path), str(other), *launch, *constants, "--json"]) == 1
+    capsys.readouterr()
+    spec = tmp_path / "k.softlab.toml"
+    keys = f'grid = 2\nblock = 4\nargs = "{launch[-1]}"\nconstants = {constants[1::2]}\n'
+    spec.write_text(f'[[check]]\nfile = "k.cu"\n{keys}')
+    assert cli.main(["check", str(path), "--spec", str(spec)]) == 0
+    for text, words in {
+        "c_filter=ones(4)": "it takes the shape (3,), got (4,)",
+        "filter=ones(3)": "no __constant__ variable 'filter'; it has c_filter, shift, table",
+        "shift": "write NAME=VALUE",
+        "shift=1.5": "it takes numbers of the dtype int32",
+        "shift=open": "--constant shift=open: give a number",
+    }.items():
+        assert cli.main(["run", str(path), *launch, "--constant", text]) == 2
+        error = " ".join(capsys.readouterr().err.split())
+        assert words in error
+        assert error.count("--constant") == 1
