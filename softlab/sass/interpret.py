@@ -106,10 +106,12 @@ class _Compiled:
 def _compiled(program: Program) -> _Compiled:
     if not program.arch.startswith(ARCHITECTURE):
         raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
-    image, cubin = link(parse(program.ptx, file=program.file), program.entry), Cubin(program.cubin)
+    image = link(parse(program.ptx, file=program.file), program.entry)
+    instructions = disassemble(program, alone=True)  # says what is missing where there is no machine code
+    cubin = Cubin(program.cubin)
     functions = cubin.functions_of(program.entry)
     handles = function_handles(functions, cubin.constant_bank(2, program.entry, {}) or b"")
-    code = decode(disassemble(program, alone=True), functions)
+    code = decode(instructions, functions)
     known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
     return _Compiled(replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known)
 
