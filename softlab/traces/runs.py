@@ -35,7 +35,8 @@ class Run:
     makes of several of the PTX; name: the kernel's; registers per thread (None: unknown), bytes
     per thread spilled to memory, static and dynamic shared memory per block in bytes; findings: all that
     ``check="collect"`` found, or the warnings of ``check=True``; remarks: what the counters leave out or cannot know,
-    and which headers were taken from a guessed place, in sentences; launched: program and arguments for ``softlab.estimate``, with weak references to the arrays (None
+    and which headers were taken from a guessed place, in sentences; launched: program and arguments for
+    ``softlab.estimate``, with weak references to the arrays (None
     for a run from a file or from another process).
     """
 
