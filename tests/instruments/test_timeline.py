@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -82,7 +84,7 @@ def test_pieces_are_all_of_it_in_order(stairs):
         assert sum(piece.count for piece in pieces) == line.counts()[warp].sum()
         ends = [piece.start + piece.count for piece in pieces]
         assert all(start >= end for start, end in zip([p.start for p in pieces[1:]], ends, strict=False))
-        joined = [a.kind != b.kind or a.start + a.count < b.start for a, b in zip(pieces, pieces[1:], strict=False)]
+        joined = [a.kind != b.kind or a.start + a.count < b.start for a, b in pairwise(pieces)]
         assert all(joined), "neighbours of one kind are one piece"
     assert max(piece.start + piece.count for piece in line.segments()) == line.length
     kinds = [piece.kind for piece in line.segments(3) if piece.kind != "other"]
