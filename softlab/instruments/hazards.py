@@ -150,19 +150,26 @@ class Hazards(WaitHazards):
             self._synchronise(access)
 
     def _recorded_alone(self, site: Site, lanes: Lanes, address: Value) -> bool:
-        """Record an access that no other one since the last barrier concerns, by its pattern; False for any other."""
+        """Record an access by its pattern: one that no other one since the last barrier concerns, or an atomic again.
+
+        False for any other.
+        """
         shape = self._shapes.get(site.index) or self._shape(site)
         if shape is _STRONG_SHAPE:
             return False
-        return self._lone.record(site, lanes, address, shape, self.may_be_alone, self._pattern)
+        again = self.is_strong(site)
+        return self._lone.record(site, lanes, address, shape, self.may_be_alone, self._pattern, again)
 
     def may_be_alone(self, first: int, end: int) -> bool:
         """Whether nothing but threads of the block has accessed these bytes."""
         return True
 
     def _shape(self, site: Site) -> bytes:
-        """What tells which words an access touches from its addresses; ``_STRONG_SHAPE`` for one that synchronises."""
-        if self.is_strong(site):
+        """What tells which words an access touches from its addresses.
+
+        ``_STRONG_SHAPE`` for one that synchronises, unless it is a write that publishes nothing by itself.
+        """
+        if self.is_strong(site) and (not site.store or site.instruction.has("release", "acq_rel")):
             found = _STRONG_SHAPE
         elif site.instruction.opcode in MATRIX_OPCODES:
             found = str(site.index).encode()

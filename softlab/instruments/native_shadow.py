@@ -7,6 +7,8 @@ named barriers, groups of lanes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from operator import is_not
 from typing import Any
 
@@ -165,6 +167,44 @@ def all_are_quiet(
     return 1
 
 
+def record_again(
+    stamps: Int64s, others: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, acquired: Int64s, held: Bytes,
+    words: int, warps: int, cells: int, shift: int, has_order: int, has_held: int, rows: Int64s, threads: Int64s,
+    lanes: int, addresses: Int64s, offset: int, now: int, atomic: int,
+) -> int:  # fmt: skip
+    """Record reads, or writes by atomics, of one word per lane, where only the times of the stamps change.
+
+    This is so where each stamp stands for several threads, which made accesses of the same kind since the last barrier,
+    where this lane is not ordered with them, and where nobody made any ``others``. Else 0, and nothing is recorded.
+    """
+    kind = ATOMIC if atomic else 0
+    for i in range(lanes):
+        row = rows[i]
+        at = row * words + (addresses[i] >> shift) + offset
+        stamp = stamps[at]
+        since = max(barrier[row] << CODE_BITS, 1)
+        if stamp < since or others[at] >= since or stamp & (ATOMIC | MANY_LANES) != kind | MANY_LANES:
+            return 0
+        if not atomic and others[at] == 0:
+            return 0
+        if has_held and held[at]:
+            return 0
+        thread = threads[i]
+        time = stamp >> CODE_BITS
+        if has_order and time < acquired[row * warps * WARP + thread]:
+            return 0
+        who = stamp & WHO_MASK
+        if who != MANY_WARPS:
+            warp = thread // WARP
+            if who >> _WARP_SHIFT != warp or time < synced[row * warps + warp]:
+                return 0
+    for i in range(lanes):
+        at = rows[i] * words + (addresses[i] >> shift) + offset
+        stamps[at] = now << CODE_BITS | stamps[at] & CODE_MASK
+        known[cells + at] = threads[i]
+    return 1
+
+
 def access(
     written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, acquired: Int64s,
     remote_written: Int64s, remote_read: Int64s, held: Bytes, words: int, warps: int, cells: int, shift: int,
@@ -177,6 +217,18 @@ def access(
     accesses, from that of its address on. ``places``, ``owners``, ``made`` and ``got`` have room for ``lanes * count``
     items.
     """
+    if count == 1 and not has_remote:
+        if kind & STORES and kind & STRONG:
+            if record_again(
+                written, read, known, barrier, synced, acquired, held, words, warps, cells, shift, has_order, has_held,
+                rows, threads, lanes, addresses, offsets[0], now, 1,
+            ):  # fmt: skip
+                return RECORDED
+        elif not kind & (STORES | STRONG) and record_again(
+            read, written, known, barrier, synced, acquired, held, words, warps, cells, shift, has_order, has_held,
+            rows, threads, lanes, addresses, offsets[0], now, 0,
+        ):  # fmt: skip
+            return RECORDED
     if not all_are_quiet(
         written, read, known, barrier, synced, heard, acquired, remote_written, remote_read, held, words, warps, cells,
         shift, has_order, has_remote, has_held, places, owners, made, got, rows, threads, lanes, addresses, offsets,
@@ -234,15 +286,16 @@ def record(
 
 
 def access_alone(
-    written: Int64s, read: Int64s, known: Int16s, words: Int64s, codes: Int64s, threads: Int16s, count: int, cells: int,
-    first: int, store: int, distinct: int, since: int, now: int,
+    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, words: Int64s, codes: Int64s, threads: Int16s,
+    count: int, cells: int, first: int, store: int, distinct: int, now: int,
 ) -> int:  # fmt: skip
-    """Record an access to words that no thread has accessed since the time ``since``; 0 where that is not so.
+    """Record an access to words that no thread has accessed since the last barrier; 0 where that is not so.
 
     ``words``, ``codes`` and ``threads``: those of an :class:`~softlab.instruments.shadow_patterns.AccessPattern`.
     """
     if store and not distinct:
         return 0
+    since = max(barrier[0] << CODE_BITS, 1)
     for i in range(count):
         at = first + words[i]
         if written[at] >= since or read[at] >= since:
@@ -262,7 +315,34 @@ def access_alone(
     return 1
 
 
-_ACCESS, _ALONE = CompiledFunction(access), CompiledFunction(access_alone)
+def access_again(
+    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, given: Int64s, now: int
+) -> int:
+    """Record a write by an atomic to words of which only the times change; 0 where that is not so.
+
+    ``given``: how many words, the cells in all, then per word its number, who accesses it, and the last such thread.
+    """
+    count, cells = given[0], given[1]
+    since = max(barrier[0] << CODE_BITS, 1)
+    for i in range(2, 2 + 3 * count, 3):
+        stamp = written[given[i]]
+        if stamp < since or read[given[i]] >= since:
+            return 0
+        code = stamp & CODE_MASK
+        if code != ATOMIC | MANY_WARPS:
+            warp = given[i + 1] >> _WARP_SHIFT
+            if given[i + 1] == MANY_WARPS or code != ATOMIC | MANY_LANES | warp << _WARP_SHIFT:
+                return 0
+            if stamp >> CODE_BITS < synced[warp]:
+                return 0
+    for i in range(2, 2 + 3 * count, 3):
+        at = given[i]
+        written[at] = now << CODE_BITS | written[at] & CODE_MASK
+        known[cells + at] = given[i + 2]
+    return 1
+
+
+_ACCESS, _ALONE, _AGAIN = (CompiledFunction(function) for function in (access, access_alone, access_again))
 
 
 class NativeShadow:
@@ -283,27 +363,39 @@ class NativeShadow:
         return _ACCESS.ready(compiled)
 
     @staticmethod
-    def alone_is_ready(compiled: str) -> bool:
-        """The same of :meth:`record_alone`."""
-        return _ALONE.ready(compiled)
+    def pattern_is_ready(compiled: str, again: bool) -> bool:
+        """The same of :meth:`record_again`, or of :meth:`record_alone`."""
+        return (_AGAIN if again else _ALONE).ready(compiled)
 
     def record_alone(self, pattern: AccessPattern, first: int, store: bool) -> bool:
         """As :meth:`Shadow.record_alone <softlab.instruments.shadow.Shadow.record_alone>` does."""
-        return self.record_given(self.given_alone(pattern, first, store))
+        return self.alone(pattern, first, store)(self._shadow.time) != 0
 
-    def given_alone(self, pattern: AccessPattern, first: int, store: bool) -> list[int]:
-        """What :meth:`record_given` takes: it holds as long as the shadow has the same tables and the pattern lives."""
+    def alone(self, pattern: AccessPattern, first: int, store: bool) -> Callable[[int], int]:
+        """Records such an access at a time, as :func:`access_alone` does.
+
+        It holds as long as the shadow has the same tables and the pattern lives.
+        """
         arrays = [pattern.words, pattern.codes, pattern.threads_of_words]
         cells = self._shadow.stamps(True).size
-        return [
-            *self._arguments()[:3], *map(id, arrays), len(pattern.words), cells, first, int(store),
+        return partial(
+            _ALONE.call, *self._arguments()[:4], *map(id, arrays), len(pattern.words), cells, first, int(store),
             int(pattern.distinct),
-        ]  # fmt: skip
+        )  # fmt: skip
 
-    def record_given(self, given: list[int]) -> bool:
-        """Record an access alone now."""
-        shadow = self._shadow
-        return _ALONE.call(*given, shadow.alone_since, shadow.time) != 0
+    def record_again(self, pattern: AccessPattern, first: int) -> bool:
+        """As :meth:`Shadow.record_again <softlab.instruments.shadow.Shadow.record_again>` does."""
+        return self._shadow.has_only_barriers and self.again(pattern, first)(self._shadow.time) != 0
+
+    def again(self, pattern: AccessPattern, first: int) -> Callable[[int], int]:
+        """Records such an access at a time, as :func:`access_again` does, while the shadow has only barriers.
+
+        It holds as long as what :meth:`alone` gives.
+        """
+        of_words = np.stack((pattern.words + first, pattern.codes, pattern.last), axis=1)
+        given = np.concatenate(([len(of_words), self._shadow.stamps(True).size], of_words.ravel()))
+        tables, call = self._arguments()[:5], _AGAIN.call
+        return lambda now: call(*tables, id(given), now)  # it keeps the array alive
 
     def record(self, lanes: Lanes, address: Value, offsets: np.ndarray, kind: int) -> int:
         """Record an access of ``kind`` where that is known to be right: as :func:`access` says.

@@ -98,6 +98,11 @@ class Shadow:
         return bool(self._syncs) or self._met is not None
 
     @property
+    def has_only_barriers(self) -> bool:
+        """Whether nothing but barriers of whole blocks and of whole warps orders accesses."""
+        return self._order is None and self._met is None and not self._syncs
+
+    @property
     def has_order(self) -> bool:
         """Whether fences or mbarriers order accesses."""
         return self._order is not None
@@ -329,7 +334,9 @@ class Shadow:
         codes = alone._read[0, at] & CODE_MASK
         known = [] if alone._threads_of_word is None else [threads[0, at] for threads in alone._threads_of_word]
         threads = tuple(((words - first)[one >= 0], one[one >= 0]) for one in known)
-        return AccessPattern(words - first, codes, not (codes & MANY_LANES).any(), threads)
+        last = np.zeros(alone.words, np.int16)
+        last[word - least] = thread[:, None]
+        return AccessPattern(words - first, codes, last[at], not (codes & MANY_LANES).any(), threads)
 
     @property
     def alone_since(self) -> int:
@@ -352,6 +359,30 @@ class Shadow:
             known = self._known_threads()
             for number, (word, thread) in enumerate(pattern.threads):
                 known[number, 0, word + first] = thread
+        return True
+
+    def record_again(self, pattern: AccessPattern, first: int) -> bool:
+        """Record a write by an atomic to words of which only the times change, while one row stands for all blocks.
+
+        The stamp of each word stands for several threads, of one warp where only this warp writes now. They wrote by
+        atomics since the last barrier, and nobody read by other means. False, and nothing is recorded, where that is
+        not so, or where fences or groups order accesses.
+        """
+        if not self.has_only_barriers:
+            return False
+        words, since = pattern.at(first), self.alone_since
+        written = self._written[0, words]
+        if written.min() < since or self._read[0, words].max() >= since:
+            return False
+        code = written & CODE_MASK
+        many = code == ATOMIC | MANY_WARPS
+        if not many.all():
+            warp = np.where(pattern.codes == MANY_WARPS, 0, pattern.codes >> 6)
+            same_warp = (pattern.codes != MANY_WARPS) & (code == ATOMIC | MANY_LANES | warp << 6)
+            if not (many | same_warp & (written >> CODE_BITS >= self._synced[0, warp])).all():
+                return False
+        self._written[0, words] = self._time << CODE_BITS | code
+        self._known_threads()[1, 0, words] = pattern.last
         return True
 
     def _recent(self, stamp: np.ndarray, row: np.ndarray) -> np.ndarray:

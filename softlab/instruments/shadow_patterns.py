@@ -26,12 +26,14 @@ class AccessPattern:
     """One access of the lanes of a block.
 
     ``words`` (n,): each word once, counted from the word of the first lane's address. ``codes`` (n,): who accesses it.
+    ``last`` (n,) int16: the last thread that does.
     ``distinct``: no word is accessed by several lanes. Else two of their threads are known for some words: ``threads``
     has, for the first and for the second, (words, threads).
     """
 
     words: np.ndarray
     codes: np.ndarray
+    last: np.ndarray
     distinct: bool
     threads: tuple[tuple[np.ndarray, np.ndarray], ...]
 

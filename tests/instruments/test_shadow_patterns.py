@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.lanes import Box
 from softlab.emulator.machine.native import available
 from softlab.instruments.native_shadow import NativeShadow
 from softlab.instruments.shadow import Shadow
@@ -79,3 +80,58 @@ def test_words_that_nobody_has_written_and_recent_ones_are_left_to_the_full_chec
     assert not record(same, 0, store=True)  # several lanes write one word
     assert record(same, 0, store=False)
     assert shadow.read_by_another(row[:1], np.array([[0]]), thread[5:6]).all()
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=_NEEDS_LLVM)])
+@pytest.mark.parametrize("seed", range(20))
+def test_atomics_that_come_again_change_the_state_as_others_do(seed: int, compiled: bool) -> None:
+    random = np.random.default_rng(seed)
+    by_pattern, by_access = (Shadow(WORDS * 4, 1, THREADS, 4) for _ in range(2))
+    record = NativeShadow(by_pattern).record_again if compiled else by_pattern.record_again
+    taken = 0
+    for shadow in (by_pattern, by_access):
+        shadow.write(np.zeros(WORDS, np.int64), np.arange(WORDS)[:, None], np.zeros(WORDS, np.int64))
+        shadow._barrier[:] = shadow._time = 2
+    for _ in range(80):
+        first, warps = int(random.integers(0, 3)), slice(*random.choice([(0, 64), (0, 32), (32, 64)]))
+        thread = np.arange(THREADS)[warps]
+        row, word = np.zeros(len(thread), np.int64), _addresses(random, first)[warps]
+        for shadow in (by_pattern, by_access):
+            shadow.begin_access(7)
+        if record(by_pattern.pattern(word, thread, first), first):
+            taken += 1
+            assert not by_access.written_by_another(row, word, thread, True).any()
+            assert not by_access.read_by_another(row, word, thread).any()
+            assert not by_access.never_written(row, word).any()
+        else:
+            by_pattern.write_strong(row, word, thread)
+        by_access.write_strong(row, word, thread)
+        np.testing.assert_array_equal(by_pattern._written, by_access._written)
+        a, b = by_pattern._threads_of_word, by_access._threads_of_word
+        np.testing.assert_array_equal(-1 if a is None else a, -1 if b is None else b)
+        event = random.random()
+        for shadow in (by_pattern, by_access):
+            if event < 0.1:
+                shadow.read(row[:3], word[:3], thread[:3])
+            elif event < 0.2:
+                shadow._time += 1
+                shadow._barrier[:] = shadow._time
+            elif event < 0.3:
+                shadow.warp_sync(Box(1, THREADS, None, None), np.uint32(0xFFFFFFFF))
+    assert taken > 5
+
+
+def test_with_fences_or_groups_of_lanes_atomics_get_the_full_check() -> None:
+    row, thread, word = np.zeros(THREADS, np.int64), np.arange(THREADS), np.zeros((THREADS, 1), np.int64)
+    for order in (False, True):
+        shadow = Shadow(WORDS * 4, 1, THREADS, 4)
+        pattern = shadow.pattern(word, thread, 0)
+        shadow.begin_access(7)
+        shadow.write_strong(row, word, thread)
+        assert shadow.record_again(pattern, 0)
+        if order:
+            shadow.fence(row, thread)
+        else:
+            halves = np.where(thread % 32 < 16, np.uint32(0xFFFF), np.uint32(0xFFFF0000))
+            shadow.warp_sync(Box(1, THREADS, None, None), halves[None])
+        assert not shadow.record_again(pattern, 0)
