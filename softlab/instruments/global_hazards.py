@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from softlab.instruments.guesses import checked_guesses
 from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGlobal
 from softlab.instruments.pointers import PointerFlow, narrowest
+from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 from softlab.instruments.source_names import Parameter
 
 #: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones do, too. Accesses
@@ -72,6 +74,7 @@ class GlobalHazards(Observer):
         self._volatile_stores = False
         self._strong_sites: dict[int, tuple[bool, int, bool]] = {}
         self._native: NativeGlobal | None = None
+        self._repeated: RepeatedAtomics
         self._known_words: dict[tuple[int, int], tuple[Box, np.ndarray, OwnWords]] = {}
         self._flights = Flights()
 
@@ -87,6 +90,7 @@ class GlobalHazards(Observer):
         if self._strong_accesses:
             self._orders.append(HappensBefore(*size, before[1], of_reads=True))
         self._native = NativeGlobal(batch.threads) if batch.compiled != "none" else None
+        self._repeated = RepeatedAtomics(batch.shared.known, batch.compiled)
         self._batch = batch
         self._last_reads = {}
         self._flights = Flights()
@@ -119,9 +123,34 @@ class GlobalHazards(Observer):
         """Look for a race with earlier accesses, and record this one."""
         if site.index in self._skipped or site.space == "const":
             return
+        if site.operation and self._recorded_again(site, lanes, address):
+            return
         flat = lanes.full_extent(address).view(np.int64)
         lane = self._lane_numbers(lanes)
         self._access(site, lanes, flat, lane, values)
+
+    def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
+        """Record an atomic that repeats others, which passes nothing on; False for any other."""
+        _, flags, releases = self._facts(site)
+        if flags != STRONG or releases or self._flights or self._volatile_stores:
+            return False
+        if any(order.needs_words for order in self._orders):
+            return False
+        find = partial(self._cells_of_lanes, site, lanes, address)
+        if not self._repeated.record(site, lanes, address, self._events.now, find):
+            return False
+        self._events.access(site)
+        return True
+
+    def _cells_of_lanes(self, site: Site, lanes: Lanes, address: Value) -> CellsOfLanes | None:
+        """The cells of an access, with the last lane of each; None where they are in several arrays."""
+        flat = lanes.full_extent(address).view(np.int64)
+        array = self._batch.memory.nearest(int(flat[0]))
+        if array is None or int(flat.min()) < array.base or int(flat.max()) >= array.end:
+            return None
+        stamps = self._stamps(flat - array.origin, self._lane_numbers(lanes), 0, 0, self._cells(site))
+        cell, at = np.unique(stamps.cell[::-1], return_index=True)
+        return CellsOfLanes(self._shadow(array), cell, stamps.lane[::-1][at])
 
     def _access(
         self, site: Site, lanes: Lanes, address: np.ndarray, lane: np.ndarray, values: tuple[Value, ...]

@@ -154,6 +154,18 @@ class GlobalShadow:
         lost = np.flatnonzero(self._written[access.cell] != access.stamp)
         return lost if len(lost) else None
 
+    def write_again(self, cell: np.ndarray, lane: np.ndarray, now: int) -> bool:
+        """Record atomics of the whole GPU on cells that nothing else has accessed; False where that is not so.
+
+        ``lane``: the last one that accesses each cell.
+        """
+        if ((self._written[cell] & (STRONG | IN_BLOCK)) != STRONG).any():
+            return False
+        if self._any_read and (self._read[cell].any() or self._other_read[cell].any()):
+            return False
+        self._written[cell] = lane | (now << TIME_SHIFT | STRONG)
+        return True
+
     def winners(self, access: Stamps, position: np.ndarray) -> np.ndarray:
         """The lanes whose writes of the same instruction stay at the cells of these positions."""
         return self._written[access.cell[position]] & LANE_MASK
