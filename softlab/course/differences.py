@@ -25,6 +25,9 @@ _FEW = 2
 _CLOSE = 1e-4
 #: A factor so near to 1 comes from rounding.
 _NEARLY = 1e-4
+#: Roundings of a float32, of half a step each, in a sum or a difference of large numbers.
+_ROUNDINGS = 4
+_LOST = "off by what a float32 loses where numbers as large as those of"
 #: Digits after the point that a result may be rounded to.
 _DIGITS = (1, 2, 3, 4, 5, 6)
 #: What a float32 may round to 0.
@@ -59,6 +62,8 @@ def difference(parameters: Sequence[str], calls: Sequence[Call], returned: Seque
     rule, where = _of_values(seen) or _of_arguments(seen) or _of_few(seen), _of_calls(seen)
     if rule and " and " not in where.partition(", and right elsewhere")[0] and _SAID.search(where):
         where = ""  # the rule has said so
+    if _LOST in rule:
+        where = ""  # whether a lost digit counts is chance
     return " ".join(filter(None, (rule, where))) or _of_sides(seen)
 
 
@@ -204,6 +209,8 @@ def _of_numbers(seen: _Seen, values: Sequence[tuple[Any, Any, Call]]) -> str:
     if len({right.tobytes() for _, right, _ in finite}) < _FEW:
         return ""
     where = "" if len(finite) == len(made) else " where it is finite"
+    if names := _lost(seen, finite):
+        return f"{_LOST} {names} are added or subtracted: few digits are left for a small result"
     for words, step in _STEPS.items():
         with np.errstate(all="ignore"):
             if all(_alike(got, step(right)) for got, right, _ in finite):
@@ -225,6 +232,18 @@ def _of_numbers(seen: _Seen, values: Sequence[tuple[Any, Any, Call]]) -> str:
         if all(_constant(one) for one in each) and (name := _feature(seen, given, [one[0] for one in each])):
             return f"what is right {words} {name}{where}"
     return "" if scalar else _of_row_offsets(offsets)
+
+
+def _lost(seen: _Seen, made: Sequence[tuple[np.ndarray, np.ndarray, Call]]) -> str:
+    """The argument of float32 whose largest number rounds by as much as each result is off; "" for none."""
+    for place, name in enumerate(seen.parameters):
+        given = [call.args[place] for _, _, call in made]
+        if not all(isinstance(one, np.ndarray) and one.dtype == np.float32 and np.isfinite(one).all() for one in given):
+            continue
+        steps = [_ROUNDINGS * np.finfo(np.float32).eps / 2 * float(abs(one).max(initial=0)) for one in given]
+        if all(abs(got - right).max() <= step for (got, right, _), step in zip(made, steps, strict=True)):
+            return name
+    return ""
 
 
 def _of_row_offsets(offsets: Sequence[np.ndarray]) -> str:

@@ -72,8 +72,8 @@ class WriteFunction(Exercise):
     calls: the calls that test it; drawn: further calls, drawn at random, other ones each time; relative: the tolerance
     of a number; slips: wrong functions that a learner might write, each with a hint for a function that returns the
     same in every call; returns: what the function returns, for the hint to a value of another type: "a text";
-    parameters: the names of its arguments; models: functions of which ``mutants`` makes wrong ones: "" -> a right
-    one, and the words for a slip -> one that has it.
+    parameters: the names of its arguments; models: functions of which ``mutants`` makes wrong ones: "" or blanks -> a
+    right one, and the words for a slip -> one that has it.
     """
 
     calls: Callable[[], Iterable[Call]]
@@ -104,9 +104,8 @@ class WriteFunction(Exercise):
         calls, known, name, returned = list(asked.calls), asked.known, answer.name, list(answer.returned)
         if answer.failure is not None and len(returned) < len(calls):
             said = f"{_shown_call(name, calls[len(returned)])} {answer.failure}."
-            return self.verdict(
-                " ".join(filter(None, (said, self._mutant(calls, returned, answer.failure), self.hint)))
-            )
+            slip = self._slip_before(calls, returned) or self._mutant(calls, returned, answer.failure)
+            return self.verdict(" ".join(filter(None, (said, slip, self.hint))))
         if len(returned) != len(calls):
             return self.verdict(f"{name} was to be called {len(calls)} times, and there are {len(returned)} results.")
         if all(value is None for value in returned) and not all(call.expected is None for call in calls):
@@ -136,6 +135,12 @@ class WriteFunction(Exercise):
             if not any(first_difference("", *pair, self.relative) for pair in zip(returned, made, strict=True)):
                 return hint
         return ""
+
+    def _slip_before(self, calls: list[Call], returned: list[Any]) -> str:
+        """The hint to a slip that returns this in the calls before the one that fails, where some of it is wrong."""
+        pairs = list(zip(calls, returned, strict=False))
+        wrong = [call for call, value in pairs if first_difference("", value, call.expected, self.relative)]
+        return self._slip(calls[: len(pairs)], returned) if len(pairs) >= _ENOUGH and wrong else ""
 
     def _difference(self, calls: list[Call], returned: list[Any]) -> str:
         """What tells the wrong results from the right ones, and the exercise's hint."""
@@ -225,6 +230,7 @@ def _shown_call(name: str, call: Call) -> str:
 
 
 def _where(error: BaseException) -> str:
-    """ " on line 3": the last frame of the traceback, which is in the learner's code."""
+    """ " on line 3": the last frame of the traceback that is in the learner's code, and not in a library's."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
-    return f" on line {frames[-1].lineno}" if frames else ""
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f" on line {own[-1].lineno}" if own else ""

@@ -80,23 +80,27 @@ _CONSTANTS: tuple[Callable[[float], float], ...] = (
 _SIZES: tuple[Callable[[float], float], ...] = (lambda c: c * 1.024, lambda c: c / 1.024)
 _NAMED = 2
 #: Words for a change of a constant.
-_OTHER_NUMBER = re.compile(r"with [-\d]")
+_OTHER_NUMBER = re.compile(r"with ([-\d]|a (smaller|larger) number)")
 #: Constants below this one are no sizes, in which a thousand may be taken for 1024.
 _SIZE = 1000
+#: An operation of two names, as its result is called.
+_RESULTS: Mapping[type[ast.operator], str] = {
+    ast.Add: "{0} plus {1}", ast.Sub: "{0} less {1}", ast.Mult: "{0} times {1}", ast.Div: "{0} over {1}",
+}  # fmt: skip
 
 
 def one_slip(models: Mapping[str, _Function], same: Callable[[_Function], bool]) -> str:
     """ "This is what you get with the smallest in place of the largest.", or "" where no mutant is the same.
 
     Arguments:
-        models: words -> a function as a learner might write it, "" -> the right one. Their sources name things as the
-            exercise does.
+        models: words -> a function as a learner might write it, "" and blanks -> right ones. The names in their
+            sources stand in hints, so they are words that the exercise uses.
         same: whether a function returns what the learner's does, in every call.
     """
     said: list[str] = []
     for first, model in models.items():
         for words, mutant in _single(model):
-            both = f"{first}, and {words}" if first else words
+            both = f"{first}, and {words}" if first.strip() else words
             if said and _OTHER_NUMBER.match(words):  # many numbers may fit where something else does
                 break
             if both not in said and same(mutant):
@@ -114,10 +118,11 @@ def two_slips(model: _Function, same: Callable[[_Function], bool]) -> str:
         tree = _tree(model)
     except OSError:  # the source is not there
         return ""
+    alone = {words for words, _ in _changed(tree)}
     for words, changed in _changed(tree):
         for more, other in _changed(changed):
-            # Either order gives the same function.
-            if more >= words and same(_function(other, model)):
+            # Either order gives the same function, where the first change does not make the second one possible.
+            if (more >= words or more not in alone) and same(_function(other, model)):
                 return f"This is what you get {words}, {'in both places' if more == words else f'and {more}'}."
     return ""
 
@@ -194,22 +199,21 @@ class _Changes:
         for first, second in pairwise(asked):
             body = [second if one is first else first if one is second else one for one in tree.body]
             turned = ast.FunctionDef(**{**dict(ast.iter_fields(tree)), "body": body})
-            yield (
-                f"if the question for {self._names(second.test)} comes before that for {self._names(first.test)}",
-                tree,
-                turned,
-            )
+            one, other = self._question(first.test), self._question(second.test)
+            if one != other:  # two questions that read alike cannot be exchanged in words
+                yield f"if the question {other} comes before that {one}", tree, turned
         yield from self._everywhere(tree)
+        compared = {name for node in ast.walk(tree) if isinstance(node, ast.Compare) for name in _named(node)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign):
                 target = self._said(node.targets[0])
                 if isinstance(node.value, ast.Constant):
-                    yield from self._constant(node.value, target)
+                    yield from self._constant(node.value, target, bool(compared.intersection(_named(node.targets[0]))))
                 inside = (change for one in ast.walk(node.value) for change in self._of_expression(one))
                 for words, old, new in inside:
-                    yield words if target in words else f"{words} in {target}", old, new
+                    yield words if re.search(rf"\b{target}\b", words) else f"{words} in {target}", old, new
             elif isinstance(node, ast.If):
-                yield f"without asking for {self._names(node.test)}", node, None
+                yield f"without asking {self._question(node.test)}", node, None
                 yield from (change for one in ast.walk(node.test) for change in self._of_expression(one))
             elif isinstance(node, ast.For):
                 yield from (change for one in ast.walk(node.iter) for change in self._of_expression(one))
@@ -283,12 +287,15 @@ class _Changes:
                     changed = _Exchange(place, ast.Name(f"_{other}", ast.Load())).visit(changed)
                 yield words, tree, changed
 
-    def _constant(self, node: ast.Constant, name: str) -> Iterator[_Change]:
+    def _constant(self, node: ast.Constant, name: str, limit: bool) -> Iterator[_Change]:
         assert isinstance(node.value, int | float)
         for other in (*_CONSTANTS, *(_SIZES if abs(node.value) >= _SIZE else ())):
             number = other(node.value)
             number = int(number) if number == int(number) else number
-            yield f"with {number:g} for {name}", node, ast.Constant(number)
+            # A limit lies between two calls, and any number between these two is like another one.
+            near = abs(number - node.value) <= 1 or abs(node.value) < _SIZE
+            said = f"a {'smaller' if number < node.value else 'larger'} number" if limit and not near else f"{number:g}"
+            yield f"with {said} for {name}", node, ast.Constant(number)
 
     def _texts(self, tree: ast.FunctionDef) -> Iterator[str]:
         """The texts that a function returns."""
@@ -322,14 +329,39 @@ class _Changes:
             yield f"if the end of {whole} is left out, and not the beginning", node, cut
 
     def _said(self, node: ast.AST) -> str:
-        """The name of an expression, or "the part with" the names in it."""
+        """The name of an expression, what a short one is called, or "the part with" the names in it."""
         names = self._names(node)
-        return names if isinstance(node, ast.Name | ast.Constant) or not _named(node) else f"the part with {names}"
+        if isinstance(node, ast.Name | ast.Constant) or not _named(node):
+            return names
+        if isinstance(node, ast.BinOp) and type(node.op) in _RESULTS and _is_short(node.left) and _is_short(node.right):
+            return _RESULTS[type(node.op)].format(self._said(node.left), self._said(node.right))
+        if isinstance(node, ast.Subscript) and _is_short(node.value) and _is_short(node.slice):
+            return f"{self._said(node.value)}[{self._said(node.slice)}]"
+        if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in _GONE:
+            return f"{_GONE[_called(node)]} of {self._said(node.args[0])}"
+        return f"the part with {names}"
+
+    def _question(self, test: ast.expr) -> str:
+        """ "for share and limit", "whether b is 0", "whether all of the cases are true"."""
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq):
+            return f"whether {self._said(test.left)} is {self._said(test.comparators[0])}"
+        if isinstance(test, ast.Call) and _called(test) in ("all", "any"):
+            return f"whether {_called(test)} of {self._names(test)} are true"
+        return f"for {self._names(test)}"
 
     def _names(self, node: ast.AST) -> str:
         """The names in an expression, of which those of functions and constants of the module do not count."""
-        names = [name if name in self.parameters else name.replace("_", " ") for name in _named(node)]
-        return " and ".join(names) or ast.unparse(node)
+        names = [name if name in self.parameters else _plainly(name) for name in _named(node)]
+        return " and ".join(names) or ast.unparse(node).replace("INF", "inf")
+
+
+def _plainly(name: str) -> str:
+    """The name of a variable in words; a single letter is marked, since it reads like a word."""
+    return name.replace("_", " ") if name[1:] else f"`{name}`"
+
+
+def _is_short(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name | ast.Constant)
 
 
 def _called(node: ast.Call) -> str:

@@ -101,7 +101,7 @@ def test_a_function_that_fails_where_a_mutant_does():
     calls = [Call((a, b), over(a, b)) for a, b in ((1.0, 2.0), (3.0, 4.0), (3.0, 0.0))]
     exercise = WriteFunction(id="99-f", hint="h", calls=lambda: calls, parameters=("a", "b"), models={"": over})
     assert "raises ZeroDivisionError" in (said := exercise.judge(lambda a, b: a / b).message)
-    assert "This is what you get without asking for b" in said
+    assert "This is what you get without asking whether b is 0" in said
     assert "with the fraction upside down" in exercise.judge(lambda a, b: b / a if b else 0).message
 
 
@@ -114,3 +114,43 @@ def test_what_is_right_in_all_calls_is_no_slip():
     exercise = WriteFunction(id="99-f", hint="h", calls=lambda: calls, parameters=("a",), models={"": twice})
     assert exercise.judge(lambda a: 2 * a).right
     assert "rounded" not in exercise.judge(lambda a: a).message
+
+
+def kind(length: int) -> str:
+    """Two questions of the same kind, and a limit."""
+    the_limit = 49152
+    the_parts = [length > 1, length > 10]
+    what_it_needs = 4 * length
+    if all(the_parts):
+        return "long" if what_it_needs <= the_limit else "too long"
+    if any(the_parts):
+        return "middle"
+    return "short"
+
+
+def test_no_two_questions_that_read_alike_are_exchanged():
+    def any_first(length):
+        parts = [length > 1, length > 10]
+        return "middle" if any(parts) else "short"
+
+    def same(mutant):
+        return [mutant(length) for length in (1, 5, 20)] == [any_first(length) for length in (1, 5, 20)]
+
+    said = one_slip({"": kind}, same)
+    assert "whether any of the parts are true comes before that whether all of the parts are true" in said
+
+    def twice(low: float) -> int:
+        if low > 3:
+            return 1
+        if low > 1:
+            return 2
+        return 3
+
+    assert "comes before" not in one_slip({"": twice}, lambda mutant: [mutant(k) for k in (0, 2, 4)] == [3, 2, 2])
+
+
+def test_a_limit_that_the_calls_leave_open_is_no_number():
+    def same(mutant):
+        return [mutant(length) for length in (1, 5, 11_000, 12_280)] == ["short", "middle", "long", "too long"]
+
+    assert one_slip({"": kind}, same) == "This is what you get with a smaller number for the limit."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import ml_dtypes
@@ -76,14 +76,18 @@ def exact_log_softmax(row: np.ndarray) -> np.ndarray:
 def log_softmax(x: np.ndarray) -> np.ndarray:
     """A right answer in the plainest form."""
     wide = x.astype(np.float64)
-    away = wide - np.max(wide)
-    return away - np.log(np.sum(np.exp(away)))
+    the_largest = np.max(wide)
+    a = wide - the_largest
+    the_sum = np.sum(np.exp(a))
+    return np.asarray(a - np.log(the_sum))
 
 
 def log_softmax_of_floats(x: np.ndarray) -> np.ndarray:
     """The same in the type of x."""
-    away = x - np.max(x)
-    return np.asarray(away - np.log(np.sum(np.exp(away))))
+    the_largest = np.max(x)
+    a = x - the_largest
+    the_sum = np.sum(np.exp(a))
+    return np.asarray(a - np.log(the_sum))
 
 
 def log_rows() -> Iterator[Call]:
@@ -133,6 +137,26 @@ def of_softmax(x: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         e = np.exp(x - x.max())
         return np.log(e / e.sum())
+
+
+def with_a_floor(floor: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Slip: a small number is added to the share, or to the exponentials, so that no logarithm is that of 0."""
+
+    def added(x: np.ndarray) -> np.ndarray:
+        e = np.exp(x - x.max())
+        return np.asarray(np.log(e / e.sum() + floor))
+
+    return added
+
+
+def at_least(floor: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Slip: a share is at least that small number."""
+
+    def cut(x: np.ndarray) -> np.ndarray:
+        e = np.exp(x - x.max())
+        return np.asarray(np.log(np.maximum(e / e.sum(), floor)))
+
+    return cut
 
 
 def no_maximum(x: np.ndarray) -> np.ndarray:
@@ -297,17 +321,26 @@ LESSON = Lesson(
         WriteFunction(
             id="01-log-softmax",
             parameters=("x",),
-            models={"": log_softmax, "in float32": log_softmax_of_floats},
+            models={"": log_softmax, " ": log_softmax_of_floats},
             calls=log_rows,
             drawn=random_rows,
             relative=1e-5,
             slips=(
                 (base_two, "That is the logarithm of base 2. np.log is the natural one."),
                 (naive, "The exponentials overflow: take the maximum away first."),
+                *(
+                    (
+                        slip(10.0**-digits),
+                        f"A share may be smaller than 1e-{digits}: its logarithm is then that of the small number. "
+                        "Take the logarithm apart, and no share is needed.",
+                    )
+                    for slip in (with_a_floor, at_least)
+                    for digits in (5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 30, 38)
+                ),
                 (of_softmax, "A share too small for float32 becomes 0, and log(0) is -inf. Take the logarithm apart."),
                 (
                     no_maximum,
-                    "The exponentials still overflow. Subtract the maximum, inside the sum and in the numerator.",
+                    "The exponentials still overflow. Subtract the maximum from x, inside the sum and outside of it.",
                 ),
             ),
             hint="log(e^a / s) is a - log(s), with a = x - maximum and s the sum of all e^a, in float32 and for any "

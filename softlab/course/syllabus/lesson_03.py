@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 
@@ -95,6 +96,20 @@ def _warps(launch: LaunchCase) -> int:
     return int(np.prod(launch.grid) * np.prod(launch.block)) // 32
 
 
+def of_other_masks(lane: int) -> Iterator[Slip]:
+    """What a lane holds after other masks than 16 and 8."""
+    pairs = [chosen for chosen in combinations((16, 8, 4, 2, 1), 2) if chosen != (16, 8)]
+    for chosen in (*pairs, (16, 8, 4), (8, 4, 2)):
+        lanes = [lane]
+        for mask in chosen:
+            lanes += [one ^ mask for one in lanes]
+        listed = f"{', '.join(map(str, chosen[:-1]))} and {chosen[-1]}"
+        yield (
+            sum(lanes),
+            f"That is what lane {lane} holds after the masks {listed}. Which masks does the loop take, from 16 on?",
+        )
+
+
 def stopped_slips(lane: int) -> tuple[Slip, ...]:
     """Typical wrong sums of a lane."""
     near, far, both = lane ^ 16, lane ^ 8, lane ^ 24
@@ -117,6 +132,7 @@ def stopped_slips(lane: int) -> tuple[Slip, ...]:
         ),
         (lane + 24, "A mask says which lane is the partner. What is added is what that lane holds, not the mask."),
         (24, "Those are the two masks. What is added is what the partners hold."),
+        *of_other_masks(lane),
     )
 
 

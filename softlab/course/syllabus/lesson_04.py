@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Number
+from softlab.course.exercises import Number, Slip
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
@@ -51,6 +51,17 @@ def of_one_bank(stride: int, wavefronts: float) -> str:
     return f"With {wavefronts:g}, {where} in its bank. In which banks are words {stride} and {stride * used}?"
 
 
+def lanes_of_a_round(stride: int) -> Iterator[tuple[int, str]]:
+    """What to say to 32 over the stride, rounded up and down, where 32 is no multiple of it."""
+    if 32 % stride:
+        first = -(-32 // stride)
+        hint = (
+            f"That is 32 banks over {stride}. But lane {first} does not come back to bank 0: its word {stride * first} "
+            f"is in bank {stride * first % 32}."
+        )
+        yield from ((first, hint), (first - 1, hint))
+
+
 def tiles() -> Iterator[LaunchCase]:
     """Matrices of 32 x 32 to be turned by 1024 threads."""
     for seed in range(2):
@@ -70,6 +81,37 @@ _STRIDES = (
 )
 
 
+def stride_slips(stride: int) -> tuple[Slip, ...]:
+    """Typical wrong numbers of wavefronts."""
+    return tuple(
+        (value, hint)
+        for value, hint in (
+            (
+                stride,
+                f"The words are {stride} apart, and they span {stride} rounds of the 32 banks. Neither is how many "
+                f"share a bank. Write down {stride} * lane % 32.",
+            ),
+            (
+                2,
+                "That was the stride of 2: every second bank is idle. Which banks are idle here? It does not "
+                "matter how many rounds of the 32 banks the words span.",
+            ),
+            (
+                4,
+                "Neighbouring words of global memory take 4 sectors, and every fourth word of shared memory takes "
+                "4 wavefronts. Which banks do the lanes use here?",
+            ),
+            # From 8 words on, each lane has a sector of its own.
+            *(((4 * stride, "In global memory they lie in so many sectors. Shared memory has banks."),) * (stride < 8)),
+            (32, f"That would be all lanes in one bank. Lane 0 is in bank 0, lane 1 in bank {stride}."),
+            (1, f"That would be 32 different banks. Do {stride} and 32 share a factor?"),
+            (31 * stride, "That is the last word. How many lanes share the fullest bank?"),
+            *lanes_of_a_round(stride),
+        )
+        if value != math.gcd(stride, 32)
+    )
+
+
 def stride_exercise(stride: int) -> Number:
     """How many wavefronts a read of every ``stride``-th word takes."""
     return Number(
@@ -83,21 +125,7 @@ def stride_exercise(stride: int) -> Number:
                 "banks": Quantity("the banks", 32),
             },
         ),
-        slips=tuple(
-            (value, hint)
-            for value, hint in (
-                (
-                    stride,
-                    f"The words are {stride} apart, but that is not how many share a bank. Write down {stride} * lane "
-                    "% 32.",
-                ),
-                (2, "That was the stride of 2: every second bank is idle. Which banks are idle here?"),
-                (32, f"That would be all lanes in one bank. Lane 0 is in bank 0, lane 1 in bank {stride}."),
-                (1, f"That would be 32 different banks. Do {stride} and 32 share a factor?"),
-                (31 * stride, "That is the last word. How many lanes share the fullest bank?"),
-            )
-            if value != math.gcd(stride, 32)
-        ),
+        slips=stride_slips(stride),
         further=(
             "A load takes as many wavefronts as the fullest bank has different words. Word i is in bank i % 32.",
             f"The lanes read words 0, {stride}, {2 * stride} and so on. Take each modulo 32: does any bank come twice?",
@@ -142,9 +170,17 @@ LESSON = Lesson(
                 },
             ),
             slips=(
-                (1, "One wavefront serves one word of each bank. Lanes 0 and 8 write words 0 and 32."),
+                (
+                    1,
+                    "One wavefront serves one word of each bank. Lanes 0 and 8 write words 0 and 32. Four stores write "
+                    "a pack, each of them one word of 4 bytes per lane: the compiler does not join them.",
+                ),
                 (2, "That would be packs of 2. Lane l now writes word 4 * l."),
-                (8, "That is the number of banks in use. How many lanes share each of them?"),
+                (
+                    8,
+                    "That is the number of banks in use. How many lanes share each of them? One store writes 4 bytes "
+                    "per lane, and no half of the warp waits for the other one.",
+                ),
                 (16, "That is for all four stores of a pack. Asked is for one store."),
                 (32, "That would be all lanes in one bank. Lane 1 writes word 4, in bank 4."),
                 (128, "That is how many words a warp's packs have. Asked is for the wavefronts of one store."),

@@ -145,6 +145,11 @@ LESSON = Lesson(
             slips=(
                 (10, "The tree has 10 levels. But all threads must know the total at its end, too."),
                 (2, "The sum by shuffles has 2. In a tree, each level reads what the level before wrote."),
+                (
+                    32,
+                    "That is how many warps the block has. A barrier stops all of them together, one per level of the "
+                    "tree. How many levels are there?",
+                ),
                 (9, "A tree of 256 threads has 9. How many more levels do 1024 threads need?"),
                 (512, "That is how many threads add on the first level. How many levels are there?"),
                 (1024, "A barrier stops a thread until all have come: that is one barrier, not one per thread."),

@@ -125,6 +125,14 @@ def flight_exercise(cols: int) -> Number:
                 "These rows fill the whole L2. Where does the recorded curve begin to rise?",
             ),
             (lambda: 20 * 10**6 // (cols * 4), "A MiB has 2**20 bytes."),
+            (
+                lambda: 20 * 2**20 // (132 * cols * 4),
+                "That is the share of one SM, rounded down. The 20 MiB are those of the whole GPU.",
+            ),
+            (
+                lambda: 20 * 2**20 // (132 * cols),
+                "That is the share of one SM, and a number counts as one byte. The 20 MiB are those of the whole GPU.",
+            ),
             (264, "That is how many blocks the GPU holds. How many of their rows are 20 MiB?"),
         ),
         hint=f"A block works on one row at a time, of {cols} times 4 bytes. 20 MiB are 20 * 2**20 bytes.",

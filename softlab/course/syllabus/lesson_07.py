@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from softlab.course.catalogue import Lesson
-from softlab.course.exercises import Number
+from softlab.course.exercises import Number, Slip
 from softlab.course.formulas import Formula, Quantity
 from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.predictions import Question
@@ -60,10 +60,37 @@ def sums() -> Iterator[LaunchCase]:
         yield LaunchCase(1, 256, {"x": x, "y": y}, {"y": right}, relative=1e-5, about=f"numbers around {middle}")
 
 
+#: Five blocks share what an SM has, which is more than what one of them may have.
+_OF_ONE = "That is a fifth of the 227 KiB that one block may have at most. The SM has 228 KiB."
+
+
+def registers_slips(threads: int) -> tuple[Slip, ...]:
+    """Typical wrong numbers of registers per thread."""
+    warps, share = threads // 32, 65_536 // threads
+    return (
+        (65_536 / warps, "That is the share of a warp. How many has each of its 32 threads?"),
+        (65_536 // warps, "That is the share of a warp. How many has each of its 32 threads?"),
+        (65_536 // warps // 256 * 256, "That is for a warp. How many has each of its 32 threads?"),
+        (255, f"That is the most a thread can name. But {threads} threads share 65 536 registers."),
+        (64, "That is right for 1024 threads. Here there are fewer, so each may have more."),
+        (
+            65_536 // (2 * warps) // 256 * 8,
+            f"That is for two blocks of {threads} threads on the SM. Asked is for one block.",
+        ),
+        (share, f"65 536 divided by {threads}. But registers are handed out to a warp, in units of 256."),
+        (share // 4 * 4, "Registers are handed out to a warp, in units of 256: what does a warp of yours get?"),
+        (
+            lambda: most_registers(threads) + 8,
+            f"One unit of 256 per warp too many: {warps} warps do not fit then. Round down.",
+        ),
+        (lambda: most_registers(threads) * threads, "That is for the whole block. How many has a thread?"),
+        (lambda: most_registers(threads) * 32, "That is for a warp. How many has a thread?"),
+    )
+
+
 def registers_exercise(threads: int) -> Number:
     """How many registers a thread may have at most in a block of that size."""
     warps = threads // 32
-    share = 65_536 // threads
     return Number(
         id="07-blocks-of-768",
         answer=lambda: most_registers(threads),
@@ -79,21 +106,7 @@ def registers_exercise(threads: int) -> Number:
                 "lanes": Quantity("the lanes of a warp", 32),
             },
         ),
-        slips=(
-            (65_536 / warps, "That is the share of a warp. How many has each of its 32 threads?"),
-            (65_536 // warps, "That is the share of a warp. How many has each of its 32 threads?"),
-            (65_536 // warps // 256 * 256, "That is for a warp. How many has each of its 32 threads?"),
-            (255, f"That is the most a thread can name. But {threads} threads share 65 536 registers."),
-            (64, "That is right for 1024 threads. Here there are fewer, so each may have more."),
-            (share, f"65 536 divided by {threads}. But registers are handed out to a warp, in units of 256."),
-            (share // 4 * 4, "Registers are handed out to a warp, in units of 256: what does a warp of yours get?"),
-            (
-                lambda: most_registers(threads) + 8,
-                f"One unit of 256 per warp too many: {warps} warps do not fit then. Round down.",
-            ),
-            (lambda: most_registers(threads) * threads, "That is for the whole block. How many has a thread?"),
-            (lambda: most_registers(threads) * 32, "That is for a warp. How many has a thread?"),
-        ),
+        slips=registers_slips(threads),
         hint=f"Such a block has {warps} warps, which share 65 536 registers; a warp gets them in units of 256.",
         because="One register more, and each warp gets a unit of 256 more, which is more than there are.",
     )
@@ -139,6 +152,10 @@ LESSON = Lesson(
                     "Nearly: the 1024 bytes and yours are handed out together, in units of 128 bytes.",
                 ),
                 (49_152, "So much may one block take without asking. Five of them are 240 KiB."),
+                (232_448 // 5, f"{_OF_ONE} In units of 128, and 1024 of them are the driver's."),
+                (232_448 // 5 // 128 * 128, f"{_OF_ONE} The driver keeps 1024 bytes of each block for itself."),
+                (232_448 // 5 - 1024, f"{_OF_ONE} And they are handed out in units of 128 bytes."),
+                (232_448 // 5 // 128 * 128 - 1024, _OF_ONE),
                 (28_160, "With that, eight fit."),
                 (lambda: 233_472 // 6 // 128 * 128 - 1024, "With that, six fit. Five blocks may have more each."),
                 (

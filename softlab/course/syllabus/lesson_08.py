@@ -54,8 +54,8 @@ def random_choices(rng: np.random.Generator) -> Iterator[Call]:
 def rule(blocks: dict[int, int]) -> int:
     """A right answer."""
     smallest = 128
-    most = blocks[smallest]
-    return max(size for size in blocks if blocks[size] == most)
+    the_blocks_of_128 = blocks[smallest]
+    return max(size for size in blocks if blocks[size] == the_blocks_of_128)
 
 
 def number_of_blocks(blocks: dict[int, int]) -> int:
@@ -101,6 +101,13 @@ LESSON = Lesson(
             slips=(
                 (6194, "That is the H200's. An SM of an A100 has less shared memory: 164 KiB."),
                 (lambda: first_of_256() - 2, "There an SM still holds one block of 128 more."),
+                *(
+                    (
+                        power,
+                        f"{block_size_of(float(power))} Shared memory sets the step, and not at a power of 2.",
+                    )
+                    for power in (2048, 4096, 8192)
+                ),
                 (4978, "The answer turns to 256 there, too, but not for the first time."),
                 (1024, "At 1024 columns the kernel begins, with blocks of 128."),
                 (lambda: first_of_256("V100"), "That is a V100's. Asked is for an A100."),
@@ -114,12 +121,12 @@ LESSON = Lesson(
             right=lambda: plan(4096, 4096, device="T4").block_size,
             slips={
                 128: "It would be so on an H200. How many blocks of 16 KiB do 64 KiB hold?",
-                512: "Three blocks of 512 threads are 48 warps. There are slots for 32.",
+                512: "Three blocks of 512 threads are 48 warps. There are slots for 32. Two blocks of 512 would fill "
+                "these slots, but the plan wants as many blocks as shared memory has room for.",
                 1024: "Three blocks of 1024 threads are 96 warps. There are slots for 32.",
             },
-            hint="Asked is for a block size, in threads. How many blocks of 16 KiB fit, and how many threads may "
-            "each have "
-            "then?",
+            hint="Asked is for the threads of one block, not of all that an SM holds. How many blocks of 16 KiB fit, "
+            "and how many threads may each have then?",
         ),
         WriteFunction(
             id="08-write-the-rule",

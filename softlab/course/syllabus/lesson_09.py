@@ -68,7 +68,22 @@ def questions() -> Iterator[Call]:
     """Problems on both sides of each threshold, and the kernel that the plan takes."""
     for op in ("softmax", "log_softmax"):
         for dtype in ("float32", "float16", "float64"):
-            for cols in (1, 500, 1023, 1024, 1025, 6000, 11_000, 12_100, 12_272, 12_273, 12_300, 24_000, 30_000):
+            for cols in (
+                1,
+                500,
+                1023,
+                1024,
+                1025,
+                6000,
+                11_000,
+                12_008,
+                12_100,
+                12_272,
+                12_273,
+                12_300,
+                24_000,
+                30_000,
+            ):
                 yield Call((op, cols, dtype), plan(4096, cols, dtype, op=op, device="H200").kernel)
 
 
@@ -83,35 +98,35 @@ def random_questions(rng: np.random.Generator) -> Iterator[Call]:
 
 def right_kernel(op: str, cols: int, dtype: str) -> str:
     """A right answer."""
-    element = 4
-    reductions = 64
-    room = 49152
-    end_of_softmax = 1023
-    end_of_log_softmax = 1024
-    longest = end_of_softmax if op == "softmax" else end_of_log_softmax
+    the_bytes_of_an_element = 4
+    the_bytes_of_the_reductions = 64
+    the_bytes_of_shared_memory = 49152
+    the_end_of_softmax = 1023
+    the_end_of_log_softmax = 1024
+    the_longest_of_a_warp = the_end_of_softmax if op == "softmax" else the_end_of_log_softmax
     if dtype == "float64":
         return "block_uncached"
-    if cols <= longest:
+    if cols <= the_longest_of_a_warp:
         return "warp"
-    bytes_needed = cols * element + reductions
-    if bytes_needed <= room:
+    what_a_row_needs = cols * the_bytes_of_an_element + the_bytes_of_the_reductions
+    if what_a_row_needs <= the_bytes_of_shared_memory:
         return "block_smem"
     return "block_uncached"
 
 
 def kernel_by_storage(op: str, cols: int, dtype: str) -> str:
     """The same with a slip: an element takes in shared memory what it takes in the array."""
-    reductions = 64
-    room = 49152
-    end_of_softmax = 1023
-    end_of_log_softmax = 1024
-    longest = end_of_softmax if op == "softmax" else end_of_log_softmax
+    the_bytes_of_the_reductions = 64
+    the_bytes_of_shared_memory = 49152
+    the_end_of_softmax = 1023
+    the_end_of_log_softmax = 1024
+    the_longest_of_a_warp = the_end_of_softmax if op == "softmax" else the_end_of_log_softmax
     if dtype == "float64":
         return "block_uncached"
-    if cols <= longest:
+    if cols <= the_longest_of_a_warp:
         return "warp"
-    bytes_needed = cols * np.dtype(dtype).itemsize + reductions
-    if bytes_needed <= room:
+    what_a_row_needs = cols * np.dtype(dtype).itemsize + the_bytes_of_the_reductions
+    if what_a_row_needs <= the_bytes_of_shared_memory:
         return "block_smem"
     return "block_uncached"
 
@@ -121,14 +136,38 @@ def exchanged(op: str, cols: int, dtype: str) -> str:
     return dispatch(op, cols, dtype, ends={"softmax": 1024, "log_softmax": 1023})
 
 
-def dispatch(op: str, cols: int, dtype: str, *, ends: dict[str, int], itemsize: int = 4, double: bool = True) -> str:
+def dispatch(
+    op: str,
+    cols: int,
+    dtype: str,
+    *,
+    ends: dict[str, int],
+    itemsize: int = 4,
+    double: bool = True,
+    reductions: int = 64,
+) -> str:
     """The rule with parts that can be got wrong: where the warp kernel ends, what an element takes in shared memory,
     and whether double precision is asked for."""
     if double and dtype == "float64":
         return "block_uncached"
     if cols <= ends[op]:
         return "warp"
-    return "block_smem" if cols * itemsize + 64 <= 48 * 1024 else "block_uncached"
+    return "block_smem" if cols * itemsize + reductions <= 48 * 1024 else "block_uncached"
+
+
+def up_to_12_000(op: str, cols: int, dtype: str) -> str:
+    """Slip: a round number of columns."""
+    return dispatch(op, cols, dtype, ends={"softmax": 1023, "log_softmax": 1024}, reductions=48 * 1024 - 4 * 12_000)
+
+
+def without_a_kib(op: str, cols: int, dtype: str) -> str:
+    """Slip: the reductions get 1 KiB."""
+    return dispatch(op, cols, dtype, ends={"softmax": 1023, "log_softmax": 1024}, reductions=1024)
+
+
+def just_short(op: str, cols: int, dtype: str) -> str:
+    """Slip: what fills the room to its last byte does not fit."""
+    return dispatch(op, cols, dtype, ends={"softmax": 1023, "log_softmax": 1024}, reductions=65)
 
 
 def same_end(op: str, cols: int, dtype: str) -> str:
@@ -235,6 +274,12 @@ LESSON = Lesson(
                 (same_end, "The two operators do not end at the same length: one asks for less than 1024."),
                 (same_start, "The two operators do not end at the same length: one takes 1024 itself."),
                 (by_storage, "The row is kept in the type it is computed in: float16 takes 4 bytes there."),
+                (
+                    up_to_12_000,
+                    "12 000 columns are a round number. A KiB has 1024 bytes, and the reductions take 64 of all.",
+                ),
+                (without_a_kib, "The reductions take 64 bytes of the 48 KiB, not 1 KiB."),
+                (just_short, "A row that needs just as many bytes as there are still fits."),
                 (no_double, "Double precision always goes uncached."),
                 (
                     exchanged,

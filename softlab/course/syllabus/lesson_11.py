@@ -88,6 +88,9 @@ def comparisons() -> Iterator[Call]:
     yield Call(([9.0, 1.0], [1.0, 1.0], 2.0), "holds partly")
     yield Call(([2.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], 1.5), "holds partly")
     yield Call(([1.0, 1.4, 1.4], [1.0, 1.0, 1.0], 1.5), "does not hold")
+    yield Call(([2.0, 2.0], [2.5, 4.0], 1.5), "does not hold")
+    yield Call(([3.0, 2.0], [2.0, 2.0], 1.5), "holds partly")
+    yield Call(([1.0, 5.0], [1.0, 1.0], 1.5), "holds partly")
     packs = claims.pack_speeds(recording(), "float16")
     words = {0: "does not hold", len(packs[8]): "holds"}
     yield Call((packs[8], packs[2], 1.15), words.get(faster_eights(), "holds partly"))
@@ -101,13 +104,13 @@ def exact_judge(mine: Sequence[float], others: Sequence[float], times: float) ->
 
 def right_judge(mine: Sequence[float], others: Sequence[float], times: float) -> str:
     """A right answer."""
-    true = []
+    the_cases = []
     for own, other in zip(mine, others):  # noqa: B905 - as a learner writes it
         needed = times * other
-        true.append(own >= needed)
-    if all(true):
+        the_cases.append(own >= needed)
+    if all(the_cases):
         return "holds"
-    if any(true):
+    if any(the_cases):
         return "holds partly"
     return "does not hold"
 
@@ -135,6 +138,21 @@ def without_times(mine: Sequence[float], others: Sequence[float], times: float) 
 def whole_ratio(mine: Sequence[float], others: Sequence[float], times: float) -> str:
     """Slip: division without the rest."""
     return exact_judge([a // b for a, b in zip(mine, others, strict=True)], [1.0] * len(mine), times)
+
+
+def factor_at_mine(mine: Sequence[float], others: Sequence[float], times: float) -> str:
+    """Slip: the factor stands on the other side."""
+    return exact_judge([times * own for own in mine], others, 1.0)
+
+
+def lists_compared(mine: Sequence[float], others: Sequence[float], times: float) -> str:
+    """Slip: Python compares the lists, by the first place at which they differ."""
+    return "holds" if list(mine) >= [times * other for other in others] else "does not hold"
+
+
+def without_partly(mine: Sequence[float], others: Sequence[float], times: float) -> str:
+    """Slip: what is true in some cases does not count."""
+    return "holds" if exact_judge(mine, others, times) == "holds" else "does not hold"
 
 
 def by_mean(mine: Sequence[float], others: Sequence[float], times: float) -> str:
@@ -255,6 +273,9 @@ LESSON = Lesson(
                 (strictly, "Just `times` as fast is fast enough."),
                 (in_any, "In some cases, not in all: that is 'holds partly'."),
                 (exchanged, "That asks whether the others are faster: the two lists are exchanged."),
+                (factor_at_mine, "The factor stands on the wrong side: it is mine that has to be `times` as fast."),
+                (lists_compared, "`>=` compares two lists by the first place at which they differ. Go case by case."),
+                (without_partly, "In some cases, not in all: that is 'holds partly'."),
                 (without_times, "Faster is not enough: mine must be at least `times` as fast."),
                 (whole_ratio, "`//` drops what follows the point: divide by `/`, or multiply."),
             ),

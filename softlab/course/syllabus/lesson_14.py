@@ -18,7 +18,7 @@ from softlab.course.requirements import MAXIMUM_FROM_ZERO, at_most, no_shared_me
 from softlab.course.values import spaced
 from softlab.course.variants import Varied
 
-INFINITY = math.inf
+INF = math.inf
 CLUSTER = 4
 
 
@@ -53,12 +53,12 @@ def from_each_block(threads: int, received: float) -> str:
 
 def merged(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
     """The pair of two parts together."""
-    largest = max(a_max, b_max)
-    if largest == -INFINITY:
-        return largest, 0.0
-    scaled_a = a_sum * math.exp(a_max - largest)
-    scaled_b = b_sum * math.exp(b_max - largest)
-    return largest, scaled_a + scaled_b
+    the_greater_maximum = max(a_max, b_max)
+    if the_greater_maximum == -INF:
+        return the_greater_maximum, 0.0
+    what_a_adds = a_sum * math.exp(a_max - the_greater_maximum)
+    what_b_adds = b_sum * math.exp(b_max - the_greater_maximum)
+    return the_greater_maximum, what_a_adds + what_b_adds
 
 
 def unscaled(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
@@ -69,7 +69,7 @@ def unscaled(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[fl
 def upside_down(a_max: float, a_sum: float, b_max: float, b_sum: float) -> tuple[float, float]:
     """Slip: scaled up where it should be scaled down."""
     largest = max(a_max, b_max)
-    if largest == -INFINITY:
+    if largest == -INF:
         return largest, 0.0
     up = [s * math.exp(min(largest - m, 700.0)) if s else 0.0 for m, s in ((a_max, a_sum), (b_max, b_sum))]
     return largest, sum(up)
@@ -80,7 +80,7 @@ def pairs() -> Iterator[Call]:
     for given in (
         (0.0, 1.0, 0.0, 1.0), (0.0, 1.0, 1.0, 1.0), (1.0, 2.0, 3.0, 4.0),
         (3.0, 4.0, 1.0, 2.0), (2.0, 1.5, 2.0, 2.5), (-800.0, 7.0, 800.0, 1.25),
-        (-INFINITY, 0.0, 2.0, 3.0), (2.0, 3.0, -INFINITY, 0.0), (-INFINITY, 0.0, -INFINITY, 0.0),
+        (-INF, 0.0, 2.0, 3.0), (2.0, 3.0, -INF, 0.0), (-INF, 0.0, -INF, 0.0),
     ):  # fmt: skip
         yield Call(given, merged(*given))
 
@@ -91,7 +91,7 @@ def random_pairs(rng: np.random.Generator) -> Iterator[Call]:
         a, b = (float(one) for one in (rng.normal(0, rng.choice([1, 10, 300]), 2)).round(3))
         given = (a, float(rng.uniform(1, 9)), b, float(rng.uniform(1, 9)))
         if rng.random() < 0.2:
-            given = (-INFINITY, 0.0, *given[2:])
+            given = (-INF, 0.0, *given[2:])
         yield Call(given, merged(*given))
 
 
@@ -134,6 +134,9 @@ def _once(launch: LaunchCase) -> int:
     return x.nbytes // 32 + between
 
 
+_EIGHTH = "The bytes were divided by 8 as if they were bits."
+
+
 def share_exercise(blocks: int) -> Number:
     """How many bytes of a row of 524 288 halves each of that many blocks keeps."""
     row = 524_288 * 2
@@ -158,8 +161,11 @@ def share_exercise(blocks: int) -> Number:
             (row * 2 // blocks, "A float16 has 2 bytes."),
             (
                 row // 2,
-                f"That counts the numbers of the whole row. {blocks} blocks share it, and a float16 has 2 bytes.",
+                f"That counts the numbers of the whole row{' or the bits of a share' * (blocks == 16)}. {blocks} "
+                "blocks share the row, and a float16 has 2 bytes.",
             ),
+            (row // blocks // 8, f"{_EIGHTH} That is an eighth of it."),
+            (row // 2 // blocks // 8, f"{_EIGHTH} And a float16 has 2 bytes."),
         ),
         hint="Divide the bytes of the row by the blocks that share it. An element has 2 bytes.",
         because="They stay in registers: 64 KiB are a quarter of those that an SM has.",
@@ -192,6 +198,11 @@ def values_exercise(threads: int) -> Number:
             ),
             (lambda: values(cluster=7), "The block's own warps send to it, too."),
             (lambda: values(receivers=8), "That is what all eight blocks receive together. Asked is for one."),
+            (
+                lambda: 2 * values(),
+                "That is twice as much. Are the values that the block sends counted with those that it receives? Asked "
+                "is for what comes to it: a maximum and a sum from each warp.",
+            ),
             (lambda: 4 * values(), "That counts bytes. A value has 4."),
             (lambda: values() * 32, "Not each thread sends: a warp has one maximum and one sum."),
             (16, "Each warp sends for itself; blocks do not add up first."),
@@ -240,6 +251,11 @@ LESSON = Lesson(
             slips=(
                 (lambda: packs_per_thread(pack_size=1), "That counts numbers. A pack of 16 bytes has several."),
                 (lambda: packs_per_thread(cluster=1), "That is for one block alone. There are four."),
+                (
+                    1,
+                    "A thread would have one pack if a pack had 64 bytes, or if the cluster had 16 blocks. A pack has "
+                    "16 bytes, and the cluster has 4 blocks.",
+                ),
                 (64, "That is the number of bytes that a thread holds. How many packs of 16 bytes is that?"),
                 (65_536 // 8, "Those are the packs of the whole row. 2048 threads share them."),
                 (4 * 512, "That is the number of threads. How many packs does each hold?"),

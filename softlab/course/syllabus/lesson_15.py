@@ -150,6 +150,7 @@ def loads_exercise(held: int) -> Number:
         slips=(
             (math.floor(exact), "Nearly: that is a little too few. Round up."),
             (1, f"{held} warps with one load of 4 bytes per lane have {held * 128} bytes on the way."),
+            (warps, "That is how many warps are enough with loads of 16 bytes. Asked is for the loads of each thread."),
             (lambda: loads(held, 1), "A load brings 4 bytes per lane."),
             (lambda: loads(1, 4), f"That is for one warp. There are {held}."),
             (lambda: math.ceil(exact * SMS), "That is for the whole GPU, and the bytes are those of 132 SMs."),
@@ -221,6 +222,8 @@ LESSON = Lesson(
             slips=(
                 (lambda: warps(4), "That is for loads of 4 bytes. Here a lane loads 16."),
                 (lambda: warps() * SMS, "That is for the whole GPU."),
+                (64, "That is how many warps an SM holds at most. Fewer bring enough bytes: how many are needed?"),
+                (32, "That is how many lanes a warp has, or half the warps that fit. How many are needed?"),
                 (lambda: warps(16 * LANES), "A load of a warp brings 16 bytes for each of its 32 lanes."),
                 (lambda: math.floor(bytes_on_the_way() / (LANES * 16)), "Nearly: that is a little too few. Round up."),
             ),

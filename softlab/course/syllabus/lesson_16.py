@@ -141,6 +141,11 @@ def by_ratio(predicted: Sequence[float], measured: Sequence[float]) -> float:
     return sum(near) / len(near)
 
 
+def whole_ratio(predicted: Sequence[float], measured: Sequence[float]) -> float:
+    """Slip: a ratio without its fraction."""
+    return sum(p // m == 1 for p, m in zip(predicted, measured, strict=True)) / len(measured)
+
+
 def one_sided(predicted: Sequence[float], measured: Sequence[float]) -> float:
     """Slip: what is too short counts as near."""
     near = [p - m <= NEAR * m for p, m in zip(predicted, measured, strict=True)]
@@ -183,6 +188,7 @@ LESSON = Lesson(
             absolute=0.06,
             slips=(
                 (lambda: 100 * categories()["barrier"].tenth, "That is the 90th percentile."),
+                (lambda: round(100 * categories()["barrier"].tenth), "That is the 90th percentile, rounded."),
                 (lambda: categories()["barrier"].median, "In percent: 100 times as much."),
                 (lambda: 100 * categories()["barrier"].roofline, "That is the roofline's."),
                 (lambda: barrier_error("H200", "warm"), "That is with a warm cache. Asked is for a cold one."),
@@ -235,6 +241,7 @@ LESSON = Lesson(
                 (of_the_predicted, "The error is a share of the measured time: the GPU is right, not the model."),
                 (strictly, "Exactly 20 % counts."),
                 (by_ratio, "20 % too short is 0.8 times the measured time, not 1 / 1.2 of it."),
+                (whole_ratio, "`//` drops what follows the point: 1.3 becomes 1, and 0.9 becomes 0."),
                 (one_sided, "A prediction can be too short, too: take the size of the difference."),
                 (counted, "A share: divide by the number of launches."),
                 (percent, "A share lies between 0 and 1: that is in percent."),

@@ -81,6 +81,12 @@ def columns_exercise(words: int) -> Number:
             (1, f"The rows are shifted by {words - 32} banks now. Which lanes meet in bank 0?"),
             (32, "That is without padding."),
             (16, "That is how many banks the lanes use."),
+            (
+                64,
+                "A load of a warp reads 32 words, one per lane, and not twice as many. So it takes at most 32 "
+                "wavefronts.",
+            ),
+            (2 * words, "That counts the words of two rows. A warp reads one word per lane, of 32 rows."),
         ),
         hint=f"Lane i reads word {words} * i, which is in bank {words} * i modulo 32. How often does a bank occur?",
     )
@@ -113,7 +119,7 @@ def floats_exercise(apart: int) -> Number:
             (128 * apart, "That is a number of bytes. A sector has 32."),
             (4 * apart + 1, "One too many: the array begins where a sector begins, so no sector is cut."),
             (1, "That would be right for banks of shared memory. Global memory moves sectors."),
-            (32 * apart, "That is how many floats there are from the first lane's to the last one's."),
+            (32 * apart, f"That counts floats: 32 records of {apart}. A sector has 8 floats."),
         ),
         hint=f"The 32 lanes span 32 * {4 * apart} bytes, and each sector in that range is touched.",
     )

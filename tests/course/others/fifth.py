@@ -246,13 +246,15 @@ RARER = (
         ),
     ),
     Others("04-odd-strides", (), ((11, "32 banks over 3, rounded up: so many banks are in use.", "bank"),)),
-    Others("05-barriers-of-a-tree", (), ((512, "The threads halve from 1024, so there are 512 rounds.", NOT_NAMED),)),
+    Others(
+        "05-barriers-of-a-tree", (), ((512, "The threads halve from 1024, so there are 512 rounds.", "first level"),)
+    ),
     Others(
         "06-how-many-blocks",
         (),
         (
             (39, "One row less than fits, to be safe.", "off by one|19\\.5"),
-            (20 * 2**20 // (132 * 131072), "The rows of one SM: 20 MiB over 132 of them.", NOT_NAMED),
+            (20 * 2**20 // (132 * 131072), "The rows of one SM: 20 MiB over 132 of them.", "share of one SM"),
         ),
     ),
     Others("06-bigger-and-faster", (), ((12, "Compared with blocks of 256 alone.", NOT_NAMED),)),
@@ -271,7 +273,7 @@ RARER = (
     ),
     Others("08-the-first-step", (), ((4970, "The second step, where it goes back to 128.", "first|back|128"),)),
     Others(
-        "10-how-fast", (), ((2 * 16_384 * 4096 * 2 * 8 / 98e-6 / 1e9, "Gigabits: eight bits per byte.", NOT_NAMED),)
+        "10-how-fast", (), ((2 * 16_384 * 4096 * 2 * 8 / 98e-6 / 1e9, "Gigabits: eight bits per byte.", "gigabits"),)
     ),
     Others(
         "11-where-cudnn-wins",
@@ -280,13 +282,13 @@ RARER = (
     ),
     Others("11-a-claim-of-your-own", (), ((5, "At least 20 %, as in the claim about columns.", "15|20"),)),
     Others("14-who-writes-to-me", (), ((14, "Seven blocks, one pair each.", "warp"),)),
-    Others("15-loads-on-the-way", (), ((25, "The warps of exercise 3, not the loads.", NOT_NAMED),)),
+    Others("15-loads-on-the-way", (), ((25, "The warps of exercise 3, not the loads.", "how many warps"),)),
     Others(
         "16-barriers",
         (),
         (
             (10, "Rounded, as the lesson prints it.", "digit|point"),
-            (11, "The number of launches of the line.", NOT_NAMED),
+            (11, "The number of launches of the line.", "how many launches"),
         ),
     ),
     Others("16-too-short", (), ((3, "One was counted too many.", NOT_NAMED),)),
@@ -354,7 +356,7 @@ OTHERS = (
             (
                 logaddexp_reduce,
                 "The sum of exponentials is safe, and then two large numbers are subtracted, which keeps few digits.",
-                NOT_NAMED,
+                "few digits",
             ),
             (
                 by_identity,
@@ -370,12 +372,12 @@ OTHERS = (
             (
                 largest_magnitude,
                 "The number with the largest magnitude is the dangerous one: that is subtracted.",
-                NOT_NAMED,
+                "size|sign",
             ),
             (
                 with_a_floor,
                 "A small number beside the share keeps the logarithm from minus infinity.",
-                NOT_NAMED,
+                "small number|smaller",
             ),
         ),
     ),
@@ -399,7 +401,7 @@ OTHERS = (
             (
                 2**7,
                 "bfloat16 stores 7 bits of the digits, so it counts up to 2^7: the leading 1 is forgotten.",
-                NOT_NAMED,
+                "first 1",
             ),
             (
                 257,
@@ -432,7 +434,7 @@ OTHERS = (
         "02-rows-that-begin-right",
         (),
         (
-            (1024, "A row must begin at a cache line of 128 bytes.", NOT_NAMED),
+            (1024, "A row must begin at a cache line of 128 bytes.", "128 bytes"),
             (1000, "2000 bytes are a multiple of 16, which is enough for the widest load.", "sector|32"),
         ),
     ),
@@ -469,7 +471,7 @@ OTHERS = (
                 "Lane 13 gives its first number, 13, in the second step, and not the sum that it has by then.",
                 "more than its own",
             ),
-            (5 + 16 + 8, "The masks themselves are added.", NOT_NAMED),
+            (5 + 16 + 8, "The masks themselves are added.", "not the masks"),
         ),
     ),
     Others(
@@ -484,12 +486,12 @@ OTHERS = (
             (
                 1,
                 "A pack of 4 is one store of 16 bytes, and the compiler takes care of it.",
-                NOT_NAMED,
+                "compiler",
             ),
             (
                 8,
                 "16 bytes per lane times 32 lanes, two wavefronts as before for each half: twice 4.",
-                NOT_NAMED,
+                "half of the warp",
             ),
         ),
     ),
@@ -560,7 +562,7 @@ OTHERS = (
             (
                 40,
                 "The SM has room for 2048 threads, which are two blocks of 768, and both must fit.",
-                NOT_NAMED,
+                "two blocks",
             ),
         ),
     ),
@@ -588,7 +590,7 @@ OTHERS = (
             (
                 512,
                 "Two blocks of 512 fill all 32 warps, and the biggest block that fills the SM wins.",
-                NOT_NAMED,
+                "fill these slots",
             ),
         ),
     ),
@@ -604,7 +606,7 @@ OTHERS = (
         "08-write-the-rule",
         (largest_pair,),
         (
-            (most_threads, "The most threads per SM win.", NOT_NAMED),
+            (most_threads, "The most threads per SM win.", "Threads come second"),
             (
                 small_ones_first,
                 "The sizes are asked from small to large, and the first that holds as many as 128 is taken.",
@@ -669,7 +671,7 @@ OTHERS = (
             (
                 shorter_than_the_room,
                 "The row must be shorter than what is left of 48 KiB; just as long does not fit.",
-                NOT_NAMED,
+                "just as many",
             ),
         ),
     ),
@@ -745,7 +747,7 @@ OTHERS = (
             (
                 factor_at_mine,
                 "The factor stands on the wrong side: mine times the factor against the others.",
-                NOT_NAMED,
+                "wrong side",
             ),
             (more_than_half, "A claim that is true in more than half of the cases holds.", "every|all|some"),
         ),
@@ -825,7 +827,7 @@ OTHERS = (
         (),
         (
             (7 * 8 * 2, "The own block's warps do not send.", "own"),
-            (8 * 2, "Each block sends one pair, as after a block reduction.", NOT_NAMED),
+            (8 * 2, "Each block sends one pair, as after a block reduction.", "pair per block"),
         ),
     ),
     Others(
@@ -853,7 +855,7 @@ OTHERS = (
         (np.float32(9.8),),
         (
             (2.2, "The H100's launches.", "H200|H100"),
-            (16, "The 90th percentile of the line, not the median.", NOT_NAMED),
+            (16, "The 90th percentile of the line, not the median.", "90th"),
         ),
     ),
     Others(
