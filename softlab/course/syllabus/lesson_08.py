@@ -104,7 +104,8 @@ LESSON = Lesson(
                 *(
                     (
                         power,
-                        f"{block_size_of(float(power))} Shared memory sets the step, and not at a power of 2.",
+                        f"{block_size_of(float(power))} The step is at no power of 2: "
+                        "it is where shared memory leaves room for at most 8 blocks.",
                     )
                     for power in (2048, 4096, 8192)
                 ),

@@ -119,7 +119,7 @@ def floats_exercise(apart: int) -> Number:
             (128 * apart, "That is a number of bytes. A sector has 32."),
             (4 * apart + 1, "One too many: the array begins where a sector begins, so no sector is cut."),
             (1, "That would be right for banks of shared memory. Global memory moves sectors."),
-            (32 * apart, f"That counts floats: 32 records of {apart}. A sector has 8 floats."),
+            (32 * apart, f"That is how many floats 32 records of {apart} have. A sector has 8 floats."),
         ),
         hint=f"The 32 lanes span 32 * {4 * apart} bytes, and each sector in that range is touched.",
     )

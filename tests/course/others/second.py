@@ -112,7 +112,7 @@ NUMBERS = (
     one("06-there-and-back", Decimal(1400), 600, "what was found, not missed", "800|misses|pass"),
     one("07-room-for-five", 44.5 * 1024, 48128, "a KiB too many", "128|1024|233|fifth"),
     one("07-blocks-of-768", np.float32(80), 2560, "registers of a warp", "warp|thread"),
-    one("08-the-first-step", 4370.0, 4096, "a power of 2", "power of 2|A100|explorer"),
+    one("08-the-first-step", 4370.0, 4096, "a power of 2", "power of 2"),
     one("08-another-gpu", Decimal(256), "128 threads", "a text", "none of|answers"),
     one("09-blocks", Fraction(938), 1876, "twice too many", "rows|two|8"),
     one("09-sixteen-lanes", np.int64(9), 31, "the longest odd one?", "fewest|pack|odd|short"),
