@@ -222,7 +222,10 @@ LESSON = Lesson(
             slips=(
                 (lambda: warps(4), "That is for loads of 4 bytes. Here a lane loads 16."),
                 (lambda: warps() * SMS, "That is for the whole GPU."),
-                (64, "That is how many warps an SM holds at most. Fewer bring enough for bandwidth x latency: how many?"),
+                (
+                    64,
+                    "That is how many warps an SM holds at most. Fewer bring enough for bandwidth x latency: how many?",
+                ),
                 (32, "That is how many lanes a warp has, or half the warps that fit. How many are needed?"),
                 (lambda: warps(16 * LANES), "A load of a warp brings 16 bytes for each of its 32 lanes."),
                 (lambda: math.floor(bytes_on_the_way() / (LANES * 16)), "Nearly: that is a little too few. Round up."),
