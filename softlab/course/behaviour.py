@@ -15,6 +15,8 @@ from softlab.course.exercises import different
 from softlab.course.exponentials import counts, subtracted
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.operations import nan_operation
+from softlab.course.origins import origins
+from softlab.course.places import read, stands_still, stored
 from softlab.course.probes import NAMED, Seen, elements, listed, places_to_change, raised_to_most, with_change
 from softlab.course.relations import of_elements, of_row, of_rows, taken_off
 from softlab.emulator.lanes import WARP
@@ -60,6 +62,9 @@ def behaviour(kernel: Kernel, launch: LaunchCase, name: str, got: np.ndarray) ->
         counts,
         _of_numbers,
         _times_too_much,
+        _as_it_is,
+        _of_one_place,
+        _said_twice,
         _moved,
         _of_relations,
         _of_sums,
@@ -100,8 +105,10 @@ def _not_stored(seen: Seen) -> str:
     if left.size == 1 or np.count_nonzero(left) < np.count_nonzero(seen.wrong):
         return ""
     said = f"{elements(seen.name, np.flatnonzero(left), left.size)} never stored."
-    threads, stored = seen.threads, int(np.count_nonzero(~seen.unwritten))
-    if threads >= left.size and stored < left.size:
+    threads, kept = seen.threads, int(np.count_nonzero(~seen.unwritten))
+    if why := stored(seen.kernel, seen.launch, seen.name):
+        return f"{said} {why}"
+    if threads >= left.size and kept < left.size:
         said += f" {threads} threads ran for {left.size} elements: several have one index, or a test keeps some out."
     return said
 
@@ -132,6 +139,8 @@ def _of_numbers(seen: Seen) -> str:
     bad = ~np.isfinite(seen.got.astype(np.float64)) & np.isfinite(seen.wanted.astype(np.float64)) & ~seen.unwritten
     if seen.got.dtype.kind != "f" or not (seen.wrong & bad).any():
         return ""
+    if said := of_elements(seen.name, seen.got, seen.wrong & ~seen.unwritten, seen.inputs):
+        return said
     launch, warps = seen.launch, -(-seen.block // WARP)
     every = seen.threads // seen.block * warps
     found: tuple[Finding, ...] = ()
@@ -139,7 +148,9 @@ def _of_numbers(seen: Seen) -> str:
         for of, warp in (divmod(number, warps) for number in range(min(every, _WARPS))):
             args = tuple(launch.fresh().values())
             steps = seen.kernel.steps(launch.grid, launch.block, args, smem=launch.smem, of=of, warp=warp)
-            if found := number_findings(steps):
+            lines = origins(steps)
+            made = number_findings(steps)
+            if found := tuple(finding for finding in made if lines is None or finding.line in lines):
                 break
     except Error:
         return ""
@@ -157,6 +168,37 @@ def _of_numbers(seen: Seen) -> str:
         return f"On line {found[0].line}, {operation} is NaN."
     said = sentence(found[0])
     return f"On line {found[0].line}, {said[:1].lower()}{said[1:]}"
+
+
+def _as_it_is(seen: Seen) -> str:
+    """A result that is an input, unchanged, where the right result has another order of its numbers."""
+    for name, array in seen.inputs.items():
+        same = array.size == seen.got.size and not different(seen.got.reshape(-1), array.reshape(-1)).any()
+        moves = same and not different(np.sort(seen.wanted, axis=None), np.sort(array, axis=None)).any()
+        if moves and name != seen.name:
+            return f"{seen.name}[i] is {name}[i]: each number stands where it stood before."
+    return ""
+
+
+def _of_one_place(seen: Seen) -> str:
+    """An input of which a thread reads one element for all that it stores."""
+    said = (stands_still(seen.kernel, seen.launch, name, seen.name) for name in seen.inputs)
+    return next(filter(None, said), "")
+
+
+def _said_twice(seen: Seen) -> str:
+    """Pairs of results of which both have the number of one, and the number of the other one is nowhere."""
+    got, wanted, wrong = (a.reshape(-1) for a in (seen.got, seen.wanted.astype(seen.got.dtype), seen.wrong))
+    if got.size < 4 or got.size % 2 or np.unique(wanted).size < 4:
+        return ""
+    for lost, kept in ((0, 1), (1, 0)):
+        own = not wrong[kept::2].any() and wrong[lost::2].all()
+        if own and not different(got[lost::2], wanted[kept::2], seen.launch.relative).any():
+            return (
+                f"{seen.name}[0] and {seen.name}[1] both have the number of {seen.name}[{kept}], and so on: the number "
+                f"of {seen.name}[{lost}] is stored nowhere."
+            )
+    return ""
 
 
 def _moved(seen: Seen) -> str:
@@ -195,6 +237,7 @@ def _orders(shape: tuple[int, ...], index: np.ndarray) -> Iterator[tuple[str, np
     if len(shape) == 2:
         rows, cols = shape
         row, col = index // cols, index % cols
+        yield "each row has the numbers of row 0", col
         yield "each row is reversed", row * cols + cols - 1 - col
         yield "the order of the rows is reversed", (rows - 1 - row) * cols + col
         if rows == cols:
@@ -228,10 +271,15 @@ def _of_sums(seen: Seen) -> str:
                     f"With {name} all 0, {seen.name} is {found:g}: something is added that no number of {name} is, or "
                     "the sum does not begin with 0."
                 )
-            return _weights(seen, name, array, axis)
+            return _with_places(seen, name, _weights(seen, name, array, axis))
         if 1 < seen.wanted.size <= _PARTS and np.allclose(wide.sum(), seen.wanted.sum(dtype=np.float64), rtol=1e-6):
-            return _weights(seen, name, array, None)
+            return _with_places(seen, name, _weights(seen, name, array, None))
     return ""
+
+
+def _with_places(seen: Seen, name: str, said: str) -> str:
+    """The sentence, and which elements of an input a line leaves out or reads again."""
+    return f"{said} {read(seen.kernel, seen.launch, name)}".strip() if said else ""
 
 
 def _weights(seen: Seen, name: str, array: np.ndarray, axis: int | None) -> str:
@@ -311,7 +359,11 @@ def _of_rows(seen: Seen) -> str:
     alike = {name: array for name, array in seen.inputs.items() if array.shape == seen.got.shape and array.ndim == 2}
     for name, array in alike.items():
         if said := taken_off(seen.name, name, row, got[row], wanted[row], array[row].astype(np.float64)):
-            return said
+            return _with_places(seen, name, said)
+    for name, array in alike.items():
+        powers = np.exp(array[row].astype(np.float64) - float(array[row].max()))
+        if np.allclose(got[row], powers / powers.sum(), rtol=1e-3, atol=1e-30):
+            return f"Row {row} is the softmax of {name} as it is: the numbers of {name} are not changed before."
     return of_row(row, got[row], wanted[row], seen.block)
 
 
@@ -340,8 +392,28 @@ def _of_inputs(seen: Seen) -> str:
             )
         own = [index for index, found in changed.items() if found[first]]
         if array.size == seen.got.size and own and len(own) <= _OWN and own != [first]:
-            made = listed(name, array, own)
-            return f"{listed(seen.name, seen.got, [first])} is made from {made}, of those that were tried."
+            made, result = listed(name, array, own), listed(seen.name, seen.got, [first])
+            if sum_of := _added(seen, name, first, own):
+                return f"{result} is {sum_of}."
+            return f"{result} is made from {made}, of those that were tried."
+    return ""
+
+
+def _added(seen: Seen, name: str, first: int, own: list[int]) -> str:
+    """A result as a sum or difference of two inputs: "x[0] + x[1]"; "" for anything else."""
+    if len(own) != 2:
+        return ""
+    result = float(seen.got.reshape(-1)[first])
+    one, other = (float(seen.inputs[name].reshape(-1)[place]) for place in own)
+    names = [listed(name, seen.inputs[name], [place]) for place in own]
+    for value, words in (
+        (one + other, f"{names[0]} + {names[1]}"),
+        (one - other, f"{names[0]} - {names[1]}"),
+        (other - one, f"{names[1]} - {names[0]}"),
+        (one * other, f"{names[0]} * {names[1]}"),
+    ):
+        if np.isclose(result, value, rtol=1e-6, atol=0):
+            return words
     return ""
 
 

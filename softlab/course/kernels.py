@@ -20,6 +20,7 @@ from softlab.course.causes import fault_cause
 from softlab.course.diagnosis import pattern, unwritten
 from softlab.course.exercises import DOES_NOT_COMPILE, Exercise, different, first_difference
 from softlab.course.launch_cases import LaunchCase
+from softlab.course.places import outside
 from softlab.course.verdicts import Verdict
 from softlab.emulator.lanes import WARP
 from softlab.errors import CompileError, Error, KernelFault, UnsupportedInstruction
@@ -132,7 +133,7 @@ class WriteKernel(Exercise):
                     launch.grid, launch.block, tuple(args.values()), launch.smem, budget=BUDGET, warp_order=order
                 )
             except (TypeError, ValueError) as error:
-                return self._judged(f"{error}. The parameters are ({self.parameters}).", launch)
+                return self._judged(f"{_misfit(error, args)}. The parameters are ({self.parameters}).", launch)
             except Error as error:
                 return self._judged(self._fault_problem(error, launch, answer), launch)
             for name, expected in launch.expected.items():
@@ -163,7 +164,7 @@ class WriteKernel(Exercise):
     ) -> str:
         """What the wrong elements have in common, and the hint. did: what is known of the kernel's numbers."""
         block = launch.block
-        threads = block if isinstance(block, int) else prod(block)
+        threads = 0 if launch.grid in (1, (1,), (1, 1), (1, 1, 1)) else block if isinstance(block, int) else prod(block)
         wrong = different(got, wanted, launch.relative) & ~unwritten(got, launch.args[name])
         number = got.dtype.kind in "fV"
         kinds = [kind for kind, words in (("-inf", LESS_INFINITY), ("overflow", OVERFLOWS)) if words in did]
@@ -189,7 +190,12 @@ class WriteKernel(Exercise):
 
     def _cause(self, fault: KernelFault, launch: LaunchCase, answer: str) -> str:
         """What causes a fault."""
-        return fault_cause(fault, answer, launch)
+        cause = fault_cause(fault, answer, launch)
+        if fault.kind != "global-out-of-bounds" or fault.argument is None or not fault.line:
+            return cause
+        name, store = list(launch.args)[fault.argument], "the thread writes" in str(fault)
+        way = outside(Kernel(answer, self.kernel, arch=self.arch, file=FILE), launch, name, fault.line, store=store)
+        return f"{cause} {way}".strip()
 
     def _general(self, fault: KernelFault, answer: str, cause: str) -> str:
         """What any exercise says of such a fault, and then this one. A cause says what stands between two accesses."""
@@ -227,6 +233,12 @@ class WriteKernel(Exercise):
 
 def _on_one_line(fault: KernelFault) -> bool:
     return fault.kind == "race" and fault.line is not None and fault.line == fault.other_line
+
+
+def _misfit(error: Exception, args: Mapping[str, Any]) -> str:
+    """What does not fit, with the parameter's name. How to convert an argument helps only who launches."""
+    said = str(error).partition(". ")[0].rstrip(".")
+    return re.sub(r"^argument (\d+)\b", lambda found: f"{list(args)[int(found[1])]}, argument {found[1]},", said)
 
 
 def _compile_problem(error: CompileError) -> str:

@@ -156,7 +156,11 @@ def of_row(row: int, got: np.ndarray, wanted: np.ndarray, threads: int) -> str:
             f"The numbers of row {row} stand in the right proportion and add up to {got.sum():.4g}, not to 1: the "
             "powers are right, and what they are divided by is not their sum."
         )
-    return _of_factors(ratio, threads) or (_of_softmax(row, float(got.sum())) if adds_up and (got >= 0).all() else "")
+    if said := _of_factors(ratio, threads):
+        return said
+    if not adds_up or not (got >= 0).all():
+        return ""
+    return _of_powers(row, got, wanted) if abs(got.sum() - 1) < _ROW_CLOSE else _of_softmax(row, float(got.sum()))
 
 
 def _of_factors(ratio: np.ndarray, threads: int) -> str:
@@ -175,13 +179,20 @@ def _of_factors(ratio: np.ndarray, threads: int) -> str:
     return ""
 
 
+def _of_powers(row: int, got: np.ndarray, wanted: np.ndarray) -> str:
+    """A row that adds up to 1 as it should, of powers of other numbers than it should be."""
+    said = f"The numbers of row {row} add up to 1, but they do not stand in the right proportion"
+    if not (got > 0).all():
+        return f"{said}: they are powers of other numbers than they should be."
+    found, right = (float(np.ptp(np.log(numbers))) for numbers in (got, wanted))
+    return (
+        f"{said}: the largest score of the row is {found:.3g} above the smallest one where the powers are taken, and "
+        f"{right:.3g} belongs there."
+    )
+
+
 def _of_softmax(row: int, total: float) -> str:
     """A row that should add up to 1, whose numbers are off by factors of their own."""
-    if abs(total - 1) < _ROW_CLOSE:
-        return (
-            f"The numbers of row {row} add up to 1, but they do not stand in the right proportion: the power is taken "
-            "of something else than the number less the row's maximum."
-        )
     return (
         f"The numbers of row {row} add up to {total:.4g}, not to 1, and each is off by another factor: they are not "
         "all divided by the one sum."
@@ -207,4 +218,9 @@ def scaled_and_shifted(row: int, got: np.ndarray, wanted: np.ndarray) -> str:
 def _agree(one: np.ndarray, other: np.ndarray, kind: np.dtype) -> bool:
     """Whether all numbers are alike, as far as their type goes."""
     relative = 2e-3 if kind.itemsize == 2 else _CLOSE
-    return bool(np.ptp(one) > 0 and np.allclose(one, other, rtol=relative, atol=1e-30, equal_nan=True))
+    if kind.kind == "f":  # what is too large for the type is infinite there
+        other = other.astype(kind).astype(np.float64)
+    finite = one[np.isfinite(one)]
+    if not finite.size or np.ptp(finite) == 0:
+        return False
+    return np.allclose(one, other, rtol=relative, atol=1e-30, equal_nan=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from softlab.course.kernels import Attempt, KernelSlip, LaunchCase, Requirement
+from softlab.course.places import read_again
 from softlab.hardware.occupancies import occupancy
 from softlab.traces import Run
 
@@ -43,7 +44,8 @@ def at_most(counter: str, limit: Limit, hint: str) -> Requirement:
         most, count = _limit(limit, attempt.launch), attempt.run.counters[counter]
         if count <= most:
             return ""
-        return f"{_named(counter, count)}, {most} possible{_where(attempt.run, counter)}. {hint}"
+        again = read_again(attempt.kernel, attempt.launch) if counter == "global_load_requests" else ""
+        return f"{_named(counter, count)}, {most} possible{_where(attempt.run, counter)}. {again or hint}"
 
     return lack
 

@@ -26,6 +26,12 @@ _WORDS = {
     NOT_A_NUMBER: "numbers give NaN, such as infinity less infinity, or infinity by infinity",
     ABSORBED: "a number that is not 0 is added and the sum stays as it was: the type has too few bits",
 }
+#: Where NaN comes of one number that is below 0.
+_BELOW_ZERO = {
+    "lg2": "the logarithm of a number below 0 is NaN",
+    "sqrt": "the square root of a number below 0 is NaN",
+    "rsqrt": "the square root of a number below 0 is NaN",
+}
 
 
 def number_findings(record: StepRecord) -> tuple[Finding, ...]:
@@ -52,7 +58,8 @@ def number_findings(record: StepRecord) -> tuple[Finding, ...]:
             for kind, wrong in _troubles(instruction, operands, _numbers(writes["values"][rows[0]], kind_of)):
                 if (wrong & lanes).any() and (kind, line) not in found:
                     other = made.get(uses[0]) if uses else None
-                    found[kind, line] = _finding(record, kind, line, other, int(np.flatnonzero(wrong & lanes)[0]))
+                    lane = int(np.flatnonzero(wrong & lanes)[0])
+                    found[kind, line] = _finding(record, kind, line, other, lane, instruction.opcode)
         for row in rows:
             name = record.registers[int(writes["register"][row])]
             values[name], made[name] = writes["values"][row], line
@@ -84,11 +91,12 @@ def _troubles(
         yield ABSORBED, finite & (((result == one) & (other != 0)) | ((result == other) & (one != 0)))
 
 
-def _finding(record: StepRecord, kind: str, line: int, other: int | None, lane: int) -> Finding:
+def _finding(record: StepRecord, kind: str, line: int, other: int | None, lane: int, opcode: str) -> Finding:
+    words = _BELOW_ZERO.get(opcode, _WORDS[kind]) if kind == NOT_A_NUMBER else _WORDS[kind]
     return Finding(
         kind=kind,
         severity="error",
-        message=f"{kind}: {_WORDS[kind]}",
+        message=f"{kind}: {words}",
         line=line,
         other_line=other or None,
         thread=(record.warp * WARP + lane, 0, 0),

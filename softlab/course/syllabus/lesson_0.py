@@ -167,8 +167,8 @@ LESSON = Lesson(
             hint="Each i below n has a thread, and that one reads x[i] and writes twice its value to y[i].",
             because="Each thread finds its number by its position in the grid, and those past the end do nothing.",
             fault_hints={
-                "global-out-of-bounds": "The last block has more threads than there are numbers: "
-                "what must a thread ask before it touches x[i]?"
+                "global-out-of-bounds": "Thread i touches x[i] and y[i] alone, and a thread "
+                "past the end touches none: what must it ask first?"
             },
         ),
     ),

@@ -231,7 +231,7 @@ LESSON = Lesson(
             "one.",
             because="A quarter of the instructions for the same sectors.",
             fault_hints={
-                "global-out-of-bounds": "There may be more threads than packs. How many packs has an array of n?",
+                "global-out-of-bounds": "An array of n has n / 4 packs. The index of a float4 counts packs.",
                 "misaligned": "A pack of 16 bytes begins at a multiple of 16: pack i begins at element 4 * i.",
             },
         ),

@@ -159,8 +159,8 @@ LESSON = Lesson(
             ),
             hint="y has twice each element of x, at the same place: in the same row and the same column.",
             fault_hints={
-                "global-out-of-bounds": "There are more threads than elements where 256 does not divide. And element "
-                "row * cols + col exists for rows below `rows` and columns below `cols` alone."
+                "global-out-of-bounds": "Element row * cols + col exists for rows below `rows` and "
+                "columns below `cols` alone."
             },
         ),
     ),

@@ -1,0 +1,94 @@
+"""Which thread comes to which element, and where a stored infinity is made, as a run shows it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.course.launch_cases import LaunchCase
+from softlab.course.origins import origins
+from softlab.course.places import outside, read, stands_still, stored
+from softlab.kernel import Kernel
+
+
+def made(body: str, *, grid: int = 1, shape: tuple[int, ...] = (256,)) -> tuple[Kernel, LaunchCase]:
+    """A kernel of blocks of 64 threads, and its launch."""
+    x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    source = f"__global__ void k(const float* x, float* y) {{\n  int t = threadIdx.x, b = blockIdx.x;\n  {body}\n}}"
+    return Kernel(source, "k"), LaunchCase(grid, 64, {"x": x, "y": np.full_like(x, np.nan)}, {"y": x})
+
+
+LOOP = "for (int i = 0; i < 4; ++i) {{ int k = {}; y[k] = x[k]; }}"
+
+
+@pytest.mark.parametrize(
+    ("body", "grid", "words"),
+    [
+        (LOOP.format("t"), 1, "Thread 0 stores y[0] 4 times: its index does not change from turn to turn."),
+        (
+            LOOP.format("32 * i + t"),
+            1,
+            "y[32] is stored by thread 32 and by thread 0. From turn to turn a thread goes 32",
+        ),
+        ("y[4 * b + t] = 1;", 4, "blocks are 4 apart, which is the number of blocks, and a block has 64 threads."),
+        ("y[t] = 1;", 1, "each of the 64 threads stores 1 element, which makes 64. There are 256: 4 per thread."),
+        ("y[64 * b + t] = 1;", 4, ""),
+    ],
+)
+def test_why_elements_are_not_stored(body, grid, words):
+    kernel, launch = made(body, grid=grid)
+    said = stored(kernel, launch, "y")
+    assert words in said
+    assert bool(words) == bool(said)
+
+
+def test_columns_that_are_taken_modulo_the_rows():
+    kernel, launch = made("int i = 64 * b + t; y[i / 64 * 64 + i % 4] = 1;", grid=4, shape=(4, 64))
+    assert "in the columns 0 to 3 alone, and has 64: the column is taken modulo 4" in stored(kernel, launch, "y")
+
+
+@pytest.mark.parametrize(
+    ("step", "words"), [(63, "x[63] is read by thread 63 and by thread 0"), (65, "nobody reads x[64]"), (64, "")]
+)
+def test_the_step_of_a_loop_that_reads(step, words):
+    kernel, launch = made(f"float s = 0; for (int i = t; i < 256; i += {step}) s += x[i]; y[t] = s;")
+    said = read(kernel, launch, "x")
+    assert words in said
+    assert bool(words) == bool(said)
+
+
+def test_a_read_that_stands_still():
+    kernel, launch = made("for (int i = 0; i < 4; ++i) y[64 * i + t] = x[t];")
+    assert "and reads x[0] for all of them" in stands_still(kernel, launch, "x", "y")
+
+
+@pytest.mark.parametrize(
+    ("body", "shape", "words"),
+    [
+        (
+            "int i = 64 * b + t; y[i] = x[2 * i];",
+            (256,),
+            "Thread t reads element 2 t of x, and has to come to element t",
+        ),
+        ("int i = 64 * b + t; ((float4*)y)[i] = ((const float4*)x)[i];", (256,), "256 elements are 64 packs"),
+        ("int i = 64 * b + t; y[i] = ((const float4*)x)[4 * i].x;", (256,), ""),
+        ("int i = 64 * b + t; y[i] = x[i / 4 * 64 + i % 4];", (4, 64), "after 4 threads, which is the number of rows"),
+        ("int i = 64 * b + t; y[i] = x[i % 64 * 64 + i / 64];", (4, 64), "Row and column are exchanged"),
+    ],
+)
+def test_how_threads_come_beyond_the_end(body, shape, words):
+    kernel, launch = made(body, grid=4, shape=shape)
+    assert words in outside(kernel, launch, "x", 3, store=False)
+
+
+def test_the_line_of_an_infinity_that_is_stored():
+    source = """__global__ void k(const float* x, float* y) {
+  float low = -3.4e38f - x[0];
+  low = low * 2;
+  float none = exp2f(low);
+  float most = 3e38f * x[1];
+  y[0] = fmaxf(none, most);
+}"""
+    x, y = np.array([1, 2], np.float32), np.zeros(1, np.float32)
+    assert origins(Kernel(source, "k").steps(1, 32, (x, y))) == {5}
+    assert origins(Kernel(source, "k").steps(1, 32, (x / 4, y))) is None
