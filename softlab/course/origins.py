@@ -10,7 +10,7 @@ from softlab.emulator.ptx.syntax import Instruction
 from softlab.instruments.step_record import StepRecord
 
 #: Bytes of a number -> its type.
-_FLOATS = {2: np.dtype(np.float16), 4: np.dtype(np.float32), 8: np.dtype(np.float64)}
+_FLOATS: dict[int, np.dtype] = {2: np.dtype(np.float16), 4: np.dtype(np.float32), 8: np.dtype(np.float64)}
 #: Steps that are looked at on the way back.
 _MOST = 300
 
