@@ -84,7 +84,11 @@ def never_warp(op, cols, dtype):
 OTHERS = (
     two(
         "0-double",
-        (changed(a.DOUBLE, ("blockIdx.x * blockDim.x", "blockIdx.x * gridDim.x")), "grid for block", "one index"),
+        (
+            changed(a.DOUBLE, ("blockIdx.x * blockDim.x", "blockIdx.x * gridDim.x")),
+            "grid for block",
+            "number of blocks",
+        ),
         (
             changed(a.DOUBLE, ("y[i] = 2 * x[i]", "y[i] = x[2 * i]")),
             "the index doubled",
@@ -94,7 +98,7 @@ OTHERS = (
     two(
         "00-copy",
         (changed(a.COPY, ("i < 4", "i < 3")), "three rounds for four", "never stored|256|four"),
-        (changed(a.COPY, ("y[k] = x[k]", "y[k] = x[threadIdx.x]")), "always the first piece", "other places"),
+        (changed(a.COPY, ("y[k] = x[k]", "y[k] = x[threadIdx.x]")), "always the first piece", "does not change"),
     ),
     two(
         "01-log-sum-exp",
