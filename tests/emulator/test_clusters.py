@@ -310,6 +310,19 @@ def test_arrive_and_wait_take_turns(steps, words):
     assert words in str(fault)
 
 
+@pytest.mark.parametrize(
+    ("body", "whole"),
+    [
+        ('if (rank() == 0) { arrive(); wait(); } else asm volatile("bar.sync 1, 96;");', "cluster"),
+        ('if (threadIdx.x < 32) __syncthreads(); else asm volatile("bar.sync 1;");', "block"),
+    ],
+)
+def test_whose_threads_never_come(body, whole):
+    fault = fault_of(f"(int* out) {{ {body} }}", block=64)
+    assert fault.kind == "barrier-divergence"
+    assert f"other threads of its {whole} never reach" in str(fault)
+
+
 def test_what_a_relaxed_arrival_does_not_tell():
     body = """(int* out) { __shared__ float m[32]; m[threadIdx.x] = threadIdx.x; %s
       asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); wait();
