@@ -388,7 +388,7 @@ def _of_inputs(seen: Seen) -> str:
         if raised and len(raised) <= len(places) // 2:
             return (
                 f"{listed(name, array, raised)} may be as large as the largest number of the row, and nothing changes "
-                f"in {seen.name}; with others something does. It is left out of a sum."
+                f"in {seen.name}; with others something does. Is it left out of a sum, or is its power 0 there?"
             )
         own = [index for index, found in changed.items() if found[first]]
         if array.size == seen.got.size and own and len(own) <= _OWN and own != [first]:

@@ -25,7 +25,7 @@ _FEW = 2
 _CLOSE = 1e-4
 #: A factor so near to 1 comes from rounding.
 _NEARLY = 1e-4
-#: Roundings of a float32, of half a step each, in a sum or a difference of large numbers.
+#: Roundings of a float32, of half a step each, in differences of large numbers, beside one per number of a sum.
 _ROUNDINGS = 4
 _LOST = "off by what a float32 loses where numbers as large as those of"
 #: Digits after the point that a result may be rounded to.
@@ -240,7 +240,9 @@ def _lost(seen: _Seen, made: Sequence[tuple[np.ndarray, np.ndarray, Call]]) -> s
         given = [call.args[place] for _, _, call in made]
         if not all(isinstance(one, np.ndarray) and one.dtype == np.float32 and np.isfinite(one).all() for one in given):
             continue
-        steps = [_ROUNDINGS * np.finfo(np.float32).eps / 2 * float(abs(one).max(initial=0)) for one in given]
+        # A sum rounds once per number, and so may a maximum that is found by sums.
+        rounds = [(_ROUNDINGS + one.size) * np.finfo(np.float32).eps / 2 for one in given]
+        steps = [step * float(abs(one).max(initial=0)) for step, one in zip(rounds, given, strict=True)]
         if all(abs(got - right).max() <= step for (got, right, _), step in zip(made, steps, strict=True)):
             return name
     return ""

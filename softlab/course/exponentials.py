@@ -7,7 +7,9 @@ often it counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,8 +22,8 @@ _FAR = 50.0
 #: By how much a count may be off a whole number: powers and logarithms of float32 round.
 _ROUNDED = 1e-3
 
-#: (result, row, column) -> how often the number of that column counts, where it is 0 and the others far below.
-Count = Callable[[np.ndarray, int, int], float]
+#: (result, rows, row, column) -> the sum of powers of that row, as the result in that column tells it.
+Sum = Callable[[np.ndarray, np.ndarray, int, int], float]
 Function = Callable[[np.ndarray], np.ndarray]
 
 
@@ -82,30 +84,80 @@ def counts(seen: Seen) -> str:
         known = _function(array, seen.wanted)
         if known is None:
             continue
-        _, count = known
+        function, total = known
+        row = int(np.argmax(seen.wrong.reshape(len(array), -1).any(axis=1)))
         times: dict[int, int] = {}
         for place in _places(array.shape[1]):
             one_high = np.full_like(array, -_FAR)
             one_high[:, place] = 0
-            number = _counted(seen, name, one_high, count, place)
+            number = _whole(_sum_of(seen, name, one_high, total, row, place))
             if number is None:
                 return ""
             times[place] = number
-        return _of_times(seen, name, array, count, times)
+        return _of_times(_Tried(seen, name, array, row, function, total), times)
     return ""
 
 
-def _counted(seen: Seen, name: str, made: np.ndarray, count: Count, place: int) -> int | None:
-    """The count of a run with such rows; None where it is no whole number."""
-    found, row = seen.run({name: made}), int(np.argmax(seen.wrong.reshape(len(made), -1).any(axis=1)))
-    number = np.nan if found is None else count(found.astype(np.float64), row, place)
+@dataclass(frozen=True)
+class _Tried:
+    """An input of rows, the function of them that is asked for, and how its results tell the sum of one row."""
+
+    seen: Seen
+    name: str
+    array: np.ndarray
+    row: int
+    function: Function
+    total: Sum
+
+    def adds(self, numbers: np.ndarray, place: int) -> float:
+        """The sum of powers that the kernel finds for rows of these numbers, by the result at that place."""
+        made = np.tile(numbers.astype(self.array.dtype), (len(self.array), 1))
+        return _sum_of(self.seen, self.name, made, self.total, self.row, place)
+
+    def adds_always(self, more: int) -> bool:
+        """Whether that much is added to the sum whatever the numbers are, also where they grow or fall."""
+        cols = self.array.shape[1]
+        slope = np.linspace(-1, 0, cols)
+        for numbers in (np.zeros(cols), slope, slope[::-1]):
+            found, right = self.adds(numbers, cols // 2), float(np.exp(numbers).sum()) + more
+            if not abs(found - right) <= _ROUNDED * max(1.0, abs(right)):
+                return False
+        return True
+
+    def own_row(self) -> bool:
+        """Whether a row's result stays as it is where the other rows change."""
+        made = np.full_like(self.array, -1)
+        made[self.row] = 0
+        alone = _sum_of(self.seen, self.name, made, self.total, self.row, 0)
+        return math.isclose(alone, self.adds(np.zeros(self.array.shape[1]), 0), rel_tol=_ROUNDED)
+
+    def right_if_near(self) -> bool:
+        """Whether the result is right where one number in the middle is a little larger than the others."""
+        made = np.full_like(self.array, -1)
+        made[:, self.array.shape[1] // 2] = 0
+        found = self.seen.run({self.name: made})
+        return found is not None and _alike(found, self.function(made.astype(np.float64)))
+
+
+def _sum_of(seen: Seen, name: str, made: np.ndarray, total: Sum, row: int, place: int) -> float:
+    """The sum of powers in a run with such rows; NaN where it did not end well."""
+    found = seen.run({name: made})
+    if found is None:
+        return np.nan
+    with np.errstate(all="ignore"):
+        return total(found.astype(np.float64), made.astype(np.float64), row, place)
+
+
+def _whole(number: float) -> int | None:
+    """The whole number that this is but for rounding; None where it is none."""
     if not np.isfinite(number) or abs(number - round(number)) > _ROUNDED * max(1, number):
         return None
     return round(number)
 
 
-def _of_times(seen: Seen, name: str, array: np.ndarray, count: Count, times: Mapping[int, int]) -> str:
+def _of_times(tried: _Tried, times: Mapping[int, int]) -> str:
     """A sentence on numbers that do not count once. times: place in the row -> how often it counts when it is high."""
+    name, cols = tried.name, tried.array.shape[1]
     off = {place: number for place, number in times.items() if number != 1}
     if len(off) > 1 and all(number == place + 1 for place, number in times.items()):
         return (
@@ -113,16 +165,22 @@ def _of_times(seen: Seen, name: str, array: np.ndarray, count: Count, times: Map
             "sum so far is not scaled down when the maximum grows."
         )
     if len(off) == len(times) - 1 and 0 not in off and not any(off.values()):
-        return f"A number of a row of {name} that is larger than those before it is left out of the sum."
+        left_out = f"A number of a row of {name} that is larger than those before it is left out of the sum."
+        return "" if tried.right_if_near() else left_out
     if len(off) == len(times) and len(set(off.values())) == 1:
-        each, cols = off[0], array.shape[1]
-        total = _counted(seen, name, np.zeros_like(array), count, 0)
-        if total == cols + each - 1:
-            return f"The sum of a row of {name} is {each - 1} too large, whatever the numbers: it has to begin with 0."
-        return f"Each number of a row of {name} {_times(each)} in the sum." if total == each * cols else ""
+        each = off[0]
+        if tried.adds_always(each - 1):
+            return (
+                f"The sum of a row of {name} is {abs(each - 1)} too {'large' if each > 1 else 'small'}, whatever the "
+                "numbers: it has to begin with 0."
+            )
+        counted = each > 1 and _whole(tried.adds(np.zeros(cols), 0)) == each * cols and tried.own_row()
+        return f"Each number of a row of {name} {_times(each)} in the sum." if counted else ""
     if off and len(off) <= len(times) // 2:
         said = [f"{name}[i, {place}] {_times(number)}" for place, number in off.items()]
-        return f"In the sum of each row i, {' and '.join(said)}, where each number counts once."
+        # Several may be the ends of a gap between the numbers that were tried.
+        tries = f" Of each row, {len(times)} numbers were tried." if 1 < len(off) < len(times) < cols else ""
+        return f"In the sum of each row i, {' and '.join(said)}, where each number counts once.{tries}"
     return ""
 
 
@@ -161,20 +219,20 @@ def _pair(rows: np.ndarray) -> np.ndarray:
     return np.stack([most, np.exp(rows - most[:, None]).sum(axis=1)], axis=1)
 
 
-#: What a kernel may have to compute of rows in double precision, and how a result tells the count of a number.
-_FUNCTIONS: tuple[tuple[Function, Count], ...] = (
-    (_log_sum, lambda found, row, place: float(np.exp(found.reshape(-1)[row]))),
-    (_softmax, lambda found, row, place: float(1 / found[row, place])),
-    (_pair, lambda found, row, place: float(np.exp(found.reshape(-1, 2)[row, 0]) * found.reshape(-1, 2)[row, 1])),
+#: What a kernel may have to compute of rows in double precision, and how its result tells the sum of a row's powers.
+_FUNCTIONS: tuple[tuple[Function, Sum], ...] = (
+    (_log_sum, lambda found, rows, row, place: float(np.exp(found.reshape(-1)[row]))),
+    (_softmax, lambda found, rows, row, place: float(np.exp(rows[row, place]) / found[row, place])),
+    (_pair, lambda found, rows, row, place: float(np.exp(found.reshape(-1, 2)[row, 0]) * found.reshape(-1, 2)[row, 1])),
 )
 
 
-def _function(array: np.ndarray, wanted: np.ndarray) -> tuple[Function, Count] | None:
+def _function(array: np.ndarray, wanted: np.ndarray) -> tuple[Function, Sum] | None:
     """What the kernel has to compute of these rows; None where it is nothing of this kind."""
     with np.errstate(all="ignore"):
-        for function, count in _FUNCTIONS:
+        for function, total in _FUNCTIONS:
             if _alike(function(array.astype(np.float64)), wanted.astype(np.float64)):
-                return function, count
+                return function, total
     return None
 
 

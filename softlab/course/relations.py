@@ -184,10 +184,12 @@ def _of_powers(row: int, got: np.ndarray, wanted: np.ndarray) -> str:
     said = f"The numbers of row {row} add up to 1, but they do not stand in the right proportion"
     if not (got > 0).all():
         return f"{said}: they are powers of other numbers than they should be."
-    found, right = (float(np.ptp(np.log(numbers))) for numbers in (got, wanted))
+    found, right = (f"{float(np.ptp(np.log(numbers))):.3g}" for numbers in (got, wanted))
+    if found == right:
+        return f"{said}."
     return (
-        f"{said}: the largest score of the row is {found:.3g} above the smallest one where the powers are taken, and "
-        f"{right:.3g} belongs there."
+        f"{said}: the largest score of the row is {found} above the smallest one where the powers are taken, and "
+        f"{right} belongs there."
     )
 
 

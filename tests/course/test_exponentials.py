@@ -111,9 +111,40 @@ def test_a_sum_that_begins_with_1():
     assert got == "The sum of a row of x is 1 too large, whatever the numbers: it has to begin with 0."
 
 
-def online(x, grow):
-    """A pass over the columns; grow: what becomes of the sum where the maximum grows."""
-    most, sums = x[:, 0].copy(), np.ones(len(x), np.float32)
+def twice_its_own(x):
+    """Each number's result has its own power once more in the sum."""
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    return (powers / (powers.sum(axis=1, keepdims=True) + powers)).astype(np.float32)
+
+
+def of_all_rows(x):
+    """Each row has the sum over all rows."""
+    return np.repeat(np.log(np.exp(x.astype(np.float64)).sum()), len(x)).astype(np.float32)
+
+
+def from_zero(x):
+    """The maximum begins with 0, so that the powers of low numbers are 0."""
+    return log_sum(x, less=np.maximum(x.max(axis=1, keepdims=True), 0))
+
+
+def begins_with_nothing(x):
+    """In a pass over the columns a new maximum adds nothing."""
+    return online(np.concatenate([np.full_like(x[:, :1], -1000), x], 1), lambda s, m, c: s * np.exp(m - c), first=0)
+
+
+@pytest.mark.parametrize(
+    ("work", "right"),
+    [(twice_its_own, softmax), (of_all_rows, log_sum), (from_zero, log_sum), (begins_with_nothing, log_sum)],
+)
+def test_what_another_row_or_another_number_tells_apart(work, right):
+    """A count of high numbers alone would take these for a sum that begins with 1, or for numbers that are left out."""
+    with np.errstate(all="ignore"):
+        assert counts(seen(work, right(X))) == ""
+
+
+def online(x, grow, first=1):
+    """A pass over the columns; grow: what becomes of the sum where the maximum grows; first: what it begins with."""
+    most, sums = x[:, 0].copy(), np.full(len(x), first, np.float32)
     for column in x.T[1:]:
         larger = column > most
         sums = np.where(larger, grow(sums, most, column), sums + np.exp(np.minimum(column - most, 0)))
