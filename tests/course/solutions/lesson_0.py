@@ -24,7 +24,7 @@ ANSWERS = (
         "0-double",
         right=(twice(BODY), twice("if (i >= n) return; y[i] = x[i] + x[i];")),
         wrong=(
-            (twice("y[i] = 2 * x[i];"), "what must a thread ask"),
+            (twice("y[i] = 2 * x[i];"), "what must it ask first"),
             (twice("if (i < n) y[i] = x[i];"), "Each is 0.5 times"),
             (twice("if (threadIdx.x < n) y[threadIdx.x] = 2 * x[threadIdx.x];"), "is nan (not written?)"),
             (twice("if (i < n) y[i] = 2 * x[i]"), "does not compile"),

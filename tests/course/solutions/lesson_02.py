@@ -78,7 +78,7 @@ ANSWERS = (
             (STARTED, "with n = 1024, 32 global load requests, 8 possible, most on line 3"),
             (FOUR_NEIGHBOURS, "32 global load requests, 8 possible"),
             (copy(SCALAR_STORES), "32 global store requests, 8 possible"),
-            (copy(("i < n / 4", "i < n")), "more threads than packs"),
+            (copy(("i < n / 4", "i < n")), "4000 elements are 1000 packs"),
             (copy((LOAD, "*(const float4*)(x + i)")), "misaligned on line 4"),
             (copy(("i < n / 4", "i < n / 4 - 1")), "y[1020] is nan (not written?)"),
             (copy(("blockIdx.x * blockDim.x + ", "")), "with n = 4000, y[1024] is nan (not written?)"),

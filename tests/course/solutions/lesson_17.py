@@ -23,7 +23,7 @@ ANSWERS = (
         wrong=(
             (kernel(TWICE, COLUMNS), "the neighbour of a lane"),
             (kernel(TWICE, ("y[row * cols + col]", "y[col * rows + row]")), "y[0, 1] is"),
-            (kernel(TWICE, ("  if (i >= rows * cols) return;\n", "")), "There are more threads than elements"),
+            (kernel(TWICE, ("  if (i >= rows * cols) return;\n", "")), "a test has to keep it out"),
             (kernel(TWICE, ("2 * x", "x")), "y[0, 0] is"),
             (PLAIN.replace("i < rows", "i < 1000 && i < rows"), "y["),
         ),

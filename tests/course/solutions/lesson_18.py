@@ -524,7 +524,7 @@ ANSWERS = (
             ((("[32][32]", "[32][64]"),), "lanes meet in bank"),
             (
                 (("[32][32]", "[32][33]"), ("y[k * 32 + lane] = tile[lane][k]", "y[k * 32 + lane] = tile[k][lane]")),
-                "have changed places",
+                "each number stands where it stood before",
             ),
         ),
     ),
