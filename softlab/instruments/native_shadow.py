@@ -44,13 +44,7 @@ def code_of(thread: int) -> int:
 
 def has_heard(known: Int16s, heard: Int64s, at: int, cells: int, own: int, who: int, time: int) -> int:
     """Whether a warp comes after the accesses of a stamp, by what it knows of each warp from ``heard[own]`` on."""
-    if who != MANY_WARPS:
-        return time < heard[own + (who >> _WARP_SHIFT)]
-    first = known[at]
-    second = known[cells + at]
-    if first >= 0 and time >= heard[own + first // WARP]:
-        return 0
-    return second < 0 or time < heard[own + second // WARP]
+    return who == MANY_WARPS or time < heard[own + (who >> _WARP_SHIFT)]
 
 
 def is_unordered(

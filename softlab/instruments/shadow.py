@@ -206,7 +206,10 @@ class Shadow:
         if self._order is not None:
             acquired = stamp >> CODE_BITS < self._order.acquired[row, thread][:, None]
             if acquired.any():
-                in_order |= acquired & self._in_order_by_warps(self._known().heard, row, word, warp, stamp)
+                # Of several warps the latest one has the stamp's time, and which one that is, is not known.
+                several = stamp & WHO_MASK == MANY_WARPS
+                heard = self._in_order_by_warps(self._known().heard, row, word, warp, stamp)
+                in_order |= acquired & (several | heard)
         return np.asarray(in_order)
 
     def _in_order_by_warps(

@@ -6,7 +6,8 @@ its warp knows of each warp, and an acquire learns it. An mbarrier publishes per
 the arrivals up to this phase.
 
 Times are those of :mod:`softlab.instruments.shadow`, and exclusive. Of other blocks only the time is kept: their
-release counts as one of all warps, so that too much may be ordered, never too little.
+release counts as one of all warps, so that too much may be ordered, never too little. The same holds of a word that
+several warps have accessed since the last barrier: its stamp has the latest time, and not whose that is.
 """
 
 from __future__ import annotations
