@@ -42,18 +42,16 @@ def code_of(thread: int) -> int:
     return thread // WARP << _WARP_SHIFT | thread % WARP
 
 
-def has_heard(known: Int16s, heard: Int64s, at: int, cells: int, own: int, who: int, time: int) -> int:
+def has_heard(heard: Int64s, own: int, who: int, time: int) -> int:
     """Whether a warp comes after the accesses of a stamp, by what it knows of each warp from ``heard[own]`` on."""
     return who == MANY_WARPS or time < heard[own + (who >> _WARP_SHIFT)]
 
 
-def is_unordered(
-    stamp: int, code: int, synced: int, acquired: int, known: Int16s, heard: Int64s, at: int, cells: int, own: int
-) -> int:
+def is_unordered(stamp: int, code: int, synced: int, acquired: int, heard: Int64s, own: int) -> int:
     """Whether a stamp since the last barrier is of another thread, and this one does not come after it."""
     who = stamp & WHO_MASK
     time = stamp >> CODE_BITS
-    if who == code or (time < acquired and has_heard(known, heard, at, cells, own, who, time)):
+    if who == code or (time < acquired and has_heard(heard, own, who, time)):
         return 0
     same_warp = who >> _WARP_SHIFT == code >> _WARP_SHIFT and who != MANY_WARPS
     return not (same_warp and time < synced)
@@ -61,8 +59,7 @@ def is_unordered(
 
 def is_quiet(
     written: Int64s, read: Int64s, remote_written: Int64s, remote_read: Int64s, held: Bytes, at: int, kind: int,
-    code: int, since: int, synced: int, acquired: int, has_remote: int, has_held: int, known: Int16s, heard: Int64s,
-    cells: int, own: int,
+    code: int, since: int, synced: int, acquired: int, has_remote: int, has_held: int, heard: Int64s, own: int,
 ) -> int:  # fmt: skip
     """Whether one lane may access one word."""
     stamp = written[at]
@@ -79,12 +76,12 @@ def is_quiet(
     elif kind & READS and stamp == 0:
         return 0
     weak = not (kind & STRONG and stamp & ATOMIC)
-    if stamp >= since and weak and is_unordered(stamp, code, synced, acquired, known, heard, at, cells, own):
+    if stamp >= since and weak and is_unordered(stamp, code, synced, acquired, heard, own):
         return 0
     earlier = read[at]
     if not kind & STORES or earlier < since:
         return 1
-    return not is_unordered(earlier, code, synced, acquired, known, heard, at, cells, own)
+    return not is_unordered(earlier, code, synced, acquired, heard, own)
 
 
 def merge_lanes(
@@ -112,15 +109,14 @@ def merge_lanes(
 
 
 def merged_stamp(
-    before: int, code: int, since: int, synced: int, acquired: int, now: int, atomic: int, known: Int16s, heard: Int64s,
-    at: int, cells: int, own: int,
+    before: int, code: int, since: int, synced: int, acquired: int, now: int, atomic: int, heard: Int64s, own: int,
 ) -> int:  # fmt: skip
     """What the stamp of a word becomes where accesses do not exclude each other."""
     kind = ATOMIC if atomic else 0
     if atomic and before >= since and before & CODE_MASK == code and before >> CODE_BITS >= synced:
         kind = 0  # just written by a plain store of its own
     together = before >= since and before & ATOMIC == kind
-    if not together or not is_unordered(before, code, synced, acquired, known, heard, at, cells, own):
+    if not together or not is_unordered(before, code, synced, acquired, heard, own):
         return now << CODE_BITS | kind | code
     who = before & WHO_MASK
     if who >> _WARP_SHIFT == code >> _WARP_SHIFT and who != MANY_WARPS:
@@ -151,7 +147,7 @@ def all_are_quiet(
             at = first + offsets[j]
             if not is_quiet(
                 written, read, remote_written, remote_read, held, at, kind, code, since, sync, order, has_remote,
-                has_held, known, heard, cells, own,
+                has_held, heard, own,
             ):  # fmt: skip
                 return 0
             places[i * count + j] = at
@@ -264,9 +260,7 @@ def record(
             order = acquired[rows[i] * warps * WARP + owners[i]]
         since = max(barrier[rows[i]] << CODE_BITS, 1)
         warp = rows[i] * warps + owners[i] // WARP
-        made[i] = merged_stamp(
-            before, code, since, synced[warp], order, now, atomic, known, heard, places[i], cells, warp * warps
-        )
+        made[i] = merged_stamp(before, code, since, synced[warp], order, now, atomic, heard, warp * warps)
     for i in range(count):
         before = stamps[places[i]]
         if made[i] & WHO_MASK != code_of(owners[i]):
