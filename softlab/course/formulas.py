@@ -72,7 +72,7 @@ class Formula:
             # The first of each kind, then the others.
             found = [words for rank in zip_longest(*hits) for words in rank if words]
             if likely and level in pairs and len(found) > 1:
-                return ""  # what follows in so many ways says nothing
+                return ""  # a number that many changes give says nothing
             if found:
                 return f"This is what you get {', or '.join(found[:_NAMED])}."
         return ""

@@ -32,7 +32,7 @@ def whose(number: float) -> str:
 
 
 def threads_of(numbers: int, blocks: float) -> str:
-    """What so many blocks of 128 threads are for so many numbers."""
+    """What that many blocks of 128 threads are for the numbers of the exercise."""
     threads = blocks * 128
     said = f"{spaced(blocks)} block{'s' * (blocks != 1)} of 128 have {spaced(threads)} threads"
     if threads < numbers:
@@ -90,8 +90,8 @@ def blocks_slips(numbers: int) -> tuple[Slip, ...]:
             128 * -(-numbers // 128),
             "That is how many threads the launch has, in all of its blocks. How many blocks are there?",
         ),
-        (128 * -(-numbers // 128) - numbers, "So many threads have no number. How many blocks are there?"),
-        (numbers - 128 * full, f"So many numbers are left when {full} blocks are full. They need a block, too."),
+        (128 * -(-numbers // 128) - numbers, "That many threads have no number. How many blocks are there?"),
+        (numbers - 128 * full, f"That many numbers are left when {full} blocks are full. They need a block, too."),
     )
 
 

@@ -37,7 +37,7 @@ def kernel_of(cols: float) -> str:
 
 
 def bytes_of_an_element(elements: int, moved: float) -> str:
-    """What so many bytes are for each element."""
+    """What that many bytes are for each element."""
     return (
         f"That is {spaced(moved / elements)} bytes for each of the {spaced(elements)} elements. How many move for one?"
     )

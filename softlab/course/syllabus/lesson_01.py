@@ -190,7 +190,7 @@ PARAMETERS = "const float* x, float* y, int rows, int cols"
 
 
 def read_per_element(cols: int, sectors: float) -> str:
-    """How many bytes of so many sectors fall to an element of four rows."""
+    """How many bytes of that many sectors fall to an element of four rows."""
     share = spaced(sectors * 32 / (4 * cols))
     return (
         f"{spaced(sectors)} sectors have {spaced(32 * sectors)} bytes, {share} for each element of the four rows. How "

@@ -50,7 +50,7 @@ def row_of(least: int, cols: float) -> str:
 
 
 def brought(cols: int, loads: float) -> str:
-    """How much of a row of halves so many loads in packs of 4 bring."""
+    """How much of a row of halves that many loads in packs of 4 bring."""
     numbers = 128 * loads
     said = f"With packs of 4, {spaced(loads)} load{'s' * (loads != 1)} of 32 lanes bring"
     if numbers < cols:
@@ -59,7 +59,7 @@ def brought(cols: int, loads: float) -> str:
 
 
 def held_by_sectors(sectors: float) -> str:
-    """What so many sectors hold, beside what the lanes load."""
+    """What that many sectors hold, beside what the lanes load."""
     said = f"{spaced(sectors)} sector{'s' * (sectors != 1)} of 32 bytes hold {spaced(32 * sectors)} bytes. "
     if sectors < 16:
         return f"{said}32 lanes of 16 bytes load more."

@@ -55,7 +55,7 @@ def still_to_come(lane: int, held: float) -> str:
 
 
 def butterflies(shuffles: float) -> str:
-    """How many butterflies of four lanes so many shuffles are."""
+    """How many butterflies of four lanes that many shuffles are."""
     return f"Four lanes take two steps, so that would be {spaced(shuffles / 2)} butterflies. Which ones are there?"
 
 

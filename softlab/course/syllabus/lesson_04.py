@@ -35,7 +35,7 @@ def wavefronts(stride: int) -> int:
 
 
 def of_one_bank(stride: int, wavefronts: float) -> str:
-    """What so many wavefronts would mean for lanes whose words are ``stride`` apart."""
+    """What that many wavefronts would mean for lanes whose words are ``stride`` apart."""
     if wavefronts > 32:
         return "A warp has 32 lanes, and so a load of a word each takes at most 32 wavefronts."
     if not wavefronts.is_integer():

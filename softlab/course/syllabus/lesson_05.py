@@ -52,7 +52,7 @@ def barriers_of_a_tree() -> int:
 
 
 def levels_of(barriers: float) -> str:
-    """Which tree has so many barriers, or how many there are per level."""
+    """Which tree has that many barriers, or how many there are per level."""
     if barriers < 10 and barriers.is_integer():
         return f"A tree of {2 ** int(barriers - 1)} threads has so many." if barriers > 1 else ""
     return f"A tree of 1024 has 10 levels. That would be {spaced(barriers / 10)} barriers for each: when does one wait?"

@@ -64,14 +64,14 @@ def closest_lengths(count: float) -> str:
 
 
 def in_flight(cols: int, blocks: float) -> str:
-    """How many MiB of rows so many blocks have in flight."""
+    """How many MiB of rows that many blocks have in flight."""
     mib = blocks * cols * 4 / 2**20
     more = "which is too many" if mib > L2_THIRD else f"and {L2_THIRD} are allowed"
     return f"{spaced(blocks)} blocks have rows of {spaced(mib)} MiB in flight, {more}."
 
 
 def misses_of_passes(misses: float) -> str:
-    """What so many misses leave for the second and the third pass."""
+    """What that many misses leave for the second and the third pass."""
     if misses > 3000:
         return "Three passes of 1000 lines have at most 3000 misses."
     if misses < 1000:

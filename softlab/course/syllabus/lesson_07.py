@@ -30,7 +30,7 @@ def most_registers(threads: int) -> int:
 
 
 def held_with(smem: float) -> str:
-    """How many blocks an SM holds with so many bytes of shared memory each."""
+    """How many blocks an SM holds with that many bytes of shared memory each."""
     if not smem.is_integer() or smem > 232_448:
         return "No block may have so much." if smem > 232_448 else ""
     held = occupancy("H200", threads=256, registers=32, smem=int(smem)).blocks_per_sm
@@ -39,7 +39,7 @@ def held_with(smem: float) -> str:
 
 
 def registers_of(threads: int, registers: float) -> str:
-    """What so many registers per thread take of an SM."""
+    """What that many registers per thread take of an SM."""
     if registers > 255:
         return f"A thread has at most 255 registers. Are {spaced(registers)} those of a warp, or of the block?"
     warps = threads // 32

@@ -28,7 +28,7 @@ def shortest_of_sixteen() -> int:
 
 
 def rows_per_block(rows: int, blocks: float) -> str:
-    """How many rows each of so many blocks has."""
+    """How many rows each of that many blocks has."""
     return (
         f"{spaced(blocks)} blocks for {spaced(rows)} rows are about {spaced(rows / blocks)} rows each. How many groups "
         "of lanes has a block, and how many rows does a group take?"

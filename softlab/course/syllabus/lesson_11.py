@@ -59,7 +59,7 @@ def ratios_of_packs(count: float) -> str:
 
 
 def rows_of(cols: int, mib: float) -> str:
-    """How many rows of that many float32 are in so many MiB."""
+    """How many rows of a number of float32 are in that many MiB."""
     rows = mib * 2**20 / (cols * 4)
     return f"That is {spaced(round(rows, 1))} rows, {spaced(round(rows / 132, 2))} for each of the 132 SMs."
 

@@ -37,7 +37,7 @@ def share_read(cols: int) -> float:
 
 
 def kernels_of(moved: float) -> str:
-    """How many kernels of 8 bytes so many bytes are, and what is left."""
+    """How many kernels of 8 bytes that many bytes are, and what is left."""
     kernels, rest = divmod(moved, 8)
     left = f", and {spaced(rest)} byte{'s' * (rest != 1)} besides" if rest else ""
     return f"That is {kernels:g} kernel{'s' * (kernels != 1)} that move 4 bytes each way{left}."

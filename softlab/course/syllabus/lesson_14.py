@@ -33,13 +33,13 @@ def values_received(threads: int, *, cluster: int = 8, values: int = 2, receiver
 
 
 def bytes_of_a_number(blocks: int, share: float) -> str:
-    """How many bytes of each number of the row so many blocks with that share keep."""
+    """How many bytes of each number of the row that many blocks with that share keep."""
     kept = spaced(share * blocks / 524_288)
     return f"{blocks} blocks with {spaced(share)} bytes each keep {kept} bytes for each of the row's 524 288 numbers."
 
 
 def bytes_in_packs(packs: float) -> str:
-    """How many bytes of each number of the row the threads keep with so many packs."""
+    """How many bytes of each number of the row the threads keep with that many packs."""
     kept = packs * 16 * 4 * 512 / 65_536
     count = f"{spaced(kept)} byte{'s' * (kept != 1)}"
     return f"2048 threads with {spaced(packs)} packs of 16 bytes keep {count} for each of the row's numbers."

@@ -80,7 +80,7 @@ def no_line(line: float) -> str:
 
 
 def on_the_way(held: float, size: int, bytes_asked: float) -> str:
-    """What so many warps have on the way, beside what the law asks for."""
+    """What that many warps have on the way, beside what the law asks for."""
     if not held.is_integer():
         return ""
     found = held * LANES * size

@@ -48,7 +48,7 @@ def sectors(floats: int) -> float:
 
 
 def ends_of_sectors(apart: int, sectors: float) -> str:
-    """Where so many sectors end, beside where the last float begins."""
+    """Where that many sectors end, beside where the last float begins."""
     last = f"The float of lane 31 begins at byte {31 * 4 * apart}"
     if sectors * 32 <= 31 * 4 * apart:
         return f"{last}, and {spaced(sectors)} sectors end before byte {spaced(32 * sectors)}."
