@@ -113,3 +113,9 @@ __device__ inline void fetch_into_l2_if(bool wanted, const void* address) {
   asm volatile("{ .reg .pred wanted; setp.ne.u32 wanted, %1, 0; @wanted prefetch.global.L2 [%0]; }" ::"l"(address),
                "r"(static_cast<unsigned int>(wanted)));
 }
+// The same; the line stays there longer than others.
+__device__ inline void fetch_and_keep_if(bool wanted, const void* address) {
+  asm volatile("{ .reg .pred wanted; setp.ne.u32 wanted, %1, 0; @wanted prefetch.global.L2::evict_last [%0]; }" ::"l"(
+                   address),
+               "r"(static_cast<unsigned int>(wanted)));
+}

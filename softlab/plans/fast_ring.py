@@ -1,16 +1,19 @@
 """Rows of megabytes in the policy "fast": how the ring kernel lies over the rows, and where it beats the grid kernel.
 
-Time is counted in packs of a thread: at the speed of memory a block moves one pack of all its threads, in and out, in
-half a microsecond (a gradient's in 0.8). A group of blocks that shares a row takes, for each of its rows,
+A group of blocks that shares a row takes, for each of its rows, the longest of
 
-    packs + START + max(0, answer - slack) / rows waiting
+- what memory takes for the rows of all groups, in and out;
+- what the group's threads take: ``ROW_MICROSECONDS`` to start a row and to exchange its statistic, and
+  ``PACK_MICROSECONDS`` for each pack of a thread, whole steps counted;
 
-The statistic of a row comes ``answer`` packs after its last pack, and the thread has ``slack`` other packs to work on
-meanwhile. The groups work side by side, so the plan looks for the number of groups with the least time for all rows.
+and what it waits for the answer to the row's statistic. Results begin ``lag`` packs behind the loads: that long memory
+only reads, and at the end it only writes, which costs the part ``ONE_WAY`` of this time. So the ring holds a row and
+the packs that are loaded until the answer comes, and no more. The groups work side by side. The plan takes the number
+of groups with the least time for all rows: few groups on many blocks each have short rows, and a short lag.
 
-A row that the ring does not hold has all blocks. The ring keeps the last packs of the row, a part of ``answer`` less
-than it could, and the others are read again. A pack that is only read takes half the time of one that is read and
-written.
+A row that the ring does not hold has all blocks. The ring keeps as many of the row's last packs as it can, and the
+others are read again. Then all wait for the answer, which is cheaper than to read more packs again: 1 to 5 % (H100,
+2026-11-27, 13 rows). A pack that is only read takes half the time of one that is read and written.
 """
 
 from __future__ import annotations
@@ -33,18 +36,20 @@ from softlab.plans.planner import Choice, PlanRequest, StepLog
 
 #: Inputs -> (packs of a step, steps of copies ahead, steps of prefetches ahead of these).
 STEPS = {1: (2, 1, 2), 2: (1, 1, 2)}
-#: Bytes that an SM moves until the answer to a row's statistic comes: 4 us at the speed of a copy.
-ANSWER_BYTES = 128 * 1024
-#: Where a row is longer than the ring, the ring keeps this part of the answer's packs less than it could. Each pack
-#: less is a load more, so to wait a little is cheaper (H200, 17 cells: 1 to 5 % faster than with the whole answer).
-ANSWER_OF_LONG_ROWS = 0.5
-#: What a row costs beyond its packs: its start in each of the four places where a thread stands.
-START = 0.6
-#: The same for the grid kernel, which waits for whole rows, by whether rows begin anywhere: then one block of the group
-#: has a head and a tail beside its packs, and the others wait for it. And how much longer a pack takes in the ring
-#: kernel, whose instructions it spreads over more steps, by the bytes of an element.
+#: Bytes that an SM moves until the answer to a row's statistic comes. Between 100 and 200 KiB the time differs by less
+#: than 1 % (H100, 2026-11-27, 1400 launches of 61 rows; with less the threads wait).
+ANSWER_BYTES = 160 * 1024
+#: What a row and a pack of it cost a group's threads at least (H100, 2026-11-27; the same launches). The row by whether
+#: rows begin anywhere: then the two warps that exchange statistics have a head and a tail to move. The pack by the bytes
+#: of an element.
+ROW_MICROSECONDS, PACK_MICROSECONDS = {False: 0.35, True: 0.75}, {2: 0.4, 4: 0.3, 8: 0.65}
+#: The part of the time that memory loses while it only reads or only writes.
+ONE_WAY = 0.3
+#: The part of its bandwidth that a copy reaches, and the bandwidth where it is not known (an H200's).
+COPY_SHARE, MEMORY_BANDWIDTH = 0.88, 4.8e12
+#: The same for the grid kernel, which waits for whole rows: packs that a row costs beside its own, by whether rows
+#: begin anywhere. Then one block of the group has a head and a tail, and the others wait for it.
 GRID_START = {False: 0.2, True: 0.6}
-SLOWER = {2: 1.06, 4: 1.03, 8: 1.03}
 #: The fewest rows per group, where the grid kernel or another group could take them: steps of several rows must
 #: overlap, or only the ring's start and end remain.
 FEWEST_ITERATIONS = 3
@@ -100,22 +105,31 @@ def ring_shape(request: PlanRequest, row: Row) -> RingShape | None:
 def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
     device, (per_step, ahead, fetched) = request.device, STEPS[row.inputs]
     bytes_per_pack = row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES
-    stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
-    answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
-    lag = stages - ahead * per_step
+    most_stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
+    moved_per_pack = bytes_per_pack * (row.inputs + 1) / row.inputs
+    answer = ANSWER_BYTES / moved_per_pack
+    bandwidth = COPY_SHARE * (device.memory_bandwidth or MEMORY_BANDWIDTH) / device.sm_count
+    microseconds = 1e6 * moved_per_pack / bandwidth
+    most_lag = most_stages - ahead * per_step
     for groups in range(1, max(1, min(request.rows // FEWEST_ITERATIONS, device.sm_count)) + 1):
         blocks_per_row = device.sm_count // groups
         packs = packs_per_thread(row, blocks_per_row)
         if packs > MOST_PACKS:
             continue
-        if -(-packs // per_step) * per_step <= lag:
+        row_steps = math.ceil(packs / per_step)
+        if row_steps * per_step <= most_lag:
+            lag = min(most_lag // per_step, row_steps + math.ceil(answer / per_step)) * per_step
             again, late = 0, max(0.0, answer - (lag - packs)) / (lag // packs)
         elif groups == 1:
-            again, late = -(-packs // per_step) - (lag - math.ceil(answer * ANSWER_OF_LONG_ROWS)) // per_step, 0.0
+            lag = most_lag
+            again, late = row_steps - lag // per_step, answer
         else:
             continue
-        packs_and_again = packs + again * per_step / 2
-        time = -(-request.rows // groups) * (packs_and_again + START + late) * SLOWER[request.element.itemsize]
+        moved = row.packs * groups / (device.sm_count * GRID_BLOCK) + again * per_step / 2
+        steps_microseconds = PACK_MICROSECONDS[request.element.itemsize] * row_steps * per_step
+        issued = (ROW_MICROSECONDS[row.unaligned] + steps_microseconds) / microseconds
+        time = math.ceil(request.rows / groups) * (max(moved, issued) + late) + ONE_WAY * lag
+        stages = lag + ahead * per_step
         yield RingShape(blocks_per_row, groups, packs, per_step, stages, ahead, fetched, again, time)
 
 
@@ -130,7 +144,8 @@ def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row
         return True
     if request.rows < FEWEST_ITERATIONS:
         return False
-    fit = request.rows * row.packs <= request.device.sm_count * ring.stages * GRID_BLOCK
+    stages = (request.device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES)
+    fit = request.rows * row.packs <= request.device.sm_count * stages * GRID_BLOCK
     if fit or (request.element.itemsize == 8 and request.operator.name == "softmax"):
         return False
     if grid.rows_in_flight < row.limits.grid.rows_in_flight:
@@ -146,10 +161,10 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     rule = "the SMs divided by the rows at once"
     blocks_per_row = log.note("How many blocks share a row?", shape.blocks_per_row, rule, sms=sms, groups=groups)
     packs = log.note("How many packs does a thread hold?", shape.packs, "as few as hold the row")
-    rule = "as many as shared memory holds"
+    rule = "those of a row, and those that are loaded until its statistic is known"
     stages = log.note("How many packs does the ring have per thread?", shape.stages, rule, packs=packs)
     if shape.again:
-        rule = "those that the ring does not hold until the answer to the row's statistic has come"
+        rule = "those that the ring does not hold"
         log.note("How many steps of a row are read again?", shape.again, rule, steps=shape.row_steps)
     arguments = (
         row.pack_size, packs, shape.per_step, stages, shape.ahead, shape.fetched, shape.again,

@@ -72,8 +72,8 @@ extern "C" __global__ void spin(long long cycles) {
 }
 extern "C" __global__ void nothing() {}
 """
-#: Cycles of the kernel in front of a launch: 60 us. Attempts per repeat that counts.
-_SPIN, _TRIES = 120_000, 5
+#: Cycles of the kernel in front of a launch: 200 us. Attempts per repeat that counts.
+_SPIN, _TRIES = 400_000, 5
 SETS: dict[str, Any] = {"timing": timing_cases, "validation": validation_cases}
 SETS |= {"third": third_cases, "fourth": fourth_cases, "fifth": fifth_cases, "sixth": sixth_cases}
 SETS["seventh"] = seventh_cases
