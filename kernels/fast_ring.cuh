@@ -27,8 +27,8 @@
 // Launch   block block_size + 64; groups * blocks_per_row blocks, all resident at once (a cooperative launch); stages *
 //          inputs * block_size packs of dynamic shared memory; a workspace of 8 * Mailbox::workspace_words bytes per
 //          group. The workspace is zero before its first launch, and two launches never use it at the same time.
-// Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A block's slice (row / blocks_per_row, rounded up to 8
-//          packs) has at most packs * block_size packs. Of the steps of a row, all but `again` are at most stages /
+// Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A block's slice (row and a line of 128 bytes /
+//          blocks_per_row, rounded up to 8 packs) has at most packs * block_size packs. Of the steps of a row, all but `again` are at most stages /
 //          per_step - ahead. `unaligned`: as in fast_warp.cuh.
 // Measured H200: kernels/FAST.md, "Rows of megabytes".
 // Source   PTX ISA, "Memory Consistency Model", "cp.async", "prefetch", "mbarrier".
@@ -63,7 +63,8 @@
 struct RingCursor {
   long long row_start;  // the row's first element, counted from the start of the array
   long long offset;     // of the step's first pack, in elements
-  int left;             // pack u of the step exists if this is larger than u * block_size
+  int pack;             // the same pack, counted from the row's first one; below 0 it does not exist
+  int stop;             // the block's packs end before this one
   int step;             // within the row
   int iteration;        // of the row
 };
@@ -125,8 +126,12 @@ __device__ void fast_ring_rows(
   auto* const own = reinterpret_cast<Pack<T, pack_size>*>(dynamic_shared) + threadIdx.x;
   const auto place = [&](int k, int stage) -> Pack<T, pack_size>& { return own[(k * stages + stage) * block_size]; };
   // As thread_slice(), of a row whose first element is known, with fewer instructions: each thread does it four times
-  // per row. That is up to 15 % where rows are short (H100).
+  // per row. That is up to 15 % where rows are short (H100). Here the packs of a warp begin at a line of 128 bytes
+  // wherever the row begins: up to 4 %. So the first threads of block 0 may have no pack.
+  constexpr int packs_of_line = 128 / sizeof(Pack<T, pack_size>);
   const int whole_packs = static_cast<int>(cols / pack_size), other_elements = static_cast<int>(cols % pack_size);
+  const int packs_per_block =
+      ((whole_packs + packs_of_line - 1 + blocks_per_row - 1) / blocks_per_row + 7) / 8 * 8;
   const auto first_element = static_cast<unsigned int>(reinterpret_cast<unsigned long long>(source[0]) / sizeof(T));
   const auto start_of = [&](int iteration, long long row_start) {
     int head = 0, body_packs = whole_packs;
@@ -134,20 +139,24 @@ __device__ void fast_ring_rows(
       head = -(first_element + static_cast<unsigned int>(row_start)) % body_alignment<T, pack_size>;
       if (head > other_elements) { body_packs -= (head - other_elements + pack_size - 1) / pack_size; }
     }
-    const int packs_per_block = ((body_packs + blocks_per_row - 1) / blocks_per_row + 7) / 8 * 8;
-    const int first = rank * packs_per_block + static_cast<int>(threadIdx.x);
-    const int stop = iteration < iterations ? min(body_packs, (rank + 1) * packs_per_block) : 0;
-    const long long offset = row_start + head + static_cast<long long>(first) * pack_size;
-    return RingCursor{row_start, offset, stop - first, 0, iteration};
+    const int before = (first_element + static_cast<unsigned int>(row_start) + head) / pack_size % packs_of_line;
+    const int block_start = rank * packs_per_block - before;
+    const int stop = iteration < iterations ? max(0, min(body_packs, block_start + packs_per_block)) : 0;
+    const int pack = block_start + static_cast<int>(threadIdx.x);
+    const long long offset = row_start + head + static_cast<long long>(pack) * pack_size;
+    return RingCursor{row_start, offset, pack, stop, 0, iteration};
+  };
+  const auto exists = [](const RingCursor& cursor, int u) {
+    return static_cast<unsigned int>(cursor.pack + u * block_size) < static_cast<unsigned int>(cursor.stop);
   };
   const auto advance = [&](RingCursor& cursor) {
     cursor.offset += per_step * block_size * pack_size;
-    cursor.left -= per_step * block_size;
+    cursor.pack += per_step * block_size;
     if (++cursor.step == all_steps) {
       cursor = start_of(cursor.iteration + 1, cursor.row_start + groups * cols);
     } else if (again > 0 && cursor.step == row_steps) {
       cursor.offset -= static_cast<long long>(row_steps) * per_step * block_size * pack_size;
-      cursor.left += row_steps * per_step * block_size;
+      cursor.pack -= row_steps * per_step * block_size;
     }
   };
   const auto load = [&](RingCursor& cursor, int stage) {
@@ -155,7 +164,7 @@ __device__ void fast_ring_rows(
     for (int u = 0; u < per_step; ++u) {
 #pragma unroll
       for (int k = 0; k < inputs; ++k) {
-        copy_async_if<T, pack_size>(u * block_size < cursor.left, &place(k, stage + u),
+        copy_async_if<T, pack_size>(exists(cursor, u), &place(k, stage + u),
                                     source[k] + cursor.offset + u * block_size * pack_size);
       }
     }
@@ -169,7 +178,7 @@ __device__ void fast_ring_rows(
 #pragma unroll
       for (int k = 0; k < inputs; ++k) {
         const T* const address = source[k] + cursor.offset + u * block_size * pack_size;
-        const bool wanted = fetches && u * block_size < cursor.left;
+        const bool wanted = fetches && exists(cursor, u);
         if (keeps && cursor.step < again) {
           fetch_and_keep_if(wanted, address);
         } else {
@@ -199,7 +208,7 @@ __device__ void fast_ring_rows(
       }
 #pragma unroll
       for (int u = 0; u < per_step; ++u) {
-        if (written.step >= again && u * block_size < written.left) {
+        if (written.step >= again && exists(written, u)) {
           InputPacks<Operator, pack_size> values;
 #pragma unroll
           for (int k = 0; k < inputs; ++k) { values.input[k].word = place(k, load_stage + u).word; }
@@ -221,7 +230,7 @@ __device__ void fast_ring_rows(
 #pragma unroll
         for (int u = 0; u < per_step; ++u) {
           fragment.body[u].fill();
-          if (u * block_size < computed.left) {
+          if (exists(computed, u)) {
 #pragma unroll
             for (int k = 0; k < inputs; ++k) { fragment.body[u].input[k].word = place(k, compute_stage + u).word; }
           }

@@ -312,9 +312,10 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     if not _whole_packs(request, row):
         return measured
     most = flight.most_packs(request.element.itemsize, row.inputs, request.policy == INVARIANT)
-    table = [Cut(c, size, most) for c in CLUSTERS for size in reversed(BLOCK_SIZES) if 128 <= size <= row.limits.block]
-    fitting = [cut for cut in table if cut.cluster <= cuts and row.packs <= cut.most]
     halves = row.unaligned and (request.element.itemsize, row.inputs) == (2, 1)
+    largest = flight.BLOCK_OF_UNALIGNED_HALVES if halves else row.limits.block
+    table = [Cut(c, size, most) for c in CLUSTERS for size in reversed(BLOCK_SIZES) if 128 <= size <= largest]
+    fitting = [cut for cut in table if cut.cluster <= cuts and row.packs <= cut.most]
     enough = flight.ENOUGH_OF_UNALIGNED_HALVES if halves else flight.ENOUGH
     return flight.best(_with_flight(request, row, [measured, *fitting] if measured else fitting), enough)
 

@@ -22,7 +22,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from softlab.plans.fast_cuts import GridShape, packs_per_thread
+from softlab.plans.fast_cuts import GridShape
 from softlab.plans.fast_limits import (
     GRID_BLOCK,
     GRID_MAILBOX_THREADS,
@@ -39,10 +39,15 @@ STEPS = {1: (2, 1, 2), 2: (1, 1, 2)}
 #: Bytes that an SM moves until the answer to a row's statistic comes. Between 100 and 200 KiB the time differs by less
 #: than 1 % (H100, 2026-11-27, 1400 launches of 61 rows; with less the threads wait).
 ANSWER_BYTES = 160 * 1024
-#: What a row and a pack of it cost a group's threads at least (H100, 2026-11-27; the same launches). The row by whether
-#: rows begin anywhere: then the two warps that exchange statistics have a head and a tail to move. The pack by the bytes
-#: of an element.
-ROW_MICROSECONDS, PACK_MICROSECONDS = {False: 0.35, True: 0.75}, {2: 0.4, 4: 0.3, 8: 0.65}
+#: What a row and a pack of it cost a group's threads at least (H100, 2026-11-27; 33 lengths with 1 to 13 groups). Where
+#: rows begin anywhere, the two warps that exchange statistics have a head and a tail to move before they poll, and each
+#: 32 statistics take longer. The pack by the bytes of an element.
+ROW_MICROSECONDS, UNALIGNED_MICROSECONDS, POLL_MICROSECONDS = 0.25, 0.15, 0.08
+PACK_MICROSECONDS = {2: 0.4, 4: 0.3, 8: 0.65}
+#: What each further group costs: memory is slower where more rows are read and written at once (the same launches).
+FURTHER_GROUP = 0.006
+#: The first packs of a row that fill no line of 128 bytes may be as many as one less than these.
+PACKS_OF_LINE = 128 // WIDEST_PACK_BYTES
 #: The part of the time that memory loses while it only reads or only writes.
 ONE_WAY = 0.3
 #: The part of its bandwidth that a copy reaches, and the bandwidth where it is not known (an H200's).
@@ -89,7 +94,7 @@ class RingShape:
 
     def packs_read_again(self, row: Row) -> int:
         """Packs of a row, of each input, that are read a second time."""
-        most = Cut(self.blocks_per_row, GRID_BLOCK, self.packs).per_block(row.packs)
+        most = Cut(self.blocks_per_row, GRID_BLOCK, self.packs).per_block(row.packs + PACKS_OF_LINE - 1)
         slices = (min(most, row.packs - block * most) for block in range(self.blocks_per_row))
         return sum(max(0, min(packs, self.again * self.per_step * GRID_BLOCK)) for packs in slices)
 
@@ -113,7 +118,7 @@ def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
     most_lag = most_stages - ahead * per_step
     for groups in range(1, max(1, min(request.rows // FEWEST_ITERATIONS, device.sm_count)) + 1):
         blocks_per_row = device.sm_count // groups
-        packs = packs_per_thread(row, blocks_per_row)
+        packs = Cut(blocks_per_row, GRID_BLOCK, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
         if packs > MOST_PACKS:
             continue
         row_steps = math.ceil(packs / per_step)
@@ -127,10 +132,18 @@ def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
             continue
         moved = row.packs * groups / (device.sm_count * GRID_BLOCK) + again * per_step / 2
         steps_microseconds = PACK_MICROSECONDS[request.element.itemsize] * row_steps * per_step
-        issued = (ROW_MICROSECONDS[row.unaligned] + steps_microseconds) / microseconds
-        time = math.ceil(request.rows / groups) * (max(moved, issued) + late) + ONE_WAY * lag
+        issued = (_row_microseconds(row, blocks_per_row) + steps_microseconds) / microseconds
+        row_time = max(moved * (1 + FURTHER_GROUP * (groups - 1)), issued) + late
+        time = math.ceil(request.rows / groups) * row_time + ONE_WAY * lag
         stages = lag + ahead * per_step
         yield RingShape(blocks_per_row, groups, packs, per_step, stages, ahead, fetched, again, time)
+
+
+def _row_microseconds(row: Row, blocks_per_row: int) -> float:
+    """What a row costs a group's threads beside its packs."""
+    if not row.unaligned:
+        return ROW_MICROSECONDS
+    return ROW_MICROSECONDS + UNALIGNED_MICROSECONDS + POLL_MICROSECONDS * math.ceil((blocks_per_row + 1) / 32)
 
 
 def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row: Row) -> bool:

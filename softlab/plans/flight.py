@@ -30,6 +30,10 @@ IDLE_BLOCKS = {1: 0.25, 2: 0.75}
 #: Unaligned rows of 16-bit elements: the most warps that share a row, per pack of a thread. Beyond that the exchange
 #: takes longer than the packs, whatever is in flight (H200, float16 x 16 715: 10.7 warps per pack 0.84, 3.2 0.97).
 WARPS_PER_PACK = 4
+#: The largest block of their clusters. Smaller blocks in larger clusters wait less for the warp that has head and tail
+#: (H100, 2026-11-27: float16 x 47 225 in 2 blocks of 512 threads 0.92, in 8 of 128 or 256 0.99; of 8 lengths from
+#: 38 011 to 205 648 columns none is faster with 512).
+BLOCK_OF_UNALIGNED_HALVES = 256
 #: The x that is enough: 0.97 of what memory gives. Clusters for unaligned rows of 16-bit elements need more: their last
 #: warp has head and tail beside its packs (H200, bfloat16 x 87 247: 1.38 gives 0.91, 1.59 gives 0.97).
 ENOUGH, ENOUGH_OF_UNALIGNED_HALVES = 1.3, 1.5
