@@ -57,8 +57,8 @@ def held_packs(plan: Plan) -> tuple[int, int]:
 
 
 def needed_packs(plan: Plan, shares: int) -> int:
-    """Whole packs of the largest share of a row: shares are whole lines of 8 packs."""
-    packs = plan.cols // plan.pack_size
+    """Whole packs of the largest share of a row: shares are whole lines of 8 packs. A ring begins at such a line."""
+    packs = plan.cols // plan.pack_size + (7 if plan.kernel == "fast_ring" else 0)
     return packs if shares == 1 else math.ceil(math.ceil(packs / shares) / 8) * 8
 
 
