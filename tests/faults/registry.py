@@ -26,6 +26,8 @@ from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
 from tests.faults.course_others import BAD_OTHERS, GOOD_OTHERS
 from tests.faults.course_patterns import BAD_PATTERNS, GOOD_PATTERNS
+from tests.faults.course_sixth import BAD_SIXTH
+from tests.faults.course_sixth_good import GOOD_SIXTH
 from tests.faults.global_case import GlobalCase
 from tests.faults.global_cases import GLOBAL_CASES
 from tests.faults.planted import PLANTED, PLANTED_OBJECTS, Planted
@@ -223,6 +225,7 @@ _BAD_COURSES = {
 
 
 _FIFTH = "queues, trees, rings, wrong launches"
+_SIXTH = "votes, relays, locks, scratch memory"
 
 
 def _planted_cases() -> Iterator[Case]:
@@ -239,6 +242,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, "halos, stages, aliases, masks", "other") for case in BAD_OTHERS)
     yield from (_course(case, "scopes, roles, groups, ends of rows", "fourth") for case in BAD_FOURTH)
     yield from (_course(case, _FIFTH, "fifth") for case in BAD_FIFTH)
+    yield from (_course(case, _SIXTH, "sixth") for case in BAD_SIXTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -259,6 +263,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, "halos, stages, aliases, masks", "other") for case in GOOD_OTHERS)
     yield from (_course(case, "scopes, roles, groups, ends of rows", "fourth") for case in GOOD_FOURTH)
     yield from (_course(case, _FIFTH, "fifth") for case in GOOD_FIFTH)
+    yield from (_course(case, _SIXTH, "sixth") for case in GOOD_SIXTH)
 
 
 @lru_cache(maxsize=1)
