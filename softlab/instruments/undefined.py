@@ -2,7 +2,8 @@
 
 A value has none if it was computed from one that has none. Copies, arithmetic and shuffles pass this on, and so does
 local memory. Nothing is said until such a value reaches an address, decides a branch, or is stored in global or shared
-memory. What is computed and never used does no harm.
+memory. What is computed and never used does no harm. The finding names the line that loads such a value from
+local memory; of a register the line that uses it.
 
 Three rules keep good kernels free of alarms. The result of a bitwise operation has a value if one of its sources has.
 A load from local memory has a value if one of its bytes was written, and a load of one byte always has: the rest may
@@ -44,6 +45,13 @@ _TEXTS = {
     "branch": "the thread takes a branch that depends on a local variable{names} that has no value",
     "store": "the thread writes to memory a local variable{names} that has no value, or what it computed from one",
 }
+#: Where another line reads the variable.
+_FAR_TEXTS = {
+    "address": "the thread reads a local variable{names} that has no value, and uses it in an address later",
+    "branch": "the thread reads a local variable{names} that has no value, and takes a branch that depends on it later",
+    "store": "the thread reads a local variable{names} that has no value, and later writes it to memory, or what it "
+    "computed from it",
+}
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,10 @@ class Undefined(Observer):
         self._batch: Any = None
         #: Register -> (blocks, threads) bool: which lanes have no value. Registers that all lanes have are left out.
         self._undefined: dict[str, np.ndarray] = {}
+        #: Register without a value -> the load from local memory that the value comes from.
+        self._origins: dict[str, Instruction] = {}
+        #: The same of local memory, by the first byte of an element.
+        self._stored_origins: dict[int, Instruction] = {}
         self._unwritten = np.zeros((0, 0), bool)
         self._todo: tuple[_Step, ...] = ()
         self._at = 0
@@ -94,6 +106,7 @@ class Undefined(Observer):
         self._undefined = {name: np.ones(shape, bool) for name in self._tracked.suspects}
         self._unwritten = np.ones((batch.blocks * batch.threads, batch.program.image.local_bytes), bool)
         self._todo, self._at, self._told = (), 0, {}
+        self._origins, self._stored_origins = {}, {}
 
     # Events
 
@@ -137,6 +150,7 @@ class Undefined(Observer):
                 never = (unwritten | ~wanted).all(axis=2) & wanted.any(axis=1)
             if never.any():
                 self._told.setdefault((site.index, "loaded"), []).append((lane, never))
+                self._told[site.index, "origin"] = self._stored_origins.get(int(offset[never.any(axis=1).argmax()]))
 
     def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """An address without a value is said before the race that it brings."""
@@ -194,7 +208,7 @@ class Undefined(Observer):
             if all(one is not None for one in found):
                 self._report(step, "store", step.sources, np.logical_and.reduce([*found, here]))  # type: ignore[list-item]
         if step.results:
-            self._give(step, here, self._results(step, predicate))
+            self._give(step, here, self._results(step, predicate), self._origin(step))
 
     def _results(self, step: _Step, predicate: np.ndarray | None) -> list[np.ndarray | None]:
         """Of each result, which lanes of the batch have no value; None: all have."""
@@ -236,7 +250,18 @@ class Undefined(Observer):
                     results[at] = whole
         return results
 
-    def _give(self, step: _Step, here: np.ndarray, results: list[np.ndarray | None]) -> None:
+    def _origin(self, step: _Step) -> Instruction | None:
+        """The load from local memory from which a value comes that a step passes on; None where there is none."""
+        if step.kind == "load":
+            stored = self._told.pop((step.index, "origin"), None)
+            passes_on = space_of(step.instruction) == "param"  # what a function gets, or gives back
+            return stored if passes_on or not step.instruction.frames else stored or step.instruction
+        known = (self._origins.get(name) for name in step.sources if name in self._undefined)
+        return next((origin for origin in known if origin is not None), None)
+
+    def _give(
+        self, step: _Step, here: np.ndarray, results: list[np.ndarray | None], origin: Instruction | None
+    ) -> None:
         """The lanes ``here`` get their results; the others keep what they have."""
         for name, result in zip(step.results, results, strict=True):
             before = self._undefined.get(name)
@@ -247,6 +272,8 @@ class Undefined(Observer):
                 new |= result & here
             if new.any():
                 self._undefined[name] = new
+                if origin is not None and result is not None:
+                    self._origins[name] = origin
             else:
                 self._undefined.pop(name, None)
 
@@ -261,6 +288,8 @@ class Undefined(Observer):
         for number, one in enumerate(found):
             columns = where[1][:, number * width : (number + 1) * width]
             self._unwritten[where[0], columns] = False if one is None else one.reshape(-1)[lane][:, None]
+            if (origin := self._origins.get(step.sources[number] or "")) is not None and one is not None:
+                self._stored_origins.update(dict.fromkeys(np.unique(columns[:, 0]).tolist(), origin))
         self._told[site.index, "local"] = True
 
     def _is_local(self, step: _Step) -> bool:
@@ -273,11 +302,14 @@ class Undefined(Observer):
             if name is not None and name in self._undefined:
                 self._undefined[name] = self._undefined[name] & ~bad
         batch, lanes = self._batch, lanes_of(bad)
-        place = place_of(step.instruction.frames, batch.file)
+        origin = next((self._origins[name] for name in registers if name in self._origins), step.instruction)
+        place, used = (place_of(i.frames, batch.file) for i in (origin, step.instruction))
+        elsewhere = (used.file, used.line) != (place.file, place.line)
         names = unset_variables_of_line(self._source, place.line if place.file == batch.file else None)
         shown = f" ({' or '.join(names)})" if names else ""
-        sentence = f"{_TEXTS[what].format(names=shown)}. {_FIX}"
-        fault = batch.faults.fault("uninitialized-local", sentence, step.instruction, lanes, np.bool_(True))
+        sentence = f"{(_FAR_TEXTS if elsewhere else _TEXTS)[what].format(names=shown)}. {_FIX}"
+        other = (step.instruction, lanes) if elsewhere else None
+        fault = batch.faults.fault("uninitialized-local", sentence, origin, lanes, np.bool_(True), other=other)
         fault.symbol = names[0] if len(names) == 1 else None
         batch.faults.report(fault, count=lanes.count)
 

@@ -120,6 +120,7 @@ def differences(number: int) -> str:
     expected = {k: _count_and_first(state.r[k]) for k in range(REGISTERS) if state.r[k].any()}
     told = {}
     for finding in found:
+        # The finding names the load that gives such a value first, if there is one, and then the store.
         register = re.search(r"st\.global\.u32 \[%out(?:\+\d+)?\], %r(\d)", finding.message)
         if finding.kind != "uninitialized-local" or register is None:
             return f"{finding}"

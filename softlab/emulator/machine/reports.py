@@ -26,6 +26,9 @@ _HINTS = {
     "load single elements where the row does not start there",
 }
 
+#: What a second instruction is that a fault of some kind names, where it is no barrier.
+_OTHERS = {"wgmma-misuse": "the other instruction", "uninitialized-local": "the use"}
+
 
 class FaultReports:
     """Makes the faults of one batch. ``geometry`` says where its lanes are in the grid."""
@@ -80,8 +83,7 @@ class FaultReports:
     def _other(self, kind: str, instruction: Instruction, lanes: Lanes) -> OtherAccess:
         row, column = first_lane(lanes, np.bool_(True))
         where = self.geometry.thread(column), self.geometry.block_index(row)
-        what = "the other instruction" if kind == "wgmma-misuse" else "the other barrier"
-        return OtherAccess(instruction, *where, what=what)
+        return OtherAccess(instruction, *where, what=_OTHERS.get(kind, "the other barrier"))
 
     def report(self, fault: KernelFault, *, severity: str = "error", count: int = 1) -> None:
         """Raise a fault that was found ``count`` times, or keep it in a run that collects its faults."""

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from softlab.emulator.host import FaultReporter
-from softlab.emulator.lanes import Box, Lanes, Value, lanes_of
+from softlab.emulator.lanes import WARP, Box, Lanes, Value, lanes_of
 from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.block_memory import SharedMemory
 from softlab.emulator.memory.clusters import ClusterMemory
@@ -265,15 +265,25 @@ class BulkCopies:
         lane = lane_numbers(lanes)
         view = self._shared.view(sites.into.item)
         index = owners * view.shape[1] + offsets // sites.into.width
+        operation = sites.into.operation
         for key in sorted(set(zip(rows.tolist(), columns.tolist(), strict=True))):
-            mine = (rows == key[0]) & (columns == key[1])
-            bound = (key[0], int(bars[mine][0]))
-            at = owners[mine], offsets[mine]
-            operation = sites.into.operation
-            copy = Copy(sites.into, lane[mine], *at, sites.into.width, True, bound, operation=operation)
-            self._copies.begin(copy, lanes)
-            fetch = Fetch(copy, 0, np.zeros(len(lane[mine]), np.int64), index[mine], items[mine])
-            self._copies.bind(key, copy, partial(self._sent, fetch))
+            to_key = np.flatnonzero((rows == key[0]) & (columns == key[1]))
+            bound = (key[0], int(bars[to_key[0]]))
+            for mine in self._parts(key, lane, to_key, sites.into.width):
+                at = owners[mine], offsets[mine]
+                copy = Copy(sites.into, lane[mine], *at, sites.into.width, True, bound, operation=operation)
+                self._copies.begin(copy, lanes)
+                fetch = Fetch(copy, 0, np.zeros(len(mine), np.int64), index[mine], items[mine])
+                self._copies.bind(key, copy, partial(self._sent, fetch))
+
+    def _parts(self, key: Key, lane: np.ndarray, to_key: np.ndarray, width: int) -> list[np.ndarray]:
+        """The stores to one mbarrier that come together: all of them, or those of each warp.
+
+        Where the mbarrier expects fewer bytes, its phase ends when these have come, and not with the last store.
+        """
+        if not 0 < self._mbarriers.missing_bytes(key) < width * len(to_key):
+            return [to_key]
+        return np.split(to_key, np.flatnonzero(np.diff(lane[to_key] // WARP)) + 1)
 
     def _sent(self, fetch: Fetch, key: Key) -> None:
         site, operation = fetch.copy.site, fetch.copy.operation

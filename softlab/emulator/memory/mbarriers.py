@@ -295,6 +295,10 @@ class Mbarriers:
         """The phase of an object now."""
         return int(self._counts["phase"][key])
 
+    def missing_bytes(self, key: Key) -> int:
+        """The bytes that the phase of an object still waits for; negative where more have come."""
+        return int(self._counts["bytes"][key])
+
     def phases(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The phases of objects now."""
         return self._counts["phase"][rows, columns]

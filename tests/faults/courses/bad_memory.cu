@@ -265,7 +265,7 @@ extern "C" __global__ void shared_bins_partly_zeroed(const unsigned char* x, uns
   __syncthreads();
   for (int i = threadIdx.x; i < n; i += blockDim.x) atomicAdd(&bins[x[i]], 1);  // BUG
   __syncthreads();
-  for (int b = threadIdx.x; b < 256; b += blockDim.x) atomicAdd(&y[b], bins[b]);
+  for (int b = threadIdx.x; b < 256; b += blockDim.x) atomicAdd(&y[b], bins[b]);  // BUG
 }
 
 // == last_tile_not_padded
@@ -360,14 +360,14 @@ extern "C" __global__ void local_array_partly_set(const int* x, int* y, int n) {
   int window[8];
   for (int i = 0; i < n; ++i) window[i] = x[threadIdx.x + i];
   int best = 0;
-  for (int i = 0; i < 8; ++i) best = max(best, window[(i + x[0]) & 7]);
+  for (int i = 0; i < 8; ++i) best = max(best, window[(i + x[0]) & 7]);  // BUG
   y[threadIdx.x] = best;  // BUG
 }
 
 // == local_histogram_not_zeroed
 extern "C" __global__ void local_histogram_not_zeroed(const unsigned char* x, int* y, int n) {
   int bins[8];
-  for (int i = threadIdx.x; i < n; i += blockDim.x) bins[x[i] & 7]++;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) bins[x[i] & 7]++;  // BUG
   for (int b = 0; b < 8; ++b) atomicAdd(&y[b], bins[b]);  // BUG
 }
 

@@ -154,7 +154,7 @@ extern "C" __global__ void window_read_before_it_is_full(const int* x, int* y, i
   int t = threadIdx.x;
   for (int i = 0; i < n + t % 4; ++i) window[i % 8] = x[t + i];
   int most = 0;
-  for (int i = 0; i < 8; ++i) most = max(most, window[(i + t) % 8]);
+  for (int i = 0; i < 8; ++i) most = max(most, window[(i + t) % 8]);  // BUG
   y[t] = most;  // BUG
 }
 

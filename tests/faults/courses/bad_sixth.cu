@@ -165,8 +165,9 @@ extern "C" __global__ void scratch_read_by_a_warp_that_was_not_told(const int* x
 namespace cg = cooperative_groups;
 extern "C" __global__ void group_sum_in_a_branch_of_its_lanes(const int* x, int* y) {
   auto tile = cg::tiled_partition<32>(cg::this_thread_block());
-  int v = x[threadIdx.x];
-  if (v > 50) y[threadIdx.x] = cg::reduce(tile, v, cg::plus<int>());  // BUG
+  int v = x[threadIdx.x], sum = 0;
+  if (v > 50) sum = cg::reduce(tile, v, cg::plus<int>());  // BUG
+  y[threadIdx.x] = sum;
 }
 
 // == second_copy_of_a_group_not_awaited
@@ -213,7 +214,7 @@ extern "C" __global__ void __cluster_dims__(2) words_sent_to_the_peer_half_of_th
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(SMEM(&inbox[t])), "r"(peer));
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(SMEM(&bar)), "r"(peer));
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"  // BUG
-               ::"r"(to), "r"(x[i]), "r"(at) : "memory");
+               ::"r"(to), "r"(x[i]), "r"(at) : "memory");  // BUG
   MBAR_WAIT(&bar, 0);
   y[i] = inbox[63 - t];  // BUG
   cluster.sync();
@@ -740,7 +741,8 @@ extern "C" __global__ void matrix_rows_of_36_bytes(const __half* x, unsigned* y)
   __syncwarp();
   unsigned r0, r1, r2, r3;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"  // BUG
-               : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "r"(SMEM(&tile[lane % 16][lane / 16 * 8])) : "memory");
+               : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3)
+               : "r"(SMEM(&tile[lane % 16][lane / 16 * 8])) : "memory");  // BUG
   y[lane] = r0 ^ r1 ^ r2 ^ r3;
 }
 
@@ -753,7 +755,7 @@ extern "C" __global__ void matrix_tiles_stored_by_another_warp(const __half* x, 
   if (threadIdx.x >= 32) return;
   asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], 16;"  // BUG
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]), "=r"(r[6]), "=r"(r[7])
-               : "r"(SMEM(a)) : "memory");
+               : "r"(SMEM(a)) : "memory");  // BUG
   for (int i = 0; i < 8; ++i) y[i * 32 + threadIdx.x] = r[i];
 }
 
@@ -808,7 +810,7 @@ extern "C" __global__ void symmetric_matrix_filled_below_only(const float* packe
     for (int c = 0; c <= r; ++c) m[r * n + c] = mine[r * (r + 1) / 2 + c];
   for (int r = 0; r < n; ++r)
     for (int c = 0; c < n; ++c) sum += (r + 1) * m[r * n + c];  // BUG
-  y[threadIdx.x] = sum;
+  y[threadIdx.x] = sum;  // BUG
 }
 
 // == nearest_of_an_empty_list
@@ -819,7 +821,7 @@ extern "C" __global__ void nearest_of_an_empty_list(const float* x, int* y, int 
   int best = list[0];  // BUG
   for (int k = 1; k < min(count, 8); ++k)
     if (fabsf(x[t] - x[list[k]]) < fabsf(x[t] - x[best])) best = list[k];
-  y[t] = best;
+  y[t] = best;  // BUG
 }
 
 // == argmax_by_an_atomic_and_a_plain_read

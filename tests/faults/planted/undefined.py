@@ -106,7 +106,7 @@ UNDEFINED_FAULTS: tuple[Planted, ...] = (
         kernel="queue of a thread",
         old="i < min(count, 16)",
         new="i < min(count + 1, 16)",
-        line="// of a queue",
+        line="sum = 2 * sum + queue[i];",
     ),
     Planted(
         kind="uninitialized-local",
@@ -114,7 +114,7 @@ UNDEFINED_FAULTS: tuple[Planted, ...] = (
         kernel="unused element",
         old="(i + x[0]) % 8 < n ? value : 1",
         new="value",
-        line="y[threadIdx.x] = found;",
+        line="int value = values[(i + x[0]) % 8];",
         thread=(0, 0, 0),
     ),
     Planted(
