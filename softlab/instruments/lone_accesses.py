@@ -66,7 +66,7 @@ class LoneAccesses:
         recorded where it repeats others.
         """
         shadow = self._shadow
-        if not shadow.alike or not isinstance(lanes, Box) or lanes.rows is not None:
+        if not shadow.alike or shadow.has_meetings or not isinstance(lanes, Box) or lanes.rows is not None:
             return False
         known = self._known.of(address)
         if known is not None:

@@ -81,6 +81,8 @@ class Shadow:
         self._accesses = AccessLog()
         #: (2, rows, words): two of several threads that a stamp stands for; -1 for none.
         self._threads_of_word: np.ndarray | None = None
+        #: The times of their accesses, kept as long as ``_met``.
+        self._times_of_word: np.ndarray | None = None
 
     @property
     def time(self) -> int:
@@ -96,6 +98,11 @@ class Shadow:
     def has_groups(self) -> bool:
         """Whether barriers of some warps, or of groups of lanes, order accesses."""
         return bool(self._syncs) or self._met is not None
+
+    @property
+    def has_meetings(self) -> bool:
+        """Whether barriers of some warps order accesses."""
+        return self._met is not None
 
     @property
     def has_only_barriers(self) -> bool:
@@ -142,8 +149,6 @@ class Shadow:
             if self._order is not None:
                 self._order = self._order.repeated(self._blocks)
                 self._known().repeat(self._blocks)
-            if self._met is not None:
-                self._met = np.repeat(self._met, self._blocks, axis=0)
         self.alike = self._blocks == 1
 
     @staticmethod
@@ -217,7 +222,8 @@ class Shadow:
     ) -> np.ndarray:
         """Whether these warps come after the stamps, by what they know of each other: (rows, warps, warps) times.
 
-        Of several warps that accessed a word, two threads are known at most. Where none is, they count as in order.
+        Of several warps that accessed a word, two threads are known at most, each with its time. Where none is, they
+        count as in order.
         """
         time, who = stamp >> CODE_BITS, stamp & WHO_MASK
         many = np.asarray(who == MANY_WARPS)
@@ -225,10 +231,12 @@ class Shadow:
         in_order = np.asarray(time < until[row[:, None], warp[:, None], one])
         if many.any():
             both = np.ones_like(many)
-            if self._threads_of_word is not None:
-                for known in self._threads_of_word[:, row[:, None], word].astype(np.int64):
+            if self._threads_of_word is not None and self._times_of_word is not None:
+                at = row[:, None], word
+                for thread, when in zip(self._threads_of_word, self._times_of_word, strict=True):
+                    known = thread[at].astype(np.int64)
                     other = np.maximum(known, 0) // WARP
-                    both &= (known < 0) | (time < until[row[:, None], warp[:, None], other])
+                    both &= (known < 0) | (when[at] < until[row[:, None], warp[:, None], other])
             in_order = np.where(many, both, in_order)
         return in_order
 
@@ -263,9 +271,11 @@ class Shadow:
         who = stamp & WHO_MASK
         other = None if who & MANY_LANES else (who >> 6) * WARP + (who & LANE_MASK)
         if other is None and self._threads_of_word is not None:
-            known = [t for t in self._threads_of_word[::-1, row, word].tolist() if t not in (-1, thread)]
-            unordered = (t for t in known if thread < 0 or not self._comes_after(row, thread, t, stamp >> CODE_BITS))
-            other = next(unordered, known[0] if known else None)
+            times = [stamp >> CODE_BITS] * 2 if self._times_of_word is None else self._times_of_word[::-1, row, word]
+            both = zip(self._threads_of_word[::-1, row, word].tolist(), times, strict=True)
+            known = [(t, int(time)) for t, time in both if t not in (-1, thread)]
+            unordered = (t for t, time in known if thread < 0 or not self._comes_after(row, thread, t, time))
+            other = next(unordered, known[0][0] if known else None)
         return other, self._accesses.instruction(stamp >> CODE_BITS)
 
     def _comes_after(self, row: int, thread: int, other: int, time: int) -> bool:
@@ -274,12 +284,22 @@ class Shadow:
         one = np.ones((1, 1), bool)
         return bool(self._in_order(one, np.array([row]), np.array([[0]]), np.array([thread]), stamp).all())
 
-    def _note_threads(self, row: np.ndarray, word: np.ndarray, first: np.ndarray, second: np.ndarray) -> None:
-        """Keep two threads of a word whose stamp says only that there were several; -1 changes nothing."""
+    def _note_threads(
+        self, row: np.ndarray, word: np.ndarray, first: np.ndarray, second: np.ndarray, since: np.ndarray | None = None
+    ) -> None:
+        """Keep two threads of a word whose stamp says only that there were several; -1 changes nothing.
+
+        ``since``: the stamps of the first ones' accesses, where these were earlier.
+        """
         threads = self._known_threads()
-        for number, thread in enumerate((first, second)):
+        now = np.full(len(row), self._time)
+        times = now if since is None else since >> CODE_BITS, now
+        for number, (thread, time) in enumerate(zip((first, second), times, strict=True)):
             known = thread >= 0
-            threads[number, row[known], word[known]] = thread[known]
+            at = number, row[known], word[known]
+            threads[at] = thread[known]
+            if self._times_of_word is not None:
+                self._times_of_word[at] = time[known]
 
     def _known_threads(self) -> np.ndarray:
         if self._threads_of_word is None:
@@ -412,7 +432,7 @@ class Shadow:
             if together.any():
                 rows, threads = np.broadcast_to(at, word.shape)[together], np.broadcast_to(thread[:, None], word.shape)
                 earlier = np.where(who & MANY_LANES, -1, (who >> 6) * WARP + (who & LANE_MASK))
-                self._note_threads(rows, word[together], earlier[together], threads[together])
+                self._note_threads(rows, word[together], earlier[together], threads[together], before[together])
         stamps[at, word] = stamp
         lost = stamps[at, word] != stamp
         if lost.any():
@@ -471,6 +491,7 @@ class Shadow:
         """Warps of a block pass a barrier: those that waited come after what all did, and what these came after."""
         if self._met is None:
             self._met = np.zeros((len(self._written), *self._synced.shape[1:] * 2), np.int64)
+            self._times_of_word = np.full((2, *self._written.shape), self._time - 1)  # at most: all so far is earlier
         self._met[row, waiting] = self._met[row, warps].max(axis=0)
         self._met[row, waiting[:, None], warps] = self._time
         self._met[row, warps, warps] = self._time
