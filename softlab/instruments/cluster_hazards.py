@@ -23,7 +23,6 @@ from softlab.instruments.cluster_shadow import ClusterShadow
 from softlab.instruments.early_arrivals import EarlyArrivals
 from softlab.instruments.hazards import Hazards, SharedAccess
 from softlab.instruments.mbarrier_words import MbarrierWords
-from softlab.instruments.native_shadow import NativeShadow
 from softlab.instruments.other_accesses import OWN, REMOTE, OtherAccesses
 from softlab.instruments.remote_accesses import COPY, IN_FLIGHT, Accessors, RemoteAccesses
 from softlab.instruments.source_names import shared_symbol
@@ -91,20 +90,14 @@ class ClusterHazards(Hazards):
         return self._shadow
 
     @override
-    def _recorded(
-        self, native: NativeShadow, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]
-    ) -> bool:
-        return not self._early and super()._recorded(native, site, lanes, address, values)
-
-    @override
     def may_be_alone(self, first: int, end: int) -> bool:
-        return not self._early and self.shadow.remote is None and not self._objects.lie_within(first, end)
+        return self.shadow.remote is None and not self._objects.lie_within(first, end)
 
     @override
     def look(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Check an access of the block's own threads, first against remote accesses, then against each other."""
         shadow = self.shadow
-        if self._early or self._objects:
+        if self._objects:
             self._check_object(self.words_accessed(site, lanes, address))
         if shadow.remote is not None:
             access = self.words_accessed(site, lanes, address)
@@ -119,9 +112,9 @@ class ClusterHazards(Hazards):
         super().look(site, lanes, address, values)
 
     def _check_object(self, access: SharedAccess) -> None:
-        """An access to an mbarrier, or to what a thread accessed after it had arrived at a barrier."""
+        """No ordinary access may touch an mbarrier in use."""
         site = access.site
-        if self._objects and (hit := self._objects.hit(access.row, access.word)).any():
+        if (hit := self._objects.hit(access.row, access.word)).any():
             verb = "changes" if site.operation else "overwrites" if site.store else "reads"
             fault = self.fault(
                 "mbarrier-misuse",
@@ -133,35 +126,31 @@ class ClusterHazards(Hazards):
                 image = self.watched.program.image
                 fault.symbol = shared_symbol(image, fault.address, site.dtype.itemsize)
             self.report(fault, hit)
-        if not self._early:
-            return
-        shadow = self.shadow
-        for stamps, wrote in ((shadow.stamps(True), True), (shadow.stamps(False), False)):
-            if not wrote and not site.store:
-                break
-            clash = self._early.clashes(stamps, access.row, access.word, access.thread)
-            if clash.any():
-                verb, what = "writes" if site.store else "reads", "wrote" if wrote else "read"
-                fault = self.fault(
-                    "race",
-                    f"the thread {verb} a word of shared memory that another thread {what} after it had arrived at the "
-                    "barrier (bar.arrive). Only what comes before the arrival is ordered: move the access before it",
-                    access, clash,
-                )  # fmt: skip
-                self.report(self._with_other(fault, access, clash, wrote=wrote), clash)
 
+    @override
+    def sentence(self, what: str, access: SharedAccess, clash: np.ndarray, *, wrote: bool) -> str:
+        if self._early:
+            late = self._early.clashes(self.shadow.stamps(wrote), access.row, access.word, access.thread)
+            if late[clash.argmax()]:
+                verb, other = "writes" if access.site.store else "reads", "wrote" if wrote else "read"
+                return (
+                    f"the thread {verb} a word of shared memory that another thread {other} after it had arrived at "
+                    "the barrier (bar.arrive). Only what comes before the arrival is ordered: move the access before it"
+                )
+        return super().sentence(what, access, clash, wrote=wrote)
+
+    @override
     def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
-        """Lanes arrive at a barrier and go on; later it is complete."""
-        self.shadow.tell_apart()
-        if complete:
-            self._early.complete(barrier, lanes, self.shadow.time)
-        else:
+        super().ahead(barrier, lanes, complete)
+        if not complete:
             self._early.arrive(barrier, lanes, self.shadow.time)
 
     @override
     def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
         super().barrier(lanes, instructions, ahead)
         self._early.barrier(lanes)
+        if ahead is not None:
+            self._early.complete(self._completed, lanes, ahead, self.shadow.time)
 
     # Other blocks
 

@@ -124,8 +124,14 @@ class ClusterShadow(Shadow):
     # What threads learn from other threads
 
     @override
-    def barrier(self, lanes: Lanes, live: np.ndarray | None = None, ahead: Lanes | None = None) -> None:
-        super().barrier(lanes, live, ahead)
+    def barrier(
+        self,
+        lanes: Lanes,
+        live: np.ndarray | None = None,
+        ahead: Lanes | None = None,
+        number: int | None = None,
+    ) -> None:
+        super().barrier(lanes, live, ahead, number)
         if self._heard is not None:
             warps = warps_of(lanes)
             waiting = warps if ahead is None else warps & ~warps_of(ahead)
@@ -232,8 +238,8 @@ class ClusterShadow(Shadow):
         """
         same_warp = thread // WARP == its_thread // WARP
         barrier = self._barrier[row]
-        if self._met is not None:
-            barrier = np.maximum(barrier, self._met[row, thread // WARP, its_thread // WARP])
+        if self.met is not None:
+            barrier = np.maximum(barrier, self.met[row, thread // WARP, its_thread // WARP])
         in_order = (row == other) & (same_warp | (time < barrier))
         return np.asarray(in_order | (time < self.acquired(row, thread)))
 
@@ -331,6 +337,6 @@ class ClusterShadow(Shadow):
         """What orders the threads with earlier ones: what they acquired, and barriers of their blocks and warps."""
         warp = who.thread // WARP
         barrier = self._barrier[who.row]
-        if self._met is not None:
-            barrier = np.maximum(barrier, self._met[who.row, warp].max(axis=1))
+        if self.met is not None:
+            barrier = np.maximum(barrier, self.met[who.row, warp].max(axis=1))
         return Order(self.acquired(who.row, who.thread), barrier, self._synced[who.row, warp], self._syncs)

@@ -1,7 +1,7 @@
 """Threads that arrive at a barrier and go on (``bar.arrive``): what they do next does not come before the barrier.
 
 A thread that waits at the barrier comes after what the others did before they arrived. The machine runs in lock step,
-so a thread may have stored more before the barrier was complete. This observer's part remembers who arrived when.
+so a thread may have stored more before the barrier was complete. The words of such a race say so.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ class EarlyArrivals:
     def __init__(self) -> None:
         self._since: dict[int, np.ndarray] = {}
         self._passed: list[_Passed] = []
-        self._passing: np.ndarray | None = None
 
     def __bool__(self) -> bool:
         return bool(self._passed)
@@ -47,17 +46,15 @@ class EarlyArrivals:
     def barrier(self, lanes: Lanes) -> None:
         """These lanes pass a barrier. It orders what their blocks did before."""
         if self._since:
-            self._passing = lanes.mask
             rows = np.asarray(lanes.mask.any(axis=1))
             for passed in self._passed:
                 passed.waited = passed.waited & ~rows[:, None]
             self._passed = [passed for passed in self._passed if passed.waited.any()]
 
-    def complete(self, barrier: int, lanes: Lanes, time: int) -> None:
-        """The barrier that lanes just passed is one at which these had arrived before."""
-        assert self._passing is not None
-        early = lanes.mask.copy()
-        self._passed.append(_Passed(self._passing & ~early, early, self._since[barrier].copy(), time))
+    def complete(self, barrier: int, lanes: Lanes, ahead: Lanes, time: int) -> None:
+        """The barrier that lanes just passed is one at which some of them had arrived ``ahead``."""
+        early = ahead.mask.copy()
+        self._passed.append(_Passed(lanes.mask & ~early, early, self._since[barrier].copy(), time))
 
     def clashes(self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Whether each lane accesses words that a thread accessed after its early arrival: (lanes,) bool."""

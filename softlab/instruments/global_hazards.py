@@ -77,6 +77,8 @@ class GlobalHazards(Observer):
         self._repeated: RepeatedAtomics
         self._known_words: dict[tuple[int, int], tuple[Box, np.ndarray, OwnWords]] = {}
         self._flights = Flights()
+        #: The barrier that lanes pass next, or passed last, at which others had arrived and gone on.
+        self._completed: int | None = None
 
     # Batches
 
@@ -357,11 +359,17 @@ class GlobalHazards(Observer):
         for order in self._orders:
             order.warp_sync(lanes, members, self._events.now)
 
+    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+        """Lanes arrive at a barrier and go on; later it is complete."""
+        self._completed = barrier
+        for order in self._orders if not complete else ():
+            order.arrive_ahead(barrier, lanes, self._events.now)
+
     def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
         """Warps of a block pass a barrier."""
         live = self._batch.live_mask()
         for order in self._orders:
-            order.barrier(lanes, live, self._events.now, ahead)
+            order.barrier(lanes, live, self._events.now, ahead, self._completed)
 
     def fence(self, site: InstructionSite, lanes: Lanes) -> None:
         """Strong writes of these lanes publish from now on what they did so far."""

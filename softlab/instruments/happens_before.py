@@ -25,6 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.instruments.warp_meetings import WarpMeetings
 from softlab.instruments.warp_syncs import WarpSyncs, passes_alone, warps_of
 
 #: Warps of a batch from which on what is known of other blocks is kept per block, not per warp.
@@ -88,7 +89,8 @@ class HappensBefore:
         self.threads = threads
         self.warps = threads // WARP
         self._blocks = blocks
-        self._known = np.zeros((blocks, self.warps, self.warps), np.int64)
+        self._meetings = WarpMeetings(blocks, self.warps)
+        self._known = self._meetings.known
         self._syncs = WarpSyncs()
         self._far: _Far | None = None
         self._released = _Released()
@@ -171,10 +173,25 @@ class HappensBefore:
         rows[np.asarray(lanes.row_index).reshape(-1)] = True
         return rows
 
-    def barrier(self, lanes: Lanes, live: np.ndarray | None, now: int, ahead: Lanes | None = None) -> None:
+    def arrive_ahead(self, barrier: int, lanes: Lanes, now: int) -> None:
+        """These lanes arrive at a barrier of their block and go on."""
+        here = warps_of(lanes)
+        rows, warps = np.nonzero(here)
+        self._known[rows, warps, warps] = now
+        self._meetings.arrive(barrier, here, now)
+
+    def barrier(
+        self,
+        lanes: Lanes,
+        live: np.ndarray | None,
+        now: int,
+        ahead: Lanes | None = None,
+        number: int | None = None,
+    ) -> None:
         """The warps of these lanes pass a barrier of their block; ``live``: (blocks, threads) bool.
 
-        ``ahead``: lanes that had arrived and gone on. The others come after them, and they after nobody.
+        ``ahead``: lanes that had arrived and gone on, at the barrier of this ``number``. The others come after what
+        they did before, and they after nobody.
         """
         if ahead is None and self._far is None and passes_alone(lanes, live):
             self._known[...] = now
@@ -186,10 +203,7 @@ class HappensBefore:
         whole = rows & ~others.any(axis=1)
         self._known[whole] = now
         for row in np.flatnonzero(rows & ~whole):
-            warps, late = np.flatnonzero(here[row]), np.flatnonzero(waiting[row])
-            self._known[row, late] = self._known[row, warps].max(axis=0)
-            self._known[row, late[:, None], warps] = now
-            self._known[row, warps, warps] = now
+            self._meetings.meet(int(row), np.flatnonzero(here[row]), np.flatnonzero(waiting[row]), now, number)
         if self._far is not None:
             for table in (self._far.known, self._far.fenced, self._far.fenced_in_block):
                 blocks = table.reshape(self._blocks, self.warps, -1)

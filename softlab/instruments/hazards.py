@@ -76,6 +76,8 @@ class Hazards(WaitHazards):
         self._strong: dict[int, bool] = {}
         self._native: NativeShadow | None = None
         self._kinds: dict[int, int] = {}
+        #: The barrier that lanes pass next, or passed last, at which others had arrived and gone on.
+        self._completed: int | None = None
 
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
@@ -220,14 +222,16 @@ class Hazards(WaitHazards):
         if clash.any():
             other = self._name(shadow.last_writer(access.row, access.word, clash))
             text = _WRITE_TEXT.format(other=other, what="wrote") if site.store else _READ_TEXT.format(other=other)
-            self.report(self._with_other(self._race(text, access, clash), access, clash, wrote=True), clash)
+            fault = self.fault("race", self.sentence(text, access, clash, wrote=True), access, clash)
+            self.report(self._with_other(fault, access, clash, wrote=True), clash)
 
     def _check_readers(self, access: SharedAccess) -> None:
         """No other thread may have read the words since the last barrier."""
         clash = self.shadow.read_by_another(access.row, access.word, access.thread)
         if clash.any():
             other = self._name(self.shadow.last_reader(access.row, access.word, clash))
-            fault = self._race(_WRITE_TEXT.format(other=other, what="read"), access, clash)
+            text = _WRITE_TEXT.format(other=other, what="read")
+            fault = self.fault("race", self.sentence(text, access, clash, wrote=False), access, clash)
             self.report(self._with_other(fault, access, clash, wrote=False), clash)
 
     def _write(self, access: SharedAccess, values: tuple[Value, ...]) -> None:
@@ -356,6 +360,10 @@ class Hazards(WaitHazards):
             return np.asarray(value.any(axis=0))
         return value.reshape(-1)
 
+    def sentence(self, what: str, access: SharedAccess, clash: np.ndarray, *, wrote: bool) -> str:
+        """What a race is, and how it is repaired. ``wrote``: the earlier access was a write."""
+        return f"the thread {what}. {_FIX}"
+
     def _race(self, what: str, access: SharedAccess, clash: np.ndarray) -> KernelFault:
         return self.fault("race", f"the thread {what}. {_FIX}", access, clash)
 
@@ -408,9 +416,16 @@ class Hazards(WaitHazards):
         super().warp_sync(site, lanes, members)
         self.shadow.warp_sync(lanes, members)
 
+    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+        """Lanes arrive at a barrier and go on; later it is complete."""
+        if complete:
+            self._completed = barrier
+        else:
+            self.shadow.arrive_ahead(barrier, lanes)
+
     def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
-        """All earlier accesses of the warps that pass are ordered before all later ones of those that waited."""
-        self.shadow.barrier(lanes, self.watched.live_mask(), ahead)
+        """Accesses of the warps that pass, before they arrived, are ordered before later ones of those that waited."""
+        self.shadow.barrier(lanes, self.watched.live_mask(), ahead, self._completed)
         super().barrier(lanes, instructions, ahead)
 
 

@@ -19,6 +19,7 @@ from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.instruments.events import AccessLog
 from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.warp_knowledge import WarpKnowledge
+from softlab.instruments.warp_meetings import WarpMeetings
 from softlab.instruments.warp_syncs import WarpSyncs, passes_alone, warps_of
 
 CODE_BITS = 12
@@ -75,14 +76,14 @@ class Shadow:
         self._order: _Order | None = None
         #: Kept as long as ``_order``.
         self._knowledge: WarpKnowledge | None = None
-        #: (rows, warps, warps): until when the first warp comes after the second, by barriers of some warps.
-        self._met: np.ndarray | None = None
+        self._meetings: WarpMeetings | None = None
         self._syncs = WarpSyncs()
         self._accesses = AccessLog()
         #: (2, rows, words): two of several threads that a stamp stands for; -1 for none.
         self._threads_of_word: np.ndarray | None = None
-        #: The times of their accesses, kept as long as ``_met``.
+        #: The times of their accesses, kept as long as ``_meetings``; 0 for one before ``_first_meeting``.
         self._times_of_word: np.ndarray | None = None
+        self._first_meeting = 0
 
     @property
     def time(self) -> int:
@@ -97,17 +98,22 @@ class Shadow:
     @property
     def has_groups(self) -> bool:
         """Whether barriers of some warps, or of groups of lanes, order accesses."""
-        return bool(self._syncs) or self._met is not None
+        return bool(self._syncs) or self.has_meetings
 
     @property
     def has_meetings(self) -> bool:
         """Whether barriers of some warps order accesses."""
-        return self._met is not None
+        return self._meetings is not None
 
     @property
     def has_only_barriers(self) -> bool:
         """Whether nothing but barriers of whole blocks and of whole warps orders accesses."""
-        return self._order is None and self._met is None and not self._syncs
+        return self._order is None and not self.has_groups
+
+    @property
+    def met(self) -> np.ndarray | None:
+        """(rows, warps, warps): until when the first warp comes after the second, by barriers of some warps."""
+        return self._meetings.known if self._meetings is not None else None
 
     @property
     def has_order(self) -> bool:
@@ -190,7 +196,23 @@ class Shadow:
                 other &= stamp & ATOMIC == 0
         if other.any():
             other &= ~self._in_order(other, row, word, thread, stamp)
+        if self._order is not None and (several := other & (stamp & WHO_MASK == MANY_WARPS)).any():
+            other &= ~(several & self._last_itself(row, word, thread, stamp))
         return np.asarray(other.any(axis=1))
+
+    def _last_itself(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, stamp: np.ndarray) -> np.ndarray:
+        """Whether the last of several accesses is a thread's own, or its warp's, and it has heard of the other warp.
+
+        When that one accessed the word is not known.
+        """
+        if self._threads_of_word is None:
+            return np.zeros(stamp.shape, bool)
+        at, warp = (row[:, None], word), (thread // WARP)[:, None]
+        first, last = self._threads_of_word[0][at].astype(np.int64), self._threads_of_word[1][at]
+        synced = stamp >> CODE_BITS < self._synced[at[0], warp]
+        heard = self._known().heard[at[0], warp, np.maximum(first, 0) // WARP] > self._barrier[row][:, None]
+        own = (last == thread[:, None]) | (last // WARP == warp) & synced
+        return np.asarray(own & ((first // WARP == warp) | heard))
 
     def _in_order(
         self,
@@ -206,39 +228,42 @@ class Shadow:
         in_order = same_warp & (stamp >> CODE_BITS < self._synced[row, warp][:, None])
         if self._syncs:
             in_order |= self._in_order_by_groups(asked & same_warp & ~in_order, row, word, thread, stamp)
-        if self._met is not None:
-            in_order |= self._in_order_by_warps(self._met, row, word, warp, stamp)
+        time, several = stamp >> CODE_BITS, np.asarray(who == MANY_WARPS)
+        other = np.where(several, 0, who >> 6)
         if self._order is not None:
-            acquired = stamp >> CODE_BITS < self._order.acquired[row, thread][:, None]
-            if acquired.any():
-                # Of several warps the latest one has the stamp's time, and which one that is, is not known.
-                several = stamp & WHO_MASK == MANY_WARPS
-                heard = self._in_order_by_warps(self._known().heard, row, word, warp, stamp)
-                in_order |= acquired & (several | heard)
+            # Of several warps the latest one has the stamp's time, and which one that is, is not known.
+            acquired = time < self._order.acquired[row, thread][:, None]
+            in_order |= acquired & (several | self._has_heard(row, warp, other, time))
+        if self._meetings is not None:
+            in_order |= ~several & (time < self._meetings.known[row[:, None], warp[:, None], other])
+            if (several & ~in_order).any():
+                in_order |= several & self._after_both(row, word, thread, time)
         return np.asarray(in_order)
 
-    def _in_order_by_warps(
-        self, until: np.ndarray, row: np.ndarray, word: np.ndarray, warp: np.ndarray, stamp: np.ndarray
-    ) -> np.ndarray:
-        """Whether these warps come after the stamps, by what they know of each other: (rows, warps, warps) times.
+    def _has_heard(self, row: np.ndarray, warp: np.ndarray, other: np.ndarray, time: np.ndarray) -> np.ndarray:
+        return np.asarray(time < self._known().heard[row[:, None], warp[:, None], other])
 
-        Of several warps that accessed a word, two threads are known at most, each with its time. Where none is, they
-        count as in order.
+    def _after_both(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """Whether threads come after the two known ones of several that accessed words, by barriers of some warps too.
+
+        ``time``: of the stamps. An access that is not known counts as in order.
         """
-        time, who = stamp >> CODE_BITS, stamp & WHO_MASK
-        many = np.asarray(who == MANY_WARPS)
-        one = np.where(many, 0, who >> 6)
-        in_order = np.asarray(time < until[row[:, None], warp[:, None], one])
-        if many.any():
-            both = np.ones_like(many)
-            if self._threads_of_word is not None and self._times_of_word is not None:
-                at = row[:, None], word
-                for thread, when in zip(self._threads_of_word, self._times_of_word, strict=True):
-                    known = thread[at].astype(np.int64)
-                    other = np.maximum(known, 0) // WARP
-                    both &= (known < 0) | (when[at] < until[row[:, None], warp[:, None], other])
-            in_order = np.where(many, both, in_order)
-        return in_order
+        if self._threads_of_word is None or self._times_of_word is None or self._meetings is None:
+            return np.ones(time.shape, bool)
+        found = np.ones(time.shape, bool)
+        at, warp = (row[:, None], word), thread // WARP
+        synced = self._synced[row, warp][:, None]
+        for threads, times in zip(self._threads_of_word, self._times_of_word, strict=True):
+            known, when = threads[at].astype(np.int64), times[at]
+            when = np.where(when == 0, np.minimum(time, self._first_meeting - 1), when)
+            other = np.maximum(known, 0) // WARP
+            after = (known == thread[:, None]) | ((other == warp[:, None]) & (when < synced))
+            after |= when < self._meetings.known[row[:, None], warp[:, None], other]
+            if self._order is not None:
+                acquired = when < self._order.acquired[row, thread][:, None]
+                after |= acquired & self._has_heard(row, warp, other, when)
+            found &= after | (known < 0) | (when > time)  # the last: of a write, and the stamp is of reads
+        return found
 
     def _in_order_by_groups(
         self, asked: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, stamp: np.ndarray
@@ -273,7 +298,7 @@ class Shadow:
         if other is None and self._threads_of_word is not None:
             times = [stamp >> CODE_BITS] * 2 if self._times_of_word is None else self._times_of_word[::-1, row, word]
             both = zip(self._threads_of_word[::-1, row, word].tolist(), times, strict=True)
-            known = [(t, int(time)) for t, time in both if t not in (-1, thread)]
+            known = [(t, int(time) or stamp >> CODE_BITS) for t, time in both if t not in (-1, thread)]
             unordered = (t for t, time in known if thread < 0 or not self._comes_after(row, thread, t, time))
             other = next(unordered, known[0][0] if known else None)
         return other, self._accesses.instruction(stamp >> CODE_BITS)
@@ -453,11 +478,26 @@ class Shadow:
         stamps[rows[alike], words[alike]] = base[alike] | warps[alike] << 6 | MANY_LANES
         stamps[rows[~alike], words[~alike]] = base[~alike] | MANY_WARPS
 
-    def barrier(self, lanes: Lanes, live: np.ndarray | None = None, ahead: Lanes | None = None) -> None:
+    def arrive_ahead(self, barrier: int, lanes: Lanes) -> None:
+        """These lanes arrive at a barrier of their block and go on."""
+        self.tell_apart()
+        self._time += 1
+        here = warps_of(lanes)
+        self._synced[here] = self._time
+        self._met_so_far().arrive(barrier, here, self._time)
+
+    def barrier(
+        self,
+        lanes: Lanes,
+        live: np.ndarray | None = None,
+        ahead: Lanes | None = None,
+        number: int | None = None,
+    ) -> None:
         """The warps of these lanes pass a barrier of their block.
 
         ``live``: (blocks, threads) bool, the lanes that have not exited. Without it all of them pass the barrier.
-        ``ahead``: lanes that had arrived and gone on. The others come after them, and they after nobody.
+        ``ahead``: lanes that had arrived and gone on, at the barrier of this ``number``. The others come after what
+        they did before, and they after nobody.
         """
         self._time += 1
         if ahead is None and passes_alone(lanes, live):
@@ -472,7 +512,7 @@ class Shadow:
             if some.any():
                 self.tell_apart()
                 for row in np.flatnonzero(some):
-                    self._meet(int(row), np.flatnonzero(here[row]), np.flatnonzero(waiting[row]))
+                    self._meet(int(row), np.flatnonzero(here[row]), np.flatnonzero(waiting[row]), number)
                 rows = rows[~some[rows]]
                 if not len(rows):
                     return
@@ -487,15 +527,17 @@ class Shadow:
             acquired = self._order.acquired
             acquired[rows] = acquired[rows].max(axis=1, keepdims=True)
 
-    def _meet(self, row: int, warps: np.ndarray, waiting: np.ndarray) -> None:
-        """Warps of a block pass a barrier: those that waited come after what all did, and what these came after."""
-        if self._met is None:
-            self._met = np.zeros((len(self._written), *self._synced.shape[1:] * 2), np.int64)
-            self._times_of_word = np.full((2, *self._written.shape), self._time - 1)  # at most: all so far is earlier
-        self._met[row, waiting] = self._met[row, warps].max(axis=0)
-        self._met[row, waiting[:, None], warps] = self._time
-        self._met[row, warps, warps] = self._time
-        self._synced[row, warps] = self._time
+    def _met_so_far(self) -> WarpMeetings:
+        if self._meetings is None:
+            self._meetings = WarpMeetings(*self._synced.shape)
+            self._times_of_word = np.zeros((2, *self._written.shape), np.int64)
+            self._first_meeting = self._time
+        return self._meetings
+
+    def _meet(self, row: int, warps: np.ndarray, waiting: np.ndarray, barrier: int | None) -> None:
+        """Warps of a block pass a barrier, which those that are not ``waiting`` had arrived at."""
+        self._met_so_far().meet(row, warps, waiting, self._time, barrier)
+        self._synced[row, waiting] = self._time
         if self._order is not None:
             acquired = self._order.acquired[row].reshape(-1, WARP)
             acquired[waiting] = acquired[warps].max()
@@ -538,7 +580,7 @@ class Shadow:
         order = self._ordered()
         self._time += 1
         order.fenced[row, thread] = self._time
-        self._known().fence(row, thread, self._time, self._met)
+        self._known().fence(row, thread, self._time, self.met)
 
     def release(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> None:
         """The threads write by an atomic."""
@@ -583,7 +625,7 @@ class Shadow:
         if phase is None:
             self._known().release(owner, word, row, thread)
         else:
-            self._known().arrive(owner, word[:, 0], row, thread, phase, self._time, self._met)
+            self._known().arrive(owner, word[:, 0], row, thread, phase, self._time, self.met)
 
     def acquire_from(
         self,
@@ -612,7 +654,7 @@ class Shadow:
         self._time += 1
         order.fenced[lanes.index] = self._time
         order.released[lanes.row_index, words] = self._time  # later than all before
-        self._known().arrive_own(lanes, int(words[0]), phase, self._time, self._met)
+        self._known().arrive_own(lanes, int(words[0]), phase, self._time, self.met)
 
     def acquire_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
         """The lanes have waited for the phase of the mbarrier of these words in their own blocks."""

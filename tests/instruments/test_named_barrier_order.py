@@ -52,7 +52,7 @@ GOOD = {
         f"{READ} ARRIVE(2);", "",
     ),
     "met through another warp": (
-        f"{READ} ARRIVE(1);", f"SYNC(1); ARRIVE(3);", f"{READ} ARRIVE(2);", f"SYNC(3); SYNC(2); {WRITE}",
+        f"{READ} ARRIVE(1);", "SYNC(1); ARRIVE(3);", f"{READ} ARRIVE(2);", f"SYNC(3); SYNC(2); {WRITE}",
     ),
     "one reader tells at an mbarrier": (
         f"{READ} TELL;", f"HEAR; SYNC(2); {WRITE}", f"{READ} ARRIVE(2);", "",

@@ -101,7 +101,8 @@ def _event(random: np.random.Generator, shadow: Shadow, models: Models) -> None:
             _join(models, row, threads)
         case 6:  # a warp arrives and goes on, the others wait
             ahead, threads = lanes_of(_mask(row, lanes)), np.arange(THREADS)
-            shadow.barrier(lanes_of(_mask(row, threads)), np.ones((BLOCKS, THREADS), bool), ahead)
+            shadow.arrive_ahead(1, ahead)
+            shadow.barrier(lanes_of(_mask(row, threads)), np.ones((BLOCKS, THREADS), bool), ahead, 1)
             _join(models, row, threads, lanes)
         case 3:
             shadow.warp_sync(lanes_of(_mask(row, lanes)), np.uint32(0xFFFFFFFF))

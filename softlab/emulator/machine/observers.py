@@ -139,7 +139,7 @@ class Observer:
     def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
         """These lanes arrive at the barrier of this number and go on without waiting (``bar.arrive``).
 
-        ``complete``: the barrier, at which they have arrived before, has just been passed.
+        ``complete``: others pass the barrier, at which they have arrived before; :meth:`barrier` says so next.
         """
 
     def twice(self, barrier: int, block: Block, lanes: Lanes) -> None:

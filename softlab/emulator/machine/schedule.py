@@ -389,11 +389,11 @@ class Schedule:
             self._listeners.meet(barrier, [(i, count, lanes_of(mask)) for i, count, mask in places if mask.any()])
         early = [a.lanes.mask & passing for a in here if not a.waits]
         went_on = lanes_of(mask) if early and (mask := np.logical_or.reduce(early)).any() else None
+        if self._listeners.ahead is not None and went_on is not None:
+            self._listeners.ahead(barrier, went_on, True)
         if self._listeners.barrier is not None:
             instructions = [a.instruction for a in here if a.waits and (a.lanes.mask & passing).any()]
             self._listeners.barrier(lanes_of(passing), instructions, went_on)
-        if self._listeners.ahead is not None and went_on is not None:
-            self._listeners.ahead(barrier, went_on, True)
         voters = [a.lanes.mask & passing for a in here if a.votes]
         if voters:
             self._votes.count(np.logical_or.reduce(voters))
