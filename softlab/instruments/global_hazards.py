@@ -75,7 +75,7 @@ class GlobalHazards(Observer):
         self._strong_sites: dict[int, tuple[bool, int, bool]] = {}
         self._native: NativeGlobal | None = None
         self._repeated: RepeatedAtomics
-        self._known_words: dict[tuple[int, int], tuple[Box, np.ndarray, OwnWords]] = {}
+        self._known_words: dict[tuple[int, int, int], tuple[Box, np.ndarray, OwnWords]] = {}
         self._flights = Flights()
         #: The barrier that lanes pass next, or passed last, at which others had arrived and gone on.
         self._completed: int | None = None
@@ -393,43 +393,54 @@ class GlobalHazards(Observer):
         offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
         if site.instruction.has(*_RELEASE):
             self._fence(lane, site.instruction)
-        self._meet(site, *self._one_per_warp(owner, offset, lane), "cta")
+        self._meet(site, *self._one_per_warp(lane, owner, offset), "cta")
 
-    def _one_per_warp(
-        self, owner: np.ndarray, offset: np.ndarray, lane: np.ndarray
-    ) -> tuple[list[Hashable], np.ndarray]:
-        """(words, lanes) of the first of each run of lanes that are of one warp and access one word."""
-        warp = lane // WARP
+    def _one_per_warp(self, lane: np.ndarray, *word: np.ndarray) -> tuple[list[Hashable], np.ndarray]:
+        """(words, lanes) of the first of each run of lanes that are of one warp and access one word.
+
+        ``word``: what names the words, (lanes,) each.
+        """
         first = np.ones(len(lane), bool)
-        for part in (owner, offset, warp):
+        for part in (*word, lane // WARP):
             first[1:] &= part[1:] == part[:-1]
         first[1:] = ~first[1:]
-        return list(zip(owner[first].tolist(), offset[first].tolist(), strict=True)), lane[first]
+        return list(zip(*(part[first].tolist() for part in word), strict=True)), lane[first]
 
     def mbarrier(
         self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray
     ) -> None:
-        """An arrival publishes what its thread did; a wait learns of it."""
-        own = self._own_words(lanes, owner, offset)
+        """An arrival publishes what its thread did; a wait learns of those up to its phase.
+
+        An mbarrier has a word per parity of its phases. The first arrival of a phase finds in the other word what the
+        phases before published.
+        """
+        if action not in ("arrive", "wait"):
+            return
+        own = self._own_words(lanes, owner, offset, phase)
         if own is not None:
             for order in self._orders:
                 if action == "wait":
                     order.read_own(own)
-                elif action == "arrive":
+                else:
                     order.publish_own(own, self._events.now)
             return
-        words, lane = self._one_per_warp(owner, offset, self._lane_numbers(lanes))
+        parity = lanes.full_extent(phase) & 1
+        words, lane = self._one_per_warp(self._lane_numbers(lanes), owner, offset, parity)
+        others, _ = self._one_per_warp(self._lane_numbers(lanes), owner, offset, 1 - parity)
         for order in self._orders:
             if action == "wait":
                 order.read(words, lane)
-            elif action == "arrive":
-                order.publish(words, lane, self._events.now)
+            else:
+                order.publish(words, lane, self._events.now, others)
 
-    def _own_words(self, lanes: Lanes, owner: np.ndarray, offset: np.ndarray) -> OwnWords | None:
+    def _own_words(self, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, phase: np.ndarray) -> OwnWords | None:
         """The words of lanes that all use the object at one offset of their own blocks; None for others."""
         if not isinstance(lanes, Box) or owner is not lanes.positions.rows:
             return None
-        found = self._known_words.get((id(lanes), id(offset)))
+        parity = int(phase.reshape(-1)[0]) & 1
+        if phase.size > 1 and (phase & 1 != parity).any():
+            return None
+        found = self._known_words.get((id(lanes), id(offset), parity))
         if found is None or found[0] is not lanes or found[1] is not offset:
             if (offset != offset[0]).any():
                 return None
@@ -437,8 +448,9 @@ class GlobalHazards(Observer):
                 self._known_words.clear()
             rows, word = lanes.row_index[:, 0].tolist(), int(offset[0])
             warps = lanes.row_index * (lanes.threads // WARP) + np.unique(lanes.column_index // WARP)
-            found = lanes, offset, OwnWords(tuple((row, word) for row in rows), tuple(rows), warps)
-            self._known_words[id(lanes), id(offset)] = found
+            words = (tuple((row, word, of) for row in rows) for of in (parity, 1 - parity))
+            found = lanes, offset, OwnWords(*words, tuple(rows), warps)
+            self._known_words[id(lanes), id(offset), parity] = found
         return found[2]
 
     def cluster_complete(self, rows: np.ndarray, released: np.ndarray) -> None:

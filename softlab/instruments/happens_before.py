@@ -58,10 +58,12 @@ class _Released:
 class OwnWords:
     """One word per block, which the same warps of each block use.
 
-    ``words``: one for each of ``rows``; ``warps`` (rows, n): the warps of the batch.
+    ``words``: one for each of ``rows``; ``before``: those whose news they take over; ``warps`` (rows, n): the warps of
+    the batch.
     """
 
     words: tuple[Hashable, ...]
+    before: tuple[Hashable, ...]
     rows: tuple[int, ...]
     warps: np.ndarray
 
@@ -199,7 +201,8 @@ class HappensBefore:
         here = warps_of(lanes)
         waiting = here if ahead is None else here & ~warps_of(ahead)
         rows = np.asarray(here.any(axis=1))
-        others = here & ~waiting if live is None else live.reshape(*here.shape, WARP).any(axis=2) & ~waiting
+        others = here if live is None else here | live.reshape(*here.shape, WARP).any(axis=2)
+        others = others & ~waiting
         whole = rows & ~others.any(axis=1)
         self._known[whole] = now
         for row in np.flatnonzero(rows & ~whole):
@@ -278,8 +281,12 @@ class HappensBefore:
             if vector is not None:
                 self._learn(warp, vector)
 
-    def publish(self, words: Iterable[Hashable], lane: np.ndarray, now: int) -> None:
-        """Lanes publish at these words all that they know and did, without a fence: arrivals at an mbarrier."""
+    def publish(self, words: list[Hashable], lane: np.ndarray, now: int, before: list[Hashable]) -> None:
+        """Lanes publish at these words all that they know and did, without a fence: arrivals at an mbarrier.
+
+        The words publish from now on also what those ``before`` do.
+        """
+        self._take_over(words, before)
         warps = lane // WARP
         distinct, where = np.unique(warps, return_inverse=True)
         vectors = self._knowledge(distinct, now)
@@ -297,8 +304,15 @@ class HappensBefore:
         else:
             known = self._knowledge(own.warps.reshape(-1), now)
             vectors = known.reshape(*own.warps.shape, -1).max(axis=1)
+        self._take_over(own.words, own.before)
         for word, vector in zip(own.words, vectors, strict=True):
             _join(self._released.to_all, word, vector)
+
+    def _take_over(self, words: Iterable[Hashable], before: Iterable[Hashable]) -> None:
+        to_all = self._released.to_all
+        for word, earlier in dict(zip(words, before, strict=True)).items():
+            if earlier in to_all:
+                _join(to_all, word, to_all[earlier])
 
     def _columns_of(self, rows: np.ndarray) -> np.ndarray:
         """The columns of the blocks in these rows, (rows, 1)."""

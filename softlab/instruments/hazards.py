@@ -91,6 +91,8 @@ class Hazards(WaitHazards):
         self._native = NativeShadow(self._shadow) if batch.compiled != "none" else None
         self._lone = LoneAccesses(batch, self._shadow, self._native)
         self._shapes = batch.program.fact(_shapes)
+        if batch.program.fact(_has_meetings):
+            self._shadow.expect_meetings()
         self._fences = batch.program.fact(_has_fences)
         self._used = batch.program.fact(_used_registers)
         self._guesses = batch.program.fact(checked_guesses)
@@ -431,6 +433,12 @@ class Hazards(WaitHazards):
 
 def _shapes(image: Image) -> dict[int, bytes]:
     return {}
+
+
+def _has_meetings(image: Image) -> bool:
+    """Whether a barrier may be for some of a block's threads: it names their number, or is arrived at alone."""
+    barriers = (i for i in image.instructions if i.opcode in ("bar", "barrier") and not i.has("cluster", "warp", "red"))
+    return any(i.has("arrive") or len(i.operands) > 1 for i in barriers)
 
 
 def _has_fences(image: Image) -> bool:

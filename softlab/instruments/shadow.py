@@ -81,9 +81,8 @@ class Shadow:
         self._accesses = AccessLog()
         #: (2, rows, words): two of several threads that a stamp stands for; -1 for none.
         self._threads_of_word: np.ndarray | None = None
-        #: The times of their accesses, kept as long as ``_meetings``; 0 for one before ``_first_meeting``.
+        #: The times of their accesses, kept as long as ``_meetings``; 0 for one before that.
         self._times_of_word: np.ndarray | None = None
-        self._first_meeting = 0
 
     @property
     def time(self) -> int:
@@ -155,6 +154,9 @@ class Shadow:
             if self._order is not None:
                 self._order = self._order.repeated(self._blocks)
                 self._known().repeat(self._blocks)
+            if self._meetings is not None and self._times_of_word is not None:
+                self._meetings.repeat(self._blocks)
+                self._times_of_word = np.repeat(self._times_of_word, self._blocks, axis=1)
         self.alike = self._blocks == 1
 
     @staticmethod
@@ -255,14 +257,13 @@ class Shadow:
         synced = self._synced[row, warp][:, None]
         for threads, times in zip(self._threads_of_word, self._times_of_word, strict=True):
             known, when = threads[at].astype(np.int64), times[at]
-            when = np.where(when == 0, np.minimum(time, self._first_meeting - 1), when)
             other = np.maximum(known, 0) // WARP
             after = (known == thread[:, None]) | ((other == warp[:, None]) & (when < synced))
             after |= when < self._meetings.known[row[:, None], warp[:, None], other]
             if self._order is not None:
                 acquired = when < self._order.acquired[row, thread][:, None]
                 after |= acquired & self._has_heard(row, warp, other, when)
-            found &= after | (known < 0) | (when > time)  # the last: of a write, and the stamp is of reads
+            found &= after | (known < 0) | (when == 0) | (when > time)  # the last: of a write, the stamp is of reads
         return found
 
     def _in_order_by_groups(
@@ -507,7 +508,8 @@ class Shadow:
         if ahead is not None or (live is not None and lanes.count < live.sum()):
             here = warps_of(lanes)
             waiting = here if ahead is None else here & ~warps_of(ahead)
-            others = here & ~waiting if live is None else live.reshape(*here.shape, WARP).any(axis=2) & ~waiting
+            others = here if live is None else here | live.reshape(*here.shape, WARP).any(axis=2)
+            others = others & ~waiting
             some = np.asarray(here.any(axis=1) & others.any(axis=1))
             if some.any():
                 self.tell_apart()
@@ -527,11 +529,14 @@ class Shadow:
             acquired = self._order.acquired
             acquired[rows] = acquired[rows].max(axis=1, keepdims=True)
 
+    def expect_meetings(self) -> None:
+        """The kernel has barriers for some of the warps: keep what they order from the beginning."""
+        self._met_so_far()
+
     def _met_so_far(self) -> WarpMeetings:
         if self._meetings is None:
             self._meetings = WarpMeetings(*self._synced.shape)
             self._times_of_word = np.zeros((2, *self._written.shape), np.int64)
-            self._first_meeting = self._time
         return self._meetings
 
     def _meet(self, row: int, warps: np.ndarray, waiting: np.ndarray, barrier: int | None) -> None:

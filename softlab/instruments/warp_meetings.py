@@ -17,6 +17,10 @@ class WarpMeetings:
         #: For each barrier what the warps that arrived at it and went on knew then.
         self._arrived: dict[int, np.ndarray] = {}
 
+    def repeat(self, rows: int) -> None:
+        """Give each of ``rows`` blocks what the first one has, before any warp has arrived and gone on."""
+        self.known = np.repeat(self.known, rows, axis=0)
+
     def arrive(self, barrier: int, here: np.ndarray, time: int) -> None:
         """Warps, (rows, warps) bool, arrive at a barrier and go on: what they did before this time counts."""
         told = self._arrived.setdefault(barrier, np.zeros_like(self.known))

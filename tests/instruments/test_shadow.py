@@ -167,6 +167,7 @@ def test_two_accesses_clash_where_nothing_orders_them(seed: int) -> None:
     random, models = np.random.default_rng(seed), Models()
     shadow = Shadow(4 * (WORDS + 1), BLOCKS, THREADS, 4)
     shadow.tell_apart()
+    shadow.expect_meetings()
     row, one, other = random.integers(0, BLOCKS, WORDS), _threads(random), _threads(random)
     earlier, now = random.integers(0, 3, (2, WORDS))
     models.begin_round()
@@ -193,6 +194,7 @@ def test_of_two_reads_or_atomics_none_is_forgotten(seed: int) -> None:
     random, models = np.random.default_rng(1000 + seed), Models()
     shadow = Shadow(4 * (WORDS + 1), BLOCKS, THREADS, 4)
     shadow.tell_apart()
+    shadow.expect_meetings()
     row, threads = random.integers(0, BLOCKS, WORDS), [_threads(random) for _ in range(3)]
     kind = np.where(random.random(WORDS) < 0.5, READ, STRONG)
     for number in range(2):
