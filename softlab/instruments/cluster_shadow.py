@@ -88,7 +88,7 @@ class ClusterShadow(Shadow):
 
     @override
     def changing(self) -> tuple[Any, ...]:
-        return self._written, self._order, self._threads_of_word, self.remote
+        return self._written, self._order, self.known_threads, self.remote
 
     @override
     def tables(self) -> list[np.ndarray | None]:

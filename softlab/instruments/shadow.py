@@ -17,6 +17,7 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.instruments.events import AccessLog
+from softlab.instruments.known_accesses import KnownAccesses
 from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.warp_knowledge import WarpKnowledge
 from softlab.instruments.warp_meetings import WarpMeetings
@@ -79,10 +80,7 @@ class Shadow:
         self._meetings: WarpMeetings | None = None
         self._syncs = WarpSyncs()
         self._accesses = AccessLog()
-        #: (2, rows, words): two of several threads that a stamp stands for; -1 for none.
-        self._threads_of_word: np.ndarray | None = None
-        #: The times of their accesses, kept as long as ``_meetings``; 0 for one before that.
-        self._times_of_word: np.ndarray | None = None
+        self._known_accesses: KnownAccesses | None = None
 
     @property
     def time(self) -> int:
@@ -121,13 +119,13 @@ class Shadow:
 
     def changing(self) -> tuple[Any, ...]:
         """Objects of which another one takes the place whenever :meth:`tables` gives other arrays."""
-        return self._written, self._order, self._threads_of_word, None
+        return self._written, self._order, self.known_threads, None
 
     def tables(self) -> list[np.ndarray | None]:
         """Its arrays: written, read, threads of words, barrier, synced, heard, acquired, and those of other blocks."""
         heard = self._knowledge.heard if self._knowledge is not None else None
         acquired = self._order.acquired if self._order is not None else None
-        own = [self._written, self._read, self._known_threads(), self._barrier, self._synced]
+        own = [self._written, self._read, self._accesses_of_words().threads, self._barrier, self._synced]
         return [*own, heard, acquired, None, None]
 
     def begin_access(self, instruction: int) -> None:
@@ -149,14 +147,13 @@ class Shadow:
             )
             self._barrier = np.repeat(self._barrier, self._blocks)
             self._syncs.repeat(self._blocks)
-            if self._threads_of_word is not None:
-                self._threads_of_word = np.repeat(self._threads_of_word, self._blocks, axis=1)
+            if self._known_accesses is not None:
+                self._known_accesses.repeat(self._blocks)
             if self._order is not None:
                 self._order = self._order.repeated(self._blocks)
                 self._known().repeat(self._blocks)
-            if self._meetings is not None and self._times_of_word is not None:
+            if self._meetings is not None:
                 self._meetings.repeat(self._blocks)
-                self._times_of_word = np.repeat(self._times_of_word, self._blocks, axis=1)
         self.alike = self._blocks == 1
 
     @staticmethod
@@ -207,10 +204,10 @@ class Shadow:
 
         When that one accessed the word is not known.
         """
-        if self._threads_of_word is None:
+        if self._known_accesses is None:
             return np.zeros(stamp.shape, bool)
         at, warp = (row[:, None], word), (thread // WARP)[:, None]
-        first, last = self._threads_of_word[0][at].astype(np.int64), self._threads_of_word[1][at]
+        first, last = (threads[at].astype(np.int64) for threads in self._known_accesses.threads)
         synced = stamp >> CODE_BITS < self._synced[at[0], warp]
         heard = self._known().heard[at[0], warp, np.maximum(first, 0) // WARP] > self._barrier[row][:, None]
         own = (last == thread[:, None]) | (last // WARP == warp) & synced
@@ -250,13 +247,10 @@ class Shadow:
 
         ``time``: of the stamps. An access that is not known counts as in order.
         """
-        if self._threads_of_word is None or self._times_of_word is None or self._meetings is None:
-            return np.ones(time.shape, bool)
-        found = np.ones(time.shape, bool)
-        at, warp = (row[:, None], word), thread // WARP
+        assert self._meetings is not None
+        found, warp = np.ones(time.shape, bool), thread // WARP
         synced = self._synced[row, warp][:, None]
-        for threads, times in zip(self._threads_of_word, self._times_of_word, strict=True):
-            known, when = threads[at].astype(np.int64), times[at]
+        for known, when in self._accesses_of_words().of(row[:, None], word):
             other = np.maximum(known, 0) // WARP
             after = (known == thread[:, None]) | ((other == warp[:, None]) & (when < synced))
             after |= when < self._meetings.known[row[:, None], warp[:, None], other]
@@ -281,8 +275,8 @@ class Shadow:
         code, time = stamp[lane, at] & WHO_MASK, stamp[lane, at] >> CODE_BITS
         warp, several = mine // WARP, code & MANY_LANES != 0
         others = [np.where(several, -1, code & LANE_MASK)]
-        if several.any() and self._threads_of_word is not None:
-            known = self._threads_of_word[:, rows, words].astype(np.int64)
+        if several.any() and self._known_accesses is not None:
+            known = self._known_accesses.threads[:, rows, words].astype(np.int64)
             others += list(np.where(several & (known // WARP == warp), known % WARP, -1))
         ordered = np.ones(len(lane), bool)
         for other in others:
@@ -296,10 +290,9 @@ class Shadow:
         word, stamp = int(words[stamps.argmax()]), int(stamps.max())
         who = stamp & WHO_MASK
         other = None if who & MANY_LANES else (who >> 6) * WARP + (who & LANE_MASK)
-        if other is None and self._threads_of_word is not None:
-            times = [stamp >> CODE_BITS] * 2 if self._times_of_word is None else self._times_of_word[::-1, row, word]
-            both = zip(self._threads_of_word[::-1, row, word].tolist(), times, strict=True)
-            known = [(t, int(time) or stamp >> CODE_BITS) for t, time in both if t not in (-1, thread)]
+        if other is None and self._known_accesses is not None:
+            known = self._known_accesses.latest_first(row, word, stamp >> CODE_BITS)
+            known = [(t, time) for t, time in known if t != thread]
             unordered = (t for t, time in known if thread < 0 or not self._comes_after(row, thread, t, time))
             other = next(unordered, known[0][0] if known else None)
         return other, self._accesses.instruction(stamp >> CODE_BITS)
@@ -310,27 +303,15 @@ class Shadow:
         one = np.ones((1, 1), bool)
         return bool(self._in_order(one, np.array([row]), np.array([[0]]), np.array([thread]), stamp).all())
 
-    def _note_threads(
-        self, row: np.ndarray, word: np.ndarray, first: np.ndarray, second: np.ndarray, since: np.ndarray | None = None
-    ) -> None:
-        """Keep two threads of a word whose stamp says only that there were several; -1 changes nothing.
+    @property
+    def known_threads(self) -> np.ndarray | None:
+        """(2, rows, words): two of several threads that a stamp stands for; -1 for none."""
+        return self._known_accesses.threads if self._known_accesses is not None else None
 
-        ``since``: the stamps of the first ones' accesses, where these were earlier.
-        """
-        threads = self._known_threads()
-        now = np.full(len(row), self._time)
-        times = now if since is None else since >> CODE_BITS, now
-        for number, (thread, time) in enumerate(zip((first, second), times, strict=True)):
-            known = thread >= 0
-            at = number, row[known], word[known]
-            threads[at] = thread[known]
-            if self._times_of_word is not None:
-                self._times_of_word[at] = time[known]
-
-    def _known_threads(self) -> np.ndarray:
-        if self._threads_of_word is None:
-            self._threads_of_word = np.full((2, *self._read.shape), -1, np.int16)
-        return self._threads_of_word
+    def _accesses_of_words(self) -> KnownAccesses:
+        if self._known_accesses is None:
+            self._known_accesses = KnownAccesses(*self._read.shape)
+        return self._known_accesses
 
     def last_writer(self, row: np.ndarray, word: np.ndarray, clash: np.ndarray) -> int:
         """For the first lane that clashes: the thread that wrote last, ``ATOMIC``, or -1 if it is not known."""
@@ -381,7 +362,7 @@ class Shadow:
         words = np.unique(word)
         at = words - least
         codes = alone._read[0, at] & CODE_MASK
-        known = [] if alone._threads_of_word is None else [threads[0, at] for threads in alone._threads_of_word]
+        known = [] if alone.known_threads is None else [threads[0, at] for threads in alone.known_threads]
         threads = tuple(((words - first)[one >= 0], one[one >= 0]) for one in known)
         last = np.zeros(alone.words, np.int16)
         last[word - least] = thread[:, None]
@@ -405,7 +386,7 @@ class Shadow:
             return False
         (self._written if store else self._read)[0, words] = self._time << CODE_BITS | pattern.codes
         if pattern.threads:
-            known = self._known_threads()
+            known = self._accesses_of_words().threads
             for number, (word, thread) in enumerate(pattern.threads):
                 known[number, 0, word + first] = thread
         return True
@@ -431,7 +412,7 @@ class Shadow:
             if not (many | same_warp & (written >> CODE_BITS >= self._synced[0, warp])).all():
                 return False
         self._written[0, words] = self._time << CODE_BITS | code
-        self._known_threads()[1, 0, words] = pattern.last
+        self._accesses_of_words().threads[1, 0, words] = pattern.last
         return True
 
     def _recent(self, stamp: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -458,7 +439,8 @@ class Shadow:
             if together.any():
                 rows, threads = np.broadcast_to(at, word.shape)[together], np.broadcast_to(thread[:, None], word.shape)
                 earlier = np.where(who & MANY_LANES, -1, (who >> 6) * WARP + (who & LANE_MASK))
-                self._note_threads(rows, word[together], earlier[together], threads[together], before[together])
+                known, since = self._accesses_of_words(), before[together] >> CODE_BITS
+                known.note(rows, word[together], earlier[together], threads[together], self._time, since)
         stamps[at, word] = stamp
         lost = stamps[at, word] != stamp
         if lost.any():
@@ -472,7 +454,8 @@ class Shadow:
         got = stamps[rows, words]
         winner = np.where(got & MANY_LANES, -1, (got & WHO_MASK) // 64 * WARP + (got & LANE_MASK))
         losers = np.broadcast_to(thread[:, None], word.shape)[lost]
-        self._note_threads(rows[::-1], words[::-1], losers[::-1], winner[::-1])
+        known = self._accesses_of_words()
+        known.note(rows[::-1], words[::-1], losers[::-1], winner[::-1], self._time, self._time)
         warps = losers // WARP
         alike = (got >> 6 & LANE_MASK) == warps
         base = got & ~WHO_MASK
@@ -536,7 +519,7 @@ class Shadow:
     def _met_so_far(self) -> WarpMeetings:
         if self._meetings is None:
             self._meetings = WarpMeetings(*self._synced.shape)
-            self._times_of_word = np.zeros((2, *self._written.shape), np.int64)
+            self._accesses_of_words().keep_times()
         return self._meetings
 
     def _meet(self, row: int, warps: np.ndarray, waiting: np.ndarray, barrier: int | None) -> None:

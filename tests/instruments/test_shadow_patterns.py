@@ -55,7 +55,7 @@ def test_the_state_is_the_same_with_and_without_patterns(seed: int, compiled: bo
         (by_access.write if store else by_access.read)(row, word, thread)
         np.testing.assert_array_equal(by_pattern._written, by_access._written)
         np.testing.assert_array_equal(by_pattern._read, by_access._read)
-        a, b = by_pattern._threads_of_word, by_access._threads_of_word
+        a, b = by_pattern.known_threads, by_access.known_threads
         np.testing.assert_array_equal(-1 if a is None else a, -1 if b is None else b)
         if random.random() < 0.5:
             for shadow in (by_pattern, by_access):
@@ -107,7 +107,7 @@ def test_atomics_that_come_again_change_the_state_as_others_do(seed: int, compil
             by_pattern.write_strong(row, word, thread)
         by_access.write_strong(row, word, thread)
         np.testing.assert_array_equal(by_pattern._written, by_access._written)
-        a, b = by_pattern._threads_of_word, by_access._threads_of_word
+        a, b = by_pattern.known_threads, by_access.known_threads
         np.testing.assert_array_equal(-1 if a is None else a, -1 if b is None else b)
         event = random.random()
         for shadow in (by_pattern, by_access):
