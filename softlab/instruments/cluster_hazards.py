@@ -149,7 +149,7 @@ class ClusterHazards(Hazards):
     def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
         super().barrier(lanes, instructions, ahead)
         self._early.barrier(lanes)
-        if ahead is not None:
+        if ahead is not None and self._completed is not None:
             self._early.complete(self._completed, lanes, ahead, self.shadow.time)
 
     # Other blocks

@@ -448,8 +448,8 @@ class GlobalHazards(Observer):
                 self._known_words.clear()
             rows, word = lanes.row_index[:, 0].tolist(), int(offset[0])
             warps = lanes.row_index * (lanes.threads // WARP) + np.unique(lanes.column_index // WARP)
-            words = (tuple((row, word, of) for row in rows) for of in (parity, 1 - parity))
-            found = lanes, offset, OwnWords(*words, tuple(rows), warps)
+            words, before = (tuple((row, word, of) for row in rows) for of in (parity, 1 - parity))
+            found = lanes, offset, OwnWords(words, before, tuple(rows), warps)
             self._known_words[id(lanes), id(offset), parity] = found
         return found[2]
 

@@ -125,7 +125,13 @@ class Shadow:
         """Its arrays: written, read, threads of words, barrier, synced, heard, acquired, and those of other blocks."""
         heard = self._knowledge.heard if self._knowledge is not None else None
         acquired = self._order.acquired if self._order is not None else None
-        own = [self._written, self._read, self._accesses_of_words().threads, self._barrier, self._synced]
+        own: list[np.ndarray | None] = [
+            self._written,
+            self._read,
+            self._accesses_of_words().threads,
+            self._barrier,
+            self._synced,
+        ]
         return [*own, heard, acquired, None, None]
 
     def begin_access(self, instruction: int) -> None:
