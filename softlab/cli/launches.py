@@ -36,6 +36,11 @@ def shape_options(parser: argparse.ArgumentParser) -> None:
         "several times (default: what the file says)",
     )  # fmt: skip
     parser.add_argument(
+        "--files", nargs="+", default=[], metavar="FILE",
+        help="further files of the program, which define functions or variables of the device that the file declares "
+        "(default: the nearest one in its checkout that defines such a name)",
+    )  # fmt: skip
+    parser.add_argument(
         "--option", action="append", default=[], metavar="OPTION", help="an option for NVRTC: --option=-DN=4"
     )
 
@@ -46,7 +51,7 @@ def asked_request(options: argparse.Namespace, file: str = "") -> LaunchRequest:
 
     return LaunchRequest(
         file or options.file, options.kernel, options.grid, options.block, options.smem, options.args or "",
-        tuple(options.option), tuple(options.constant),
+        tuple(options.option), tuple(options.constant), tuple(options.files),
     )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SPACES = r"__(?:global|device|constant|managed|shared)__"
+#: Those of what another file of the program can define.
+_SHARED_SPACES = r"__(?:device|constant|managed)__"
 _CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
                "preproc_elifdef")  # fmt: skip
 #: Headers for host code that NVRTC finds and cannot compile.
@@ -53,6 +55,10 @@ _ATTRIBUTES = re.compile(
 )
 #: A word alone in its line.
 _ALONE = re.compile(rb"^[ \t]*([A-Z_]\w*)[ \t]*$", re.MULTILINE)
+#: What keeps a header from standing in a source twice: the first directive asks for a macro.
+_GUARD = re.compile(
+    rb"\A[^#]*#[ \t]*(?:pragma[ \t]+once|ifndef|if[ \t]+!)|^[ \t]*#[ \t]*pragma[ \t]+once", re.MULTILINE
+)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
 _MACRO_CALL = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
 #: Comments and strings, and (group 1) what stands in a conditional of the preprocessor up to a comment.
@@ -75,7 +81,8 @@ class DeviceCode:
 
     ``source`` has the file's lines, with the host's part blank. ``headers`` are files beside it that it includes, read
     the same way. ``missing`` are includes that were found nowhere and are blank. ``host_lines`` counts blank lines that
-    were not blank. ``remarks`` say which headers were taken from a guessed place.
+    were not blank. ``remarks`` say which headers were taken from a guessed place. ``undefined_variables`` and
+    ``undefined_functions`` are names of the device that these texts use and declare, and that another file defines.
     """
 
     source: str
@@ -85,6 +92,8 @@ class DeviceCode:
     missing: tuple[str, ...]
     host_lines: int
     remarks: tuple[str, ...] = ()
+    undefined_variables: tuple[str, ...] = ()
+    undefined_functions: tuple[str, ...] = ()
 
 
 @dataclass
@@ -127,6 +136,8 @@ class _File:
     renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
     #: What to say of the places of the headers that it includes.
     remarks: list[str] = field(default_factory=list)
+    #: Headers that stand before this file, and that cannot stand in a source twice.
+    once: frozenset[str] = frozenset()
 
 
 def read(
@@ -136,6 +147,7 @@ def read(
     needed: str = "",
     alone: bool = False,
     folders: Sequence[Path] = (),
+    files: Sequence[Path] = (),
 ) -> DeviceCode:
     """The device part of a CUDA C++ source.
 
@@ -148,26 +160,97 @@ def read(
         alone: leave out kernels that ``needed`` does not name, directly or not, and make numbers that are ``const``
             ``constexpr``, as the host's compiler takes them.
         folders: further folders for headers.
+        files: further files of the program. What the kernels need of them is included after the source.
     """
     main = _File(_joined(text).encode(), path, tuple(folders))
-    files = {"": main}
+    all_files = {"": main}
     missing: list[str] = []
-    _gather(main, files, known, missing)
-    launches = tuple(_launches(files.values()))
-    items = [item for file in files.values() for item in file.items]
-    kernels = tuple(kernel for file in files.values() for kernel in kernels_of(_nodes(file), file.kernel_word))
+    _gather(main, all_files, known, missing)
+    own = tuple(all_files.values())
+    further = _gather_further(files, all_files, known, missing)
+    launches = tuple(_launches(all_files.values()))
+    items = [item for file in all_files.values() for item in file.items]
+    kernels = tuple(kernel for file in own for kernel in kernels_of(_nodes(file), file.kernel_word))
     words = needed
     if alone:
         _without_kernels(items, kernels)
     else:
         words = " ".join([needed, *(launch.kernel for launch in launches)])
     _keep_needed(items, set(WORD.findall(words.encode())))
-    spaces = _namespaces(files.values())
-    headers = {name: _device_text(file, alone, spaces) for name, file in files.items() if name}
+    spaces = _namespaces(all_files.values())
+    headers = {name: _device_text(file, alone, spaces) for name, file in all_files.items() if name}
     source = _device_text(main, alone, spaces)
     before, after = text.splitlines(), source.splitlines()
     blanked = sum(bool(a.strip()) and not b.strip() for a, b in zip(before, after, strict=True))
-    return DeviceCode(source, headers, kernels, launches, tuple(missing), blanked, _remarks(files.values()))
+    return DeviceCode(
+        source + "".join(f'\n#include "{name}"' for name in further),
+        headers,
+        kernels,
+        launches,
+        tuple(missing),
+        blanked,
+        _remarks(all_files.values()),
+        *_undefined(all_files.values()),
+    )
+
+
+def defined(path: Path, folders: Sequence[Path] = ()) -> set[str]:
+    """The words in the names of the functions and variables that a file itself defines for the device.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    file = _File(_joined(decode(path.read_bytes())).encode(), path, tuple(folders))
+    file.macros = macros_of(file.text, path, set(), file.folders)
+    spaces = re.compile(standing_for(_SHARED_SPACES, file.macros))
+    found = (_declared(file, node, spaces) for node in _declarations(parser().parse(_readable(file)).root_node))
+    return {word.decode() for names, is_defined in found if is_defined for word in names}
+
+
+def _undefined(files: Collection[_File]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of variables, and those of functions, that what is kept declares for the device and does not define."""
+    declared: dict[str, dict[bytes, None]] = {"variable": {}, "function": {}}
+    defined: set[bytes] = set()
+    for file in files:
+        spaces = re.compile(standing_for(_SHARED_SPACES, file.macros))
+        for node in (item.node for item in file.items if item.kept and item.node is not None):
+            names, is_defined = _declared(file, node, spaces)
+            if is_defined:
+                defined |= names
+            else:
+                kind = "function" if is_prototype(declared_in(node)) else "variable"
+                declared[kind] |= dict.fromkeys(sorted(names))
+    left = {kind: [name.decode() for name in names if name not in defined] for kind, names in declared.items()}
+    return tuple(left["variable"]), tuple(left["function"])
+
+
+def _declared(file: _File, node: Node, spaces: re.Pattern[str]) -> tuple[set[bytes], bool]:
+    """The names of a function or a variable of the device, and whether it is defined here; no names for others."""
+    inner = declared_in(node)
+    head = _head(file, node, inner)
+    if node.type == "ERROR" or inner.type not in ("function_definition", "declaration") or not spaces.search(head):
+        return set(), False
+    is_extern = re.search(r"\bextern\b(?!\s*\")", head) and not re.search(r"=|\{", head)
+    return names_of(inner), inner.type == "function_definition" or not (is_prototype(inner) or is_extern)
+
+
+def _gather_further(
+    paths: Sequence[Path], files: dict[str, _File], known: Callable[[str], bool], missing: list[str]
+) -> list[str]:
+    """Read further files of the program, as headers; the names of those that the others do not include."""
+    own = {id(file) for file in files.values()}
+    names = []
+    for path in paths:
+        name = _name_of(path, path.name, files)
+        if name not in files:
+            once = frozenset(header for header, file in files.items() if not _GUARD.search(file.text))
+            files[name] = _File(_joined(decode(path.read_bytes())).encode(), path, files[""].folders, once=once)
+            _gather(files[name], files, known, missing)
+            names.append(name)
+    for item in (item for file in files.values() if id(file) not in own for item in file.items):
+        item.root = False
+        item.names = set() if item.kernel else item.names | (item.words if item.node is None else set())
+    return names
 
 
 def _launches(files: Iterable[_File]) -> Iterator[LaunchSuggestion]:
@@ -211,10 +294,13 @@ def _gather(
             file.remarks.append(header.remark)
         if local := header.path:
             name = _name_of(local, wanted, files)
+            if name in file.once or _is_main(local, file, files):
+                file.blank.append((include.start_byte, include.end_byte))
+                continue
             if name != wanted and path is not None:
                 file.renamed.append(((path.start_byte, path.end_byte), name))
             if name not in files:
-                files[name] = _File(_joined(decode(local.read_bytes())).encode(), local, file.folders)
+                files[name] = _File(_joined(decode(local.read_bytes())).encode(), local, file.folders, once=file.once)
                 _gather(files[name], files, known, missing, file.macros)
             continue
         if compilers:
@@ -224,14 +310,22 @@ def _gather(
             missing.append(wanted)
 
 
+def _is_main(path: Path, file: _File, files: Mapping[str, _File]) -> bool:
+    """Whether a further file includes the source itself."""
+    main = files[""]
+    return file is not main and main.path is not None and path.resolve() == main.path.resolve()
+
+
 def _name_of(path: Path, wanted: str, files: Mapping[str, _File]) -> str:
     """The name of a header for the compiler, one per file: as it is written first, with a folder if two have it."""
     path = path.resolve()
     for name, file in files.items():
         if name and file.path is not None and file.path.resolve() == path:
             return name
+    main = files[""].path
+    taken = {*files, main.name if main is not None else ""}
     parts = list(path.parts[1:-1])
-    while wanted in files:
+    while wanted in taken:
         wanted = f"{parts.pop()}/{wanted}" if parts else f"_{wanted}"
     return wanted
 

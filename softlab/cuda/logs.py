@@ -30,8 +30,8 @@ _ADVICE = (
     ),
     (
         r"Unresolved extern function '(\w+)'",
-        "The function {0} has no body here: another file of the program has it. A file that includes both, "
-        "the one with the function first, can be compiled.",
+        "The function {0} has no body here: another file of the program has it. softlab.Kernel.from_file(..., "
+        "files=[...]) and --files take that file.",
     ),
     (
         r'(?:could not|cannot) open source file "crt/',

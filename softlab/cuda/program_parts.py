@@ -6,6 +6,7 @@ in the file that includes it. The part compiles with the device code that stands
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -39,7 +40,8 @@ def contexts(
 ) -> Iterator[Callable[..., DeviceCode]]:
     """Ways to read a file as the part of a program, one for each file that includes it; ``.cu`` files first.
 
-    Each takes ``name`` and ``alone`` as :func:`softlab.cuda.device_code.read` takes ``needed`` and ``alone``.
+    Each takes ``name``, ``alone`` and ``files`` as :func:`softlab.cuda.device_code.read` takes ``needed``, ``alone``
+    and ``files``.
     """
     path = path.resolve()
     for chain in islice(_chains(path, _DEPTH), _TRIED):
@@ -77,9 +79,18 @@ def _inside(
     *,
     name: str | None,
     alone: bool = False,
+    files: Sequence[str | os.PathLike[str]] = (),
 ) -> DeviceCode:
     """The device code of the part, with the header of what stands before it."""
-    code = read(decode(path.read_bytes()), path, known=known, needed=name or "", alone=alone, folders=folders)
+    code = read(
+        decode(path.read_bytes()),
+        path,
+        known=known,
+        needed=name or "",
+        alone=alone,
+        folders=folders,
+        files=[Path(file) for file in files],
+    )
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
     program = HostCode.of([text.encode() for text in texts])

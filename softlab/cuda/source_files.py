@@ -13,6 +13,8 @@ from pathlib import Path
 _HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", "utils", ".")
 _LEVELS_UP = 5
 _HEADERS = (".h", ".cuh", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".cu", ".def")
+#: Where a program defines functions.
+_SOURCES = (".cu", ".cuh", ".inl", ".cpp", ".cc", ".cxx")
 #: A checkout with more folders or files is not searched: to list a folder takes about 0.1 ms, and all of them a second.
 #: One that was searched is searched again after some seconds.
 _MOST_FOLDERS = 10_000
@@ -75,7 +77,7 @@ def _elsewhere(path: Path, name: str, root: Path) -> Located:
     parts = tuple(part for part in name.split("/") if part not in (".", ".."))
     if not parts or not name.endswith(_HEADERS):
         return Located(None)
-    headers = _headers_of(root, int(time.monotonic() // _INDEX_SECONDS))
+    headers = _listed_in(root, int(time.monotonic() // _INDEX_SECONDS))
     if headers is None:
         limits = f"{_MOST_FOLDERS} folders or {_MOST_FILES} files"
         return Located(None, f'"{name}" is not looked for in the whole checkout, which has more than {limits}')
@@ -87,9 +89,28 @@ def _elsewhere(path: Path, name: str, root: Path) -> Located:
     return Located(nearest[0], _taken(path, name, nearest[0]))
 
 
+def sources_near(path: Path) -> list[Path]:
+    """The other source files of the checkout that a file belongs to, the nearest ones first; without a checkout those of
+    its folder. Of a checkout that is too large, those of its folder, too."""
+    path = path.resolve()
+    root = next((parent for parent in path.parents if (parent / ".git").exists()), None)
+    listed = _listed_in(root, int(time.monotonic() // _INDEX_SECONDS)) if root is not None else None
+    if listed is None:
+        found = [file for file in path.parent.iterdir() if file.is_file()]
+    else:
+        found = [file for files in listed.values() for file in files]
+    sources = [file for file in found if file.suffix in _SOURCES and file.resolve() != path]
+    return sorted(sources, key=lambda file: (-nearness(file, path), file))
+
+
+def nearness(one: Path, other: Path) -> int:
+    """How many folders two files have in common, from the root."""
+    return len(Path(os.path.commonpath([one.resolve(), other.resolve()])).parts)
+
+
 @lru_cache(maxsize=4)
-def _headers_of(root: Path, now: int) -> dict[str, list[Path]] | None:
-    """The headers in a checkout by their names; None for a larger one. ``now`` is for the cache, which gets old.
+def _listed_in(root: Path, now: int) -> dict[str, list[Path]] | None:
+    """The headers and sources in a checkout by their names; None for a larger one. ``now`` is for the cache, which gets old.
 
     Folders that are links are not entered.
     """
@@ -101,6 +122,6 @@ def _headers_of(root: Path, now: int) -> dict[str, list[Path]] | None:
         if listed > _MOST_FOLDERS or files > _MOST_FILES:
             return None
         for name in names:
-            if name.endswith(_HEADERS):
+            if name.endswith((*_HEADERS, *_SOURCES)):
                 found.setdefault(name, []).append(Path(folder, name))
     return found

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from softlab.cuda.compile import Program, compile_program, has_header
+from softlab.cuda.definitions import Definitions, definitions, unresolved
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration, read
 from softlab.cuda.launches import LaunchSuggestion, arguments_of, deduced
 from softlab.cuda.program_parts import BEFORE, contexts
@@ -35,19 +36,31 @@ _ATTEMPTS = 3
 
 
 def read_file(
-    path: str | os.PathLike[str], name: str | None = None, alone: bool = False, options: Sequence[str] = ()
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    alone: bool = False,
+    options: Sequence[str] = (),
+    files: Sequence[str | os.PathLike[str]] = (),
 ) -> DeviceCode:
     """The device part of a .cu file, its kernels, and the launches in its host code.
 
     ``name``: the wanted kernel. What its template arguments name is kept, too. ``alone``: without the other kernels.
-    ``options``: those of the compiler; headers in the folders of ``-I`` are read like those beside the file.
+    ``options``: those of the compiler; headers in the folders of ``-I`` are read like those beside the file. ``files``:
+    further files of the program, which define what this one declares.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: a file cannot be read.
     """
     path = Path(path)
-    folders = _folders(options)
-    return read(decode(path.read_bytes()), path, known=has_header, needed=name or "", alone=alone, folders=folders)
+    return read(
+        decode(path.read_bytes()),
+        path,
+        known=has_header,
+        needed=name or "",
+        alone=alone,
+        folders=_folders(options),
+        files=[Path(file) for file in files],
+    )
 
 
 def _folders(options: Sequence[str]) -> tuple[Path, ...]:
@@ -57,12 +70,18 @@ def _folders(options: Sequence[str]) -> tuple[Path, ...]:
 
 
 def compile_file(
-    path: str | os.PathLike[str], name: str | None, *, arch: str = "sm_90", options: Sequence[str] = ()
+    path: str | os.PathLike[str],
+    name: str | None,
+    *,
+    arch: str = "sm_90",
+    options: Sequence[str] = (),
+    files: Sequence[str | os.PathLike[str]] = (),
 ) -> Program:
     """Compile a kernel of a .cu file. ``name``: see :func:`kernel_name`.
 
     A file may be a part of a program, which another file includes after other declarations. Where it does not compile
-    by itself, it is compiled with what the other file has before it.
+    by itself, it is compiled with what the other file has before it. What it declares and another file defines is taken
+    from that file: one of ``files``, or the one that :func:`softlab.cuda.definitions.definitions` finds.
 
     Raises:
         CompileError: the kernel does not compile, with the file's other kernels and without them; the message also
@@ -72,13 +91,13 @@ def compile_file(
     """
     path = Path(path)
     try:
-        return _by_itself(partial(read_file, path, options=options), name, path, arch, options)
+        return _whole(partial(read_file, path, options=options), name, path, arch, options, files)
     except (CompileError, ValueError) as error:
         by_itself = error
     inside = None
     for read_code in contexts(path, known=has_header, folders=_folders(options)):
         try:
-            return _by_itself(read_code, name, path, arch, options)
+            return _whole(read_code, name, path, arch, options, files)
         except (CompileError, ValueError) as error:
             inside = inside or error
     if isinstance(by_itself, CompileError) and isinstance(inside, CompileError):
@@ -89,18 +108,66 @@ def compile_file(
     raise by_itself
 
 
-def _by_itself(
-    read_code: Callable[..., DeviceCode], name: str | None, path: Path, arch: str, options: Sequence[str]
+def _whole(
+    read_code: Callable[..., DeviceCode],
+    name: str | None,
+    path: Path,
+    arch: str,
+    options: Sequence[str],
+    files: Sequence[str | os.PathLike[str]],
 ) -> Program:
-    """The kernel, with the file's other ones or without them. ``read_code``: as :func:`read_file`, of this file."""
-    code = read_code(name=name)
+    """The kernel with the files that define what it needs: ``files``, and those that the search finds.
+
+    ``read_code``: as :func:`read_file`, of this file.
+    """
+    taken = [Path(file).resolve() for file in files]
+    code = read_code(name=name, files=taken)
+    wanted, asked = set(code.undefined_variables), set[str]()
+    said: list[str] = []
+    failed: CompileError | None = None
+    while True:
+        found = definitions(path, wanted - asked, _folders(options))
+        asked |= wanted
+        new = [file for file in found.files if file not in taken]
+        if failed and not new:
+            raise _with_questions(failed, found)
+        said += [*found.remarks, *(() if failed else found.open_questions)]
+        if new:
+            taken += new
+            code = read_code(name=name, files=taken)
+            if wanted := set(code.undefined_variables) - asked:
+                failed = None
+                continue
+        code = replace(code, remarks=tuple(dict.fromkeys([*said, *code.remarks])))
+        try:
+            return _by_itself(code, partial(read_code, files=taken), name, path, arch, options)
+        except CompileError as error:
+            if not (missing := unresolved(error.log)):
+                raise
+            failed, wanted = error, {*missing, *code.undefined_functions}
+
+
+def _with_questions(error: CompileError, found: Definitions) -> CompileError:
+    """An error that also says what no file, or more than one, defines."""
+    return CompileError("\n".join([str(error), *(f"{said}." for said in found.open_questions)]), log=error.log)
+
+
+def _by_itself(
+    code: DeviceCode,
+    read_code: Callable[..., DeviceCode],
+    name: str | None,
+    path: Path,
+    arch: str,
+    options: Sequence[str],
+) -> Program:
+    """The kernel of a file that was read, with the file's other ones or without them."""
     chosen = kernel_name(code, name, path.name)
     try:
         return _compiled(code, chosen, path, arch, options)
     except CompileError as error:
         found = error
     # Another kernel of the file may be at fault.
-    alone = read_code(name=chosen, alone=True)
+    alone = replace(read_code(name=chosen, alone=True), remarks=code.remarks)
     if (alone.source, alone.headers) != (code.source, code.headers):
         try:
             return _compiled(alone, chosen, path, arch, options)

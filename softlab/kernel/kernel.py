@@ -84,6 +84,7 @@ class Kernel:
         *,
         arch: str = "sm_90",
         options: Sequence[str] = (),
+        files: Sequence[str | os.PathLike[str]] = (),
     ) -> Kernel:
         """A kernel of a .cu file as it is, with host code and all.
 
@@ -97,15 +98,21 @@ class Kernel:
             name: the kernel, with template arguments where it has them: ``"copy<float, 4>"``. It may be left out where
                 the file has one kernel, and template arguments where the host launches one instantiation.
             arch, options: as for ``Kernel``.
+            files: further files of the program, which define functions or variables of the device that this file
+                declares. Without them, the one file in the checkout that defines such a name is taken, or the nearest
+                one: ``run.remarks`` says which. The kernels of these files are left out.
 
         Raises:
             CompileError: the kernel does not compile.
+            TypeError: ``files`` or ``options`` is a string.
             ValueError: it is not clear which kernel is meant; the message lists the kernels, and the launches in the
                 host code.
             OSError: the file cannot be read.
         """
         check_options(options)
-        kernel = cls.from_program(compile_file(path, name, arch=arch, options=options))
+        if isinstance(files, str | os.PathLike):
+            raise TypeError(f"files must be a list of paths, not {files!r}")
+        kernel = cls.from_program(compile_file(path, name, arch=arch, options=options, files=files))
         begin_disassembly(kernel.program)
         return kernel
 

@@ -82,7 +82,8 @@ class LaunchRequest:
 
     file: the .cu file; kernel: its name, with template arguments where it has them; grid, block: such as "64" or "8,8";
     smem: bytes of dynamic shared memory per block; args: such as "x=random(4096), n=4096"; options: for NVRTC;
-    constants: such as "c_filter=random(9)", one for each ``__constant__`` variable that gets a value.
+    constants: such as "c_filter=random(9)", one for each ``__constant__`` variable that gets a value; files: further
+    files of the program.
     """
 
     file: str
@@ -93,6 +94,7 @@ class LaunchRequest:
     args: str = ""
     options: tuple[str, ...] = ()
     constants: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def file_launch(request: LaunchRequest, arch: str) -> FileLaunch:
@@ -108,10 +110,10 @@ def file_launch(request: LaunchRequest, arch: str) -> FileLaunch:
 
     path = Path(request.file)
     try:
-        code = read_file(path, request.kernel, options=request.options)
-        kernel = Kernel.from_file(path, request.kernel, arch=arch, options=request.options)
+        code = read_file(path, request.kernel, options=request.options, files=request.files)
+        kernel = Kernel.from_file(path, request.kernel, arch=arch, options=request.options, files=request.files)
     except OSError as error:
-        raise ValueError(f"{request.file} cannot be read: {error.strerror or error}") from None
+        raise ValueError(f"{error.filename or request.file} cannot be read: {error.strerror or error}") from None
     name = kernel_name(code, request.kernel, path.name).partition("<")[0]
     parameters = _parameters(kernel, [one for one in code.kernels if one.name == name])
     launches = [one for one in code.launches if _plain(one.kernel) == _plain(name)]

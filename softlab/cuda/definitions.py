@@ -1,0 +1,87 @@
+"""Where a program defines what one of its files only declares: a function or a variable of the device.
+
+nvcc compiles each file of such a program as relocatable device code and links the results. softlab takes the defining
+files into the one source that it compiles, without their kernels and their host part. nvJitLink would be the other way.
+It gives the machine code. PTX, which the emulator runs, it gives only of the compiler's intermediate code, which not
+every compiler writes. It is also a further package, and the second compiler has no such linker. One source needs none of
+that, and the compiler sees all functions together. The price: two files must not give different things the same name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from softlab.cuda.device_code import defined
+from softlab.cuda.source_files import nearness, sources_near
+
+#: Larger files are data.
+_MOST_BYTES = 2 << 20
+#: What may be a function with a body, or a variable.
+_DEFINITION = rb"\b%s\s*\([^;{}]*\)[^;{}]*\{|\b%s\s*(?:\[[^;{}]*\]\s*)*[=;{]"
+_UNRESOLVED = re.compile(r"Unresolved extern function '([^']+)'")
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """The ``files`` that define some names. ``remarks`` say which file was taken for which name; ``open_questions``,
+    which names no file or several define."""
+
+    files: tuple[Path, ...] = ()
+    remarks: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+
+
+def unresolved(log: str) -> list[str]:
+    """The names of functions that the compiler's log calls unresolved, without namespaces and parameters."""
+    return [_plain_name(symbol) for symbol in _UNRESOLVED.findall(log)]
+
+
+def _plain_name(symbol: str) -> str:
+    """The last part of a mangled name (Itanium C++ ABI); the class for a constructor."""
+    rest = re.sub(r"^_ZN?[rVK]*", "", symbol)
+    name = symbol
+    while found := re.match(r"L?(\d+)", rest):
+        name = rest[found.end() : found.end() + int(found[1])]
+        rest = rest[found.end() + int(found[1]) :]
+        if not symbol.startswith("_ZN"):
+            break
+    return name
+
+
+def definitions(path: Path, names: Collection[str], folders: Sequence[Path] = ()) -> Definitions:
+    """The files near ``path`` that define these names for the device.
+
+    A name's file is the only one in the checkout that defines it, or the nearest of several where no other is as near.
+    ``folders``: further folders for headers.
+    """
+    places: dict[str, list[Path]] = {name: [] for name in names}
+    for file in sources_near(path) if names else ():
+        for name in _defined(file, names, folders):
+            places[name].append(file)
+    files: dict[Path, None] = {}
+    remarks, questions = [], []
+    for name, found in places.items():
+        shared = [nearness(file, path) for file in found]
+        nearest = [file for file, depth in zip(found, shared, strict=True) if depth == max(shared)]
+        written = [Path(os.path.relpath(file, path.resolve().parent)).as_posix() for file in nearest]
+        if len(nearest) == 1:
+            files[nearest[0].resolve()] = None
+            remarks.append(f"{path.name} declares {name}, which {written[0]} defines: that is compiled with it")
+        elif nearest:
+            questions.append(f"{name} is defined in {', '.join(written)}: say which by files=[...]")
+        else:
+            questions.append(f"{name} is declared, and no file beside it or in its checkout defines it")
+    return Definitions(tuple(files), tuple(remarks), tuple(questions))
+
+
+def _defined(file: Path, names: Collection[str], folders: Sequence[Path]) -> list[str]:
+    """Those of the names that a file defines."""
+    if file.stat().st_size > _MOST_BYTES:
+        return []
+    content = file.read_bytes()
+    likely = [name for name in names if re.search(_DEFINITION % (name.encode(), name.encode()), content)]
+    return [name for name in likely if name in defined(file, folders)] if likely else []

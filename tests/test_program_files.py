@@ -1,0 +1,143 @@
+"""Kernels that use what another file of their program defines for the device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab import cli
+from softlab.cuda.definitions import definitions, unresolved
+
+#: A header without a guard.
+HEADER = """\
+#define DEV __device__
+DEV float scaled(float x);
+extern __constant__ float table[4];
+struct Line {
+  int slope;
+  DEV Line(int slope);
+  DEV int at(int x) const;
+};
+"""
+KERNEL = """\
+#include "common.h"
+#include <cstdio>
+__global__ void k(float* y) {
+  int i = threadIdx.x;
+  y[i] = scaled(y[i]) + table[i] + Line(10).at(i);
+}
+int main() { printf("host\\n"); }
+"""
+FUNCTIONS = """\
+#include "../common.h"
+#include <vector>
+static DEV float helper(float x) { return x * 1000; }
+DEV float scaled(float x) { return helper(x); }
+__constant__ float table[4] = {1, 2, 3, 4};
+__global__ void k(float* y) { *y = scaled(missing); }
+std::vector<int> host() { return {}; }
+"""
+METHODS = """\
+#include "../common.h"
+extern __device__ int offset;
+DEV Line::Line(int slope) : slope(slope) {}
+DEV int Line::at(int x) const { return slope * x + offset; }
+"""
+OFFSET = "__device__ int offset = 100;\n"
+RESULT = [101, 1112, 2123, 3134]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """The file with the kernel, in a checkout with the files that define what it declares."""
+    texts = {
+        "common.h": HEADER, "main.cu": KERNEL, "src/functions.cu": FUNCTIONS, "src/methods.cu": METHODS,
+        "src/deep/offset.cu": OFFSET,
+    }  # fmt: skip
+    (tmp_path / ".git").mkdir()
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path / "main.cu"
+
+
+def result(kernel: softlab.Kernel) -> list[float]:
+    y = np.arange(4, dtype=np.float32)
+    kernel.run(1, 4, (y,), record=False)
+    return y.tolist()
+
+
+def test_the_file_of_the_checkout_that_defines_a_name(program: Path) -> None:
+    kernel = softlab.Kernel.from_file(program)
+    assert result(kernel) == RESULT
+    said = "\n".join(kernel.program.remarks)
+    for file in ("functions", "methods", "deep/offset"):
+        assert f"src/{file}.cu defines: that is compiled with it" in said
+    assert kernel.program.source.splitlines()[: KERNEL.count("\n")][4] == KERNEL.splitlines()[4], "lines keep numbers"
+
+
+def test_files_that_are_named(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (program.parent / ".git").rmdir()
+    with pytest.raises(softlab.CompileError, match=r"scaled is declared, and no file .* defines it"):
+        softlab.Kernel.from_file(program)
+    files = [program.parent / "src" / name for name in ("functions.cu", "methods.cu", "deep/offset.cu")]
+    assert result(softlab.Kernel.from_file(program, files=files)) == RESULT
+    launch = [str(program), "--grid", "1", "--block", "4", "--args", "y=full(4, 1)", "--json"]
+    assert cli.main(["run", *launch, "--files", *map(str, files)]) == 0
+    assert "1134.0" in capsys.readouterr().out
+    with pytest.raises(TypeError, match="list of paths"):
+        softlab.Kernel.from_file(program, files="functions.cu")  # type: ignore[arg-type]
+
+
+def test_several_files_that_define_a_name(program: Path) -> None:
+    (program.parent / "other").mkdir()
+    (program.parent / "other" / "functions.cu").write_text(FUNCTIONS.replace("1000", "5"))
+    with pytest.raises(softlab.CompileError, match=r"scaled is defined in other/functions\.cu, src/functions\.cu"):
+        softlab.Kernel.from_file(program)
+    kernel = softlab.Kernel.from_file(program, files=[program.parent / "src" / "functions.cu"])
+    assert result(kernel) == RESULT
+    nearer = program.parent / "src" / "main.cu"
+    nearer.write_text(KERNEL)
+    assert result(softlab.Kernel.from_file(nearer)) == RESULT, "the nearest one"
+
+
+def test_a_variable_that_no_file_defines_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("extern __device__ int shift;\n__global__ void k(int* x) { *x = shift; }\n")
+    kernel = softlab.Kernel.from_file(path)
+    kernel.globals["shift"] = 7
+    x = np.zeros(1, np.int32)
+    run = kernel.run(1, 1, (x,), record=False)
+    assert x[0] == 7
+    assert run.remarks == ("shift is declared, and no file beside it or in its checkout defines it",)
+
+
+def test_a_further_file_that_includes_the_kernels_file(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text("__device__ int f(int x);\n__global__ void k(int* x) { *x = f(*x); }\n")
+    (tmp_path / "all.cu").write_text('__device__ int f(int x) { return x + 5; }\n#include "k.cu"\n')
+    x = np.ones(1, np.int32)
+    softlab.Kernel.from_file(tmp_path / "k.cu", files=[tmp_path / "all.cu"]).run(1, 1, (x,))
+    assert x[0] == 6
+
+
+def test_only_definitions_for_the_device_count(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("")
+    (tmp_path / "a.cu").write_text(
+        "int f(int x) { return x; }\n__device__ int f(float);\n__device__ int g() { f(1); }\n"
+    )
+    (tmp_path / "b.cpp").write_text("#define HD __host__ __device__\nnamespace n { HD int f(int x) { return x; } }\n")
+    assert definitions(path, {"f"}).files == (tmp_path / "b.cpp",)
+    assert definitions(path, set()).files == ()
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [("_Z1fi", "f"), ("_ZN2ns1fEi", "f"), ("_ZNK1A3getEv", "get"), ("_ZN2ns4LineC1EPKc", "Line"), ("plain", "plain"),
+     ("_ZN1AIfE3setEf", "A")],
+)  # fmt: skip
+def test_names_in_the_compilers_log(symbol: str, name: str) -> None:
+    assert unresolved(f"ptxas fatal   : Unresolved extern function '{symbol}'") == [name]
