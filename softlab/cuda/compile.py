@@ -394,6 +394,24 @@ def _compile(
         )
 
 
+def check_declarations(
+    source: str, name: str, *, arch: str, options: Sequence[str], file: str, headers: Mapping[str, str]
+) -> None:
+    """Compile a source without any instance of its templates, so that a fault in a declaration is found.
+
+    NVRTC 12.9 ends the process where it looks for an instance of a template whose parameters it could not read.
+    Arguments: as for :func:`compile_program`; ``name`` is for the message. With clang there is nothing to check.
+
+    Raises:
+        CompileError: the compiler rejects the source.
+    """
+    headers = {**headers, **driver_headers(source, *headers.values())}
+    arch = _with_accelerated(_architecture(arch), source, *headers.values())
+    if compiler_in_use() == "nvrtc":
+        with _compiled(source, (), arch, tuple(options), file, headers, asked=name):
+            pass
+
+
 def compile_reports(
     source: str, names: Sequence[str], *, arch: str, options: Sequence[str] = (), file: str = "kernel.cu"
 ) -> dict[str, dict[str, int]]:
@@ -439,8 +457,9 @@ def _compiled(
     options: tuple[str, ...],
     file: str,
     further: Mapping[str, str] = MappingProxyType({}),
+    asked: str = "",
 ) -> Iterator[tuple[Any, str]]:
-    """NVRTC's handle of the program, compiled, and its log."""
+    """NVRTC's handle of the program, compiled, and its log. ``asked``: the kernel's name for messages."""
     nvrtc = _nvrtc()
     known = supported_architectures()
     if arch.rstrip("af") not in known:
@@ -451,7 +470,7 @@ def _compiled(
     uncached = ("--no-cache",) if version >= (12, 9) else ()
     flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *include_options(), *uncached, *options)
 
-    handle, name = _created(source, names, file, headers), names[-1]
+    handle, name = _created(source, names, file, headers), asked or names[-1]
     try:
         try:
             with stored_headers(source, file, headers, flags, version) as stored:

@@ -2,9 +2,9 @@
 
 nvcc compiles each file of such a program as relocatable device code and links the results. softlab takes the defining
 files into the one source that it compiles, without their kernels and their host part. nvJitLink would be the other way.
-It gives the machine code. PTX, which the emulator runs, it gives only of the compiler's intermediate code, which not
-every compiler writes. It is also a further package, and the second compiler has no such linker. One source needs none of
-that, and the compiler sees all functions together. The price: two files must not give different things the same name.
+It gives the machine code, and PTX, which the emulator runs, only of the compiler's intermediate code. It is a further
+package, and the second compiler has no such linker. One source needs none of that, and the compiler sees all functions
+together. The price: two files must not give different things the same name.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_of, launches_of
+from softlab.cuda.macro_calls import macros_with_parameters, written_out
 from softlab.cuda.macros import NO_MACROS, Macros, attribute_macros, macros_of, standing_for
 from softlab.cuda.outlines import outline
 from softlab.cuda.source_files import Located, decode, located
@@ -31,9 +32,12 @@ from softlab.cuda.syntax import (
     is_method,
     is_prototype,
     is_type,
+    listed,
     names_of,
     parser,
+    scope_of,
     text_of,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -71,6 +75,12 @@ _CONDITIONAL = re.compile(
 _REFERENCE = re.compile(r"\s*(?:static\s+)?(?:texture|surface)\s*<")
 #: What a macro has that declares a type or a constant, which device code may name.
 _DECLARES = re.compile(rb"^(?:\s|\\\n)*(?:enum|typedef|using|constexpr|static\s+const)\b")
+#: A variable whose value the host alone can make.
+_HOST_VALUE = re.compile(
+    r"\bstd::(?:string|vector|map|set|list|deque|unordered_\w+|function|mutex|\w*stream)\b[^*&(]*$|=.*\bnew\b"
+)
+#: What keeps the pointer to the table of virtual functions in a class that has none for the device.
+_VIRTUAL = b"__host__ __device__ virtual void softlab_virtual() {}"
 #: Of these namespaces, ``using namespace`` stays.
 _DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental")
 
@@ -83,6 +93,7 @@ class DeviceCode:
     the same way. ``missing`` are includes that were found nowhere and are blank. ``host_lines`` counts blank lines that
     were not blank. ``remarks`` say which headers were taken from a guessed place. ``undefined_variables`` and
     ``undefined_functions`` are names of the device that these texts use and declare, and that another file defines.
+    ``function_objects`` are classes of the files with an ``operator()`` for the device, such as "op::Add<float>".
     """
 
     source: str
@@ -94,6 +105,7 @@ class DeviceCode:
     remarks: tuple[str, ...] = ()
     undefined_variables: tuple[str, ...] = ()
     undefined_functions: tuple[str, ...] = ()
+    function_objects: tuple[str, ...] = ()
 
 
 @dataclass
@@ -134,6 +146,10 @@ class _File:
     attributes: dict[int, int] = field(default_factory=dict)
     #: Where an ``#include`` has another name than the header that it means, and that header's.
     renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
+    #: Where a class lost its last virtual function, whose pointer its objects still have.
+    virtual_at: list[int] = field(default_factory=list)
+    #: Names of the host's functions and variables.
+    host_names: set[bytes] = field(default_factory=set)
     #: What to say of the places of the headers that it includes.
     remarks: list[str] = field(default_factory=list)
     #: Headers that stand before this file, and that cannot stand in a source twice.
@@ -148,6 +164,7 @@ def read(
     alone: bool = False,
     folders: Sequence[Path] = (),
     files: Sequence[Path] = (),
+    faults: Collection[tuple[str, int]] = (),
 ) -> DeviceCode:
     """The device part of a CUDA C++ source.
 
@@ -161,6 +178,8 @@ def read(
             ``constexpr``, as the host's compiler takes them.
         folders: further folders for headers.
         files: further files of the program. What the kernels need of them is included after the source.
+        faults: names of files ("" for the source) and lines that the compiler refuses. What stands there goes, if it is
+            a type, a constant or a member that has nothing for the device and no place in the memory of an object.
     """
     main = _File(_joined(text).encode(), path, tuple(folders))
     all_files = {"": main}
@@ -168,6 +187,8 @@ def read(
     _gather(main, all_files, known, missing)
     own = tuple(all_files.values())
     further = _gather_further(files, all_files, known, missing)
+    for name, file in all_files.items():
+        _drop(file, {line - 1 for where, line in faults if where == name})
     launches = tuple(_launches(all_files.values()))
     items = [item for file in all_files.values() for item in file.items]
     kernels = tuple(kernel for file in own for kernel in kernels_of(_nodes(file), file.kernel_word))
@@ -177,6 +198,7 @@ def read(
     else:
         words = " ".join([needed, *(launch.kernel for launch in launches)])
     _keep_needed(items, set(WORD.findall(words.encode())))
+    _without_host_usings(items, {name for file in all_files.values() for name in file.host_names})
     spaces = _namespaces(all_files.values())
     headers = {name: _device_text(file, alone, spaces) for name, file in all_files.items() if name}
     source = _device_text(main, alone, spaces)
@@ -191,7 +213,45 @@ def read(
         blanked,
         _remarks(all_files.values()),
         *_undefined(all_files.values()),
+        tuple(_function_objects(own)),
     )
+
+
+def _drop(file: _File, lines: set[int]) -> None:
+    """Take away the host's types, constants and members in these lines, which count from 0."""
+    spaces = re.compile(standing_for(_SPACES, file.macros)) if lines else None
+    for item in list(file.items) if spaces else ():
+        node = item.node
+        if (
+            node is None
+            or node.type.startswith("preproc")
+            or not lines & set(range(node.start_point.row, node.end_point.row + 1))
+        ):
+            continue
+        parts = [
+            member for member in _movable(node) if lines & set(range(member.start_point.row, member.end_point.row + 1))
+        ]
+        text = file.text[node.start_byte : node.end_byte].decode(errors="replace")
+        inner = declared_in(node)
+        specialised = "template_type" in {child.type for child in inner.children} or re.match(r"template\s*<\s*>", text)
+        if parts:
+            file.blank += [_span(file, part) for part in parts if not spaces.search(text_of(part))]
+        elif not (spaces.search(text) or specialised or inner.type == "function_definition"):
+            file.items.remove(item)
+            file.blank.append(item.span)
+
+
+def _movable(node: Node) -> Iterator[Node]:
+    """The members of a class, and of those in it, that take no place in an object: types, friends, static members."""
+    for body in walk(node, ("field_declaration_list",)):
+        for member in body.children:
+            static = any(text_of(child) == "static" for child in member.children)
+            if (
+                static
+                or (member.type in ("friend_declaration", "using_declaration", *TYPES)
+                and member.type not in CLASSES)
+            ):
+                yield member
 
 
 def defined(path: Path, folders: Sequence[Path] = ()) -> set[str]:
@@ -254,8 +314,24 @@ def _gather_further(
 
 
 def _launches(files: Iterable[_File]) -> Iterator[LaunchSuggestion]:
-    program = HostCode.of([file.text for file in files])
+    texts = [file.text.decode(errors="replace") for file in files]
+    macros = macros_with_parameters(texts)
+    program = HostCode.of([written_out(text, macros).encode() for text in texts])
     return (launch for code in program for launch in launches_of(code, program))
+
+
+def _function_objects(files: Iterable[_File]) -> Iterator[str]:
+    """The classes with an ``operator()`` for the device, with ``float`` for a type that they take."""
+    for file in files:
+        spaces = re.compile(standing_for("__device__", file.macros))
+        for node in _nodes(file):
+            inner = declared_in(node)
+            name = text_of(inner.child_by_field_name("name"))
+            parameters = listed(node.child_by_field_name("parameters"))
+            plain = name.isidentifier() and len(parameters) < 2 and all("=" not in one for one in parameters)
+            if inner.type in CLASSES and plain and re.search(r"\boperator\s*\(\s*\)", text := text_of(node)):
+                if spaces.search(text) and (not parameters or re.match(r"typename|class", parameters[0])):
+                    yield "::".join([*scope_of(inner), name]) + ("<float>" if parameters else "")
 
 
 def _remarks(files: Iterable[_File]) -> tuple[str, ...]:
@@ -286,7 +362,7 @@ def _gather(
         _classify(file, node, spaces)
     for include in file.includes:
         path = include.child_by_field_name("path")
-        written = text_of(path)
+        written = text_of(path).replace("\\", "/")
         wanted = written.strip('<>"')
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
         header = Located(None) if compilers and written.startswith("<") else located(file.path, wanted, file.folders)
@@ -297,7 +373,7 @@ def _gather(
             if name in file.once or _is_main(local, file, files):
                 file.blank.append((include.start_byte, include.end_byte))
                 continue
-            if name != wanted and path is not None:
+            if path is not None and name != text_of(path).strip('<>"'):
                 file.renamed.append(((path.start_byte, path.end_byte), name))
             if name not in files:
                 files[name] = _File(_joined(decode(local.read_bytes())).encode(), local, file.folders, once=file.once)
@@ -355,9 +431,12 @@ def _readable(file: _File) -> bytes:
         indented = match.start(1) > match.start()
         if without.in_body(match.start()) or match.start() < last:
             continue
-        if indented and (match[1] not in with_parameters or without.in_part(match.start(1))):
-            continue  # an expression, or a constructor
         end = _closing(file.text, match.end() - 1)
+        if indented and (match[1] not in with_parameters or without.in_part(match.start(1))):
+            if match[1] in with_parameters and re.match(rb"[ \t]*(?://[^\n]*)?\n", file.text[end : end + 200]):
+                last = end  # it makes members of a class
+                text[match.start() : end] = re.sub(rb"[^\n]", b" ", file.text[match.start() : end])
+            continue  # else an expression, or a constructor
         after = re.match(rb"\s*([;{=(,)\w*&]?)", file.text[end : end + 200])
         continues = after is not None and after.group(1) not in (b"", b";") and b"\n" not in after.group(0)
         brace = after is not None and after.group(1) == b"{"
@@ -480,15 +559,18 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
         item.root = kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
         file.items.append(item)
     elif whole and (inner.type in TYPES or is_type(inner)):
-        file.blank += [_span(file, member) for member in _host_members(file, inner, spaces)]
+        members = list(_host_members(file, inner, spaces))
+        file.blank += [_span(file, member) for member in members]
+        file.virtual_at += _lost_virtual(members)
         file.items.append(item)
     elif inner.type == "declaration" and _REFERENCE.match(head):
         item.reference_at = item.span[0]
         file.items.append(item)
-    elif whole and constant and not is_prototype(inner):
+    elif whole and constant and not is_prototype(inner) and not _HOST_VALUE.search(head):
         item.const_at = None if function else const_of_number(inner)
         file.items.append(item)
     else:
+        file.host_names |= names_of(inner)
         file.blank.append(_span(file, node))
 
 
@@ -505,10 +587,7 @@ def _classify_using(file: _File, node: Node) -> None:
         file.usings.append(node)
     else:
         name = re.findall(r"\w+", text)[-1].encode()
-        if re.search(r"\bstd\b", text):
-            file.blank.append((node.start_byte, node.end_byte))
-        else:
-            file.items.append(_Item(_span(file, node), node, {name}, set(WORD.findall(text.encode()))))
+        file.items.append(_Item(_span(file, node), node, {name}, set(WORD.findall(text.encode())) - {b"std"}))
 
 
 def _keep_needed(items: list[_Item], words: set[bytes]) -> None:
@@ -527,6 +606,14 @@ def _keep_needed(items: list[_Item], words: set[bytes]) -> None:
         item.kept = True
         for word in item.words:
             pending += named.get(word, [])
+
+
+def _without_host_usings(items: Iterable[_Item], host_names: set[bytes]) -> None:
+    """Drop ``using`` of a name that is the host's alone."""
+    usings = [item for item in items if item.node is not None and item.node.type == "using_declaration"]
+    device = {name for item in items if item not in usings for name in item.names}
+    for item in usings:
+        item.kept &= not item.names <= host_names - device
 
 
 def _namespaces(files: Collection[_File]) -> set[str]:
@@ -564,6 +651,8 @@ def _device_text(file: _File, constexpr: bool, spaces: set[str]) -> str:
         edits += [((at, at + len(b"const")), b"constexpr") for at in consts]
     references = (item.reference_at for item in file.items if item.kept and item.reference_at is not None)
     edits += [((at, at), b"__constant__ ") for at in references]
+    kept = [item.span for item in file.items if item.kept]
+    edits += [((at, at), _VIRTUAL) for at in file.virtual_at if any(start <= at < end for start, end in kept)]
     for (start, end), new in sorted(edits, reverse=True):
         if start == end or text[start:end].strip():  # an include in a part that is blank stays so
             text[start:end] = new
@@ -577,12 +666,27 @@ def _conditionals(text: bytes) -> Iterator[tuple[int, int]]:
             yield match.span(1)
 
 
+def _lost_virtual(members: Sequence[Node]) -> Iterator[int]:
+    """Where the first of these members starts of each class that has no other virtual function.
+
+    ``members``: the host's functions, which go.
+    """
+    gone = {member.id for member in members}
+    for body in {member.parent.id: member.parent for member in members if member.parent is not None}.values():
+        virtual = [member for member in body.children if next(walk(member, ("virtual",)), None) is not None]
+        own = [member for member in virtual if member.type not in (*CLASSES, "access_specifier")]
+        if own and all(member.id in gone for member in own):
+            yield own[0].start_byte
+
+
 def _host_members(file: _File, node: Node, spaces: re.Pattern[str]) -> Iterator[Node]:
     """Member functions that the device cannot call: those with a body, and those that are declared alone."""
     kind = node if node.type in CLASSES else node.child_by_field_name("type")
     body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
     for member in body.children if body is not None else ():
         inner = member.children[-1] if member.type in ("template_declaration", "friend_declaration") else member
+        if inner.type in CLASSES or (inner.type == "field_declaration" and not is_method(inner)):
+            yield from _host_members(file, inner, spaces)
         whole = inner.type == "function_definition" and inner.child_by_field_name("body") is not None
         declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
         if whole or declared:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 _DEPTH = 4
 #: Instances of a function that are listed. Templates that call each other multiply them.
 _MOST = 64
+#: A constant and a type that a block declares.
+_CONSTANT = re.compile(r"\bconstexpr\s[^;={}()]*?\b(\w+)\s*=\s*([^;{}]+);")
+_TYPE = re.compile(r"\busing\s+(\w+)\s*=\s*([^;{}]+);|\btypedef\s+([^;{}]+?)\s+(\w+)\s*;")
+#: A word in the name of PyTorch's macros, and types that it stands for.
+_DISPATCHED = (
+    ("", ()), ("FLOATING", ("float", "double")), ("ALL", ("float", "double", "int", "long")), ("HALF", ("__half",)),
+    ("BFLOAT16", ("__nv_bfloat16",)), ("INTEGRAL", ("int", "long")), ("INDEX", ("int", "long")),
+)  # fmt: skip
 #: An expression that needs parentheses inside another one; no type, such as ``float*``.
 _COMPOUND = re.compile(r"[-+/%?|^!=]|[*&]\s*\w")
 
@@ -111,9 +119,37 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
     for bound in islice(found, _MOST):
         if bound not in seen:
             seen.append(bound)
-    for bound in seen or [{}]:
+    before = _before(node)
+    for bound in ({**one, **dispatched} for one in seen or [{}] for dispatched in _dispatched(node)):
         local = code.constants.inside(text, bound) if function is not None else code.constants
-        yield Scope(local, bound, frozenset((unknown | Constants.declared(text)) - set(bound)))
+        local = replace(local, values={**local.values, **dict(_CONSTANT.findall(before))})
+        names = frozenset((unknown | Constants.declared(text)) - set(bound))
+        scope = Scope(local, bound, names)
+        types = {name or other: scope.argument(kind or type_) for name, kind, type_, other in _TYPE.findall(before)}
+        known = {name: kind for name, kind in types.items() if kind is not None}
+        yield Scope(local, {**bound, **known}, (names | set(types)) - set(known))
+
+
+def _before(node: Node) -> str:
+    """What stands before a node in the blocks around it, up to its function, the innermost block last."""
+    parts: list[str] = []
+    while node.parent is not None and node.type != "function_definition":
+        if node.parent.type == "compound_statement":
+            parts[:0] = [text_of(one) for one in node.parent.named_children if one.end_byte <= node.start_byte]
+        node = node.parent
+    return "\n".join(parts)
+
+
+def _dispatched(node: Node) -> list[dict[str, str]]:
+    """What PyTorch's macros give the name ``scalar_t`` around a node: one for each type, or nothing elsewhere."""
+    parent: Node | None = node
+    while parent is not None and parent.type != "function_definition":
+        called = text_of(parent.child_by_field_name("function")) if parent.type == "call_expression" else ""
+        if called.startswith("AT_DISPATCH_"):
+            kinds = [kinds for word, kinds in _DISPATCHED if word in called]
+            return [{"scalar_t": kind} for kind in dict.fromkeys(kind for some in kinds for kind in some)]
+        parent = parent.parent
+    return [{}]
 
 
 def _instances(function: Node, program: Sequence[HostCode], depth: int) -> Iterator[dict[str, str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from softlab.cuda.host_templates import HostCode, Scope, enclosing_function, scopes
-from softlab.cuda.syntax import function_of, head_of, in_list, listed, text_of, walk
+from softlab.cuda.syntax import function_of, head_of, in_list, listed, scope_of, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -60,7 +60,7 @@ def kernels_of(declarations: Iterable[Node], kernel_word: re.Pattern[str]) -> It
             parameters = declarator.child_by_field_name("parameters")
             name = text_of(declarator.child_by_field_name("declarator"))
             found = KernelDeclaration(
-                "::".join([*_scope(node), name]),
+                "::".join([*scope_of(node), name]),
                 _template(node),
                 listed(parameters),
                 node.start_point.row + 1,
@@ -75,19 +75,6 @@ def _template(node: Node) -> tuple[str, ...]:
     if parent is None or parent.type != "template_declaration":
         return ()
     return listed(parent.child_by_field_name("parameters"))
-
-
-def _scope(node: Node) -> list[str]:
-    """The namespaces around a node, the outermost first; anonymous ones have no name."""
-    found: list[str] = []
-    parent = node.parent
-    while parent is not None:
-        if parent.type == "namespace_definition":
-            name = parent.child_by_field_name("name")
-            if name is not None:
-                found.insert(0, text_of(name))
-        parent = parent.parent
-    return found
 
 
 def launches_of(code: HostCode, program: Sequence[HostCode]) -> Iterator[LaunchSuggestion]:
@@ -109,7 +96,7 @@ def launches_of(code: HostCode, program: Sequence[HostCode]) -> Iterator[LaunchS
         for scope in scopes(call, code, program):
             local = scope.constants
             yield LaunchSuggestion(
-                _instance(" ".join(text_of(function).split()), scope),
+                _instance(_plain(text_of(function)), scope),
                 local.extent(configuration[0]),
                 local.extent(configuration[1]),
                 local.number(configuration[2]) if len(configuration) > 2 else 0,
@@ -117,6 +104,14 @@ def launches_of(code: HostCode, program: Sequence[HostCode]) -> Iterator[LaunchS
                 call.start_point.row + 1,
                 tuple(_host_type(text_of(child), around, scope) for child in in_list(arguments)) if around else (),
             )
+
+
+def _plain(kernel: str) -> str:
+    """A launched kernel without line breaks, and without parentheses around it, which a macro may need."""
+    text = " ".join(kernel.split())
+    while text.startswith("(") and text.endswith(")"):
+        text = text[1:-1].strip()
+    return text
 
 
 def _instance(kernel: str, scope: Scope) -> str:

@@ -17,7 +17,7 @@ _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:(\([^)]*\))|(?=[ \t\n])
 #: What the body of a macro has that stands for attributes of a function alone.
 _FUNCTION_ATTRIBUTES = re.compile(
     rb"(?:\s|\\\n|\b__\w+__\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\b(?:inline|static|extern|constexpr|_Noreturn"
-    rb"|__inline|__forceinline|__declspec\s*\([^()]*\)|__attribute__\s*\(\(.*?\)\))|\[\[[^\[\]]*\]\])*"
+    rb"|__inline|__forceinline|__declspec\s*\((?:[^()]|\([^()]*\))*\)|__attribute__\s*\(\(.*?\)\))|\[\[[^\[\]]*\]\])*"
 )
 _INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILINE)
 

@@ -21,7 +21,8 @@ _TOKEN = re.compile(
 )
 _TEMPLATE = re.compile(rb"\btemplate\s*<")
 _CLASS = re.compile(rb"\b(?:struct|class|union)\b")
-_ATTRIBUTES = re.compile(rb"(?:\b\w*align\w*\s*|\b__attribute__\s*|\[\[[^\]]*\]\]|\b__declspec\s*)(?:\(\))?")
+#: Attributes, and a macro with arguments between ``struct`` and a name.
+_ATTRIBUTES = re.compile(rb"(?<=struct)\s+\w+\s*\(\)|(?<=class)\s+\w+\s*\(\)|(?:\b\w*align\w*\s*|\b__attribute__\s*|\[\[[^\]]*\]\]|\b__declspec\s*)(?:\(\))?")
 #: What comes before the braces of a value: ``=``, or a member in the list of a constructor.
 _INITIALIZED = re.compile(rb"=\s*$|\(\)\s*(?:noexcept\s*)?:(?!:).*\w\s*$", re.DOTALL)
 _BASES = re.compile(rb"<[^<>]*>")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -40,8 +40,8 @@ def contexts(
 ) -> Iterator[Callable[..., DeviceCode]]:
     """Ways to read a file as the part of a program, one for each file that includes it; ``.cu`` files first.
 
-    Each takes ``name``, ``alone`` and ``files`` as :func:`softlab.cuda.device_code.read` takes ``needed``, ``alone``
-    and ``files``.
+    Each takes ``name``, ``alone``, ``files`` and ``faults`` as :func:`softlab.cuda.device_code.read` takes ``needed``
+    and those.
     """
     path = path.resolve()
     for chain in islice(_chains(path, _DEPTH), _TRIED):
@@ -80,6 +80,7 @@ def _inside(
     name: str | None,
     alone: bool = False,
     files: Sequence[str | os.PathLike[str]] = (),
+    faults: Collection[tuple[str, int]] = (),
 ) -> DeviceCode:
     """The device code of the part, with the header of what stands before it."""
     code = read(
@@ -90,6 +91,7 @@ def _inside(
         alone=alone,
         folders=folders,
         files=[Path(file) for file in files],
+        faults=faults,
     )
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]

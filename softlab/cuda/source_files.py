@@ -90,8 +90,10 @@ def _elsewhere(path: Path, name: str, root: Path) -> Located:
 
 
 def sources_near(path: Path) -> list[Path]:
-    """The other source files of the checkout that a file belongs to, the nearest ones first; without a checkout those of
-    its folder. Of a checkout that is too large, those of its folder, too."""
+    """The other source files of the checkout that a file belongs to, the nearest ones first.
+
+    Without a checkout, or in one that is too large, those of its folder.
+    """
     path = path.resolve()
     root = next((parent for parent in path.parents if (parent / ".git").exists()), None)
     listed = _listed_in(root, int(time.monotonic() // _INDEX_SECONDS)) if root is not None else None
@@ -110,7 +112,7 @@ def nearness(one: Path, other: Path) -> int:
 
 @lru_cache(maxsize=4)
 def _listed_in(root: Path, now: int) -> dict[str, list[Path]] | None:
-    """The headers and sources in a checkout by their names; None for a larger one. ``now`` is for the cache, which gets old.
+    """The headers and sources in a checkout by their names; None for a larger one. ``now``: for the cache, which ages.
 
     Folders that are links are not entered.
     """

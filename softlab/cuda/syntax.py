@@ -126,3 +126,16 @@ def listed(node: Node | None) -> tuple[str, ...]:
 def in_list(node: Node | None) -> list[Node]:
     """The nodes in a list of parameters or arguments, without its comments."""
     return [child for child in node.named_children if child.type != "comment"] if node is not None else []
+
+
+def scope_of(node: Node) -> list[str]:
+    """The namespaces around a node, the outermost first; anonymous ones have no name."""
+    found: list[str] = []
+    parent = node.parent
+    while parent is not None:
+        if parent.type == "namespace_definition":
+            name = parent.child_by_field_name("name")
+            if name is not None:
+                found.insert(0, text_of(name))
+        parent = parent.parent
+    return found

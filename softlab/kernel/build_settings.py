@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from softlab.cuda.shims import AS_NVCC, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, shim_headers, texture_references
+from softlab.cuda.shims import AS_NVCC, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, further, shim_headers
+from softlab.cuda.shims.host_types import HOST_TYPES
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 #: What NVRTC has otherwise than nvcc.
@@ -24,7 +25,8 @@ _OPERATORS = re.compile(r"\bcub::(?:Max|Min|Sum|Equality|Inequality|ArgMax|ArgMi
 _REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
 _UNANNOTATED = re.compile(r"are not allowed in JIT mode")
-_LACKING = re.compile(r'namespace "std" has no member|namespace "thrust"')
+_LACKING = re.compile(r'namespace "std" has no (?:actual )?member|namespace "thrust"')
+_OLD_INTRINSICS = re.compile(r'identifier "__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)" is undefined')
 _UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 #: Files with the commands that build a program, and how many folders up they are looked for.
 _BUILD_FILES = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
@@ -37,8 +39,10 @@ class Settings:
 
     ``whole``: with all of namespace std. ``unannotated``: functions without ``__device__`` are the device's.
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20.
-    ``operators``, ``pipeline``, ``references``: with :data:`softlab.cuda.shims.OPERATORS`, ``PIPELINE`` and
-    ``texture_references``. ``defined``: macros of the command that builds the program, "NAME=value".
+    ``operators``, ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`,
+    ``PIPELINE``, texture references, and intrinsics such as ``__shfl``. ``defined``: macros of the command that builds
+    the program, "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are
+    declared.
     """
 
     whole: bool = False
@@ -49,7 +53,9 @@ class Settings:
     operators: bool = False
     pipeline: bool = False
     references: bool = False
+    old_intrinsics: bool = False
     defined: tuple[str, ...] = ()
+    host_types: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, texts: Sequence[str], missing: Sequence[str]) -> Settings:
@@ -76,8 +82,10 @@ class Settings:
         return replace(
             self,
             whole=self.whole or bool(_LACKING.search(log)),
+            old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
             unannotated=self.unannotated or bool(_UNANNOTATED.search(log)),
             defined=(*self.defined, *found),
+            host_types=(*self.host_types, *(name for name in wanted if name in HOST_TYPES)),
         )
 
     def options(self, given: Sequence[str]) -> tuple[str, ...]:
@@ -89,6 +97,13 @@ class Settings:
             *(f"-D{one}" for one in self.defined),
         )
 
+    def remarks(self) -> tuple[str, ...]:
+        """What to say of a kernel that only older GPUs run as it is written."""
+        if not self.old_intrinsics:
+            return ()
+        said = "__shfl, __any, __all and __ballot without _sync are gone since sm_70: here they take __activemask()"
+        return (said,)
+
     def first(self) -> str:
         """The text that stands before the source."""
         return (
@@ -97,7 +112,9 @@ class Settings:
             + (HALVES if self.halves else "")
             + (OPERATORS if self.operators else "")
             + (PIPELINE if self.pipeline else "")
-            + (texture_references() if self.references else "")
+            + (further("texture_references.h") if self.references else "")
+            + (further("old_intrinsics.h") if self.old_intrinsics else "")
+            + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )
 
 

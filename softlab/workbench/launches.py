@@ -106,7 +106,8 @@ def file_launch(request: LaunchRequest, arch: str) -> FileLaunch:
     """
     from softlab.cuda.launches import arguments_of
     from softlab.kernel import Kernel
-    from softlab.kernel.files import kernel_name, read_file
+    from softlab.kernel.files import read_file
+    from softlab.kernel.kernel_names import kernel_name
 
     path = Path(request.file)
     try:

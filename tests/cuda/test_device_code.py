@@ -365,8 +365,8 @@ def test_a_large_checkout_is_not_searched_and_the_code_says_so(tmp_path: Path, m
     # The root, src, far and far/away.
     for most, missing in ((3, ("alone.h",)), (4, ())):
         monkeypatch.setattr(source_files, "_MOST_FOLDERS", most)
-        source_files._headers_of.cache_clear()
+        source_files._listed_in.cache_clear()
         code = device_code.read(text, tmp_path / "src" / "k.cu")
         assert code.missing == missing
         assert ("which has more than 3 folders" in code.remarks[0]) == bool(missing)
-    source_files._headers_of.cache_clear()
+    source_files._listed_in.cache_clear()

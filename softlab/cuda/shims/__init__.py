@@ -39,6 +39,10 @@ _TENSOR_MAP = (
 )
 _OTHER = """bits/stdc++.h cuda.h getopt.h memory.h pthread.h strings.h sys/resource.h sys/stat.h sys/time.h sys/times.h
 sys/types.h unistd.h windows.h"""
+#: Headers of NVIDIA's samples, for the host: those of today, and those up to CUDA 4.
+_OF_SAMPLES = """helper_cuda.h helper_functions.h helper_string.h helper_timer.h helper_image.h helper_gl.h
+helper_cuda_gl.h rendercheck_gl.h cutil_inline.h cutil_inline_runtime.h cutil_gl_inline.h shrUtils.h shrQATest.h
+sdkHelper.h"""
 #: Libraries for the host whose headers bring types to the device: name -> what device code gets.
 _LIBRARIES = {
     "cublas.h": HALVES,
@@ -47,8 +51,10 @@ _LIBRARIES = {
     "cufft.h": _COMPLEX,
     "cufftXt.h": _COMPLEX,
     "cusparse.h": HALVES,
-    "helper_cuda.h": "",
-    "helper_functions.h": "",
+    **dict.fromkeys(_OF_SAMPLES.split(), ""),
+    # Its check of bank conflicts was for CUDA's emulation of devices, which is gone.
+    "cutil.h": "#define CUT_BANK_CHECKER(array, index) array[index]\n",
+    "cutil_math.h": "#include <helper_math.h>\n",
 }
 #: What a file meant for nvcc finds beyond the headers: its macro, and on Linux integers of 64 bits that are long.
 #: NVRTC's are long long, which no pointer to unsigned long converts to.
@@ -140,10 +146,10 @@ def driver_headers(*sources: str) -> dict[str, str]:
     return dict.fromkeys(_DRIVER, _TENSOR_MAP) if found else {}
 
 
-@lru_cache(maxsize=1)
-def texture_references() -> str:
-    """Texture and surface references, for sources that declare any."""
-    return (files(__package__) / "further" / "texture_references.h").read_text()
+@lru_cache(maxsize=4)
+def further(name: str) -> str:
+    """A header for the sources that need it: ``texture_references.h``, ``old_intrinsics.h``."""
+    return (files(__package__) / "further" / name).read_text()
 
 
 @lru_cache(maxsize=1)

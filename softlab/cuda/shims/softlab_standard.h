@@ -13,6 +13,14 @@ typedef unsigned long ulong;
 typedef unsigned long long CUtexObject;
 typedef unsigned long long CUsurfObject;
 
+// What cuda.h and cuda_runtime_api.h say of the version.
+#ifndef CUDART_VERSION
+#define CUDART_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
+#endif
+#ifndef CUDA_VERSION
+#define CUDA_VERSION CUDART_VERSION
+#endif
+
 #ifndef CHAR_BIT
 #define CHAR_BIT 8
 #define SCHAR_MIN (-128)
@@ -65,6 +73,16 @@ typedef unsigned long long CUsurfObject;
 #define DBL_MAX 1.79769313486231570814527423731704357e+308
 #define DBL_MIN 2.22507385850720138309023271733240406e-308
 #define DBL_EPSILON 2.22044604925031308084726333618164062e-16
+#endif
+#ifndef LDBL_MAX
+// long double is double on the device.
+#define LDBL_DIG DBL_DIG
+#define LDBL_MANT_DIG DBL_MANT_DIG
+#define LDBL_MAX_EXP DBL_MAX_EXP
+#define LDBL_MIN_EXP DBL_MIN_EXP
+#define LDBL_MAX DBL_MAX
+#define LDBL_MIN DBL_MIN
+#define LDBL_EPSILON DBL_EPSILON
 #endif
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)

@@ -32,43 +32,112 @@ using namespace ::cuda::std;
 using ::printf;
 typedef decltype(nullptr) nullptr_t;
 
-// Containers of the host. Device code can declare them as members and pass them on; each has the size that it has in
+// Classes of the host. Device code can declare them as members and pass them on; each has the size that it has in
 // libstdc++, so that what stands behind it in a struct is where the host puts it.
-#define SOFTLAB_HOST_CLASS(name, words) \
-  template <typename...> struct name {  \
-    void* softlab_words[words];         \
+#define SOFTLAB_HOST_PARTS(name, words)                                           \
+  name() = default;                                                               \
+  __host__ __device__ name(nullptr_t) {}                                          \
+  template <typename U> __host__ __device__ name(::std::initializer_list<U>) {}   \
+  void* softlab_words[words];
+#define SOFTLAB_HOST_TEMPLATE(name, words) \
+  template <typename...> struct name {     \
+    SOFTLAB_HOST_PARTS(name, words)        \
   };
-SOFTLAB_HOST_CLASS(vector, 3)
-SOFTLAB_HOST_CLASS(list, 3)
-SOFTLAB_HOST_CLASS(deque, 10)
-SOFTLAB_HOST_CLASS(queue, 10)
-SOFTLAB_HOST_CLASS(stack, 10)
-SOFTLAB_HOST_CLASS(map, 6)
-SOFTLAB_HOST_CLASS(multimap, 6)
-SOFTLAB_HOST_CLASS(set, 6)
-SOFTLAB_HOST_CLASS(unordered_map, 7)
-SOFTLAB_HOST_CLASS(unordered_set, 7)
-SOFTLAB_HOST_CLASS(function, 4)
-SOFTLAB_HOST_CLASS(shared_ptr, 2)
-SOFTLAB_HOST_CLASS(weak_ptr, 2)
-SOFTLAB_HOST_CLASS(basic_string, 4)
+#define SOFTLAB_HOST_CLASS(name, words) \
+  struct name {                         \
+    SOFTLAB_HOST_PARTS(name, words)     \
+  };
+SOFTLAB_HOST_TEMPLATE(vector, 3)
+SOFTLAB_HOST_TEMPLATE(list, 3)
+SOFTLAB_HOST_TEMPLATE(forward_list, 1)
+SOFTLAB_HOST_TEMPLATE(deque, 10)
+SOFTLAB_HOST_TEMPLATE(queue, 10)
+SOFTLAB_HOST_TEMPLATE(stack, 10)
+SOFTLAB_HOST_TEMPLATE(priority_queue, 4)
+SOFTLAB_HOST_TEMPLATE(map, 6)
+SOFTLAB_HOST_TEMPLATE(multimap, 6)
+SOFTLAB_HOST_TEMPLATE(set, 6)
+SOFTLAB_HOST_TEMPLATE(multiset, 6)
+SOFTLAB_HOST_TEMPLATE(unordered_map, 7)
+SOFTLAB_HOST_TEMPLATE(unordered_multimap, 7)
+SOFTLAB_HOST_TEMPLATE(unordered_set, 7)
+SOFTLAB_HOST_TEMPLATE(function, 4)
+SOFTLAB_HOST_TEMPLATE(shared_ptr, 2)
+SOFTLAB_HOST_TEMPLATE(weak_ptr, 2)
+SOFTLAB_HOST_TEMPLATE(enable_shared_from_this, 2)
+SOFTLAB_HOST_TEMPLATE(unique_lock, 2)
+SOFTLAB_HOST_TEMPLATE(lock_guard, 1)
+SOFTLAB_HOST_TEMPLATE(future, 2)
+SOFTLAB_HOST_TEMPLATE(promise, 3)
+SOFTLAB_HOST_CLASS(any, 2)
+SOFTLAB_HOST_CLASS(type_index, 1)
+SOFTLAB_HOST_CLASS(mutex, 5)
+SOFTLAB_HOST_CLASS(recursive_mutex, 5)
+SOFTLAB_HOST_CLASS(shared_mutex, 7)
+SOFTLAB_HOST_CLASS(condition_variable, 6)
+SOFTLAB_HOST_CLASS(thread, 1)
+SOFTLAB_HOST_CLASS(mt19937, 625)
+SOFTLAB_HOST_CLASS(mt19937_64, 313)
+SOFTLAB_HOST_CLASS(default_random_engine, 1)
 #undef SOFTLAB_HOST_CLASS
+#undef SOFTLAB_HOST_TEMPLATE
 template <typename T, typename = void> struct unique_ptr {
-  void* softlab_words[1];
+  SOFTLAB_HOST_PARTS(unique_ptr, 1)
 };
+template <typename T, typename...> struct basic_string {
+  __host__ __device__ basic_string(const T*) {}
+  SOFTLAB_HOST_PARTS(basic_string, 4)
+};
+#undef SOFTLAB_HOST_PARTS
 using string = basic_string<char>;
-struct mutex {
-  void* softlab_words[5];
+template <typename T> struct atomic {
+  atomic() = default;
+  __host__ __device__ constexpr atomic(T value) : softlab_value(value) {}
+  alignas(sizeof(T)) T softlab_value;
 };
-struct thread {
+
+// Host code throws these. Device code names them in functions that both sides have.
+#define SOFTLAB_EXCEPTION(name, base)                                    \
+  struct name : base {                                                   \
+    template <typename... T> __host__ __device__ name(const T&...) {}    \
+  };
+struct softlab_exception {
   void* softlab_words[1];
 };
-class ostream;
-class istream;
-class iostream;
-class ifstream;
-class ofstream;
-class stringstream;
+SOFTLAB_EXCEPTION(exception, softlab_exception)
+SOFTLAB_EXCEPTION(bad_alloc, exception)
+SOFTLAB_EXCEPTION(logic_error, exception)
+SOFTLAB_EXCEPTION(runtime_error, exception)
+SOFTLAB_EXCEPTION(domain_error, logic_error)
+SOFTLAB_EXCEPTION(invalid_argument, logic_error)
+SOFTLAB_EXCEPTION(length_error, logic_error)
+SOFTLAB_EXCEPTION(out_of_range, logic_error)
+SOFTLAB_EXCEPTION(overflow_error, runtime_error)
+SOFTLAB_EXCEPTION(range_error, runtime_error)
+SOFTLAB_EXCEPTION(underflow_error, runtime_error)
+#undef SOFTLAB_EXCEPTION
+
+// Streams of the host. A function that both sides have may write to one where the host calls it.
+#define SOFTLAB_STREAM(name, base, words)                                                 \
+  struct name : base {                                                                    \
+    template <typename T> __host__ __device__ name& operator<<(const T&) { return *this; } \
+    template <typename T> __host__ __device__ name& operator>>(T&) { return *this; }       \
+    void* softlab_words[words];                                                           \
+  };
+struct softlab_stream {};
+SOFTLAB_STREAM(ostream, softlab_stream, 34)
+SOFTLAB_STREAM(istream, softlab_stream, 35)
+SOFTLAB_STREAM(iostream, softlab_stream, 36)
+SOFTLAB_STREAM(ofstream, ostream, 30)
+SOFTLAB_STREAM(ifstream, istream, 30)
+SOFTLAB_STREAM(fstream, iostream, 30)
+SOFTLAB_STREAM(ostringstream, ostream, 13)
+SOFTLAB_STREAM(istringstream, istream, 13)
+SOFTLAB_STREAM(stringstream, iostream, 13)
+#undef SOFTLAB_STREAM
+extern __device__ ostream cout, cerr, clog;
+struct softlab_manipulator {};
+constexpr softlab_manipulator endl, flush, fixed, scientific;
 
 }  // namespace std
 #endif

@@ -1,0 +1,105 @@
+"""Calls of macros that launch kernels, written out: ``LAUNCH(k<float>, x)`` becomes ``k<float><<<grid, block>>>(x)``.
+
+The grammar of tree-sitter has no preprocessor. Only calls that bring a launch are written out, in the body of the macro
+or in its arguments: everything else of the host's code stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+#: Macros that call each other.
+_DEPTH = 8
+#: A larger text is no launch.
+_MOST_CHARACTERS = 1 << 20
+_DEFINITION = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([^)\n]*)\)((?:.*\\\n)*.*)$", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_TEXT = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'")
+_LAUNCH = "<<<"
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A macro with parameters. The last one of a variadic macro takes all further arguments."""
+
+    parameters: tuple[str, ...]
+    variadic: bool
+    body: str
+
+    @classmethod
+    def of(cls, parameters: str, body: str) -> Macro:
+        """A macro as ``#define`` has it."""
+        names = [name.strip() for name in parameters.split(",") if name.strip()]
+        variadic = bool(names) and names[-1].endswith("...")
+        if variadic:
+            names[-1] = names[-1].removesuffix("...").strip() or "__VA_ARGS__"
+        return cls(tuple(names), variadic, _COMMENT.sub(" ", body.replace("\\\n", " ")))
+
+    def text(self, arguments: Sequence[str]) -> str | None:
+        """The body with these arguments; None where their number is wrong."""
+        given = list(arguments)
+        fixed = len(self.parameters) - self.variadic
+        if self.variadic:
+            given = [*given[:fixed], ", ".join(given[fixed:])]
+        if self.parameters and len(given) != len(self.parameters):
+            return None
+        bound = dict(zip(self.parameters, given, strict=False))
+        text = re.sub(r",\s*##\s*(?=__VA_ARGS__\b)", ", ", self.body)
+        text = re.sub(r"(?<!#)#\s*([A-Za-z_]\w*)", lambda m: '""' if m[1] in bound else m[0], text)
+        return re.sub(r"[A-Za-z_]\w*", lambda word: bound.get(word[0], word[0]), text).replace("##", "")
+
+
+def macros_with_parameters(texts: Sequence[str]) -> dict[str, Macro]:
+    """The macros with parameters of some texts, by name; of several definitions the first one that launches a kernel,
+    or the first one."""
+    found: dict[str, Macro] = {}
+    for name, parameters, body in (match for text in texts for match in _DEFINITION.findall(text)):
+        if name not in found or (_LAUNCH in body and _LAUNCH not in found[name].body):
+            found[name] = Macro.of(parameters, body)
+    return found
+
+
+def written_out(text: str, macros: Mapping[str, Macro]) -> str:
+    """The text with the calls of macros written out that bring a launch. Each line keeps its number."""
+    if not macros or _LAUNCH not in text + "".join(macro.body for macro in macros.values()):
+        return text
+    return _written_out(text, macros, _DEPTH)
+
+
+def _written_out(text: str, macros: Mapping[str, Macro], depth: int) -> str:
+    hidden = [match.span() for match in _DIRECTIVE.finditer(text)]
+    calls = re.compile(rf"\b({'|'.join(map(re.escape, macros))})\s*\(")
+    parts, at = [], 0
+    for call in calls.finditer(text):
+        if call.start() < at or any(start <= call.start() < end for start, end in hidden):
+            continue
+        end, arguments = _arguments(text, call.end())
+        new = macros[call[1]].text(arguments) if end > 0 else None
+        if new is None:
+            continue
+        new = _written_out(new, macros, depth - 1) if depth and len(new) < _MOST_CHARACTERS else new
+        if _LAUNCH in new:
+            parts += [text[at : call.start()], new.replace("\n", " "), "\n" * text.count("\n", call.start(), end)]
+            at = end
+    return "".join([*parts, text[at:]])
+
+
+def _arguments(text: str, start: int) -> tuple[int, list[str]]:
+    """The index after the parenthesis that closes a call, -1 where none does, and the arguments between."""
+    depth, at, last, found = 0, start, start, []
+    while at < len(text):
+        if skipped := _TEXT.match(text, at) or _COMMENT.match(text, at):
+            at = skipped.end()
+            continue
+        character = text[at]
+        if depth == 0 and character in ",)":
+            found.append(_COMMENT.sub(" ", text[last:at]).strip())
+            last = at + 1
+            if character == ")":
+                return at + 1, found
+        depth += (character in "([{") - (character in ")]}")
+        at += 1
+    return -1, []

@@ -1,0 +1,59 @@
+"""Types of libraries for the host that stand in structs which kernels use: opaque, of the size that the host's have.
+
+nvcc finds them in the libraries' headers. softlab declares one where the compiler asks for its name, so that a type of
+the program itself stays what it is.
+"""
+
+from __future__ import annotations
+
+#: Handles that are pointers to a struct that nobody sees.
+_POINTERS = """
+cublasHandle_t cublasLtHandle_t cublasLtMatmulDesc_t cublasLtMatrixLayout_t cublasLtMatmulPreference_t cusparseHandle_t
+cusparseMatDescr_t cusparseSpMatDescr_t cusparseDnMatDescr_t cusparseDnVecDescr_t cusolverDnHandle_t cusolverSpHandle_t
+cusolverRfHandle_t curandGenerator_t cudnnHandle_t cudnnTensorDescriptor_t cudnnFilterDescriptor_t
+cudnnConvolutionDescriptor_t cudnnActivationDescriptor_t cudnnPoolingDescriptor_t cudnnDropoutDescriptor_t
+cudnnRNNDescriptor_t ncclComm_t nvmlDevice_t cudaGraphicsResource_t CUcontext CUmodule CUfunction CUstream CUevent
+cudaGraph_t cudaGraphExec_t cudaGraphNode_t cudaMemPool_t cudaArray_t cudaStream_t cudaEvent_t MPI_Comm MPI_Request
+MPI_Datatype MPI_Op MPI_Group MPI_Win MPI_File
+"""
+#: Results and choices of the libraries: enums, which are as large as an int.
+_ENUMS = """
+cublasStatus_t cublasOperation_t cublasFillMode_t cublasComputeType_t cublasGemmAlgo_t cusparseStatus_t
+cusparseOperation_t cusolverStatus_t curandStatus_t curandRngType_t cufftResult cufftType cudnnStatus_t cudnnDataType_t
+cudnnTensorFormat_t cudnnConvolutionFwdAlgo_t ncclResult_t ncclDataType_t ncclRedOp_t CUresult nvmlReturn_t
+"""
+_OTHERS = {
+    "FILE": "typedef struct _IO_FILE FILE;",
+    "DIR": "typedef struct __dirstream DIR;",
+    "cufftHandle": "typedef int cufftHandle;",
+    "CUdevice": "typedef int CUdevice;",
+    "CUdeviceptr": "typedef unsigned long long CUdeviceptr;",
+    "MPI_Status": "typedef struct { int softlab_words[6]; } MPI_Status;",
+    "pthread_t": "typedef unsigned long pthread_t;",
+    "pthread_mutex_t": "typedef struct { void* softlab_words[5]; } pthread_mutex_t;",
+    "pthread_cond_t": "typedef struct { void* softlab_words[6]; } pthread_cond_t;",
+    "pthread_barrier_t": "typedef struct { void* softlab_words[4]; } pthread_barrier_t;",
+    "time_t": "typedef long time_t;",
+    "clock_t": "typedef long clock_t;",
+    "pid_t": "typedef int pid_t;",
+    "off_t": "typedef long off_t;",
+    "timeval": "struct timeval { long tv_sec, tv_usec; };",
+    "timespec": "struct timespec { long tv_sec, tv_nsec; };",
+    "GLuint": "typedef unsigned int GLuint;",
+    "GLint": "typedef int GLint;",
+    "GLenum": "typedef unsigned int GLenum;",
+    "GLfloat": "typedef float GLfloat;",
+    "GLsizei": "typedef int GLsizei;",
+    "GLubyte": "typedef unsigned char GLubyte;",
+    "LDBL_MAX": "#define LDBL_MAX DBL_MAX",  # long double is double on the device
+    "LDBL_MIN": "#define LDBL_MIN DBL_MIN",
+    "LDBL_EPSILON": "#define LDBL_EPSILON DBL_EPSILON",
+    "LDBL_DIG": "#define LDBL_DIG DBL_DIG",
+    "LDBL_MANT_DIG": "#define LDBL_MANT_DIG DBL_MANT_DIG",
+}
+#: Name -> its declaration.
+HOST_TYPES = {
+    **{name: f"typedef struct softlab_{name}* {name};" for name in _POINTERS.split()},
+    **{name: f"typedef int {name};" for name in _ENUMS.split()},
+    **_OTHERS,
+}

@@ -1,0 +1,191 @@
+"""One way to compile a kernel of a file: what is tried, one after the other, and what the error says in the end."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from softlab.cuda.compile import Program, check_declarations, compile_program
+from softlab.cuda.definitions import Definitions, definitions, unresolved
+from softlab.cuda.device_code import DeviceCode
+from softlab.cuda.program_parts import BEFORE
+from softlab.cuda.shims import NVCC, STANDARD
+from softlab.errors import CompileError
+from softlab.kernel.build_settings import Settings
+from softlab.kernel.kernel_names import has_unknown_types, kernel_name, overloads
+from softlab.kernel.switches import said_of, switches
+
+#: How long template arguments are guessed for a message.
+SECONDS_OF_GUESSES = 15
+#: Headers that come with packages of their own.
+_PACKAGES = {
+    "curand_kernel.h": "the package nvidia-curand-cu12 (pip install 'softlab[curand]'; for CUDA 13 nvidia-curand)",
+    "mma.h": "the package nvidia-cuda-nvcc-cu12 (pip install 'softlab[ptx]'; for CUDA 13 nvidia-cuda-crt)",
+}
+_ERROR = re.compile(r"^(\S+)\((\d+)\): (?:catastrophic )?error\b", re.MULTILINE)
+#: How often a source is compiled again with what the log of the last attempt asks for.
+_ATTEMPTS = 5
+
+
+def folders_of(options: Sequence[str]) -> tuple[Path, ...]:
+    """The folders of headers that the options name."""
+    found = [re.fullmatch(r"(?:-I|--include-path=)(.+)", option.strip()) for option in options]
+    return tuple(Path(one[1].strip()) for one in found if one)
+
+
+@dataclass(frozen=True)
+class FileBuild:
+    """The file at ``path`` as ``read_code`` reads it, for an architecture and with options of the compiler.
+
+    ``read_code`` takes ``name``, ``alone``, ``files`` and ``faults``, as :func:`softlab.kernel.files.read_file` does.
+    ``until``: when guesses of template arguments end, by ``time.monotonic()``.
+    """
+
+    read_code: Callable[..., DeviceCode]
+    path: Path
+    arch: str
+    options: tuple[str, ...]
+    until: float
+
+    def program(self, name: str | None, files: Sequence[str | os.PathLike[str]]) -> Program:
+        """The kernel with the files that define what it needs: ``files``, and those that the search finds.
+
+        Raises:
+            CompileError, ValueError: as :func:`softlab.kernel.files.compile_file`.
+        """
+        taken = [Path(file).resolve() for file in files]
+        code = self.read_code(name=name, files=taken)
+        wanted, asked = set(code.undefined_variables), set[str]()
+        said: list[str] = []
+        failed: CompileError | None = None
+        while True:
+            found = definitions(self.path, wanted - asked, folders_of(self.options))
+            asked |= wanted
+            new = [file for file in found.files if file not in taken]
+            if failed and not new:
+                raise _with_questions(failed, found)
+            said += [*found.remarks, *(() if failed else found.open_questions)]
+            if new:
+                taken += new
+                code = self.read_code(name=name, files=taken)
+                if wanted := set(code.undefined_variables) - asked:
+                    failed = None
+                    continue
+            code = replace(code, remarks=tuple(dict.fromkeys([*said, *code.remarks])))
+            try:
+                return replace(self, read_code=partial(self.read_code, files=taken))._of(code, name)
+            except CompileError as error:
+                if not (missing := unresolved(error.log)):
+                    raise
+                failed, wanted = error, {*missing, *code.undefined_functions}
+
+    def _of(self, code: DeviceCode, name: str | None) -> Program:
+        """The kernel of a file that was read, with the file's other kernels or without them."""
+        chosen = kernel_name(code, name, self.path.name, self._fits)
+        try:
+            return self._compiled(code, chosen)
+        except CompileError as error:
+            found = error
+        # Another kernel of the file may be at fault.
+        alone = replace(self.read_code(name=chosen, alone=True), remarks=code.remarks)
+        if (alone.source, alone.headers) != (code.source, code.headers):
+            try:
+                return self._compiled(alone, chosen)
+            except CompileError as error:
+                found = error
+        if macros := switches(code, chosen, found.log, self.options):
+            listed = ", ".join(f"{macro}={value}" for macro, value in macros.items())
+            said = f"{chosen} needs a part of {self.path.name} or of its headers for {listed}: that is defined"
+            switched = replace(self, options=(*self.options, *(f"-D{one}={value}" for one, value in macros.items())))
+            return switched._of(replace(code, remarks=(*code.remarks, said)), name)
+        if program := self._without_faults(alone, chosen, found.log):
+            return program
+        if "cannot determine which instance of overloaded function" in found.log and (said := overloads(code, chosen)):
+            raise ValueError(said)
+        places = "".join(f"\n{remark}." for remark in code.remarks)
+        further = f"{said_of(code, chosen, found.log)}{places}{_left_out(code.missing)}"
+        raise CompileError(f"{found}{further}", log=found.log)
+
+    def _fits(self, instance: str) -> bool:
+        """Whether an instance of a template compiles; False where no time is left to try."""
+        if time.monotonic() > self.until:
+            return False
+        try:
+            return bool(self._of(self.read_code(name=instance), instance))
+        except (CompileError, ValueError):
+            return False
+
+    def _without_faults(self, code: DeviceCode, name: str, log: str) -> Program | None:
+        """The kernel without what the compiler refuses of the host's types; None where that does not help.
+
+        ``code``: the kernel without the other ones, which gave this ``log``.
+        """
+        faults: set[tuple[str, int]] = set()
+        for _ in range(_ATTEMPTS):
+            faults |= {(self._header(where, code), int(line)) for where, line in _ERROR.findall(log)}
+            less = replace(self.read_code(name=name, alone=True, faults=faults), remarks=code.remarks)
+            if (less.source, less.headers) == (code.source, code.headers):
+                break
+            code = less
+            try:
+                return self._compiled(code, name)
+            except CompileError as error:
+                log = error.log
+        return None
+
+    def _header(self, where: str, code: DeviceCode) -> str:
+        """The name that a header has in the code, "" for the file itself, of its name in the compiler's log."""
+        plain = where.removeprefix("./")
+        if plain == self.path.name:
+            return ""
+        return next((name for name in code.headers if name == plain or os.path.normpath(name) == plain), plain)
+
+    def _compiled(self, code: DeviceCode, name: str) -> Program:
+        settings = Settings.of([code.source, *code.headers.values()], code.missing)
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._compiled_with(settings, code, name)
+            except CompileError as error:
+                found, further = error, settings.after(error.log, self.path)
+            if further == settings:
+                break
+            settings = further
+        raise found
+
+    def _compiled_with(self, settings: Settings, code: DeviceCode, name: str) -> Program:
+        first = settings.first()
+        first += f'#include "{BEFORE}"\n' if BEFORE in code.headers else ""
+        plain = first == f"#include <{STANDARD}>\n"
+        included = STANDARD if plain else NVCC
+        given: dict[str, Any] = {
+            "arch": self.arch,
+            "options": (f"--pre-include={included}", *settings.options(self.options), *self.options),
+            "file": self.path.name,
+            "headers": code.headers if plain else {**code.headers, NVCC: first},
+        }
+        if has_unknown_types(code, name):
+            check_declarations(code.source, name, **given)
+        program = compile_program(code.source, name, **given)
+        return replace(program, remarks=(*code.remarks, *settings.remarks()))
+
+
+def _with_questions(error: CompileError, found: Definitions) -> CompileError:
+    """An error that also says what no file, or more than one, defines."""
+    return CompileError("\n".join([str(error), *(f"{said}." for said in found.open_questions)]), log=error.log)
+
+
+def _left_out(includes: Sequence[str]) -> str:
+    """What to say of includes that were not found."""
+    if not includes:
+        return ""
+    packages = "".join(f"\n{name} comes with {_PACKAGES[name]}." for name in includes if name in _PACKAGES)
+    return (
+        f"\nThese includes were not found and are left out: {', '.join(includes)}. "
+        f"options=['-I/folder'] names a folder of headers.{packages}"
+    )

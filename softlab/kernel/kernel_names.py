@@ -1,0 +1,152 @@
+"""Which kernel of a file a name means, and what NVRTC calls it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from softlab.cuda.device_code import DeviceCode, KernelDeclaration
+from softlab.cuda.launches import deduced
+from softlab.kernel.template_arguments import candidates, last_name
+
+#: A kernel's name, its template arguments and its parameters.
+_NAME = re.compile(r"([^<(]*)(<.*>|<[^>]*)?(\(.*\))?", re.DOTALL)
+#: The last word of a type that has no name after it.
+_TYPE_WORDS = ("int", "unsigned", "long", "short", "char", "float", "double", "bool", "const")
+
+#: Types that CUDA and the C library have.
+_BUILT_IN = re.compile(
+    r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double|half|__half)[1-4]?|u?int\d*_t|size_t|uint|uchar"
+)
+
+
+def kernel_name(
+    code: DeviceCode, name: str | None, file: str, fits: Callable[[str], bool] = lambda instance: True
+) -> str:
+    """What NVRTC calls the kernel.
+
+    Arguments:
+        code: the file.
+        name: a kernel of it, with template arguments where it has them, as ``"copy<float, 4>"``. Namespaces may be left
+            out where one kernel has that name. Overloaded kernels need their parameters, as ``"k(float*, int)"``. The
+            template arguments may be left out where the host launches one instantiation alone, where the types of its
+            arguments say them, or where all of them have defaults. None: the only kernel.
+        file: the file's name, for messages.
+        fits: whether an instance of a template compiles. A message that asks for arguments shows one that does.
+
+    Raises:
+        ValueError: it is not clear which kernel is meant; the message lists them.
+    """
+    listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in code.kernels) or "\n  none"
+    launched = "".join(f"\n  {launch}" for launch in code.launches)
+    listing = f"Kernels of {file}:{listed}" + (f"\nLaunches in its host code:{launched}" if launched else "")
+    if name is None:
+        names = {kernel.name for kernel in code.kernels}
+        if len(names) != 1:
+            what = f"{len(names)} kernels: say which" if names else "no kernel"
+            raise ValueError(f"{file} has {what}.\n{listing}")
+        (name,) = names
+    base, arguments, parameters = _NAME.fullmatch(name.strip()).groups()  # type: ignore[union-attr]
+    found = _named(code, base, file, listing)
+    if not found:
+        return name  # a kernel that a macro makes: the compiler knows
+    arguments = arguments or ""
+    if parameters:
+        kernel = _overload(found, parameters, bool(arguments), listing)
+        if not kernel.template:
+            return f"(void (*)({', '.join(map(_type_of, kernel.parameters))})){kernel.name}"
+    else:
+        kernel = next((one for one in found if one.template or not arguments), found[0])
+    if "<" in kernel.name:  # a specialisation, whose template stands elsewhere
+        return kernel.name.partition("<")[0] + (arguments or f"<{kernel.name.partition('<')[2]}")
+    return kernel.name + (
+        arguments if arguments or not kernel.template else _instantiation(code, kernel, listing, fits)
+    )
+
+
+def _named(code: DeviceCode, base: str, file: str, listing: str) -> list[KernelDeclaration]:
+    """The kernels of that name, overloads of one; none where a macro may make it."""
+    found = [kernel for kernel in code.kernels if kernel.name.partition("<")[0] == base]
+    found = found or [kernel for kernel in code.kernels if last_name(kernel.name) == last_name(base)]
+    if not found and code.kernels and not re.search(rf"\b{re.escape(base)}\b", code.source):
+        raise ValueError(f"{file} has no kernel {base!r}.\n{listing}")
+    qualified = {kernel.name.partition("<")[0] for kernel in found}
+    if len(qualified) > 1:
+        raise ValueError(f"{file} has several kernels {base!r}: give the namespace.\n{listing}")
+    return found
+
+
+def _overload(
+    kernels: Sequence[KernelDeclaration], parameters: str, is_template: bool, listing: str
+) -> KernelDeclaration:
+    """The one of several kernels of a name that these parameters say, ``"(float* x, int n)"``, names left out or not.
+
+    Raises:
+        ValueError: no kernel has them.
+    """
+    wanted = [_type_of(one) for one in _split(parameters.strip()[1:-1])]
+    for one in kernels:
+        if (one.template or not is_template) and [_type_of(each) for each in one.parameters] == wanted:
+            return one
+    raise ValueError(f"No kernel {kernels[0].name} has the parameters {parameters}.\n{listing}")
+
+
+def overloads(code: DeviceCode, name: str) -> str:
+    """What to say of a name that several kernels have."""
+    found = [kernel for kernel in code.kernels if kernel.name == name.partition("<")[0]]
+    shown = next((kernel for kernel in found if not kernel.template), found[0] if found else None)
+    if shown is None:
+        return ""
+    example = f"{name}({', '.join(map(_type_of, shown.parameters))})"
+    listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in found)
+    return f"{name} is overloaded: give the parameters as well, as in {example!r}.{listed}"
+
+
+def has_unknown_types(code: DeviceCode, name: str) -> bool:
+    """Whether the parameters of a kernel that is a template have words whose declaration is not in the texts."""
+    kernels = [kernel for kernel in code.kernels if kernel.template and kernel.name == name.partition("<")[0]]
+    words = {
+        word for kernel in kernels for one in kernel.parameters for word in re.findall(r"[A-Za-z_]\w*", _type_of(one))
+    }
+    own = {word for kernel in kernels for one in kernel.template for word in re.findall(r"\w+", one)}
+    texts = "\n".join([code.source, *code.headers.values()])
+    return any(
+        not re.search(rf"\b(?:struct|class|enum|union|using)\b[^;{{}}=]*\b{word}\b|\btypedef\b[^;]*\b{word}\b", texts)
+        for word in words - own - set(_TYPE_WORDS)
+        if not _BUILT_IN.fullmatch(word)
+    )
+
+
+def _type_of(parameter: str) -> str:
+    """The type of a parameter, without its name and its default: "const float *" of ``const float *x = 0``."""
+    plain = re.sub(r"\b(?:__restrict__|__restrict|__grid_constant__)\b", " ", parameter.partition("=")[0]).strip()
+    plain, array = re.subn(r"\s*\[[^\]]*\]", "", plain)
+    named = re.fullmatch(r"(.*[\s*&>])([A-Za-z_]\w*)", plain, re.DOTALL)
+    if named and named[2] not in _TYPE_WORDS and not re.fullmatch(r"(?:\s|const|volatile)*", named[1]):
+        plain = named[1]
+    return re.sub(r"\s*([*&])\s*", r"\1", " ".join(plain.split())) + "*" * bool(array)
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that stand in no brackets."""
+    return [part for part in re.split(r",(?![^<(]*[>)])", text) if part.strip()]
+
+
+def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str, fits: Callable[[str], bool]) -> str:
+    """The template arguments that the host's launches or the defaults give."""
+    launches = [launch for launch in code.launches if last_name(launch.kernel) == last_name(kernel.name)]
+    types = {found for launch in launches if (found := deduced(kernel, launch))}
+    if len(types) == 1:
+        return types.pop()
+    if all("=" in parameter for parameter in kernel.template):
+        return "<>"
+    tried = candidates(code, kernel, launches)
+    fitting = next((one for one in tried if "..." not in one and fits(one)), None)
+    shown = f"{fitting or tried[0]!r}."
+    if fitting is None:
+        shown += f" That is only their form: of {len(tried)} guesses none compiles."
+    if any(re.search(r"\[[=&\w, ]*\]", argument) for launch in launches for argument in launch.arguments):
+        shown += " The host launches it with a lambda, which has no name: give a struct with that operator()."
+    raise ValueError(
+        f"{kernel.name} is a template <{', '.join(kernel.template)}>: give its arguments, as in {shown}\n{listing}"
+    )

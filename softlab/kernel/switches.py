@@ -1,0 +1,89 @@
+"""Kernels and macros that stand in a part of a file which no macro of the program switches on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from softlab.cuda.device_code import DeviceCode
+
+_DIRECTIVE = re.compile(r"\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b")
+_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
+#: What a conditional asks of one macro: that it is defined, or its value.
+_ASKED = re.compile(r"\(*\s*(?:defined\s*\(?\s*)?([A-Za-z_]\w*)\s*(?:(==|>=|>)\s*(\d+))?[\s)]*")
+
+
+def switches(code: DeviceCode, name: str, log: str, options: Sequence[str]) -> dict[str, str]:
+    """Macro -> value, for the conditionals around the kernel, or around the macros that the compiler lacks.
+
+    Only macros that nothing defines, and conditionals that ask for such macros alone. ``log``: the compiler's.
+    """
+    defined = {match for text in _texts(code) for match in re.findall(r"^[ \t]*#\s*define\s+(\w+)", text, re.MULTILINE)}
+    defined |= {re.sub(r"^-D\s*|=.*", "", option) for option in options}
+    found: dict[str, str] = {}
+    for conditions in (around_kernel(code, name, log), *_around_macros(code, log)):
+        asked = [_asked(condition) for _, condition in conditions if not _is_guard(condition)]
+        values = {macro: value for one in asked for macro, value in (one or {"": ""}).items()}
+        if not any(macro in ("", *defined) or macro.startswith("__") for macro in values):
+            found |= values
+    return found
+
+
+def around_kernel(code: DeviceCode, name: str, log: str) -> list[tuple[int, str]]:
+    """The conditionals around a kernel that the preprocessor drops, with their lines; none for other faults."""
+    if "__nv_name_map" not in log:
+        return []
+    line = next((kernel.line for kernel in code.kernels if kernel.name == name.partition("<")[0]), 0)
+    return _around(code.source, line)
+
+
+def said_of(code: DeviceCode, name: str, log: str) -> str:
+    """What to say of a kernel that the preprocessor drops."""
+    conditions = around_kernel(code, name, log)
+    if not conditions:
+        return ""
+    listed = ", ".join(f"{text} (line {number})" for number, text in conditions)
+    return f"\nThe kernel stands inside {listed}. options=['-DNAME=value'] defines what that asks for."
+
+
+def _texts(code: DeviceCode) -> tuple[str, ...]:
+    return (code.source, *code.headers.values())
+
+
+def _around_macros(code: DeviceCode, log: str) -> Iterator[list[tuple[int, str]]]:
+    """The conditionals around each definition of a macro that the log calls undefined."""
+    for name in dict.fromkeys(_UNDEFINED.findall(log)):
+        for text in _texts(code):
+            if match := re.search(rf"^[ \t]*#\s*define\s+{name}\b", text, re.MULTILINE):
+                yield _around(text, text.count("\n", 0, match.end()) + 1)
+                break
+
+
+def _around(text: str, line: int) -> list[tuple[int, str]]:
+    """The conditionals that are open at a line, with their own lines."""
+    found: list[tuple[int, str]] = []
+    for number, written in enumerate(text.splitlines()[: max(0, line - 1)], 1):
+        directive = _DIRECTIVE.match(written)
+        if directive and directive[1] == "endif":
+            del found[-1:]
+        elif directive and directive[1] in ("elif", "else"):
+            found[-1:] = [(number, written.strip())]
+        elif directive:
+            found.append((number, written.strip()))
+    return found
+
+
+def _is_guard(condition: str) -> bool:
+    return re.match(r"#\s*(?:ifndef\b|if\s+!\s*defined\b)", condition) is not None
+
+
+def _asked(condition: str) -> Mapping[str, str] | None:
+    """Macro -> value, for a conditional that is a conjunction of such; of several alternatives the first one."""
+    match = re.fullmatch(r"#\s*(ifdef|if)\s+(.*?)\s*(?://.*|/\*.*)?", condition)
+    if match is None:
+        return None
+    parts = match[2].split("||")[0].split("&&")
+    asked = [_ASKED.fullmatch(part.strip()) for part in parts]
+    if not all(asked):
+        return None
+    return {one[1]: str(int(one[3] or 1) + (one[2] == ">")) for one in asked if one}

@@ -1,0 +1,97 @@
+"""Template arguments that a kernel of a file may take, where no launch in the file says which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from softlab.cuda.device_code import DeviceCode, KernelDeclaration
+from softlab.cuda.launches import LaunchSuggestion, arguments_of
+
+#: The first words of types of integers.
+_NUMBERS = ("int", "unsigned", "long", "short", "char", "size_t", "std::size_t", "auto", "uint", "int32_t", "uint32_t",
+            "int64_t", "uint64_t", "uint8_t", "uint16_t")  # fmt: skip
+#: What a number may be: threads of a warp first, then the smallest, then other sizes that kernels have.
+_SIZES = (32, 1, 2, 4, 8, 16, 64, 128, 256)
+#: Names of parameters that a function object fits.
+_FUNCTION = re.compile(r"op|fun|fn|f\b|pred|reduc|comp|visit|lambda|kernel|body|transform|loader|store", re.IGNORECASE)
+#: Candidates that are tried.
+_MOST = 12
+
+
+def last_name(name: str) -> str:
+    """A kernel's name without its namespaces and template arguments."""
+    return name.partition("<")[0].split("::")[-1].strip()
+
+
+def candidates(code: DeviceCode, kernel: KernelDeclaration, launches: Sequence[LaunchSuggestion]) -> list[str]:
+    """The kernel with template arguments that may fit its parameters, the likely ones first.
+
+    These are the launches that have all arguments, the instantiations that the file writes out, and what the kinds of
+    the parameters allow: a type, a function object of the file, a number, true, the first value of an enum.
+    """
+    found = dict.fromkeys(islice(_written(code, kernel, launches), _MOST))
+    found |= dict.fromkeys(islice(_made_up(code, kernel), _MOST - len(found)))
+    return list(found)
+
+
+def _written(code: DeviceCode, kernel: KernelDeclaration, launches: Sequence[LaunchSuggestion]) -> Iterator[str]:
+    """Those of the launches, and of the instantiations that the file writes out."""
+    needed = sum("=" not in parameter for parameter in kernel.template)
+    names = {word for parameter in kernel.template for word in re.findall(r"\w+", parameter.partition("=")[0])[-1:]}
+    explicit = rf"\btemplate\s[^;{{}}<]*\b{re.escape(last_name(kernel.name))}\s*(<[^;{{}}]*>)\s*\("
+    texts = [launch.kernel for launch in launches]
+    texts += [f"k{match[1]}" for text in (code.source, *code.headers.values()) for match in re.finditer(explicit, text)]
+    for text in texts:
+        written = arguments_of(text)
+        if needed <= len(written) <= len(kernel.template) and not names & set(written):
+            yield f"{kernel.name}<{', '.join(written)}>"
+
+
+def _made_up(code: DeviceCode, kernel: KernelDeclaration) -> Iterator[str]:
+    """Arguments by the kinds of the parameters: one choice after the other."""
+    needed = [parameter for parameter in kernel.template if "=" not in parameter]
+    texts = [code.source, *code.headers.values()]
+    choices = [_values(parameter, texts, code.function_objects) for parameter in needed]
+    # The first choice of each parameter, then another one of one kind of them.
+    yield f"{kernel.name}<{', '.join(values[0] for values in choices)}>"
+    for size in _SIZES[1:]:
+        if any(values[0] == str(_SIZES[0]) for values in choices):
+            texts_of = (str(size) if values[0] == str(_SIZES[0]) else values[0] for values in choices)
+            yield f"{kernel.name}<{', '.join(texts_of)}>"
+    for at, values in enumerate(choices):
+        for value in values[1:] if values[0] != str(_SIZES[0]) else ():
+            others = [one[0] for one in choices]
+            yield f"{kernel.name}<{', '.join([*others[:at], value, *others[at + 1 :]])}>"
+
+
+def _values(parameter: str, texts: Sequence[str], function_objects: Sequence[str]) -> list[str]:
+    """What a template parameter may take, the likely ones first; "..." where that is not clear."""
+    kind = re.sub(r"\b(?:const|constexpr|enum)\b", "", parameter).split()
+    name = re.findall(r"\w+", parameter)[-1:]
+    if parameter.startswith("template"):
+        return [one.partition("<")[0] for one in function_objects if "<" in one] or ["..."]
+    if not kind or kind[0] in ("typename", "class"):
+        objects = list(function_objects)
+        return (
+            [*objects, "float"]
+            if name and _FUNCTION.match(name[0]) and objects
+            else ["float", "int", "__half", *objects]
+        )
+    if kind[0] == "bool":
+        return ["true", "false"]
+    if kind[0] in _NUMBERS:
+        return [str(size) for size in _SIZES]
+    last = re.escape(kind[0].split("::")[-1])
+    declared = re.compile(
+        rf"\benum\s+(class\s+|struct\s+)?{last}\b[^{{;]*\{{\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*(\w+)", re.DOTALL
+    )
+    found = next((match for text in texts if (match := declared.search(text))), None)
+    if found is not None:
+        return [f"{kind[0]}::{found[2]}" if found[1] else found[2]]
+    if any(re.search(rf"\bconcept\s+{last}\b", text) for text in texts):
+        return ["float", "int", "__half"]
+    if any(re.search(rf"\btypedef\b[^;]*\b{last}\s*;|\busing\s+{last}\s*=", text) for text in texts):
+        return [str(size) for size in _SIZES]
+    return ["..."]

@@ -1,0 +1,169 @@
+"""Classes that kernels use and that have members for the host: their layout stays, and what only the host has goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softlab
+
+TYPES = """\
+#include <iostream>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+#include <cublas_v2.h>
+#include <mpi.h>
+#define HD __host__ __device__
+class Error : public std::runtime_error {
+ public:
+  Error(const std::string& text) : std::runtime_error(text) {}
+};
+struct Point {
+  float x, y;
+  HD float square() const { return x * x + y * y; }
+  friend std::ostream& operator<<(std::ostream& out, const Point& p) { return out << p.x << p.y; }
+  HD void print() const { std::cout << x << " " << y << std::endl; }
+  void save(FILE* file) { fprintf(file, "%f", x); }
+};
+struct Solver {
+  std::string name = "solver";
+  std::vector<int> sizes = {1, 2};
+  cublasHandle_t handle;
+  cudaStream_t stream;
+  curandGenerator_t random;
+  MPI_Comm others;
+  FILE* log = nullptr;
+  std::map<std::string, int> table;
+  std::mutex mutex;
+  std::thread worker;
+  std::ofstream out;
+  std::unique_ptr<int> owned;
+  std::function<void(int)> call;
+  std::shared_ptr<Point> shared = nullptr;
+  std::atomic<int> count{0};
+  Point scale;
+  int n;
+  static const std::string version;
+  typedef std::ostream stream_type;
+  struct Part {
+    int of;
+    void hostly() { throw Error("no"); }
+    HD int twice() const { return 2 * of; }
+  } part;
+  Solver(int n) : n(n) { if (n < 0) throw Error("negative"); cublasCreate(&handle); }
+  virtual ~Solver() { cublasDestroy(handle); }
+  HD float get(int i) const { return i < n ? scale.square() * part.twice() : 0.0f; }
+  void run();
+};
+const std::string Solver::version = "1";
+"""
+KERNELS = """\
+__global__ void get(const Solver* s, float* y) { y[threadIdx.x] = s->get(threadIdx.x); }
+__global__ void sizes(unsigned long* y) {
+  const Solver* none = nullptr;
+  y[0] = sizeof(Solver);
+  y[1] = (unsigned long)&none->n;
+  y[2] = sizeof(std::string);
+  y[3] = sizeof(std::ofstream);
+  y[4] = sizeof(std::stringstream);
+  y[5] = sizeof(Point);
+}
+void Solver::run() { get<<<1, 2>>>(this, nullptr); }
+"""
+
+
+def test_members_of_the_hosts_types_have_the_hosts_sizes(tmp_path: Path) -> None:
+    """The sizes are those that g++ 12 gives the same struct, with ``FILE`` and the handles as pointers."""
+    path = tmp_path / "k.cu"
+    path.write_text(TYPES + KERNELS)
+    found = np.zeros(6, np.uint64)
+    softlab.Kernel.from_file(path, "sizes").run(1, 1, (found,), record=False)
+    assert found.tolist() == [792, 780, 32, 512, 392, 8]
+    memory = np.zeros(792, np.uint8)
+    memory[772:780].view(np.float32)[:] = 3, 4
+    memory[780:788].view(np.int32)[:] = 1, 5
+    y = np.ones(2, np.float32)
+    softlab.Kernel.from_file(path, "get").run(1, 2, (memory, y), record=False)
+    assert y.tolist() == [250, 0]
+
+
+def test_a_class_keeps_the_pointer_to_its_virtual_functions(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "struct Plain { int x; void f(); };\nstruct Host { int x; virtual void f() { exit(1); } virtual ~Host(); };\n"
+        "struct Both { int x; virtual void f(); __device__ virtual int g() { return x; } };\n"
+        "__global__ void k(int* y) { y[0] = sizeof(Plain); y[1] = sizeof(Host); y[2] = sizeof(Both); }\n"
+    )
+    y = np.zeros(3, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (y,))
+    assert y.tolist() == [4, 16, 16]
+
+
+def test_what_the_compiler_refuses_of_the_hosts_types_goes(tmp_path: Path) -> None:
+    (tmp_path / "types.h").write_text(
+        "#pragma once\nstruct Log : public Unknown { int level; };\ntypedef unknown::Thing Thing;\n"
+        "struct Data {\n  using Base = unknown::Base;\n  static Unknown shared;\n  friend class unknown::Friend;\n"
+        "  float x;\n  __device__ float get() const { return x; }\n  void host(Log log, Thing thing);\n};\n"
+    )
+    path = tmp_path / "k.cu"
+    path.write_text('#include "types.h"\n__global__ void k(Data* data, float* y) { *y = data->get(); }\n')
+    y = np.zeros(1, np.float32)
+    run = softlab.Kernel.from_file(path).run(1, 1, (np.full(1, 3, np.float32), y))
+    assert y[0] == 3
+    assert run.remarks == ()
+
+
+def test_a_member_of_unknown_size_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "struct Data {\n  unknown::Matrix m;\n  float x;\n  __device__ float get() const { return x; }\n};\n"
+        "__global__ void k(Data* data, float* y) { *y = data->get(); }\n"
+    )
+    with pytest.raises(softlab.CompileError, match=r"k\.cu\(2\)"):
+        softlab.Kernel.from_file(path)
+
+
+def test_a_specialisation_for_the_device_stays(tmp_path: Path) -> None:
+    """Without it the kernel would take the general template, and another number."""
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <typename T> struct Traits { static const int n = 1; };\n"
+        "template <> struct Traits<float> { static const int n = 2; unknown::Thing thing; };\n"
+        "__global__ void k(int* y) { *y = Traits<float>::n; }\n"
+    )
+    with pytest.raises(softlab.CompileError, match=r"k\.cu\(2\)"):
+        softlab.Kernel.from_file(path)
+
+
+def test_using_of_a_name_of_the_host(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "namespace gpu { int parts(int n) { return n / 2; } }\nnamespace device { using gpu::parts; }\n"
+        "namespace own { struct V {}; __device__ V max(V a, V) { return a; } using std::max;\n"
+        "__device__ int larger(int x) { return max(x, 3); } }\n"
+        "__global__ void k(int* x) { *x = own::larger(*x); }\nint host(int n) { return device::parts(n); }\n"
+    )
+    x = np.ones(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[0] == 3
+
+
+def test_macros_in_classes(tmp_path: Path) -> None:
+    """A macro that makes members hides none of the members after it, and macros may stand before a class's name."""
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#ifdef __CUDACC__\n#define ALIGNED(n) __align__(n)\n#else\n#define ALIGNED(n) __declspec(align(n))\n#endif\n"
+        "#define PROPERTY(T, name) T name; __device__ T get_##name() const { return name; }\n"
+        "struct ALIGNED(16) A {\n  PROPERTY(int, count)\n  A() : count(make<int>(1)) {}\n"
+        "  __device__ int f() const { return get_count(); }\n};\n"
+        "__global__ void k(A* a, int* y) { *y = a->f() + sizeof(A); }\n"
+    )
+    y = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (np.full(4, 5, np.int32), y))
+    assert y[0] == 21
