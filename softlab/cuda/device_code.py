@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +94,8 @@ class DeviceCode:
     the same way. ``missing`` are includes that were found nowhere and are blank. ``host_lines`` counts blank lines that
     were not blank. ``remarks`` say which headers were taken from a guessed place. ``undefined_variables`` and
     ``undefined_functions`` are names of the device that these texts use and declare, and that another file defines.
-    ``function_objects`` are classes of the files with an ``operator()`` for the device, such as "op::Add<float>".
+    ``function_objects`` are classes of the files with an ``operator()`` for the device, such as "op::Add<float>", and
+    ``mentions`` the kernels with template arguments as the files write them anywhere, such as "copy<N>".
     """
 
     source: str
@@ -106,6 +108,7 @@ class DeviceCode:
     undefined_variables: tuple[str, ...] = ()
     undefined_functions: tuple[str, ...] = ()
     function_objects: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
 
 
 @dataclass
@@ -148,12 +151,21 @@ class _File:
     renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
     #: Where a class lost its last virtual function, whose pointer its objects still have.
     virtual_at: list[int] = field(default_factory=list)
+    #: Where macros open a namespace, with its name, or close one (None).
+    namespaces: list[tuple[int, str | None]] = field(default_factory=list)
     #: Names of the host's functions and variables.
     host_names: set[bytes] = field(default_factory=set)
     #: What to say of the places of the headers that it includes.
     remarks: list[str] = field(default_factory=list)
     #: Headers that stand before this file, and that cannot stand in a source twice.
     once: frozenset[str] = frozenset()
+    _patterns: dict[str, re.Pattern[str]] = field(default_factory=dict)
+
+    def standing_for(self, words: str) -> re.Pattern[str]:
+        """A pattern of these words and of the macros that stand for them; for when ``macros`` are known."""
+        if words not in self._patterns:
+            self._patterns[words] = re.compile(standing_for(words, self.macros))
+        return self._patterns[words]
 
 
 def read(
@@ -191,7 +203,9 @@ def read(
         _drop(file, {line - 1 for where, line in faults if where == name})
     launches = tuple(_launches(all_files.values()))
     items = [item for file in all_files.values() for item in file.items]
-    kernels = tuple(kernel for file in own for kernel in kernels_of(_nodes(file), file.kernel_word))
+    kernels = tuple(
+        kernel for file in own for kernel in kernels_of(_nodes(file), file.kernel_word, partial(_macro_scope, file))
+    )
     words = needed
     if alone:
         _without_kernels(items, kernels)
@@ -214,12 +228,13 @@ def read(
         _remarks(all_files.values()),
         *_undefined(all_files.values()),
         tuple(_function_objects(own)),
+        tuple(_mentions(own, kernels)),
     )
 
 
 def _drop(file: _File, lines: set[int]) -> None:
     """Take away the host's types, constants and members in these lines, which count from 0."""
-    spaces = re.compile(standing_for(_SPACES, file.macros)) if lines else None
+    spaces = file.standing_for(_SPACES) if lines else None
     for item in list(file.items) if spaces else ():
         node = item.node
         if (
@@ -244,12 +259,10 @@ def _drop(file: _File, lines: set[int]) -> None:
 def _movable(node: Node) -> Iterator[Node]:
     """The members of a class, and of those in it, that take no place in an object: types, friends, static members."""
     for body in walk(node, ("field_declaration_list",)):
-        for member in body.children:
+        for member in _members(body):
             static = any(text_of(child) == "static" for child in member.children)
-            if (
-                static
-                or (member.type in ("friend_declaration", "using_declaration", *TYPES)
-                and member.type not in CLASSES)
+            if static or (
+                member.type in ("friend_declaration", "using_declaration", *TYPES) and member.type not in CLASSES
             ):
                 yield member
 
@@ -262,7 +275,7 @@ def defined(path: Path, folders: Sequence[Path] = ()) -> set[str]:
     """
     file = _File(_joined(decode(path.read_bytes())).encode(), path, tuple(folders))
     file.macros = macros_of(file.text, path, set(), file.folders)
-    spaces = re.compile(standing_for(_SHARED_SPACES, file.macros))
+    spaces = file.standing_for(_SHARED_SPACES)
     found = (_declared(file, node, spaces) for node in _declarations(parser().parse(_readable(file)).root_node))
     return {word.decode() for names, is_defined in found if is_defined for word in names}
 
@@ -272,7 +285,7 @@ def _undefined(files: Collection[_File]) -> tuple[tuple[str, ...], tuple[str, ..
     declared: dict[str, dict[bytes, None]] = {"variable": {}, "function": {}}
     defined: set[bytes] = set()
     for file in files:
-        spaces = re.compile(standing_for(_SHARED_SPACES, file.macros))
+        spaces = file.standing_for(_SHARED_SPACES)
         for node in (item.node for item in file.items if item.kept and item.node is not None):
             names, is_defined = _declared(file, node, spaces)
             if is_defined:
@@ -320,10 +333,19 @@ def _launches(files: Iterable[_File]) -> Iterator[LaunchSuggestion]:
     return (launch for code in program for launch in launches_of(code, program))
 
 
+def _mentions(files: Iterable[_File], kernels: Iterable[KernelDeclaration]) -> Iterator[str]:
+    """The templates among the kernels wherever a file names one with arguments, each text once."""
+    names = {kernel.name.split("::")[-1].encode() for kernel in kernels if kernel.template and "<" not in kernel.name}
+    if not names:
+        return
+    named = re.compile(rb"\b(?:%s)\s*<(?!<)[^;{}<>]*(?:<[^;{}<>]*>[^;{}<>]*)*>" % b"|".join(sorted(names)))
+    yield from dict.fromkeys(match[0].decode(errors="replace") for file in files for match in named.finditer(file.text))
+
+
 def _function_objects(files: Iterable[_File]) -> Iterator[str]:
     """The classes with an ``operator()`` for the device, with ``float`` for a type that they take."""
     for file in files:
-        spaces = re.compile(standing_for("__device__", file.macros))
+        spaces = file.standing_for("__device__")
         for node in _nodes(file):
             inner = declared_in(node)
             name = text_of(inner.child_by_field_name("name"))
@@ -345,6 +367,15 @@ def _without_kernels(items: Iterable[_Item], kernels: Iterable[KernelDeclaration
         item.root &= not (item.kernel or (item.node is None and item.words & names))
 
 
+def _macro_scope(file: _File, node: Node) -> list[str]:
+    """The namespaces around a declaration that macros open, the outermost first."""
+    found: list[str] = []
+    for at, name in sorted(file.namespaces, key=lambda one: one[0]):
+        if at < node.start_byte:
+            found = found[:-1] if name is None else [*found, name]
+    return [name for name in found if name]
+
+
 def _nodes(file: _File) -> Iterator[Node]:
     return (item.node for item in file.items if item.node is not None)
 
@@ -355,9 +386,9 @@ def _gather(
     """Split a file into items, and read the files beside it that it includes. ``outer``: macros of the including file,
     which may stand in a header that another one defines them for."""
     file.macros = {**outer, **macros_of(file.text, file.path, set(), file.folders)}
-    file.kernel_word = re.compile(standing_for("__global__", file.macros))
+    file.kernel_word = file.standing_for("__global__")
     tree = parser().parse(_readable(file))
-    spaces = re.compile(standing_for(_SPACES, file.macros))
+    spaces = file.standing_for(_SPACES)
     for node in _declarations(tree.root_node):
         _classify(file, node, spaces)
     for include in file.includes:
@@ -425,6 +456,7 @@ def _readable(file: _File) -> bytes:
     without = outline(file.text)
     text = bytearray(_ATTRIBUTES.sub(_blanks, without.text))
     file.attributes = {match.end(): match.start() for match in _ATTRIBUTES.finditer(without.text)}
+    spaces = re.compile(file.standing_for(_SPACES).pattern.encode())
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
     last = 0
     for match in _MACRO_CALL.finditer(file.text):
@@ -435,6 +467,8 @@ def _readable(file: _File) -> bytes:
         if indented and (match[1] not in with_parameters or without.in_part(match.start(1))):
             if match[1] in with_parameters and re.match(rb"[ \t]*(?://[^\n]*)?\n", file.text[end : end + 200]):
                 last = end  # it makes members of a class
+                if _only_functions(with_parameters[match[1]]) and not spaces.search(with_parameters[match[1]]):
+                    file.blank.append((match.start(1), end))
                 text[match.start() : end] = re.sub(rb"[^\n]", b" ", file.text[match.start() : end])
             continue  # else an expression, or a constructor
         after = re.match(rb"\s*([;{=(,)\w*&]?)", file.text[end : end + 200])
@@ -446,7 +480,7 @@ def _readable(file: _File) -> bytes:
         body = with_parameters.get(name, b"")
         last = end = _end_of_macros(file, with_parameters, body, end)
         text[match.start() : end] = re.sub(rb"[^\n]", b" ", file.text[match.start() : end])
-        if re.search(_SPACES.encode(), body):
+        if spaces.search(body):
             words = set(WORD.findall(file.text[match.start() : end] + body))
             file.items.append(_Item((match.start(), end), None, set(), words, root=True))
         elif _DECLARES.search(body):
@@ -455,6 +489,18 @@ def _readable(file: _File) -> bytes:
         else:
             file.blank.append((match.start(), end))
     return _without_macros(file, bytes(text))
+
+
+def _only_functions(body: bytes) -> bool:
+    """Whether what a text declares in a class takes no place in its objects: functions, types, static members."""
+    left, count = body, 1
+    while count:
+        left, count = re.subn(rb"\{[^{}()]*\}", b"%;", left)
+        left, more = re.subn(rb"\([^(){}]*\)", b"@", left)
+        count += more
+    parts = [re.sub(rb"\\\n|\b\w+\s*:(?!:)", b"", part).strip() for part in left.split(b";")]
+    placeless = re.compile(rb"(?:static|typedef|using|friend)\b|[^@]*@|(?:struct|class|union|enum)\b.*%$", re.DOTALL)
+    return all(not part or placeless.match(part) for part in parts)
 
 
 def _end_of_macros(file: _File, bodies: Mapping[bytes, bytes], body: bytes, end: int) -> int:
@@ -482,6 +528,11 @@ def _without_macros(file: _File, text: bytes) -> bytes:
         found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
         file.attributes |= {match.end(): match.start() for match in found}
         hidden += found
+    for match in hidden:
+        if inside := re.search(
+            rb"\bnamespace\b\s*([\w:]*)\s*\{|(\})", file.macros.get(match[0].strip(), (b"", b""))[1]
+        ):
+            file.namespaces.append((match.start(), inside[1].decode() if inside[2] is None else None))
     changed = bytearray(text)
     for match in hidden:
         changed[match.start() : match.end()] = _blanks(match)
@@ -551,7 +602,7 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
     item = _Item(
         _span(file, node), node, names_of(inner), set(WORD.findall(file.text[node.start_byte : node.end_byte]))
     )
-    constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr|extern)\b", head)
+    constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr)\b", head)
     whole = node.type not in ("ERROR", "template_instantiation")
     if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
         kernel = bool(file.kernel_word.search(head))
@@ -569,7 +620,7 @@ def _classify_declaration(file: _File, node: Node, spaces: re.Pattern[str]) -> N
     elif whole and constant and not is_prototype(inner) and not _HOST_VALUE.search(head):
         item.const_at = None if function else const_of_number(inner)
         file.items.append(item)
-    else:
+    elif not re.fullmatch(r"[\s{}]*", text_of(node)):  # braces alone have their partners elsewhere
         file.host_names |= names_of(inner)
         file.blank.append(_span(file, node))
 
@@ -673,17 +724,26 @@ def _lost_virtual(members: Sequence[Node]) -> Iterator[int]:
     """
     gone = {member.id for member in members}
     for body in {member.parent.id: member.parent for member in members if member.parent is not None}.values():
-        virtual = [member for member in body.children if next(walk(member, ("virtual",)), None) is not None]
+        virtual = [member for member in _members(body) if next(walk(member, ("virtual",)), None) is not None]
         own = [member for member in virtual if member.type not in (*CLASSES, "access_specifier")]
         if own and all(member.id in gone for member in own):
             yield own[0].start_byte
+
+
+def _members(body: Node) -> Iterator[Node]:
+    """What stands in the braces of a class, in conditionals too."""
+    for member in body.children:
+        if member.type in _CONTAINERS:
+            yield from _members(member)
+        else:
+            yield member
 
 
 def _host_members(file: _File, node: Node, spaces: re.Pattern[str]) -> Iterator[Node]:
     """Member functions that the device cannot call: those with a body, and those that are declared alone."""
     kind = node if node.type in CLASSES else node.child_by_field_name("type")
     body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
-    for member in body.children if body is not None else ():
+    for member in _members(body) if body is not None else ():
         inner = member.children[-1] if member.type in ("template_declaration", "friend_declaration") else member
         if inner.type in CLASSES or (inner.type == "field_declaration" and not is_method(inner)):
             yield from _host_members(file, inner, spaces)

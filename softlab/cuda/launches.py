@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,8 +49,13 @@ class LaunchSuggestion:
         return f"line {self.line}: {self.kernel} with grid={self.grid}, block={self.block}, smem={self.smem}"
 
 
-def kernels_of(declarations: Iterable[Node], kernel_word: re.Pattern[str]) -> Iterator[KernelDeclaration]:
-    """The kernels among declarations. ``kernel_word``: ``__global__``, and the macros that stand for it."""
+def kernels_of(
+    declarations: Iterable[Node],
+    kernel_word: re.Pattern[str],
+    outer: Callable[[Node], Sequence[str]] = lambda node: (),
+) -> Iterator[KernelDeclaration]:
+    """The kernels among declarations. ``kernel_word``: ``__global__``, and the macros that stand for it. ``outer``: the
+    namespaces around a declaration that the tree does not have."""
     seen = set()
     for declaration in declarations:
         for node in walk(declaration, ("function_definition", "declaration")):
@@ -60,7 +65,7 @@ def kernels_of(declarations: Iterable[Node], kernel_word: re.Pattern[str]) -> It
             parameters = declarator.child_by_field_name("parameters")
             name = text_of(declarator.child_by_field_name("declarator"))
             found = KernelDeclaration(
-                "::".join([*scope_of(node), name]),
+                "::".join([*outer(node), *scope_of(node), name]),
                 _template(node),
                 listed(parameters),
                 node.start_point.row + 1,

@@ -22,7 +22,9 @@ _TOKEN = re.compile(
 _TEMPLATE = re.compile(rb"\btemplate\s*<")
 _CLASS = re.compile(rb"\b(?:struct|class|union)\b")
 #: Attributes, and a macro with arguments between ``struct`` and a name.
-_ATTRIBUTES = re.compile(rb"(?<=struct)\s+\w+\s*\(\)|(?<=class)\s+\w+\s*\(\)|(?:\b\w*align\w*\s*|\b__attribute__\s*|\[\[[^\]]*\]\]|\b__declspec\s*)(?:\(\))?")
+_ATTRIBUTES = re.compile(
+    rb"(?<=struct)\s+\w+\s*\(\)|(?<=class)\s+\w+\s*\(\)|(?:\b\w*align\w*\s*|\b__attribute__\s*|\[\[[^\]]*\]\]|\b__declspec\s*)(?:\(\))?"
+)
 #: What comes before the braces of a value: ``=``, or a member in the list of a constructor.
 _INITIALIZED = re.compile(rb"=\s*$|\(\)\s*(?:noexcept\s*)?:(?!:).*\w\s*$", re.DOTALL)
 _BASES = re.compile(rb"<[^<>]*>")
@@ -189,11 +191,12 @@ class _Reader:
         if re.search(rb"\bnamespace\b[^()]*$", head) or re.search(rb'\bextern\s*""\s*$', head):
             return "namespace"
         plain = _BASES.sub(b"", _BASES.sub(b"", _ATTRIBUTES.sub(b" ", head)))
-        if b"()" in plain:
+        after_calls = plain.rpartition(b"()")[2]  # a macro call without a semicolon may stand before a class
+        if b"()" in plain and not (_CLASS.search(after_calls) and b"=" not in after_calls):
             return "list" if _INITIALIZED.search(plain) else "body"
         if re.search(rb"\benum\b", plain):
             return "enum"
-        return "class" if b"=" not in plain and _CLASS.search(plain) else "list"
+        return "class" if b"=" not in after_calls and _CLASS.search(after_calls) else "list"
 
     def _directive(self, token: re.Match[bytes]) -> None:
         word, span = token["word"], token.span("directive")

@@ -52,7 +52,10 @@ def function_of(node: Node) -> Node | None:
     """The function declarator of a definition or a prototype."""
     declarator = node.child_by_field_name("declarator")
     while declarator is not None and declarator.type != "function_declarator":
-        declarator = declarator.child_by_field_name("declarator")
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None and declarator.type == "reference_declarator":  # whose declarator is no field of it
+            inner = next(iter(declarator.named_children), None)
+        declarator = inner
     return declarator
 
 
@@ -62,8 +65,11 @@ def is_prototype(node: Node) -> bool:
 
 
 def is_type(node: Node) -> bool:
-    """Whether a declaration declares a class or an enum in place: ``struct A { int x; };`` with no variable."""
-    return node.type == "declaration" and (kind := node.child_by_field_name("type")) is not None and kind.type in TYPES
+    """Whether a declaration declares a class or an enum in place: ``struct A { int x; } a;``, not ``struct A* f();``."""
+    kind = node.child_by_field_name("type")
+    if node.type != "declaration" or kind is None or kind.type not in TYPES:
+        return False
+    return kind.child_by_field_name("body") is not None or node.child_by_field_name("declarator") is None
 
 
 def names_of(node: Node) -> set[bytes]:

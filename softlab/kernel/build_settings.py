@@ -74,8 +74,9 @@ class Settings:
             references=any(_REFERENCES.search(text) for text in texts),
         )
 
-    def after(self, log: str, path: Path) -> Settings:
-        """These, and what the log of a failed attempt asks for. ``path``: the file."""
+    def after(self, log: str, path: Path, strict: bool = False) -> Settings:
+        """These, and what the log of a failed attempt asks for. ``path``: the file. ``strict``: as nvcc, where functions
+        without ``__device__`` are the host's."""
         wanted = dict.fromkeys(_UNDEFINED.findall(log))
         known = {one.partition("=")[0] for one in self.defined}
         found = [f"{name}={value}" for name, value in _macros_of_build(path, wanted) if name not in known]
@@ -83,7 +84,7 @@ class Settings:
             self,
             whole=self.whole or bool(_LACKING.search(log)),
             old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
-            unannotated=self.unannotated or bool(_UNANNOTATED.search(log)),
+            unannotated=self.unannotated or (not strict and asks_for_unannotated(log)),
             defined=(*self.defined, *found),
             host_types=(*self.host_types, *(name for name in wanted if name in HOST_TYPES)),
         )
@@ -116,6 +117,11 @@ class Settings:
             + (further("old_intrinsics.h") if self.old_intrinsics else "")
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )
+
+
+def asks_for_unannotated(log: str) -> bool:
+    """Whether the compiler refuses functions because they have no ``__device__``."""
+    return bool(_UNANNOTATED.search(log))
 
 
 @lru_cache(maxsize=1)

@@ -17,11 +17,11 @@ from softlab.cuda.device_code import DeviceCode
 from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
 from softlab.errors import CompileError
-from softlab.kernel.build_settings import Settings
+from softlab.kernel.build_settings import Settings, asks_for_unannotated
 from softlab.kernel.kernel_names import has_unknown_types, kernel_name, overloads
 from softlab.kernel.switches import said_of, switches
 
-#: How long template arguments are guessed for a message.
+#: How long softlab tries what may help a file that does not compile, and guesses template arguments for a message.
 SECONDS_OF_GUESSES = 15
 #: Headers that come with packages of their own.
 _PACKAGES = {
@@ -44,7 +44,7 @@ class FileBuild:
     """The file at ``path`` as ``read_code`` reads it, for an architecture and with options of the compiler.
 
     ``read_code`` takes ``name``, ``alone``, ``files`` and ``faults``, as :func:`softlab.kernel.files.read_file` does.
-    ``until``: when guesses of template arguments end, by ``time.monotonic()``.
+    ``until``: when further tries end, by ``time.monotonic()``.
     """
 
     read_code: Callable[..., DeviceCode]
@@ -87,24 +87,25 @@ class FileBuild:
 
     def _of(self, code: DeviceCode, name: str | None) -> Program:
         """The kernel of a file that was read, with the file's other kernels or without them."""
-        chosen = kernel_name(code, name, self.path.name, self._fits)
+        chosen = kernel_name(code, name, self.path.name, self._fault_of)
         try:
             return self._compiled(code, chosen)
         except CompileError as error:
             found = error
         # Another kernel of the file may be at fault.
         alone = replace(self.read_code(name=chosen, alone=True), remarks=code.remarks)
+        try:
+            return self._compiled(alone, chosen, strict=True)
+        except CompileError as error:
+            strict = error
         if (alone.source, alone.headers) != (code.source, code.headers):
-            try:
-                return self._compiled(alone, chosen)
-            except CompileError as error:
-                found = error
+            found = strict
         if macros := switches(code, chosen, found.log, self.options):
             listed = ", ".join(f"{macro}={value}" for macro, value in macros.items())
             said = f"{chosen} needs a part of {self.path.name} or of its headers for {listed}: that is defined"
             switched = replace(self, options=(*self.options, *(f"-D{one}={value}" for one, value in macros.items())))
             return switched._of(replace(code, remarks=(*code.remarks, said)), name)
-        if program := self._without_faults(alone, chosen, found.log):
+        if program := self._without_faults(alone, chosen, strict.log) or self._with_unannotated(alone, chosen, strict):
             return program
         if "cannot determine which instance of overloaded function" in found.log and (said := overloads(code, chosen)):
             raise ValueError(said)
@@ -112,32 +113,43 @@ class FileBuild:
         further = f"{said_of(code, chosen, found.log)}{places}{_left_out(code.missing)}"
         raise CompileError(f"{found}{further}", log=found.log)
 
-    def _fits(self, instance: str) -> bool:
-        """Whether an instance of a template compiles; False where no time is left to try."""
+    def _fault_of(self, instance: str) -> str:
+        """The first error of an instance of a template, "" where it compiles."""
         if time.monotonic() > self.until:
-            return False
+            return "no time is left to try"
         try:
-            return bool(self._of(self.read_code(name=instance), instance))
-        except (CompileError, ValueError):
-            return False
+            self._of(self.read_code(name=instance), instance)
+        except (CompileError, ValueError) as error:
+            lines = str(error).splitlines()
+            return next((line for line in lines if _ERROR.match(line)), lines[0]).rstrip(".")
+        return ""
 
     def _without_faults(self, code: DeviceCode, name: str, log: str) -> Program | None:
-        """The kernel without what the compiler refuses of the host's types; None where that does not help.
+        """The kernel without what the compiler refuses of the host's types; None where that does not help in time.
 
         ``code``: the kernel without the other ones, which gave this ``log``.
         """
         faults: set[tuple[str, int]] = set()
-        for _ in range(_ATTEMPTS):
+        while time.monotonic() < self.until:
             faults |= {(self._header(where, code), int(line)) for where, line in _ERROR.findall(log)}
             less = replace(self.read_code(name=name, alone=True, faults=faults), remarks=code.remarks)
             if (less.source, less.headers) == (code.source, code.headers):
                 break
             code = less
             try:
-                return self._compiled(code, name)
+                return self._compiled(code, name, strict=True)
             except CompileError as error:
                 log = error.log
         return None
+
+    def _with_unannotated(self, code: DeviceCode, name: str, strict: CompileError) -> Program | None:
+        """The kernel where functions without ``__device__`` are the device's, if the ``strict`` error asks for that."""
+        if not asks_for_unannotated(strict.log):
+            return None
+        try:
+            return self._compiled(code, name)
+        except CompileError:
+            return None
 
     def _header(self, where: str, code: DeviceCode) -> str:
         """The name that a header has in the code, "" for the file itself, of its name in the compiler's log."""
@@ -146,13 +158,13 @@ class FileBuild:
             return ""
         return next((name for name in code.headers if name == plain or os.path.normpath(name) == plain), plain)
 
-    def _compiled(self, code: DeviceCode, name: str) -> Program:
+    def _compiled(self, code: DeviceCode, name: str, strict: bool = False) -> Program:
         settings = Settings.of([code.source, *code.headers.values()], code.missing)
         for _ in range(_ATTEMPTS):
             try:
                 return self._compiled_with(settings, code, name)
             except CompileError as error:
-                found, further = error, settings.after(error.log, self.path)
+                found, further = error, settings.after(error.log, self.path, strict)
             if further == settings:
                 break
             settings = further

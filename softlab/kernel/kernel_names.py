@@ -21,7 +21,7 @@ _BUILT_IN = re.compile(
 
 
 def kernel_name(
-    code: DeviceCode, name: str | None, file: str, fits: Callable[[str], bool] = lambda instance: True
+    code: DeviceCode, name: str | None, file: str, fault_of: Callable[[str], str] = lambda instance: ""
 ) -> str:
     """What NVRTC calls the kernel.
 
@@ -32,7 +32,8 @@ def kernel_name(
             template arguments may be left out where the host launches one instantiation alone, where the types of its
             arguments say them, or where all of them have defaults. None: the only kernel.
         file: the file's name, for messages.
-        fits: whether an instance of a template compiles. A message that asks for arguments shows one that does.
+        fault_of: why an instance of a template does not compile, "" where it does. A message that asks for arguments
+            shows one that does.
 
     Raises:
         ValueError: it is not clear which kernel is meant; the message lists them.
@@ -60,7 +61,7 @@ def kernel_name(
     if "<" in kernel.name:  # a specialisation, whose template stands elsewhere
         return kernel.name.partition("<")[0] + (arguments or f"<{kernel.name.partition('<')[2]}")
     return kernel.name + (
-        arguments if arguments or not kernel.template else _instantiation(code, kernel, listing, fits)
+        arguments if arguments or not kernel.template else _instantiation(code, kernel, listing, fault_of)
     )
 
 
@@ -132,7 +133,7 @@ def _split(text: str) -> list[str]:
     return [part for part in re.split(r",(?![^<(]*[>)])", text) if part.strip()]
 
 
-def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str, fits: Callable[[str], bool]) -> str:
+def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str, fault_of: Callable[[str], str]) -> str:
     """The template arguments that the host's launches or the defaults give."""
     launches = [launch for launch in code.launches if last_name(launch.kernel) == last_name(kernel.name)]
     types = {found for launch in launches if (found := deduced(kernel, launch))}
@@ -141,10 +142,15 @@ def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str, fi
     if all("=" in parameter for parameter in kernel.template):
         return "<>"
     tried = candidates(code, kernel, launches)
-    fitting = next((one for one in tried if "..." not in one and fits(one)), None)
-    shown = f"{fitting or tried[0]!r}."
-    if fitting is None:
-        shown += f" That is only their form: of {len(tried)} guesses none compiles."
+    faults: list[str] = []
+    for one in tried:
+        if "..." not in one and not (fault := fault_of(one)):
+            shown = f"{one!r}."
+            break
+        faults += [fault] if "..." not in one else []
+    else:
+        said = f" The first one: {faults[0]}." if faults else ""
+        shown = f"{tried[0]!r}. That is only their form: of {len(tried)} guesses none compiles.{said}"
     if any(re.search(r"\[[=&\w, ]*\]", argument) for launch in launches for argument in launch.arguments):
         shown += " The host launches it with a lambda, which has no name: give a struct with that operator()."
     raise ValueError(

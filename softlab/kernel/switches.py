@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from softlab.cuda.device_code import DeviceCode
 
@@ -21,11 +21,13 @@ def switches(code: DeviceCode, name: str, log: str, options: Sequence[str]) -> d
     defined = {match for text in _texts(code) for match in re.findall(r"^[ \t]*#\s*define\s+(\w+)", text, re.MULTILINE)}
     defined |= {re.sub(r"^-D\s*|=.*", "", option) for option in options}
     found: dict[str, str] = {}
-    for conditions in (around_kernel(code, name, log), *_around_macros(code, log)):
-        asked = [_asked(condition) for _, condition in conditions if not _is_guard(condition)]
-        values = {macro: value for one in asked for macro, value in (one or {"": ""}).items()}
-        if not any(macro in ("", *defined) or macro.startswith("__") for macro in values):
-            found |= values
+    for places in ([around_kernel(code, name, log)], *_around_macros(code, log)):
+        for conditions in places:
+            asked = [_asked(condition) for _, condition in conditions if not _holds(condition, defined)]
+            values = {macro: value for one in asked for macro, value in (one or {"": ""}).items()}
+            if values and not any(macro in ("", *defined) or macro.startswith("__") for macro in values):
+                found |= values
+                break
     return found
 
 
@@ -50,13 +52,12 @@ def _texts(code: DeviceCode) -> tuple[str, ...]:
     return (code.source, *code.headers.values())
 
 
-def _around_macros(code: DeviceCode, log: str) -> Iterator[list[tuple[int, str]]]:
-    """The conditionals around each definition of a macro that the log calls undefined."""
+def _around_macros(code: DeviceCode, log: str) -> Iterator[list[list[tuple[int, str]]]]:
+    """The conditionals around the definitions of each macro that the log calls undefined."""
     for name in dict.fromkeys(_UNDEFINED.findall(log)):
-        for text in _texts(code):
-            if match := re.search(rf"^[ \t]*#\s*define\s+{name}\b", text, re.MULTILINE):
-                yield _around(text, text.count("\n", 0, match.end()) + 1)
-                break
+        written = re.compile(rf"^[ \t]*#\s*define\s+{name}\b", re.MULTILINE)
+        places = [(text, match) for text in _texts(code) for match in written.finditer(text)]
+        yield [_around(text, text.count("\n", 0, match.end()) + 1) for text, match in places]
 
 
 def _around(text: str, line: int) -> list[tuple[int, str]]:
@@ -67,14 +68,19 @@ def _around(text: str, line: int) -> list[tuple[int, str]]:
         if directive and directive[1] == "endif":
             del found[-1:]
         elif directive and directive[1] in ("elif", "else"):
-            found[-1:] = [(number, written.strip())]
+            found[-1:] = [(number, f"{written.strip()} of {found[-1][1]}" if found else written.strip())]
         elif directive:
             found.append((number, written.strip()))
     return found
 
 
-def _is_guard(condition: str) -> bool:
-    return re.match(r"#\s*(?:ifndef\b|if\s+!\s*defined\b)", condition) is not None
+def _holds(condition: str, defined: Collection[str]) -> bool:
+    """Whether a conditional holds as it is: a guard, or what stands for macros that nothing defines."""
+    if re.match(r"#\s*(?:ifndef\b|if\s+!\s*defined\b)", condition):
+        return True
+    other = re.fullmatch(r"#\s*else\b.*? of (.*)", condition)
+    asked = _asked(other[1]) if other else None
+    return bool(asked) and not set(asked or ()) & set(defined)
 
 
 def _asked(condition: str) -> Mapping[str, str] | None:

@@ -28,8 +28,8 @@ def last_name(name: str) -> str:
 def candidates(code: DeviceCode, kernel: KernelDeclaration, launches: Sequence[LaunchSuggestion]) -> list[str]:
     """The kernel with template arguments that may fit its parameters, the likely ones first.
 
-    These are the launches that have all arguments, the instantiations that the file writes out, and what the kinds of
-    the parameters allow: a type, a function object of the file, a number, true, the first value of an enum.
+    These are the launches that have all arguments, other places that name an instance, the instantiations that the file
+    writes out, and what the kinds of the parameters allow: a type, a function object of the file, a number, true, the first value of an enum.
     """
     found = dict.fromkeys(islice(_written(code, kernel, launches), _MOST))
     found |= dict.fromkeys(islice(_made_up(code, kernel), _MOST - len(found)))
@@ -42,6 +42,7 @@ def _written(code: DeviceCode, kernel: KernelDeclaration, launches: Sequence[Lau
     names = {word for parameter in kernel.template for word in re.findall(r"\w+", parameter.partition("=")[0])[-1:]}
     explicit = rf"\btemplate\s[^;{{}}<]*\b{re.escape(last_name(kernel.name))}\s*(<[^;{{}}]*>)\s*\("
     texts = [launch.kernel for launch in launches]
+    texts += [one for one in code.mentions if last_name(one) == last_name(kernel.name)]
     texts += [f"k{match[1]}" for text in (code.source, *code.headers.values()) for match in re.finditer(explicit, text)]
     for text in texts:
         written = arguments_of(text)
@@ -85,7 +86,7 @@ def _values(parameter: str, texts: Sequence[str], function_objects: Sequence[str
         return [str(size) for size in _SIZES]
     last = re.escape(kind[0].split("::")[-1])
     declared = re.compile(
-        rf"\benum\s+(class\s+|struct\s+)?{last}\b[^{{;]*\{{\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*(\w+)", re.DOTALL
+        rf"\benum\s+(class\s+|struct\s+)?{last}\b[^{{;()<>]*\{{\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*(\w+)", re.DOTALL
     )
     found = next((match for text in texts if (match := declared.search(text))), None)
     if found is not None:
