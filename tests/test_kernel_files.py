@@ -491,6 +491,19 @@ def test_overloaded_kernels(tmp_path: Path) -> None:
     assert y[0] == 9
 
 
+def test_overloaded_templates(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <typename T, typename U> __global__ void cast(T* y, const U* x) { *y = T(*x); }\n"
+        "template <typename T, typename U> __global__ void cast(T* y, const U* x, int n) { *y = T(*x) + n; }\n"
+    )
+    with pytest.raises(ValueError, match=r"cast<float, int>\(T\*, const U\*\)"):
+        softlab.Kernel.from_file(path, "cast<float, int>")
+    y = np.zeros(1, np.float32)
+    softlab.Kernel.from_file(path, "cast<float, int>(T*, const U*, int)").run(1, 1, (y, np.full(1, 5, np.int32), 2))
+    assert y[0] == 7
+
+
 def test_old_operators_of_cub(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(

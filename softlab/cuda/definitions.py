@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from softlab.cuda.device_code import defined
+from softlab.cuda.declared import defined
 from softlab.cuda.source_files import nearness, sources_near
 
 #: Larger files are data.

@@ -36,7 +36,7 @@ class Macro:
         variadic = bool(names) and names[-1].endswith("...")
         if variadic:
             names[-1] = names[-1].removesuffix("...").strip() or "__VA_ARGS__"
-        return cls(tuple(names), variadic, _COMMENT.sub(" ", body.replace("\\\n", " ")))
+        return cls(tuple(names), variadic, _COMMENT.sub(" ", body.replace("\\\n", " ")).strip())
 
     def text(self, arguments: Sequence[str]) -> str | None:
         """The body with these arguments; None where their number is wrong."""
@@ -47,7 +47,8 @@ class Macro:
         if self.parameters and len(given) != len(self.parameters):
             return None
         bound = dict(zip(self.parameters, given, strict=False))
-        text = re.sub(r",\s*##\s*(?=__VA_ARGS__\b)", ", ", self.body)
+        comma = ", " if given and given[-1] else ""
+        text = re.sub(r",\s*##\s*(?=__VA_ARGS__\b)", comma, self.body)
         text = re.sub(r"(?<!#)#\s*([A-Za-z_]\w*)", lambda m: '""' if m[1] in bound else m[0], text)
         return re.sub(r"[A-Za-z_]\w*", lambda word: bound.get(word[0], word[0]), text).replace("##", "")
 

@@ -83,16 +83,8 @@ def _inside(
     faults: Collection[tuple[str, int]] = (),
 ) -> DeviceCode:
     """The device code of the part, with the header of what stands before it."""
-    code = read(
-        decode(path.read_bytes()),
-        path,
-        known=known,
-        needed=name or "",
-        alone=alone,
-        folders=folders,
-        files=[Path(file) for file in files],
-        faults=faults,
-    )
+    whole = partial(read, decode(path.read_bytes()), path, known=known, needed=name or "", alone=alone)
+    code = whole(folders=folders, files=[Path(file) for file in files], faults=faults)
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
     program = HostCode.of([text.encode() for text in texts])

@@ -65,7 +65,7 @@ def is_prototype(node: Node) -> bool:
 
 
 def is_type(node: Node) -> bool:
-    """Whether a declaration declares a class or an enum in place: ``struct A { int x; } a;``, not ``struct A* f();``."""
+    """Whether a declaration declares a class or an enum: ``struct A { int x; } a;``, not ``struct A* f();``."""
     kind = node.child_by_field_name("type")
     if node.type != "declaration" or kind is None or kind.type not in TYPES:
         return False

@@ -75,8 +75,10 @@ class Settings:
         )
 
     def after(self, log: str, path: Path, strict: bool = False) -> Settings:
-        """These, and what the log of a failed attempt asks for. ``path``: the file. ``strict``: as nvcc, where functions
-        without ``__device__`` are the host's."""
+        """These, and what the log of a failed attempt asks for.
+
+        ``path``: the file. ``strict``: as nvcc, for which functions without ``__device__`` are the host's.
+        """
         wanted = dict.fromkeys(_UNDEFINED.findall(log))
         known = {one.partition("=")[0] for one in self.defined}
         found = [f"{name}={value}" for name, value in _macros_of_build(path, wanted) if name not in known]

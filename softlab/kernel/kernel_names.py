@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration
-from softlab.cuda.launches import deduced
+from softlab.cuda.launches import arguments_of, deduced
 from softlab.kernel.template_arguments import candidates, last_name
 
 #: A kernel's name, its template arguments and its parameters.
@@ -26,14 +26,12 @@ def kernel_name(
     """What NVRTC calls the kernel.
 
     Arguments:
-        code: the file.
+        code, file: the file, and its name for messages.
         name: a kernel of it, with template arguments where it has them, as ``"copy<float, 4>"``. Namespaces may be left
             out where one kernel has that name. Overloaded kernels need their parameters, as ``"k(float*, int)"``. The
             template arguments may be left out where the host launches one instantiation alone, where the types of its
             arguments say them, or where all of them have defaults. None: the only kernel.
-        file: the file's name, for messages.
-        fault_of: why an instance of a template does not compile, "" where it does. A message that asks for arguments
-            shows one that does.
+        fault_of: why an instance of a template does not compile, "" where it does, for an example in a message.
 
     Raises:
         ValueError: it is not clear which kernel is meant; the message lists them.
@@ -54,15 +52,22 @@ def kernel_name(
     arguments = arguments or ""
     if parameters:
         kernel = _overload(found, parameters, bool(arguments), listing)
-        if not kernel.template:
-            return f"(void (*)({', '.join(map(_type_of, kernel.parameters))})){kernel.name}"
+        if not kernel.template or arguments:
+            return f"(void (*)({', '.join(_types(kernel, arguments))})){kernel.name}{arguments}"
     else:
         kernel = next((one for one in found if one.template or not arguments), found[0])
     if "<" in kernel.name:  # a specialisation, whose template stands elsewhere
         return kernel.name.partition("<")[0] + (arguments or f"<{kernel.name.partition('<')[2]}")
-    return kernel.name + (
-        arguments if arguments or not kernel.template else _instantiation(code, kernel, listing, fault_of)
-    )
+    if not arguments and kernel.template:
+        arguments = _instantiation(code, kernel, listing, fault_of)
+    return kernel.name + arguments
+
+
+def _types(kernel: KernelDeclaration, arguments: str) -> list[str]:
+    """The types of a kernel's parameters, with these template arguments for the names of the template's parameters."""
+    names = [re.findall(r"\w+", parameter.partition("=")[0])[-1] for parameter in kernel.template]
+    bound = dict(zip(names, arguments_of(f"k{arguments}"), strict=False))
+    return [re.sub(r"\w+", lambda word: bound.get(word[0], word[0]), _type_of(one)) for one in kernel.parameters]
 
 
 def _named(code: DeviceCode, base: str, file: str, listing: str) -> list[KernelDeclaration]:

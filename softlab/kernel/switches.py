@@ -22,12 +22,13 @@ def switches(code: DeviceCode, name: str, log: str, options: Sequence[str]) -> d
     defined |= {re.sub(r"^-D\s*|=.*", "", option) for option in options}
     found: dict[str, str] = {}
     for places in ([around_kernel(code, name, log)], *_around_macros(code, log)):
+        ways: list[dict[str, str]] = []
         for conditions in places:
             asked = [_asked(condition) for _, condition in conditions if not _holds(condition, defined)]
             values = {macro: value for one in asked for macro, value in (one or {"": ""}).items()}
             if values and not any(macro in ("", *defined) or macro.startswith("__") for macro in values):
-                found |= values
-                break
+                ways.append(values)
+        found |= sorted(ways, key=len)[0] if ways else {}
     return found
 
 

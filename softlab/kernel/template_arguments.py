@@ -28,8 +28,9 @@ def last_name(name: str) -> str:
 def candidates(code: DeviceCode, kernel: KernelDeclaration, launches: Sequence[LaunchSuggestion]) -> list[str]:
     """The kernel with template arguments that may fit its parameters, the likely ones first.
 
-    These are the launches that have all arguments, other places that name an instance, the instantiations that the file
-    writes out, and what the kinds of the parameters allow: a type, a function object of the file, a number, true, the first value of an enum.
+    These are the launches that have all arguments, other places that name an instance, the instantiations that the
+    file writes out, and what the kinds of the parameters allow: a type, a function object of the file, a number, true,
+    the first value of an enum.
     """
     found = dict.fromkeys(islice(_written(code, kernel, launches), _MOST))
     found |= dict.fromkeys(islice(_made_up(code, kernel), _MOST - len(found)))

@@ -1,0 +1,135 @@
+"""One file of a program while its device part is read: its text, its macros, and what stands at namespace level."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from softlab.cuda.macros import Macros, standing_for
+from softlab.cuda.syntax import head_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+SPACES = r"__(?:global|device|constant|managed|shared)__"
+#: Those of what another file of the program can define.
+SHARED_SPACES = r"__(?:device|constant|managed)__"
+CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
+               "preproc_elifdef")  # fmt: skip
+
+
+@dataclass
+class Item:
+    """What stands at namespace level: what it declares, which words it uses, and whether the device always has it.
+
+    ``node`` is None for the call of a macro.
+    """
+
+    span: tuple[int, int]
+    node: Node | None
+    names: set[bytes]
+    words: set[bytes]
+    root: bool = False
+    kept: bool = False
+    kernel: bool = False
+    #: Where the ``const`` of a number stands whose value names no function.
+    const_at: int | None = None
+    #: Where a texture reference starts, which becomes a constant variable.
+    reference_at: int | None = None
+
+
+@dataclass
+class File:
+    """One file while it is read."""
+
+    text: bytes
+    path: Path | None
+    folders: tuple[Path, ...] = ()
+    items: list[Item] = field(default_factory=list)
+    blank: list[tuple[int, int]] = field(default_factory=list)
+    includes: list[Node] = field(default_factory=list)
+    usings: list[Node] = field(default_factory=list)
+    kernel_word: re.Pattern[str] = re.compile("__global__")
+    #: Those of this file and of the files that it includes.
+    macros: Macros = field(default_factory=dict)
+    #: Where attributes end that the grammar does not see -> where they start.
+    attributes: dict[int, int] = field(default_factory=dict)
+    #: Where an ``#include`` has another name than the header that it means, and that header's.
+    renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
+    #: Where a class lost its last virtual function, whose pointer its objects still have.
+    virtual_at: list[int] = field(default_factory=list)
+    #: Where macros open a namespace, with its name, or close one (None).
+    namespaces: list[tuple[int, str | None]] = field(default_factory=list)
+    #: Names of the host's functions and variables.
+    host_names: set[bytes] = field(default_factory=set)
+    #: What to say of the places of the headers that it includes.
+    remarks: list[str] = field(default_factory=list)
+    #: Headers that stand before this file, and that cannot stand in a source twice.
+    once: frozenset[str] = frozenset()
+    _patterns: dict[str, re.Pattern[str]] = field(default_factory=dict)
+
+    def standing_for(self, words: str) -> re.Pattern[str]:
+        """A pattern of these words and of the macros that stand for them; for when ``macros`` are known."""
+        if words not in self._patterns:
+            self._patterns[words] = re.compile(standing_for(words, self.macros))
+        return self._patterns[words]
+
+
+def joined(text: str) -> str:
+    """The text as the compiler reads it, with lines of the same length.
+
+    Compilers join lines also where spaces follow the backslash. ``extern "C"`` needs a space after it: without one,
+    a name there is a part of the string.
+    """
+    text = re.sub(r"\\([ \t]+)$", r"\1\\", text, flags=re.MULTILINE)
+    return re.sub(r'\bextern[ \t]"C"(?=\w)', 'extern"C" ', text)
+
+
+def declarations(node: Node) -> Iterator[Node]:
+    """The declarations at namespace level, inside namespaces, ``extern "C"`` and conditionals too."""
+    condition = [node.child_by_field_name(name) for name in ("condition", "name")]
+    for child in node.children:
+        if child in condition:
+            continue
+        if child.type in CONTAINERS:
+            yield from declarations(child)
+        elif child.type in ("namespace_definition", "linkage_specification"):
+            body = child.child_by_field_name("body")
+            if body is not None and body.type == "declaration_list":
+                yield from declarations(body)
+            else:
+                yield child
+        elif child.is_named and child.type not in ("identifier", "namespace_identifier", "comment", "preproc_arg"):
+            yield child
+
+
+def nodes_of(file: File) -> Iterator[Node]:
+    """The declarations of a file that the tree has."""
+    return (item.node for item in file.items if item.node is not None)
+
+
+def macro_scope(file: File, node: Node) -> list[str]:
+    """The namespaces around a declaration that macros open, the outermost first."""
+    found: list[str] = []
+    for at, name in sorted(file.namespaces, key=lambda one: one[0]):
+        if at < node.start_byte:
+            found = found[:-1] if name is None else [*found, name]
+    return [name for name in found if name]
+
+
+def span_of(file: File, node: Node) -> tuple[int, int]:
+    """Where a declaration stands, with the macros before it that the grammar does not see."""
+    start = node.start_byte
+    while (before := len(file.text[:start].rstrip())) in file.attributes:
+        start = file.attributes[before]
+    return start, node.end_byte
+
+
+def head_in(file: File, node: Node, inner: Node) -> str:
+    """What stands before a declaration's body, as the file has it: the grammar sees no macros. ``inner``: see
+    :func:`~softlab.cuda.syntax.declared_in`."""
+    end = inner.start_byte + len(head_of(inner).encode())
+    return file.text[span_of(file, node)[0] : end].decode(errors="replace")

@@ -1,0 +1,164 @@
+"""What of a file is the host's: declarations at namespace level, members of classes, and what the compiler refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from softlab.cuda.file_items import CONTAINERS, SPACES, File, Item, head_in, span_of
+from softlab.cuda.syntax import (
+    CLASSES,
+    TYPES,
+    WORD,
+    const_of_number,
+    declared_in,
+    is_method,
+    is_prototype,
+    is_type,
+    names_of,
+    text_of,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: A variable of the host that device code fetches from, up to CUDA 11.
+_REFERENCE = re.compile(r"\s*(?:static\s+)?(?:texture|surface)\s*<")
+#: A variable whose value the host alone can make.
+_HOST_VALUE = re.compile(
+    r"\bstd::(?:string|vector|map|set|list|deque|unordered_\w+|function|mutex|\w*stream)\b[^*&(]*$|=.*\bnew\b"
+)
+
+
+def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
+    """Make an item of what stands at namespace level, or mark it as the host's."""
+    kind = node.type
+    if kind in ("preproc_def", "preproc_function_def"):
+        name = node.child_by_field_name("name")
+        words = set(WORD.findall(file.text[node.start_byte : node.end_byte]))
+        file.items.append(
+            Item(span_of(file, node), node, {name.text or b""} if name is not None else set(), words, kept=True)
+        )
+    elif kind == "preproc_include":
+        file.includes.append(node)
+    elif kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
+        file.blank.append((node.start_byte, node.end_byte))  # what the compiler lacks, it will say by itself
+    elif kind == "using_declaration":
+        _classify_using(file, node)
+    elif not kind.startswith("preproc") and kind not in ("string_literal", ";", "number_literal"):
+        _classify_declaration(file, node, spaces)
+
+
+def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> None:
+    """The same for a declaration: functions, variables, types."""
+    inner = declared_in(node)
+    head = head_in(file, node, inner)
+    function = inner.type == "function_definition"
+    item = Item(
+        span_of(file, node), node, names_of(inner), set(WORD.findall(file.text[node.start_byte : node.end_byte]))
+    )
+    constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr)\b", head)
+    whole = node.type not in ("ERROR", "template_instantiation")
+    if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
+        kernel = bool(file.kernel_word.search(head))
+        item.kernel = kernel
+        item.root = kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
+        file.items.append(item)
+    elif whole and (inner.type in TYPES or is_type(inner)):
+        members = list(_host_members(file, inner, spaces))
+        file.blank += [span_of(file, member) for member in members]
+        file.virtual_at += _lost_virtual(members)
+        file.items.append(item)
+    elif inner.type == "declaration" and _REFERENCE.match(head):
+        item.reference_at = item.span[0]
+        file.items.append(item)
+    elif whole and constant and not is_prototype(inner) and not _HOST_VALUE.search(head):
+        item.const_at = None if function else const_of_number(inner)
+        file.items.append(item)
+    elif not re.fullmatch(r"[\s{}]*", text_of(node)):  # braces alone have their partners elsewhere
+        file.host_names |= names_of(inner)
+        file.blank.append(span_of(file, node))
+
+
+def _classify_using(file: File, node: Node) -> None:
+    text = text_of(node)
+    if "namespace" in text:
+        file.usings.append(node)
+    else:
+        name = re.findall(r"\w+", text)[-1].encode()
+        file.items.append(Item(span_of(file, node), node, {name}, set(WORD.findall(text.encode())) - {b"std"}))
+
+
+def _lost_virtual(members: Sequence[Node]) -> Iterator[int]:
+    """Where the first of these members starts of each class that has no other virtual function.
+
+    ``members``: the host's functions, which go.
+    """
+    gone = {member.id for member in members}
+    for body in {member.parent.id: member.parent for member in members if member.parent is not None}.values():
+        virtual = [member for member in _members(body) if next(walk(member, ("virtual",)), None) is not None]
+        own = [member for member in virtual if member.type not in (*CLASSES, "access_specifier")]
+        if own and all(member.id in gone for member in own):
+            yield own[0].start_byte
+
+
+def _members(body: Node) -> Iterator[Node]:
+    """What stands in the braces of a class, in conditionals too."""
+    for member in body.children:
+        if member.type in CONTAINERS:
+            yield from _members(member)
+        else:
+            yield member
+
+
+def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[Node]:
+    """Member functions that the device cannot call: those with a body, and those that are declared alone."""
+    kind = node if node.type in CLASSES else node.child_by_field_name("type")
+    body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
+    for member in _members(body) if body is not None else ():
+        inner = member.children[-1] if member.type in ("template_declaration", "friend_declaration") else member
+        if inner.type in CLASSES or (inner.type == "field_declaration" and not is_method(inner)):
+            yield from _host_members(file, inner, spaces)
+        whole = inner.type == "function_definition" and inner.child_by_field_name("body") is not None
+        declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
+        if whole or declared:
+            head = head_in(file, member, inner)
+            if not spaces.search(head) and "constexpr" not in head:
+                yield member
+
+
+def drop(file: File, lines: set[int]) -> None:
+    """Take away the host's types, constants and members in these lines, which count from 0."""
+    spaces = file.standing_for(SPACES)
+    for item in list(file.items) if lines else ():
+        node = item.node
+        if (
+            node is None
+            or node.type.startswith("preproc")
+            or not lines & set(range(node.start_point.row, node.end_point.row + 1))
+        ):
+            continue
+        parts = [
+            member for member in _movable(node) if lines & set(range(member.start_point.row, member.end_point.row + 1))
+        ]
+        text = file.text[node.start_byte : node.end_byte].decode(errors="replace")
+        inner = declared_in(node)
+        specialised = "template_type" in {child.type for child in inner.children} or re.match(r"template\s*<\s*>", text)
+        if parts:
+            file.blank += [span_of(file, part) for part in parts if not spaces.search(text_of(part))]
+        elif not (spaces.search(text) or specialised or inner.type == "function_definition"):
+            file.items.remove(item)
+            file.blank.append(item.span)
+
+
+def _movable(node: Node) -> Iterator[Node]:
+    """The members of a class, and of those in it, that take no place in an object: types, friends, static members."""
+    for body in walk(node, ("field_declaration_list",)):
+        for member in _members(body):
+            static = any(text_of(child) == "static" for child in member.children)
+            if static or (
+                member.type in ("friend_declaration", "using_declaration", *TYPES) and member.type not in CLASSES
+            ):
+                yield member

@@ -1,0 +1,136 @@
+"""The text of a file as the grammar can read it: without bodies of functions, attributes and calls of macros.
+
+What such a call stands for, the host's or the device's, is found here, too, since the tree does not have it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from softlab.cuda.file_items import SPACES, File, Item
+from softlab.cuda.macros import attribute_macros
+from softlab.cuda.outlines import outline
+from softlab.cuda.syntax import WORD
+
+#: Attributes that the grammar does not know, or not between ``struct`` and a name.
+_ATTRIBUTES = re.compile(
+    rb"\b(?:__align__|__builtin_align__|alignas|__cluster_dims__|__maxnreg__|__block_size__)\s*"
+    rb"\((?:[^()]|\([^()]*\))*\)"
+)
+#: A word alone in its line.
+_ALONE = re.compile(rb"^[ \t]*([A-Z_]\w*)[ \t]*$", re.MULTILINE)
+#: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
+_MACRO_CALL = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+#: What a macro has that declares a type or a constant, which device code may name.
+_DECLARES = re.compile(rb"^(?:\s|\\\n)*(?:enum|typedef|using|constexpr|static\s+const)\b")
+
+
+def readable(file: File) -> bytes:
+    """The text without what the grammar does not know, each byte in its place.
+
+    A macro call at namespace level has no form of its own. It is the host's where its expansion has nothing for the
+    device, as with ``TEST(name)`` or bindings for Python.
+    """
+    without = outline(file.text)
+    text = bytearray(_ATTRIBUTES.sub(_blanks, without.text))
+    file.attributes = {match.end(): match.start() for match in _ATTRIBUTES.finditer(without.text)}
+    spaces = re.compile(file.standing_for(SPACES).pattern.encode())
+    with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
+    last = 0
+    for match in _MACRO_CALL.finditer(file.text):
+        indented = match.start(1) > match.start()
+        if without.in_body(match.start()) or match.start() < last:
+            continue
+        end = _closing(file.text, match.end() - 1)
+        name = match.group(1)
+        body = with_parameters.get(name, b"")
+        if indented and (name not in with_parameters or without.in_part(match.start(1))):
+            if name in with_parameters and re.match(rb"[ \t]*(?://[^\n]*)?\n", file.text[end : end + 200]):
+                last = end  # it makes members of a class
+                if _is_placeless(body) and not spaces.search(body):
+                    file.blank.append((match.start(1), end))
+                text[match.start() : end] = _blank(file.text[match.start() : end])
+            continue  # else an expression, or a constructor
+        if end < 0 or _continues(file.text[end : end + 200]) or not (name in with_parameters or name.isupper()):
+            continue
+        last = end = _end_of_macros(file, with_parameters, body, end)
+        text[match.start() : end] = _blank(file.text[match.start() : end])
+        if spaces.search(body):
+            words = set(WORD.findall(file.text[match.start() : end] + body))
+            file.items.append(Item((match.start(), end), None, set(), words, root=True))
+        elif _DECLARES.search(body):
+            words = set(WORD.findall(file.text[match.end(1) : end]))
+            file.items.append(Item((match.start(), end), None, words, words | set(WORD.findall(body))))
+        else:
+            file.blank.append((match.start(), end))
+    return _without_macros(file, bytes(text))
+
+
+def _continues(after: bytes) -> bool:
+    """Whether a declaration goes on after the parenthesis of what looks like a macro call."""
+    match = re.match(rb"\s*([;{=(,)\w*&]?)", after)
+    next_one = match[1] if match else b""
+    return next_one == b"{" or (match is not None and next_one not in (b"", b";") and b"\n" not in match[0])
+
+
+def _is_placeless(body: bytes) -> bool:
+    """Whether what a text declares in a class takes no place in its objects: functions, types, static members."""
+    left, count = body, 1
+    while count:
+        left, count = re.subn(rb"\{[^{}()]*\}", b"%;", left)
+        left, more = re.subn(rb"\([^(){}]*\)", b"@", left)
+        count += more
+    parts = [re.sub(rb"\\\n|\b\w+\s*:(?!:)", b"", part).strip() for part in left.split(b";")]
+    placeless = re.compile(rb"(?:static|typedef|using|friend)\b|[^@]*@|(?:struct|class|union|enum)\b.*%$", re.DOTALL)
+    return all(not part or placeless.match(part) for part in parts)
+
+
+def _end_of_macros(file: File, bodies: Mapping[bytes, bytes], body: bytes, end: int) -> int:
+    """Where a macro call ends: where it opens a brace, after the call of the macro that closes it."""
+    if body.count(b"{") <= body.count(b"}"):
+        return end
+    for match in _MACRO_CALL.finditer(file.text, end):
+        closing = bodies.get(match[1], b"")
+        if closing.count(b"}") > closing.count(b"{"):
+            return max(end, _closing(file.text, match.end() - 1))
+    return end
+
+
+def _blank(text: bytes) -> bytes:
+    return re.sub(rb"[^\n]", b" ", text)
+
+
+def _blanks(match: re.Match[bytes]) -> bytes:
+    return _blank(match.group())
+
+
+def _without_macros(file: File, text: bytes) -> bytes:
+    """Blanks for macros that stand for attributes of functions, and for those alone in a line that have braces."""
+    hidden = [match for match in _ALONE.finditer(text) if re.search(rb"[{}]", file.macros.get(match[1], (b"", b""))[1])]
+    attributes = {name for name in attribute_macros(file.macros) if not file.kernel_word.search(name.decode())}
+    if attributes:
+        names = b"|".join(sorted(attributes))
+        pattern = rb"(^[ \t]*#(?:\\\n|[^\n])*)|\b(?:%s)\b(?:[ \t]*\([^()\n]*\)(?=\s*\w))?" % names
+        found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
+        file.attributes |= {match.end(): match.start() for match in found}
+        hidden += found
+    for match in hidden:
+        if inside := re.search(
+            rb"\bnamespace\b\s*([\w:]*)\s*\{|(\})", file.macros.get(match[0].strip(), (b"", b""))[1]
+        ):
+            file.namespaces.append((match.start(), inside[1].decode() if inside[2] is None else None))
+    changed = bytearray(text)
+    for match in hidden:
+        changed[match.start() : match.end()] = _blanks(match)
+    return bytes(changed)
+
+
+def _closing(text: bytes, start: int) -> int:
+    """The index after the parenthesis that closes the one at ``start``; -1 where none does."""
+    depth = 0
+    for match in re.finditer(rb"[()]", text[start:]):
+        depth += 1 if match.group() == b"(" else -1
+        if depth == 0:
+            return start + match.end()
+    return -1

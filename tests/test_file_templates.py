@@ -1,0 +1,127 @@
+"""Template arguments of a file's kernels that macros, blocks and other places of the file say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab.cuda.device_code import read
+from softlab.cuda.macro_calls import macros_with_parameters, written_out
+
+MACROS = """\
+template <typename T, int n> __global__ void k(T* x, int m) { *x = T(n + m); }
+#define LAUNCH(K, grid, block, ...)   \\
+  do {                                \\
+    K<<<grid, block>>>(__VA_ARGS__);  \\
+  } while (0)
+#define CASE(N) case N: LAUNCH((k<float, N>), 2, N * 32, x, 1); break  /* a comment, with a comma */
+#define BOOL_SWITCH(COND, NAME, ...)                                             \\
+  [&] {                                                                          \\
+    if (COND) { constexpr static bool NAME = true; return __VA_ARGS__(); }       \\
+    else { constexpr static bool NAME = false; return __VA_ARGS__(); }           \\
+  }()
+#define DISPATCH(type, ...)                                                      \\
+  switch (type) {                                                                \\
+    case 0: { using scalar_t = short; __VA_ARGS__ } break;                       \\
+    case 1: { typedef double scalar_t; __VA_ARGS__ } break;                      \\
+  }
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "launched"),
+    [
+        ("switch (m) { CASE(1); CASE(2); }", ["k<float, 1>", "k<float, 2>"]),
+        ("LAUNCH((k<int, 8>), 3, 64,\n  x, 2);", ["k<int, 8>"]),
+        ("BOOL_SWITCH(m > 3, big, [&] { k<int, big><<<1, 32>>>(x, 1); });", ["k<int, true>", "k<int, false>"]),
+        ("DISPATCH(m, k<scalar_t, 3><<<1, 2>>>(x, 1););", ["k<short, 3>", "k<double, 3>"]),
+        ('AT_DISPATCH_FLOATING_TYPES(m, "k", ([&] { k<scalar_t, 3><<<1, 2>>>(x, 1); }));',
+         ["k<float, 3>", "k<double, 3>"]),
+        ("{ constexpr int n = 4; k<int, n><<<1, 1>>>(x, 1); } { constexpr int n = 5; k<int, n><<<1, 1>>>(x, 1); }",
+         ["k<int, 4>", "k<int, 5>"]),
+    ],
+)  # fmt: skip
+def test_launches_in_macros_and_blocks(host: str, launched: list[str]) -> None:
+    code = read(f"{MACROS}void host(float* x, int m) {{\n{host}\n}}\n")
+    assert [launch.kernel for launch in code.launches] == launched
+    assert {launch.line for launch in code.launches} == {MACROS.count("\n") + 2}
+
+
+def test_grids_of_launches_in_macros() -> None:
+    code = read(f"{MACROS}void host(float* x) {{ switch (1) {{ CASE(2); }} }}\n")
+    (launch,) = code.launches
+    assert (launch.grid, launch.block, launch.arguments) == ((2,), (64,), ("x", "1"))
+
+
+def test_a_macro_gives_the_only_instance(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"{MACROS}void host(float* x) {{ switch (1) {{ CASE(7); }} }}\n")
+    x = np.zeros(1, np.float32)
+    kernel = softlab.Kernel.from_file(path)
+    kernel.run(1, 1, (x, 3))
+    assert (kernel.program.name, x[0]) == ("k<float, 7>", 10)
+
+
+@pytest.mark.parametrize(
+    ("macro", "call", "text"),
+    [
+        ("#define L(k, ...) k<<<1, 2>>>(0, ##__VA_ARGS__)", "L(f)", "f<<<1, 2>>>(0)"),
+        ("#define L(k, args...) k<<<1, 2>>>(args)", "L(f, 1, g(2, 3))", "f<<<1, 2>>>(1, g(2, 3))"),
+        ('#define L(k) log(#k); k##_fast<<<1, 2>>>("a,b", k)', "L(f)", 'log(""); f_fast<<<1, 2>>>("a,b", f)'),
+        ("#define L(k) k<<<1, 2>>>()", "L(a, b)", "L(a, b)"),
+        ("#define L(k) L(k<<<1, 2>>>())", "L(f", "L(f"),
+        ("#define M(x) x", "M(f(1))", "M(f(1))"),
+    ],
+)
+def test_macros_are_written_out(macro: str, call: str, text: str) -> None:
+    assert written_out(call, macros_with_parameters([macro])) == text
+
+
+def test_a_macro_that_calls_itself_ends() -> None:
+    macros = macros_with_parameters(["#define L(k) k<<<1, 2>>>(); L(k)"])
+    assert written_out("L(f)", macros).count("f<<<1, 2>>>()") < 20
+
+
+FUNCTIONS = """\
+namespace op {
+struct Add { __device__ float operator()(float a, float b) const { return a + b; } };
+template <typename T> struct Times { __device__ T operator()(T a, T b) const { return a * b; } };
+struct Host { float operator()(float a) { return a; } };
+}
+template <template <typename> class Op> __global__ void by_template(float* x) { *x = Op<float>()(*x, 3.0f); }
+template <typename Op, int n> __global__ void by_object(float* x, Op op) {
+  static_assert(n == 4 || n == 8, "n");
+  *x = op(*x, n);
+}
+template <typename Traits> __global__ void by_traits(float* x) { *x = Traits::value; }
+template <int n> __global__ void named(float* x) { *x = n; static_assert(n > 500, "n"); }
+auto pointer = named<512>;
+void launch(float* x) { by_object<<<1, 1>>>(x, [] __device__ (float a, float b) { return a; }); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("by_template", r"as in 'by_template<op::Times>'\.\n"),
+        ("by_object", r"as in 'by_object<op::Add, 4>'\. The host launches it with a lambda, which has no name"),
+        ("by_traits", r"only their form: of \d guesses none compiles\. The first one: k\.cu\(11\): error"),
+        ("named", r"as in 'named<512>'\.\n"),
+    ],
+)
+def test_the_arguments_of_an_error_compile(tmp_path: Path, name: str, message: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(FUNCTIONS)
+    with pytest.raises(ValueError, match=message):
+        softlab.Kernel.from_file(path, name)
+
+
+def test_a_template_with_a_parameter_of_unknown_type_is_an_error(tmp_path: Path) -> None:
+    """NVRTC alone would end the process."""
+    path = tmp_path / "k.cu"
+    path.write_text("template <int n> __global__ void k(Unknown* x) { x[threadIdx.x].x += n; }\n")
+    with pytest.raises(softlab.CompileError, match='identifier "Unknown" is undefined'):
+        softlab.Kernel.from_file(path, "k<3>")
