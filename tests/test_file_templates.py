@@ -40,6 +40,8 @@ template <typename T, int n> __global__ void k(T* x, int m) { *x = T(n + m); }
         ("DISPATCH(m, k<scalar_t, 3><<<1, 2>>>(x, 1););", ["k<short, 3>", "k<double, 3>"]),
         ('AT_DISPATCH_FLOATING_TYPES(m, "k", ([&] { k<scalar_t, 3><<<1, 2>>>(x, 1); }));',
          ["k<float, 3>", "k<double, 3>"]),
+        ("if (m) { auto* f = &k<int, 6>; f<<<1, 1>>>(x, 1); } else { auto f = k<int, 7>; f<<<1, 1>>>(x, 1); }",
+         ["k<int, 6>", "k<int, 7>"]),
         ("{ constexpr int n = 4; k<int, n><<<1, 1>>>(x, 1); } { constexpr int n = 5; k<int, n><<<1, 1>>>(x, 1); }",
          ["k<int, 4>", "k<int, 5>"]),
     ],

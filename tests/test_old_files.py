@@ -119,6 +119,19 @@ def test_a_macro_that_makes_functions_with_a_macro_for_their_attributes(tmp_path
     assert x[0] == 3
 
 
+def test_macros_of_several_lines_stay(tmp_path: Path) -> None:
+    """The call of a macro in the body of another one is not the host's."""
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#define STORE(x, value)  \\\n  {  \\\n    *(x) = value;  \\\n  }\n"
+        "#define STORE_TWICE(x, value)  \\\n  {  \\\n    STORE(x, value);  \\\n    STORE(x + 1, value)  \\\n  }\n"
+        "__global__ void k(int* x) {\n  STORE_TWICE(x, 3)\n}\n"
+    )
+    x = np.zeros(2, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x.tolist() == [3, 3]
+
+
 def test_host_members_that_are_hard_to_read(tmp_path: Path) -> None:
     """A class after a macro call, functions in conditionals and behind references, and macros that make functions."""
     path = tmp_path / "k.cu"

@@ -119,7 +119,7 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
     for bound in islice(found, _MOST):
         if bound not in seen:
             seen.append(bound)
-    before = _before(node)
+    before = text_before(node)
     for bound in ({**one, **dispatched} for one in seen or [{}] for dispatched in _dispatched(node)):
         local = code.constants.inside(text, bound) if function is not None else code.constants
         local = replace(local, values={**local.values, **dict(_CONSTANT.findall(before))})
@@ -130,7 +130,7 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
         yield Scope(local, {**bound, **known}, (names | set(types)) - set(known))
 
 
-def _before(node: Node) -> str:
+def text_before(node: Node) -> str:
     """What stands before a node in the blocks around it, up to its function, the innermost block last."""
     parts: list[str] = []
     while node.parent is not None and node.type != "function_definition":

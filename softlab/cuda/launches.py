@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from softlab.cuda.host_templates import HostCode, Scope, enclosing_function, scopes
+from softlab.cuda.host_templates import HostCode, Scope, enclosing_function, scopes, text_before
 from softlab.cuda.syntax import function_of, head_of, in_list, listed, scope_of, text_of, walk
 
 if TYPE_CHECKING:
@@ -98,10 +98,11 @@ def launches_of(code: HostCode, program: Sequence[HostCode]) -> Iterator[LaunchS
         if function is None or len(configuration) < 2:
             continue
         around = text_of(enclosing_function(call))
+        kernel = _pointed_at(_plain(text_of(function)), text_before(call))
         for scope in scopes(call, code, program):
             local = scope.constants
             yield LaunchSuggestion(
-                _instance(_plain(text_of(function)), scope),
+                _instance(kernel, scope),
                 local.extent(configuration[0]),
                 local.extent(configuration[1]),
                 local.number(configuration[2]) if len(configuration) > 2 else 0,
@@ -109,6 +110,13 @@ def launches_of(code: HostCode, program: Sequence[HostCode]) -> Iterator[LaunchS
                 call.start_point.row + 1,
                 tuple(_host_type(text_of(child), around, scope) for child in in_list(arguments)) if around else (),
             )
+
+
+def _pointed_at(name: str, before: str) -> str:
+    """The kernel that a pointer of this name points at, as ``auto* kernel = &copy<N>;`` before the launch says it; the
+    name itself where nothing does."""
+    found = re.findall(rf"\bauto\s*(?:const\b|[*&\s])*{re.escape(name)}\s*=\s*&?\s*([\w:]+\s*(?:<[^;]*>)?)\s*;", before)
+    return " ".join(found[-1].split()) if found else name
 
 
 def _plain(kernel: str) -> str:

@@ -22,6 +22,7 @@ _ATTRIBUTES = re.compile(
 _ALONE = re.compile(rb"^[ \t]*([A-Z_]\w*)[ \t]*$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
 _MACRO_CALL = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+_DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 #: What a macro has that declares a type or a constant, which device code may name.
 _DECLARES = re.compile(rb"^(?:\s|\\\n)*(?:enum|typedef|using|constexpr|static\s+const)\b")
 
@@ -38,7 +39,7 @@ def readable(file: File) -> bytes:
     spaces = re.compile(file.standing_for(SPACES).pattern.encode())
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
     last = 0
-    for match in _MACRO_CALL.finditer(file.text):
+    for match in _MACRO_CALL.finditer(_DIRECTIVE.sub(_blanks, file.text)):
         indented = match.start(1) > match.start()
         if without.in_body(match.start()) or match.start() < last:
             continue

@@ -114,11 +114,11 @@ class FileBuild:
         raise CompileError(f"{found}{further}", log=found.log)
 
     def _fault_of(self, instance: str) -> str:
-        """The first error of an instance of a template, "" where it compiles."""
+        """The first error of an instance of a template, "" where it compiles. Each instance gets one try."""
         if time.monotonic() > self.until:
             return "no time is left to try"
         try:
-            self._of(self.read_code(name=instance), instance)
+            self._compiled(self.read_code(name=instance, alone=True), instance, strict=True)
         except (CompileError, ValueError) as error:
             lines = str(error).splitlines()
             return next((line for line in lines if _ERROR.match(line)), lines[0]).rstrip(".")

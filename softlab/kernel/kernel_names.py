@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration
 from softlab.cuda.launches import arguments_of, deduced
-from softlab.kernel.template_arguments import candidates, last_name
+from softlab.kernel.template_arguments import candidates, form_of, last_name
 
 #: A kernel's name, its template arguments and its parameters.
 _NAME = re.compile(r"([^<(]*)(<.*>|<[^>]*)?(\(.*\))?", re.DOTALL)
@@ -155,7 +155,7 @@ def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str, fa
         faults += [fault] if "..." not in one else []
     else:
         said = f" The first one: {faults[0]}." if faults else ""
-        shown = f"{tried[0]!r}. That is only their form: of {len(tried)} guesses none compiles.{said}"
+        shown = f"{form_of(code, kernel)!r}. That is only their form: of {len(tried)} guesses none compiles.{said}"
     if any(re.search(r"\[[=&\w, ]*\]", argument) for launch in launches for argument in launch.arguments):
         shown += " The host launches it with a lambda, which has no name: give a struct with that operator()."
     raise ValueError(

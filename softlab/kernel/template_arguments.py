@@ -37,6 +37,11 @@ def candidates(code: DeviceCode, kernel: KernelDeclaration, launches: Sequence[L
     return list(found)
 
 
+def form_of(code: DeviceCode, kernel: KernelDeclaration) -> str:
+    """The kernel with as many template arguments as it needs, of the right kinds as far as that is clear."""
+    return next(_made_up(code, kernel))
+
+
 def _written(code: DeviceCode, kernel: KernelDeclaration, launches: Sequence[LaunchSuggestion]) -> Iterator[str]:
     """Those of the launches, and of the instantiations that the file writes out."""
     needed = sum("=" not in parameter for parameter in kernel.template)
