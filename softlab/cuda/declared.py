@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from softlab.cuda.file_items import SHARED_SPACES, File, declarations, head_in, joined
 from softlab.cuda.macros import macros_of
 from softlab.cuda.readable import readable
-from softlab.cuda.source_files import decode
+from softlab.cuda.source_files import Places, decode
 from softlab.cuda.syntax import declared_in, is_prototype, names_of, parser
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def defined(path: Path, folders: Sequence[Path] = ()) -> set[str]:
     Raises:
         OSError: the file cannot be read.
     """
-    file = File(joined(decode(path.read_bytes())).encode(), path, tuple(folders))
-    file.macros = macros_of(file.text, path, set(), file.folders)
+    file = File(joined(decode(path.read_bytes())).encode(), path, Places(folders))
+    file.macros = macros_of(file.text, path, set(), file.places)
     spaces = file.standing_for(SHARED_SPACES)
     found = (declaration_of(file, node, spaces) for node in declarations(parser().parse(readable(file)).root_node))
     return {word.decode() for names, is_defined in found if is_defined for word in names}

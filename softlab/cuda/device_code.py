@@ -24,7 +24,7 @@ from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_o
 from softlab.cuda.macro_calls import macros_with_parameters, written_out
 from softlab.cuda.macros import NO_MACROS, Macros, macros_of
 from softlab.cuda.readable import readable
-from softlab.cuda.source_files import Located, decode, located
+from softlab.cuda.source_files import Located, Places, decode
 from softlab.cuda.syntax import CLASSES, WORD, declared_in, listed, parser, scope_of, text_of
 
 #: Headers for host code that NVRTC finds and cannot compile.
@@ -127,7 +127,7 @@ class _Program:
         folders: Sequence[Path],
         files: Sequence[Path],
     ) -> _Program:
-        main = File(joined(text).encode(), path, tuple(folders))
+        main = File(joined(text).encode(), path, Places(folders))
         all_files = {"": main}
         missing: list[str] = []
         _gather(main, all_files, known, missing)
@@ -189,7 +189,7 @@ def _gather_further(
         name = _name_of(path, path.name, files)
         if name not in files:
             once = frozenset(header for header, file in files.items() if not _GUARD.search(file.text))
-            files[name] = File(joined(decode(path.read_bytes())).encode(), path, files[""].folders, once=once)
+            files[name] = File(joined(decode(path.read_bytes())).encode(), path, files[""].places, once=once)
             _gather(files[name], files, known, missing)
             names.append(name)
     for item in (item for file in files.values() if id(file) not in own for item in file.items):
@@ -246,7 +246,7 @@ def _gather(
 ) -> None:
     """Split a file into items, and read the files beside it that it includes. ``outer``: macros of the including file,
     which may stand in a header that another one defines them for."""
-    file.macros = {**outer, **macros_of(file.text, file.path, set(), file.folders)}
+    file.macros = {**outer, **macros_of(file.text, file.path, set(), file.places)}
     file.kernel_word = file.standing_for("__global__")
     tree = parser().parse(readable(file))
     spaces = file.standing_for(SPACES)
@@ -257,7 +257,7 @@ def _gather(
         written = text_of(path).replace("\\", "/")
         wanted = written.strip('<>"')
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
-        header = Located(None) if compilers and written.startswith("<") else located(file.path, wanted, file.folders)
+        header = Located(None) if compilers and written.startswith("<") else file.places.located(file.path, wanted)
         if header.remark and (header.path or not compilers):
             file.remarks.append(header.remark)
         if local := header.path:
@@ -268,7 +268,7 @@ def _gather(
             if path is not None and name != text_of(path).strip('<>"'):
                 file.renamed.append(((path.start_byte, path.end_byte), name))
             if name not in files:
-                files[name] = File(joined(decode(local.read_bytes())).encode(), local, file.folders, once=file.once)
+                files[name] = File(joined(decode(local.read_bytes())).encode(), local, file.places, once=file.once)
                 _gather(files[name], files, known, missing, file.macros)
             continue
         if compilers:
@@ -281,14 +281,14 @@ def _gather(
 def _is_main(path: Path, file: File, files: Mapping[str, File]) -> bool:
     """Whether a further file includes the source itself."""
     main = files[""]
-    return file is not main and main.path is not None and path.resolve() == main.path.resolve()
+    return file is not main and path.resolve() == main.real_path
 
 
 def _name_of(path: Path, wanted: str, files: Mapping[str, File]) -> str:
     """The name of a header for the compiler, one per file: as it is written first, with a folder if two have it."""
     path = path.resolve()
     for name, file in files.items():
-        if name and file.path is not None and file.path.resolve() == path:
+        if name and file.real_path == path:
             return name
     main = files[""].path
     taken = {*files, main.name if main is not None else ""}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softlab.cuda.macros import Macros, standing_for
+from softlab.cuda.source_files import Places
 from softlab.cuda.syntax import head_of
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class File:
 
     text: bytes
     path: Path | None
-    folders: tuple[Path, ...] = ()
+    places: Places = field(default_factory=Places)
     items: list[Item] = field(default_factory=list)
     blank: list[tuple[int, int]] = field(default_factory=list)
     includes: list[Node] = field(default_factory=list)
@@ -70,6 +72,11 @@ class File:
     #: Headers that stand before this file, and that cannot stand in a source twice.
     once: frozenset[str] = frozenset()
     _patterns: dict[str, re.Pattern[str]] = field(default_factory=dict)
+
+    @cached_property
+    def real_path(self) -> Path | None:
+        """Its path without links."""
+        return self.path.resolve() if self.path is not None else None
 
     def standing_for(self, words: str) -> re.Pattern[str]:
         """A pattern of these words and of the macros that stand for them; for when ``macros`` are known."""

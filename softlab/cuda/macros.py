@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from softlab.cuda.source_files import beside
+from softlab.cuda.source_files import Places
 from softlab.cuda.syntax import WORD
 
 #: The parameters of a macro, b"" without, and its body, by its name.
@@ -31,19 +31,17 @@ def standing_for(words: str, macros: Macros) -> str:
     return pattern
 
 
-def macros_of(
-    text: bytes, path: Path | None, seen: set[Path], folders: Sequence[Path] = ()
-) -> dict[bytes, tuple[bytes, bytes]]:
-    """The macros of a text and of the files that it includes, as :data:`Macros`. ``folders``: see :func:`beside`."""
+def macros_of(text: bytes, path: Path | None, seen: set[Path], places: Places) -> dict[bytes, tuple[bytes, bytes]]:
+    """The macros of a text and of the files that it includes, as :data:`Macros`. ``places``: where its headers are."""
     found: dict[bytes, tuple[bytes, bytes]] = {}
     for match in _MACRO.finditer(text):
         _, other = found.get(match[1], (b"", b""))  # that of another branch of a conditional
         found[match[1]] = (match[2] or b"", match[3] + other)
     for name in _INCLUDED.findall(text):
-        local = beside(path, name.decode(errors="replace"), folders)
+        local = places.beside(path, name.decode(errors="replace"))
         if local is not None and local not in seen:
             seen.add(local)
-            found = macros_of(local.read_bytes(), local, seen, folders) | found
+            found = macros_of(local.read_bytes(), local, seen, places) | found
     return found
 
 

@@ -66,6 +66,36 @@ def located(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Locat
     return _elsewhere(path, name, root) if root is not None else Located(None)
 
 
+class Places:
+    """Where the headers of one program are. Each is looked for once per folder that includes it.
+
+    ``folders``: see :func:`located`.
+    """
+
+    def __init__(self, folders: Sequence[Path] = ()) -> None:
+        self._folders = tuple(folders)
+        self._known: dict[tuple[Path, str], Located] = {}
+
+    def located(self, path: Path | None, name: str) -> Located:
+        """As :func:`located` finds it."""
+        found = self._found(path, name)
+        if path is None or found.path is None or not found.remark:
+            return found
+        return Located(found.path, _taken(path.resolve(), name, found.path))
+
+    def beside(self, path: Path | None, name: str) -> Path | None:
+        """The file alone."""
+        return self._found(path, name).path
+
+    def _found(self, path: Path | None, name: str) -> Located:
+        if path is None:
+            return Located(None)
+        key = (path.parent, name)
+        if key not in self._known:
+            self._known[key] = located(path, name, self._folders)
+        return self._known[key]
+
+
 def _taken(path: Path, name: str, header: Path) -> str:
     """What to say of a header whose place was guessed."""
     from_file = Path(os.path.relpath(header.resolve(), path.parent)).as_posix()
