@@ -93,6 +93,14 @@ def test_conditions_that_ask_for_more_stay(tmp_path: Path) -> None:
         softlab.Kernel.from_file(path)
 
 
+def test_macros_of_other_machines_stay_undefined(tmp_path: Path) -> None:
+    (tmp_path / "kernels.h").write_text("#ifdef USE_HIP\n__global__ void k(int* x) { *x = 1; }\n#endif\n")
+    path = tmp_path / "k.cu"
+    path.write_text('#ifdef OTHER\n#include <vector>\n#endif\n#include "kernels.h"\n')
+    with pytest.raises(softlab.CompileError, match=r"inside #ifdef USE_HIP \(line 1\)"):
+        softlab.Kernel.from_file(path)
+
+
 def test_namespaces_that_macros_open(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(

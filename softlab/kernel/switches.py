@@ -8,6 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from softlab.cuda.device_code import DeviceCode
 
 _DIRECTIVE = re.compile(r"\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b")
+#: Macros of the compiler, and those for other compilers and machines.
+_NOT_OURS = re.compile(r"__|\w*(?:HIP|ROCM|AMD|SYCL|OPENCL|MUSA|METAL|_MSC_VER|WIN32|APPLE)")
+#: Lines from the start of a kernel's declaration to its name, at most.
+_HEAD_LINES = 6
 _UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 #: What a conditional asks of one macro: that it is defined, or its value.
 _ASKED = re.compile(r"\(*\s*(?:defined\s*\(?\s*)?([A-Za-z_]\w*)\s*(?:(==|>=|>)\s*(\d+))?[\s)]*")
@@ -26,7 +30,7 @@ def switches(code: DeviceCode, name: str, log: str, options: Sequence[str]) -> d
         for conditions in places:
             asked = [_asked(condition) for _, condition in conditions if not _holds(condition, defined)]
             values = {macro: value for one in asked for macro, value in (one or {"": ""}).items()}
-            if values and not any(macro in ("", *defined) or macro.startswith("__") for macro in values):
+            if values and not any(macro in ("", *defined) or _NOT_OURS.match(macro) for macro in values):
                 ways.append(values)
         found |= sorted(ways, key=len)[0] if ways else {}
     return found
@@ -36,8 +40,13 @@ def around_kernel(code: DeviceCode, name: str, log: str) -> list[tuple[int, str]
     """The conditionals around a kernel that the preprocessor drops, with their lines; none for other faults."""
     if "__nv_name_map" not in log:
         return []
-    line = next((kernel.line for kernel in code.kernels if kernel.name == name.partition("<")[0]), 0)
-    return _around(code.source, line)
+    base = name.partition("<")[0]
+    line = next((kernel.line for kernel in code.kernels if kernel.name == base), 0)
+    word = re.compile(rf"\b{re.escape(base.split('::')[-1])}\b")
+    for text in _texts(code):
+        if word.search("\n".join(text.splitlines()[max(0, line - 1) : line + _HEAD_LINES])):
+            return _around(text, line)
+    return []
 
 
 def said_of(code: DeviceCode, name: str, log: str) -> str:
