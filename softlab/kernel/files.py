@@ -75,6 +75,8 @@ def compile_file(
         by_itself = error
     inside = None
     for read_code in contexts(path, known=has_header, folders=folders_of(options)):
+        if inside and time.monotonic() > until:
+            break
         try:
             return FileBuild(read_code, path, arch, options, until).program(name, files)
         except (CompileError, ValueError) as error:
