@@ -93,6 +93,17 @@ def test_conditions_that_ask_for_more_stay(tmp_path: Path) -> None:
         softlab.Kernel.from_file(path)
 
 
+def test_a_declaration_that_is_not_needed_goes_with_all_its_branches(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <typename T>\n#ifdef CACHED\nusing buffer = cached_buffer<T>;\n#else\n"
+        "using buffer = host_buffer<T>;\n#endif\n__global__ void k(int* x) { *x = 4; }\n"
+    )
+    x = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[0] == 4
+
+
 def test_macros_of_other_machines_stay_undefined(tmp_path: Path) -> None:
     (tmp_path / "kernels.h").write_text("#ifdef USE_HIP\n__global__ void k(int* x) { *x = 1; }\n#endif\n")
     path = tmp_path / "k.cu"

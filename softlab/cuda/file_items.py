@@ -65,6 +65,8 @@ class File:
     virtual_at: list[int] = field(default_factory=list)
     #: Where macros open a namespace, with its name, or close one (None).
     namespaces: list[tuple[int, str | None]] = field(default_factory=list)
+    #: Where conditionals inside declarations start, and where their further branches end.
+    alternatives: tuple[tuple[int, int], ...] = ()
     #: Names of the host's functions and variables.
     host_names: set[bytes] = field(default_factory=set)
     #: What to say of the places of the headers that it includes.
@@ -128,11 +130,11 @@ def macro_scope(file: File, node: Node) -> list[str]:
 
 
 def span_of(file: File, node: Node) -> tuple[int, int]:
-    """Where a declaration stands, with the macros before it that the grammar does not see."""
+    """Where a declaration stands, with what the grammar does not see: macros before it, branches of conditionals."""
     start = node.start_byte
     while (before := len(file.text[:start].rstrip())) in file.attributes:
         start = file.attributes[before]
-    return start, node.end_byte
+    return start, max([node.end_byte, *(end for at, end in file.alternatives if start <= at < node.end_byte)])
 
 
 def head_in(file: File, node: Node, inner: Node) -> str:

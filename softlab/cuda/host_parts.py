@@ -56,9 +56,8 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
     inner = declared_in(node)
     head = head_in(file, node, inner)
     function = inner.type == "function_definition"
-    item = Item(
-        span_of(file, node), node, names_of(inner), set(WORD.findall(file.text[node.start_byte : node.end_byte]))
-    )
+    span = span_of(file, node)
+    item = Item(span, node, names_of(inner), set(WORD.findall(file.text[span[0] : span[1]])))
     constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr)\b", head)
     whole = node.type not in ("ERROR", "template_instantiation")
     if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):

@@ -75,12 +75,14 @@ class Outline:
     """``text``: the source with blanks for what the grammar cannot read, each other byte in its place.
 
     ``bodies`` are the indices between the braces of functions, ``parts`` those between parentheses and between the
-    braces of all but namespaces.
+    braces of all but namespaces. ``alternatives`` are further branches of conditionals inside a declaration, which are
+    blank: where the conditional starts, and where these branches end.
     """
 
     text: bytes
     bodies: tuple[tuple[int, int], ...]
     parts: tuple[tuple[int, int], ...]
+    alternatives: tuple[tuple[int, int], ...]
 
     def in_body(self, at: int) -> bool:
         """Whether an index is in the body of a function."""
@@ -98,7 +100,8 @@ def outline(source: bytes) -> Outline:
     text = bytearray(source)
     for start, end in (*reader.bodies(), *reader.hidden()):
         text[start:end] = re.sub(rb"[^\n]", b" ", bytes(text[start:end]))
-    return Outline(bytes(text), tuple(reader.bodies()), tuple(reader.parts()))
+    alternatives = tuple((group.directives[0][0], group.directives[-1][1]) for group in reader.midway)
+    return Outline(bytes(text), tuple(reader.bodies()), tuple(reader.parts()), alternatives)
 
 
 def open_braces(source: bytes) -> int:

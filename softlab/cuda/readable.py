@@ -34,6 +34,7 @@ def readable(file: File) -> bytes:
     device, as with ``TEST(name)`` or bindings for Python.
     """
     without = outline(file.text)
+    file.alternatives = without.alternatives
     text = bytearray(_ATTRIBUTES.sub(_blanks, without.text))
     file.attributes = {match.end(): match.start() for match in _ATTRIBUTES.finditer(without.text)}
     spaces = re.compile(file.standing_for(SPACES).pattern.encode())
