@@ -20,7 +20,7 @@ _DEPTH = 4
 #: Instances of a function that are listed. Templates that call each other multiply them.
 _MOST = 64
 #: A constant and a type that a block declares.
-_CONSTANT = re.compile(r"\bconstexpr\s[^;={}()]*?\b(\w+)\s*=\s*([^;{}]+);")
+_CONSTANT = re.compile(r"\bconstexpr\s[^;={}()]*?\b(\w+)\s*(?:=|(?=\{))\s*([^;{}]+|\{[^;{}]*\});")
 _TYPE = re.compile(r"\busing\s+(\w+)\s*=\s*([^;{}]+);|\btypedef\s+([^;{}]+?)\s+(\w+)\s*;")
 #: A word in the name of PyTorch's macros, and types that it stands for.
 _DISPATCHED = (
@@ -122,7 +122,8 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
     before = text_before(node)
     for bound in ({**one, **dispatched} for one in seen or [{}] for dispatched in _dispatched(node)):
         local = code.constants.inside(text, bound) if function is not None else code.constants
-        local = replace(local, values={**local.values, **dict(_CONSTANT.findall(before))})
+        written = {name: value.strip("{}") for name, value in _CONSTANT.findall(before)}
+        local = replace(local, values={**local.values, **written})
         names = frozenset((unknown | Constants.declared(text)) - set(bound))
         scope = Scope(local, bound, names)
         types = {name or other: scope.argument(kind or type_) for name, kind, type_, other in _TYPE.findall(before)}
