@@ -28,17 +28,15 @@ def kernel_name(
     Arguments:
         code, file: the file, and its name for messages.
         name: a kernel of it, with template arguments where it has them, as ``"copy<float, 4>"``. Namespaces may be left
-            out where one kernel has that name. Overloaded kernels need their parameters, as ``"k(float*, int)"``. The
-            template arguments may be left out where the host launches one instantiation alone, where the types of its
-            arguments say them, or where all of them have defaults. None: the only kernel.
+            out where one kernel has that name. Overloaded kernels need their parameters, as ``"k(float*, int)"``.
+            Template arguments may be left out where the host launches one instantiation, where the types of its
+            arguments say them, or where all have defaults. None: the only kernel.
         fault_of: why an instance of a template does not compile, "" where it does, for an example in a message.
 
     Raises:
         ValueError: it is not clear which kernel is meant; the message lists them.
     """
-    listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in code.kernels) or "\n  none"
-    launched = "".join(f"\n  {launch}" for launch in code.launches)
-    listing = f"Kernels of {file}:{listed}" + (f"\nLaunches in its host code:{launched}" if launched else "")
+    listing = _listing(code, file)
     if name is None:
         names = {kernel.name for kernel in code.kernels}
         if len(names) != 1:
@@ -56,11 +54,19 @@ def kernel_name(
             return f"(void (*)({', '.join(_types(kernel, arguments))})){kernel.name}{arguments}"
     else:
         kernel = next((one for one in found if one.template or not arguments), found[0])
-    if "<" in kernel.name:  # a specialisation, whose template stands elsewhere
-        return kernel.name.partition("<")[0] + (arguments or f"<{kernel.name.partition('<')[2]}")
+    base, _, own = kernel.name.partition("<")
+    if own:  # a specialisation, whose template stands elsewhere
+        return base + (arguments or f"<{own}")
     if not arguments and kernel.template:
         arguments = _instantiation(code, kernel, listing, fault_of)
     return kernel.name + arguments
+
+
+def _listing(code: DeviceCode, file: str) -> str:
+    """The kernels of a file and its launches, for messages."""
+    listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in code.kernels) or "\n  none"
+    launched = "".join(f"\n  {launch}" for launch in code.launches)
+    return f"Kernels of {file}:{listed}" + (f"\nLaunches in its host code:{launched}" if launched else "")
 
 
 def _types(kernel: KernelDeclaration, arguments: str) -> list[str]:
