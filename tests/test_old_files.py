@@ -138,6 +138,21 @@ def test_a_macro_that_makes_functions_with_a_macro_for_their_attributes(tmp_path
     assert x[0] == 3
 
 
+def test_a_macro_that_makes_a_type_and_a_function_of_the_host(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#define TO_STRING(name, ...) inline std::string text_of_##name(name v) \\\n"
+        "  {  \\\n    if (v) { return missing(#__VA_ARGS__); }  \\\n    return std::string();  \\\n  }\n"
+        "#define MAKE_ENUM(name, ...) \\\n  enum name { __VA_ARGS__ };  \\\n  TO_STRING(name, __VA_ARGS__);\n"
+        "#define TWICE(x) if (x > 2) { x *= 2; } else if (x > 1) { x = 0; }\n"
+        "MAKE_ENUM(Kind,\n  small,\n  large\n)\n"
+        "__global__ void k(int* x) { TWICE(*x) *x += large; }\n"
+    )
+    x = np.full(1, 5, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[0] == 11
+
+
 def test_macros_of_several_lines_stay(tmp_path: Path) -> None:
     """The call of a macro in the body of another one is not the host's."""
     path = tmp_path / "k.cu"

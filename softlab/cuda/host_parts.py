@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from softlab.cuda.file_items import CONTAINERS, SPACES, File, Item, head_in, span_of
+from softlab.cuda.readable import makes_functions
 from softlab.cuda.syntax import (
     CLASSES,
     TYPES,
@@ -41,6 +42,11 @@ def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
         file.items.append(
             Item(span_of(file, node), node, {name.text or b""} if name is not None else set(), words, kept=True)
         )
+        body = node.child_by_field_name("value")
+        if body is not None:
+            text = file.text[body.start_byte : body.end_byte]
+            if makes_functions(text) and not spaces.search(text.decode(errors="replace")):
+                file.blank.append((body.start_byte, body.end_byte))  # another macro may call it, which makes a type
     elif kind == "preproc_include":
         file.includes.append(node)
     elif kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):

@@ -22,6 +22,10 @@ _ATTRIBUTES = re.compile(
 _ALONE = re.compile(rb"^[ \t]*([A-Z_]\w*)[ \t]*$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
 _MACRO_CALL = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+#: A function in :func:`_parts`: a type, a name, parentheses and braces.
+_FUNCTION = re.compile(
+    rb"[\w\s*&:<>,#]*[\w*&>]\s[*&\s]*(?!(?:if|for|while|switch|catch)\b)[\w#:~]+\s*@\s*(?:const\s*)?%", re.DOTALL
+)
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 #: What a macro has that declares a type or a constant, which device code may name.
 _DECLARES = re.compile(rb"^(?:\s|\\\n)*(?:enum|typedef|using|constexpr|static\s+const)\b")
@@ -78,14 +82,24 @@ def _continues(after: bytes) -> bool:
 
 def _is_placeless(body: bytes) -> bool:
     """Whether what a text declares in a class takes no place in its objects: functions, types, static members."""
-    left, count = body, 1
+    placeless = re.compile(rb"(?:static|typedef|using|friend)\b|[^@]*@|(?:struct|class|union|enum)\b.*%$", re.DOTALL)
+    return all(placeless.match(part) for part in _parts(body))
+
+
+def makes_functions(body: bytes) -> bool:
+    """Whether the body of a macro has functions with their bodies, and nothing else."""
+    return all(_FUNCTION.fullmatch(part) for part in _parts(body)) and b"{" in body
+
+
+def _parts(body: bytes) -> list[bytes]:
+    """What semicolons and braces part in the body of a macro: "@" stands for parentheses, "%" for braces at its end."""
+    left, count = body.replace(b"\\\n", b" "), 1
     while count:
         left, count = re.subn(rb"\{[^{}()]*\}", b"%;", left)
         left, more = re.subn(rb"\([^(){}]*\)", b"@", left)
         count += more
-    parts = [re.sub(rb"\\\n|\b\w+\s*:(?!:)", b"", part).strip() for part in left.split(b";")]
-    placeless = re.compile(rb"(?:static|typedef|using|friend)\b|[^@]*@|(?:struct|class|union|enum)\b.*%$", re.DOTALL)
-    return all(not part or placeless.match(part) for part in parts)
+    parts = [re.sub(rb"\b\w+\s*:(?!:)", b"", part).strip() for part in left.split(b";")]
+    return [part for part in parts if part]
 
 
 def _end_of_macros(file: File, bodies: Mapping[bytes, bytes], body: bytes, end: int) -> int:
