@@ -43,6 +43,7 @@ template <typename T, int n> __global__ void k(T* x, int m) { *x = T(n + m); }
         ("if (m) { auto* f = &k<int, 6>; f<<<1, 1>>>(x, 1); } else { auto f = k<int, 7>; f<<<1, 1>>>(x, 1); }",
          ["k<int, 6>", "k<int, 7>"]),
         ("constexpr unsigned int a{32U}; constexpr int b{a / 4}; k<int, b / 2><<<1, 1>>>(x, 1);", ["k<int, 4>"]),
+        ("constexpr int a{sizes::of(3)}; k<int, a><<<1, 1>>>(x, 1);", ["k"]),
         ("{ constexpr int n = 4; k<int, n><<<1, 1>>>(x, 1); } { constexpr int n = 5; k<int, n><<<1, 1>>>(x, 1); }",
          ["k<int, 4>", "k<int, 5>"]),
     ],

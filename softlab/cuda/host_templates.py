@@ -22,6 +22,7 @@ _MOST = 64
 #: A constant and a type that a block declares.
 _CONSTANT = re.compile(r"\bconstexpr\s[^;={}()]*?\b(\w+)\s*(?:=|(?=\{))\s*([^;{}]+|\{[^;{}]*\});")
 _TYPE = re.compile(r"\busing\s+(\w+)\s*=\s*([^;{}]+);|\btypedef\s+([^;{}]+?)\s+(\w+)\s*;")
+_TRUTHS = ("true", "false")
 #: A word in the name of PyTorch's macros, and types that it stands for.
 _DISPATCHED = (
     ("", ()), ("FLOATING", ("float", "double")), ("ALL", ("float", "double", "int", "long")), ("HALF", ("__half",)),
@@ -122,9 +123,10 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
     before = text_before(node)
     for bound in ({**one, **dispatched} for one in seen or [{}] for dispatched in _dispatched(node)):
         local = code.constants.inside(text, bound) if function is not None else code.constants
-        written = {name: value.strip("{}") for name, value in _CONSTANT.findall(before)}
+        written = {name: " ".join(value.strip("{}").split()) for name, value in _CONSTANT.findall(before)}
         local = replace(local, values={**local.values, **written})
-        names = frozenset((unknown | Constants.declared(text)) - set(bound))
+        vague = {name for name in written if isinstance(local.number(name), str) and written[name] not in _TRUTHS}
+        names = frozenset((unknown | Constants.declared(text) | vague) - set(bound))
         scope = Scope(local, bound, names)
         types = {name or other: scope.argument(kind or type_) for name, kind, type_, other in _TYPE.findall(before)}
         known = {name: kind for name, kind in types.items() if kind is not None}
