@@ -28,6 +28,7 @@ from softlab.cuda.program import Program
 from softlab.cuda.shims import driver_headers, shim_headers
 from softlab.cuda.shipped_programs import ADVICE, program_key, shipped_program
 from softlab.cuda.toolkit import include_options, toolkit_identity
+from softlab.cuda.unknown_types import may_be_unknown
 from softlab.errors import CompileError
 from softlab.shipped import shipped
 
@@ -122,6 +123,10 @@ def compiler_in_use() -> str:
     if has_nvrtc():
         return "nvrtc"
     return "clang" if clang.has_clang() else ""
+
+
+#: The option to read a program and make no code, which can take minutes.
+_READ_ONLY = "--fdevice-syntax-only"
 
 
 def _nvrtc() -> Any:
@@ -394,24 +399,6 @@ def _compile(
         )
 
 
-def check_declarations(
-    source: str, name: str, *, arch: str, options: Sequence[str], file: str, headers: Mapping[str, str]
-) -> None:
-    """Compile a source without any instance of its templates, so that a fault in a declaration is found.
-
-    NVRTC 12.9 ends the process where it looks for an instance of a template whose parameters it could not read.
-    Arguments: as for :func:`compile_program`; ``name`` is for the message. With clang there is nothing to check.
-
-    Raises:
-        CompileError: the compiler rejects the source.
-    """
-    headers = {**headers, **driver_headers(source, *headers.values())}
-    arch = _with_accelerated(_architecture(arch), source, *headers.values())
-    if compiler_in_use() == "nvrtc":
-        with _compiled(source, (), arch, tuple(options), file, headers, asked=name):
-            pass
-
-
 def compile_reports(
     source: str, names: Sequence[str], *, arch: str, options: Sequence[str] = (), file: str = "kernel.cu"
 ) -> dict[str, dict[str, int]]:
@@ -435,7 +422,8 @@ def lowered_names(program: Program, further: str, names: Sequence[str]) -> list[
     if compiler_in_use() == "clang":
         return clang.lowered(program, source, names, _by_name(program.file, program.headers))
     nvrtc = _nvrtc()
-    with _compiled(source, names, program.arch, program.options, program.file, program.headers) as (handle, _):
+    options = (*program.options, _READ_ONLY)
+    with _compiled(source, names, program.arch, options, program.file, program.headers) as (handle, _):
         return [nvrtc.getLoweredName(handle, name) for name in names]
 
 
@@ -449,6 +437,31 @@ def _created(source: str, names: Sequence[str], file: str, headers: Mapping[str,
     return made
 
 
+def _read_first(
+    source: str,
+    names: Sequence[str],
+    file: str,
+    headers: Mapping[str, str],
+    flags: Sequence[str],
+    further: Iterable[str],
+) -> None:
+    """Have NVRTC read a program without the names, where it might not survive one: :mod:`softlab.cuda.unknown_types`.
+
+    Raises:
+        CompileError: the program has errors.
+    """
+    if not may_be_unknown((source, *further), names):
+        return
+    nvrtc = _nvrtc()
+    made = _created(source, (), file, headers)
+    try:
+        nvrtc.compileProgram(made, (*flags, _READ_ONLY))
+    except nvrtc.NVRTCError as error:
+        raise rejection(names[-1], file, {file: source, **kernel_sources()}, nvrtc.getProgramLog(made), error) from None
+    finally:
+        nvrtc.destroyProgram(made)
+
+
 @contextmanager
 def _compiled(
     source: str,
@@ -457,9 +470,8 @@ def _compiled(
     options: tuple[str, ...],
     file: str,
     further: Mapping[str, str] = MappingProxyType({}),
-    asked: str = "",
 ) -> Iterator[tuple[Any, str]]:
-    """NVRTC's handle of the program, compiled, and its log. ``asked``: the kernel's name for messages."""
+    """NVRTC's handle of the program, compiled, and its log."""
     nvrtc = _nvrtc()
     known = supported_architectures()
     if arch.rstrip("af") not in known:
@@ -470,7 +482,8 @@ def _compiled(
     uncached = ("--no-cache",) if version >= (12, 9) else ()
     flags = (f"-arch={arch}", "-std=c++17", "-lineinfo", "--ptxas-options=-v", *include_options(), *uncached, *options)
 
-    handle, name = _created(source, names, file, headers), asked or names[-1]
+    _read_first(source, names, file, headers, flags, further.values())
+    handle, name = _created(source, names, file, headers), names[-1]
     try:
         try:
             with stored_headers(source, file, headers, flags, version) as stored:

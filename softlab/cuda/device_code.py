@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from softlab.cuda.declared import undefined
 from softlab.cuda.file_items import SPACES, File, Item, declarations, joined, macro_scope, nodes_of
 from softlab.cuda.host_parts import classify, drop
 from softlab.cuda.host_templates import HostCode
-from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, kernels_of, launches_of
+from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, instances_of, kernels_of, launches_of
 from softlab.cuda.macro_calls import macros_with_parameters, written_out
 from softlab.cuda.macros import NO_MACROS, Macros, macros_of
 from softlab.cuda.readable import readable
@@ -100,7 +100,8 @@ def read(
     program = _Program.of(text, path, known, folders, files)
     for name, file in program.files.items():
         drop(file, {line - 1 for where, line in faults if where == name})
-    launches = tuple(_launches(program.files.values()))
+    host = _host_code(program.files.values())
+    launches = tuple(launch for code in host for launch in launches_of(code, host))
     kernels = tuple(program.kernels())
     _choose(program, needed if alone else " ".join([needed, *(one.kernel for one in launches)]), alone, kernels)
     return _device_code(program, text, alone, kernels, launches)
@@ -138,7 +139,15 @@ class _Program:
     def kernels(self) -> Iterator[KernelDeclaration]:
         """Those of the source and its headers."""
         for file in self.own:
-            yield from kernels_of(nodes_of(file), file.kernel_word, partial(macro_scope, file))
+            for kernel in kernels_of(nodes_of(file), file.kernel_word, partial(macro_scope, file)):
+                spaces = [_expanded(part, file.macros) for part in kernel.name.split("::")[:-1]]
+                yield replace(kernel, name="::".join([*spaces, kernel.name.split("::")[-1]])) if spaces else kernel
+
+
+def _expanded(name: str, macros: Macros) -> str:
+    """The name that a macro without parameters stands for; any other name itself."""
+    parameters, body = macros.get(name.encode(), (b"", b""))
+    return body.decode().strip() if not parameters and re.fullmatch(rb"\s*\w+\s*", body) else name
 
 
 def _device_code(
@@ -198,15 +207,16 @@ def _gather_further(
     return names
 
 
-def _launches(files: Iterable[File]) -> Iterator[LaunchSuggestion]:
+def _host_code(files: Iterable[File]) -> tuple[HostCode, ...]:
     texts = [file.text.decode(errors="replace") for file in files]
     macros = macros_with_parameters(texts)
-    program = HostCode.of([written_out(text, macros).encode() for text in texts])
-    return (launch for code in program for launch in launches_of(code, program))
+    return HostCode.of([written_out(text, macros).encode() for text in texts])
 
 
-def _mentions(files: Iterable[File], kernels: Iterable[KernelDeclaration]) -> Iterator[str]:
-    """The templates among the kernels wherever a file names one with arguments, each text once."""
+def _mentions(files: Iterable[File], kernels: Collection[KernelDeclaration]) -> Iterator[str]:
+    """The templates among the kernels wherever a file names one with arguments, each text once: first those whose
+    arguments are known, with their values."""
+    yield from instances_of(kernels, _host_code(files))
     names = {kernel.name.split("::")[-1].encode() for kernel in kernels if kernel.template and "<" not in kernel.name}
     if not names:
         return

@@ -119,6 +119,22 @@ def _pointed_at(name: str, before: str) -> str:
     return " ".join(found[-1].split()) if found else name
 
 
+def instances_of(kernels: Iterable[KernelDeclaration], program: Sequence[HostCode]) -> tuple[str, ...]:
+    """The kernels with template arguments that the host names anywhere, ``auto run = copy<64>;``, where all of these
+    are known."""
+    names = {kernel.name.split("::")[-1] for kernel in kernels if kernel.template}
+    found: dict[str, None] = {}
+    for code in program:
+        named = [node for node in walk(code.root, ("template_function",)) if _name_in(node, names)] if names else []
+        for instance in (_instance(text_of(node), scope) for node in named for scope in scopes(node, code, program)):
+            found |= {instance: None} if "<" in instance else {}
+    return tuple(found)
+
+
+def _name_in(function: Node, names: set[str]) -> bool:
+    return text_of(function.child_by_field_name("name")) in names
+
+
 def _plain(kernel: str) -> str:
     """A launched kernel without line breaks, and without parentheses around it, which a macro may need."""
     text = " ".join(kernel.split())
@@ -143,7 +159,10 @@ def _host_type(argument: str, function: str, scope: Scope) -> str:
         return ""
     name = re.escape(argument.strip())
     # Quantifiers that never give back: a long text costs no more than its length for each word.
-    kind = r"(?<![\w.>])((?:const\s++)?(?:unsigned\s++)?[A-Za-z_][\w:]*+(?:\s++(?:int|long|char|short)\b)?)(?=[\s*])"
+    kind = (
+        r"(?<![\w.>])((?:const\s++)?(?:unsigned\s++)?(?!const\b)[A-Za-z_][\w:]*+(?:\s++(?:int|long|char|short)\b)?)"
+        r"(?=[\s*])(?:\s++const\b)?"
+    )
     declared = kind + r"\s*+(\**+)\s*+"
     found = re.findall(declared + rf"(?:\w++\s*+(?:=[^;,()]*+)?,\s*+\**+\s*+)*\b{name}\b\s*+[;=,)\[]", function)
     types = {f"{kind}{stars}" for kind, stars in found if kind not in ("return", "delete", "new", "else", "case")}

@@ -76,13 +76,15 @@ class Outline:
 
     ``bodies`` are the indices between the braces of functions, ``parts`` those between parentheses and between the
     braces of all but namespaces. ``alternatives`` are further branches of conditionals inside a declaration, which are
-    blank: where the conditional starts, and where these branches end.
+    blank: where the conditional starts, and where these branches end. ``directives`` are those of the preprocessor's
+    lines, with the lines that continue them.
     """
 
     text: bytes
     bodies: tuple[tuple[int, int], ...]
     parts: tuple[tuple[int, int], ...]
     alternatives: tuple[tuple[int, int], ...]
+    directives: tuple[tuple[int, int], ...]
 
     def in_body(self, at: int) -> bool:
         """Whether an index is in the body of a function."""
@@ -91,6 +93,10 @@ class Outline:
     def in_part(self, at: int) -> bool:
         """Whether what stands at an index is a part of a declaration, and none of its own."""
         return any(start <= at < end for start, end in self.parts)
+
+    def in_directive(self, at: int) -> bool:
+        """Whether an index is in a directive of the preprocessor, such as the body of a macro."""
+        return any(start <= at < end for start, end in self.directives)
 
 
 def outline(source: bytes) -> Outline:
@@ -101,7 +107,8 @@ def outline(source: bytes) -> Outline:
     for start, end in (*reader.bodies(), *reader.hidden()):
         text[start:end] = re.sub(rb"[^\n]", b" ", bytes(text[start:end]))
     alternatives = tuple((group.directives[0][0], group.directives[-1][1]) for group in reader.midway)
-    return Outline(bytes(text), tuple(reader.bodies()), tuple(reader.parts()), alternatives)
+    parts, directives = tuple(reader.parts()), tuple(reader.directives)
+    return Outline(bytes(text), tuple(reader.bodies()), parts, alternatives, directives)
 
 
 def open_braces(source: bytes) -> int:
@@ -119,6 +126,7 @@ class _Reader:
         self.groups: list[_Group] = []
         self.closed: list[_Braces] = []
         self.dead: list[tuple[int, int]] = []
+        self.directives: list[tuple[int, int]] = []
         self.midway: list[_Group] = []
         self.parenthesized: list[tuple[int, int]] = []
         self.parenthesis = 0
@@ -203,6 +211,7 @@ class _Reader:
 
     def _directive(self, token: re.Match[bytes]) -> None:
         word, span = token["word"], token.span("directive")
+        self.directives.append(span)
         if word in (b"if", b"ifdef", b"ifndef"):
             group = _Group(self.state, directives=[span])
             group.dead = bool(re.fullmatch(rb"\s*#\s*if\s+0\s*", token["directive"]))

@@ -46,7 +46,7 @@ def readable(file: File) -> bytes:
     last = 0
     for match in _MACRO_CALL.finditer(_DIRECTIVE.sub(_blanks, file.text)):
         indented = match.start(1) > match.start()
-        if without.in_body(match.start()) or match.start() < last:
+        if without.in_body(match.start()) or without.in_directive(match.start()) or match.start() < last:
             continue
         end = _closing(file.text, match.end() - 1)
         name = match.group(1)
@@ -103,14 +103,15 @@ def _parts(body: bytes) -> list[bytes]:
 
 
 def _end_of_macros(file: File, bodies: Mapping[bytes, bytes], body: bytes, end: int) -> int:
-    """Where a macro call ends: where it opens a brace, after the call of the macro that closes it."""
-    if body.count(b"{") <= body.count(b"}"):
-        return end
-    for match in _MACRO_CALL.finditer(file.text, end):
+    """Where a macro call ends, with its semicolon: where it opens a brace, after the call of the macro that closes
+    it."""
+    for match in _MACRO_CALL.finditer(file.text, end) if body.count(b"{") > body.count(b"}") else ():
         closing = bodies.get(match[1], b"")
         if closing.count(b"}") > closing.count(b"{"):
-            return max(end, _closing(file.text, match.end() - 1))
-    return end
+            end = max(end, _closing(file.text, match.end() - 1))
+            break
+    semicolon = re.compile(rb"[ \t]*;").match(file.text, end)
+    return semicolon.end() if semicolon else end
 
 
 def _blank(text: bytes) -> bytes:

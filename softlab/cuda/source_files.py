@@ -54,7 +54,7 @@ def located(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Locat
     """
     if path is None or not name:
         return Located(None)
-    path = path.resolve()
+    path, name = path.resolve(), name.replace("\\", "/")
     if found := next((place / name for place in (path.parent, *folders) if (place / name).is_file()), None):
         return Located(found)
     root = next((parent for parent in path.parents if (parent / ".git").exists()), None)

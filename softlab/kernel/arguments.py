@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.compile import Program
-from softlab.cuda.structs import PackedStruct, PointerTable, arrays_of
+from softlab.cuda.structs import PackedStruct, PointerTable, Struct, arrays_of
 from softlab.dtypes import ELEMENT_TYPES
 from softlab.kernel.c_types import CType, declared_types
 from softlab.kernel.encoding import encode
@@ -34,8 +35,11 @@ for _element, _name in (("float", "float"), ("double", "double"), ("int", "int")
     for _count in (2, 3, 4):
         _DTYPES[f"{_name}{_count}"] = _DTYPES[_element]
 _DTYPES["__half2"], _DTYPES["__nv_bfloat162"] = _DTYPES["__half"], _DTYPES["__nv_bfloat16"]
+_DTYPES["c10::Half"], _DTYPES["c10::BFloat16"] = _DTYPES["__half"], _DTYPES["__nv_bfloat16"]
 _DTYPES["float2"] += ("complex64",)
 _DTYPES["double2"] += ("complex128",)
+#: PyTorch's accessor of a tensor, as the mangled name has it: element, dimensions, type of the indices.
+_ACCESSOR = re.compile(r"at::GenericPackedTensorAccessor<(.+), (\d+), [^,]*, (int|long)>")
 _NULL = np.uint64(0)
 
 
@@ -61,6 +65,7 @@ def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layou
     declared = declared_types(program) or ()
     if len(declared) != len(arguments):  # of a wrong number the emulator tells with the types that it knows
         declared = (None,) * len(arguments)
+    arguments = [_accessor(number, *pair) for number, pair in enumerate(zip(arguments, declared, strict=True))]
     for number, (argument, one) in enumerate(zip(arguments, declared, strict=True)):
         _check_no_struct(number, argument, one, layouts)
     pairs = enumerate(zip(arguments, declared, strict=True))
@@ -68,6 +73,24 @@ def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layou
         _composed(number, *pair, layouts) if isinstance(pair[0], dict | tuple | list) else _checked(number, *pair)
         for number, pair in pairs
     )
+
+
+def _accessor(number: int, argument: Any, declared: CType | None) -> Any:
+    """An array as the accessor of PyTorch that a parameter is: the address, sizes and strides in elements; any other
+    argument itself."""
+    found = _ACCESSOR.fullmatch(declared.element) if declared is not None and hasattr(argument, "strides") else None
+    element = CType.parse(found[1]) if found else None
+    if found is None or element is None or not argument.shape:
+        return argument
+    _check_array(number, argument, replace(element, pointers=1))
+    if len(argument.shape) != int(found[2]):
+        raise ValueError(
+            f"argument {number} has the shape {tuple(argument.shape)}, but the parameter is an accessor of {found[2]} "
+            "dimensions"
+        )
+    index = np.int32 if found[3] == "int" else np.int64
+    strides = [stride // argument.dtype.itemsize for stride in argument.strides]
+    return Struct(argument, *(index(size) for size in (*argument.shape, *strides)))
 
 
 def _composed(number: int, argument: Any, declared: CType | None, layouts: Layouts | None) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from softlab.cuda.shims import AS_NVCC, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, further, shim_headers
+from softlab.cuda.shims import AS_NVCC, EIGHTHS, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, further, shim_headers
 from softlab.cuda.shims.host_types import HOST_TYPES
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
@@ -26,7 +26,17 @@ _REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
 _UNANNOTATED = re.compile(r"are not allowed in JIT mode")
 _LACKING = re.compile(r'namespace "std" has no (?:actual )?member|namespace "thrust"')
-_OLD_INTRINSICS = re.compile(r'identifier "__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)" is undefined')
+#: What the compiler says of warp intrinsics without ``_sync``, and the assembler.
+_OLD_INTRINSICS = re.compile(
+    r"""identifier "__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)" is undefined|'vote' without '\.sync'"""
+)
+#: What device code names of PyTorch, and the folders of PyTorch's headers.
+_TORCH = re.compile(
+    r"\b(?:at|c10|torch)\b\s*(?:::|;)|\bC10_[A-Z]|\bCUDA_KERNEL_(?:LOOP|ASSERT)|\bgpuAtomic|\bWARP_(?:SHFL|BALLOT)"
+)
+_TORCH_FOLDERS = ("torch", "ATen", "c10", "THC")
+_EIGHTH = re.compile(r"\b__nv_fp8")
+_LONG_ATOMICS = re.compile(r'no instance of overloaded function "atomic\w+" matches')
 _UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 #: Files with the commands that build a program, and how many folders up they are looked for.
 _BUILD_FILES = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
@@ -40,9 +50,10 @@ class Settings:
     ``whole``: with all of namespace std. ``unannotated``: functions without ``__device__`` are the device's.
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20.
     ``operators``, ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`,
-    ``PIPELINE``, texture references, and intrinsics such as ``__shfl``. ``defined``: macros of the command that builds
-    the program, "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are
-    declared.
+    ``PIPELINE``, texture references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that
+    are long. ``torch``: with types of PyTorch. ``eighths``: with the types of 8 bits. ``defined``: macros of the
+    command that builds the program, "NAME=value". ``host_types``: names of
+    :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are declared.
     """
 
     whole: bool = False
@@ -54,6 +65,9 @@ class Settings:
     pipeline: bool = False
     references: bool = False
     old_intrinsics: bool = False
+    long_atomics: bool = False
+    torch: bool = False
+    eighths: bool = False
     defined: tuple[str, ...] = ()
     host_types: tuple[str, ...] = ()
 
@@ -72,6 +86,9 @@ class Settings:
             operators=any(_OPERATORS.search(text) for text in texts),
             pipeline=nvcc and any(_PIPELINE.search(text) for text in texts),
             references=any(_REFERENCES.search(text) for text in texts),
+            eighths=any(_EIGHTH.search(text) for text in texts),
+            torch=any(name.split("/")[0] in _TORCH_FOLDERS for name in missing)
+            and any(_TORCH.search(text) for text in texts),
         )
 
     def after(self, log: str, path: Path, strict: bool = False) -> Settings:
@@ -85,6 +102,7 @@ class Settings:
         return replace(
             self,
             whole=self.whole or bool(_LACKING.search(log)),
+            long_atomics=self.long_atomics or bool(_LONG_ATOMICS.search(log)),
             old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
             unannotated=self.unannotated or (not strict and asks_for_unannotated(log)),
             defined=(*self.defined, *found),
@@ -113,10 +131,13 @@ class Settings:
             ("#define SOFTLAB_WHOLE_STANDARD\n" if self.whole else "")
             + (AS_NVCC if self.nvcc else f"#include <{STANDARD}>\n")
             + (HALVES if self.halves else "")
+            + (EIGHTHS if self.eighths else "")
             + (OPERATORS if self.operators else "")
             + (PIPELINE if self.pipeline else "")
             + (further("texture_references.h") if self.references else "")
             + (further("old_intrinsics.h") if self.old_intrinsics else "")
+            + (further("long_atomics.h") if self.long_atomics else "")
+            + (further("torch_types.h") if self.torch else "")
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )
 

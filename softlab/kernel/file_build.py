@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from softlab.cuda.compile import Program, check_declarations, compile_program
+from softlab.cuda.compile import Program, compile_program
 from softlab.cuda.definitions import Definitions, definitions, unresolved
 from softlab.cuda.device_code import DeviceCode
 from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
 from softlab.errors import CompileError
 from softlab.kernel.build_settings import Settings, asks_for_unannotated
-from softlab.kernel.kernel_names import has_unknown_types, kernel_name, overloads
+from softlab.kernel.kernel_names import kernel_name, overloads
 from softlab.kernel.switches import said_of, switches
 
 #: How long softlab tries what may help a file that does not compile, and guesses template arguments for a message.
@@ -28,6 +28,8 @@ _PACKAGES = {
     "curand_kernel.h": "the package nvidia-curand-cu12 (pip install 'softlab[curand]'; for CUDA 13 nvidia-curand)",
     "mma.h": "the package nvidia-cuda-nvcc-cu12 (pip install 'softlab[ptx]'; for CUDA 13 nvidia-cuda-crt)",
 }
+#: What a source adds to namespace std.
+_NAMESPACE_STD = re.compile(r"\bnamespace\s+std\s*\{")
 _ERROR = re.compile(r"^(\S+)\((\d+)\): (?:catastrophic )?error\b", re.MULTILINE)
 #: How often a source is compiled again with what the log of the last attempt asks for.
 _ATTEMPTS = 5
@@ -110,7 +112,8 @@ class FileBuild:
         if "cannot determine which instance of overloaded function" in found.log and (said := overloads(code, chosen)):
             raise ValueError(said)
         places = "".join(f"\n{remark}." for remark in code.remarks)
-        further = f"{said_of(code, chosen, found.log)}{places}{_left_out(code.missing)}"
+        said = said_of(code, chosen, found.log) + _undefined(found.log)
+        further = f"{said}{places}{_left_out(code.missing)}"
         raise CompileError(f"{found}{further}", log=found.log)
 
     def _fault_of(self, instance: str) -> str:
@@ -159,7 +162,7 @@ class FileBuild:
         return next((name for name in code.headers if name == plain or os.path.normpath(name) == plain), plain)
 
     def _compiled(self, code: DeviceCode, name: str, strict: bool = False) -> Program:
-        settings = Settings.of([code.source, *code.headers.values()], code.missing)
+        settings = Settings.of([code.source, *code.headers.values(), name], code.missing)
         for _ in range(_ATTEMPTS):
             try:
                 return self._compiled_with(settings, code, name)
@@ -168,9 +171,13 @@ class FileBuild:
             if further == settings:
                 break
             settings = further
+        inside = _inside(code, name)
+        if "__nv_name_map" in found.log and inside != code:
+            return self._compiled(inside, name, strict)
         raise found
 
     def _compiled_with(self, settings: Settings, code: DeviceCode, name: str) -> Program:
+        code = _specialized(code) if settings.whole else code
         first = settings.first()
         first += f'#include "{BEFORE}"\n' if BEFORE in code.headers else ""
         plain = first == f"#include <{STANDARD}>\n"
@@ -181,10 +188,32 @@ class FileBuild:
             "file": self.path.name,
             "headers": code.headers if plain else {**code.headers, NVCC: first},
         }
-        if has_unknown_types(code, name):
-            check_declarations(code.source, name, **given)
         program = compile_program(code.source, name, **given)
         return replace(program, remarks=(*code.remarks, *settings.remarks()))
+
+
+def _inside(code: DeviceCode, name: str) -> DeviceCode:
+    """The same code, where template arguments may be named as the kernel's namespace names them."""
+    space = name.partition("<")[0].rpartition("::")[0]
+    using = f"\nusing namespace {space};" if space and "<" in name else ""
+    return code if code.source.endswith(using) else replace(code, source=code.source + using)
+
+
+def _specialized(code: DeviceCode) -> DeviceCode:
+    """The same code, which specialises templates of namespace std where libcu++ has them."""
+    headers = {name: _NAMESPACE_STD.sub("namespace cuda::std {", text) for name, text in code.headers.items()}
+    return replace(code, source=_NAMESPACE_STD.sub("namespace cuda::std {", code.source), headers=headers)
+
+
+def _undefined(log: str) -> str:
+    """What to say of names like those of macros that nothing defines."""
+    names = dict.fromkeys(re.findall(r'identifier "([A-Z_][A-Z0-9_]+)" is undefined', log))
+    if not names:
+        return "\noptions=['-DNAME=value'] defines a macro that #error asks for." if "#error directive" in log else ""
+    return (
+        f"\nNothing that the file includes defines {', '.join(names)}. Where the command that builds the program does, "
+        f"give the same: options=['-D{next(iter(names))}=value']."
+    )
 
 
 def _with_questions(error: CompileError, found: Definitions) -> CompileError:

@@ -15,9 +15,6 @@ _NAME = re.compile(r"([^<(]*)(<.*>|<[^>]*)?(\(.*\))?", re.DOTALL)
 _TYPE_WORDS = ("int", "unsigned", "long", "short", "char", "float", "double", "bool", "const")
 
 #: Types that CUDA and the C library have.
-_BUILT_IN = re.compile(
-    r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double|half|__half)[1-4]?|u?int\d*_t|size_t|uint|uchar"
-)
 
 
 def kernel_name(
@@ -112,21 +109,6 @@ def overloads(code: DeviceCode, name: str) -> str:
     example = f"{name}({', '.join(map(_type_of, shown.parameters))})"
     listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in found)
     return f"{name} is overloaded: give the parameters as well, as in {example!r}.{listed}"
-
-
-def has_unknown_types(code: DeviceCode, name: str) -> bool:
-    """Whether the parameters of a kernel that is a template have words whose declaration is not in the texts."""
-    kernels = [kernel for kernel in code.kernels if kernel.template and kernel.name == name.partition("<")[0]]
-    words = {
-        word for kernel in kernels for one in kernel.parameters for word in re.findall(r"[A-Za-z_]\w*", _type_of(one))
-    }
-    own = {word for kernel in kernels for one in kernel.template for word in re.findall(r"\w+", one)}
-    texts = "\n".join([code.source, *code.headers.values()])
-    return any(
-        not re.search(rf"\b(?:struct|class|enum|union|using)\b[^;{{}}=]*\b{word}\b|\btypedef\b[^;]*\b{word}\b", texts)
-        for word in words - own - set(_TYPE_WORDS)
-        if not _BUILT_IN.fullmatch(word)
-    )
 
 
 def _type_of(parameter: str) -> str:

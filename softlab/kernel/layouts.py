@@ -33,6 +33,7 @@ _SCALARS: dict[str, np.dtype] = {
     "long": np.dtype("i8"), "unsigned long": np.dtype("u8"), "long long": np.dtype("i8"),
     "unsigned long long": np.dtype("u8"), "float": np.dtype("f4"), "double": np.dtype("f8"), "wchar_t": np.dtype("i4"),
     "__half": np.dtype("f2"), "__nv_bfloat16": np.dtype(ml_dtypes.bfloat16),
+    "c10::Half": np.dtype("f2"), "c10::BFloat16": np.dtype(ml_dtypes.bfloat16),
 }  # fmt: skip
 _VECTOR = re.compile(r"(u?)(char|short|int|longlong|long|float|double)([1-4])")
 _VECTORS = {"dim3": ("unsigned int", 3), "__half2": ("__half", 2), "__nv_bfloat162": ("__nv_bfloat16", 2)}

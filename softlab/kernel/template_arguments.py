@@ -97,6 +97,9 @@ def _values(parameter: str, texts: Sequence[str], function_objects: Sequence[str
     found = next((match for text in texts if (match := declared.search(text))), None)
     if found is not None:
         return [f"{kind[0]}::{found[2]}" if found[1] else found[2]]
+    aliased = re.compile(rf"\btypedef\s+enum\b[^{{;]*\{{\s*(\w+)[^}}]*\}}\s*{last}\b")
+    if found := next((match for text in texts if (match := aliased.search(text))), None):
+        return [found[1]]
     if any(re.search(rf"\bconcept\s+{last}\b", text) for text in texts):
         return ["float", "int", "__half"]
     if any(re.search(rf"\btypedef\b[^;]*\b{last}\s*;|\busing\s+{last}\s*=", text) for text in texts):

@@ -26,6 +26,8 @@ typeinfo unordered_map unordered_set utility valarray variant vector"
 )
 #: The types of 16 bits, which many libraries' headers bring.
 HALVES = "#include <cuComplex.h>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
+#: Those of 8 bits, where a macro that the build defines includes them.
+EIGHTHS = "#include <cuda_fp8.h>\n"
 _COMPLEX = (
     "#include <cuComplex.h>\n#ifndef SOFTLAB_CUFFT\n#define SOFTLAB_CUFFT\ntypedef float cufftReal;\n"
     "typedef double cufftDoubleReal;\ntypedef cuComplex cufftComplex;\n"
@@ -33,9 +35,24 @@ _COMPLEX = (
 )
 #: The driver's headers, for sources that include them: the type of a tensor map.
 _DRIVER = ("cuda.h", "cudaTypedefs.h")
+#: Its enums, with their values from 0 on.
+_OF_TENSOR_MAPS = {
+    "DataType": "DATA_TYPE_UINT8 DATA_TYPE_UINT16 DATA_TYPE_UINT32 DATA_TYPE_INT32 DATA_TYPE_UINT64 DATA_TYPE_INT64 \
+DATA_TYPE_FLOAT16 DATA_TYPE_FLOAT32 DATA_TYPE_FLOAT64 DATA_TYPE_BFLOAT16 DATA_TYPE_FLOAT32_FTZ DATA_TYPE_TFLOAT32 \
+DATA_TYPE_TFLOAT32_FTZ",
+    "Interleave": "INTERLEAVE_NONE INTERLEAVE_16B INTERLEAVE_32B",
+    "Swizzle": "SWIZZLE_NONE SWIZZLE_32B SWIZZLE_64B SWIZZLE_128B",
+    "L2promotion": "L2_PROMOTION_NONE L2_PROMOTION_L2_64B L2_PROMOTION_L2_128B L2_PROMOTION_L2_256B",
+    "FloatOOBfill": "FLOAT_OOB_FILL_NONE FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA",
+}
 _TENSOR_MAP = (
     f"#include <{STANDARD}>\n#ifndef SOFTLAB_TENSOR_MAP\n#define SOFTLAB_TENSOR_MAP\n"
-    "typedef struct CUtensorMap_st { alignas(64) unsigned long long opaque[16]; } CUtensorMap;\n#endif\n"
+    "typedef struct CUtensorMap_st { alignas(64) unsigned long long opaque[16]; } CUtensorMap;\n"
+    + "".join(
+        f"typedef enum {{ {', '.join(f'CU_TENSOR_MAP_{value}' for value in values.split())} }} CUtensorMap{name};\n"
+        for name, values in _OF_TENSOR_MAPS.items()
+    )
+    + "#endif\n"
 )
 _OTHER = """bits/stdc++.h cuda.h getopt.h memory.h pthread.h strings.h sys/resource.h sys/stat.h sys/time.h sys/times.h
 sys/types.h unistd.h windows.h"""
@@ -136,8 +153,6 @@ struct ArgMin {
 #endif
 #endif
 """
-#: NVRTC brings these itself.
-_BUILT_IN = {"initializer_list"}
 
 
 def driver_headers(*sources: str) -> dict[str, str]:
@@ -148,7 +163,8 @@ def driver_headers(*sources: str) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def further(name: str) -> str:
-    """A header for the sources that need it: ``texture_references.h``, ``old_intrinsics.h``."""
+    """A header for the sources that need it: ``texture_references.h``, ``old_intrinsics.h``, ``long_atomics.h``,
+    ``torch_types.h``."""
     return (files(__package__) / "further" / name).read_text()
 
 
@@ -157,7 +173,7 @@ def shim_headers() -> Mapping[str, str]:
     """Name in ``#include`` -> text."""
     include = f"#include <{STANDARD}>\n"
     names = [*(f"{name}.h" for name in _C.split()), *_CPP.split(), *_OTHER.split()]
-    texts = {name: include for name in names if name not in _BUILT_IN}
+    texts = dict.fromkeys(names, include)
     texts |= {name: include + text for name, text in _LIBRARIES.items()}
     for path in files(__package__).iterdir():
         if path.name.endswith((".h", ".cuh")):

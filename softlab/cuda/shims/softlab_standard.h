@@ -13,6 +13,20 @@ typedef unsigned long ulong;
 typedef unsigned long long CUtexObject;
 typedef unsigned long long CUsurfObject;
 
+// Other spellings of asm, and attributes as compilers for Windows write them.
+#ifdef __CUDACC_RTC__
+#define __asm__ asm
+#define __asm asm
+#ifndef _WIN32
+#define __declspec(attribute) SOFTLAB_DECLSPEC_##attribute
+#define SOFTLAB_DECLSPEC_align(bytes) alignas(bytes)
+#define SOFTLAB_DECLSPEC_dllexport
+#define SOFTLAB_DECLSPEC_dllimport
+#define SOFTLAB_DECLSPEC_noinline __noinline__
+#define SOFTLAB_DECLSPEC_selectany
+#endif
+#endif
+
 // What cuda.h and cuda_runtime_api.h say of the version.
 #ifndef CUDART_VERSION
 #define CUDART_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)

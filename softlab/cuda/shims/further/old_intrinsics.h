@@ -12,7 +12,7 @@ SOFTLAB_SHUFFLE(__shfl_up, unsigned int)
 SOFTLAB_SHUFFLE(__shfl_down, unsigned int)
 SOFTLAB_SHUFFLE(__shfl_xor, int)
 #undef SOFTLAB_SHUFFLE
-__device__ inline int __any(int predicate) { return __any_sync(__activemask(), predicate); }
-__device__ inline int __all(int predicate) { return __all_sync(__activemask(), predicate); }
-__device__ inline unsigned int __ballot(int predicate) { return __ballot_sync(__activemask(), predicate); }
+#define __any(predicate) __any_sync(__activemask(), predicate)
+#define __all(predicate) __all_sync(__activemask(), predicate)
+#define __ballot(predicate) __ballot_sync(__activemask(), predicate)
 #endif
