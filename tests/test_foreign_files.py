@@ -261,6 +261,16 @@ def test_values_of_the_enums_of_tensor_maps(tmp_path: Path) -> None:
     assert x.tolist() == [9, 3]
 
 
+def test_a_header_that_ends_with_a_backslash_and_a_type_of_opencv(tmp_path: Path) -> None:
+    (tmp_path / "clock.h").write_text('#define START \\\n  printf("start"); \\\n')
+    path = tmp_path / "k.cu"
+    headers = '#include <opencv2/core.hpp>\n#include "clock.h"\n'
+    path.write_text(f"{headers}__global__ void k(uchar* x) {{ *x = 255 - *x; }}\n")
+    x = np.array([5], np.uint8)
+    softlab.Kernel.from_file(path).run(1, 1, (x,))
+    assert x[0] == 250
+
+
 WINDOWS = r"""
 #include <initializer_list>
 #include "..\shared\point.h"

@@ -14,8 +14,6 @@ _NAME = re.compile(r"([^<(]*)(<.*>|<[^>]*)?(\(.*\))?", re.DOTALL)
 #: The last word of a type that has no name after it.
 _TYPE_WORDS = ("int", "unsigned", "long", "short", "char", "float", "double", "bool", "const")
 
-#: Types that CUDA and the C library have.
-
 
 def kernel_name(
     code: DeviceCode, name: str | None, file: str, fault_of: Callable[[str], str] = lambda instance: ""

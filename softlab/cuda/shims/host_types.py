@@ -23,6 +23,7 @@ cusparseOperation_t cusolverStatus_t curandStatus_t curandRngType_t cufftResult 
 cudnnTensorFormat_t cudnnConvolutionFwdAlgo_t ncclResult_t ncclDataType_t ncclRedOp_t CUresult nvmlReturn_t
 """
 _OTHERS = {
+    "uchar": "typedef unsigned char uchar;",  # OpenCV's
     "FILE": "typedef struct _IO_FILE FILE;",
     "DIR": "typedef struct __dirstream DIR;",
     "cufftHandle": "typedef int cufftHandle;",
