@@ -90,8 +90,8 @@ class File:
 def joined(text: str) -> str:
     """The text as the compiler reads it, with lines of the same length.
 
-    Compilers join lines also where spaces follow the backslash; at the end of a file it joins nothing. ``extern "C"`` needs a space after it: without one,
-    a name there is a part of the string.
+    Compilers join lines also where spaces follow the backslash; at the end of a file it joins nothing. ``extern "C"``
+    needs a space after it: without one, a name there is a part of the string.
     """
     text = re.sub(r"\\([ \t]+)$", r"\1\\", text, flags=re.MULTILINE)
     text = re.sub(r"\\(\n?)\Z", r" \1", text)
