@@ -192,6 +192,16 @@ def test_an_example_of_what_the_host_names_without_a_launch(tmp_path: Path) -> N
         softlab.Kernel.from_file(path)
 
 
+def test_a_name_that_a_macro_of_the_host_makes_is_not_taken(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <typename T> __global__ void k(T* x) { *x = 1; }\n"
+        "void host(void* x) { EACH_TYPE(kind, value_of_kind, [&] { k<value_of_kind><<<1, 1>>>(x); }); }\n"
+    )
+    with pytest.raises(ValueError, match="as in 'k<float>'"):
+        softlab.Kernel.from_file(path)
+
+
 def test_a_typedef_of_an_enum_in_an_example(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(

@@ -9,6 +9,11 @@ from softlab.cuda.device_code import DeviceCode, KernelDeclaration
 from softlab.cuda.launches import arguments_of, deduced
 from softlab.kernel.template_arguments import candidates, form_of, last_name
 
+#: Words of the language, and types that CUDA's headers have.
+_OF_LANGUAGE = re.compile(
+    r"true|false|bool|u?char|u?short|u?int|u?long|unsigned|float|double|void|s?size_t|u?int(?:8|16|32|64)_t|half2?"
+    r"|__half2?|(?:__)?nv_bfloat162?|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]"
+)
 #: A kernel's name, its template arguments and its parameters.
 _NAME = re.compile(r"([^<(]*)(<.*>|<[^>]*)?(\(.*\))?", re.DOTALL)
 #: The last word of a type that has no name after it.
@@ -124,11 +129,25 @@ def _split(text: str) -> list[str]:
     return [part for part in re.split(r",(?![^<(]*[>)])", text) if part.strip()]
 
 
+def _listing(code: DeviceCode, file: str) -> str:
+    """The kernels of a file and its launches, for a message."""
+    listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in code.kernels) or "\n  none"
+    launched = "".join(f"\n  {launch}" for launch in code.launches)
+    return f"Kernels of {file}:{listed}" + (f"\nLaunches in its host code:{launched}" if launched else "")
+
+
+def _are_declared(arguments: str, code: DeviceCode) -> bool:
+    """Whether the device code has the names in template arguments, ``"<T, 4>"``: the host may have made others."""
+    words = [one for one in arguments_of(f"k{arguments}") if one.isidentifier() and not _OF_LANGUAGE.fullmatch(one)]
+    texts = (code.source, *code.headers.values())
+    return all(any(re.search(rf"\b{word}\b", text) for text in texts) for word in words)
+
+
 def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str, fault_of: Callable[[str], str]) -> str:
     """The template arguments that the host's launches or the defaults give."""
     launches = [launch for launch in code.launches if last_name(launch.kernel) == last_name(kernel.name)]
     types = {found for launch in launches if (found := deduced(kernel, launch))}
-    if len(types) == 1:
+    if len(types) == 1 and _are_declared(*types, code):
         return types.pop()
     if all("=" in parameter for parameter in kernel.template):
         return "<>"
