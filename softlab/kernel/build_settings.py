@@ -51,7 +51,7 @@ class Settings:
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20.
     ``operators``, ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`,
     ``PIPELINE``, texture references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that
-    are long. ``torch``: with types of PyTorch. ``eighths``: with the types of 8 bits. ``defined``: macros of the
+    are long. ``torch``: with types of PyTorch. ``eighths``: with the types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the
     command that builds the program, "NAME=value". ``host_types``: names of
     :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are declared.
     """
@@ -68,6 +68,7 @@ class Settings:
     long_atomics: bool = False
     torch: bool = False
     eighths: bool = False
+    int128: bool = False
     defined: tuple[str, ...] = ()
     host_types: tuple[str, ...] = ()
 
@@ -102,6 +103,7 @@ class Settings:
         return replace(
             self,
             whole=self.whole or bool(_LACKING.search(log)),
+            int128=self.int128 or "--device-int128" in log,
             long_atomics=self.long_atomics or bool(_LONG_ATOMICS.search(log)),
             old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
             unannotated=self.unannotated or (not strict and asks_for_unannotated(log)),
@@ -115,6 +117,7 @@ class Settings:
         return (
             *(["-std=c++20"] if newer else []),
             *(["--device-as-default-execution-space"] if self.unannotated else []),
+            *(["--device-int128"] if self.int128 else []),
             *(f"-D{one}" for one in self.defined),
         )
 
