@@ -51,8 +51,8 @@ class Settings:
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20.
     ``operators``, ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`,
     ``PIPELINE``, texture references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that
-    are long. ``torch``: with types of PyTorch. ``eighths``: with the types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the
-    command that builds the program, "NAME=value". ``host_types``: names of
+    are long. ``torch``: with types of PyTorch. ``eighths``: with the types of 8 bits. ``int128``: with integers of
+    128 bits. ``defined``: macros of the command that builds the program, "NAME=value". ``host_types``: names of
     :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are declared.
     """
 

@@ -147,7 +147,7 @@ def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str, fa
     """The template arguments that the host's launches or the defaults give."""
     launches = [launch for launch in code.launches if last_name(launch.kernel) == last_name(kernel.name)]
     types = {found for launch in launches if (found := deduced(kernel, launch))}
-    if len(types) == 1 and _are_declared(*types, code):
+    if len(types) == 1 and _are_declared(next(iter(types)), code):
         return types.pop()
     if all("=" in parameter for parameter in kernel.template):
         return "<>"
