@@ -129,13 +129,6 @@ def _split(text: str) -> list[str]:
     return [part for part in re.split(r",(?![^<(]*[>)])", text) if part.strip()]
 
 
-def _listing(code: DeviceCode, file: str) -> str:
-    """The kernels of a file and its launches, for a message."""
-    listed = "".join(f"\n  line {kernel.line}: {kernel}" for kernel in code.kernels) or "\n  none"
-    launched = "".join(f"\n  {launch}" for launch in code.launches)
-    return f"Kernels of {file}:{listed}" + (f"\nLaunches in its host code:{launched}" if launched else "")
-
-
 def _are_declared(arguments: str, code: DeviceCode) -> bool:
     """Whether the device code has the names in template arguments, ``"<T, 4>"``: the host may have made others."""
     words = [one for one in arguments_of(f"k{arguments}") if one.isidentifier() and not _OF_LANGUAGE.fullmatch(one)]
