@@ -69,8 +69,7 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
     if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
         kernel = bool(file.kernel_word.search(head))
         item.kernel = kernel
-        by_macro = b"operator" in item.words or node.type == "ERROR" or not item.names.isdisjoint(file.macros)
-        item.root = kernel or by_macro or not (function or is_prototype(inner))
+        item.root = kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
         file.items.append(item)
     elif whole and (inner.type in TYPES or is_type(inner)):
         members = list(_host_members(file, inner, spaces))
