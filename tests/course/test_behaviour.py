@@ -222,3 +222,25 @@ def test_parts_of_a_sum_that_count_several_times():
     start = np.full(2, np.nan, np.float32)
     body = "  float s = 0;\n  for (int k = 0; k < 64; ++k) s += x[k];\n  if (i < 2) y[i] = s;"
     assert "In all of y together x[0], x[1] and others up to x[63] count twice" in said(body, halves, start)
+
+
+@pytest.mark.parametrize("each", [1, 2])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_number_that_reaches_the_result_of_another_row_or_column(axis: int, each: int):
+    """A kernel that adds the squares of the next row (column), where sums of powers of the own one are asked for."""
+    x = X[:32].reshape(8, 4)
+    sums, (along, across) = (x**3).sum(axis=1 - axis), ((1, 4), (4, 1))[axis]
+    start = np.full((len(sums), each), np.nan, np.float32)
+    body = (
+        f"  float s = 0;\n  const float* own = x + (i / {each} + 1) % {len(sums)} * {across};\n"
+        f"  for (int k = 0; k < {32 // len(sums)}; ++k) s += own[k * {along}] * own[k * {along}];\n"
+        f"  if (i < {start.size}) y[i] = s;"
+    )
+    kernel = Kernel(source(body), "k")
+    launch = LaunchCase(1, 64, {"x": x, "y": start}, {"y": np.repeat(sums[:, None], each, axis=1)})
+    args = launch.fresh()
+    kernel.run(1, 64, tuple(args.values()), record=False)
+    what, last = ("row", "column")[axis], len(sums) - 1
+    assert behaviour(kernel, launch, "y", args["y"]) == (
+        f"x[0, 0] changes the result of {what} {last}, and not that of its own {what}."
+    )

@@ -105,6 +105,30 @@ def test_a_function_that_fails_where_a_mutant_does():
     assert "with the fraction upside down" in exercise.judge(lambda a, b: b / a if b else 0).message
 
 
+@pytest.mark.parametrize("before", [1, 2, 3])
+def test_a_slip_is_told_of_a_function_that_fails_after_two_results(before: int):
+    calls = [Call((1.0, 2.0 + k), 1 / (2.0 + k)) for k in range(before)] + [Call((3.0, 0.0), 0)]
+
+    def over(a: float, b: float) -> float:
+        if b == 0:
+            return 0
+        return a / b
+
+    exercise = WriteFunction(id="99-f", hint="h", calls=lambda: calls, parameters=("a", "b"), models={"": over})
+    said = exercise.judge(lambda a, b: a / b).message
+    assert ("without asking whether b is 0" in said) == (before >= 2)
+
+
+def test_a_variable_that_is_multiplied_by_itself_is_named_once():
+    def area(width: float) -> float:
+        w = width - 3
+        return w * w
+
+    assert one_slip({"": area}, lambda mutant: mutant(7) == 8) == (
+        "This is what you get if `w` is added, not multiplied."
+    )
+
+
 def test_what_is_right_in_all_calls_is_no_slip():
     calls = [Call((one,), one + one) for one in (1.0, 2.0, 3.0)]
 

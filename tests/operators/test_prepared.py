@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -239,27 +241,30 @@ class TestWhenTheGeneralPathIsTaken:
         assert run(cuda.array(normal(2, 3)).view(UserCupyArray)) is None
 
 
+class Tensor:
+    """What the fast path asks of a PyTorch tensor."""
+
+    requires_grad, dtype = False, np.float32
+
+    def __init__(self, pointer: int, shape: tuple[int, ...] = (4, 8), gpu: int = 0, **flags: bool) -> None:
+        self.pointer, self.shape, self.gpu, self.flags = pointer, shape, gpu, flags
+        self.requires_grad = flags.get("grad", False)
+
+    def is_contiguous(self) -> bool:
+        return not self.flags.get("strided", False)
+
+    def is_neg(self) -> bool:
+        return self.flags.get("negative", False)
+
+    def get_device(self) -> int:
+        return self.gpu
+
+    def data_ptr(self) -> int:
+        return self.pointer
+
+
 def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """The path asks a tensor for little, so that a stand-in can have it. Each tensor that needs more is left alone."""
-
-    class Tensor:
-        requires_grad, dtype = False, np.float32
-
-        def __init__(self, pointer: int, shape: tuple[int, ...] = (4, 8), gpu: int = 0, **flags: bool) -> None:
-            self.pointer, self.shape, self.gpu, self.flags = pointer, shape, gpu, flags
-            self.requires_grad = flags.get("grad", False)
-
-        def is_contiguous(self) -> bool:
-            return not self.flags.get("strided", False)
-
-        def is_neg(self) -> bool:
-            return self.flags.get("negative", False)
-
-        def get_device(self) -> int:
-            return self.gpu
-
-        def data_ptr(self) -> int:
-            return self.pointer
 
     launched: list[tuple[int, list[int]]] = []
     asked: list[tuple] = []
@@ -333,6 +338,41 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
     assert prepared._unrecorded_operator(refuse, otherwise, library)(x) == "otherwise"
     assert prepared._unrecorded_gradient(refuse, otherwise, library)(x, y) == "otherwise"
     assert len(launched) == 4
+
+
+@pytest.mark.parametrize(("gpus", "current", "taken"), [(1, 3, [0]), (2, 1, [1]), (2, 0, [0]), (0, 0, [])])
+def test_an_operator_that_autograd_may_watch_takes_tensors_of_the_current_gpu(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, current: int, taken: list[int]
+) -> None:
+    """With a single GPU nothing asks for the current one."""
+    import cupy
+
+    tensors, launched = [Tensor(1024 + 4 * gpu, gpu=gpu) for gpu in (0, 1)], []
+
+    class Ready:
+        def launch(self, stream: int, pointers: tuple[int, ...]) -> None:
+            launched.append((stream, pointers))
+
+    streams = SimpleNamespace(_cuda_getCurrentRawStream=lambda gpu: 7 + gpu)
+    torch = SimpleNamespace(Tensor=Tensor, empty_like=lambda like: Tensor(9 * 1024), _C=streams)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: gpus)
+    monkeypatch.setattr(cupy.cuda.runtime, "getDevice", lambda: current)
+    monkeypatch.setattr(prepared.Device, "present", lambda: gpus > 0)
+    asked: list[tuple] = []
+    monkeypatch.setattr(prepared, "_prepare", lambda *problem, **named: asked.append((problem, named)) or Ready())
+    operator = prepared.unrecorded("softmax", -1, "fast", lambda x: "otherwise")
+    gradient = prepared.unrecorded("softmax_backward", -1, "fast", lambda dy, y: "otherwise")
+    for tensor in tensors:
+        on_gpu, stream = tensor.gpu in taken, 7 + tensor.gpu
+        launched.clear()
+        assert (operator(tensor) != "otherwise") == (gradient(tensor, tensor) != "otherwise") == on_gpu
+        pointer, out = tensor.pointer, 9 * 1024
+        assert launched == ([(stream, (pointer, out)), (stream, (pointer, pointer, out))] if on_gpu else [])
+    named = {"axis": -1, "policy": "fast", "device": None}
+    assert asked == [
+        ((op, (4, 8), np.float32, gpu, 4 * gpu), named) for gpu in taken for op in ("softmax", "softmax_backward")
+    ]
 
 
 def test_threads_do_not_share_arguments(cuda: FakeCuda) -> None:
