@@ -43,6 +43,29 @@ def test_a_rule_of_numbers(wrong, words):
     assert words in of_two(wrong)
 
 
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (lambda right: -right, "the right number with the wrong sign"),
+        (lambda right: 1 / right, "1 over the right number: the fraction is upside down"),
+        (math.exp, "e to the power of what is right: the logarithm is missing"),
+        (math.log, "the logarithm of what is right"),
+        (math.trunc, "the right number without its fraction"),
+        (round, "the right number, rounded to a whole one"),
+        (lambda right: 1 - right, "1 less the right number"),
+        (lambda right: 1e3 / right, "1 over the right number, times 10^3"),
+        (lambda right: 1e6 / right, "1 over the right number, times 10^6"),
+        (lambda right: right * right, "the square of the right number"),
+        (lambda right: right**0.5, "the root of the right number"),
+    ],
+)
+def test_each_step_from_the_right_number_is_known(step, words):
+    def right(a, b):
+        return a * b + 7 * b / 9
+
+    assert words in of_two(lambda a, b: step(right(a, b)), right)
+
+
 def test_a_right_function_has_no_difference():
     assert of_two(lambda a, b: a * b * b + 1) == ""
 

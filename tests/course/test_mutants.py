@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -129,6 +130,94 @@ def test_a_variable_that_is_multiplied_by_itself_is_named_once():
     )
 
 
+def largest(x: Sequence[float]) -> float:
+    return max(x)
+
+
+def larger(a: float, b: float) -> float:
+    return max(a, b)
+
+
+def median_of(x: Sequence[float]) -> float:
+    return statistics.median(x)
+
+
+def whole(x: Sequence[float]) -> float:
+    return sum(x)
+
+
+def power(a: float) -> float:
+    return math.exp(a)
+
+
+def logarithm(a: float) -> float:
+    return math.log(a)
+
+
+def all_large(x: Sequence[float]) -> bool:
+    return all(one > 2 for one in x)
+
+
+def any_large(x: Sequence[float]) -> bool:
+    return any(one > 2 for one in x)
+
+
+@pytest.mark.parametrize(
+    ("model", "wrong", "words"),
+    [
+        (largest, min, "with the smallest in place of the largest"),
+        (largest, statistics.fmean, "with the mean in place of the largest"),
+        (largest, sum, "with the sum in place of the largest"),
+        (largest, lambda x: max(map(abs, x)), "with the largest in size, whatever its sign"),
+        (larger, min, "with the smallest in place of the largest"),
+        (larger, lambda a, b: (a + b) / 2, "with the mean in place of the largest"),
+        (larger, lambda a, b: a + b, "with the sum in place of the largest"),
+        (larger, lambda a, b: max(abs(a), abs(b)), "with the largest in size, whatever its sign"),
+        (larger, lambda a, b: a, "with a in place of the largest"),
+        (larger, lambda a, b: b, "with b in place of the largest"),
+        (median_of, statistics.fmean, "with the mean in place of the median"),
+        (median_of, min, "with the least in place of the median"),
+        (median_of, max, "with the largest in place of the median"),
+        (median_of, sum, "with the sum in place of the median"),
+        (median_of, statistics.median_low, "with the lower one of the middle two"),
+        (median_of, statistics.median_high, "with the upper one of the middle two"),
+        (median_of, lambda x: x[0], "with the first one in place of the median"),
+        (median_of, lambda x: x[-1], "with the last one in place of the median"),
+        (median_of, lambda x: x[len(x) // 2], "with the middle of what is not sorted"),
+        (whole, statistics.fmean, "with the mean in place of the sum"),
+        (whole, max, "with the largest, not the sum"),
+        (power, lambda a: 2**a, "with powers of 2 in place of powers of e"),
+        (power, lambda a: a, "without the power of e of a"),
+        (logarithm, math.log2, "with the logarithm of base 2"),
+        (logarithm, math.log10, "with the logarithm of base 10"),
+        (logarithm, lambda a: a, "without the logarithm of a"),
+        (all_large, lambda x: any(one > 2 for one in x), "if one case is enough where all have to be"),
+        (any_large, lambda x: all(one > 2 for one in x), "if all cases have to be where one is enough"),
+    ],
+)
+def test_each_function_that_a_learner_may_take_is_known(model, wrong, words):
+    lists = [[2.0, 9.0, 1.0, 5.0], [-7.0, 3.0, 2.5, 6.0, -1.0], [4.0, 8.0], [5.0, 3.0, -20.0, 4.0]]
+    pairs, numbers = [(1.0, 4.0), (-7.0, 3.0), (5.0, 2.0)], [(2.0,), (5.0,)]
+    calls = {larger: pairs, power: numbers, logarithm: numbers}.get(model, [(one,) for one in lists])
+
+    def same(mutant):
+        try:
+            return [float(mutant(*call)) for call in calls] == pytest.approx([float(wrong(*call)) for call in calls])
+        except TypeError:  # a list, where a function of it is left out
+            return False
+
+    assert words in one_slip({"": model}, same)
+
+
+@pytest.mark.parametrize("number", [12000, 3000, 6001, 5999, 60000, 600, 6000000, 6000000000, 600000, 6144, 5859.375])
+def test_each_number_that_a_learner_may_take_for_a_constant_is_known(number):
+    def sized(a: float) -> float:
+        size = 6000
+        return a * size
+
+    assert f"with {number:g} for size" in one_slip({"": sized}, lambda mutant: mutant(3.0) == pytest.approx(3 * number))
+
+
 def test_what_is_right_in_all_calls_is_no_slip():
     calls = [Call((one,), one + one) for one in (1.0, 2.0, 3.0)]
 
@@ -171,6 +260,17 @@ def test_no_two_questions_that_read_alike_are_exchanged():
         return 3
 
     assert "comes before" not in one_slip({"": twice}, lambda mutant: [mutant(k) for k in (0, 2, 4)] == [3, 2, 2])
+
+
+def test_one_more_or_less_is_told_after_other_slips():
+    def doubled(n: int) -> int:
+        wide = n
+        return wide * 2
+
+    assert one_slip({"": doubled}, lambda mutant: mutant(0) == 2) == (
+        "This is what you get if wide and 2 are added, not multiplied, or without wide."
+    )
+    assert one_slip({"": doubled}, lambda mutant: mutant(5) == 12) == "This is what you get with n one more in wide."
 
 
 def test_a_limit_that_the_calls_leave_open_is_no_number():

@@ -1,5 +1,7 @@
 """Which tests run which line, and how much CPU time each takes. ``cover`` records it, ``Selection`` reads it.
 
+A fixture that tests share counts for each of them: its CPU time, and the lines that it runs.
+
 A record outlives changes: ``Selection`` finds the recorded lines again by their text, and leaves out the tests that
 there are no more.
 """
@@ -17,10 +19,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import PurePath
 
+from tests.mutation.cpu_times import Times
 from tests.mutation.mutants import AREAS, RECORD, ROOT, Mutant, modules
 
-#: Of the tests for a mutant: that many at most, and no more than these CPU seconds of them.
-TESTS, SECONDS = 200, 40.0
+#: Of the tests for a mutant: that many at most, and no more than these CPU seconds of them. Slower tests that run the
+#: line come behind them, as far as all together take no more than the second number of seconds.
+TESTS, SECONDS, WITH_SLOW = 200, 20.0, 60.0
 
 #: The tests of the mutated modules. The record of a group stands in files of its own, so that one can be made again.
 #: Left out: notebooks and solutions of exercises, which run whole lessons.
@@ -61,7 +65,7 @@ def cover(groups: Sequence[str]) -> int:
 
 def _newer() -> list[str]:
     groups = _groups()
-    return sorted(collected(groups) - {test for group in groups for test in _times(group)})
+    return sorted(collected(groups) - {test for group in groups for test in _times(group).tests})
 
 
 def _cover(group: str, tests: Sequence[str]) -> int:
@@ -85,9 +89,8 @@ def _groups() -> list[str]:
     return [group for group in GROUPS if (RECORD / f"{group}.json").exists()]
 
 
-def _times(group: str) -> dict[str, float]:
-    """CPU seconds of each test of a record."""
-    return dict(json.loads((RECORD / f"{group}.json").read_text()))
+def _times(group: str) -> Times:
+    return Times(**json.loads((RECORD / f"{group}.json").read_text()))
 
 
 def collected(groups: Sequence[str]) -> set[str]:
@@ -130,11 +133,15 @@ class Selection:
         if not groups:
             raise SystemExit("No record of what the tests run. First: python -m tests.mutation cover")
         self.groups = [*groups, *([NEWER] if (RECORD / f"{NEWER}.json").exists() else ())]
-        recorded = {test: seconds for group in self.groups for test, seconds in _times(group).items()}
+        recorded = Times()
+        for group in self.groups:
+            for mine, more in zip(vars(recorded).values(), vars(_times(group)).values(), strict=True):
+                mine |= more
         there = collected(groups)
-        #: CPU seconds of each test.
-        self.times: dict[str, float] = {test: seconds for test, seconds in recorded.items() if test in there}
-        gone, new = len(recorded) - len(self.times), len(there - set(recorded))
+        self._recorded = recorded
+        #: CPU seconds of each test, where it runs alone.
+        self.times: dict[str, float] = {test: self.cost([test]) for test in recorded.tests if test in there}
+        gone, new = len(recorded.tests) - len(self.times), len(there - set(recorded.tests))
         if gone or new:
             print(f"{gone} recorded tests are no more and are left out, {new} tests are newer than the record and do "
                   f"not run. To record them: python -m tests.mutation cover {NEWER}", flush=True)  # fmt: skip
@@ -152,9 +159,17 @@ class Selection:
             before = json.loads((RECORD / f"{group}.sources.json").read_text()).get(path, [])
             for line, then in lines_then(before, now).items():
                 # A context is such as tests/test_a.py::test_b|run; a line that runs at import has an empty one.
-                tests = {context.rpartition("|")[0] for context in contexts.get(then, ())}
-                found.setdefault(line, set()).update(tests & self.times.keys())
+                for context in contexts.get(then, ()):
+                    test, _, phase = context.rpartition("|")
+                    tests = {test, *(self._sharing(test) if phase == "setup" else ())}
+                    found.setdefault(line, set()).update(tests & self.times.keys())
         return found
+
+    @cache  # noqa: B019 - as above
+    def _sharing(self, test: str) -> frozenset[str]:
+        """The tests that use a fixture that was set up in this one."""
+        made = set(self._recorded.makes.get(test, ()))
+        return frozenset(other for other, used in self._recorded.uses.items() if made.intersection(used))
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests for a mutant: those that run its lines, the ones of its module first, then the quick ones.
@@ -187,14 +202,21 @@ class Selection:
             )
 
         chosen: list[str] = []
+        slow: list[str] = []
         known = [test for test in self.times if test in module or test.startswith(folder)]
         # The first case of each test, then the second of each: tests that differ find more than cases of one.
         for test in sorted(sorted(known, key=self.times.__getitem__), key=order):
-            if len(chosen) >= TESTS or (chosen and self.cost([*chosen, test]) > SECONDS):
+            if len(chosen) >= TESTS:
                 break
-            chosen.append(test)
+            if self.cost([*chosen, test]) <= SECONDS:
+                chosen.append(test)
+            elif test in exact:
+                slow.append(test)
+        for test in slow:
+            if not chosen or self.cost([*chosen, test]) <= WITH_SLOW:
+                chosen.append(test)
         return chosen
 
     def cost(self, tests: Sequence[str]) -> float:
-        """The CPU seconds that these tests took."""
-        return sum(self.times[test] for test in tests)
+        """The CPU seconds that these tests take in one process."""
+        return self._recorded.of(tests)

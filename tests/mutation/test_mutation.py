@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from tests.mutation import covering
 from tests.mutation.covering import GROUPS, Selection, imports, lines_then
+from tests.mutation.cpu_times import Times
 from tests.mutation.mutants import EQUIVALENT, ROOT, Mutant, behaviour, difference
 from tests.mutation.trees import Tree, checkout
 
@@ -78,7 +81,7 @@ def test_a_test_that_is_no_more_kills_nothing(tree: Tree) -> None:
 
 def test_a_record_outlives_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys) -> None:
     assert lines_then(["a", "b", "c"], ["new", "a", "c"]) == {2: 1, 3: 3}
-    (tmp_path / "dispatch.json").write_text(json.dumps({"t.py::kept": 1.0, "t.py::gone": 2.0}))
+    (tmp_path / "dispatch.json").write_text(json.dumps({"tests": {"t.py::kept": 1.0, "t.py::gone": 2.0}}))
     monkeypatch.setattr(covering, "RECORD", tmp_path)
     monkeypatch.setattr(covering, "collected", lambda groups: {"t.py::kept", "t.py::new"})
     assert Selection().times == {"t.py::kept": 1.0}
@@ -112,19 +115,70 @@ def test_the_folders_of_tests_exist() -> None:
     assert all((ROOT / path.removeprefix("--ignore=")).exists() for path in paths)
 
 
+def selection_of(times: Times) -> Selection:
+    """A selection from a record of times alone."""
+    selection = Selection.__new__(Selection)
+    selection._recorded, selection.times = times, {test: times.of([test]) for test in times.tests}
+    return selection
+
+
 def test_tests_that_run_the_line_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"line": "tests/views/test_b.py::line", "own": "tests/plans/test_fast.py::own",
              "module": "tests/views/test_b.py::module", "folder": "tests/plans/test_c.py::folder",
              "other": "tests/views/test_c.py::other"}  # fmt: skip
-    selection = Selection.__new__(Selection)
-    monkeypatch.setattr(selection, "times", dict.fromkeys(names.values(), 1.0), raising=False)
+    selection = selection_of(Times(dict.fromkeys(names.values(), 1.0)))
     lines = {3: {"", names["line"], names["own"]}, 9: {names["module"]}}
     monkeypatch.setattr(covering, "imports", lambda file, module: False)
     monkeypatch.setattr(Selection, "_tests_by_line", lambda self, path: lines)
     mutant = Mutant("dispatch", "softlab/plans/fast.py", "operator", 0, (3, 0), (3, 4))
     assert selection.tests(mutant) == [names[name] for name in ("own", "line", "module", "folder")]
-    selection.times[names["line"]] = 100.0
-    assert selection.tests(mutant) == [names["own"]], "a slow test ends the list"
+    selection = selection_of(Times({test: 30.0 if test == names["line"] else 1.0 for test in names.values()}))
+    assert selection.tests(mutant) == [names[name] for name in ("own", "module", "folder", "line")]
+    selection = selection_of(Times({test: 100.0 if test == names["line"] else 1.0 for test in names.values()}))
+    assert selection.tests(mutant) == [names[name] for name in ("own", "module", "folder")]
+    selection = selection_of(Times(dict.fromkeys(names.values(), 100.0)))
+    assert selection.tests(mutant) == [names["own"]], "one test runs, however slow it is"
+
+
+SHARING = """import time
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def shared():
+    start = time.process_time()
+    while time.process_time() < start + 0.3:
+        pass
+
+
+def test_first(shared):
+    pass
+
+
+def test_second(shared):
+    pass
+
+
+def test_alone():
+    pass
+"""
+
+
+def test_a_fixture_that_tests_share_counts_for_each_of_them(tmp_path: Path) -> None:
+    (tmp_path / "test_sharing.py").write_text(SHARING)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutation.cpu_times"]
+    command += [f"--cpu-times={tmp_path / 'times.json'}", "--rootdir", str(tmp_path), str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    times = Times(**json.loads((tmp_path / "times.json").read_text()))
+    first, second, alone = (f"test_sharing.py::test_{name}" for name in ("first", "second", "alone"))
+    assert max(times.tests.values()) < 0.2 < 0.3 <= times.of([first]) < times.of([first, second]) < 0.5
+    assert times.of([second]) >= 0.3 > 0.2 > times.of([alone])
+    assert times.uses[first] == times.uses[second] == times.makes[first]
+    selection = selection_of(times)
+    assert selection._sharing(first) == {first, second}
+    assert selection._sharing(second) == selection._sharing(alone) == frozenset()
 
 
 def test_which_files_import_a_module() -> None:
