@@ -244,3 +244,24 @@ def test_a_number_that_reaches_the_result_of_another_row_or_column(axis: int, ea
     assert behaviour(kernel, launch, "y", args["y"]) == (
         f"x[0, 0] changes the result of {what} {last}, and not that of its own {what}."
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [("v", "Row {} is the softmax of x as it is: the numbers of x are not changed before."), ("0.75f * v", "")],
+)
+def test_rows_that_are_the_softmax_of_the_input_itself(number: str, words: str):
+    """Here each row of x has to be halved first."""
+    x = X.reshape(2, 32) / 8
+    powers = np.exp(x / 2 - x.max(axis=1, keepdims=True) / 2)
+    body = (
+        f"  float s = 0, most = 0;\n  for (int k = 0; k < 32; ++k) {{ float v = x[i / 32 * 32 + k]; most = fmaxf(most, v); }}\n"
+        f"  for (int k = 0; k < 32; ++k) {{ float v = x[i / 32 * 32 + k] - most; s += expf({number}); }}\n"
+        f"  float v = x[i] - most;\n  y[i] = expf({number}) / s;"
+    )
+    kernel, start = Kernel(source(body), "k"), np.full_like(x, np.nan)
+    launch = LaunchCase(1, 64, {"x": x, "y": start}, {"y": powers / powers.sum(axis=1, keepdims=True)})
+    args = launch.fresh()
+    kernel.run(1, 64, tuple(args.values()), record=False)
+    said = behaviour(kernel, launch, "y", args["y"])
+    assert (said in {words.format(row) for row in (0, 1)}) if words else "softmax of x" not in said

@@ -81,6 +81,11 @@ def test_how_threads_come_beyond_the_end(body, shape, words):
     assert words in outside(kernel, launch, "x", 3, store=False)
 
 
+def test_too_few_threads_tell_nothing_of_rows_and_columns():
+    kernel, launch = made("int i = 64 * b + t; y[i] = x[i / 4 * 64 + i % 4];", grid=2, shape=(4, 64))
+    assert outside(kernel, launch, "x", 3, store=False) == ""
+
+
 def test_the_line_of_an_infinity_that_is_stored():
     source = """__global__ void k(const float* x, float* y) {
   float low = -3.4e38f - x[0];
