@@ -255,8 +255,9 @@ def test_rows_that_are_the_softmax_of_the_input_itself(number: str, words: str):
     x = X.reshape(2, 32) / 8
     powers = np.exp(x / 2 - x.max(axis=1, keepdims=True) / 2)
     body = (
-        f"  float s = 0, most = 0;\n  for (int k = 0; k < 32; ++k) {{ float v = x[i / 32 * 32 + k]; most = fmaxf(most, v); }}\n"
-        f"  for (int k = 0; k < 32; ++k) {{ float v = x[i / 32 * 32 + k] - most; s += expf({number}); }}\n"
+        "  float s = 0, most = 0;\n  const float* row = x + i / 32 * 32;\n"
+        "  for (int k = 0; k < 32; ++k) most = fmaxf(most, row[k]);\n"
+        f"  for (int k = 0; k < 32; ++k) {{ float v = row[k] - most; s += expf({number}); }}\n"
         f"  float v = x[i] - most;\n  y[i] = expf({number}) / s;"
     )
     kernel, start = Kernel(source(body), "k"), np.full_like(x, np.nan)
