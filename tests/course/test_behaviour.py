@@ -266,3 +266,19 @@ def test_rows_that_are_the_softmax_of_the_input_itself(number: str, words: str):
     kernel.run(1, 64, tuple(args.values()), record=False)
     said = behaviour(kernel, launch, "y", args["y"])
     assert (said in {words.format(row) for row in (0, 1)}) if words else "softmax of x" not in said
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ("x[{0}] + x[{1}]", "x[0] + x[8]"),
+        ("x[{0}] - x[{1}]", "x[0] - x[8]"),
+        ("x[{1}] - x[{0}]", "x[8] - x[0]"),
+        ("x[{0}] * x[{1}]", "x[0] * x[8]"),
+        ("x[{0}] / x[{1}]", ""),
+    ],
+)
+def test_a_result_that_is_made_of_two_numbers(made: str, words: str):
+    """Where the sum of two others belongs."""
+    found = said(f"y[i] = {made.format('i', '(i + 8) % 64')};", np.roll(X, -1) * np.roll(X, -5) + X)
+    assert (f"y[0] is {words}." in found) if words else ("y[0] is made from x[0] and x[8]" in found)

@@ -102,6 +102,50 @@ def test_rows_that_are_off_by_a_number_of_their_own():
     assert "plus the largest number of x" in difference(("x",), calls, rows)
 
 
+def test_rows_that_are_each_off_by_one_number():
+    rows = [np.array(row) for row in ([1.0, 5, 2], [7.0, 3, 8], [4.0, 4, 8, 1])]
+    for sign, words in ((1, "too large"), (-1, "too small")):
+        given = [row + sign * off for row, off in zip(rows, (0.37, 1.91, 2.29), strict=True)]
+        assert difference(("x",), [Call((row,), row) for row in rows], given) == (
+            f"What it returns is off by the same for all numbers of a row (0.37 {words} in the first wrong one): "
+            "one number per row is wrong."
+        )
+
+
+@pytest.mark.parametrize(("share", "lost"), [(0.95, True), (-0.95, True), (1.3, False)])
+def test_digits_that_a_sum_in_float32_loses(share: float, lost: bool):
+    """Each of n additions rounds by half a unit of the largest number, and so do four more operations."""
+    rows = [np.array(row, np.float32) for row in ([-3e7, 4, 3e7], [5.0, -6e7, 6e7, 1], [9e7, -8e7, -1e7, 2, 1])]
+    calls = [Call((row,), float(row.astype(np.float64).sum())) for row in rows]
+    most = [(4 + row.size) * 2.0**-24 * float(abs(row).max()) for row in rows]
+    given = [call.expected + share * step for call, step in zip(calls, most, strict=True)]
+    said = difference(("x",), calls, given)
+    words = "off by what a float32 loses where numbers as large as those of x are added or subtracted"
+    assert (words in said) == lost
+    doubles = [Call((call.args[0].astype(np.float64),), call.expected) for call in calls]
+    assert words not in difference(("x",), doubles, given)
+
+
+def test_one_number_of_a_pair_is_wrong():
+    calls = [Call((a, b), (a + b, a * b)) for a, b in PAIRS]
+    assert difference(("a", "b"), calls, [(a + b, 2 * a * b) for a, b in PAIRS]) == (
+        "[1] of what it returns is 2 times what is right."
+    )
+    assert difference(("a", "b"), calls, [(a + b + 3, a * b) for a, b in PAIRS]) == (
+        "[0] of what it returns is 3 too large."
+    )
+    assert "it returns is 3 too large" not in difference(("a", "b"), calls, [a + b + 3 for a, b in PAIRS])
+
+
+def test_one_argument_or_another_by_which_of_two_is_less():
+    triples = [(float(a), float(b), 10.0 + a * b) for a in (1, 3, 6) for b in (2, 4, 5)]
+    calls = [Call(triple, sum(triple)) for triple in triples]
+    given = [a if a < b else c for a, b, c in triples]
+    assert difference(("a", "b", "c"), calls, given).startswith(
+        "What it returns is a where a is less than b, and c elsewhere."
+    )
+
+
 def test_the_call_that_is_shown_is_a_short_one():
     exercise = WriteFunction(
         id="99-f", hint="add", parameters=("x",), calls=lambda: [Call(([1] * 50,), 50), Call(([1, 1],), 2)]

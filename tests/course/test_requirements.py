@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from softlab.course.kernels import Attempt, LaunchCase
-from softlab.course.requirements import at_least, at_most, blocks_per_sm, no_shared_memory, no_spills
+from softlab.course.requirements import (
+    at_least,
+    at_most,
+    blocks_per_sm,
+    no_bank_conflicts,
+    no_shared_memory,
+    no_spills,
+)
 from softlab.kernel import Kernel
 
 SOURCE = """
@@ -19,6 +26,12 @@ extern "C" __global__ void stage(const float* x, float* y) {
   part[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   y[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
+}
+extern "C" __global__ void strided(const float* x, float* y) {
+  __shared__ float part[1024];
+  part[4 * threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = part[threadIdx.x / 2 * 4];
 }
 extern "C" __global__ void unrolled(const float* x, float* y) {
   float held[16];
@@ -84,3 +97,11 @@ def test_limits_of_counters_are_inclusive() -> None:
     assert at_most("global_load_requests", 1, "Hint.")(tried).startswith("2 global load requests, 1 possible")
     assert at_least("global_load_requests", 3, "Hint.")(tried) == "2 global load requests, 3 expected. Hint."
     assert at_most("global_load_requests", lambda launch: launch.block // 32, "")(tried) == ""
+
+
+def test_bank_conflicts_are_told_of_the_line_that_has_the_most() -> None:
+    assert no_bank_conflicts()(attempt("stage", 64)) == ""
+    assert no_bank_conflicts("Hint.")(attempt("strided", 64)) == (
+        "bank conflicts are still 4-way: 8 wavefronts, 2 possible, most on line 14: "
+        "`part[4 * threadIdx.x] = x[threadIdx.x];`. Hint."
+    )

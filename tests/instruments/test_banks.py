@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from softlab.instruments.banks import assign_wavefronts, wavefronts_and_conflicts, words
@@ -99,7 +99,12 @@ def test_rule_equals_the_oracle(access):
     assert ask(*access) == oracle(*access)
 
 
+#: Half a warp takes 1 wavefront, the other half 16.
+UNEVEN = ([8 * lane if lane < 16 else 128 * lane for lane in range(32)], [True] * 32, 8, True)
+
+
 @settings(max_examples=150, deadline=None)
+@example(UNEVEN)
 @given(accesses())
 def test_the_schedule_obeys_the_banks(access):
     address, active, width, store = access

@@ -73,14 +73,17 @@ _ARRIVE = """extern "C" __global__ void k(const int* x, int* y, int late) {
 }"""
 
 
+@pytest.mark.parametrize("early", ["<", ">="])
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), None])
-def test_a_store_after_an_arrival_is_a_race(order):
-    kernel, x, y = Kernel(_ARRIVE, "k"), np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+def test_a_store_after_an_arrival_is_a_race(order, early):
+    """The first or the second warp arrives early."""
+    kernel = Kernel(_ARRIVE.replace("threadIdx.x < 32", f"threadIdx.x {early} 32"), "k")
+    x, y = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
     kernel.run(2, 64, (x, y, 0), warp_order=order)
     with pytest.raises(KernelFault) as caught:
         kernel.run(1, 64, (x, y, 1), warp_order=order)
     fault = caught.value
-    if order == (1, 0):  # the load comes first, and reads what nobody wrote
+    if order is not None and (order == (1, 0)) == (early == "<"):  # the load comes first, and reads what nobody wrote
         assert fault.kind in ("race", "uninitialized-shared")
         return
     assert (fault.kind, {fault.line, fault.other_line}) == ("race", {7, 10})

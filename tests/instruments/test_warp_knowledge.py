@@ -42,7 +42,7 @@ def test_a_wait_learns_of_the_arrivals_up_to_its_phase(seed: int) -> None:
     for time in range(1, 40):
         row, warp = int(random.integers(ROWS)), int(random.integers(WARPS))
         one = [np.array([n]) for n in (row, warp * 32)]
-        match random.integers(5):
+        match random.integers(7):
             case 0:  # several arrive, from the own block or another one
                 owner = int(random.integers(ROWS))
                 newest[owner] += random.integers(0, 3)
@@ -53,7 +53,7 @@ def test_a_wait_learns_of_the_arrivals_up_to_its_phase(seed: int) -> None:
                 knowledge.wait(one[0], np.array([WORD]), *one, np.array([phase]))
                 model.wait(row, warp, phase)
             case 3:
-                newest += random.integers(0, 2, ROWS)
+                newest += random.integers(0, 3, ROWS)
                 knowledge.arrive_own(box, WORD, newest[:, None], time, None)
                 for at in np.ndindex(ROWS, WARPS):
                     model.arrive(at[0], *at, int(newest[at[0]]), time)
@@ -62,7 +62,45 @@ def test_a_wait_learns_of_the_arrivals_up_to_its_phase(seed: int) -> None:
                 knowledge.wait_own(box, WORD, phases[:, None])
                 for at in np.ndindex(ROWS, WARPS):
                     model.wait(*at, int(phases[at[0]]))
+            case 5:  # the other warps of one block, or of all
+                rows = None if random.integers(2) else np.arange(ROWS) == row
+                part, newest = Box(ROWS, WARPS * 32, rows, np.arange(WARPS * 32) // 32 != warp), newest + 1
+                here = range(ROWS) if rows is None else [row]
+                knowledge.arrive_own(part, WORD, newest[here][:, None], time, None)
+                for owner in here:
+                    for other in set(range(WARPS)) - {warp}:
+                        model.arrive(owner, owner, other, int(newest[owner]), time)
+            case 6:  # two warps meet at a named barrier, at which one of them, or both, wait
+                warps = random.permutation(WARPS)[:2]
+                waiting = warps[: random.integers(1, 3)]
+                knowledge.join(row, warps, waiting)
+                model.heard[row, waiting] = model.heard[row, warps].max(axis=0)
         np.testing.assert_array_equal(knowledge.heard, model.heard)
+
+
+def test_a_block_that_stood_for_all_is_repeated() -> None:
+    one, every = WarpKnowledge(1, WARPS, 8), WarpKnowledge(ROWS, WARPS, 8)
+    for knowledge, count in ((one, 1), (every, ROWS)):
+        rows = np.arange(count)
+        knowledge.begin(rows, np.full(count, WORD))
+        for warp, word, time in ((0, 1, 5), (1, 3, 7)):
+            knowledge.fence(rows, np.full(count, 32 * warp), time, None)
+            knowledge.release(rows, np.full((count, 1), word), rows, np.full(count, 32 * warp))
+        knowledge.arrive(rows, np.full(count, WORD), rows, np.zeros(count, int), np.zeros(count, int), 9, None)
+    one.repeat(ROWS)
+    rows, second = np.arange(ROWS), np.array([1])
+    for knowledge in (one, every):  # what the second block alone releases then is its own
+        knowledge.fence(second, np.array([64]), 11, None)
+        knowledge.release(second, np.array([[3]]), second, np.array([64]))
+    for word in (1, 3):
+        for knowledge in (one, every):
+            knowledge.acquire(rows, np.full((ROWS, 1), word), rows, np.full(ROWS, 64))
+        np.testing.assert_array_equal(one.heard, every.heard)
+    assert one.heard[:, 2].tolist() == [[5, 7, 0], [5, 7, 11]]
+    for knowledge in (one, every):
+        knowledge.wait(rows, np.full(ROWS, WORD), rows, np.full(ROWS, 32), np.zeros(ROWS, int))
+    np.testing.assert_array_equal(one.heard, every.heard)
+    assert one.heard[:, 1, 0].tolist() == [9, 9]
 
 
 def test_of_phases_long_past_a_late_one_learns_too_much_and_never_too_little() -> None:
