@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.instruments.numbers import ABSORBED, NOT_A_NUMBER, OVERFLOW, _troubles, number_findings
 from softlab.kernel import Kernel
@@ -52,3 +55,28 @@ extern "C" __global__ void k(float* x) {
     x = np.where(np.arange(32) == 20, 0.5, 2).astype(np.float32)
     (finding,) = number_findings(Kernel(source, "k").steps(1, 32, (x,)))
     assert (finding.kind, finding.line, finding.thread) == (OVERFLOW, 5, (8, 0, 0))
+
+
+@pytest.mark.parametrize("lanes", [1 << 31, 0xF000_0000, 0x0000_0FF0])
+def test_lanes_that_do_not_run_make_no_trouble(lanes: int) -> None:
+    """In one step x becomes 2, in the next one the lanes that run double it; all others hold infinity then."""
+    text = "mov.f32 %f1, 0f40000000; mul.f32 %f2, %f1, %f1;"
+    body = parse(f".version 8.8\n.target sm_90\n.visible .entry k() {{ .reg .f32 %f<3>; {text} ret; }}").functions["k"]
+    runs = lanes >> np.arange(32) & 1
+    two, doubled = np.full(32, 2, np.float32), np.where(runs, 4, np.inf).astype(np.float32)
+    writes = np.zeros(2, [("step", "i4"), ("register", "i4"), ("lanes", "u4"), ("values", "u8", 32)])
+    writes["step"], writes["register"], writes["lanes"] = [0, 1], [0, 1], [2**32 - 1, lanes]
+    writes["values"] = np.stack([two, doubled]).view(np.uint32)
+    record: Any = SimpleNamespace(
+        steps={"instruction": np.array([0, 1])},
+        writes=writes,
+        image=SimpleNamespace(instructions=body.instructions),
+        registers=("%f1", "%f2"),
+        line=lambda step: 3 + step,
+        program=SimpleNamespace(file="k.cu"),
+        warp=2,
+    )
+    assert number_findings(record) == ()
+    writes["values"][1] = np.full(32, np.inf, np.float32).view(np.uint32)
+    (finding,) = number_findings(record)
+    assert (finding.kind, finding.line, finding.thread) == (OVERFLOW, 4, (64 + int(runs.argmax()), 0, 0))

@@ -73,21 +73,31 @@ _ARRIVE = """extern "C" __global__ void k(const int* x, int* y, int late) {
 }"""
 
 
-@pytest.mark.parametrize("early", ["<", ">="])
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), None])
-def test_a_store_after_an_arrival_is_a_race(order, early):
-    """The first or the second warp arrives early."""
-    kernel = Kernel(_ARRIVE.replace("threadIdx.x < 32", f"threadIdx.x {early} 32"), "k")
-    x, y = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+def test_a_store_after_an_arrival_is_a_race(order):
+    kernel, x, y = Kernel(_ARRIVE, "k"), np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
     kernel.run(2, 64, (x, y, 0), warp_order=order)
     with pytest.raises(KernelFault) as caught:
         kernel.run(1, 64, (x, y, 1), warp_order=order)
     fault = caught.value
-    if order is not None and (order == (1, 0)) == (early == "<"):  # the load comes first, and reads what nobody wrote
+    if order == (1, 0):  # the load comes first, and reads what nobody wrote
         assert fault.kind in ("race", "uninitialized-shared")
         return
     assert (fault.kind, {fault.line, fault.other_line}) == ("race", {7, 10})
     assert fault.symbol is not None
+
+
+@pytest.mark.parametrize("first", [0, 32])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), None])
+def test_one_thread_of_either_warp_stores_after_its_arrival(order, first):
+    source = _ARRIVE.replace("threadIdx.x < 32", f"threadIdx.x / 32 == {first // 32}")
+    source = source.replace("(late)", "(late && lane == 5)").replace("(!late) box", "(0) box")
+    source = source.replace("x % 32;", "x % 32; if (threadIdx.x < 32) box[lane] = x[lane]; __syncthreads();")
+    with pytest.raises(KernelFault) as caught:
+        Kernel(source, "k").run(1, 64, (np.arange(32, dtype=np.int32), np.zeros(32, np.int32), 1), warp_order=order)
+    fault = caught.value
+    assert (fault.kind, {fault.line, fault.other_line}) == ("race", {7, 10})
+    assert {fault.thread[0], fault.other_thread[0]} == {first + 5, 32 - first + 26}
 
 
 def test_accesses_between_an_arrival_and_the_next_barrier_of_all_are_ordered_by_that_one():

@@ -297,5 +297,23 @@ def test_a_limit_and_a_fault_end_the_record_and_are_said():
     faulty = kernel("wrong").steps(1, 4, (np.zeros(4, np.float32),))
     assert faulty.fault.startswith("global-out-of-bounds: the thread writes 4 bytes")
     assert faulty.text(len(faulty) - 1).startswith("add")
-    with pytest.raises(ValueError, match="has the warps 0 to 1"):
-        kernel("block_sum").steps(1, 64, (np.zeros(64, np.float32), np.zeros(64, np.float32), 64), warp=2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"warp": 2}, "warp 2: a block of 40 threads has the warps 0 to 1"),
+        ({"warp": -1}, "has the warps 0 to 1"),
+        ({"of": 3}, r"block 3: the grid \(3, 1, 1\) has the blocks 0 to 2"),
+        ({"of": -1}, "has the blocks 0 to 2"),
+        ({"limit": 0}, "limit = 0: a record has at least one step"),
+        ({"warp": 1, "of": 2, "limit": 1}, ""),
+    ],
+)
+def test_a_warp_or_a_block_that_is_not_there(asked, words):
+    given = kernel("block_sum"), (np.zeros(120, np.float32), np.zeros(120, np.float32), 120)
+    if words:
+        with pytest.raises(ValueError, match=words):
+            given[0].steps(3, 40, given[1], **asked)
+    else:
+        assert len(given[0].steps(3, 40, given[1], **asked)) == 1

@@ -149,9 +149,10 @@ def test_a_block_that_is_not_there(stairs):
 
 def test_a_block_of_a_grid_with_three_dimensions():
     kernel = Kernel(
-        'extern "C" __global__ void k(int* y) { y[blockIdx.z * 4 + blockIdx.y * 2 + blockIdx.x] = 1; }', "k"
+        'extern "C" __global__ void k(int* y) { y[(blockIdx.z * 3 + blockIdx.y) * 4 + blockIdx.x] = 1; }', "k"
     )
-    arrays = (np.zeros(8, np.int32),)
-    assert timeline(kernel, (2, 2, 2), 32, arrays, of=7).warps
-    with pytest.raises(ValueError, match=r"of=8: the grid \(2, 2, 2\) has the blocks 0 to 7"):
-        timeline(kernel, (2, 2, 2), 32, arrays, of=8)
+    arrays = (np.zeros(24, np.int32),)
+    assert timeline(kernel, (4, 3, 2), 32, arrays, of=23).warps
+    for of in (-1, 24, 25):
+        with pytest.raises(ValueError, match=rf"of={of}: the grid \(4, 3, 2\) has the blocks 0 to 23"):
+            timeline(kernel, (4, 3, 2), 32, arrays, of=of)
