@@ -278,3 +278,57 @@ def test_types_of_one_width_are_the_same_bits() -> None:
     array = samples("b32", 50, 2)
     (got,) = evaluate("cvt.s32.u32 d, a", array)
     np.testing.assert_array_equal(as_type(got, "u32"), array)
+
+
+#: Eight bits of NVIDIA's formats -> NumPy's type; the greatest number.
+EIGHT_BITS = {"e4m3x2": (ml_dtypes.float8_e4m3fn, 448.0), "e5m2x2": (ml_dtypes.float8_e5m2, 57344.0)}
+RELU = pytest.mark.parametrize("relu", ["", ".relu"])
+
+
+def clamped(values: np.ndarray, name: str, relu: str) -> list[int]:
+    """The bytes of numbers that are rounded to 8 bits, none beyond the greatest one."""
+    dtype, most = EIGHT_BITS[name]
+    least = 0.0 if relu else -most
+    kept = np.where((values > 0) | (not relu), values, 0.0) if relu else values
+    found = np.clip(kept, least, most).astype(np.float32).astype(dtype).view(np.uint8)
+    return np.where(np.isnan(values), 0x7F, found).tolist()
+
+
+def pairs_of_bytes(got: np.ndarray) -> tuple[list[int], list[int]]:
+    return (got >> 8).tolist(), (got & 0xFF).tolist()
+
+
+@RELU
+@pytest.mark.parametrize("name", EIGHT_BITS)
+def test_two_numbers_to_eight_bits_each(name: str, relu: str) -> None:
+    dtype, most = EIGHT_BITS[name]
+    every = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float32)
+    finite = np.sort(every[np.isfinite(every)])
+    ties = (finite[1:] + finite[:-1]) / 2
+    edges = np.array([most * 1.04, -most * 1.1, np.inf, -np.inf, np.nan, -np.nan, 1e-9, -1e-9], np.float32)
+    near = [np.nextafter(ties, side, dtype=np.float32) for side in (np.float32(-np.inf), np.float32(np.inf))]
+    first = np.concatenate([every, ties, *near, edges])
+    second = first[::-1].copy()
+    (got,) = evaluate(f"cvt.rn.satfinite{relu}.{name}.f32 d, a, b", first, second)
+    assert pairs_of_bytes(got) == (clamped(first, name, relu), clamped(second, name, relu))
+    halves = first.astype(np.float16)
+    packed = halves.view(np.uint16).astype(np.uint32) << 16 | halves[::-1].view(np.uint16)
+    (got,) = evaluate(f"cvt.rn.satfinite{relu}.{name}.f16x2 d, a", packed)
+    wide = halves.astype(np.float32)
+    assert pairs_of_bytes(got) == (clamped(wide, name, relu), clamped(wide[::-1], name, relu))
+
+
+@RELU
+@pytest.mark.parametrize("name", EIGHT_BITS)
+def test_eight_bits_to_two_halves(name: str, relu: str) -> None:
+    low = np.arange(256, dtype=np.uint16)
+    high = low[::-1]
+    (got,) = evaluate(f"cvt.rn.f16x2{relu}.{name} d, a", high << 8 | low)
+    for part, given in ((got >> 16, high), (got & 0xFFFF, low)):
+        found = part.astype(np.uint16).view(np.float16)
+        wanted = given.astype(np.uint8).view(EIGHT_BITS[name][0]).astype(np.float16)
+        none = np.isnan(wanted)
+        assert part[none].tolist() == [0x7FFF] * int(none.sum())
+        negative = np.signbit(wanted) & ~none
+        right = np.where(negative, np.float16(0), wanted) if relu else wanted
+        assert found[~none].view(np.uint16).tolist() == right[~none].view(np.uint16).tolist()
