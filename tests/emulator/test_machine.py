@@ -279,6 +279,63 @@ def test_an_unknown_instruction_that_is_not_reached_does_no_harm():
     assert x[0] == 1
 
 
+TABLE = """.version 8.8
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y)
+{
+.reg .b32 %r<5>; .reg .b64 %rd<6>; .reg .pred %p<2>;
+table: .branchtargets a, b, c;
+ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y];
+mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;
+ld.global.u32 %r2, [%rd4];
+setp.lt.u32 %p1, %r1, 8;
+mov.u32 %r3, 1;
+GUARD brx.idx %r2, table;
+mov.u32 %r3, 2; bra.uni done;
+a: mov.u32 %r3, 10; bra.uni done;
+b: mov.u32 %r3, 11; bra.uni done;
+c: mov.u32 %r3, 12;
+done: st.global.u32 [%rd5], %r3;
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("guard", "jumps"), [("", range(16)), ("@%p1", range(8)), ("@!%p1", range(8, 16))])
+@pytest.mark.parametrize("targets", [[0], [2], [0, 1, 2], [2, 2, 0, 1, 1]])
+def test_a_jump_by_a_table(guard: str, jumps: range, targets: list[int]):
+    """Lanes that do not jump go on behind it."""
+    kernel, y = Kernel.from_ptx(TABLE.replace("GUARD", guard), "k"), np.zeros(16, np.int32)
+    x = np.resize(np.array(targets, np.int32), 16)
+    kernel.run(1, 16, (x, y))
+    assert y.tolist() == [10 + x[lane] if lane in jumps else 2 for lane in range(16)]
+
+
+@pytest.mark.parametrize("guard", ["", "@%p1"])
+def test_a_jump_beyond_its_table(guard: str):
+    kernel, x = Kernel.from_ptx(TABLE.replace("GUARD", guard), "k"), np.zeros(16, np.int32)
+    x[[8, 5][bool(guard)]] = 3
+    with pytest.raises(Error, match="jumps beyond its table"):
+        kernel.run(1, 16, (x, x.copy()))
+    x[5], x[9] = 0, 3
+    if guard:  # lanes that do not jump may name no target
+        kernel.run(1, 16, (x, x.copy()))
+
+
+@pytest.mark.parametrize(("guard", "stops"), [("", True), ("@%p1", True), ("@!%p1", False)])
+def test_a_trap_for_some_lanes_alone(guard: str, stops: bool):
+    """All 8 threads have %p1."""
+    text = TABLE.replace("GUARD brx.idx %r2, table;", f"{guard} trap;")
+    kernel, y = Kernel.from_ptx(text, "k"), np.zeros(8, np.int32)
+    if stops:
+        with pytest.raises(Error, match="trap"):
+            kernel.run(1, 8, (y.copy(), y))
+    else:
+        kernel.run(1, 8, (y.copy(), y))
+        assert y.tolist() == [2] * 8
+
+
 def test_a_trap_is_an_error_with_its_location():
     with pytest.raises(
         Error, match=r"executes a trap\n  at line 2 of kernel.cu, thread \(7, 0, 0\), block \(0, 0, 0\)"
