@@ -42,6 +42,25 @@ def test_why_elements_are_not_stored(body, grid, words):
     assert bool(words) == bool(said)
 
 
+@pytest.mark.parametrize(
+    ("access", "words"),
+    [
+        (
+            "((float4*)y)[32 * i + t] = make_float4(1, 2, 3, 4)",
+            "From turn to turn a thread goes 128 further, and a block has 64 threads that take 4 elements each, 256 "
+            "together.",
+        ),
+        (
+            "y[2 * t + 64 * i] = 1",
+            "From turn to turn a thread goes 64 further, and a block has 64 threads, whose elements are 2 apart.",
+        ),
+    ],
+)
+def test_how_far_the_threads_of_a_block_go_in_a_turn(access, words):
+    kernel, launch = made(f"for (int i = 0; i < 4; ++i) {access};", shape=(768,))
+    assert stored(kernel, launch, "y").endswith(words)
+
+
 def test_columns_that_are_taken_modulo_the_rows():
     kernel, launch = made("int i = 64 * b + t; y[i / 64 * 64 + i % 4] = 1;", grid=4, shape=(4, 64))
     assert "in the columns 0 to 3 alone, and has 64: the column is taken modulo 4" in stored(kernel, launch, "y")
