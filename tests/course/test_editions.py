@@ -214,3 +214,12 @@ def test_the_command_writes_all_three(tmp_path, capsys):
     capsys.readouterr()
     assert main(["course", "export"]) == 2
     assert "add --student DIR" in capsys.readouterr().err
+
+
+def test_the_edition_of_a_student_has_numbers_of_its_own(tmp_path):
+    for name in ("", "ada", "bob"):
+        editions.student_edition(tmp_path / f"of {name}", NOTEBOOKS, name)
+    for lesson in course.lessons():
+        of_all, ada, bob = (json.loads((tmp_path / f"of {name}" / lesson.notebook).read_text("utf-8"))
+                            for name in ("", "ada", "bob"))  # fmt: skip
+        assert (of_all["cells"] != ada["cells"]) == (ada["cells"] != bob["cells"]) == bool(lesson.varied)

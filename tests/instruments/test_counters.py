@@ -141,3 +141,29 @@ def test_atomics_and_constants_are_no_loads_or_stores():
     assert counters["shared_store_instructions"] == counters["shared_load_instructions"] == 1
     assert counters["global_load_requests"] == 0
     assert counters["global_store_sectors"] == 4
+
+
+OFFSET = """extern "C" __global__ void k(const int* x, int* y) {
+  __shared__ int bins[1100];
+  int i = blockIdx.x * 32 + threadIdx.x;
+  for (int k = threadIdx.x; k < 1100; k += 32) bins[k] = 0;
+  __syncthreads();
+  unsigned at = __cvta_generic_to_shared(&bins[x[i] - DISTANCE]);
+  asm volatile("red.shared.add.u32 [%0+OFFSET], 1;" :: REGISTER : "memory");
+  __syncthreads();
+  y[i] = bins[x[i]];
+}"""
+
+
+@pytest.mark.parametrize("register", ['"r"(at)', '"l"((unsigned long long)at)'])
+@pytest.mark.parametrize("distance", [-3, 0, 3])
+def test_an_atomic_is_counted_where_its_offset_leads(distance: int, register: str):
+    """In one block pairs of lanes meet in a word, and all words are of one bank; in the other one no lanes meet."""
+    source = (
+        OFFSET.replace("DISTANCE", str(distance)).replace("OFFSET", str(4 * distance)).replace("REGISTER", register)
+    )
+    lanes = np.arange(32)
+    x, y = np.concatenate([64 * (lanes // 2) + 5, lanes + 40]).astype(np.int32), np.zeros(64, np.int32)
+    run = Kernel(source, "k").run(2, 32, (x, y))
+    assert y.tolist() == [2] * 32 + [1] * 32
+    assert run.counters["shared_atomic_wavefronts"] == 16 + 1
