@@ -246,3 +246,30 @@ def test_ten_thousand_cases_equal_the_driver():
                 assert held.blocks_per_sm == answer, (kernel.name, threads, dynamic, opt_in)
                 checked += 1
     assert checked == 10_000
+
+
+@pytest.mark.parametrize(
+    ("device", "threads", "registers", "smem", "registers_per_block", "allocated", "per_sm"),
+    [
+        ("H200", 128, 33, 1000, 4 * 1280, 2048, 1536),  # 40 registers per thread; 1024 bytes for the driver
+        ("H200", 100, 40, 0, 4 * 1280, 1024, 1200),  # 12 blocks of 4 warps
+        ("T4", 256, 32, 1000, 8 * 1024, 1024, 1024),  # compute capability 7.5: units of 256 bytes, no byte reserved
+    ],
+)
+def test_what_a_block_gets_after_rounding(
+    device: str, threads: int, registers: int, smem: int, registers_per_block: int, allocated: int, per_sm: int
+) -> None:
+    found = softlab.occupancy(device, threads=threads, registers=registers, smem=smem)
+    assert (found.registers_per_block, found.smem_allocated) == (registers_per_block, allocated)
+    assert found.threads_per_sm == per_sm
+
+
+def test_a_table_of_cases_has_the_blocks_of_each() -> None:
+    h200 = Device.named("H200")
+    threads, smem = np.array([[32], [128], [1024]]), np.array([0, 50_000, 200_000])
+    found = occupancies.blocks(h200, threads, 40, smem)
+    one_by_one = [
+        [softlab.occupancy(h200, threads=int(t), registers=40, smem=int(s)).blocks_per_sm for s in smem]
+        for t in threads[:, 0]
+    ]
+    assert found.tolist() == one_by_one == [[32, 4, 1], [12, 4, 1], [1, 1, 1]]

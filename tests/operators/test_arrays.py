@@ -264,3 +264,37 @@ def test_arrays_of_one_call_belong_together() -> None:
     arrays.check_together([0, 0], infos[:2], ["x", "bias"])
     with pytest.raises(TypeError, match="x is an array of NumPy, mask one of JAX: give both from one library"):
         arrays.check_together([0, 0, 0], infos, ["x", "bias", "mask"])
+
+
+def on_gpu(index: int, library: str = "cupy") -> ArrayInfo:
+    return ArrayInfo(f"{library}.ndarray", library, library, True, index)
+
+
+@pytest.mark.parametrize(
+    ("out", "x", "error", "words"),
+    [
+        (on_gpu(1), on_gpu(1), None, ""),
+        (on_gpu(0), on_gpu(2), ValueError, "^out is on GPU 0, x on GPU 2: move one of them"),
+        (on_gpu(0), ArrayInfo("numpy.ndarray", "numpy", "numpy", False, None), TypeError,
+         "out is a cupy.ndarray on a GPU, but x is in host memory: give one there"),
+        (ArrayInfo("numpy.ndarray", "numpy", "numpy", False, None), on_gpu(0), TypeError,
+         "out is a numpy.ndarray in host memory, but x is on a GPU: give an array of x's library on that GPU"),
+        (on_gpu(0, "numba"), on_gpu(0), TypeError, "out is an array of numba, the result one of cupy"),
+        (on_gpu(0, "jaxlib"), on_gpu(0, "jaxlib"), TypeError, "read-only: leave out= away, and take what softlab"),
+    ],
+)  # fmt: skip
+def test_where_out_has_to_be(out: ArrayInfo, x: ArrayInfo, error: type[Exception] | None, words: str) -> None:
+    array = np.zeros(2)
+    if error is None:
+        arrays.check_out_library(array, out, array, x, "softmax")
+    else:
+        with pytest.raises(error, match=words):
+            arrays.check_out_library(array, out, array, x, "softmax")
+
+
+def test_arrays_that_go_together_are_on_one_gpu() -> None:
+    arrays.check_together([0, 0], [on_gpu(1), on_gpu(1)], ["x", "bias"])
+    with pytest.raises(ValueError, match=r"^bias is on GPU 0, x on GPU 1: move one of them"):
+        arrays.check_together([0, 0], [on_gpu(1), on_gpu(0)], ["x", "bias"])
+    with pytest.raises(ValueError, match=r"^mask is on GPU 2, x on GPU 1"):
+        arrays.check_together([0, 0, 0], [on_gpu(1), on_gpu(1), on_gpu(2)], ["x", "bias", "mask"])
