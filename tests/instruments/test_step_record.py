@@ -317,3 +317,89 @@ def test_a_warp_or_a_block_that_is_not_there(asked, words):
             given[0].steps(3, 40, given[1], **asked)
     else:
         assert len(given[0].steps(3, 40, given[1], **asked)) == 1
+
+
+REMOTE = """#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void __cluster_dims__(2) swap(int* y) {
+  __shared__ int box[64];
+  cg::cluster_group cluster = cg::this_cluster();
+  int* other = cluster.map_shared_rank(box, cluster.block_rank() ^ 1);
+  box[threadIdx.x] = -1;
+  cluster.sync();
+  if (threadIdx.x < 48) other[63 - threadIdx.x] = 100 * blockIdx.x + threadIdx.x;
+  cluster.sync();
+  y[64 * blockIdx.x + threadIdx.x] = box[threadIdx.x];
+}
+extern "C" __global__ void fetch(const int* x, int* y) {
+  __shared__ int box[64];
+  __pipeline_memcpy_async(&box[63 - threadIdx.x], &x[64 * blockIdx.x + threadIdx.x], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  y[64 * blockIdx.x + threadIdx.x] = box[threadIdx.x];
+}
+extern "C" __global__ void arrive(int* y) {
+  __shared__ unsigned long long bar;
+  unsigned at = __cvta_generic_to_shared(&bar);
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(at) : "memory");
+  __syncthreads();
+  if (blockIdx.x == 1 && threadIdx.x == 0)
+    asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" :: "r"(at) : "memory");
+  y[64 * blockIdx.x + threadIdx.x] = 1;
+}
+"""
+
+
+def last_shared(record: StepRecord) -> tuple[list[int], np.ndarray]:
+    """The 64 words of shared memory at the end, and the row of ``stores`` that wrote each."""
+    state = record.shared(len(record))
+    return state.data.view(np.int32)[:64].tolist(), state.store[: 4 * 64 : 4]
+
+
+@pytest.mark.parametrize("of", [0, 1])
+def test_what_another_block_of_the_cluster_writes_is_in_shared_memory(of: int):
+    record = Kernel(REMOTE, "swap").steps(2, 64, (np.zeros(128, np.int32),), of=of, warp=1)
+    data, store = last_shared(record)
+    assert data == [-1] * 16 + [100 * (1 - of) + 63 - k for k in range(16, 64)]
+    assert record.stores["block"][store].tolist() == [of] * 16 + [1 - of] * 48
+    assert record.stores["thread"][store].tolist() == [*range(16), *(63 - k for k in range(16, 64))]
+    assert record.shared(0).store.tolist() == [-1] * 256
+
+
+@pytest.mark.parametrize("of", [0, 1])
+def test_what_an_asynchronous_copy_writes_is_in_shared_memory(of: int):
+    x = np.arange(1000, 1128, dtype=np.int32)
+    record = Kernel(REMOTE, "fetch").steps(2, 64, (x, np.zeros(128, np.int32)), of=of, warp=1)
+    data, store = last_shared(record)
+    assert data == x[64 * of : 64 * of + 64][::-1].tolist()
+    assert record.stores["thread"][store].tolist() == list(range(63, -1, -1))
+    assert record.stored_type(int(store[0])) == np.float32, "a copy does not say what it copies"
+
+
+def test_mbarriers_are_said_not_to_be_recorded():
+    words = "The state of mbarriers is not recorded: their words in shared memory stand as they were."
+    assert Kernel(REMOTE, "arrive").steps(2, 64, (np.zeros(128, np.int32),), of=1).notes == (words,)
+    assert Kernel(REMOTE, "fetch").steps(1, 64, (np.zeros(64, np.int32),) * 2).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("declared", "constraint", "bits", "kind"),
+    [
+        ("float v = 1.5f", "f", 32, np.float32),
+        ("double v = 1.5", "d", 64, np.float64),
+        ("unsigned v = 7", "r", 32, np.uint32),
+    ],
+)
+def test_bits_are_read_as_the_register_that_is_stored(declared: str, constraint: str, bits: int, kind: type):
+    source = f"""extern "C" __global__ void k() {{
+  __shared__ double box[32];
+  unsigned at = __cvta_generic_to_shared(&box[threadIdx.x]);
+  {declared};
+  asm volatile("st.shared.b{bits} [%0], %1;" :: "r"(at), "{constraint}"(v) : "memory");
+}}"""
+    record = Kernel(source, "k").steps(1, 32, ())
+    row = int(record.shared(len(record)).store[0])
+    assert record.stored_type(row) == kind
+    assert record.stored_type(-1) == np.float32
