@@ -207,3 +207,22 @@ def test_a_loop_of_two_million_turns():
     for i in range(2_000_000):
         y = (int(y) * 3 + (int(y) >> 5) + i + 2**31) % 2**32 - 2**31
     assert x[0] == y
+
+
+@pytest.mark.parametrize("first", [0, 32])
+@pytest.mark.parametrize("poll", ["try_wait", "test_wait"])
+def test_a_poll_that_fails_lets_those_go_on_who_wait_for_its_answer(poll: str, first: int):
+    """One warp asks once for a phase that never ends and says so in a flag, for which another warp waits."""
+    body = f"""__shared__ unsigned long long b; unsigned a = __cvta_generic_to_shared(&b); volatile int* flag = x + 64;
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 2;" :: "r"(a));
+  __syncthreads();
+  if (threadIdx.x / 32 == {first // 32}) {{
+    int p;
+    asm volatile("{{ .reg .pred p; mbarrier.{poll}.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p; }}"
+      : "=r"(p) : "r"(a));
+    *flag = 7 + p;
+  }} else while (*flag == 0);
+  x[threadIdx.x] = *flag;"""
+    x = np.zeros(65, np.int32)
+    kernel(body).run(1, 64, (x,), budget=BUDGET, check=False)
+    assert x.tolist() == [7] * 65
