@@ -53,6 +53,21 @@ def test_more_blocks_on_an_sm_are_more_in_flight() -> None:
     assert made(6183, "bfloat16").name == "fast_block<__nv_bfloat16, Algorithm::softmax, 8, 4, 256, true>"
 
 
+@pytest.mark.parametrize(("unaligned", "packs", "blocks"), [(False, 3, (4, 2)), (True, 6, (2, 1))])
+def test_one_more_pack_in_a_cluster_of_large_blocks_leaves_room_for_half(
+    unaligned: bool, packs: int, blocks: tuple[int, int]
+) -> None:
+    """Of gradients, with 512 threads; with 256 the x still grows. Of the blocks on an SM 0.75 bring no bytes."""
+
+    def x(size: int, held: int) -> float:
+        row = {"packs": held * 2 * size, "row_bytes": held * size * 64, "itemsize": 2, "inputs": 2}
+        return flight.of_block(H200, Cut(2, size, held), unaligned=unaligned, **row)
+
+    assert x(256, packs) > x(256, packs - 1)
+    before, after = (bound - flight.IDLE_BLOCKS[2] for bound in blocks)
+    assert x(512, packs) / x(512, packs - 1) == pytest.approx(packs / (packs - 1) * after / before)
+
+
 def test_clusters_need_more() -> None:
     row = {"packs": 4096, "row_bytes": 65536, "itemsize": 2, "inputs": 1, "unaligned": False}
     assert flight.of_block(H200, Cut(4, 256, 4), **row) < flight.of_block(H200, Cut(2, 512, 4), **row)
