@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.clocks import clock
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.prepare import prepare
 from softlab.emulator.ptx.parser import parse
@@ -244,6 +245,15 @@ def test_clocks_grow():
     assert out[0] > 50
 
 
+@pytest.mark.parametrize("steps", [0, 7, 2**32 - 1, 2**32, 5 * 2**32 + 7])
+def test_a_clock_of_64_bits_is_two_of_32(steps: int):
+    for whole, low, high in (("clock64", "clock", "clock_hi"), ("globaltimer", "globaltimer_lo", "globaltimer_hi")):
+        assert (clock(whole, steps), clock(whole, steps).dtype) == (steps, np.uint64)
+        halves = [clock(name, steps) for name in (low, high)]
+        assert {half.dtype for half in halves} == {np.dtype(np.uint32)}
+        assert int(halves[1]) << 32 | int(halves[0]) == steps
+
+
 def test_lanes_may_wait_for_other_lanes_of_the_block():
     """A spin lock: threads make progress independently (Volta and later)."""
     x = np.zeros(2, np.int32)
@@ -310,6 +320,26 @@ def test_a_jump_by_a_table(guard: str, jumps: range, targets: list[int]):
     x = np.resize(np.array(targets, np.int32), 16)
     kernel.run(1, 16, (x, y))
     assert y.tolist() == [10 + x[lane] if lane in jumps else 2 for lane in range(16)]
+
+
+def test_a_jump_by_a_table_in_a_function_that_is_called_twice():
+    """Each call has a table of its own."""
+    head, body = TABLE.split(".visible")
+    table, code = "table: .branchtargets a, b, c;", "brx.idx %r2, table;\nmov.u32 %r3, 2; bra.uni done;\n"
+    jump = body.partition("mov.u32 %r3, 2; bra.uni done;\n")[2].partition("done:")[0]
+    function = (
+        ".func (.param .b32 result) pick(.param .b32 which)\n{ .reg .b32 %r<5>;\n"
+        f"{table}\nld.param.b32 %r2, [which]; {code}{jump}done: st.param.b32 [result+0], %r3; ret; }}\n"
+    )
+    call = (
+        "{{ .param .b32 given; st.param.b32 [given+0], {given}; .param .b32 got;\n"
+        "call.uni (got), pick, (given); ld.param.b32 {got}, [got+0]; }}\n"
+    )
+    calls = call.format(given="%r2", got="%r3") + "sub.s32 %r3, %r3, 10;\n" + call.format(given="%r3", got="%r3")
+    start, end = body.partition("GUARD")[0].replace(table, ""), body.partition("done: ")[2]
+    x, y = np.array([0, 1, 2, 1] * 4, np.int32), np.zeros(16, np.int32)
+    Kernel.from_ptx(f"{head}{function}.visible{start}{calls}{end}", "k").run(1, 16, (x, y))
+    assert y.tolist() == (10 + x).tolist()
 
 
 @pytest.mark.parametrize("guard", ["", "@%p1"])
