@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from softlab.cuda.structs import Struct
+from softlab.emulator.machine.arguments import scalar_for_driver
+from softlab.emulator.ptx.linker import link
+from softlab.emulator.ptx.parser import parse
 from softlab.kernel import Kernel
 from softlab.kernel.c_types import declared_types
 from softlab.kernel.mangled_names import parameter_types
@@ -275,3 +278,16 @@ def test_a_struct_whose_fields_are_not_known() -> None:
     with pytest.raises(TypeError, match="Derived of 20 bytes: what fields it has cannot be told"):
         kernel.run(1, 1, ({"more": 1},))
     kernel.run(1, 1, (bytes(20),))
+
+
+def test_a_scalar_for_the_driver_has_the_bits_of_the_parameter() -> None:
+    program = Kernel(SOURCE, "plain").program
+    image = link(parse(program.ptx, file=program.file), program.entry)
+    for index, value, bits, nbytes in ((2, -3, 2**32 - 3, 4), (3, 2**63 + 5, 2**63 + 5, 8), (4, True, 1, 1)):
+        scalar = scalar_for_driver(image, index, value)
+        assert (int(scalar), scalar.dtype) == (bits, np.dtype(f"u{nbytes}"))
+    for index in (6, 7):
+        with pytest.raises(TypeError, match=r"takes 6 arguments \(.*\), got more"):
+            scalar_for_driver(image, index, 1)
+    with pytest.raises((TypeError, ValueError)):
+        scalar_for_driver(image, 2, 2**32)
