@@ -226,3 +226,14 @@ def test_a_poll_that_fails_lets_those_go_on_who_wait_for_its_answer(poll: str, f
     x = np.zeros(65, np.int32)
     kernel(body).run(1, 64, (x,), budget=BUDGET, check=False)
     assert x.tolist() == [7] * 65
+
+
+@pytest.mark.parametrize("stores", [1, 400])
+def test_two_loops_that_wait_for_flags_of_nobody_are_found_at_once(stores: int):
+    """However much was written before."""
+    body = f"""volatile int* flag = x;
+  for (int k = 0; k < {stores}; ++k) flag[threadIdx.x] = k;
+  if (threadIdx.x < 32) while (flag[100] == 0); else while (flag[101] == 0);"""
+    with pytest.raises(KernelFault, match="a loop that cannot end") as caught:
+        kernel(body).run(1, 64, (np.zeros(128, np.int32),), budget=BUDGET, check=False)
+    assert caught.value.kind == "infinite-loop"
