@@ -50,14 +50,23 @@ template <int kind> __global__ void phases(int* out, int* global, int turns) {
 """
 
 
-def _run(kind: int, together: bool, compiled: Any) -> tuple[Any, np.ndarray, list[Any]]:
+GENERIC = (
+    SOURCE.replace(".shared.b64", ".b64")
+    .replace("unsigned at = (unsigned)__cvta_generic_to_shared(objects),", "ADDRESS at = (ADDRESS)objects; unsigned")
+    .replace("unsigned at", "ADDRESS at")
+    .replace('"r"(at', '"l"(at')
+    .replace("ADDRESS", "unsigned long long")
+)
+
+
+def _run(kind: int, together: bool, compiled: Any, source: str = SOURCE) -> tuple[Any, np.ndarray, list[Any]]:
     out, scratch, turns = np.zeros(288, np.int32), np.zeros(288, np.int32), 5
     with pytest.MonkeyPatch.context() as patch:
         if not together:
             patch.setattr(Mbarriers, "_one_of_each", lambda *_: None)
             patch.setattr(ClusterHazards, "_use_own", lambda *_: False)
             patch.setattr(GlobalHazards, "_own_words", lambda *_: None)
-        kernel = Kernel(SOURCE, f"phases<{kind}>")
+        kernel = Kernel(source, f"phases<{kind}>")
         run = kernel.run(3, 96, (out, scratch, turns), check="collect", compiled=compiled)
     found = [
         (f.kind, f.severity, f.line, f.other_line, f.thread, f.other_thread, f.count, f.symbol) for f in run.findings
@@ -75,6 +84,15 @@ def test_one_look_for_all_lanes_is_as_good_as_one_per_lane(kind: int) -> None:
         assert run.counters == alone.counters
         assert run.lane_instructions == alone.lane_instructions
         assert findings == found
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("kind", [0, 2])
+def test_a_generic_address_leads_to_the_same_object(kind: int, together: bool) -> None:
+    _, expected, found = _run(kind, together, "none")
+    _, out, findings = _run(kind, together, "none", GENERIC)
+    np.testing.assert_array_equal(out, expected)
+    assert findings == found
 
 
 def test_lanes_of_blocks_use_one_object_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

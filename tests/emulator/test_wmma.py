@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import ml_dtypes
@@ -118,6 +119,24 @@ def test_a_product(case: tuple[str, ...]) -> None:
     arrays = (in_memory(a, a_order == "row", kind), in_memory(b, b_order == "row", kind))
     kernel = softlab.Kernel(SOURCE, name_of(case))
     kernel.run(1, 32, (*arrays, np.ascontiguousarray(before.T.astype(DTYPES[c])), out), record=False)
+    np.testing.assert_array_equal(out.astype(np.int64), a @ b + before)
+
+
+@pytest.mark.parametrize("case", {case[1]: case for case in CASES}.values(), ids=name_of)
+def test_without_a_stride_the_matrices_are_dense(case: tuple[str, ...]) -> None:
+    shape, kind, d, c, a_order, b_order = case
+    m, n, k = sizes(shape)
+    ptx = softlab.Kernel(SOURCE, name_of(case)).program.ptx
+    ptx, found = re.subn(r"(wmma\.(load|store)[^;]*[\]}]), *\d+;", r"\1;", ptx)
+    assert found == 4 * len(CASES)
+    rng = np.random.default_rng(8)
+    a, b = rng.integers(0, 2, (m, k)), rng.integers(0, 2, (k, n))
+    before, out = rng.integers(0, 9, (m, n)), np.zeros((m, n), DTYPES[d])
+    padding = 16 if kind in ("b1", "s4") else 8
+    padded = in_memory(a, a_order == "row", kind), in_memory(b, b_order == "row", kind)
+    dense = [np.ascontiguousarray(array[:, :-padding]) for array in padded]
+    kernel = softlab.Kernel.from_ptx(ptx, name_of(case))
+    kernel.run(1, 32, (*dense, np.ascontiguousarray(before.T.astype(DTYPES[c])), out), record=False)
     np.testing.assert_array_equal(out.astype(np.int64), a @ b + before)
 
 
