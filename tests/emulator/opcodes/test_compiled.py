@@ -103,3 +103,19 @@ def test_a_quotient_in_two_steps_is_the_same(form: str) -> None:
                 (lambda x: compiled(part.first)(x)[0], lambda *x: compiled(part.rest)(*x)[0]),
             ):
                 assert np.array_equal(bits(rest(a, divisor, first(divisor))), bits(want))
+
+
+@pytest.mark.parametrize("name", ["ex2", "rcp"])
+@pytest.mark.parametrize("ftz", ["", ".ftz"])
+def test_the_bits_are_the_same_where_results_become_subnormal_or_infinite(name: str, ftz: str) -> None:
+    """Arguments whose exponents are near the last ones, on both sides of each whole power of two."""
+    semantics = lower(f"{name}.approx{ftz}.f32 d, a")
+    whole = np.concatenate([np.arange(-152.0, -120), np.arange(-3.0, 4), np.arange(120.0, 132)]).astype(np.float32)
+    centres = (
+        whole if name == "ex2" else np.concatenate([np.ldexp(np.float32(s), whole.astype(int)) for s in (1, -1.5)])
+    )
+    near = [np.nextafter(centres, side, dtype=np.float32) for side in (np.float32(-np.inf), np.float32(np.inf))]
+    x = np.concatenate([centres, *near, centres + np.float32(0.25), centres - np.float32(0.625)])
+    with np.errstate(all="ignore"):
+        (got,), (want,) = compiled(semantics)(x), emulated(semantics, [x])
+    assert got.view(np.uint32).tolist() == want.view(np.uint32).tolist()
