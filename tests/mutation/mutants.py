@@ -41,7 +41,8 @@ class Mutant:
 def behaviour(code: str) -> str:
     """The code without annotations and positions: two texts that share it do the same.
 
-    Also without strict= of zip(), which only asserts that the lengths are equal.
+    Also without strict= of zip(), which only asserts that the lengths are equal. All negative sizes of reshape() are
+    one: NumPy takes each of them as the size that follows from the others.
     """
     tree = ast.parse(code)
     for node in ast.walk(tree):
@@ -51,9 +52,17 @@ def behaviour(code: str) -> str:
             node.annotation = None
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip":
             node.keywords = [given for given in node.keywords if given.arg != "strict"]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
+            node.args = [ast.Constant(-1) if _is_negative(size) else size for size in node.args]
         elif isinstance(node, ast.AnnAssign):
             node.annotation = ast.Constant(None)
     return ast.dump(tree)
+
+
+def _is_negative(size: ast.expr) -> bool:
+    """Whether this is an integer below 0, as it stands in the code."""
+    minus = isinstance(size, ast.UnaryOp) and isinstance(size.op, ast.USub) and isinstance(size.operand, ast.Constant)
+    return minus and isinstance(size.operand.value, int) and size.operand.value > 0
 
 
 def modules(area: str) -> list[str]:

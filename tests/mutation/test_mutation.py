@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.mutation import covering
@@ -94,6 +95,13 @@ def test_a_changed_annotation_is_no_mutant() -> None:
     assert behaviour(MODULE) == behaviour(MODULE.replace("-> int", "-> float"))
     assert behaviour(MODULE) != behaviour(MODULE.replace("*", "+"))
     assert behaviour("zip(a, b, strict=True)") == behaviour("zip(a, b, strict=False)") != behaviour("zip(a)")
+
+
+def test_a_negative_size_is_the_one_that_follows_from_the_others() -> None:
+    assert behaviour("a.reshape(-1, 4)") == behaviour("a.reshape(- 2, 4)") != behaviour("a.reshape(0, 4)")
+    assert behaviour("a.reshape(-1)") != behaviour("a.reshape(+1)")
+    assert behaviour("a.sum(-1)") != behaviour("a.sum(-2)")
+    assert np.zeros(24).reshape(-2, 4).shape == np.zeros(24).reshape(-1, 4).shape == (6, 4)
 
 
 def test_the_changed_line_is_shown() -> None:
