@@ -54,7 +54,7 @@ def test_more_blocks_on_an_sm_are_more_in_flight() -> None:
 
 
 def test_a_sixth_pack_in_a_cluster_of_large_blocks_leaves_room_for_one_block() -> None:
-    """Of unaligned gradients, with 512 threads; with 256 the x still grows. Of the blocks on an SM 0.75 bring no bytes."""
+    """Of unaligned gradients; with 256 threads the x still grows. Of the blocks on an SM 0.75 bring no bytes."""
 
     def x(size: int, held: int) -> float:
         row = {"packs": held * 2 * size, "row_bytes": held * size * 64, "itemsize": 2, "inputs": 2}
