@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from softlab.course.causes import fault_cause
 from softlab.course.launch_cases import LaunchCase
+from softlab.course.ways import Way
 from softlab.errors import FaultSite, KernelFault
 
 LAUNCH = LaunchCase(4, 64, {"x": np.zeros(100, np.float64), "y": np.zeros(100, np.float32), "n": 5}, {})
@@ -362,3 +366,12 @@ def test_the_shared_memory_of_another_block(message, before, behind, words):
 def test_a_word_that_is_changed_before_it_is_set(change):
     got = cause(f"  {change};", "uninitialized-shared", line=4, thread=(5, 0, 0), symbol="s[5]")
     assert got == "Line 4 changes s[5], and nobody has stored to it before."
+
+
+def test_a_way_has_the_lines_of_both_accesses() -> None:
+    straight: Any = SimpleNamespace(loop=lambda first, then: None, function=lambda line: None)
+    way = Way.between(4, 6, straight)
+    assert way is not None
+    assert (way.lines, way.calls) == ({4, 5, 6}, False)
+    assert Way.between(6, 4, straight) is None
+    assert Way.between(4, 4, straight) is None

@@ -56,8 +56,9 @@ def test_why_elements_are_not_stored(body, grid, words):
         ),
     ],
 )
-def test_how_far_the_threads_of_a_block_go_in_a_turn(access, words):
-    kernel, launch = made(f"for (int i = 0; i < 4; ++i) {access};", shape=(768,))
+@pytest.mark.parametrize("turns", [2, 4])
+def test_how_far_the_threads_of_a_block_go_in_a_turn(access, words, turns):
+    kernel, launch = made(f"for (int i = 0; i < {turns}; ++i) {access};", shape=(768,))
     assert stored(kernel, launch, "y").endswith(words)
 
 

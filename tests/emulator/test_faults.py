@@ -220,3 +220,13 @@ def test_a_loop_over_the_budget():
     with pytest.raises(KernelFault, match="has issued 20000 instructions") as caught:
         kernel.run(1, 1, (np.zeros(8, np.int32),), budget=20_000)
     assert caught.value.kind == "infinite-loop"
+
+
+@pytest.mark.parametrize(("at", "symbol", "where"), [(20, "a[20]", 96), (-5, "a[-5]", -4)])
+def test_an_element_is_counted_from_the_argument_in_memory_that_two_share(at: int, symbol: str, where: int):
+    """The first argument begins at byte 16 of the second one."""
+    shared = np.zeros(16, np.int32)
+    kernel = Kernel('extern "C" __global__ void k(int* a, int* b, int at) { a[at] = b[0]; }', "k")
+    with pytest.raises(KernelFault, match=f"at byte {where} of argument 0, which is also argument 1") as caught:
+        kernel.run(1, 1, (shared[4:], shared, at))
+    assert caught.value.symbol == symbol
