@@ -324,3 +324,14 @@ def test_threads_that_returned_before_a_barrier(stay: int, barrier: str, kinds: 
       asm volatile("{barrier};" ::: "memory");
       y[t] = s[{stay} - 1 - t];"""
     assert [finding.kind for finding in launch(body, 64, check="collect").findings] == kinds
+
+
+def test_one_barrier_of_a_function_that_is_called_at_two_places_is_two():
+    """Warps that come from different calls meet at different instructions, though of one line."""
+    source = """__device__ __noinline__ void meet(int* y) { __syncthreads(); y[threadIdx.x] += 1; }
+extern "C" __global__ void k(int* y) {
+  if (threadIdx.x < 32) { meet(y); y[threadIdx.x] *= 3; }
+  else { y[threadIdx.x] = 7; meet(y); }
+}"""
+    run = Kernel(source, "k").run(1, 64, (np.zeros(64, np.int32),), check="collect", record=False)
+    assert [(f.kind, f.severity, f.line) for f in run.findings] == [("barrier-divergence", "warning", 1)]
