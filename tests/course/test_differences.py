@@ -155,3 +155,12 @@ def test_the_call_that_is_shown_is_a_short_one():
 
 def most(x):
     return max(x)
+
+
+def test_the_right_result_of_the_wrong_calls_is_a_condition():
+    """Where nothing about the argument tells them."""
+    calls = [Call((n,), "long" if n in (2, 3, 5, 7, 11, 13, 17, 19) else "short") for n in range(1, 21)]
+    given = [f"tall{call.args[0]}" if call.expected == "long" else call.expected for call in calls]
+    assert difference(("n",), calls, given) == (
+        "In the calls that were tried it is wrong wherever 'long' is right, and right elsewhere."
+    )

@@ -400,3 +400,8 @@ def test_what_no_answer_is_comes_as_its_kind():
 )  # fmt: skip
 def test_a_file_of_answers_may_hold_anything(text):
     assert answering.handed_over(text) == {}
+
+
+def test_options_are_given_by_name():
+    with pytest.raises(TypeError, match="positional"):
+        grading.graded(None, None)
