@@ -37,9 +37,9 @@ from softlab.plans.planner import Choice, PlanRequest, StepLog
 #: Inputs -> (packs of a step, steps of copies ahead, steps of prefetches ahead of these).
 STEPS = {1: (2, 1, 2), 2: (1, 1, 2)}
 #: Bytes that an SM moves until the answer to a row's statistic comes. Between 100 and 200 KiB the time differs by less
-#: than 1 % (H100, 2026-11-27, 1400 launches of 61 rows; with less the threads wait).
+#: than 1 % (H100, 2026-11-27, 1400 launches of 69 lengths; with less the threads wait).
 ANSWER_BYTES = 160 * 1024
-#: What a row and a pack of it cost a group's threads at least (H100, 2026-11-27; 33 lengths with 1 to 13 groups). Where
+#: What a row and a pack of it cost a group's threads at least (H100, 2026-11-27; 31 lengths with 1 to 13 groups). Where
 #: rows begin anywhere, the two warps that exchange statistics have a head and a tail to move before they poll, and each
 #: 32 statistics take longer. The pack by the bytes of an element.
 ROW_MICROSECONDS, UNALIGNED_MICROSECONDS, POLL_MICROSECONDS = 0.25, 0.15, 0.08
@@ -52,8 +52,8 @@ PACKS_OF_LINE = 128 // WIDEST_PACK_BYTES
 ONE_WAY = 0.3
 #: The part of its bandwidth that a copy reaches, and the bandwidth where it is not known (an H200's).
 COPY_SHARE, MEMORY_BANDWIDTH = 0.88, 4.8e12
-#: The same for the grid kernel, which waits for whole rows: packs that a row costs beside its own, by whether rows
-#: begin anywhere. Then one block of the group has a head and a tail, and the others wait for it.
+#: What a row costs the grid kernel beside its packs, in packs, by whether rows begin anywhere. Then one block of the
+#: group has a head and a tail, and the others wait for it.
 GRID_START = {False: 0.2, True: 0.6}
 #: The fewest rows per group, where the grid kernel or another group could take them: steps of several rows must
 #: overlap, or only the ring's start and end remain.

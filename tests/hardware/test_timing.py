@@ -68,6 +68,13 @@ def test_every_launch_of_the_sixth_set_is_measured_or_named():
     assert not record["failed"]
 
 
+def test_every_launch_of_the_seventh_set_is_measured():
+    record = json.loads((DATA / "seventh_h100.json").read_text())
+    assert set(record["cases"]) == {case.name for case in seventh_cases.cases()}
+    assert not record["faults"]
+    assert not record["failed"]
+
+
 def test_no_kernel_is_in_two_sets():
     known: set[str] = set()
     for chosen in SETS.values():
