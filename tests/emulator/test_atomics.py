@@ -183,3 +183,21 @@ extern "C" __global__ void k(float4* x, float2* y, float2* old, unsigned* h) {
     assert sorted(old[1::2, 0]) == list(range(16))
     assert h.tolist() == [32, 32, 32, 64]
     assert "an atomic on a vector is counted as one atomic per element" in run.remarks
+
+
+def test_compiled_atomics_at_an_offset_tell_their_addresses() -> None:
+    """The compiler adds the 12 bytes in the instruction; the address itself comes from memory."""
+    source = """extern "C" __global__ void k(const int* where, int* out) {
+      __shared__ int bins[48];
+      int t = threadIdx.x;
+      bins[t] = 0; if (t < 16) bins[32 + t] = 0;
+      __syncthreads();
+      atomicAdd(bins + where[t] + 3, 1);
+      __syncthreads();
+      out[t] = bins[t]; }"""
+    where = np.random.default_rng(3).integers(0, 32, 32).astype(np.int32)
+    out = np.zeros(32, np.int32)
+    found = [Kernel(source, "k").run(1, 32, (where, out), compiled=how).shared.address for how in ("all", "none")]
+    assert np.array_equal(*found)
+    assert np.array_equal(out[3:], np.bincount(where, minlength=32)[:29])
+    assert any(np.array_equal(np.ravel(line) - np.min(line), 4 * (where - where.min())) for line in found[0])
