@@ -25,6 +25,7 @@ DOCUMENTS = ("README.md", "GLOSSARY.md", "CONTRIBUTING.md", "CHANGELOG.md", "ker
 _LANGUAGES = {".cuh": "cuda", ".cu": "cuda", ".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json"}
 _PICTURES = (
     ("softmax-h200", "Softmax on an H200: policy fast and its peers over the row length"),
+    ("sweep-h100", "Policy fast on an H100 at 440 row lengths drawn at random"),
     ("sweep-h200", "Policy fast on an H200 at 440 row lengths drawn at random"),
 )
 _WAYS = """

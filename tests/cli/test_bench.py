@@ -230,12 +230,13 @@ def test_the_readmes_picture_is_what_the_recording_gives(capsys, tmp_path):
     assert PICTURE.stat().st_size < 60_000
 
 
-def test_the_readmes_picture_of_the_sweep_is_what_the_recording_gives(capsys, tmp_path):
+@pytest.mark.parametrize("gpu", ["h200", "h100"])
+def test_the_readmes_pictures_of_the_sweeps_are_what_the_recordings_give(capsys, tmp_path, gpu):
     """After a new recording: softlab bench sweep_h200 --picture notebooks/images/sweep-h200.svg"""
-    status, out, _ = run(capsys, "bench", "sweep_h200", "--picture", tmp_path / "again.svg")
+    status, out, _ = run(capsys, "bench", f"sweep_{gpu}", "--picture", tmp_path / "again.svg")
     assert status == 0
-    assert (tmp_path / "again.svg").read_bytes() == PICTURE.with_name("sweep-h200.svg").read_bytes()
-    cells = recordings.load("sweep_h200").tables["cells"]
+    assert (tmp_path / "again.svg").read_bytes() == PICTURE.with_name(f"sweep-{gpu}.svg").read_bytes()
+    cells = recordings.load(f"sweep_{gpu}").tables["cells"]
     doubles = cells["share"][(cells["dtype"] == "float64") & (cells["cols"] < 256)]
     assert f"{doubles.min():.2f}" in out
     status, _, err = run(capsys, "bench", "sweep_h200", "--cols", "64")
