@@ -131,6 +131,16 @@ def test_where_both_changed_a_cell_the_learners_stays_and_it_is_said(small):
     assert small.update() == [], "said once"
 
 
+def test_a_record_of_another_format_is_as_none(small):
+    """Then nobody knows which cells the learner has changed, and the notebook is moved aside, not overwritten."""
+    record = small.mine / copies.MANIFEST
+    written = json.loads(record.read_text())
+    small.ship(a="# A", b="2 + 2", c="answer = None")
+    for other in (written["format"] - 1, written["format"] + 1):
+        record.write_text(json.dumps({**written, "format": other}))
+        assert small.update() != [f"{NAME}: updated"]
+
+
 def test_own_cells_stay_in_their_place(small):
     small.learn(lambda cells: cells.insert(2, new_code_cell("mine", id="own")))
     small.learn(lambda cells: cells.insert(3, new_code_cell("mine, too", id="own-2")))

@@ -7,7 +7,7 @@ import pytest
 
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.origins import origins
-from softlab.course.places import outside, read, stands_still, stored
+from softlab.course.places import outside, read, read_again, stands_still, stored
 from softlab.kernel import Kernel
 
 
@@ -117,3 +117,19 @@ def test_the_line_of_an_infinity_that_is_stored():
     x, y = np.array([1, 2], np.float32), np.zeros(1, np.float32)
     assert origins(Kernel(source, "k").steps(1, 32, (x, y))) == {5}
     assert origins(Kernel(source, "k").steps(1, 32, (x / 4, y))) is None
+
+
+@pytest.mark.parametrize(
+    ("load", "again"),
+    [
+        ("float4 v = ((const float4*)x)[t % 16]; y[t] = v.x + v.y + v.z + v.w;", True),
+        ("float4 v = ((const float4*)x)[t]; y[t] = v.x + v.y + v.z + v.w;", False),
+        ("float2 v = ((const float2*)x)[t % 16]; y[t] = v.x + v.y;", False),
+        ("y[t] = x[t % 16];", False),
+    ],
+)
+def test_an_element_that_wide_loads_read_again(load, again):
+    """16 bytes per load say nothing of how often an element is loaded; of narrower loads something else is said."""
+    said = read_again(*made(load))
+    assert said.startswith("Each load has 16 bytes. But x[0] is read by thread 0 and by thread 16") == again
+    assert bool(said) == again
