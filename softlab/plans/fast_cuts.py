@@ -143,7 +143,7 @@ def grid_shape(request: PlanRequest, row: Row, few: bool) -> GridShape | None:
 
 
 def packs_per_thread(row: Row, blocks_per_row: int) -> int:
-    """Packs of each input that a thread of the grid and ring kernels holds per row."""
+    """Packs of each input that a thread of the grid kernel holds per row."""
     return Cut(blocks_per_row, GRID_BLOCK, PIPELINE_PACKS).taken(row.packs)
 
 
