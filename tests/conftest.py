@@ -78,6 +78,7 @@ SLOW = (
     "tests/fuzz/",
     "tests/hardware/test_cluster_counters.py",
     "tests/hardware/test_counters.py",
+    "tests/hardware/test_eighth_kernels.py",
     "tests/hardware/test_machine_counters.py",
     "tests/hardware/test_sanitize.py",
     "tests/instruments/test_global_hazards.py",

@@ -3,13 +3,14 @@
 python -m tests.hardware.record_timing predict SET FILE        # no GPU: commit FILE before the GPU is asked
 python -m tests.hardware.record_timing prepare SET FOLDER      # NVRTC, no GPU: one file with every cubin
 python -m tests.hardware.record_timing measure SET FOLDER OUT  # GPU; NumPy and CuPy alone: OUT/SET_DEVICE.json
+python -m tests.hardware.record_timing record SET FOLDER OUT   # GPU: prepare if need be, then measure to the end
 ncu --csv --page raw --metrics ... python -m tests.hardware.record_timing launch SET FOLDER   # GPU: why warps stall
 python -m tests.hardware.record_timing report SET FILE OUT..   # predictions beside what was measured, by category
 python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
 
 SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (``third_cases``), "fourth"
-(``fourth_cases``), "fifth" (``fifth_cases``), "sixth" (``sixth_cases``) and "seventh" (``seventh_cases``). The model
-was looked at with the first six since they were measured.
+(``fourth_cases``), "fifth" (``fifth_cases``), "sixth" (``sixth_cases``), "seventh" (``seventh_cases``) and "eighth"
+(``eighth_cases``). The model was looked at with the first six since they were measured.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
@@ -26,6 +27,7 @@ from __future__ import annotations
 import json
 import lzma
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -37,6 +39,7 @@ from typing import Any
 import numpy as np
 
 from tests.hardware import (
+    eighth_cases,
     fifth_cases,
     fourth_cases,
     seventh_cases,
@@ -53,6 +56,8 @@ _AGREE, _AGREE_US = 0.05, 0.2
 #: Bytes of the buffer that empties L2, which has 50 to 60 MiB.
 _FLUSH = 192 << 20
 _SECONDS = 80.0
+#: What ``prepare`` writes. Ends of the names of records; the last one is for all other GPUs.
+_PREPARED, _DEVICES = "programs.json.xz", ("h200", "h100", "gpu")
 _HELPERS = """
 extern "C" __global__ void read_all(const float4* in, float* out, int n) {
   float sum = 0;
@@ -76,7 +81,7 @@ extern "C" __global__ void nothing() {}
 _SPIN, _TRIES = 400_000, 5
 SETS: dict[str, Any] = {"timing": timing_cases, "validation": validation_cases}
 SETS |= {"third": third_cases, "fourth": fourth_cases, "fifth": fifth_cases, "sixth": sixth_cases}
-SETS["seventh"] = seventh_cases
+SETS |= {"seventh": seventh_cases, "eighth": eighth_cases}
 
 
 def _name(chosen: Any) -> str:
@@ -122,30 +127,54 @@ def _predicted(chosen: Any, case: TimingCase) -> dict[str, Any]:
 
 
 def prepare(chosen: Any, folder: Path) -> None:
-    """Compile every kernel of the cases, and the helpers."""
+    """Compile every kernel of the cases, and the helpers. Kernels that are no templates share one cubin."""
     from softlab.cuda.compile import compile_program
 
     folder.mkdir(parents=True, exist_ok=True)
     programs: dict[str, Any] = {}
+    cubins: dict[str, int] = {}
     sources = [(case.kernel, chosen.SOURCE.read_text()) for case in chosen.cases()]
     sources += [(name, _HELPERS) for name in ("read_all", "write_all", "spin", "nothing")]
     for name, source in sources:
         if name not in programs:
             program = compile_program(source, name, arch="sm_90", options=(), file=chosen.FILE)
-            programs[name] = (program.entry, program.cubin.hex(), program.static_smem_bytes)
-    (folder / "programs.json.xz").write_bytes(lzma.compress(json.dumps(programs).encode()))
+            number = cubins.setdefault(program.cubin.hex(), len(cubins))
+            programs[name] = (program.entry, number, program.static_smem_bytes)
+    prepared = {"programs": programs, "cubins": list(cubins)}
+    (folder / _PREPARED).write_bytes(lzma.compress(json.dumps(prepared).encode(), preset=1))
+
+
+def measure_all(chosen: Any, folder: Path, out: Path) -> None:
+    """Measure in one process after another, until one has nothing left to do.
+
+    First compile, unless ``folder`` has the programs: after a change of a kernel it must be a new folder.
+    """
+    if not (folder / _PREPARED).exists():
+        prepare(chosen, folder)
+    command = [sys.executable, "-m", "tests.hardware.record_timing", "measure", _name(chosen), str(folder), str(out)]
+    done = -1
+    while subprocess.run(command, check=False).returncode:
+        before, done = done, _done(chosen, out)
+        if done == before:
+            raise SystemExit("the last process measured nothing: see its error")
+
+
+def _done(chosen: Any, out: Path) -> int:
+    """How many passes and faults the records of a set have."""
+    files = [out / f"{_name(chosen)}_{device}.json" for device in _DEVICES]
+    records = [json.loads(path.read_text()) for path in files if path.exists()]
+    return sum(len(one["faults"]) + sum(map(len, one["passes"].values())) for one in records)
 
 
 def measure(chosen: Any, folder: Path, out: Path) -> None:
     """Time every case on the current GPU. A launch that fails ends the process; the next one goes on behind it."""
     import cupy
 
-    programs = json.loads(lzma.decompress((folder / "programs.json.xz").read_bytes()))
-    functions = {name: _function(*program) for name, program in programs.items()}
+    functions, static_bytes = _loaded(folder)
     timer = _Timer(cupy, functions)
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     nothing = partial(functions["nothing"], (1, 1, 1), (32, 1, 1), ())
-    short = "h200" if "H200" in device else "h100" if "H100" in device else "gpu"
+    short = next((one for one in _DEVICES if one.upper() in device), _DEVICES[-1])
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{_name(chosen)}_{short}.json"
     record: dict[str, Any] = {
@@ -174,7 +203,7 @@ def measure(chosen: Any, folder: Path, out: Path) -> None:
             fresh = kept.setdefault(case.name, [_on_gpu(cupy, a) for a in case.arguments])
             arguments = [a.copy() for a in fresh]
             function = functions[case.kernel]
-            if case.smem + programs[case.kernel][2] > 48 << 10:
+            if case.smem + static_bytes[case.kernel] > 48 << 10:
                 cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
             grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
             empty.append(timer.times(nothing))
@@ -222,23 +251,28 @@ def launch(chosen: Any, folder: Path) -> None:
     """Launch every third case once, for a profiler around this process."""
     import cupy
 
-    programs = json.loads(lzma.decompress((folder / "programs.json.xz").read_bytes()))
+    functions, static_bytes = _loaded(folder)
     for case in chosen.cases()[::3]:
-        function = _function(*programs[case.kernel])
+        function = functions[case.kernel]
         arguments = [_on_gpu(cupy, a) for a in case.arguments]
-        if case.smem + programs[case.kernel][2] > 48 << 10:
+        if case.smem + static_bytes[case.kernel] > 48 << 10:
             cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
         grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
         function(grid, block, arguments, case.smem)
         cupy.cuda.runtime.deviceSynchronize()
 
 
-def _function(entry: str, cubin: str, _: int) -> Any:
+def _loaded(folder: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """The prepared functions on the current GPU, and the bytes of their static shared memory, by name."""
     from cupy.cuda.function import Module
 
-    module = Module()
-    module.load(bytes.fromhex(cubin))
-    return module.get_function(entry)
+    prepared = json.loads(lzma.decompress((folder / _PREPARED).read_bytes()))
+    modules = [Module() for _ in prepared["cubins"]]
+    for module, cubin in zip(modules, prepared["cubins"], strict=True):
+        module.load(bytes.fromhex(cubin))
+    programs = prepared["programs"].items()
+    functions = {name: modules[number].get_function(entry) for name, (entry, number, _) in programs}
+    return functions, {name: size for name, (_, _, size) in programs}
 
 
 def _on_gpu(cupy: Any, argument: Any) -> Any:
@@ -378,10 +412,10 @@ def _worst(pairs: Sequence[tuple[str, str, float, float, float]]) -> list[tuple[
 
 
 def main() -> None:
-    """One of the six commands, and its paths."""
+    """One of the seven commands, and its paths."""
     command, chosen, *paths = sys.argv[1:]
     commands: dict[str, Callable[..., None]] = {"predict": predict, "prepare": prepare, "measure": measure}
-    commands |= {"report": report, "collect": collect, "launch": launch}
+    commands |= {"record": measure_all, "report": report, "collect": collect, "launch": launch}
     commands[command](SETS[chosen], *map(Path, paths))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.hardware import (
+    eighth_cases,
     fifth_cases,
     fourth_cases,
     seventh_cases,
@@ -18,12 +20,13 @@ from tests.hardware import (
     timing_cases,
     validation_cases,
 )
-from tests.hardware.record_timing import _pairs, _print_errors, _Timer, _worst, settled
+from tests.hardware.record_timing import _pairs, _print_errors, _Timer, _worst, measure_all, settled
 from tests.hardware.timing_cases import Array
 
 DATA = Path(__file__).parent.parent / "data"
 SETS = {"timing": timing_cases, "validation": validation_cases, "third": third_cases, "fourth": fourth_cases}
 SETS |= {"fifth": fifth_cases, "sixth": sixth_cases, "seventh": seventh_cases}
+SETS["eighth"] = eighth_cases
 
 
 @pytest.mark.parametrize("chosen", SETS.values(), ids=SETS)
@@ -37,6 +40,8 @@ def test_the_set_has_launches_of_many_kinds(chosen):
 
 @pytest.mark.parametrize("name", SETS)
 def test_every_launch_has_a_prediction(name):
+    if name == "eighth" and not (DATA / "eighth_predicted.json").exists():
+        pytest.skip("the eighth set is not predicted yet")
     predicted = json.loads((DATA / f"{name}_predicted.json").read_text())["cases"]
     assert set(predicted) == {case.name for case in SETS[name].cases()}
     for name, case in predicted.items():
@@ -145,6 +150,41 @@ def test_a_launch_whose_passes_do_not_agree_is_named():
     found = settled({"a": [steady, other], "b": [disturbed, steady, other], "c": [disturbed, steady]}, empty)
     assert found["cases"] == {"a": {"cold": 4.05, "warm": 2.05}, "b": {"cold": 4.05, "warm": 2.05}}
     assert list(found["failed"]) == ["c"]
+
+
+class _Processes:
+    """``subprocess.run``: each process but the third fails. It has measured one more launch, unless ``crashing``."""
+
+    def __init__(self, out, crashing):
+        self.path, self.crashing, self.commands = out / "eighth_h100.json", crashing, []
+
+    def run(self, command, check):
+        self.commands.append(command[3:5])
+        if not self.crashing:
+            passes = {f"launch {k}": [{}] for k in range(len(self.commands))}
+            self.path.write_text(json.dumps({"faults": {}, "passes": passes}))
+        return SimpleNamespace(returncode=int(self.crashing or len(self.commands) < 3))
+
+
+@pytest.mark.parametrize("crashing", [False, True])
+def test_processes_measure_until_nothing_is_left(monkeypatch, tmp_path, crashing):
+    processes = _Processes(tmp_path, crashing)
+    monkeypatch.setattr(subprocess, "run", processes.run)
+    (tmp_path / "programs.json.xz").write_bytes(b"")
+    if crashing:
+        with pytest.raises(SystemExit, match="measured nothing"):
+            measure_all(eighth_cases, tmp_path, tmp_path)
+    else:
+        measure_all(eighth_cases, tmp_path, tmp_path)
+    assert processes.commands == [["measure", "eighth"]] * (2 if crashing else 3)
+
+
+def test_offsets_rise_to_the_number_of_elements():
+    lengths = np.diff(Array("offsets", "i4", 1001, 7).make())
+    assert lengths.sum() == 7000
+    assert lengths.min() >= 1
+    assert lengths.max() <= 13
+    assert len(set(lengths)) > 7
 
 
 def test_a_ring_leads_through_the_whole_table():

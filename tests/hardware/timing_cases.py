@@ -19,8 +19,9 @@ DRAM = ("stream",)
 class Array:
     """An array argument by its recipe, so that the machine with the GPU makes the same one.
 
-    ``kind``: "zeros", "ones", "random" (whole numbers from 0 to ``high`` - 1), or "ring" (a table of ``size`` indices
-    that leads from each element to the one ``high`` elements further, around).
+    ``kind``: "zeros", "ones", "random" (whole numbers from 0 to ``high`` - 1), "ring" (a table of ``size`` indices that
+    leads from each element to the one ``high`` elements further, around), or "offsets" (numbers that rise from 0 to
+    ``high`` * (``size`` - 1) by 1 to 2 * ``high`` - 1: where each row of a sparse matrix begins).
     """
 
     kind: str
@@ -36,6 +37,10 @@ class Array:
             return np.ones(self.size, self.dtype)
         if self.kind == "ring":
             return ((np.arange(self.size, dtype=np.int64) + self.high) % self.size).astype(self.dtype)
+        if self.kind == "offsets":
+            found = self.high * np.arange(self.size)
+            found[1:-1] += np.random.default_rng(self.size + self.high).integers(0, self.high, self.size - 2)
+            return found.astype(self.dtype)
         return np.random.default_rng(self.size + self.high).integers(0, self.high, self.size).astype(self.dtype)
 
 
