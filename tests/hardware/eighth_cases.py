@@ -156,7 +156,7 @@ def _atomics(case: Any) -> None:
 
 
 def _control(case: Any) -> None:
-    for n in (400_009, 1_000_003):
+    for n in (600_011, 2_000_003):
         case("divergence", "parsed_numbers", -(-n // 192), 192, numbers(12 * n, 12, "u1"), zeros(n, "i4"), i(n))
     for grid, block, n in ((264, 256, 400_009), (528, 224, 2_000_003)):
         case("divergence", "places_of_word", grid, block, numbers(n + 12, 2, "u1"), numbers(12, 2, "u1"),
@@ -239,7 +239,7 @@ def _warps(case: Any) -> None:
 
 
 def _indirect(case: Any) -> None:
-    for nodes, mean in ((50_021, 8), (200_003, 7)):
+    for nodes, mean in ((80_021, 8), (200_003, 7)):
         case("gather", "pulled_ranks", -(-nodes // 224), 224, offsets(nodes, mean), numbers(nodes * mean, nodes),
              numbers(nodes, 9, "f4"), zeros(nodes), i(nodes))  # fmt: skip
     for nodes, mean in ((60_013, 9), (250_007, 6)):
@@ -281,7 +281,7 @@ def _few_and_uneven(case: Any) -> None:
         case("occupancy", "pulled_ranks", -(-n // 128), 128, offsets(n, 9), numbers(9 * n, n), numbers(n, 9, "f4"),
              zeros(n), i(n), smem=smem)  # fmt: skip
         case("occupancy", "splitmix_sums", 396, 96, numbers(396 * 96, 1 << 30, "u4"), zeros(396 * 96, "u8"),
-             i(50 + (smem >> 14)), smem=smem)  # fmt: skip
+             i(100 + (smem >> 14)), smem=smem)  # fmt: skip
 
 
 def _streams(case: Any) -> None:
