@@ -430,7 +430,11 @@ struct RowStore<DropoutStore<Compute, Whole, Dropped>, pack_size, apart> {
     Compute kept[pack_size];
 #pragma unroll
     for (int i = 0; i < pack_size; ++i) { kept[i] = values[i]; }
-    dropout.template apply<pack_size>(kept, row, col);
+    // Zeros stay zeros: masked packs, those beyond the diagonal and those beyond the row need no random numbers.
+    bool all_zeros = true;
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { all_zeros = all_zeros && values[i] == Compute(0); }
+    if (!all_zeros) { dropout.template apply<pack_size>(kept, row, col); }
     dropped.store(kept, flight, col, wanted);
   }
 };

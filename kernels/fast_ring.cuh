@@ -13,9 +13,11 @@
 // Idea     Copies into shared memory cover the latency of the L2 cache only. A prefetch brings the lines into L2 some
 //          steps earlier. It needs no place on the SM, so almost the whole ring holds rows. While all blocks wait for
 //          an answer, memory works on the prefetches.
-// Idea     A row may be longer than the ring. The ring then keeps the end of the row. The first `again` steps of the row
-//          are computed and forgotten, and loaded again when the row's statistic is known. So a row has `again` steps
-//          more than its packs take, all at the same fixed distances. The L2 cache has some of what is loaded again.
+// Idea     A row may be longer than the ring. The ring then keeps the end of the row. Its first `again` steps are
+//          computed and forgotten, and loaded again when the row's statistic is known. So a row has `again` steps more
+//          than its packs take, all at the same fixed distances. The L2 cache has some of what is loaded again.
+// Idea     Registers hold packs, too: a thread's first `kept` packs of a row. They are loaded when those of the row
+//          before have been written, and join the statistic with the row's last step.
 // Steps    write    the results of the step that is `lag` behind; nothing for a step that will be loaded again
 //          load     the packs of the step that is `ahead`, by cp.async into the places that are free now
 //          fetch    the packs of the step that is `fetched` ahead of that one, into L2
@@ -28,8 +30,8 @@
 //          inputs * block_size packs of dynamic shared memory; a workspace of 8 * Mailbox::workspace_words bytes per
 //          group. The workspace is zero before its first launch, and two launches never use it at the same time.
 // Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A block's slice (row and a line of 128 bytes /
-//          blocks_per_row, rounded up to 8 packs) has at most packs * block_size packs. Of the steps of a row, all but `again` are at most stages /
-//          per_step - ahead. `unaligned`: as in fast_warp.cuh.
+//          blocks_per_row, rounded up to 8 packs) has at most (kept + packs) * block_size packs. Of the steps of a row,
+//          all but `again` are at most stages / per_step - ahead. `unaligned`: as in fast_warp.cuh.
 // Measured H200: kernels/FAST.md, "Rows of megabytes".
 // Source   PTX ISA, "Memory Consistency Model", "cp.async", "prefetch", "mbarrier".
 //
@@ -53,7 +55,10 @@
 //   7. The mailbox keeps 2 * slots rows. A block that publishes row t has taken the statistic of row t - slots, by 5.
 //      So it has had all partials of that row. The other blocks published these after they had taken the statistic of
 //      row t - 2 * slots, by 5 again. So the partials of row t - 2 * slots may be overwritten.
-//   8. Tags grow from launch to launch, as in fast_grid (its invariant 7).
+//   8. With `kept`, lag < 2 * row_steps: step t * all_steps + again + lag, which writes the packs of row t in registers
+//      and loads those of row t + 1, comes before step (t + 1) * all_steps + row_steps - 1, which takes these into the
+//      statistic, or is the same.
+//   9. Tags grow from launch to launch, as in fast_grid (its invariant 7).
 #pragma once
 
 #include "fast_mailbox.cuh"
@@ -70,7 +75,7 @@ struct RingCursor {
 };
 
 template<
-    class Operator, int pack_size, int packs, int per_step, int stages, int ahead, int fetched, int again,
+    class Operator, int pack_size, int packs, int per_step, int stages, int ahead, int fetched, int again, int kept,
     int block_size, int blocks_per_row, bool unaligned, typename T>
 __device__ void fast_ring_rows(
     const T* const (&source)[Operator::inputs], T* target, unsigned long long* workspace, long long rows,
@@ -89,6 +94,8 @@ __device__ void fast_ring_rows(
   static_assert(stages % per_step == 0, "a step has its own places in the ring");
   static_assert(again >= 0 && again < row_steps, "some steps of a row stay in the ring");
   static_assert(ahead > 0 && lag >= row_steps - again, "the ring holds these steps and the copies ahead");
+  static_assert(kept % per_step == 0, "registers hold what whole steps have");
+  static_assert(kept == 0 || lag < 2 * row_steps, "registers hold the packs of one row");
   extern __shared__ __align__(128) unsigned char dynamic_shared[];
   __shared__ Statistic warp_partials[slots][power_of_two_from(warps)];
   __shared__ Statistic row_statistic[slots];
@@ -142,12 +149,22 @@ __device__ void fast_ring_rows(
     const int before = (first_element + static_cast<unsigned int>(row_start) + head) / pack_size % packs_of_line;
     const int block_start = rank * packs_per_block - before;
     const int stop = iteration < iterations ? max(0, min(body_packs, block_start + packs_per_block)) : 0;
-    const int pack = block_start + static_cast<int>(threadIdx.x);
+    const int pack = block_start + kept * block_size + static_cast<int>(threadIdx.x);
     const long long offset = row_start + head + static_cast<long long>(pack) * pack_size;
     return RingCursor{row_start, offset, pack, stop, 0, iteration};
   };
   const auto exists = [](const RingCursor& cursor, int u) {
     return static_cast<unsigned int>(cursor.pack + u * block_size) < static_cast<unsigned int>(cursor.stop);
+  };
+  // The packs in registers come before those of the row's first step, `start`. hold() loads as many as a step has.
+  RowFragment<Operator, pack_size, per_step, block_size, false> held[kept ? kept / per_step : 1];
+  const auto hold = [&](const RingCursor& start, int i) {
+#pragma unroll
+    for (int u = 0; u < per_step; ++u) {
+      const int which = i * per_step + u - kept;
+      held[i].body[u].fill();
+      held[i].body[u].load_if(exists(start, which), source, start.offset + which * block_size * pack_size);
+    }
   };
   const auto advance = [&](RingCursor& cursor) {
     cursor.offset += per_step * block_size * pack_size;
@@ -190,6 +207,8 @@ __device__ void fast_ring_rows(
   };
 
   RingCursor loaded = start_of(0, group * cols), into_l2 = loaded, computed = loaded, written = loaded;
+#pragma unroll
+  for (int i = 0; i < kept / per_step; ++i) { hold(loaded, i); }
 #pragma unroll 1
   for (int i = 0; i < ahead; ++i) { load(loaded, i * per_step), advance(into_l2); }
 #pragma unroll 1
@@ -205,6 +224,20 @@ __device__ void fast_ring_rows(
         barrier_wait(&row_ready[write_slot], write_parity);
         result = typename Operator::Result(row_statistic[write_slot]);
         if (++write_slot == slots) { write_slot = 0, write_parity ^= 1; }
+        if constexpr (kept > 0) {
+          const RingCursor next = start_of(written.iteration + 1, written.row_start + groups * cols);
+#pragma unroll
+          for (int i = 0; i < kept / per_step; ++i) {
+#pragma unroll
+            for (int u = 0; u < per_step; ++u) {
+              const int which = (i - again) * per_step + u - kept;  // this step is the row's step `again`
+              held[i].body[u].template visit<true>([&](typename Operator::Compute* v) { v[0] = result(v); });
+              store_if(exists(written, which), target + written.offset + which * block_size * pack_size,
+                       held[i].body[u].input[0].word);
+            }
+            hold(next, i);
+          }
+        }
       }
 #pragma unroll
       for (int u = 0; u < per_step; ++u) {
@@ -239,6 +272,8 @@ __device__ void fast_ring_rows(
       }
       if ((compute_stage += per_step) == stages) { compute_stage = 0; }
       if (computed.step == row_steps - 1) {
+#pragma unroll
+        for (int i = 0; i < kept / per_step; ++i) { Operator::add(statistic, held[i]); }
         const Statistic warp = Operator::reduce_warp(statistic);
         if (threadIdx.x % 32 == 0) { warp_partials[compute_slot][threadIdx.x / 32] = warp; }
         warp_arrive(&partials_ready[compute_slot]);  // all lanes have taken row t - slots' statistic (invariant 5)
@@ -252,25 +287,25 @@ __device__ void fast_ring_rows(
 
 template<
     typename T, Algorithm algorithm, int pack_size, int packs, int per_step, int stages, int ahead, int fetched,
-    int again, int block_size, int blocks_per_row, bool unaligned>
+    int again, int kept, int block_size, int blocks_per_row, bool unaligned>
 __global__ void __launch_bounds__(block_size + 64, 1)
     fast_ring(const T* x, T* y, unsigned long long* workspace, long long rows, long long cols) {
   const T* const source[] = {x};
   fast_ring_rows<
-      Forward<T, algorithm, false>, pack_size, packs, per_step, stages, ahead, fetched, again, block_size,
+      Forward<T, algorithm, false>, pack_size, packs, per_step, stages, ahead, fetched, again, kept, block_size,
       blocks_per_row, unaligned>(
       source, y, workspace, rows, cols);
 }
 
 template<
     typename T, Algorithm algorithm, int pack_size, int packs, int per_step, int stages, int ahead, int fetched,
-    int again, int block_size, int blocks_per_row, bool unaligned>
+    int again, int kept, int block_size, int blocks_per_row, bool unaligned>
 __global__ void __launch_bounds__(block_size + 64, 1)
     fast_ring_backward(
         const T* dy, const T* y, T* dx, unsigned long long* workspace, long long rows, long long cols) {
   const T* const source[] = {dy, y};
   fast_ring_rows<
-      Backward<T, algorithm>, pack_size, packs, per_step, stages, ahead, fetched, again, block_size,
+      Backward<T, algorithm>, pack_size, packs, per_step, stages, ahead, fetched, again, kept, block_size,
       blocks_per_row, unaligned>(
       source, dx, workspace, rows, cols);
 }

@@ -11,9 +11,10 @@ only reads, and at the end it only writes, which costs the part ``ONE_WAY`` of t
 the packs that are loaded until the answer comes, and no more. The groups work side by side. The plan takes the number
 of groups with the least time for all rows: few groups on many blocks each have short rows, and a short lag.
 
-A row that the ring does not hold has all blocks. The ring keeps as many of the row's last packs as it can, and the
-others are read again. Then all wait for the answer, which is cheaper than to read more packs again: 1 to 5 % (H100,
-2026-11-27, 13 rows). A pack that is only read takes half the time of one that is read and written.
+A row that the ring does not hold has all blocks, and they keep packs in registers, too (``KEPT``). Where that is not
+enough, the ring keeps as many of the row's last packs as it can, and the others are read again. Then all wait for the
+answer, which is cheaper than to read more packs again: 1 to 5 % (H100, 2026-11-27, 13 rows). A pack that is only read
+takes half the time of one that is read and written.
 """
 
 from __future__ import annotations
@@ -34,8 +35,16 @@ from softlab.plans.fast_rows import RING, Row, kernel_of
 from softlab.plans.instantiations import WIDEST_PACK_BYTES
 from softlab.plans.planner import Choice, PlanRequest, StepLog
 
-#: Inputs -> (packs of a step, steps of copies ahead, steps of prefetches ahead of these).
-STEPS = {1: (2, 1, 2), 2: (1, 1, 2)}
+#: Inputs -> (packs of a step, steps of copies ahead).
+STEPS = {1: (2, 1), 2: (1, 1)}
+#: Steps of prefetches ahead of the copies. With more rows at once, memory has enough to do while a row waits: one step
+#: is then 0.5 % faster, and up to 2 % (H100, 2026-11-27, 57 lengths; with none 4 to 10 % slower, with three 2 to 4 %).
+FETCHED, FETCHED_OF_SEVERAL, SEVERAL_GROUPS = 2, 1, 3
+#: Inputs -> packs of each that a thread keeps in registers, where the ring does not hold the row: as many as 128
+#: registers hold. ``KEPT_BLOCK`` threads and the two warps of the mailbox may have so many. Softmax of doubles keeps
+#: none: it would compute their exponentials all at once, while memory waits. Prefetches are one step ahead then: 1 to
+#: 2 % faster than two, and four are 5 % slower (H100, 2026-11-27, 13 lengths).
+KEPT, KEPT_BLOCK, KEPT_FETCHED = {1: 16, 2: 7}, 448, 1
 #: Bytes that an SM moves until the answer to a row's statistic comes. Between 100 and 200 KiB the time differs by less
 #: than 1 % (H100, 2026-11-27, 1400 launches of 69 lengths; with less the threads wait).
 ANSWER_BYTES = 160 * 1024
@@ -66,20 +75,23 @@ MOST_PACKS = 2**31 - 1
 class RingShape:
     """How the ring kernel lies over the rows.
 
-    ``blocks_per_row`` blocks share a row, and ``groups`` rows run at once. A thread holds ``packs`` packs of each input
-    per row, in a ring of ``stages`` packs. A step has ``per_step`` packs; copies are ``ahead`` steps ahead, prefetches
-    ``fetched`` steps more. The first ``again`` steps of a row are read a second time: the ring holds the others.
-    ``time`` is that of all rows, in packs.
+    ``blocks_per_row`` blocks of ``block_size`` threads, and those of the mailbox, share a row. ``groups`` rows run at
+    once. A thread holds ``packs`` packs of each input per row, in a ring of ``stages`` packs. A step has ``per_step``
+    packs; copies are ``ahead`` steps ahead, prefetches ``fetched`` steps more. The first ``again`` steps of a row are
+    read a second time: the ring holds the others. ``kept`` more packs of a thread stay in registers. ``time`` is that
+    of all rows, in packs of ``GRID_BLOCK`` threads.
     """
 
     blocks_per_row: int
     groups: int
+    block_size: int
     packs: int
     per_step: int
     stages: int
     ahead: int
     fetched: int
     again: int
+    kept: int
     time: float
 
     @property
@@ -94,9 +106,10 @@ class RingShape:
 
     def packs_read_again(self, row: Row) -> int:
         """Packs of a row, of each input, that are read a second time."""
-        most = Cut(self.blocks_per_row, GRID_BLOCK, self.packs).per_block(row.packs + PACKS_OF_LINE - 1)
-        slices = (min(most, row.packs - block * most) for block in range(self.blocks_per_row))
-        return sum(max(0, min(packs, self.again * self.per_step * GRID_BLOCK)) for packs in slices)
+        cut = Cut(self.blocks_per_row, self.block_size, self.packs + self.kept)
+        most, kept = cut.per_block(row.packs + PACKS_OF_LINE - 1), self.kept * self.block_size
+        slices = (min(most, row.packs - block * most) - kept for block in range(self.blocks_per_row))
+        return sum(max(0, min(packs, self.again * self.per_step * self.block_size)) for packs in slices)
 
 
 def ring_shape(request: PlanRequest, row: Row) -> RingShape | None:
@@ -108,35 +121,54 @@ def ring_shape(request: PlanRequest, row: Row) -> RingShape | None:
 
 
 def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
-    device, (per_step, ahead, fetched) = request.device, STEPS[row.inputs]
-    bytes_per_pack = row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES
+    for groups in range(1, max(1, min(request.rows // FEWEST_ITERATIONS, request.device.sm_count)) + 1):
+        shape = _shape(request, row, groups, 0)
+        if shape and shape.again and groups == 1:
+            of_doubles = request.element.itemsize == 8 and row.inputs == 1
+            yield shape if of_doubles else _shape(request, row, groups, KEPT[row.inputs]) or shape
+        elif shape and not shape.again:
+            yield shape
+
+
+def _shape(request: PlanRequest, row: Row, groups: int, most_kept: int) -> RingShape | None:
+    """The shape for a number of groups and the most packs that a thread keeps in registers; None if a row is too long.
+
+    Less than half of a thread's packs are in registers: they are written and computed at once, while memory waits.
+    """
+    device, (per_step, ahead) = request.device, STEPS[row.inputs]
+    fetched = FETCHED_OF_SEVERAL if groups >= SEVERAL_GROUPS else FETCHED
+    block_size, fetched = (KEPT_BLOCK, KEPT_FETCHED) if most_kept else (GRID_BLOCK, fetched)
+    blocks_per_row = device.sm_count // groups
+    packs = Cut(blocks_per_row, block_size, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
+    if packs > MOST_PACKS:
+        return None
+    kept = min(most_kept, packs // 2 - 1) // per_step * per_step if most_kept else 0
+    packs -= kept
+    bytes_per_pack = row.inputs * block_size * WIDEST_PACK_BYTES
     most_stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
     moved_per_pack = bytes_per_pack * (row.inputs + 1) / row.inputs
     answer = ANSWER_BYTES / moved_per_pack
     bandwidth = COPY_SHARE * (device.memory_bandwidth or MEMORY_BANDWIDTH) / device.sm_count
     microseconds = 1e6 * moved_per_pack / bandwidth
     most_lag = most_stages - ahead * per_step
-    for groups in range(1, max(1, min(request.rows // FEWEST_ITERATIONS, device.sm_count)) + 1):
-        blocks_per_row = device.sm_count // groups
-        packs = Cut(blocks_per_row, GRID_BLOCK, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
-        if packs > MOST_PACKS:
-            continue
-        row_steps = math.ceil(packs / per_step)
-        if row_steps * per_step <= most_lag:
-            lag = min(most_lag // per_step, row_steps + math.ceil(answer / per_step)) * per_step
-            again, late = 0, max(0.0, answer - (lag - packs)) / (lag // packs)
-        elif groups == 1:
-            lag = most_lag
-            again, late = row_steps - lag // per_step, answer
-        else:
-            continue
-        moved = row.packs * groups / (device.sm_count * GRID_BLOCK) + again * per_step / 2
-        steps_microseconds = PACK_MICROSECONDS[request.element.itemsize] * row_steps * per_step
-        issued = (_row_microseconds(row, blocks_per_row) + steps_microseconds) / microseconds
-        row_time = max(moved * (1 + FURTHER_GROUP * (groups - 1)), issued) + late
-        time = math.ceil(request.rows / groups) * row_time + ONE_WAY * lag
-        stages = lag + ahead * per_step
-        yield RingShape(blocks_per_row, groups, packs, per_step, stages, ahead, fetched, again, time)
+    row_steps = math.ceil(packs / per_step)
+    if row_steps * per_step <= most_lag:
+        most_steps = min(most_lag // per_step, 2 * row_steps - 1 if kept else most_lag)  # kernel's invariant 8
+        lag = min(most_steps, row_steps + math.ceil(answer / per_step)) * per_step
+        again, late = 0, max(0.0, answer - (lag - packs)) / (lag // packs)
+    else:
+        lag = most_lag
+        again, late = row_steps - lag // per_step, answer
+    moved = row.packs * groups / (device.sm_count * block_size) + again * per_step / 2
+    steps_microseconds = PACK_MICROSECONDS[request.element.itemsize] * (row_steps * per_step + kept)
+    issued = (_row_microseconds(row, blocks_per_row) + steps_microseconds) / microseconds
+    row_time = max(moved * (1 + FURTHER_GROUP * (groups - 1)), issued) + late
+    time = math.ceil(request.rows / groups) * row_time + ONE_WAY * lag
+    stages = lag + ahead * per_step
+    return RingShape(
+        blocks_per_row, groups, block_size, packs, per_step, stages, ahead, fetched, again, kept,
+        time * block_size / GRID_BLOCK,
+    )  # fmt: skip
 
 
 def _row_microseconds(row: Row, blocks_per_row: int) -> float:
@@ -176,12 +208,15 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     packs = log.note("How many packs does a thread hold?", shape.packs, "as few as hold the row")
     rule = "those of a row, and those that are loaded until its statistic is known"
     stages = log.note("How many packs does the ring have per thread?", shape.stages, rule, packs=packs)
+    if shape.kept:
+        rule = "as many as registers hold: the ring does not hold the row"
+        log.note("How many more packs does a thread keep in registers?", shape.kept, rule, packs=packs + shape.kept)
     if shape.again:
         rule = "those that the ring does not hold"
         log.note("How many steps of a row are read again?", shape.again, rule, steps=shape.row_steps)
     arguments = (
-        row.pack_size, packs, shape.per_step, stages, shape.ahead, shape.fetched, shape.again,
-        GRID_BLOCK, blocks_per_row,
+        row.pack_size, shape.packs, shape.per_step, stages, shape.ahead, shape.fetched, shape.again, shape.kept,
+        shape.block_size, blocks_per_row,
     )  # fmt: skip
     kernel = kernel_of(request, RING, arguments, row.unaligned)
     itemsize = request.element.itemsize
@@ -189,7 +224,7 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     mailbox = MAILBOX_HEADER_WORDS + 2 * shape.slots * (blocks_per_row + row.unaligned) * words
     blocks = log.note("How many blocks?", groups * blocks_per_row, "all of them at once, one per SM", rows=rows)
     return Choice(
-        RING, row.pack_size, (GRID_BLOCK + GRID_MAILBOX_THREADS, 1), blocks, kernel,
-        stages * row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES, cooperative=True, workspace_bytes=8 * groups * mailbox,
-        read_again=shape.packs_read_again(row) * row.pack_size,
+        RING, row.pack_size, (shape.block_size + GRID_MAILBOX_THREADS, 1), blocks, kernel,
+        stages * row.inputs * shape.block_size * WIDEST_PACK_BYTES, cooperative=True,
+        workspace_bytes=8 * groups * mailbox, read_again=shape.packs_read_again(row) * row.pack_size,
     )  # fmt: skip

@@ -54,11 +54,12 @@ FAST_LENGTHS = (3000, 20_000, 70_000, 100_001, 140_001, 400_001, 1_100_000)
 #: Rows and columns of doubles for the pipeline. Fewer rows than half the SMs go to clusters.
 PIPELINES = ((70, 3000), (140, 12_289), (70, 40_001))
 #: The longest rows, by the bytes of an element: SMs, rows, columns. They are planned for a GPU of few SMs, where
-#: shorter rows than on a whole one go through a ring, or are longer than it. So each tool takes a few seconds for them.
+#: shorter rows than on a whole one go through a ring, or are longer than it: some that registers and the ring hold
+#: together, and some that are read again. So each tool takes a few seconds for them.
 FEW_SMS = {
-    2: ((16, 6, 328_800), (16, 6, 328_803), (4, 2, 2_097_603)),
-    4: ((16, 6, 164_400), (16, 6, 164_403), (4, 2, 1_048_803)),
-    8: ((16, 6, 132_002), (16, 6, 132_003), (4, 2, 524_403)),
+    2: ((16, 6, 328_800), (16, 6, 328_803), (16, 4, 1_200_003), (3, 4, 450_000), (4, 2, 2_097_603)),
+    4: ((16, 6, 164_400), (16, 6, 164_403), (16, 4, 600_003), (3, 4, 225_000), (4, 2, 1_048_803)),
+    8: ((16, 6, 132_002), (16, 6, 132_003), (16, 4, 300_003), (3, 4, 112_500), (4, 2, 524_403)),
 }
 #: Rows that begin at no multiple of a pack move one element at a time. Rows that no kernel holds so are read twice.
 SINGLE_ELEMENTS = {2: (2, 70_001), 4: (2, 262_145), 8: (2, 262_145)}

@@ -69,8 +69,10 @@ SMALL = (
     Small("fast_grid", (1, 4, 2, 64, 3), 64, 192, stage_packs=256, cluster=3),
     Small("fast_grid", (2, 5, 1, 64, 2), 64, 256, stage_packs=320, cluster=2),
     Small("fast_grid", (1, 1, 0, 96, 1), 96, 96, stage_packs=96),
-    Small("fast_ring", (3, 2, 8, 1, 1, 0, 64, 2), 64, 376, stage_packs=512, cluster=2),
-    Small("fast_ring", (7, 1, 5, 1, 1, 4, 64, 2), 64, 888, stage_packs=320, cluster=2),
+    Small("fast_ring", (3, 2, 8, 1, 1, 0, 0, 64, 2), 64, 376, stage_packs=512, cluster=2),
+    Small("fast_ring", (7, 1, 5, 1, 1, 4, 0, 64, 2), 64, 888, stage_packs=320, cluster=2),
+    Small("fast_ring", (3, 2, 8, 1, 1, 0, 4, 64, 2), 64, 888, stage_packs=512, cluster=2),
+    Small("fast_ring", (7, 1, 5, 1, 1, 3, 2, 64, 2), 64, 1144, stage_packs=320, cluster=2),
     Small("fast_stream", (1, 64, 1), 64, 300),
     Small("fast_stream", (1, 64, 2), 64, 500, cluster=2),
 )

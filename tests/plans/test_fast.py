@@ -50,8 +50,8 @@ def held_packs(plan: Plan) -> tuple[int, int]:
         packs, block_size, cluster = rest
         return packs * block_size, cluster
     if plan.kernel in ACROSS:
-        packs, *_, block_size, shares = rest
-        return packs * block_size, shares
+        packs, *_, kept, block_size, shares = rest
+        return (packs + (kept if plan.kernel == "fast_ring" else 0)) * block_size, shares
     register_packs, stage_packs, block_size, cluster = rest
     return (register_packs + stage_packs) * block_size, cluster
 
@@ -163,15 +163,15 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (2048, 16384, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 13, 512, 1, false>"),
         (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
         (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
-        (256, 262_144, "float32", "fast_ring<float, Algorithm::softmax, 4, 2, 2, 14, 1, 2, 0, 512, 66, false>"),
-        (335, 200_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 3, 2, 16, 1, 2, 0, 512, 33, false>"),
-        (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 26, 2, 28, 1, 2, 0, 512, 132, false>"),
-        (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 2, 16, 1, 2, 0, 512, 132, false>"),
-        (128, 1 << 20, "float16", "fast_ring<__half, Algorithm::softmax, 8, 4, 2, 16, 1, 2, 0, 512, 66, false>"),
+        (256, 262_144, "float32", "fast_ring<float, Algorithm::softmax, 4, 2, 2, 14, 1, 2, 0, 0, 512, 66, false>"),
+        (335, 200_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 3, 2, 16, 1, 1, 0, 0, 512, 33, false>"),
+        (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 26, 2, 28, 1, 2, 0, 0, 512, 132, false>"),
+        (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 2, 16, 1, 2, 0, 0, 512, 132, false>"),
+        (128, 1 << 20, "float16", "fast_ring<__half, Algorithm::softmax, 8, 4, 2, 16, 1, 2, 0, 0, 512, 66, false>"),
         (220, 151_936, "float64", "fast_grid<double, Algorithm::softmax, 2, 7, 28, 2, 512, 22, false>"),
         (1, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 1, 1, 0, 512, 132, false>"),
-        (64, 1 << 23, "float32", "fast_ring<float, Algorithm::softmax, 4, 32, 2, 28, 1, 2, 3, 512, 132, false>"),
-        (1, 1 << 24, "float32", "fast_ring<float, Algorithm::softmax, 4, 63, 2, 28, 1, 2, 19, 512, 132, false>"),
+        (64, 1 << 23, "float32", "fast_ring<float, Algorithm::softmax, 4, 20, 2, 32, 1, 1, 0, 16, 448, 132, false>"),
+        (1, 1 << 24, "float32", "fast_ring<float, Algorithm::softmax, 4, 55, 2, 32, 1, 1, 13, 16, 448, 132, false>"),
         (1, 32000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 4, 256, 8, false>"),
     ],
 )
@@ -260,10 +260,34 @@ def test_a_ring_holds_few_rows_at_once() -> None:
 
 def test_a_ring_is_no_longer_than_a_row_and_the_answer_need() -> None:
     """Two packs of copies ahead, a row's packs, and what is loaded until the row's statistic is known."""
-    _, packs, per_step, stages, ahead, _, again, _, blocks = numbers(made(60, 1 << 20))
-    assert (packs, per_step, ahead, again, blocks) == (4, 2, 1, 0, 132)
+    _, packs, per_step, stages, ahead, _, again, kept, _, blocks = numbers(made(60, 1 << 20))
+    assert (packs, per_step, ahead, again, kept, blocks) == (4, 2, 1, 0, 0, 132)
     assert packs + ahead * per_step < stages == packs + ahead * per_step + 10 < 28
     assert made(60, 1 << 20).smem_bytes == stages * 512 * 16
+
+
+@pytest.mark.parametrize(
+    ("cols", "dtype", "op", "kept", "again"),
+    [
+        (7_000_000, "float32", "softmax", 0, 0), (8_000_000, "float32", "softmax", 16, 0),
+        (13_000_000, "float32", "softmax", 16, 5), (4_000_000, "float32", "softmax_backward", 7, 0),
+        (8_000_000, "bfloat16", "softmax_backward", 7, 0), (4_000_000, "float64", "softmax", 0, 2),
+    ],
+)  # fmt: skip
+def test_registers_keep_what_the_ring_does_not(cols: int, dtype: str, op: str, kept: int, again: int) -> None:
+    """All packs of a thread are in registers, in the ring or read again. Softmax of doubles keeps none in registers."""
+    plan = made(20, cols, dtype, op=op)
+    _, packs, per_step, stages, ahead, _, *found, block_size, blocks = numbers(plan)
+    assert found == [again, kept]
+    assert packs <= stages - ahead * per_step + again * per_step
+    assert (kept + packs) * block_size * blocks * plan.pack_size >= cols
+    assert block_size == (448 if kept else 512)
+
+
+def test_a_small_ring_writes_half_of_the_packs_itself() -> None:
+    """Registers hold at most half of the packs, where a GPU's shared memory holds few."""
+    _, packs, _, _, _, _, _, kept, *_ = numbers(made(20, 8_500_000, "float16", device=Device.named("RTX 5090")))
+    assert 0 < kept <= packs < 16
 
 
 def test_few_rows_leave_two_blocks_on_an_sm() -> None:
@@ -307,9 +331,9 @@ def test_nothing_to_do() -> None:
 def test_a_plan_says_what_it_reads_and_what_else_there_was() -> None:
     stream, once = made(64, 1 << 23, device="sm_80"), made(64, 1000)
     assert stream.global_bytes == 3 * 64 * (1 << 23) * 4
-    ring = made(64, 1 << 23)
-    assert ring.read_again == 132 * 3 * 2 * 512 * 4, "three steps of two packs of each of 132 x 512 threads"
-    assert ring.global_bytes == (2 * (1 << 23) + ring.read_again) * 64 * 4
+    ring = made(64, 1 << 24)
+    assert ring.read_again == 132 * 13 * 2 * 448 * 4, "13 steps of two packs of each of 132 x 448 threads"
+    assert ring.global_bytes == (2 * (1 << 24) + ring.read_again) * 64 * 4
     gradient = made(8, 1 << 23, op="softmax_backward")
     assert gradient.global_bytes == (3 * (1 << 23) + 2 * gradient.read_again) * 8 * 4
     assert made(16, 1 << 22).read_again == 0

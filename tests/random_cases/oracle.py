@@ -157,7 +157,8 @@ def _of_fast_grid(plan: Plan) -> Evaluation:
 
 def _of_fast_ring(plan: Plan) -> Evaluation:
     """As the grid kernel, but a thread takes its packs one after the other: each may scale the sum so far down."""
-    _, packs, *_, block_size, shares = map(int, re.findall(r"(?<=, )\d+", plan.name))
+    _, packs, *_, kept, block_size, shares = map(int, re.findall(r"(?<=, )\d+", plan.name))
+    packs += kept
     of_block = packs * plan.pack_size + 5 + (block_size // 32).bit_length() - 1
     return _fast(of_block + -(-(shares + 1) // 32) - 1 + 5, packs + 3)
 
