@@ -11,10 +11,10 @@ only reads, and at the end it only writes, which costs the part ``ONE_WAY`` of t
 the packs that are loaded until the answer comes, and no more. The groups work side by side. The plan takes the number
 of groups with the least time for all rows: few groups on many blocks each have short rows, and a short lag.
 
-A row that the ring does not hold has all blocks, and they keep packs in registers, too (``KEPT``). Where that is not
-enough, the ring keeps as many of the row's last packs as it can, and the others are read again. Then all wait for the
-answer, which is cheaper than to read more packs again: 1 to 5 % (H100, 2026-11-27, 13 rows). A pack that is only read
-takes half the time of one that is read and written.
+Where the ring does not hold the row and the answer, all blocks share a row, and they may keep packs in registers, too
+(``KEPT``). Where that is not enough for the row, the ring keeps as many of the row's last packs as it can, and the
+others are read again. Then all wait for the answer, which is cheaper than to read more packs again: 1 to 5 % (H100,
+2026-11-27, 13 rows). A pack that is only read takes half the time of one that is read and written.
 """
 
 from __future__ import annotations
@@ -40,11 +40,14 @@ STEPS = {1: (2, 1), 2: (1, 1)}
 #: Steps of prefetches ahead of the copies. With more rows at once, memory has enough to do while a row waits: one step
 #: is then 0.5 % faster, and up to 2 % (H100, 2026-11-27, 57 lengths; with none 4 to 10 % slower, with three 2 to 4 %).
 FETCHED, FETCHED_OF_SEVERAL, SEVERAL_GROUPS = 2, 1, 3
-#: Inputs -> packs of each that a thread keeps in registers, where the ring does not hold the row: as many as 128
-#: registers hold. ``KEPT_BLOCK`` threads and the two warps of the mailbox may have so many. Softmax of doubles keeps
-#: none: it would compute their exponentials all at once, while memory waits. Prefetches are one step ahead then: 1 to
-#: 2 % faster than two, and four are 5 % slower (H100, 2026-11-27, 13 lengths).
+#: Inputs -> packs of each that a thread keeps in registers at most: as many as 128 registers hold. ``KEPT_BLOCK`` threads
+#: and the two warps of the mailbox may have so many. Softmax of doubles keeps none: it would compute their exponentials
+#: all at once, while memory waits. Prefetches are one step ahead then: 1 to 2 % faster than two, and four are 5 %
+#: slower (H100, 2026-11-27, 13 lengths).
 KEPT, KEPT_BLOCK, KEPT_FETCHED = {1: 16, 2: 7}, 448, 1
+#: What packs in registers cost per row, as packs that a row waits for its answer. In 46 lengths they were faster in all
+#: 30 where the row would wait longer, and slower in all 16 others (the same day).
+KEPT_PACKS = 4
 #: Bytes that an SM moves until the answer to a row's statistic comes. Between 100 and 200 KiB the time differs by less
 #: than 1 % (H100, 2026-11-27, 1400 launches of 69 lengths; with less the threads wait).
 ANSWER_BYTES = 160 * 1024
@@ -78,8 +81,8 @@ class RingShape:
     ``blocks_per_row`` blocks of ``block_size`` threads, and those of the mailbox, share a row. ``groups`` rows run at
     once. A thread holds ``packs`` packs of each input per row, in a ring of ``stages`` packs. A step has ``per_step``
     packs; copies are ``ahead`` steps ahead, prefetches ``fetched`` steps more. The first ``again`` steps of a row are
-    read a second time: the ring holds the others. ``kept`` more packs of a thread stay in registers. ``time`` is that
-    of all rows, in packs of ``GRID_BLOCK`` threads.
+    read a second time: the ring holds the others. ``kept`` more packs of a thread stay in registers. A row waits
+    ``late`` packs for its answer. ``time`` is that of all rows, in packs of ``GRID_BLOCK`` threads.
     """
 
     blocks_per_row: int
@@ -92,6 +95,7 @@ class RingShape:
     fetched: int
     again: int
     kept: int
+    late: float
     time: float
 
     @property
@@ -121,12 +125,12 @@ def ring_shape(request: PlanRequest, row: Row) -> RingShape | None:
 
 
 def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
+    keeps = request.element.itemsize < 8 or row.inputs > 1
     for groups in range(1, max(1, min(request.rows // FEWEST_ITERATIONS, request.device.sm_count)) + 1):
         shape = _shape(request, row, groups, 0)
-        if shape and shape.again and groups == 1:
-            of_doubles = request.element.itemsize == 8 and row.inputs == 1
-            yield shape if of_doubles else _shape(request, row, groups, KEPT[row.inputs]) or shape
-        elif shape and not shape.again:
+        if shape and groups == 1 and keeps and shape.late > KEPT_PACKS:
+            yield _shape(request, row, groups, KEPT[row.inputs]) or shape
+        elif shape and (not shape.again or groups == 1):
             yield shape
 
 
@@ -167,7 +171,7 @@ def _shape(request: PlanRequest, row: Row, groups: int, most_kept: int) -> RingS
     stages = lag + ahead * per_step
     return RingShape(
         blocks_per_row, groups, block_size, packs, per_step, stages, ahead, fetched, again, kept,
-        time * block_size / GRID_BLOCK,
+        late, time * block_size / GRID_BLOCK,
     )  # fmt: skip
 
 
