@@ -22,6 +22,7 @@ from softlab.timing.loads import Load
 from softlab.timing.order import NEVER
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Sharing
+from softlab.timing.stores import BegunLines
 
 _SHARED, _LOCAL, _DISTRIBUTED = int(Space.SHARED), int(Space.LOCAL), int(Space.DISTRIBUTED_SHARED)
 _LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
@@ -64,6 +65,10 @@ class Memory:
         self.sharing = sharing
         #: The array of the last sector that came from DRAM.
         self.place = sharing.place(-1)
+        self.stored: set[int] = set()
+        self.begun_lines = BegunLines(parameters.store_lines)
+        #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
+        self.wanted, self.evenness = self.place, 1.0
         self.active = active_sms
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
@@ -204,6 +209,8 @@ class Memory:
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
         work = self._moved(len(sectors), lines) * self.l2_cycles
+        if lines > 1:
+            work /= self._evenness(sectors[0])
         if lines > work:  # an SM gets one line per cycle
             work = float(lines)
         self.l2_free = free = begin + work
@@ -225,6 +232,14 @@ class Memory:
         while len(l2) > self.l2_sectors:
             l2.popitem(last=False)
         return done
+
+    def _evenness(self, sector: int) -> float:
+        """The share of L2's units that the lines of the sector's array keep at work."""
+        if not self.wanted.first <= sector <= self.wanted.last:
+            self.wanted = self.sharing.place(sector)
+            # What lies in no array is a sector here, whose neighbours are not known.
+            self.evenness = self.p.evenness(self.wanted.nbytes) if self.wanted.nbytes > _LINE else 1.0
+        return self.evenness
 
     def _moved(self, sectors: int, lines: int) -> float:
         """Sectors that L2 could move in the same time: one alone of a line takes as long as ``l2_line_least``."""
@@ -262,17 +277,28 @@ class Memory:
 
     def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int) -> float:
         p = self.p
+        each = size / len(sectors)
+        begun, lines, filled = self.begun_lines.store(sectors, each)
         begin = start if start > self.l2_write_free else self.l2_write_free
-        factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
-        work = max(len(sectors) * factor, lines * p.l2_line_least_stored) * self.store_cycles
-        # In the way of loads a lone sector of a line is as a lone sector that is loaded.
-        passing = self._moved(len(sectors), lines) * self.passing_cycles
-        self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
-        self.l2_busy += passing
+        work = -filled * (p.partial_store - 1)
+        if begun:
+            factor = p.partial_store if each < _SECTOR else 1.0
+            work += max(begun * factor, lines * p.l2_line_least_stored)
+            # In the way of loads a lone sector of a line is as a lone sector that is loaded.
+            passing = self._moved(begun, lines) * self.passing_cycles
+            self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
+            self.l2_busy += passing
+        work *= self.store_cycles
         self.l2_write_free = begin + work
         self.l2_write_busy += work
         sharing, dram = self.sharing, self.dram
-        written = _SECTOR * len(sectors) * sharing.written_back
+        if sharing.written_back and begun:
+            # L2 writes a sector back once, in however many pieces it comes.
+            fresh = self.stored.isdisjoint(sectors) and len(sectors) or len(set(sectors) - self.stored)
+            self.stored.update(sectors)
+            written = _SECTOR * fresh * sharing.written_back
+        else:
+            written = 0.0
         if written:
             # A sector that is not written as a whole is read from DRAM before it is written back.
             dram.write(start, written, sharing.stored_neighbours, sharing.filled >= _WHOLE)
