@@ -197,6 +197,9 @@ def _atomics(atlas: Atlas) -> dict[str, Any]:
         "atomic_sm_return": ("interval_gpu.ATOMG.ADD.apart.1", 32),
     }
     known: dict[str, Any] = {name: float(atlas[key]) / parts for name, (key, parts) in rows.items() if key in atlas}
+    shared = [atlas.get(f"interval_sm.ATOMS.{name}.lanes.32", 0.0) / 32 for name in ("ADD", "CAS")]
+    if all(shared):
+        known["shared_atomic"] = tuple(shared)
     back, gone = (f"interval_gpu.{name}.line.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD"))
     apart = [f"interval_gpu.{name}.random.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD")]
     if all(key in atlas for key in (back, gone, *apart)):

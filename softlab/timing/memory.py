@@ -118,6 +118,11 @@ class Memory:
         start = t if t > self.lsu_free else self.lsu_free
         if space == _SHARED:
             cycles = float(wavefronts) if wavefronts > 1 else 1.0
+            if kind == _ATOMIC:
+                each = self.p.shared_atomic[bypass == 2]
+                cycles *= each
+                # The unit does two of them at the same time, each in turn pass by pass.
+                latency += cycles + 1 - 2 * each
             self.lsu_free = start + cycles
             self.lsu_busy += cycles
             self.shared_busy += cycles

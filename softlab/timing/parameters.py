@@ -106,6 +106,8 @@ class Parameters:
     atomic_sm_return: float = 0.3
     # By the logarithm to base 2 of an array's bytes: units of L2 that it lies in
     atomic_spread: Curve = ((7.0, 1.0), (18.0, 80.0))
+    # Atomics of shared memory: cycles per pass, and of one that compares
+    shared_atomic: tuple[float, float] = (1.0, 2.0)
     # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
