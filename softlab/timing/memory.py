@@ -54,8 +54,8 @@ class Memory:
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
         self.first_load = interpolated(parameters.first_load[state], active_sms)
         self.known_at = -1.0
-        #: How many accesses the warp had before, and when the first sector of each array came from DRAM.
-        self.number = 0
+        #: The scheduler of the warp, how many accesses the warp had before, and when the first sector of each array came from DRAM.
+        self.scheduler = self.number = 0
         self.begun: dict[int, float] = {}
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (
@@ -283,7 +283,7 @@ class Memory:
     def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int) -> float:
         p = self.p
         each = size / len(sectors)
-        begun, lines, filled = self.begun_lines.store(sectors, each)
+        begun, lines, filled = self.begun_lines.store(sectors, each, self.scheduler)
         begin = start if start > self.l2_write_free else self.l2_write_free
         work = -filled * (p.partial_store - 1)
         if begun:
