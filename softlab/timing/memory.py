@@ -144,7 +144,7 @@ class Memory:
             done = self._local(start, start + cycles - 1, kind, sectors, owner)
             stopped = self.l2_write_free - _BACKLOG
         elif kind == _STORE:
-            done = self._store(start, sectors, lanes * width, lines)
+            done = self._store(start, sectors, lanes * width, lines, owner)
             stopped = self.l2_write_free - _BACKLOG
         else:
             done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
@@ -242,8 +242,10 @@ class Memory:
         """The share of L2's units that the lines of the sector's array keep at work."""
         if not self.wanted.first <= sector <= self.wanted.last:
             self.wanted = self.sharing.place(sector)
-            # What lies in no array is a sector here, whose neighbours are not known.
-            self.evenness = self.p.evenness(self.wanted.nbytes) if self.wanted.nbytes > _LINE else 1.0
+            # All SMs want a table of a few lines at the same time, and L2 answers requests for the same line together
+            # (Nsight Compute, "L2 Request Coalescer"). How many lines are few was not measured: those of one request.
+            few = self.wanted.nbytes <= 32 * _LINE
+            self.evenness = 1.0 if few else self.p.evenness(self.wanted.nbytes)
         return self.evenness
 
     def _moved(self, sectors: int, lines: int) -> float:
@@ -280,10 +282,10 @@ class Memory:
             self.begun[place.first] = done
         return done
 
-    def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int) -> float:
+    def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int, owner: int) -> float:
         p = self.p
         each = size / len(sectors)
-        begun, lines, filled = self.begun_lines.store(sectors, each, self.scheduler)
+        begun, lines, filled = self.begun_lines.store(sectors, each, owner, self.scheduler)
         begin = start if start > self.l2_write_free else self.l2_write_free
         work = -filled * (p.partial_store - 1)
         if begun:
