@@ -61,6 +61,9 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
   ``latency.DRAM.in_order.N``: loads N bytes apart, each needing the one before it.
 - ``bandwidth.STG.partial.N``: Stored bytes per cycle of the whole GPU where each store writes N bytes of each 32-byte
   sector, in L2.
+- ``bandwidth.L2.words.W.of.P.turns.T.warps.N``, ``bandwidth.DRAM.words...``: Stored bytes per cycle of the whole GPU
+  where each lane stores W words of a piece of P words one by one, in T pieces in turn, by N warps per SM;
+  ``....apart``: stores of other warps lie in between.
 - ``latency.ATOMG.ADD``, ``latency.ATOMG.CAS``, ``latency.ATOMG.EXCH``: Load to use of an atomic that returns a value,
   no contention.
 - ``interval_gpu.ATOMG.ADD.lanes.N``, ``.warps.N``, ``.sms.N``; ``interval_gpu.RED.ADD.lanes.N``, ``.warps.N``,

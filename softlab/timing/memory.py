@@ -54,7 +54,7 @@ class Memory:
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
         self.first_load = interpolated(parameters.first_load[state], active_sms)
         self.known_at = -1.0
-        #: The scheduler of the warp, how many accesses the warp had before, and when the first sector of each array came from DRAM.
+        #: The warp's scheduler and how many accesses it had before; when the first sector of each array came from DRAM.
         self.scheduler = self.number = 0
         self.begun: dict[int, float] = {}
         #: Cycles from a store to the end of the launch: of the first one, and of each.
@@ -65,6 +65,7 @@ class Memory:
         self.sharing = sharing
         #: The array of the last sector that came from DRAM.
         self.place = sharing.place(-1)
+        #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
         self.begun_lines = BegunLines(parameters.store_lines)
         #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
@@ -298,24 +299,26 @@ class Memory:
         work *= self.store_cycles
         self.l2_write_free = begin + work
         self.l2_write_busy += work
-        sharing, dram = self.sharing, self.dram
-        if sharing.written_back and begun:
-            # L2 writes a sector back once, in however many pieces it comes.
-            fresh = self.stored.isdisjoint(sectors) and len(sectors) or len(set(sectors) - self.stored)
-            self.stored.update(sectors)
-            written = _SECTOR * fresh * sharing.written_back
-        else:
-            written = 0.0
-        if written:
-            # A sector that is not written as a whole is read from DRAM before it is written back.
-            dram.write(start, written, sharing.stored_neighbours, sharing.filled >= _WHOLE)
-            if dram.free - 2 * _BACKLOG > self.l2_write_free:
-                self.l2_write_free = dram.free - 2 * _BACKLOG
+        if begun and self.sharing.written_back:
+            self._write_back(start, sectors)
         done = self.l2_write_free + p.l2_latency
         for sector in sectors:
             self.l2[sector] = done
         self._drained(self.l2_write_free)
         return done
+
+    def _write_back(self, start: float, sectors: tuple[int, ...]) -> None:
+        """What DRAM takes of stored sectors meanwhile: each once, in however many pieces L2 gets it."""
+        sharing, dram = self.sharing, self.dram
+        fresh = len(sectors) - len(self.stored.intersection(sectors))
+        if not fresh:
+            return
+        self.stored.update(sectors)
+        # A sector that is not written as a whole is read from DRAM before it is written back.
+        whole = sharing.filled >= _WHOLE
+        dram.write(start, _SECTOR * fresh * sharing.written_back, sharing.stored_neighbours, whole)
+        if dram.free - 2 * _BACKLOG > self.l2_write_free:
+            self.l2_write_free = dram.free - 2 * _BACKLOG
 
     def _drained(self, at: float) -> None:
         """A store or reduction left the SM: the launch ends when it has been answered."""

@@ -79,7 +79,7 @@ class Parameters:
     distributed_latency: float = 180.0
     distributed_bytes: float = 17.0
     partial_store: float = 2.0
-    # Lines that an SM has begun to store to and merges further stores with: measured on an H100
+    # Lines that an SM has begun to store to, and with which it merges further stores
     store_lines: int = 16
     l2_capacity: int = 50 << 20
     l1_capacity: int = 256 << 10

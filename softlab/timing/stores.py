@@ -38,6 +38,8 @@ class BegunLines:
         """
         self._recent.append(scheduler)
         room, kept = self.most // len(set(self._recent)), self._begun[scheduler]
+        while len(kept) > room:
+            kept.popitem(last=False)
         begun = lines = filled = 0
         line: dict[int, float] = {}
         last = -1
@@ -48,7 +50,7 @@ class BegunLines:
                 if found is None:
                     lines += 1
                     line = kept[warp, last] = {}
-                    while len(kept) > room:
+                    if len(kept) > room:
                         kept.popitem(last=False)
                 else:
                     line = found
