@@ -118,16 +118,7 @@ class Memory:
         """
         start = t if t > self.lsu_free else self.lsu_free
         if space == _SHARED:
-            cycles = float(wavefronts) if wavefronts > 1 else 1.0
-            if kind == _ATOMIC:
-                each = self.p.shared_atomic[bypass == 2]
-                cycles *= each
-                # The unit does two of them at the same time, each in turn pass by pass.
-                latency += cycles + 1 - 2 * each
-            self.lsu_free = start + cycles
-            self.lsu_busy += cycles
-            self.shared_busy += cycles
-            return start, start + cycles + SOURCES, start + cycles - 1 + latency
+            return self._shared(start, kind, float(max(1, wavefronts)), latency, bypass)
         if not sectors or space == _DISTRIBUTED:
             return self._past_caches(start, wavefronts, sectors, lanes * width)
         reads = kind in (_LOAD, _COPY)
@@ -153,6 +144,20 @@ class Memory:
         if stopped > self.lsu_free:
             self.lsu_free = stopped
         return start, read, done
+
+    def _shared(
+        self, start: float, kind: int, cycles: float, latency: float, code: int
+    ) -> tuple[float, float, float]:  # fmt: skip
+        """A request of shared memory that takes so many passes."""
+        if kind == _ATOMIC:
+            each = self.p.shared_atomic[code == 2]
+            cycles *= each
+            # The unit does two of them at the same time, each in turn pass by pass.
+            latency += cycles + 1 - 2 * each
+        self.lsu_free = start + cycles
+        self.lsu_busy += cycles
+        self.shared_busy += cycles
+        return start, start + cycles + SOURCES, start + cycles - 1 + latency
 
     def _past_caches(
         self, start: float, wavefronts: int, sectors: tuple[int, ...], size: int

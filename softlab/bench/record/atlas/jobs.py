@@ -354,7 +354,7 @@ def _scattered_jobs() -> Iterator[Job]:
 def _small_array_jobs() -> Iterator[Job]:
     """Loads of N KiB by all SMs past L1: of lines at random, and of the same lines at the same time.
 
-    The warps of a block have 64 KiB in flight, so that after N / 64 blocks the next one begins at the first place again.
+    The warps of a block have 64 KiB in flight, so that every N / 64th block begins at the first place again.
     """
     for kib in (1, 4, 16, 32, 64, 128, 256, 1024):
         yield _bandwidth(f"bandwidth.L2.scattered.read.{kib}", "scattered", 32, p0=kib, p1=0, mib=256, bytes=4 * 1024)
