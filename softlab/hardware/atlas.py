@@ -59,8 +59,13 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
 - ``latency.L2.lines.N.sms.M``, ``latency.DRAM.lines.N.sms.M``, ``....whole.N.sms.M``: A load of a warp that touches N
   random lines, or N neighbouring bytes, with the loop around it; one warp on each of M SMs.
   ``latency.DRAM.in_order.N``: loads N bytes apart, each needing the one before it.
+- ``bandwidth.L2.scattered.read.N``, ``bandwidth.L2.together.N``: Bytes of sectors per cycle that all SMs load of N KiB:
+  single sectors at random, and the same lines at the same time (N = 64: all SMs the same; N = 128: every second one).
 - ``bandwidth.STG.partial.N``: Stored bytes per cycle of the whole GPU where each store writes N bytes of each 32-byte
   sector, in L2.
+- ``bandwidth.L2.words.W.of.P.turns.T.warps.N``, ``bandwidth.DRAM.words...``: Stored bytes per cycle of the whole GPU
+  where each lane stores W words of a piece of P words one by one, in T pieces in turn, by N warps per SM;
+  ``....apart``: stores of other warps lie in between.
 - ``latency.ATOMG.ADD``, ``latency.ATOMG.CAS``, ``latency.ATOMG.EXCH``: Load to use of an atomic that returns a value,
   no contention.
 - ``interval_gpu.ATOMG.ADD.lanes.N``, ``.warps.N``, ``.sms.N``; ``interval_gpu.RED.ADD.lanes.N``, ``.warps.N``,
@@ -71,8 +76,8 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
 - ``interval_gpu.RED.ADD.random.N.sms.M``, ``interval_gpu.RED.ADD.line.N.sms.M``: Each lane at a random word of N
   bytes; 32 neighbouring words from a random place of N bytes on. M SMs, 8 warps each. Also for RED.ADD.F32, RED.MAX,
   RED.ADD.64, RED.ADD.F64, RED.ADD.F16x2, ATOMG.ADD and ATOMG.CAS.
-- ``interval_sm.ATOMS.ADD.random.N`` (N words; also ATOMS.POPC.INC, ATOMS.MAX, ATOMS.CAST.SPIN, LDS): Atomics of
-  shared memory at random words.
+- ``interval_sm.ATOMS.ADD.random.N`` (N words; also ATOMS.POPC.INC, ATOMS.MAX, ATOMS.CAST.SPIN, LDS, and with
+  "returned" ADD, CAS and CAS.64): Atomics of shared memory at random words.
 - ``latency.MEMBAR.GPU.sms.N``, ``.warps.N``, ``.one_sm.warps.N``, and each with ``.alone``: A store and a fence
   (``alone``: a fence) of one warp of N SMs, N warps of each SM, and N warps of one SM.
 - ``latency.MEMBAR.GPU``, ``latency.MEMBAR.CTA``: A fence behind a store.

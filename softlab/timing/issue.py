@@ -82,6 +82,8 @@ _FIXED, _EXIT, _MEMORY, _VARIABLE, _MBARRIER, _FENCE, _COMMIT, _DEPBAR, _BARRIER
     )
 )  # fmt: skip
 _SHARED = 1
+#: The memory of a request that this loop does not know the time of.
+OUTSIDE = -1
 _PER_LINE = 3
 
 
@@ -309,7 +311,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         elif constant >= 0:
                             if floats[constants + constant] < 0:
                                 floats[constants + constant] = t + floats[CONSTANT_MISS]
-                            done = floats[constants + constant] + latency
+                            done = max(t, floats[constants + constant]) + latency
                 if answer >= 0:
                     continue
             elif action in (_FENCE, _COMMIT):

@@ -8,20 +8,27 @@ from softlab.timing.parameters import Curve, interpolated
 
 
 class Load:
-    """A server's work over the last ``window`` cycles, as a mean that fades."""
+    """A server's work over the last ``window`` cycles, as a mean that fades.
+
+    What counts is the work that the server has done, not what waits in front of it: a burst of requests that meets an
+    idle server waits for its turn, which the server's queue has, and for nothing else.
+    """
 
     def __init__(self, window: float):
         self.window = window
-        self._work = self._time = 0.0
+        self._busy = self._time = self._waiting = 0.0
 
     def count(self, start: float, cycles: float) -> float:
-        """Add work that begins at ``start``; the share of the window that is busy, from 0."""
+        """Add work that comes at ``start``; the share of the window in which the server worked until then, 0 to 1."""
         passed = start - self._time
         if passed > 0:
-            self._work *= exp(-passed / self.window)
+            worked = min(passed, self._waiting)
+            faded = exp(-passed / self.window)
+            self._busy = self._busy * faded + exp((worked - passed) / self.window) - faded
+            self._waiting -= worked
             self._time = start
-        self._work += cycles
-        return self._work / self.window
+        self._waiting += cycles
+        return self._busy
 
 
 def later(idle: Curve, mixed: Curve, busy: float, share: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from math import log2
 from typing import Any
 
@@ -36,6 +37,9 @@ _FULL = (224, 256)
 _WIDE_STALLS = (4, 6)
 #: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
 _BELOW_PEAK = 0.93
+#: Schedulers of an SM, and by what factor stores are faster at least if most of them are merged: between the rows of
+#: 16 lines (3.7 to 8.3) and those of 32 (0.8 to 1.9).
+_SCHEDULERS, _MERGED = 4, 2.5
 #: Bytes of the rows ``RED.ADD.placed.N`` and ``RED.ADD.random.N`` that say in how many units of L2 so many bytes lie.
 _PLACED, _RANDOM = (128, 512, 1024, 2048, 4096, 16384, 65536), (131072, 262144, 4194304)
 
@@ -101,6 +105,7 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
     if "interval_sm.LDG.apart.132" in atlas:  # 32 lanes, 32 lines
         known["l1_lines"] = 32 / _whole(atlas["interval_sm.LDG.apart.132"])
     known |= _l1_capacity(atlas)
+    known |= _merged(atlas)
     partial, whole = atlas.get("bandwidth.STG.partial.16", 0.0), atlas.get("bandwidth.STG.partial.32", 0.0)
     if partial and whole:
         known["partial_store"] = max(1.0, whole / partial / 2)
@@ -111,6 +116,18 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
     if known.get("l2_write_bytes") and (alone := atlas.get("bandwidth.L2.write_stride.128", 0.0)):
         known["l2_line_least_stored"] = max(1.0, known["l2_write_bytes"] / alone)
     return known
+
+
+def _merged(atlas: Atlas) -> dict[str, Any]:
+    """The most lines that an SM merges the stores of: so many are begun at one time, by a warp of each scheduler, and
+    these stores are ``_MERGED`` times as fast as those that have other warps' stores between them."""
+    lines = []
+    for warps, (words, turns) in product((1, 2, 4, 8), ((4, 1), (8, 1), (4, 2), (4, 4))):
+        name = f"{words}.of.{words}.turns.{turns}.warps"
+        rate, apart = (atlas.get(f"bandwidth.L2.words.{name}.{n}", 0.0) for n in (warps, "32.apart"))
+        if apart and rate > _MERGED * apart:
+            lines.append(words * turns * min(warps, _SCHEDULERS))
+    return {"store_lines": max(lines)} if lines else {}
 
 
 def _l1_capacity(atlas: Atlas) -> dict[str, Any]:
@@ -197,6 +214,9 @@ def _atomics(atlas: Atlas) -> dict[str, Any]:
         "atomic_sm_return": ("interval_gpu.ATOMG.ADD.apart.1", 32),
     }
     known: dict[str, Any] = {name: float(atlas[key]) / parts for name, (key, parts) in rows.items() if key in atlas}
+    shared = [atlas.get(f"interval_sm.ATOMS.{name}.lanes.32", 0.0) / 32 for name in ("ADD", "CAS")]
+    if all(shared):
+        known["shared_atomic"] = tuple(shared)
     back, gone = (f"interval_gpu.{name}.line.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD"))
     apart = [f"interval_gpu.{name}.random.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD")]
     if all(key in atlas for key in (back, gone, *apart)):

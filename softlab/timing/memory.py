@@ -22,6 +22,7 @@ from softlab.timing.loads import Load
 from softlab.timing.order import NEVER
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Sharing
+from softlab.timing.stores import BegunLines
 
 _SHARED, _LOCAL, _DISTRIBUTED = int(Space.SHARED), int(Space.LOCAL), int(Space.DISTRIBUTED_SHARED)
 _LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
@@ -53,8 +54,8 @@ class Memory:
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
         self.first_load = interpolated(parameters.first_load[state], active_sms)
         self.known_at = -1.0
-        #: How many accesses the warp had before, and when the first sector of each array came from DRAM.
-        self.number = 0
+        #: The warp's scheduler and how many accesses it had before; when the first sector of each array came from DRAM.
+        self.scheduler = self.number = 0
         self.begun: dict[int, float] = {}
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (
@@ -64,6 +65,11 @@ class Memory:
         self.sharing = sharing
         #: The array of the last sector that came from DRAM.
         self.place = sharing.place(-1)
+        #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
+        self.stored: set[int] = set()
+        self.begun_lines = BegunLines(parameters.store_lines)
+        #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
+        self.wanted, self.evenness = self.place, 1.0
         self.active = active_sms
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
@@ -112,11 +118,7 @@ class Memory:
         """
         start = t if t > self.lsu_free else self.lsu_free
         if space == _SHARED:
-            cycles = float(wavefronts) if wavefronts > 1 else 1.0
-            self.lsu_free = start + cycles
-            self.lsu_busy += cycles
-            self.shared_busy += cycles
-            return start, start + cycles + SOURCES, start + cycles - 1 + latency
+            return self._shared(start, kind, float(max(1, wavefronts)), latency, bypass)
         if not sectors or space == _DISTRIBUTED:
             return self._past_caches(start, wavefronts, sectors, lanes * width)
         reads = kind in (_LOAD, _COPY)
@@ -134,7 +136,7 @@ class Memory:
             done = self._local(start, start + cycles - 1, kind, sectors, owner)
             stopped = self.l2_write_free - _BACKLOG
         elif kind == _STORE:
-            done = self._store(start, sectors, lanes * width, lines)
+            done = self._store(start, sectors, lanes * width, lines, owner)
             stopped = self.l2_write_free - _BACKLOG
         else:
             done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
@@ -142,6 +144,20 @@ class Memory:
         if stopped > self.lsu_free:
             self.lsu_free = stopped
         return start, read, done
+
+    def _shared(
+        self, start: float, kind: int, cycles: float, latency: float, code: int
+    ) -> tuple[float, float, float]:  # fmt: skip
+        """A request of shared memory that takes so many passes."""
+        if kind == _ATOMIC:
+            each = self.p.shared_atomic[code == 2]
+            cycles *= each
+            # The unit does two of them at the same time, each in turn pass by pass.
+            latency += cycles + 1 - 2 * each
+        self.lsu_free = start + cycles
+        self.lsu_busy += cycles
+        self.shared_busy += cycles
+        return start, start + cycles + SOURCES, start + cycles - 1 + latency
 
     def _past_caches(
         self, start: float, wavefronts: int, sectors: tuple[int, ...], size: int
@@ -204,6 +220,8 @@ class Memory:
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
         work = self._moved(len(sectors), lines) * self.l2_cycles
+        if lines > 1:
+            work /= self._evenness(sectors[0])
         if lines > work:  # an SM gets one line per cycle
             work = float(lines)
         self.l2_free = free = begin + work
@@ -225,6 +243,16 @@ class Memory:
         while len(l2) > self.l2_sectors:
             l2.popitem(last=False)
         return done
+
+    def _evenness(self, sector: int) -> float:
+        """The share of L2's units that the lines of the sector's array keep at work."""
+        if not self.wanted.first <= sector <= self.wanted.last:
+            self.wanted = self.sharing.place(sector)
+            # All SMs want a table of a few lines at the same time, and L2 answers requests for the same line together
+            # (Nsight Compute, "L2 Request Coalescer"). How many lines are few was not measured: those of one request.
+            few = self.wanted.nbytes <= 32 * _LINE
+            self.evenness = 1.0 if few else self.p.evenness(self.wanted.nbytes)
+        return self.evenness
 
     def _moved(self, sectors: int, lines: int) -> float:
         """Sectors that L2 could move in the same time: one alone of a line takes as long as ``l2_line_least``."""
@@ -260,29 +288,42 @@ class Memory:
             self.begun[place.first] = done
         return done
 
-    def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int) -> float:
+    def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int, owner: int) -> float:
         p = self.p
+        each = size / len(sectors)
+        begun, lines, filled = self.begun_lines.store(sectors, each, owner, self.scheduler)
         begin = start if start > self.l2_write_free else self.l2_write_free
-        factor = p.partial_store if size < _SECTOR * len(sectors) else 1.0
-        work = max(len(sectors) * factor, lines * p.l2_line_least_stored) * self.store_cycles
-        # In the way of loads a lone sector of a line is as a lone sector that is loaded.
-        passing = self._moved(len(sectors), lines) * self.passing_cycles
-        self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
-        self.l2_busy += passing
+        work = -filled * (p.partial_store - 1)
+        if begun:
+            factor = p.partial_store if each < _SECTOR else 1.0
+            work += max(begun * factor, lines * p.l2_line_least_stored)
+            # In the way of loads a lone sector of a line is as a lone sector that is loaded.
+            passing = self._moved(begun, lines) * self.passing_cycles
+            self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
+            self.l2_busy += passing
+        work *= self.store_cycles
         self.l2_write_free = begin + work
         self.l2_write_busy += work
-        sharing, dram = self.sharing, self.dram
-        written = _SECTOR * len(sectors) * sharing.written_back
-        if written:
-            # A sector that is not written as a whole is read from DRAM before it is written back.
-            dram.write(start, written, sharing.stored_neighbours, sharing.filled >= _WHOLE)
-            if dram.free - 2 * _BACKLOG > self.l2_write_free:
-                self.l2_write_free = dram.free - 2 * _BACKLOG
+        if begun and self.sharing.written_back:
+            self._write_back(start, sectors)
         done = self.l2_write_free + p.l2_latency
         for sector in sectors:
             self.l2[sector] = done
         self._drained(self.l2_write_free)
         return done
+
+    def _write_back(self, start: float, sectors: tuple[int, ...]) -> None:
+        """What DRAM takes of stored sectors meanwhile: each once, in however many pieces L2 gets it."""
+        sharing, dram = self.sharing, self.dram
+        fresh = len(sectors) - len(self.stored.intersection(sectors))
+        if not fresh:
+            return
+        self.stored.update(sectors)
+        # A sector that is not written as a whole is read from DRAM before it is written back.
+        whole = sharing.filled >= _WHOLE
+        dram.write(start, _SECTOR * fresh * sharing.written_back, sharing.stored_neighbours, whole)
+        if dram.free - 2 * _BACKLOG > self.l2_write_free:
+            self.l2_write_free = dram.free - 2 * _BACKLOG
 
     def _drained(self, at: float) -> None:
         """A store or reduction left the SM: the launch ends when it has been answered."""

@@ -17,6 +17,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import log2
 from typing import Any
 
 from softlab.hardware.devices import Device
@@ -78,6 +79,8 @@ class Parameters:
     distributed_latency: float = 180.0
     distributed_bytes: float = 17.0
     partial_store: float = 2.0
+    # Lines that an SM has begun to store to, and with which it merges further stores
+    store_lines: int = 16
     l2_capacity: int = 50 << 20
     l1_capacity: int = 256 << 10
     loaded: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 60.0), (0.8, 200.0), (1.0, 440.0))
@@ -103,6 +106,8 @@ class Parameters:
     atomic_sm_return: float = 0.3
     # By the logarithm to base 2 of an array's bytes: units of L2 that it lies in
     atomic_spread: Curve = ((7.0, 1.0), (18.0, 80.0))
+    # Atomics of shared memory: cycles per pass, and of one that compares
+    shared_atomic: tuple[float, float] = (1.0, 2.0)
     # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
@@ -148,6 +153,14 @@ class Parameters:
     def block_turnaround(self, threads: int) -> float:
         """Cycles from the end of a block to the start of the next one in its place."""
         return interpolated(self.block_turnarounds, threads)
+
+    def evenness(self, nbytes: int) -> float:
+        """The share of L2's units that loads of lines at random from an array keep at work.
+
+        A line lies in one unit of each half of L2, where all SMs of that half want it, so that few lines use the units
+        as twice as many do that lie in one place each: ``atomic_spread`` is about these.
+        """
+        return min(1.0, interpolated(self.atomic_spread, log2(2 * nbytes)) / self.atomic_spread[-1][1])
 
     @property
     def atlas(self) -> bool:

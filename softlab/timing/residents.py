@@ -230,6 +230,7 @@ class Residents:
         requests, k, first, last = state.requests, state.asks[w], self.first_ask[w], self.first_ask[w + 1]
         position = state.positions[w] - self.first_position[w]
         found = False
+        memory.scheduler = warp.scheduler
         while k < last and requests[k][0] == position:
             _, space, kind, wavefronts, sectors, lanes, width, bypass, lines, looked_up = requests[k]
             memory.number = k - first

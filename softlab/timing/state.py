@@ -12,6 +12,7 @@ import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import CompiledFunction
+from softlab.sass.streams import Kind, Space
 from softlab.timing import issue as loop
 from softlab.timing.memory import SOURCES
 from softlab.timing.parameters import Parameters
@@ -20,6 +21,7 @@ from softlab.timing.stalls import REASONS
 from softlab.timing.work import BlockWork, MemoryRequest
 
 COMPILED = CompiledFunction(loop.issue)
+_SHARED, _ATOMIC = int(Space.SHARED), int(Kind.ATOMIC)
 #: What an instruction takes in Python, in units of 100 microseconds.
 _INSTRUCTION = 0.08
 
@@ -94,7 +96,7 @@ class State:
         splits = np.zeros(len(code), np.uint8)
         asked = np.zeros((len(self.requests), 3), np.int64)
         if self.requests:
-            asked[:] = [(one[0], one[1], one[3]) for one in self.requests]
+            asked[:] = [(one[0], loop.OUTSIDE if _outside(one) else one[1], one[3]) for one in self.requests]
         counts = np.array([len(warp.requests) for warp in warps], np.int64)
         asked[:, 0] += np.repeat(begins, counts)
         for begin, warp in zip(begins.tolist(), warps, strict=True):
@@ -145,3 +147,8 @@ class State:
         return list(
             zip(*(map(int, values[k::5]) for k in range(3)), *(values[k::5] for k in (3, 4)), strict=True)
         )  # fmt: skip
+
+
+def _outside(one: MemoryRequest) -> bool:
+    """Whether a request of shared memory takes more than its passes: an atomic."""
+    return one[1] == _SHARED and one[2] == _ATOMIC

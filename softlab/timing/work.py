@@ -22,9 +22,9 @@ ATOMIC_CODES = (0, 1, 2)
 _STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
 
 _BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
-_ATOMICS = frozenset(("ATOM", "ATOMG", "RED", "REDG"))
+_ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
-_SLOW = frozenset(("CAS", "F64"))
+_SLOW = frozenset(("CAS", "CAST", "F64"))
 #: The bank of L1's tags that a line lies in, by its last seven bits: the one hash of these bits by exclusive or that
 #: gives all rows ``interval_sm.LDG.apart.N`` of the atlas, 19 distances between lanes.
 _TAG_BANKS = np.array([(n & 0b0110101).bit_count() % 2 | (n & 0b1011010).bit_count() % 2 << 1 for n in range(128)])

@@ -415,20 +415,49 @@ def test_local_memory_is_written_to_l2_and_beyond_its_size_to_dram():
     assert there == pytest.approx(500 + BARE.l1_latency, abs=2)
 
 
-def test_l2_answers_later_when_it_is_busy():
+def test_l2_answers_later_when_it_has_been_busy_and_not_in_a_burst():
     figures = replace(BARE, l2_loaded=((0.0, 0.0), (0.9, 300.0)))
-    alone, busy = (
-        access(Memory(figures, Sharing.none(), 132, 1.0, 0), 0.0, request(0, range(n), bypass=1))[2] for n in (1, 128)
-    )
-    assert alone < figures.l2_latency + 60
-    assert busy > figures.l2_latency + 300
+    memory = Memory(figures, Sharing.none(), 132, 1.0, 0)
+    each = memory.l2_cycles
+    _, _, burst = access(memory, 0.0, request(0, range(1024), bypass=1))
+    assert burst == pytest.approx(figures.l2_latency + 1024 * each, rel=0.01)
+    _, _, busy = access(memory, 1024 * each, request(0, range(1024, 1028), bypass=1))
+    assert busy - 1028 * each > figures.l2_latency + 250
+
+
+def test_what_waits_in_front_of_a_server_is_not_yet_its_load():
+    server = Load(1000.0)
+    assert server.count(0.0, 300.0) == 0.0
+    assert server.count(0.0, 5000.0) == 0.0
+    assert server.count(300.0, 0.0) == pytest.approx(1 - np.exp(-0.3))
+    assert server.count(8300.0, 0.0) == pytest.approx(np.exp(-3.0), rel=0.05)  # 5300 of work, then 3000 without
+
+
+def test_steady_work_is_a_share_of_the_time():
+    server, share = Load(1000.0), 0.0
+    for turn in range(400):
+        share = server.count(20.0 * turn, 12.0)
+    assert share == pytest.approx(0.6, abs=0.01)
 
 
 def test_a_load_from_dram_takes_longer_among_writes():
     assert later(((0.0, 0.0), (1.0, 100.0)), ((0.0, 0.0), (1.0, 500.0)), 0.5, 0.25) == pytest.approx(100)
-    load_ = Load(1000.0)
-    assert load_.count(0.0, 300.0) == pytest.approx(0.3)
-    assert load_.count(1000.0, 0.0) == pytest.approx(0.3 / 2.71828, rel=1e-3)
+
+
+def test_lines_of_a_small_array_keep_few_units_of_l2_at_work():
+    figures = replace(BARE, atomic_spread=((7.0, 1.0), (13.0, 16.0), (22.0, 64.0)))
+    scattered, together = (range(0, 4 * 32, 4), range(4))
+
+    def took(nbytes: int, sectors) -> float:
+        array = Region(0, nbytes // 32 - 1, 132.0, 0.0, nbytes / 32)
+        memory = Memory(figures, Sharing((array,), 0.0, 0.0), 132, 1.0, 0)
+        access(memory, 0.0, request(0, sectors, bypass=1))
+        return memory.l2_free
+
+    small, large = took(1 << 12 | 32, scattered), took(1 << 22, scattered)
+    assert small == pytest.approx(4 * large, rel=0.01)
+    assert took(1 << 12, scattered) == large  # no more lines than one request: all SMs want them at the same time
+    assert took(1 << 12 | 32, together) == took(1 << 22, together)
 
 
 @pytest.mark.parametrize(("lines", "active", "per_line"), [(200, 132, 8), (300, 132, 18), (1100, 132, 45)])
@@ -517,3 +546,28 @@ def test_the_compiled_loop_does_what_the_loop_in_python_does():
             found.append(run(rows, warps=9, blocks=3, repeat=20, resident=2, requests=requests)[0])
     assert found[0].issued == 27 * 161
     assert found[0] == found[1]
+
+
+def test_constants_that_are_there_take_their_latency():
+    constant = (*row(Pipe.CONSTANT, action=Action.VARIABLE, latency=28, write=0)[:-1], 7)
+    rows = [constant, row(Pipe.ALU, wait=(0,), stall=100), constant, row(Pipe.ALU, wait=(0,))]
+    once, _ = run(rows[:2], parameters=replace(BARE, constant_miss=70))
+    twice, _ = run(rows, parameters=replace(BARE, constant_miss=70))
+    assert twice.cycles - once.cycles == pytest.approx(28, abs=3)
+
+
+@pytest.mark.parametrize(("code", "passes", "latency"), [(0, 1, 26), (0, 32, 88), (2, 1, 30), (2, 32, 154)])
+def test_an_atomic_of_shared_memory_takes_its_passes_twice(code, passes, latency):
+    # As the rows latency.ATOMS.ADD.lanes.N and latency.ATOMS.CAS.lanes.N of the atlas say.
+    memory = Memory(BARE, Sharing.none(), 132, 0.0, 0)
+    alone = 30.0 if code else 26.0
+    made = request(2, (), space=1, wavefronts=passes, lanes=passes, bypass=code)
+    assert access(memory, 0.0, made, alone)[2] == latency
+    assert memory.lsu_free == passes * (2 if code else 1)
+
+
+def test_a_shared_atomic_is_asked_of_the_memory_system():
+    rows = [row(Pipe.MIO, action=Action.MEMORY, latency=26, write=0), row(Pipe.ALU, wait=(0,))]
+    plain, _ = run(rows, requests=lambda b, w: [shared(0, 32)])
+    atomic, _ = run(rows, requests=lambda b, w: [request(2, (), space=1, wavefronts=32)])
+    assert atomic.cycles - plain.cycles == pytest.approx(31, abs=1)

@@ -46,7 +46,7 @@ ATOMIC(atom_add, 4, "atom.global.add.u32 %0, [%1], %2;")
 ATOMIC(atom_cas, 4, "atom.global.cas.b32 %0, [%1], %0, %2;")
 
 // Atomics of shared memory, at random among p0 words, in modes 0 and 1 as above.
-__shared__ u32 cells[8192];
+__shared__ __align__(8) u32 cells[8192];
 #define SHARED_ATOMIC(name, ...)                                                                \
   KERNEL(name) {                                                                                \
     const u32 mask = p0 - 1, lane = threadIdx.x & 31;                                           \
@@ -70,6 +70,8 @@ __shared__ u32 cells[8192];
 SHARED_ATOMIC(atoms_inc, atomicAdd(cells + at, 1u))
 SHARED_ATOMIC(atoms_add, atomicAdd(cells + at, p1))
 SHARED_ATOMIC(atoms_add_returned, sum += atomicAdd(cells + at, p1))
+SHARED_ATOMIC(atoms_cas, sum += atomicCAS(cells + at, sum, p1))
+SHARED_ATOMIC(atoms_cas_64, sum += (u32)atomicCAS((u64*)cells + (at & 4095), (u64)sum, (u64)p1))
 SHARED_ATOMIC(atoms_max, atomicMax(cells + at, n))
 SHARED_ATOMIC(atoms_add_f32, atomicAdd((float*)cells + at, 1.0f))
 SHARED_ATOMIC(lds_random, sum += ((volatile u32*)cells)[at])

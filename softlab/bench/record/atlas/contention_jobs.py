@@ -14,7 +14,8 @@ ATOMICS = {
 }  # fmt: skip
 SHARED = {
     "atoms_inc": "ATOMS.POPC.INC", "atoms_add": "ATOMS.ADD", "atoms_add_returned": "ATOMS.ADD.returned",
-    "atoms_max": "ATOMS.MAX", "atoms_add_f32": "ATOMS.CAST.SPIN", "lds_random": "LDS",
+    "atoms_cas": "ATOMS.CAS.returned", "atoms_cas_64": "ATOMS.CAS.64.returned", "atoms_max": "ATOMS.MAX",
+    "atoms_add_f32": "ATOMS.CAST.SPIN", "lds_random": "LDS",
 }  # fmt: skip
 _RED = r"RED[G]?\.E\..*"
 _ATOM = r"ATOM[G]?\.E\..*"
@@ -27,6 +28,8 @@ _KERNELS: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "atoms_inc": ("any", (r"ATOMS\.POPC\.INC.*",), (-4,)),
     "atoms_add": ("any", (r"ATOMS\.ADD",), (-4,)),
     "atoms_add_returned": ("any", (r"ATOMS\.ADD",), (-4,)),
+    "atoms_cas": ("any", (r"ATOMS\.CAS",), (-4,)),
+    "atoms_cas_64": ("any", (r"ATOMS\.CAS\.64",), (-4,)),
     "atoms_max": ("any", (r"ATOMS\.MAX.*",), (-4,)),
     "atoms_add_f32": ("any", (r"ATOMS\.CAST\.SPIN.*",), (-4,)),
     "lds_random": ("any", (r"LDS",), (-4,)),

@@ -289,6 +289,7 @@ def _bandwidth_jobs() -> Iterator[Job]:
     yield from _stride_jobs()
     yield from _few_sms_jobs()
     yield from _scattered_jobs()
+    yield from _small_array_jobs()
     yield from _loaded_jobs()
 
 
@@ -348,6 +349,17 @@ def _scattered_jobs() -> Iterator[Job]:
             moved = {"bytes": 512 if nbytes == 32 else 32 * nbytes}
             key = f"bandwidth.{'STG' if where == 'L2' else 'DRAM'}.partial.{nbytes}"
             yield _bandwidth(key, "partial", 32, p0=kib, p1=nbytes, mib=8 * nbytes, **moved)
+
+
+def _small_array_jobs() -> Iterator[Job]:
+    """Loads of N KiB by all SMs past L1: of lines at random, and of the same lines at the same time.
+
+    The warps of a block have 64 KiB in flight, so that every N / 64th block begins at the first place again.
+    """
+    for kib in (1, 4, 16, 32, 64, 128, 256, 1024):
+        yield _bandwidth(f"bandwidth.L2.scattered.read.{kib}", "scattered", 32, p0=kib, p1=0, mib=256, bytes=4 * 1024)
+    for kib in (64, 256, 1024, 4096):
+        yield _bandwidth(f"bandwidth.L2.together.{kib}", "read_cg_4", 32, p0=kib, mib=512, bytes=2048)
 
 
 def _loaded_jobs() -> Iterator[Job]:
