@@ -94,7 +94,7 @@ FORCED: tuple[Mapping[str, Any], ...] = (
 #: The tool whose processes have one operator each: it takes longest.
 SLOWEST = "racecheck"
 #: Seconds per process.
-LIMIT = 400
+LIMIT = 360
 
 
 @dataclass(frozen=True)
