@@ -281,6 +281,17 @@ def test_a_header_that_ends_with_a_backslash_and_a_type_of_opencv(tmp_path: Path
     assert x[0] == 250
 
 
+@pytest.mark.parametrize("end", [" ", "\t  ", " \\\n", "\\\n  \\\n"])
+def test_a_line_after_a_macro_without_a_body(tmp_path: Path, end: str) -> None:
+    (tmp_path / "image.h").write_text("int read_image() { return 1; }\n#define CHANNELS 3\n")
+    path = tmp_path / "k.cu"
+    lines = [f"#define WITH_IMAGES{end}", '#include "image.h"', f"#define PAIR(a, b){end}", "int host() { return 2; }"]
+    path.write_text("\n".join([*lines, "__global__ void k(int* x) { *x = CHANNELS; }", ""]))
+    x = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x[0] == 3
+
+
 WINDOWS = r"""
 #include <initializer_list>
 #include "..\shared\point.h"

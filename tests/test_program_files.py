@@ -136,8 +136,53 @@ def test_only_definitions_for_the_device_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("symbol", "name"),
-    [("_Z1fi", "f"), ("_ZN2ns1fEi", "f"), ("_ZNK1A3getEv", "get"), ("_ZN2ns4LineC1EPKc", "Line"), ("plain", "plain"),
-     ("_ZN1AIfE3setEf", "A")],
+    [("_Z1fi", "f"), ("_ZN2ns1fEi", "ns::f"), ("_ZNK1A3getEv", "A::get"), ("_ZN2ns4LineC1EPKc", "Line"),
+     ("_ZN1a1b1C3getEv", "C::get"), ("plain", "plain"), ("_ZN1AIfE3setEf", "A")],
 )  # fmt: skip
 def test_names_in_the_compilers_log(symbol: str, name: str) -> None:
     assert unresolved(f"ptxas fatal   : Unresolved extern function '{symbol}'") == [name]
+
+
+SHAPES = """\
+#pragma once
+struct Shape { __device__ virtual int area() const = 0; };
+struct Square : Shape { int side; __device__ Square(int side) : side(side) {} __device__ int area() const override; };
+struct Strip : Shape { int length; __device__ Strip(int length) : length(length) {} __device__ int area() const; };
+"""
+SHAPES_KERNEL = """\
+#include "shapes.h"
+__global__ void k(int* x) {
+  Square square(*x);
+  Strip strip(*x);
+  const Shape* shapes[] = {&square, &strip};
+  *x = 0;
+  for (int i = 0; i < 2; ++i) *x = 100 * *x + shapes[i]->area();
+}
+"""
+
+
+def test_virtual_functions_that_the_files_of_their_classes_define(tmp_path: Path) -> None:
+    """The assembler names such a function otherwise than one that is called, and two classes have one of that name."""
+    (tmp_path / "shapes.h").write_text(SHAPES)
+    (tmp_path / "k.cu").write_text(SHAPES_KERNEL)
+    for name, value in (("Square", "side * side"), ("Strip", "length")):
+        text = f'#include "shapes.h"\n__device__ int {name}::area() const {{ return {value}; }}\n'
+        (tmp_path / f"{name}.cu").write_text(text)
+    x = np.array([7], np.int32)
+    run = softlab.Kernel.from_file(tmp_path / "k.cu").run(1, 1, (x,), record=False)
+    assert x[0] == 4907
+    assert "k.cu declares Strip::area, which Strip.cu defines: that is compiled with it" in run.remarks
+
+
+def test_an_instance_that_fails_is_not_tried_in_the_file_that_includes_it(tmp_path: Path) -> None:
+    path = tmp_path / "k.cuh"
+    path.write_text("template <class T> __global__ void k(T* x) { *x = x->value; }\n")
+    (tmp_path / "main.cu").write_text('struct One { int value; };\n#include "k.cuh"\n')
+    with pytest.raises(softlab.CompileError, match="pointer-to-class type") as error:
+        softlab.Kernel.from_file(path, "k<float>")
+    assert "Another file" not in str(error.value)
+    path.write_text("template <class T> __global__ void k(T* x) { *x = twice(*x); }\n")
+    (tmp_path / "main.cu").write_text('__device__ float twice(float x) { return 2 * x; }\n#include "k.cuh"\n')
+    x = np.ones(1, np.float32)
+    softlab.Kernel.from_file(path, "k<float>").run(1, 1, (x,), record=False)
+    assert x[0] == 2

@@ -22,7 +22,8 @@ from softlab.cuda.source_files import nearness, sources_near
 _MOST_BYTES = 2 << 20
 #: What may be a function with a body, or a variable.
 _DEFINITION = rb"\b%s\s*\([^;{}]*\)[^;{}]*\{|\b%s\s*(?:\[[^;{}]*\]\s*)*[=;{]"
-_UNRESOLVED = re.compile(r"Unresolved extern function '([^']+)'")
+#: What the assembler says: of a function that is called, and of one in a table of virtual functions.
+_UNRESOLVED = re.compile(r"(?:Unresolved extern|Cannot take address of) function '([^']+)'")
 
 
 @dataclass(frozen=True)
@@ -36,35 +37,37 @@ class Definitions:
 
 
 def unresolved(log: str) -> list[str]:
-    """The names of functions that the compiler's log calls unresolved, without namespaces and parameters."""
+    """The names of functions that the log says nothing defines, without parameters: "f", "Sphere::hit"."""
     return [_plain_name(symbol) for symbol in _UNRESOLVED.findall(log)]
 
 
 def _plain_name(symbol: str) -> str:
-    """The last part of a mangled name (Itanium C++ ABI); the class for a constructor."""
+    """The last two parts of a mangled name (Itanium C++ ABI), or its only one; the class for a constructor."""
     rest = re.sub(r"^_ZN?[rVK]*", "", symbol)
-    name = symbol
+    names = []
     while found := re.match(r"L?(\d+)", rest):
-        name = rest[found.end() : found.end() + int(found[1])]
+        names.append(rest[found.end() : found.end() + int(found[1])])
         rest = rest[found.end() + int(found[1]) :]
         if not symbol.startswith("_ZN"):
             break
-    return name
+    return "::".join(names[-1:] if rest.startswith(("C1", "C2")) else names[-2:]) or symbol
 
 
 def definitions(path: Path, names: Collection[str], folders: Sequence[Path] = ()) -> Definitions:
     """The files near ``path`` that define these names for the device.
 
     A name's file is the only one in the checkout that defines it, or the nearest of several where no other is as near.
+    Of files that define the method of several classes, it is one for the class that the name has before "::".
     ``folders``: further folders for headers.
     """
-    places: dict[str, list[Path]] = {name: [] for name in names}
+    places: dict[str, dict[Path, bool]] = {name: {} for name in names}
     for file in sources_near(path) if names else ():
-        for name in _defined(file, names, folders):
-            places[name].append(file)
+        for name, is_whole in _defined(file, names, folders).items():
+            places[name][file] = is_whole
     files: dict[Path, None] = {}
     remarks, questions = [], []
-    for name, found in places.items():
+    for name, likely in places.items():
+        found = [file for file, is_whole in likely.items() if is_whole] or list(likely)
         shared = [nearness(file, path) for file in found]
         nearest = [file for file, depth in zip(found, shared, strict=True) if depth == max(shared)]
         written = [Path(os.path.relpath(file, path.resolve().parent)).as_posix() for file in nearest]
@@ -78,10 +81,12 @@ def definitions(path: Path, names: Collection[str], folders: Sequence[Path] = ()
     return Definitions(tuple(files), tuple(remarks), tuple(questions))
 
 
-def _defined(file: Path, names: Collection[str], folders: Sequence[Path]) -> list[str]:
-    """Those of the names that a file defines."""
+def _defined(file: Path, names: Collection[str], folders: Sequence[Path]) -> dict[str, bool]:
+    """Those of the names whose last part a file defines, and whether it does so for all of their parts."""
     if file.stat().st_size > _MOST_BYTES:
-        return []
+        return {}
     content = file.read_bytes()
-    likely = [name for name in names if re.search(_DEFINITION % (name.encode(), name.encode()), content)]
-    return [name for name in likely if name in defined(file, folders)] if likely else []
+    last = {name: name.rpartition("::")[2] for name in names}
+    likely = [name for name in names if re.search(_DEFINITION % ((last[name].encode(),) * 2), content)]
+    own = defined(file, folders) if likely else set()
+    return {name: set(name.split("::")) <= own for name in likely if last[name] in own}

@@ -29,7 +29,7 @@ from softlab.cuda.syntax import CLASSES, WORD, declared_in, listed, parser, scop
 
 #: Headers for host code that NVRTC finds and cannot compile.
 _HOST_HEADERS = re.compile(
-    r"thrust/(?!(?:complex|pair|tuple)\.h)|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/device/"
+    r"thrust/(?!(?:complex|pair|tuple)\.h)|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/(?:device/|util_allocator)"
 )
 #: What keeps a header from standing in a source twice: the first directive asks for a macro.
 _GUARD = re.compile(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SPACES = r"__(?:global|device|constant|managed|shared)__"
 #: Those of what another file of the program can define.
 SHARED_SPACES = r"__(?:device|constant|managed)__"
+#: A macro without a body, and the spaces and joined lines after it.
+_WITHOUT_BODY = re.compile(r"^([ \t]*#[ \t]*define[ \t]+\w+(?:\([^()\n]*\))?)((?:[ \t]|\\\n)+)$", re.MULTILINE)
 CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
                "preproc_elifdef")  # fmt: skip
 
@@ -88,13 +90,15 @@ class File:
 
 
 def joined(text: str) -> str:
-    """The text as the compiler reads it, with lines of the same length.
+    """The text as the compiler reads it. Each line keeps its number.
 
     Compilers join lines also where spaces follow the backslash; at the end of a file it joins nothing. ``extern "C"``
-    needs a space after it: without one, a name there is a part of the string.
+    needs a space after it: without one, a name there is a part of the string. For tree-sitter, a macro without a body
+    ends with its name: after a space it takes the next line for the body.
     """
     text = re.sub(r"\\([ \t]+)$", r"\1\\", text, flags=re.MULTILINE)
     text = re.sub(r"\\(\n?)\Z", r" \1", text)
+    text = _WITHOUT_BODY.sub(lambda match: match[1] + "\n" * match[2].count("\n"), text)
     return re.sub(r'\bextern[ \t]"C"(?=\w)', 'extern"C" ', text)
 
 

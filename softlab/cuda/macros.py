@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,11 +25,11 @@ _INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILI
 
 def standing_for(words: str, macros: Macros) -> str:
     """A pattern of these words, and of the macros that have one in their bodies, directly or not."""
-    pattern, known = words, set[bytes]()
-    while new := {name for name, (_, body) in macros.items() if re.search(pattern.encode(), body)} - known:
-        known |= new
-        pattern = "|".join([words, *(rf"\b{name.decode()}\b" for name in sorted(known))])
-    return pattern
+    pattern = re.compile(words.encode())
+    known = new = {name for name, (_, body) in macros.items() if pattern.search(body)}
+    while new := {name for name, (_, body) in macros.items() if not new.isdisjoint(_words(body))} - known:
+        known = known | new
+    return "|".join([words, *(rf"\b{name.decode()}\b" for name in sorted(known))])
 
 
 def macros_of(text: bytes, path: Path | None, seen: set[Path], places: Places) -> dict[bytes, tuple[bytes, bytes]]:
@@ -47,12 +48,25 @@ def macros_of(text: bytes, path: Path | None, seen: set[Path], places: Places) -
 
 def attribute_macros(macros: Macros) -> set[bytes]:
     """The macros that stand for attributes of functions alone, directly or by other such macros."""
-    found: set[bytes] = set()
-    while new := {name for name, (_, body) in macros.items() if name not in found and _is_attribute(body, found)}:
-        found |= new
+    found = new = {name for name, (_, body) in macros.items() if _is_attribute(body)}
+    while new := {
+        name
+        for name, (_, body) in macros.items()
+        if name not in found and not new.isdisjoint(_words(body)) and _is_attribute(_without(body, found))
+    }:
+        found = found | new
     return found
 
 
-def _is_attribute(body: bytes, known: set[bytes]) -> bool:
-    left = WORD.sub(lambda match: b"" if match[0] in known else match[0], body)
-    return _FUNCTION_ATTRIBUTES.fullmatch(left) is not None
+def _without(body: bytes, known: set[bytes]) -> bytes:
+    return WORD.sub(lambda match: b"" if match[0] in known else match[0], body)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_attribute(body: bytes) -> bool:
+    return _FUNCTION_ATTRIBUTES.fullmatch(body) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def _words(body: bytes) -> frozenset[bytes]:
+    return frozenset(WORD.findall(body))

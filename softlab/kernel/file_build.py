@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,13 @@ def folders_of(options: Sequence[str]) -> tuple[Path, ...]:
     """The folders of headers that the options name."""
     found = [re.fullmatch(r"(?:-I|--include-path=)(.+)", option.strip()) for option in options]
     return tuple(Path(one[1].strip()) for one in found if one)
+
+
+def blames_arguments(log: str) -> bool:
+    """Whether every error is one of an instance of a template, and none is of a name that is missing."""
+    starts = [match.start() for match in _ERROR.finditer(log)]
+    errors = [log[start:end] for start, end in pairwise([*starts, len(log)])]
+    return bool(errors) and all("detected during" in one and "is undefined" not in one for one in errors)
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,8 @@ class FileBuild:
             except CompileError as error:
                 if not (missing := unresolved(error.log)):
                     raise
-                failed, wanted = error, {*missing, *code.undefined_functions}
+                plain = set(code.undefined_functions)
+                failed, wanted = error, plain | {one for one in missing if one.rpartition("::")[2] not in plain}
 
     def _of(self, code: DeviceCode, name: str | None) -> Program:
         """The kernel of a file that was read, with the file's other kernels or without them."""

@@ -14,7 +14,7 @@ from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.program_parts import contexts
 from softlab.cuda.source_files import decode
 from softlab.errors import CompileError
-from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, folders_of
+from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, blames_arguments, folders_of
 
 
 def read_file(
@@ -73,6 +73,8 @@ def compile_file(
         return FileBuild(partial(read_file, path, options=options), path, arch, options, until).program(name, files)
     except (CompileError, ValueError) as error:
         by_itself = error
+    if isinstance(by_itself, CompileError) and blames_arguments(by_itself.log):
+        raise by_itself
     inside = None
     for read_code in contexts(path, known=has_header, folders=folders_of(options)):
         if inside and time.monotonic() > until:
