@@ -292,6 +292,64 @@ def test_a_line_after_a_macro_without_a_body(tmp_path: Path, end: str) -> None:
     assert x[0] == 3
 
 
+ATTRIBUTES = """\
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+inline int twice(int x) {
+#ifdef OTHER
+  return 0;
+#else
+  return 2 * x;
+#endif
+}
+struct Box {
+  int x;
+#if defined(__CUDACC__) // for both
+  __device__ __forceinline__
+#else
+  inline
+#endif // for both
+  int get() const { return x; }
+  int of_host() const { return missing_on_the_device(x); }
+};
+#ifndef OTHER
+extern "C"
+#if 1
+__device__
+#endif
+#endif
+int more(int x
+#ifdef OTHER
+         , int y
+#endif
+) { return x + 1; }
+#ifdef __CUDACC__
+int host_alone(int x) { return missing_on_the_device(x); }
+#endif
+__global__ void k(int* x) { *x = more(twice(Box{*x}.get())); }
+"""
+
+
+def test_conditionals_that_choose_the_attributes_of_a_function(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(ATTRIBUTES)
+    x = np.array([4], np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x[0] == 9
+
+
+@pytest.mark.parametrize(
+    ("use", "said"), [("helper(x[0])", "helper: softlab"), ("x[0] + x[1]", r"operator\+: softlab")]
+)
+def test_a_function_of_the_host_that_a_kernel_calls_is_named(tmp_path: Path, use: str, said: str) -> None:
+    path = tmp_path / "k.cu"
+    host = "inline float2 operator+(float2 a, float2 b) { return a; }\nfloat2 helper(float2 x) { return x; }\n"
+    path.write_text(f"{host}__global__ void k(float2* x) {{ x[0] = {use}; }}\n")
+    with pytest.raises(softlab.CompileError, match=f"{said} takes this for the host's"):
+        softlab.Kernel.from_file(path)
+
+
 WINDOWS = r"""
 #include <initializer_list>
 #include "..\shared\point.h"

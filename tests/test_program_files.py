@@ -181,6 +181,9 @@ def test_an_instance_that_fails_is_not_tried_in_the_file_that_includes_it(tmp_pa
     with pytest.raises(softlab.CompileError, match="pointer-to-class type") as error:
         softlab.Kernel.from_file(path, "k<float>")
     assert "Another file" not in str(error.value)
+    with pytest.raises(softlab.CompileError, match="cannot determine which instance") as error:
+        softlab.Kernel.from_file(path, "k<3>")
+    assert "Another file" not in str(error.value)
     path.write_text("template <class T> __global__ void k(T* x) { *x = twice(*x); }\n")
     (tmp_path / "main.cu").write_text('__device__ float twice(float x) { return 2 * x; }\n#include "k.cuh"\n')
     x = np.ones(1, np.float32)

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from softlab.cuda.declared import defined
@@ -61,9 +62,11 @@ def definitions(path: Path, names: Collection[str], folders: Sequence[Path] = ()
     ``folders``: further folders for headers.
     """
     places: dict[str, dict[Path, bool]] = {name: {} for name in names}
-    for file in sources_near(path) if names else ():
-        for name, is_whole in _defined(file, names, folders).items():
-            places[name][file] = is_whole
+    for _, group in groupby(sources_near(path) if names else (), lambda file: nearness(file, path)):
+        left = [name for name in names if not any(places[name].values())]
+        for file in group if left else ():
+            for name, is_whole in _defined(file, left, folders).items():
+                places[name][file] = is_whole
     files: dict[Path, None] = {}
     remarks, questions = [], []
     for name, likely in places.items():

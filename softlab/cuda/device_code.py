@@ -57,6 +57,7 @@ class DeviceCode:
     ``undefined_functions`` are names of the device that these texts use and declare, and that another file defines.
     ``function_objects`` are classes of the files with an ``operator()`` for the device, such as "op::Add<float>", and
     ``mentions`` the kernels with template arguments as the files write them anywhere, such as "copy<N>".
+    ``host_names`` are functions and variables of the host.
     """
 
     source: str
@@ -70,6 +71,7 @@ class DeviceCode:
     undefined_functions: tuple[str, ...] = ()
     function_objects: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
+    host_names: frozenset[str] = frozenset()
 
 
 def read(
@@ -173,6 +175,7 @@ def _device_code(
         *undefined(files),
         tuple(_function_objects(program.own)),
         tuple(_mentions(program.own, kernels)),
+        frozenset(name.decode(errors="replace") for file in program.own for name in file.host_names),
     )
 
 

@@ -30,6 +30,12 @@ _INITIALIZED = re.compile(rb"=\s*$|\(\)\s*(?:noexcept\s*)?:(?!:).*\w\s*$", re.DO
 _BASES = re.compile(rb"<[^<>]*>")
 #: Between two declarations: nothing, the call of a macro, or what opens the members of a class.
 _NOTHING = re.compile(rb"(?:\s|\b\w+\s*\(\)|\b[A-Z][A-Z0-9_]*\b|\b(?:public|private|protected)\s*:)*")
+#: Comments, directives of the preprocessor, and attributes of a function: a conditional that has nothing else belongs
+#: to the declaration after it.
+_BESIDE = re.compile(rb"/\*.*?\*/|//[^\n]*|^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE | re.DOTALL)
+_OF_FUNCTION = re.compile(
+    rb'(?:\s|\b__\w+__\b(?:\s*\([^()]*\))?|\b(?:inline|static|extern|constexpr|virtual|explicit|friend)\b|"C")*'
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,8 @@ class Outline:
     ``bodies`` are the indices between the braces of functions, ``parts`` those between parentheses and between the
     braces of all but namespaces. ``alternatives`` are further branches of conditionals inside a declaration, which are
     blank: where the conditional starts, and where these branches end. ``directives`` are those of the preprocessor's
-    lines, with the lines that continue them.
+    lines, with the lines that continue them. ``attributes`` are conditionals that choose attributes of the function
+    after them.
     """
 
     text: bytes
@@ -85,6 +92,7 @@ class Outline:
     parts: tuple[tuple[int, int], ...]
     alternatives: tuple[tuple[int, int], ...]
     directives: tuple[tuple[int, int], ...]
+    attributes: tuple[tuple[int, int], ...]
 
     def in_body(self, at: int) -> bool:
         """Whether an index is in the body of a function."""
@@ -108,7 +116,7 @@ def outline(source: bytes) -> Outline:
         text[start:end] = re.sub(rb"[^\n]", b" ", bytes(text[start:end]))
     alternatives = tuple((group.directives[0][0], group.directives[-1][1]) for group in reader.midway)
     parts, directives = tuple(reader.parts()), tuple(reader.directives)
-    return Outline(bytes(text), tuple(reader.bodies()), parts, alternatives, directives)
+    return Outline(bytes(text), tuple(reader.bodies()), parts, alternatives, directives, tuple(reader.attributes))
 
 
 def open_braces(source: bytes) -> int:
@@ -128,6 +136,7 @@ class _Reader:
         self.dead: list[tuple[int, int]] = []
         self.directives: list[tuple[int, int]] = []
         self.midway: list[_Group] = []
+        self.attributes: list[tuple[int, int]] = []
         self.parenthesized: list[tuple[int, int]] = []
         self.parenthesis = 0
 
@@ -155,6 +164,7 @@ class _Reader:
     def hidden(self) -> Iterator[tuple[int, int]]:
         """What else the grammar cannot read: code that is switched off, conditionals that part a declaration."""
         yield from self.dead
+        yield from self.attributes
         bodies = self.bodies()
         for group in self.groups:
             inside = [any(a <= start < b for a, b in bodies) for start, _ in group.directives]
@@ -233,6 +243,14 @@ class _Reader:
                 parted = before.parentheses or not _NOTHING.fullmatch(before.head)
                 if parted and not before.in_body and before.inside != "enum":
                     self.midway.append(group)
+                elif not before.in_body and self._has_attributes_alone(group):
+                    line = self.source.find(b"\n", span[1])
+                    end = len(self.source[: line if line >= 0 else None].rstrip())
+                    self.attributes.append((group.directives[0][0], end))
+
+    def _has_attributes_alone(self, group: _Group) -> bool:
+        left = _BESIDE.sub(b"", self.source[group.directives[0][1] : group.directives[-1][0]])
+        return b"__" in left and _OF_FUNCTION.fullmatch(left) is not None
 
 
 def _without_templates(head: bytes) -> bytes:

@@ -41,6 +41,7 @@ def readable(file: File) -> bytes:
     file.alternatives = without.alternatives
     text = bytearray(_ATTRIBUTES.sub(_blanks, without.text))
     file.attributes = {match.end(): match.start() for match in _ATTRIBUTES.finditer(without.text)}
+    file.attributes |= {end: start for start, end in without.attributes}
     spaces = re.compile(file.standing_for(SPACES).pattern.encode())
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
     last = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -43,10 +43,11 @@ def folders_of(options: Sequence[str]) -> tuple[Path, ...]:
 
 
 def blames_arguments(log: str) -> bool:
-    """Whether every error is one of an instance of a template, and none is of a name that is missing."""
+    """Whether every error is one of template arguments: none is of a name that is missing."""
     starts = [match.start() for match in _ERROR.finditer(log)]
     errors = [log[start:end] for start, end in pairwise([*starts, len(log)])]
-    return bool(errors) and all("detected during" in one and "is undefined" not in one for one in errors)
+    of_arguments = (one.startswith("__nv_name_map") or "detected during" in one for one in errors)
+    return bool(errors) and "is undefined" not in log and all(of_arguments)
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class FileBuild:
         if "cannot determine which instance of overloaded function" in found.log and (said := overloads(code, chosen)):
             raise ValueError(said)
         places = "".join(f"\n{remark}." for remark in code.remarks)
-        said = said_of(code, chosen, found.log) + _undefined(found.log)
+        said = said_of(code, chosen, found.log) + _undefined(found.log) + _of_host(found.log, code.host_names)
         further = f"{said}{places}{_left_out(code.missing)}"
         raise CompileError(f"{found}{further}", log=found.log)
 
@@ -222,6 +223,19 @@ def _undefined(log: str) -> str:
     return (
         f"\nNothing that the file includes defines {', '.join(names)}. Where the command that builds the program does, "
         f"give the same: options=['-D{next(iter(names))}=value']."
+    )
+
+
+def _of_host(log: str, names: Collection[str]) -> str:
+    """What to say of functions and variables of the host that device code names. ``names``: all of the host's."""
+    undefined = re.findall(r'identifier "(\w+)" is undefined', log)
+    operators = [name for name in re.findall(r'no operator "(\S+)" matches', log) if "operator" in names]
+    found = [name for name in dict.fromkeys(undefined) if name in names] + [f"operator{one}" for one in operators]
+    if not found:
+        return ""
+    return (
+        f"\n{', '.join(dict.fromkeys(found))}: softlab takes this for the host's, as it sees no __device__ or "
+        "__constant__ there. nvcc asks for that, too."
     )
 
 
