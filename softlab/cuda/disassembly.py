@@ -24,6 +24,7 @@ from softlab.cuda import control_codes
 from softlab.cuda.cache import read_text, write_text
 from softlab.cuda.compile import Program, cache_folder
 from softlab.cuda.machine_instructions import Disassembly, MachineFunction, MachineInstruction
+from softlab.cuda.program import RELOCATABLE
 from softlab.cuda.shipped_programs import shipped_machine_code
 from softlab.errors import Error
 
@@ -93,6 +94,11 @@ def printed(program: Program, *, cache: bool = True) -> str:
         raise DisassemblyError(
             f"the program of {program.name} is PTX alone: it has no machine code. "
             "With ptxas (pip install 'softlab[ptx]') a kernel of PTX gets one, if ptxas takes the file"
+        )
+    if RELOCATABLE in program.options:
+        raise DisassemblyError(
+            f"{program.name} launches kernels (dynamic parallelism), or is compiled with kernels that do: what carries "
+            "the launches out is not linked, so there is no machine code to show"
         )
     tool = _tool()
     if tool is None:

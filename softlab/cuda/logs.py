@@ -21,8 +21,8 @@ _KERNEL = re.compile(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|max
 _ADVICE = (
     (
         r"device-side kernel launch|\"cuda(?:DeviceSynchronize|Stream\w+)\" is undefined",
-        "A kernel that launches kernels (dynamic parallelism) does not run in softlab. Launch them one after the other "
-        "from Python.",
+        "A kernel that launches kernels (dynamic parallelism) runs in the emulator, where NVRTC compiles it by "
+        "softlab.Kernel.from_file. Or launch the kernels one after the other from Python.",
     ),
     (
         r'identifier "(__(?:shfl(?:_up|_down|_xor)?|any|all|ballot))" is undefined',

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+#: NVRTC's option for device code that launches kernels: what carries the launches out is linked later.
+RELOCATABLE = "--relocatable-device-code=true"
+
 
 @dataclass(frozen=True)
 class Program:

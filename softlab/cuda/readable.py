@@ -40,8 +40,8 @@ def readable(file: File) -> bytes:
     without = outline(file.text)
     file.alternatives = without.alternatives
     text = bytearray(_ATTRIBUTES.sub(_blanks, without.text))
-    file.attributes = {match.end(): match.start() for match in _ATTRIBUTES.finditer(without.text)}
-    file.attributes |= {end: start for start, end in without.attributes}
+    attributes = (*without.attributes, *(match.span() for match in _ATTRIBUTES.finditer(without.text)))
+    file.attributes = {end: start for start, end in attributes}
     spaces = re.compile(file.standing_for(SPACES).pattern.encode())
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
     last = 0
@@ -49,8 +49,7 @@ def readable(file: File) -> bytes:
         indented = match.start(1) > match.start()
         if without.in_body(match.start()) or without.in_directive(match.start()) or match.start() < last:
             continue
-        end = _closing(file.text, match.end() - 1)
-        name = match.group(1)
+        end, name = _closing(file.text, match.end() - 1), match.group(1)
         body = with_parameters.get(name, b"")
         if indented and (name not in with_parameters or without.in_part(match.start(1))):
             if name in with_parameters and re.match(rb"[ \t]*(?://[^\n]*)?\n", file.text[end : end + 200]):

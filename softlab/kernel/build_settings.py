@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from softlab.cuda.program import RELOCATABLE
 from softlab.cuda.shims import AS_NVCC, EIGHTHS, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, further, shim_headers
 from softlab.cuda.shims.host_types import HOST_TYPES
 
@@ -35,6 +36,10 @@ _TORCH = re.compile(
     r"\b(?:at|c10|torch)\b\s*(?:::|;)|\bC10_[A-Z]|\bCUDA_KERNEL_(?:LOOP|ASSERT)|\bgpuAtomic|\bWARP_(?:SHFL|BALLOT)"
 )
 _TORCH_FOLDERS = ("torch", "ATen", "c10", "THC")
+_LAUNCHES = re.compile(
+    r"""device-side kernel launch|identifier "cuda(?:DeviceSynchronize|Stream\w+|Event\w+|(?:Get|PeekAt)LastError"""
+    r"""|Malloc|Free|MemcpyAsync|MemsetAsync)" is undefined"""
+)
 _EIGHTH = re.compile(r"\b__nv_fp8")
 _LONG_ATOMICS = re.compile(r'no instance of overloaded function "atomic\w+" matches')
 _UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
@@ -48,12 +53,12 @@ class Settings:
     """How a source is compiled.
 
     ``whole``: with all of namespace std. ``unannotated``: functions without ``__device__`` are the device's.
-    ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20.
-    ``operators``, ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`,
-    ``PIPELINE``, texture references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that
-    are long. ``torch``: with types of PyTorch. ``eighths``: with the types of 8 bits. ``int128``: with integers of
-    128 bits. ``defined``: macros of the command that builds the program, "NAME=value". ``host_types``: names of
-    :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are declared.
+    ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20. ``operators``,
+    ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`, ``PIPELINE``, texture
+    references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that are long.
+    ``launches``: with what device code calls to launch kernels. ``torch``: with types of PyTorch. ``eighths``: with the
+    types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the command that builds the program,
+    "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are declared.
     """
 
     whole: bool = False
@@ -66,6 +71,7 @@ class Settings:
     references: bool = False
     old_intrinsics: bool = False
     long_atomics: bool = False
+    launches: bool = False
     torch: bool = False
     eighths: bool = False
     int128: bool = False
@@ -95,7 +101,8 @@ class Settings:
     def after(self, log: str, path: Path, strict: bool = False) -> Settings:
         """These, and what the log of a failed attempt asks for.
 
-        ``path``: the file. ``strict``: as nvcc, for which functions without ``__device__`` are the host's.
+        ``path``: the file. ``strict``: as nvcc, for which functions without ``__device__`` are the host's. Only then
+        are launches by device code compiled: without them, the file's other kernels have machine code.
         """
         wanted = dict.fromkeys(_UNDEFINED.findall(log))
         known = {one.partition("=")[0] for one in self.defined}
@@ -104,6 +111,7 @@ class Settings:
             self,
             whole=self.whole or bool(_LACKING.search(log)),
             int128=self.int128 or "--device-int128" in log,
+            launches=self.launches or (strict and bool(_LAUNCHES.search(log))),
             long_atomics=self.long_atomics or bool(_LONG_ATOMICS.search(log)),
             old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
             unannotated=self.unannotated or (not strict and asks_for_unannotated(log)),
@@ -118,6 +126,7 @@ class Settings:
             *(["-std=c++20"] if newer else []),
             *(["--device-as-default-execution-space"] if self.unannotated else []),
             *(["--device-int128"] if self.int128 else []),
+            *([RELOCATABLE] if self.launches else []),
             *(f"-D{one}" for one in self.defined),
         )
 
@@ -140,6 +149,7 @@ class Settings:
             + (further("texture_references.h") if self.references else "")
             + (further("old_intrinsics.h") if self.old_intrinsics else "")
             + (further("long_atomics.h") if self.long_atomics else "")
+            + (further("device_launches.h") if self.launches else "")
             + (further("torch_types.h") if self.torch else "")
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )

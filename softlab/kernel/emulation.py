@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import softlab.emulator.opcodes  # noqa: F401 - importing registers
@@ -32,6 +32,7 @@ from softlab.instruments.source_names import Parameter, parameters
 from softlab.instruments.undefined import Undefined
 from softlab.instruments.variables import may_leave_a_variable
 from softlab.kernel.limits import LaunchShape, warp_order
+from softlab.kernel.mangled_names import qualified_name
 from softlab.kernel.records import program_fields
 from softlab.kernel.variables import VariableStore
 from softlab.traces import Accesses, Buffer, Run, Shuffles
@@ -137,6 +138,7 @@ class EmulatedKernel:
             observers=[o for o in (*hazards, counters, recorder) if o is not None],
             sink=sink,
             names=self._names,
+            child_observers=partial(self._of_child, sink) if options.check else None,
             variables=variables,
         )
         return Emulation(launch, mapped, counters, recorder)
@@ -145,6 +147,11 @@ class EmulatedKernel:
         bounds = [ObjectBounds(self._names)] if may_leave_a_variable(self.program.image) else []
         undefined = [Undefined(self.program, self._compiled.source)] if self.program.tracked.registers else []
         return [*bounds, *undefined, ClusterHazards(), GlobalHazards(sink, self._parameters)]
+
+    def _of_child(self, sink: FaultSink, program: EmulatedProgram) -> list[Observer]:
+        """What looks for faults in a grid that device code launches."""
+        undefined = [Undefined(program, self._compiled.source)] if program.tracked.registers else []
+        return [*undefined, ClusterHazards(), GlobalHazards(sink, ())]
 
     @cached_property
     def _not_counted(self) -> tuple[str, ...]:
@@ -176,7 +183,7 @@ class EmulatedKernel:
             buffers=tuple(Buffer(m.index, m.base, m.nbytes, m.dtype) for m in emulation.mapped),
             instructions=counters.result() if counters else None,
             estimated_instructions=counters.estimated if counters else 0,
-            remarks=(*program.remarks, *self._of_counters(counters)),
+            remarks=(*program.remarks, *_of_launches(emulation.launch), *self._of_counters(counters)),
             shared=recorder.shared() if recorder else Accesses.empty(),
             global_=recorder.global_() if recorder else Accesses.empty(),
             shuffles=recorder.shuffles() if recorder else Shuffles.empty(),
@@ -187,3 +194,14 @@ class EmulatedKernel:
             findings=emulation.launch.sink.findings,
             **program_fields(program),
         )
+
+
+def _of_launches(launch: Launch) -> tuple[str, ...]:
+    """What to say of a kernel that launched kernels."""
+    if not launch.started:
+        return ()
+    names = ", ".join(sorted({qualified_name(symbol) for symbol in launch.started}))
+    return (
+        f"device code launched {len(launch.started)} grids ({names}): each ran at its launch, and races are looked for "
+        "within each grid alone. Counters and records are those of the kernel itself",
+    )

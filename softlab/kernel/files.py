@@ -73,10 +73,8 @@ def compile_file(
         return FileBuild(partial(read_file, path, options=options), path, arch, options, until).program(name, files)
     except (CompileError, ValueError) as error:
         by_itself = error
-    if isinstance(by_itself, CompileError) and blames_arguments(by_itself.log):
-        raise by_itself
-    inside = None
-    for read_code in contexts(path, known=has_header, folders=folders_of(options)):
+    inside, hopeless = None, isinstance(by_itself, CompileError) and blames_arguments(by_itself.log)
+    for read_code in contexts(path, known=has_header, folders=folders_of(options)) if not hopeless else ():
         if inside and time.monotonic() > until:
             break
         try:

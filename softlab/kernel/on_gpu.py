@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softlab.cuda.compile import Program
+from softlab.cuda.program import RELOCATABLE
 from softlab.cuda.structs import Struct, arrays_of
 from softlab.cuda.tensor_maps import TensorMap
 from softlab.cuda.textures import Image
+from softlab.errors import Error
 from softlab.kernel.limits import LaunchShape
 from softlab.kernel.records import program_fields
 from softlab.kernel.variables import VariableStore
@@ -37,7 +39,9 @@ class GpuKernel:
 
         Raises:
             TypeError: some arrays are on a GPU and others are not.
+            Error: the kernel launches kernels, for which nothing is linked here.
         """
+        _check_linked(self._program)
         import cupy
 
         from softlab.cuda import exchange, gpu, gpu_textures
@@ -113,3 +117,10 @@ def is_on_gpu(argument: Any) -> bool:
     from softlab.cuda import exchange
 
     return exchange.is_cuda_array(argument)
+
+
+def _check_linked(program: Program) -> None:
+    if RELOCATABLE in program.options:
+        raise Error(
+            f"{program.name} launches kernels (dynamic parallelism): it runs in the emulator alone. Pass NumPy arrays"
+        )

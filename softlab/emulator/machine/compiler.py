@@ -81,6 +81,14 @@ class EmulatedProgram:
         self._compiled: list[CompiledBlock | None] = [None] * len(self.blocks)
         self._loops: dict[tuple[int, bool], Turning | None] = {}
         self._facts: dict[Callable[[Image], Any], Any] = {}
+        self._programs: dict[str, EmulatedProgram] = {entry: self}
+
+    def of_entry(self, entry: str) -> EmulatedProgram:
+        """Another kernel of the module, made once for all kernels that lead to it from here."""
+        if entry not in self._programs:
+            other = self._programs[entry] = EmulatedProgram(self.image.module, entry)
+            other._programs = self._programs
+        return self._programs[entry]
 
     def fact(self, of: Callable[[Image], _Fact]) -> _Fact:
         """What this function says of the image. It is asked once for all launches."""

@@ -32,6 +32,9 @@ class Launch:
     batch. ``grid_workspace`` is the address of the word in which cooperative groups keep the barrier of such a grid,
     else 0. ``compiled`` says which blocks of code are compiled (:mod:`softlab.emulator.machine.fusing`). ``sink``
     raises or collects the faults. ``names`` knows the source, for the words of faults.
+
+    A grid that device code launches is a launch of its own, ``depth`` launches deep, with the observers that
+    ``child_observers`` makes. ``started`` are the symbols of the kernels that were launched so, in their order.
     """
 
     program: EmulatedProgram
@@ -52,6 +55,9 @@ class Launch:
     compiled: Literal["none", "hot", "all"] = "none"
     sink: FaultSink = field(default_factory=FaultSink)
     names: SourceNames | None = None
+    depth: int = 0
+    started: list[str] = field(default_factory=list)
+    child_observers: Callable[[EmulatedProgram], Sequence[Observer]] = lambda program: ()
 
     @property
     def blocks(self) -> int:

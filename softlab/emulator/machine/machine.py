@@ -97,7 +97,7 @@ class RunningBatch:
         self.geometry = Geometry(launch.grid, launch.block, 0, launch.cluster)
         self.host = BatchHost(launch, blocks, self.geometry)
         self.faults = self.host.faults
-        self.units = make_units(launch, self.host, blocks, self.host.special)
+        self.units = make_units(launch, self.host, blocks, self.host.special, run)
         self.schedule: Schedule
         self.bound: list[BoundBlock | None] = [None] * len(self.program.blocks)
         #: Blocks that are compiled when they are hot, and what runs of them count towards that.

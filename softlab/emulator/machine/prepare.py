@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -52,6 +52,7 @@ def prepare(
     sink: FaultSink | None = None,
     names: SourceNames | None = None,
     variables: VariableValues | None = None,
+    child_observers: Callable[[EmulatedProgram], Sequence[Observer]] | None = None,
 ) -> tuple[Launch, tuple[Mapped, ...]]:
     """The launch, and where the array arguments are mapped. Without ``variables``, they are as initialised.
 
@@ -76,6 +77,7 @@ def prepare(
         observers=tuple(observers),
         sink=sink or FaultSink(),
         names=names,
+        child_observers=child_observers or (lambda program: ()),
     )
     _check_cooperative(launch)
     return launch, mapped

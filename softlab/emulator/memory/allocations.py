@@ -138,6 +138,13 @@ class Allocations:
         del self.bases[at]
         return self.all.pop(at).nbytes
 
+    def replace(self, base: int, data: np.ndarray) -> np.ndarray:
+        """Give the read-only allocation at an address other bytes ((n,) uint8); returns those that it had."""
+        at = self.bases.index(base)
+        old = self.all[at]
+        self.all[at] = Allocation(base, data, name=old.name, index=None, itemsize=None, writeable=False)
+        return old.data
+
     def handle(self, image: Any) -> int:
         """The handle of a texture or a surface."""
         found = next((number for number, held in self.handles.items() if held is image), None)

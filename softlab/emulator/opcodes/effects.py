@@ -325,6 +325,18 @@ def _free(instruction: Instruction, index: int, image: Image) -> Effect:
     return Effect(lambda units: units.heap.free, InstructionSite(index, instruction), _on_stack(instruction, 1))
 
 
+@EFFECTS.opcode("__cudaCDP2GetParameterBufferV2", has_result=False)
+def _parameter_buffer(instruction: Instruction, index: int, image: Image) -> Effect:
+    result, *arguments = _on_stack(instruction, 5)
+    return Effect(lambda units: units.children.buffer, InstructionSite(index, instruction), (*arguments, result))
+
+
+@EFFECTS.opcode("__cudaCDP2LaunchDeviceV2", has_result=False)
+def _launch(instruction: Instruction, index: int, image: Image) -> Effect:
+    result, buffer, stream = _on_stack(instruction, 3)
+    return Effect(lambda units: units.children.launch, InstructionSite(index, instruction), (buffer, stream, result))
+
+
 def _on_stack(instruction: Instruction, count: int) -> tuple[tuple[Operand, str], ...]:
     """The operands of a call of a function that the machine brings itself: addresses of variables on the stack."""
     operands = operands_of(instruction, count)

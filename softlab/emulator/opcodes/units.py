@@ -10,6 +10,7 @@ from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.memory.atomics import Atomics
 from softlab.emulator.memory.block_memory import GenericMemory, LocalMemory, SharedMemory
 from softlab.emulator.memory.bulk_copies import BulkCopies
+from softlab.emulator.memory.child_grids import ChildGrids
 from softlab.emulator.memory.clusters import ClusterBarrier, ClusterMemory
 from softlab.emulator.memory.copies import Copies
 from softlab.emulator.memory.global_memory import GlobalMemory
@@ -49,6 +50,7 @@ class Units:
     warps: WarpWide
     block_votes: BlockVotes
     heap: Heap
+    children: ChildGrids
     textures: Textures
     matrices: Matrices
     group_matrices: GroupMatrices
@@ -72,7 +74,15 @@ class Units:
         """A number that grows with every change in memory."""
         memories = self.global_.writes + self.shared.writes + self.local.writes
         signals = self.cluster_barrier.completions + self.mbarriers.events + self.mbarriers.changes
-        return memories + self.atomics.writes + self.copies.writes + self.textures.writes + self.heap.changes + signals
+        return (
+            memories
+            + self.atomics.writes
+            + self.copies.writes
+            + self.textures.writes
+            + self.heap.changes
+            + self.children.changes
+            + signals
+        )
 
     def events(self) -> int:
         """A number that grows with everything that lanes may be waiting for."""

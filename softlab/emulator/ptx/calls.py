@@ -25,7 +25,7 @@ from softlab.emulator.ptx.wide import OPCODES, WIDE, halves, split_wide
 from softlab.errors import UnsupportedInstruction
 
 #: Device functions that the machine brings itself.
-BUILTINS = ("vprintf", "__assertfail", "malloc", "free")
+BUILTINS = ("vprintf", "__assertfail", "malloc", "free", "__cudaCDP2GetParameterBufferV2", "__cudaCDP2LaunchDeviceV2")
 _MAX_DEPTH = 64
 #: A recursive function is copied into itself so often: as deep as these many copies allow, at most that deep.
 _RECURSIVE_COPIES, _DEEPEST_RECURSION = 512, 128

@@ -124,7 +124,8 @@ class _Layout:
                 self.addresses[variable.name] = base
             base = _align(base + (variable.size or 0) + GUARD_BYTES, ALLOCATION_ALIGN)
         self.spaces.update({v.name: v.space for v in (*shared, *self.in_global)})
-        functions = (f.name for f in module.functions.values() if f.instructions is not None and not f.entry)
+        defined = [f for f in module.functions.values() if f.instructions is not None]
+        functions = [f.name for f in sorted(defined, key=lambda f: f.entry)]
         self.addresses.update({name: FUNCTION_BASE + _FUNCTION_BYTES * k for k, name in enumerate(functions)})
 
     def _lay_out_stack(self, variables: list[Variable]) -> int:
@@ -164,7 +165,21 @@ def _referenced(module: Module, instructions: Iterable[Instruction]) -> list[str
     names = list(dict.fromkeys(s for i in instructions for operand in i.operands for s in symbols_of(operand)))
     for name in names:  # grows while it runs
         variable = module.variables.get(name)
-        for relocation in variable.relocations if variable else ():
-            if relocation.symbol not in names:
-                names.append(relocation.symbol)
+        further = [relocation.symbol for relocation in variable.relocations] if variable else []
+        further += _of_kernel(module, name)
+        names += [symbol for symbol in dict.fromkeys(further) if symbol not in names]
     return names
+
+
+def _of_kernel(module: Module, name: str) -> list[str]:
+    """The global variables and the functions that a function names: it may be a kernel that device code launches."""
+    function = module.functions.get(name)
+    named = (
+        s for i in (function and function.instructions) or () for operand in i.operands for s in symbols_of(operand)
+    )
+    return [
+        symbol
+        for symbol in named
+        if symbol in module.functions
+        or (symbol in module.variables and module.variables[symbol].space in ("global", "const"))
+    ]
