@@ -350,6 +350,75 @@ def test_a_function_of_the_host_that_a_kernel_calls_is_named(tmp_path: Path, use
         softlab.Kernel.from_file(path)
 
 
+MATRICES = """\
+#include <opencv2/core/cuda/common.hpp>
+__global__ void k(const cv::cuda::PtrStepSz<float> x, cv::cuda::PtrStep<uchar3> y, cv::cuda::PtrStepSzb z) {
+  int row = threadIdx.y, col = threadIdx.x;
+  if (row >= x.rows || col >= x.cols) return;
+  y(row, col).z = 2 * x(row, col) + z.ptr(row)[col];
+}
+"""
+
+
+def test_matrices_of_opencv_take_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(MATRICES)
+    x = np.arange(15, dtype=np.float32).reshape(3, 5)
+    y, z = np.zeros((3, 5, 3), np.uint8), np.full((3, 7), 100, np.uint8)
+    kernel = softlab.Kernel.from_file(path)
+    kernel.run(1, (8, 8), (x, y, z), record=False)
+    np.testing.assert_array_equal(y[..., 2], 2 * x + 100)
+    assert not y[..., :2].any()
+    with pytest.raises(ValueError, match=r"argument 1 has the shape \(15,\), but the parameter is a matrix"):
+        kernel.run(1, (8, 8), (x, np.zeros(15, np.uint8), z))
+    with pytest.raises(TypeError, match="argument 2"):
+        kernel.run(1, (8, 8), (x, y, np.zeros((3, 7), np.float32)))
+
+
+def test_names_of_the_system_and_register_variables(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "__device__ const u_int32_t count = 4;\n__global__ void k(u_int64_t* x) {\n  register u_int8_t one = 257;\n"
+        "  cudaGridDependencySynchronize();\n  *x = count + one;\n  cudaTriggerProgrammaticLaunchCompletion();\n}\n"
+    )
+    x = np.zeros(1, np.uint64)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x[0] == 5
+
+
+MADE = """\
+#include <vector>
+#define DEVICE_PART(name, value) __device__ float name##_one(float x) { return value; }
+#define OPERATION(name, value)                              \\
+  DEVICE_PART(name, value)                                  \\
+  __global__ void name##Kernel(float* x, int n) {           \\
+    if (threadIdx.x < n) x[threadIdx.x] = name##_one(x[threadIdx.x]); \\
+  }                                                         \\
+  extern "C" std::vector<float> name##Host(float* x, int n) { \\
+    if (n > 3) { n = 3; }                                   \\
+    name##Kernel<<<1, 32>>>(x, n);                          \\
+    return {};                                              \\
+  }
+OPERATION(twice, 2 * x)
+OPERATION(next, x + 1)
+__global__ void plain(float* x) { *x = 3; }
+"""
+
+
+def test_a_macro_that_makes_a_kernel_and_a_function_of_the_host(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(MADE)
+    assert [(one.name, one.line) for one in read_file(path).kernels] == [
+        ("twiceKernel", 14), ("nextKernel", 15), ("plain", 16)
+    ]  # fmt: skip
+    for name, result in (("twiceKernel", [0, 2, 4, 3]), ("nextKernel", [1, 2, 3, 3]), ("plain", [3, 1, 2, 3])):
+        x = np.arange(4, dtype=np.float32)
+        softlab.Kernel.from_file(path, name).run(1, 32, (x, 3)[: 1 + (name != "plain")], record=False)
+        assert x.tolist() == result
+    with pytest.raises(ValueError, match=r"has no kernel 'thriceKernel'.*\n.*\n.*twiceKernel\(float\* x, int n\)"):
+        softlab.Kernel.from_file(path, "thriceKernel")
+
+
 WINDOWS = r"""
 #include <initializer_list>
 #include "..\shared\point.h"

@@ -21,7 +21,7 @@ from softlab.cuda.file_items import SPACES, File, Item, declarations, joined, ma
 from softlab.cuda.host_parts import classify, drop
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, instances_of, kernels_of, launches_of
-from softlab.cuda.macro_calls import macros_with_parameters, written_out
+from softlab.cuda.macro_calls import Macro, kernels_written_out, macros_with_parameters, written_out
 from softlab.cuda.macros import NO_MACROS, Macros, macros_of
 from softlab.cuda.readable import readable
 from softlab.cuda.source_files import Located, Places, decode
@@ -139,11 +139,22 @@ class _Program:
         return cls(all_files, own, tuple(further), tuple(missing))
 
     def kernels(self) -> Iterator[KernelDeclaration]:
-        """Those of the source and its headers."""
+        """Those of the source and its headers, also those that macros make."""
+        macros = macros_with_parameters([file.text.decode(errors="replace") for file in self.own])
         for file in self.own:
+            yield from _made_by_macros(file, macros)
             for kernel in kernels_of(nodes_of(file), file.kernel_word, partial(macro_scope, file)):
                 spaces = [_expanded(part, file.macros) for part in kernel.name.split("::")[:-1]]
                 yield replace(kernel, name="::".join([*spaces, kernel.name.split("::")[-1]])) if spaces else kernel
+
+
+def _made_by_macros(file: File, macros: Mapping[str, Macro]) -> Iterator[KernelDeclaration]:
+    for start, end in (item.span for item in file.items if item.node is None):
+        text = kernels_written_out(file.text[start:end].decode(errors="replace"), macros)
+        if "__global__" in text:
+            line = file.text.count(b"\n", 0, start) + 1
+            made = kernels_of(declarations(parser().parse(text.encode()).root_node), file.kernel_word)
+            yield from (replace(kernel, line=line) for kernel in made)
 
 
 def _expanded(name: str, macros: Macros) -> str:

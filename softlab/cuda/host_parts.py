@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from softlab.cuda.file_items import CONTAINERS, SPACES, File, Item, head_in, span_of
+from softlab.cuda.outlines import outline
 from softlab.cuda.readable import makes_functions
 from softlab.cuda.syntax import (
     CLASSES,
@@ -45,8 +46,11 @@ def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
         body = node.child_by_field_name("value")
         if body is not None:
             text = file.text[body.start_byte : body.end_byte]
-            if makes_functions(text) and not spaces.search(text.decode(errors="replace")):
-                file.blank.append((body.start_byte, body.end_byte))  # another macro may call it, which makes a type
+            if not spaces.search(text.decode(errors="replace")):
+                if makes_functions(text):
+                    file.blank.append((body.start_byte, body.end_byte))  # another macro may call it, which makes a type
+            else:
+                file.blank += _host_functions(text, spaces, body.start_byte)
     elif kind == "preproc_include":
         file.includes.append(node)
     elif kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
@@ -55,6 +59,22 @@ def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
         _classify_using(file, node)
     elif not kind.startswith("preproc") and kind not in ("string_literal", ";", "number_literal"):
         _classify_declaration(file, node, spaces)
+
+
+def _host_functions(body: bytes, spaces: re.Pattern[str], at: int) -> Iterator[tuple[int, int]]:
+    """Where the host's functions stand in the body of a macro that also makes functions for the device, line by line.
+
+    ``at``: where the body starts. The backslashes that join its lines stay.
+    """
+    text = body.replace(b"\\\n", b" \n")
+    start = 0
+    for opens, closes in sorted(outline(text).bodies):
+        head = text[start : opens - 1]
+        start += max(head.rfind(b";"), head.rfind(b"}")) + 1
+        if not spaces.search(text[start : opens - 1].decode(errors="replace")):
+            for line in re.finditer(rb"[^\n\\]+", body[start : closes + 1]):
+                yield at + start + line.start(), at + start + line.end()
+        start = closes + 1
 
 
 def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> None:

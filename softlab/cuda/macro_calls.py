@@ -67,10 +67,16 @@ def written_out(text: str, macros: Mapping[str, Macro]) -> str:
     """The text with the calls of macros written out that bring a launch. Each line keeps its number."""
     if not macros or _LAUNCH not in text + "".join(macro.body for macro in macros.values()):
         return text
-    return _written_out(text, macros, _DEPTH)
+    return _written_out(text, macros, _DEPTH, _LAUNCH)
 
 
-def _written_out(text: str, macros: Mapping[str, Macro], depth: int) -> str:
+def kernels_written_out(call: str, macros: Mapping[str, Macro]) -> str:
+    """The call of a macro that makes kernels, written out."""
+    return _written_out(call, macros, _DEPTH, "__global__") if macros else call
+
+
+def _written_out(text: str, macros: Mapping[str, Macro], depth: int, wanted: str) -> str:
+    """The text with the calls written out that bring the ``wanted`` word."""
     hidden = [match.span() for match in _DIRECTIVE.finditer(text)]
     calls = re.compile(rf"\b({'|'.join(map(re.escape, macros))})\s*\(")
     parts, at = [], 0
@@ -81,8 +87,8 @@ def _written_out(text: str, macros: Mapping[str, Macro], depth: int) -> str:
         new = macros[call[1]].text(arguments) if end > 0 else None
         if new is None:
             continue
-        new = _written_out(new, macros, depth - 1) if depth and len(new) < _MOST_CHARACTERS else new
-        if _LAUNCH in new:
+        new = _written_out(new, macros, depth - 1, wanted) if depth and len(new) < _MOST_CHARACTERS else new
+        if wanted in new:
             parts += [text[at : call.start()], new.replace("\n", " "), "\n" * text.count("\n", call.start(), end)]
             at = end
     return "".join([*parts, text[at:]])

@@ -40,6 +40,8 @@ _DTYPES["float2"] += ("complex64",)
 _DTYPES["double2"] += ("complex128",)
 #: PyTorch's accessor of a tensor, as the mangled name has it: element, dimensions, type of the indices.
 _ACCESSOR = re.compile(r"at::GenericPackedTensorAccessor<(.+), (\d+), [^,]*, (int|long)>")
+#: OpenCV's matrix, without and with its size.
+_MATRIX = re.compile(r"cv::cuda::PtrStep(Sz)?<(.+)>")
 _NULL = np.uint64(0)
 
 
@@ -65,7 +67,8 @@ def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layou
     declared = declared_types(program) or ()
     if len(declared) != len(arguments):  # of a wrong number the emulator tells with the types that it knows
         declared = (None,) * len(arguments)
-    arguments = [_accessor(number, *pair) for number, pair in enumerate(zip(arguments, declared, strict=True))]
+    for as_struct in (_accessor, _matrix):
+        arguments = [as_struct(number, *pair) for number, pair in enumerate(zip(arguments, declared, strict=True))]
     for number, (argument, one) in enumerate(zip(arguments, declared, strict=True)):
         _check_no_struct(number, argument, one, layouts)
     pairs = enumerate(zip(arguments, declared, strict=True))
@@ -91,6 +94,21 @@ def _accessor(number: int, argument: Any, declared: CType | None) -> Any:
     index = np.int32 if found[3] == "int" else np.int64
     strides = [stride // argument.dtype.itemsize for stride in argument.strides]
     return Struct(argument, *(index(size) for size in (*argument.shape, *strides)))
+
+
+def _matrix(number: int, argument: Any, declared: CType | None) -> Any:
+    """An array as the matrix of OpenCV that a parameter is: the address, the bytes from row to row, and the columns and
+    rows where the type has them; any other argument itself."""
+    found = _MATRIX.fullmatch(declared.element) if declared is not None and hasattr(argument, "strides") else None
+    if found is None or not argument.shape:
+        return argument
+    if element := CType.parse(found[2]):
+        _check_array(number, argument, replace(element, pointers=1))
+    if len(argument.shape) < 2:
+        raise ValueError(f"argument {number} has the shape {tuple(argument.shape)}, but the parameter is a matrix")
+    rows, cols = argument.shape[:2]
+    size = (np.int32(cols), np.int32(rows)) if found[1] else ()
+    return Struct(argument, np.uint64(argument.strides[0]), *size)
 
 
 def _composed(number: int, argument: Any, declared: CType | None, layouts: Layouts | None) -> Any:

@@ -36,10 +36,13 @@ _TORCH = re.compile(
     r"\b(?:at|c10|torch)\b\s*(?:::|;)|\bC10_[A-Z]|\bCUDA_KERNEL_(?:LOOP|ASSERT)|\bgpuAtomic|\bWARP_(?:SHFL|BALLOT)"
 )
 _TORCH_FOLDERS = ("torch", "ATen", "c10", "THC")
+_OPENCV, _OPENCV_FOLDERS = re.compile(r"\bPtrStep"), ("opencv", "opencv2")
 _LAUNCHES = re.compile(
     r"""device-side kernel launch|identifier "cuda(?:DeviceSynchronize|Stream\w+|Event\w+|(?:Get|PeekAt)LastError"""
     r"""|Malloc|Free|MemcpyAsync|MemsetAsync)" is undefined"""
 )
+#: nvcc warns of ``register``, which has no meaning since C++17, and goes on.
+_REFUSED, _REGISTER = re.compile(r'use of the "register" storage class specifier'), "register="
 _EIGHTH = re.compile(r"\b__nv_fp8")
 _LONG_ATOMICS = re.compile(r'no instance of overloaded function "atomic\w+" matches')
 _UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
@@ -56,9 +59,10 @@ class Settings:
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20. ``operators``,
     ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`, ``PIPELINE``, texture
     references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that are long.
-    ``launches``: with what device code calls to launch kernels. ``torch``: with types of PyTorch. ``eighths``: with the
-    types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the command that builds the program,
-    "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are declared.
+    ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``: with types of these libraries.
+    ``eighths``: with the types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the command
+    that builds the program, "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES`
+    that are declared.
     """
 
     whole: bool = False
@@ -73,6 +77,7 @@ class Settings:
     long_atomics: bool = False
     launches: bool = False
     torch: bool = False
+    opencv: bool = False
     eighths: bool = False
     int128: bool = False
     defined: tuple[str, ...] = ()
@@ -96,6 +101,8 @@ class Settings:
             eighths=any(_EIGHTH.search(text) for text in texts),
             torch=any(name.split("/")[0] in _TORCH_FOLDERS for name in missing)
             and any(_TORCH.search(text) for text in texts),
+            opencv=any(name.split("/")[0] in _OPENCV_FOLDERS for name in missing)
+            and any(_OPENCV.search(text) for text in texts),
         )
 
     def after(self, log: str, path: Path, strict: bool = False) -> Settings:
@@ -115,7 +122,7 @@ class Settings:
             long_atomics=self.long_atomics or bool(_LONG_ATOMICS.search(log)),
             old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
             unannotated=self.unannotated or (not strict and asks_for_unannotated(log)),
-            defined=(*self.defined, *found),
+            defined=(*self.defined, *found, *([_REGISTER] if _REFUSED.search(log) else [])),
             host_types=(*self.host_types, *(name for name in wanted if name in HOST_TYPES)),
         )
 
@@ -151,6 +158,7 @@ class Settings:
             + (further("long_atomics.h") if self.long_atomics else "")
             + (further("device_launches.h") if self.launches else "")
             + (further("torch_types.h") if self.torch else "")
+            + (further("opencv_types.h") if self.opencv else "")
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )
 

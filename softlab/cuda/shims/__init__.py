@@ -164,7 +164,7 @@ def driver_headers(*sources: str) -> dict[str, str]:
 @lru_cache(maxsize=4)
 def further(name: str) -> str:
     """A header for the sources that need it: ``texture_references.h``, ``old_intrinsics.h``, ``long_atomics.h``,
-    ``device_launches.h``, ``torch_types.h``."""
+    ``device_launches.h``, ``torch_types.h``, ``opencv_types.h``."""
     return (files(__package__) / "further" / name).read_text()
 
 

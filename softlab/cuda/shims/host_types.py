@@ -1,6 +1,7 @@
-"""Types of libraries for the host that stand in structs which kernels use: opaque, of the size that the host's have.
+"""What kernels use of headers that NVRTC lacks: types of libraries for the host, opaque and of the size that these have,
+and some names of the system and of CUDA.
 
-nvcc finds them in the libraries' headers. softlab declares one where the compiler asks for its name, so that a type of
+nvcc finds them in the headers. softlab declares one where the compiler asks for its name, so that a type of
 the program itself stays what it is.
 """
 
@@ -40,6 +41,20 @@ _OTHERS = {
     "off_t": "typedef long off_t;",
     "timeval": "struct timeval { long tv_sec, tv_usec; };",
     "timespec": "struct timespec { long tv_sec, tv_nsec; };",
+    # Names of BSD, which sys/types.h brings.
+    "u_char": "typedef unsigned char u_char;",
+    "u_short": "typedef unsigned short u_short;",
+    "u_int": "typedef unsigned int u_int;",
+    "u_long": "typedef unsigned long u_long;",
+    "u_int8_t": "typedef unsigned char u_int8_t;",
+    "u_int16_t": "typedef unsigned short u_int16_t;",
+    "u_int32_t": "typedef unsigned int u_int32_t;",
+    "u_int64_t": "typedef unsigned long u_int64_t;",
+    # Of device code: a kernel lets the next one start, and waits for the one before. Here a kernel runs alone.
+    "cudaTriggerProgrammaticLaunchCompletion": "__device__ inline void cudaTriggerProgrammaticLaunchCompletion() {\n"
+    '  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");\n}',
+    "cudaGridDependencySynchronize": "__device__ inline void cudaGridDependencySynchronize() {\n"
+    '  asm volatile("griddepcontrol.wait;" ::: "memory");\n}',
     "GLuint": "typedef unsigned int GLuint;",
     "GLint": "typedef int GLint;",
     "GLenum": "typedef unsigned int GLenum;",
