@@ -409,7 +409,7 @@ def test_a_macro_that_makes_a_kernel_and_a_function_of_the_host(tmp_path: Path) 
     path = tmp_path / "k.cu"
     path.write_text(MADE)
     assert [(one.name, one.line) for one in read_file(path).kernels] == [
-        ("twiceKernel", 14), ("nextKernel", 15), ("plain", 16)
+        ("twiceKernel", 13), ("nextKernel", 14), ("plain", 15)
     ]  # fmt: skip
     for name, result in (("twiceKernel", [0, 2, 4, 3]), ("nextKernel", [1, 2, 3, 3]), ("plain", [3, 1, 2, 3])):
         x = np.arange(4, dtype=np.float32)

@@ -1,8 +1,8 @@
-"""What kernels use of headers that NVRTC lacks: types of libraries for the host, opaque and of the size that these have,
-and some names of the system and of CUDA.
+"""What kernels use of headers that NVRTC lacks: types of libraries for the host, opaque and of the size that they have
+there, and some names of the system and of CUDA.
 
-nvcc finds them in the headers. softlab declares one where the compiler asks for its name, so that a type of
-the program itself stays what it is.
+nvcc finds them in the headers. softlab declares one where the compiler asks for its name, so that a type of the program
+itself stays what it is.
 """
 
 from __future__ import annotations
