@@ -189,3 +189,14 @@ def test_an_instance_that_fails_is_not_tried_in_the_file_that_includes_it(tmp_pa
     x = np.ones(1, np.float32)
     softlab.Kernel.from_file(path, "k<float>").run(1, 1, (x,), record=False)
     assert x[0] == 2
+
+
+def test_a_part_of_a_header_does_without_what_the_program_has_before_it(tmp_path: Path) -> None:
+    """The program's own file brings a function that does not compile, and the part has its name for something else."""
+    (tmp_path / "main.cu").write_text('__device__ int more(int x) { return nowhere(x); }\n#include "outer.cuh"\n')
+    (tmp_path / "outer.cuh").write_text('__device__ int twice(int x) { return 2 * x; }\n#include "part.cuh"\n')
+    path = tmp_path / "part.cuh"
+    path.write_text("__global__ void k(int* x, int more) { *x = twice(more); }\n")
+    x = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x, 4), record=False)
+    assert x[0] == 8

@@ -21,6 +21,7 @@ from softlab.cuda.outlines import open_braces
 from softlab.cuda.source_files import beside, decode
 
 _SUFFIXES = (".cu", ".cpp", ".cc", ".c", ".cuh", ".h", ".hpp")
+_HEADERS = (".cuh", ".h", ".hpp")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE)
 #: Folders in which the including file is looked for: the part's own, and those above it.
@@ -49,10 +50,15 @@ def contexts(
 
 
 def _chains(path: Path, depth: int) -> Iterator[tuple[tuple[Path, int], ...]]:
-    """The files on the way to this one, the outermost first, each with the index of its ``#include`` of the next."""
+    """The files on the way to this one, the outermost first, each with the index of its ``#include`` of the next.
+
+    A header comes alone first: it brings what it needs itself, and an outer file may bring what does not compile.
+    """
     for file, at in _including(path):
         longer = [(*chain, (file, at)) for chain in _chains(file, depth - 1)] if depth > 1 else []
-        yield from longer or [((file, at),)]
+        if file.suffix in _HEADERS or not longer:
+            yield ((file, at),)
+        yield from longer
 
 
 def _including(path: Path) -> Iterator[tuple[Path, int]]:
