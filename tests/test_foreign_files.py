@@ -419,6 +419,39 @@ def test_a_macro_that_makes_a_kernel_and_a_function_of_the_host(tmp_path: Path) 
         softlab.Kernel.from_file(path, "thriceKernel")
 
 
+BETWEEN = """\
+#define smaller(a, b) ((a) < (b) ? (a) : (b))
+#ifdef UNDERSCORE
+double seconds_()
+#else
+double seconds()
+#endif
+{
+  return missing_on_the_device();
+}
+const int n = 33 * 1024;
+const int blocks = // at most 32
+    smaller(32, n / 256);
+#ifdef OTHER
+__device__ int of(int x)
+#else
+__device__ int of(int x, int y)
+#endif
+{
+  return x + y;
+}
+__global__ void k(int* x) { *x = of(blocks, n); }
+"""
+
+
+def test_values_by_macros_and_heads_of_functions_in_conditionals(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(BETWEEN)
+    x = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x[0] == 32 + 33 * 1024
+
+
 WINDOWS = r"""
 #include <initializer_list>
 #include "..\shared\point.h"

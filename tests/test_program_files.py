@@ -200,3 +200,12 @@ def test_a_part_of_a_header_does_without_what_the_program_has_before_it(tmp_path
     x = np.zeros(1, np.int32)
     softlab.Kernel.from_file(path).run(1, 1, (x, 4), record=False)
     assert x[0] == 8
+
+
+def test_operators_of_another_file(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text("__device__ int f(int2 a);\n__global__ void k(int* x) { *x = f(int2{3, 4}); }\n")
+    operator = "__device__ int2 operator+(int2 a, int2 b) { return {a.x + b.x, a.y + b.y}; }\n"
+    (tmp_path / "f.cu").write_text(f"{operator}__device__ int f(int2 a) {{ int2 b = a + a; return 10 * b.x + b.y; }}\n")
+    x = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(tmp_path / "k.cu").run(1, 1, (x,), record=False)
+    assert x[0] == 68

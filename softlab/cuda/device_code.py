@@ -216,7 +216,7 @@ def _gather_further(
             _gather(files[name], files, known, missing)
             names.append(name)
     for item in (item for file in files.values() if id(file) not in own for item in file.items):
-        item.root = False
+        item.root = b"operator" in item.names  # nothing names it where it is used
         item.names = set() if item.kernel else item.names | (item.words if item.node is None else set())
     return names
 

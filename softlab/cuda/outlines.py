@@ -247,6 +247,19 @@ class _Reader:
                     line = self.source.find(b"\n", span[1])
                     end = len(self.source[: line if line >= 0 else None].rstrip())
                     self.attributes.append((group.directives[0][0], end))
+                elif self._ends_in_a_declaration(group):
+                    self.midway.append(group)
+
+    def _ends_in_a_declaration(self, group: _Group) -> bool:
+        """Whether the first branch has the beginning of a declaration, such as the name of a function, and others do.
+
+        What follows the conditional is the declaration's rest.
+        """
+        before, after = group.before, group.after
+        if after is None or before.in_body or before.inside == "enum" or len(group.directives) < 3:
+            return False
+        unfinished = len(after.braces) == len(before.braces) and not after.parentheses
+        return unfinished and not _NOTHING.fullmatch(after.head)
 
     def _has_attributes_alone(self, group: _Group) -> bool:
         left = _BESIDE.sub(b"", self.source[group.directives[0][1] : group.directives[-1][0]])

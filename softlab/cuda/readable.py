@@ -26,6 +26,10 @@ _MACRO_CALL = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
 _FUNCTION = re.compile(
     rb"[\w\s*&:<>,#]*[\w*&>]\s[*&\s]*(?!(?:if|for|while|switch|catch)\b)[\w#:~]+\s*@\s*(?:const\s*)?%", re.DOTALL
 )
+#: A text, or (group 1) a comment.
+_COMMENT = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|(/\*.*?\*/|//[^\n]*)", re.DOTALL)
+#: What a part of an expression has before it, and in how many bytes that is looked for.
+_BEFORE_OPERAND, _NEAR = b"=,(+-*/%&|^<?!~", 1000
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 #: What a macro has that declares a type or a constant, which device code may name.
 _DECLARES = re.compile(rb"^(?:\s|\\\n)*(?:enum|typedef|using|constexpr|static\s+const)\b")
@@ -44,10 +48,11 @@ def readable(file: File) -> bytes:
     file.attributes = {end: start for start, end in attributes}
     spaces = re.compile(file.standing_for(SPACES).pattern.encode())
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
-    last = 0
-    for match in _MACRO_CALL.finditer(_DIRECTIVE.sub(_blanks, file.text)):
+    last, code = 0, _DIRECTIVE.sub(_blanks, _without_comments(file.text))
+    for match in _MACRO_CALL.finditer(code):
         indented = match.start(1) > match.start()
-        if without.in_body(match.start()) or without.in_directive(match.start()) or match.start() < last:
+        hidden = without.in_body(match.start()) or without.in_directive(match.start()) or match.start() < last
+        if hidden or _is_operand(code[max(0, match.start() - _NEAR) : match.start()]):
             continue
         end, name = _closing(file.text, match.end() - 1), match.group(1)
         body = with_parameters.get(name, b"")
@@ -71,6 +76,16 @@ def readable(file: File) -> bytes:
         else:
             file.blank.append((match.start(), end))
     return _without_macros(file, bytes(text))
+
+
+def _without_comments(text: bytes) -> bytes:
+    return _COMMENT.sub(lambda match: _blanks(match) if match[1] else match[0], text)
+
+
+def _is_operand(before: bytes) -> bool:
+    """Whether what follows this text is a part of an expression, such as the value of a variable."""
+    last = before.rstrip()[-1:]
+    return last != b"" and last in _BEFORE_OPERAND
 
 
 def _continues(after: bytes) -> bool:

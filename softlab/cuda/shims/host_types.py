@@ -50,6 +50,10 @@ _OTHERS = {
     "u_int16_t": "typedef unsigned short u_int16_t;",
     "u_int32_t": "typedef unsigned int u_int32_t;",
     "u_int64_t": "typedef unsigned long u_int64_t;",
+    # Vertices of Direct3D.
+    "XMFLOAT2": "struct XMFLOAT2 { float x, y; };",
+    "XMFLOAT3": "struct XMFLOAT3 { float x, y, z; };",
+    "XMFLOAT4": "struct XMFLOAT4 { float x, y, z, w; };",
     # Of device code: a kernel lets the next one start, and waits for the one before. Here a kernel runs alone.
     "cudaTriggerProgrammaticLaunchCompletion": "__device__ inline void cudaTriggerProgrammaticLaunchCompletion() {\n"
     '  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");\n}',
