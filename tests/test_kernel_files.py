@@ -642,3 +642,15 @@ def test_instances_of_functions_of_the_host(tmp_path: Path, host: str, launched:
     path = tmp_path / "k.cu"
     path.write_text(f"template <int n> __global__ void k(int* x) {{ *x = n; }}\n{host}\n")
     assert sorted(one.kernel for one in read_file(path).launches) == sorted(launched)
+
+
+def test_an_overloaded_kernel_of_a_namespace_with_types_of_that(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "namespace a { namespace b {\ntemplate <int N> struct Few { int held[N]; };\n"
+        "__global__ void k(int* x, Few<2> few) { *x = few.held[1]; }\n__global__ void k(float* x) { *x = 1; }\n} }\n"
+    )
+    x = np.zeros(1, np.int32)
+    kernel = softlab.Kernel.from_file(path, "a::b::k(int*, Few<2>)")
+    kernel.run(1, 1, (x, {"held": np.array([3, 4], np.int32)}), record=False)
+    assert x[0] == 4

@@ -32,6 +32,8 @@ _PACKAGES = {
 #: What a source adds to namespace std.
 _NAMESPACE_STD = re.compile(r"\bnamespace\s+std\s*\{")
 _ERROR = re.compile(r"^(\S+)\((\d+)\): (?:catastrophic )?error\b", re.MULTILINE)
+#: What stands before the name of one of several kernels of that name: its type.
+_OVERLOAD = re.compile(r"^\(void \(\*\)\(.*\)\)")
 #: How often a source is compiled again with what the log of the last attempt asks for.
 _ATTEMPTS = 5
 
@@ -203,9 +205,10 @@ class FileBuild:
 
 
 def _inside(code: DeviceCode, name: str) -> DeviceCode:
-    """The same code, where template arguments may be named as the kernel's namespace names them."""
-    space = name.partition("<")[0].rpartition("::")[0]
-    using = f"\nusing namespace {space};" if space and "<" in name else ""
+    """The same code, where types in the kernel's name may be named as its namespace names them."""
+    plain = _OVERLOAD.sub("", name)
+    space = plain.partition("<")[0].rpartition("::")[0]
+    using = f"\nusing namespace {space};" if space and ("<" in name or plain != name) else ""
     return code if code.source.endswith(using) else replace(code, source=code.source + using)
 
 
