@@ -6,11 +6,11 @@ What such a call stands for, the host's or the device's, is found here, too, sin
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from softlab.cuda.file_items import SPACES, File, Item
 from softlab.cuda.macros import attribute_macros
-from softlab.cuda.outlines import outline
+from softlab.cuda.outlines import Outline, outline
 from softlab.cuda.syntax import WORD
 
 #: Attributes that the grammar does not know, or not between ``struct`` and a name.
@@ -48,11 +48,10 @@ def readable(file: File) -> bytes:
     file.attributes = {end: start for start, end in attributes}
     spaces = re.compile(file.standing_for(SPACES).pattern.encode())
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
-    last, code = 0, _DIRECTIVE.sub(_blanks, _without_comments(file.text))
-    for match in _MACRO_CALL.finditer(code):
+    last = 0
+    for match in _between_declarations(file, without):
         indented = match.start(1) > match.start()
-        hidden = without.in_body(match.start()) or without.in_directive(match.start()) or match.start() < last
-        if hidden or _is_operand(code[max(0, match.start() - _NEAR) : match.start()]):
+        if match.start() < last:
             continue
         end, name = _closing(file.text, match.end() - 1), match.group(1)
         body = with_parameters.get(name, b"")
@@ -76,6 +75,15 @@ def readable(file: File) -> bytes:
         else:
             file.blank.append((match.start(), end))
     return _without_macros(file, bytes(text))
+
+
+def _between_declarations(file: File, without: Outline) -> Iterator[re.Match[bytes]]:
+    """Where lines start like macro calls, but for those in bodies of functions, in macros and in expressions."""
+    code = _DIRECTIVE.sub(_blanks, _without_comments(file.text))
+    for match in _MACRO_CALL.finditer(code):
+        at = match.start()
+        if not (without.in_body(at) or without.in_directive(at) or _is_operand(code[max(0, at - _NEAR) : at])):
+            yield match
 
 
 def _without_comments(text: bytes) -> bytes:
