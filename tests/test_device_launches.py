@@ -50,6 +50,7 @@ __global__ void with_memory(int* x) {
   fill<<<1, 2000>>>(x, 1);
   fill<<<0, 32>>>(x, 1);
 }
+__global__ void later(int* x) { fill<<<1, 32, 0, cudaStreamTailLaunch>>>(x, 1); *x = 2; }
 __global__ void endless(int* x) { ++*x; endless<<<1, 1>>>(x); }
 __global__ void outside(int* x) { fill<<<1, 32>>>(x + 1, 1); }
 __global__ void racing(int* x) { if (threadIdx.x == 0) x[1] = x[0]; else x[0] = 1; }
@@ -99,6 +100,11 @@ def test_faults_in_a_grid_that_a_kernel_launches(file: Path) -> None:
     assert {found.kind for found in run.findings} == {"race"}
     run = softlab.Kernel.from_file(file, "of_racing").run(1, 1, (x,), check=False)
     assert run.findings == ()
+
+
+def test_a_grid_that_must_wait_for_its_parent_is_refused(file: Path) -> None:
+    with pytest.raises(softlab.Error, match="cudaStreamTailLaunch waits for the end of the grid"):
+        softlab.Kernel.from_file(file, "later").run(1, 1, (np.zeros(32, np.int32),))
 
 
 def test_what_needs_machine_code_says_why_there_is_none(file: Path) -> None:

@@ -16,11 +16,14 @@ from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.memory.block_memory import LocalMemory
 from softlab.emulator.sites import InstructionSite, Site
+from softlab.errors import Error
 
 Index3 = tuple[int, int, int]
 #: Parameters of a kernel take at most so many bytes (CUDA C++ Programming Guide, "Function Parameters").
 _PARAMETER_BYTES = 4096
 _NAME = "parameters of a launch by device code"
+#: The handle of cudaStreamTailLaunch (cuda_device_runtime_api.h).
+_TAIL_LAUNCH = 3
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,16 @@ class ChildGrids:
         self._store(lanes, site, result, found)
 
     def launch(self, lanes: Lanes, site: InstructionSite, buffer: Value, stream: Value, result: Value) -> None:
-        """Run each lane's grid, one after the other. ``buffer`` and ``result`` are addresses on the stack."""
+        """Run each lane's grid, one after the other. All operands are addresses on the stack.
+
+        Raises:
+            Error: a grid must not begin before its parent has ended.
+        """
+        if (self._loaded(lanes, site, stream, np.uint64) == _TAIL_LAUNCH).any():
+            raise Error(
+                "a launch on cudaStreamTailLaunch waits for the end of the grid that launches it, and the emulator "
+                "runs each grid at its launch: launch the kernel from the host, after its parent"
+            )
         buffers = self._loaded(lanes, site, buffer, np.uint64)
         codes = np.zeros(len(buffers), np.uint32)
         for lane, base in enumerate(buffers):
