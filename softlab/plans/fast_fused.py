@@ -179,18 +179,14 @@ def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
 
 
 def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
-    limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
-    wanted = limits.lane * WIDEST_PACK_BYTES // (row.pack_size * request.element.itemsize)
     sector = SECTOR_BYTES // (row.pack_size * request.element.itemsize)
     fewest = EDGED_WIDTH if row.unaligned else 1 if row.packs == 1 else sector
     shapes = [(w, -(-row.packs // w)) for w in GROUP_WIDTHS if w >= fewest]
     shapes = [(w, packs) for w, packs in shapes if row.holds(packs, w)]
-    first = next(((w, packs) for w, packs in shapes if packs <= wanted), shapes[-1])
-    narrower = [shape for shape in reversed(shapes) if shape[0] < first[0]]
-    chosen = _best(row, ((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in [first, *narrower]))
+    chosen = _best(row, ((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in reversed(shapes)))
     assert chosen
     width, packs = chosen.block_size, chosen.packs
-    rule = "as few as hold it in a few packs each, with enough bytes in flight on an SM"
+    rule = "the most with enough bytes in flight on an SM, else those that bring the most"
     log.note("How many lanes own a row?", width, rule, GROUP_WIDTHS, packs=row.packs)
     log.note("How many packs does a lane hold?", packs, "as few as hold the row")
     shape = WarpShape(row.pack_size, packs * row.pack_size, width, 1, row.unaligned or packs * width != row.packs)
