@@ -149,11 +149,10 @@ def stands_still(kernel: Kernel, launch: LaunchCase, name: str, result: str) -> 
     stores = [line for line in visits(kernel, launch, result) if line.store]
     if len(stores) != 1 or len(loads) != 1 or len(stores[0].element) < 2 or not stores[0].step():
         return ""
-    ways = stores[0].element[:, 0]
-    places = _and([stores[0].at(int(place)) for place in ways[ways >= 0][:_NAMED]])
-    line = loads[0]
+    ways, line = stores[0].element[:, 0], loads[0]
     if len(np.unique(line.element[0])) < line.block or ways[0] < 0 or not (line.step() == 0 or len(line.element) == 1):
         return ""
+    places = _and([stores[0].at(int(place)) for place in ways[ways >= 0][:_NAMED]])
     return (
         f"Thread 0 stores {places}, and reads {line.at(int(line.element[0, 0]))} for all of them: the index of the "
         "read does not change from turn to turn."

@@ -7,7 +7,7 @@ import pytest
 
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.origins import origins
-from softlab.course.places import outside, read, read_again, stands_still, stored
+from softlab.course.places import Visits, outside, read, read_again, stands_still, stored, visits
 from softlab.kernel import Kernel
 
 
@@ -77,9 +77,37 @@ def test_the_step_of_a_loop_that_reads(step, words):
     assert bool(words) == bool(said)
 
 
-def test_a_read_that_stands_still():
-    kernel, launch = made("for (int i = 0; i < 4; ++i) y[64 * i + t] = x[t];")
-    assert "and reads x[0] for all of them" in stands_still(kernel, launch, "x", "y")
+STILL = "Thread 0 stores {}, and reads x[0] for all of them: the index of the read does not change from turn to turn."
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("for (int i = 0; i < 4; ++i) y[64 * i + t] = x[t];", STILL.format("y[0], y[64], y[128] and y[192]")),
+        ("for (int i = 0; i < 2; ++i) y[64 * i + t] = x[t];", STILL.format("y[0] and y[64]")),
+        (
+            "for (int i = 0; i < 8; ++i) y[32 * i + t % 32] = x[t];",
+            STILL.format("y[0], y[32], y[64] and y[96]"),
+        ),
+        ("for (int i = 0; i < 4; ++i) y[64 * i + t] = ((volatile const float*)x)[t];",
+         STILL.format("y[0], y[64], y[128] and y[192]")),
+        ("for (int i = 0; i < 4; ++i) y[64 * i + t] = x[64 * i + t];", ""),
+        ("for (int i = 0; i < 4; ++i) y[64 * i + t] = x[t / 2];", ""),
+        ("for (int i = 0; i < 4; ++i) ((volatile float*)y)[t] = x[t];", ""),
+        ("y[t] = x[t];", ""),
+        ("for (int i = 0; i < 4; ++i) if (t) y[64 * i + t] = x[t];", ""),
+        ("for (int i = 0; i < 4; ++i) y[64 * i + t] = x[t] + x[t + 64];", ""),
+        ("for (int i = 0; i < 4; ++i) y[64 * i + t] = x[t] +\n x[t + 64];", ""),
+    ],
+)  # fmt: skip
+def test_a_read_that_stands_still(body, words):
+    assert stands_still(*made(body), "x", "y") == words
+
+
+def test_a_read_of_an_array_of_another_size_stands_for_nothing():
+    kernel, launch = made("for (int i = 0; i < 2; ++i) y[64 * i + t] = x[t];", shape=(128,))
+    launch.args["x"] = launch.args["x"][:64]
+    assert stands_still(kernel, launch, "x", "y") == ""
 
 
 @pytest.mark.parametrize(
@@ -133,3 +161,68 @@ def test_an_element_that_wide_loads_read_again(load, again):
     said = read_again(*made(load))
     assert said.startswith("Each load has 16 bytes. But x[0] is read by thread 0 and by thread 16") == again
     assert bool(said) == again
+
+
+def elements_of(element, *, width=1, block=4, shape=(16,), store=True, line=7):
+    return Visits("y", line, store, np.array(element), width, block, shape)
+
+
+TURNS = [[0, 1, 2, 3, 8, 9, 10, -1], [4, 5, 6, 7, 12, 13, -1, -1]]
+
+
+def test_what_is_known_of_the_accesses_of_a_line():
+    line = elements_of(TURNS)
+    assert (line.size, line.verb, line.thread(3), line.thread(6)) == (
+        16,
+        "stores",
+        "thread 3 of block 0",
+        "thread 2 of block 1",
+    )
+    assert line.times().tolist() == [1] * 11 + [0, 1, 1, 0, 0]
+    assert (line.step(), line.apart()) == (4, 1)
+    assert line.who(0) == [(0, 0)]
+    assert line.who(13) == [(5, 1)]
+    assert line.who(11) == []
+    assert elements_of([[0, 5, 5, -1]]).who(5) == [(1, 0), (2, 0)]
+    wide = elements_of([[0, 4, 14, -1]], width=4, store=False)
+    assert wide.times().tolist() == [1] * 8 + [0] * 6 + [1, 1], "what lies beyond the end is no element"
+    assert [wide.who(number) for number in (3, 4, 13, 14)] == [[(0, 0)], [(1, 0)], [], [(2, 0)]]
+    assert (wide.verb, wide.thread(3), wide.step(), wide.apart()) == ("reads", "thread 3", None, None)
+    assert elements_of([[-1, -1, -1, -1]], width=2).who(0) == []
+    assert elements_of([[0, 2, 4, 6], [1, 3, 5, 9]]).step() is None
+    assert elements_of([[0, 2, -1, 6], [9, 9, 9, 9]]).apart() is None
+    assert elements_of([[0, 2, -1, 6, 3, 5, 7, -1]]).apart() == 2, "the last thread of a block has no neighbour"
+    assert (elements_of(TURNS, shape=(4, 4)).at(7), line.at(7)) == ("y[1, 3]", "y[7]")
+
+
+@pytest.mark.parametrize(
+    ("body", "store", "width", "turns"),
+    [
+        ("y[64 * b + t] = x[2 * t];", False, 1, [[*range(0, 128, 2)] * 2]),
+        ("y[64 * b + t] = x[2 * t];", True, 1, [range(128)]),
+        (
+            "if (b == 1 && (t < 2 || t >= 40)) for (int i = 0; i < 2; ++i) y[64 * i + t] = 1;",
+            True,
+            1,
+            [
+                [-1] * 64 + [first, first + 1, *[-1] * 38, *range(first + 40, first + 64)]
+                for first in (0, 64)
+            ],
+        ),
+        (
+            "for (int i = 0; i < 1 + (t < 32); ++i) { float2 v = ((const float2*)x)[32 * b + t % 32 + 16 * i]; "
+            "y[64 * b + t] = v.x * v.y; }",
+            False,
+            2,
+            [
+                [first + 2 * (t % 32) for first in (0, 64) for t in range(64)],
+                [first + 2 * t + 32 if t < 32 else -1 for first in (0, 64) for t in range(64)],
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_who_comes_to_which_element_in_a_run(body, store, width, turns):
+    kernel, launch = made(body, grid=2, shape=(160,))
+    (line,) = visits(kernel, launch, "y" if store else "x")
+    assert (line.line, line.store, line.width, line.block, line.shape) == (3, store, width, 64, (160,))
+    assert line.element.tolist() == [list(turn) for turn in turns]
