@@ -226,3 +226,137 @@ def test_who_comes_to_which_element_in_a_run(body, store, width, turns):
     (line,) = visits(kernel, launch, "y" if store else "x")
     assert (line.line, line.store, line.width, line.block, line.shape) == (3, store, width, 64, (160,))
     assert line.element.tolist() == [list(turn) for turn in turns]
+
+
+FOURS = "int i = 64 * b + t; float4 v = ((const float4*)x)[{}]; y[i] = v.x * v.y + v.z * v.w;"
+OWN = "int i = 64 * b + t; y[i] = x[{}];"
+LOOP_READ = "for (int i = 0; i < 4; ++i) y[64 * i + t] = x[{}];"
+
+
+@pytest.mark.parametrize(
+    ("body", "shape", "words"),
+    [
+        (
+            FOURS.format("4 * i"),
+            (256,),
+            "Thread t reads 4 elements from element 16 t on, where 4 t comes next: an index of packs counts packs of "
+            "4, not elements.",
+        ),
+        (
+            FOURS.format("i"),
+            (256,),
+            "Thread t reads 4 elements from element 4 t on: 256 elements are 64 packs, number 0 to number 63.",
+        ),
+        (FOURS.format("i + 1"), (256,), ""),
+        (
+            LOOP_READ.format("4 * t + 64 * i"),
+            (256,),
+            "In each turn neighbouring threads are 4 elements apart, and from turn to turn a thread goes 64 further. "
+            "The 64 threads of a block need one of the two: neighbours 1 apart and turns 64 apart, or neighbours 4 "
+            "apart and turns 1 apart.",
+        ),
+        (LOOP_READ.format("4 * t + 63 * i"), (256,), ""),
+        (LOOP_READ.format("t + 80 * i"), (256,), ""),
+        (OWN.format("2 * i"), (256,), "Thread t reads element 2 t of x, and has to come to element t."),
+        (OWN.format("2 * i"), (16, 16), "Thread t reads element 2 t of x, and has to come to element t."),
+        (OWN.format("2 * i + 1"), (256,), ""),
+        (OWN.format("256 - i"), (256,), ""),
+        (
+            OWN.format("i / 4 * 64 + i % 4"),
+            (4, 64),
+            "Threads 0 to 3 come to row 0, and thread 4 comes to row 1, column 0: the row changes after 4 threads, "
+            "which is the number of rows. A row has 64 columns.",
+        ),
+        (
+            OWN.format("i % 64 * 64 + i / 64"),
+            (4, 64),
+            "Thread 1 comes to row 1, column 0, and thread 4 to row 4, which does not exist: the row is the remainder "
+            "by 64. Row and column are exchanged: a row changes after 64 threads, so the row is the quotient.",
+        ),
+        (OWN.format("i % 4 * 64 + i / 4 + 64"), (4, 64), ""),
+    ],
+)
+def test_all_that_is_said_of_threads_beyond_the_end(body, shape, words):
+    kernel, launch = made(body, grid=4, shape=shape)
+    assert outside(kernel, launch, "x", 3, store=False) == words
+    assert outside(kernel, launch, "x", 3, store=True) == outside(kernel, launch, "x", 2, store=False) == ""
+
+
+TWICE = "for (int i = 0; i < 2; ++i) {}"
+
+
+@pytest.mark.parametrize(
+    ("body", "grid", "shape", "words"),
+    [
+        ("if (t < 4) y[4 * b + t] = 1;", 4, (256,), ""),
+        ("y[96 * b + t] = 1;", 2, (256,), ""),
+        ("y[t] = 1;", 1, (200,), ""),
+        (
+            "y[32 * b + t] = 1;",
+            4,
+            (256,),
+            "Block 0 begins with y[0] and block 1 with y[32]: blocks are 32 apart, and a block has 64 threads.",
+        ),
+        (
+            "y[4 * b + t] = 1;",
+            3,
+            (256,),
+            "Block 0 begins with y[0] and block 1 with y[4]: blocks are 4 apart, and a block has 64 threads.",
+        ),
+        ("y[t] = 1;", 3, (256,), "y[0] is stored by thread 0 of block 0 and by thread 0 of block 1."),
+        (
+            "((float2*)y)[t] = make_float2(1, 2);",
+            1,
+            (256,),
+            "On line 3 each of the 64 threads stores 2 elements, which makes 128. There are 256: 4 per thread.",
+        ),
+        (
+            TWICE.format("y[2 * t + i] = 1;"),
+            1,
+            (256,),
+            "On line 3 each of the 64 threads stores 2 elements, which makes 128. There are 256: 4 per thread.",
+        ),
+        (
+            TWICE.format("y[t + 80 * i] = 1;"),
+            1,
+            (256,),
+            "On line 3 nobody stores y[64]. From turn to turn a thread goes 80 further, and a block has 64 threads.",
+        ),
+        (
+            TWICE.format("y[64 * b + t + 160 * i] = 1;"),
+            2,
+            (320,),
+            "On line 3 nobody stores y[128]. From turn to turn a thread goes 160 further, and the launch has 128 "
+            "threads.",
+        ),
+        (
+            TWICE.format("y[32 * i + 64 * b + t] = 1;"),
+            2,
+            (256,),
+            "y[32] is stored by thread 32 of block 0 and by thread 0 of block 0. From turn to turn a thread goes 32 "
+            "further, and the launch has 128 threads.",
+        ),
+        (TWICE.format("y[t / 2 + 16 * i] = 1;"), 1, (256,), "y[0] is stored by thread 0 and by thread 1."),
+        (
+            "int i = 64 * b + t; y[i / 64 * 64 + i % 8] = 1;",
+            4,
+            (4, 64),
+            "Each row is stored in the columns 0 to 7 alone, and has 64.",
+        ),
+        (
+            "int i = 64 * b + t; y[i / 64 * 64 + i % 8 + 1] = 1;",
+            4,
+            (4, 64),
+            "y[0, 1] is stored by thread 0 of block 0 and by thread 8 of block 0.",
+        ),
+        (
+            TWICE.format("if (t > 2) ((volatile float*)y)[t] = 1;"),
+            1,
+            (256,),
+            "Thread 3 stores y[3] 2 times: its index does not change from turn to turn.",
+        ),
+    ],
+)
+def test_all_that_is_said_of_elements_that_nobody_stores(body, grid, shape, words):
+    kernel, launch = made(body, grid=grid, shape=shape)
+    assert stored(kernel, launch, "y") == words
