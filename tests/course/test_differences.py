@@ -164,3 +164,104 @@ def test_the_right_result_of_the_wrong_calls_is_a_condition():
     assert difference(("n",), calls, given) == (
         "In the calls that were tried it is wrong wherever 'long' is right, and right elsewhere."
     )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda size: size % 2 == 0, "the length of x is even"),
+        (lambda size: size % 2 == 1, "the length of x is odd"),
+        (lambda size: size == 1, "the length of x is 1"),
+        (lambda size: size >= 5, "the length of x is 5 or more"),
+        (lambda size: size <= 2, "the length of x is 2 or less"),
+    ],
+)
+def test_a_condition_on_the_length_of_a_list(wrong, words):
+    sizes = [1, 2, 3, 4, 5, 6, 7, 8]
+    calls = [Call(([1.0] * size,), float(size)) for size in sizes]
+    given = [size * size + 9.5 + size if wrong(size) else float(size) for size in sizes]
+    said = difference(("x",), calls, given)
+    assert f"it is wrong wherever {words}, and right elsewhere." in said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (math.isinf, "a is infinite"),
+        (math.isfinite, "a is finite"),
+        (lambda a: a == 0, "a is 0"),
+        (lambda a: a < 0, "a is below 0"),
+    ],
+)
+def test_a_condition_on_extreme_numbers(wrong, words):
+    numbers = [-math.inf, -2.0, -1.5, 0.0, 1.0, 2.5, math.inf]
+    calls = [Call((a,), f"{abs(a):g}") for a in numbers]
+    given = [f"no {a:g}" if wrong(a) else call.expected for a, call in zip(numbers, calls, strict=True)]
+    said = difference(("a",), calls, given)
+    assert f"wrong wherever {words}, and right elsewhere." in said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda a, b: max(a) > max(b), "the largest number of a is greater than the largest number of b"),
+        (lambda a, b: max(a) < max(b), "the largest number of a is less than the largest number of b"),
+        (lambda a, b: max(a) == max(b), "the largest number of a and the largest number of b are alike"),
+        (lambda a, b: min(a) > min(b), "the smallest number of a is greater than the smallest number of b"),
+    ],
+)
+def test_a_condition_on_two_lists(wrong, words):
+    rows = [[1.0, 5.0], [2.0, 5.0], [0.0, 7.0], [3.0, 4.0], [6.0, 9.0]]
+    calls = [Call((a, b), sum(a) * sum(b) + 1) for a in rows for b in rows]
+    given = [call.expected + (0.5 + call.args[0][0] ** 2) * wrong(*call.args) for call in calls]
+    assert f"wrong wherever {words}, and right elsewhere." in difference(("a", "b"), calls, given)
+
+
+def test_what_an_argument_in_words_tells():
+    calls = [Call((kind, n), n * 3) for kind in ("near", "far") for n in (1, 2, 5)]
+    given = [call.expected + (call.args[1] ** 2 + 0.5) * (call.args[0] == "far") for call in calls]
+    assert "wrong wherever kind is 'far', and right elsewhere." in difference(("kind", "n"), calls, given)
+
+
+def test_two_results_where_more_are_right():
+    calls = [Call((n,), n * n) for n in range(6)]
+    assert difference(("n",), calls, [0, 1, 0, 1, 1, 0]).startswith("It returns nothing but 0 and 1.")
+    calls = [Call((n,), n % 2) for n in range(6)]
+    assert "nothing but" not in difference(("n",), calls, [1, 0, 1, 1, 1, 0])
+
+
+@pytest.mark.parametrize(("off", "side"), [(1, "large"), (-1, "small")])
+def test_on_which_side_wrong_numbers_lie(off, side):
+    calls = [Call((a, b), a * b * b + 1) for a, b in PAIRS]
+    given = [call.expected + off * (0.5 + (n * n * 7 % 5)) for n, call in enumerate(calls)]
+    assert difference(("a", "b"), calls, given) == f"Wherever it is wrong, it is too {side}."
+    given[4] = calls[4].expected - off
+    assert "too" not in difference(("a", "b"), calls, given)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda a, b: a + b, "a + b"),
+        (lambda a, b: a * b, "a * b"),
+        (lambda a, b: a - b, "a - b"),
+        (lambda a, b: min(a, b), "the smaller of a and b"),
+        (lambda a, b: (a * b * b + 1) * a, "what is right times a"),
+        (lambda a, b: a * b * b + 1 - b, "what is right plus minus b"),
+        (lambda a, b: (a * b * b + 1) * (1 - 5e-5), "nearly what is right: something is rounded or cut on the way"),
+        (lambda a, b: (a * b * b + 1) * 1.01, "1.01 times what is right"),
+        (lambda a, b: a * b * b + 0.75, "0.25 too small"),
+        (lambda a, b: a * b * b + 1.25, "0.25 too large"),
+    ],
+)
+def test_how_a_number_follows_from_others(wrong, words):
+    assert of_two(wrong).startswith(f"What it returns is {words}.")
+
+
+def test_an_infinite_number_leaves_the_rule_of_the_finite_ones():
+    calls = [Call((a, b), a * b * b + 1) for a, b in PAIRS]
+    given = [2 * call.expected for call in calls]
+    given[0] = math.inf
+    assert difference(("a", "b"), calls, given).startswith(
+        "What it returns is 2 times what is right where it is finite."
+    )
