@@ -462,8 +462,9 @@ def _changed(seen: Seen, name: str, index: int) -> np.ndarray | None:
             return None
         changed |= different(result, seen.got).reshape(-1)
     if not changed.any() and array.dtype.kind == "f":  # beside a far larger number of its row it may not show
-        most = float(np.nanmax(array))
-        result = seen.run({name: with_change(array, index, int(most - np.nan_to_num(array.reshape(-1)[index])) + step)})
+        finite, own = array[np.isfinite(array)], float(np.nan_to_num(array.reshape(-1)[index], posinf=0, neginf=0))
+        higher = int(float(finite.max(initial=own)) - own) + step
+        result = seen.run({name: with_change(array, index, higher)})
         return None if result is None else different(result, seen.got).reshape(-1)
     return changed
 

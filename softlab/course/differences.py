@@ -211,10 +211,8 @@ def _of_numbers(seen: _Seen, values: Sequence[tuple[Any, Any, Call]]) -> str:
     where = "" if len(finite) == len(made) else " where it is finite"
     if names := _lost(seen, finite):
         return f"{_LOST} {names} are added or subtracted: few digits are left for a small result"
-    for words, step in _STEPS.items():
-        with np.errstate(all="ignore"):
-            if all(_alike(got, step(right)) for got, right, _ in finite):
-                return f"{words}{where}"
+    if words := _step(finite):
+        return f"{words}{where}"
     if digits := next((k for k in _DIGITS if all(np.array_equal(a, np.round(b, k)) for a, b, _ in finite)), 0):
         return f"the right number, rounded to {digits} digit{'s' * (digits > 1)} after the point{where}"
     with np.errstate(all="ignore"):
@@ -232,6 +230,17 @@ def _of_numbers(seen: _Seen, values: Sequence[tuple[Any, Any, Call]]) -> str:
         if all(_constant(one) for one in each) and (name := _feature(seen, given, [one[0] for one in each])):
             return f"what is right {words} {name}{where}"
     return "" if scalar else _of_row_offsets(offsets)
+
+
+def _step(made: Sequence[tuple[np.ndarray, np.ndarray, Call]]) -> str:
+    """The one step from the right numbers to the wrong ones; "" for none. A step that changes none of them is none."""
+    for words, step in _STEPS.items():
+        with np.errstate(all="ignore"):
+            pairs = [(step(right), right) for _, right, _ in made]
+        given = all(_alike(got, changed) for (got, _, _), (changed, _) in zip(made, pairs, strict=True))
+        if given and not all(_alike(*pair) for pair in pairs):
+            return words
+    return ""
 
 
 def _lost(seen: _Seen, made: Sequence[tuple[np.ndarray, np.ndarray, Call]]) -> str:

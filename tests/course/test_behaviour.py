@@ -282,3 +282,43 @@ def test_a_result_that_is_made_of_two_numbers(made: str, words: str):
     """Where the sum of two others belongs."""
     found = said(f"y[i] = {made.format('i', '(i + 8) % 64')};", np.roll(X, -1) * np.roll(X, -5) + X)
     assert (f"y[0] is {words}." in found) if words else ("y[0] is made from x[0] and x[8]" in found)
+
+
+@pytest.mark.parametrize("left_out", ["", "i == 60 ? y[i] : "])
+def test_powers_that_are_too_large_are_an_operation_where_the_result_is_wrong(left_out: str):
+    """Some results are right, some are infinite, and one may be stored by nobody."""
+    x = 4 * X
+    kernel = Kernel(source(f"y[i] = i % 2 ? 2 * x[i] : {left_out}expf(x[i]);"), "k")
+    launch = LaunchCase(1, 64, {"x": x, "y": NEW}, {"y": 2 * x})
+    args = launch.fresh()
+    kernel.run(1, 64, tuple(args.values()), record=False)
+    assert np.isinf(args["y"]).any()
+    assert behaviour(kernel, launch, "y", args["y"]) == "Where it is wrong, y[i] is e to the power of x[i]."
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("y[i] = x[i] - x[5];", "inf - inf"),
+        ("y[i] = x[i] + -x[5];", "inf - inf"),
+        ("y[i] = x[i] * (x[3] - x[3]);", "inf * 0"),
+        ("double v = x[3] - x[3], u = v + 1;\n  y[i] = i == 5 ? v / v * u : 0;", "0 / 0"),
+    ],
+)
+def test_the_operation_that_makes_nan_is_told(body: str, words: str):
+    x = X.copy()
+    x[5:7] = np.inf, -np.inf
+    kernel, launch = Kernel(source(body), "k"), LaunchCase(1, 64, {"x": x, "y": NEW}, {"y": np.zeros_like(x)})
+    args = launch.fresh()
+    kernel.run(1, 64, tuple(args.values()), record=False)
+    with np.errstate(invalid="ignore"):
+        said = behaviour(kernel, launch, "y", args["y"])
+    assert said == f"On line {3 + body.count(chr(10))}, {words} is NaN."
+
+
+def test_an_infinite_input_is_no_number_to_exceed():
+    """What the other numbers change is still asked, and a result that none changes is named."""
+    x = X.copy()
+    x[5] = np.inf
+    kernel, launch = Kernel(source("y[i] = 1;"), "k"), LaunchCase(1, 64, {"x": x, "y": NEW}, {"y": X * X})
+    assert "No number of x that was tried changes y" in behaviour(kernel, launch, "y", np.ones_like(x))

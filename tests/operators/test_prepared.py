@@ -220,6 +220,7 @@ class TestWhenTheGeneralPathIsTaken:
         assert run(low, high, op="softmax_backward", out=cuda.array(np.zeros((6, 8), np.float32))) is not None
         beside = cuda.array(memory[48:].reshape(6, 8))
         assert run(low, out=beside) is beside
+        assert run(beside, out=low) is low
 
     def test_another_device_than_the_current_one(self, cuda: FakeCuda) -> None:
         here, there = cuda.array(normal(2, 4)), cuda.array(normal(2, 4), device=1)
