@@ -276,3 +276,39 @@ def test_the_choice_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         compiled_blocks("hot")
     with pytest.raises(ValueError, match='"none", "hot" or "all"'):
         Kernel(ALU, "alu").run(1, 32, (), compiled=True)
+
+
+STEPPING = """
+extern "C" __global__ void stepping(const unsigned* n, unsigned* y, long long* t) {
+  unsigned v = threadIdx.x + 1;
+  long long start = clock64();
+  for (unsigned k = 0; k < n[0]; ++k) { v = v * 1664525u + 1013904223u; v ^= v >> 7; }
+  y[threadIdx.x] = v;
+  t[threadIdx.x] = clock64() - start;
+}
+"""
+
+
+@needs_llvm
+@pytest.mark.parametrize("turns", [8, 40, 4000])
+def test_compiled_loops_issue_as_many_instructions(turns: int) -> None:
+    """The clock counts them, and a launch comes to its end with a budget of exactly these."""
+    kernel, clocks = Kernel(STEPPING, "stepping"), []
+    for how in ("none", "all"):
+        y, t = np.zeros(32, np.uint32), np.zeros(32, np.int64)
+        kernel.run(1, 32, (np.array([turns], np.uint32), y, t), record=False, compiled=how)
+        clocks.append(int(t[0]))
+    assert clocks[0] == clocks[1] > turns
+    whole = clocks[0] + next(more for more in range(40) if ends(kernel, turns, clocks[0] + more, "none"))
+    assert ends(kernel, turns, whole, "all")
+    assert not ends(kernel, turns, whole - 1, "all")
+
+
+def ends(kernel: Kernel, turns: int, budget: int, how: str) -> bool:
+    """Whether a launch comes to its end with this budget."""
+    arguments = np.array([turns], np.uint32), np.zeros(32, np.uint32), np.zeros(32, np.int64)
+    try:
+        kernel.run(1, 32, arguments, record=False, compiled=how, budget=budget)
+    except KernelFault:
+        return False
+    return True

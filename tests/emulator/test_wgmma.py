@@ -344,3 +344,21 @@ def test_one_warpgroup_may_multiply_alone(who: str, whole: bool) -> None:
     assert [f.kind for f in run.findings] == ([] if whole else ["inactive-lane"])
     if whole:
         assert (out != 0).any(axis=0).tolist() == [(thread < 128) == (who == "< 128") for thread in range(256)]
+
+
+@pytest.mark.parametrize("group", [0, 1, 2])
+@pytest.mark.parametrize("at", [7, 8, 9])
+def test_each_warpgroup_of_each_block_is_told_for_itself(at: int, group: int) -> None:
+    """One warpgroup of three multiplies, in each of two blocks."""
+    source = MISUSE.replace("int at)", "int)").replace('extern "C"', f'constexpr int at = {at}; extern "C"')
+    source = source.replace("at != 6 || threadIdx.x < 64", f"threadIdx.x / 128 == {group}")
+    source = source.replace("b + (at != 3 ? 0 : threadIdx.x / 128 * 32)", "b")
+    found = []
+    for grid in (1, 2):
+        out = np.zeros((4, 384 * grid), np.float32)
+        run = softlab.Kernel(source, "misuse").run(grid, 384, (out, 0), check="collect", record=False)
+        ours = [f for f in run.findings if f.line != f.other_line]  # both blocks store to the same elements of out
+        found.append([(f.kind, f.line, f.other_line, f.thread, f.other_thread, f.count) for f in ours])
+    assert found[0]
+    assert [one[:5] for one in found[0]] == [one[:5] for one in found[1]]
+    assert [2 * one[5] for one in found[0]] == [one[5] for one in found[1]]
