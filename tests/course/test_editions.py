@@ -164,6 +164,15 @@ def test_a_cell_with_several_pictures_is_several_slides():
     assert (second["source"], second["outputs"]) == ("", [picture])
 
 
+def test_outputs_without_room_beside_the_code_share_a_slide():
+    texts = [{"output_type": "stream", "name": "stdout", "text": f"{number}\n" * 8} for number in range(5)]
+    cell = {"cell_type": "code", "source": "x\n" * 12, "outputs": texts}
+    (first,), (second,), (third,) = grouped([cell])
+    assert (first["source"], first["outputs"]) == (cell["source"], texts[:1])
+    assert (second["source"], second["outputs"]) == ("", texts[1:3])
+    assert (third["source"], third["outputs"]) == ("", texts[3:])
+
+
 def test_an_output_without_code_has_no_box_for_code():
     output = {"output_type": "stream", "name": "stdout", "text": "one\n"}
     cell = {"cell_type": "code", "source": "", "metadata": {}, "outputs": [output], "execution_count": 1, "id": "a"}

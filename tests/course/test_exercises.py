@@ -143,6 +143,19 @@ def test_a_function(function, state, words):
     assert words in verdict.message
 
 
+@pytest.mark.parametrize("returns", ["", "a whole number"])
+@pytest.mark.parametrize(
+    ("function", "other_type"), [(lambda n: str(n), True), (lambda n: [n], True), (lambda n: n + n * n, False)]
+)
+def test_a_result_of_another_type_is_told_where_the_exercise_names_its_own(function, other_type, returns):
+    exercise = WriteFunction(
+        id="99-whole", hint="Square.", returns=returns, calls=lambda: [Call((n,), n * n + 1) for n in range(2, 7)]
+    )
+    verdict = exercise.judge(function)
+    assert verdict.state == "wrong"
+    assert verdict.message.endswith("It returns a whole number. Square.") == (other_type and bool(returns))
+
+
 def test_first_difference_of_arrays():
     want = np.arange(6, dtype=np.float32).reshape(2, 3)
     got = want.copy()

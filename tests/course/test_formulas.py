@@ -56,6 +56,19 @@ def test_two_changes_are_told_where_no_other_two_fit():
     assert "taken twice" not in said(moved, 726, likely=True)
 
 
+def test_two_changes_of_a_sum_tell_nothing():
+    """Any number is a sum of some of the others."""
+    numbers = {
+        name: Quantity(f"{name} of it", value, ((value + 7, "seven more"),))
+        for name, value in zip("abc", (3, 64, 5), strict=True)
+    }
+    two = "This is what you get with {} for {}, seven more and with {} for {}, seven more."
+    added, times = Formula("a + b + c", numbers), Formula("a * b + c", numbers)
+    assert "seven more" in said(added, 86)
+    assert said(added, 86, likely=True) == ""
+    assert two.format(10, "a of it", 71, "b of it") == said(times, 10 * 71 + 5, likely=True)
+
+
 def test_a_number_that_no_change_gives():
     assert said(SHARE, 777) == ""
     assert said(SHARE, math.inf) == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -29,9 +31,9 @@ def test_no_two_state_spaces_meet() -> None:
     starts = [PARAMETER_BASE, FUNCTION_BASE, MODULE_BASE, ARGUMENT_BASE, SHARED_WINDOW, LOCAL_WINDOW]
     assert starts == sorted(starts)
     assert all(start % 2**32 == 0 for start in starts), "the low bits of a shared address are its place"
-    assert all(later - start >= WINDOW_BYTES for start, later in zip(starts, starts[1:], strict=False))
+    assert all(later - start >= WINDOW_BYTES for start, later in pairwise(starts))
     assert WINDOW_BYTES == 2**32, "addresses of shared and local memory have 32 bits"
-    assert 227 * 1024 <= 1 << RANK_SHIFT, "the shared memory of a block ends before the bits of a rank"
+    assert 1 << RANK_SHIFT >= 227 * 1024, "the shared memory of a block ends before the bits of a rank"
     assert 17 << RANK_SHIFT < WINDOW_BYTES, "sixteen blocks of a cluster have place in the window"
     assert GUARD_BYTES % ALLOCATION_ALIGN == 0
 
