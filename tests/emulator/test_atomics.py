@@ -201,3 +201,35 @@ def test_compiled_atomics_at_an_offset_tell_their_addresses() -> None:
     assert np.array_equal(*found)
     assert np.array_equal(out[3:], np.bincount(where, minlength=32)[:29])
     assert any(np.array_equal(np.ravel(line) - np.min(line), 4 * (where - where.min())) for line in found[0])
+
+
+@pytest.mark.parametrize("memory", ["own", "global", "each lane's"])
+def test_compiled_atomics_of_generic_addresses(memory: str) -> None:
+    """All reach shared memory, or all global memory, or some the one and some the other; with 12 bytes added."""
+    source = """extern "C" __global__ void k(const int* where, const int* shared, int* bins, int* out) {
+      __shared__ int own[48];
+      int t = threadIdx.x;
+      for (int i = t; i < 48; i += 64) own[i] = 100 * i;
+      __syncthreads();
+      int* place = shared[t] ? own : bins;
+      out[t] = atomicAdd(place + where[t] + 3, t + 1);
+      __syncthreads();
+      if (t < 48) out[64 + t] = own[t]; }"""
+    random = np.random.default_rng(4)
+    where = random.integers(0, 45, 64).astype(np.int32)
+    shared = {"own": np.ones, "global": np.zeros}.get(memory, lambda n, dtype: random.integers(0, 2, n, dtype))(
+        64, np.int32
+    )
+    found = []
+    for how in ("all", "none"):
+        bins, out = np.arange(48, dtype=np.int32), np.zeros(112, np.int32)
+        Kernel(source, "k").run(1, 64, (where, shared, bins, out), compiled=how, record=False)
+        found.append((bins, out))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for cells, start, here in (
+        (found[0][0], np.arange(48), shared == 0),
+        (found[0][1][64:], 100 * np.arange(48), shared == 1),
+    ):
+        added = np.bincount(where[here] + 3, np.flatnonzero(here) + 1, minlength=48)
+        assert cells.tolist() == (start + added).tolist()
