@@ -197,6 +197,32 @@ def test_the_number_that_a_row_is_taken_off():
     assert taken_off("y", "x", 2, row - row[best], row - row[best], row) == ""
 
 
+@pytest.mark.parametrize(("off", "told"), [(1e-8, True), (3e-7, True), (3e-6, False)])
+def test_a_row_less_one_number_may_be_rounded(off: float, told: bool):
+    """By a few roundings of a float32, of the largest number of the row."""
+    row = np.array([0.5, 8.0, -3.0, 2.0, 7.0])
+    noise = off * 8 * np.array([1, -1, 0, 1, -1])
+    assert bool(taken_off("y", "x", 2, row - 7 + noise, row - 8, row)) == told
+    assert bool(taken_off("y", "x", 2, row - 7, row - 8 + noise, row)) == told
+    assert bool(taken_off("y", "x", 2, row - 8 + noise, row - 8, row)) is False
+    assert taken_off("y", "x", 2, row - 8 + off * 2, row - 8, row) == ""
+    assert "less 6.5," in taken_off("y", "x", 2, row - 6.5, row - 8, row), "no number of the row"
+    small = row / 100
+    assert bool(taken_off("y", "x", 2, small - 0.07 + noise / 8, small - 0.08, small)) == told, "beside 1"
+
+
+@pytest.mark.parametrize(("got", "told"), [(4e-4, False), (2e-2, True)])
+def test_a_row_is_shifted_by_more_than_rounding(got: float, told: bool):
+    row = np.linspace(-1, 3, 9)
+    assert bool(scaled_and_shifted(1, row / 2 + got, row)) == told
+    assert scaled_and_shifted(1, row * (1 + got / 100) + 1, row) == "", "not scaled"
+    assert scaled_and_shifted(1, np.full(9, 2.0), row) == ""
+    assert "less 1: the row" in scaled_and_shifted(1, 3 * row - 1, row)
+    bent = 3 * row - 1
+    bent[4] += got
+    assert bool(scaled_and_shifted(1, bent, row)) != told
+
+
 def test_a_row_that_is_scaled_and_shifted():
     row = MATRIX[0].astype(np.float64)
     assert "0.5 times the right one plus 3" in scaled_and_shifted(0, row / 2 + 3, row)

@@ -111,6 +111,48 @@ def test_a_sum_that_begins_with_1():
     assert got == "The sum of a row of x is 1 too large, whatever the numbers: it has to begin with 0."
 
 
+@pytest.mark.parametrize(("more", "words"), [(1, "1 too large"), (2, "2 too large"), (-0.5, "")])
+@pytest.mark.parametrize(("off", "near"), [(0, True), (4e-4, True), (-4e-4, True), (3e-3, False), (-3e-3, False)])
+def test_a_sum_that_is_off_by_one_number_may_be_rounded(more, words, off, near):
+    """Logarithms of sums that are off by a thousandth or less are as good as exact ones."""
+    got = counts(seen(lambda x: log_sum(x, more=more) + np.float32(off), log_sum(X)))
+    assert bool(got) == (bool(words) and near)
+    assert got in ("", f"The sum of a row of x is {words}, whatever the numbers: it has to begin with 0.")
+
+
+def test_a_sum_that_lacks_one():
+    """Where one number alone is high, the sum is 0, and its logarithm minus infinity."""
+    with np.errstate(all="ignore"):
+        got = counts(seen(lambda x: pair(x) - np.float32([0, 1]), pair(X)))
+    assert got == "The sum of a row of x is 1 too small, whatever the numbers: it has to begin with 0."
+
+
+@pytest.mark.parametrize(
+    ("weights", "cols", "tail"),
+    [
+        (once_but(at0=3, at23=2), 24, " Of each row, 5 numbers were tried."),
+        (once_but(at0=3), 24, ""),
+        (once_but(at0=3, at4=2), 5, ""),
+        (once_but(at0=3, at5=2), 6, " Of each row, 5 numbers were tried."),
+        (once_but(at0=3, at1=2, at23=2), 24, None),
+    ],
+)
+def test_how_many_numbers_were_tried(weights, cols, tail):
+    x = X[:, :cols]
+    launch = LaunchCase(1, 32, {"x": x, "y": np.full(6, np.nan, np.float32)}, {"y": log_sum(x)}, relative=1e-5)
+
+    def run(grid, block, args, smem, *, budget, record):
+        args[1][...] = log_sum(args[0], weights=weights[:cols])
+
+    kernel = SimpleNamespace(run=run, program=SimpleNamespace(source="expf(v)"))
+    got = counts(Seen(kernel, launch, "y", log_sum(x, weights=weights[:cols])))
+    if tail is None:
+        assert got == "", "more than half of them"
+    else:
+        assert got.endswith(f", where each number counts once.{tail}")
+        assert "x[i, 0] counts 3 times" in got
+
+
 def twice_its_own(x):
     """Each number's result has its own power once more in the sum."""
     powers = np.exp(x - x.max(axis=1, keepdims=True))
