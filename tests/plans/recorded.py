@@ -40,8 +40,9 @@ COLS = sorted({
     *(round(64 * 2 ** (k / 6)) // 16 * 16 for k in range(110)), *(round(64 * 2 ** (k / 6)) | 1 for k in range(110)),
     1000, 50_257, 128_256, 151_936, 3_000_000, 2**26, 2**26 + 1,
 })  # fmt: skip
-#: Of so many lengths a list takes one; the next list begins at the next length.
-STRIDE = 13
+#: Of so many lengths a list takes one; the next list begins at the next length. A list of fused operators takes more:
+#: registers decide about them, and few lengths are near a threshold.
+STRIDE, FUSED_STRIDE = 13, 3
 #: Lengths that share a digest.
 GROUP = 6
 
@@ -106,16 +107,17 @@ def plan_of(rows: int, cols: int, arguments: dict[str, Any]) -> str:
     return str([decided, *[(step.values, step.answer, step.choices) for step in plan.steps]])
 
 
-def columns(number: int) -> list[int]:
+def columns(number: int, arguments: dict[str, Any]) -> list[int]:
     """The lengths of a cell's rows."""
-    return COLS[number % STRIDE :: STRIDE]
+    stride = FUSED_STRIDE if "fused" in arguments else STRIDE
+    return COLS[number % stride :: stride]
 
 
 def digests() -> dict[str, str]:
     """Key -> the digests of groups of its plans."""
     found = {}
     for number, (key, rows, arguments) in enumerate(cells()):
-        texts = [plan_of(rows, cols, arguments) for cols in columns(number)]
+        texts = [plan_of(rows, cols, arguments) for cols in columns(number, arguments)]
         groups = ["\n".join(texts[at : at + GROUP]).encode() for at in range(0, len(texts), GROUP)]
         found[key] = " ".join(hashlib.sha256(group).hexdigest()[:4] for group in groups)
     return found
@@ -126,7 +128,7 @@ def main(arguments: list[str]) -> None:
     if arguments:
         for number, (key, rows, more) in enumerate(cells()):
             if key == arguments[1]:
-                print(*(f"{cols} columns: {plan_of(rows, cols, more)}" for cols in columns(number)), sep="\n")
+                print(*(f"{cols} columns: {plan_of(rows, cols, more)}" for cols in columns(number, more)), sep="\n")
     else:
         RECORD.write_text(json.dumps(digests(), indent=0) + "\n")
 
