@@ -306,11 +306,12 @@ def test_without_a_cooperative_launch_the_fault_names_it():
         KernelFault, match=r"40 blocks of the grid 16 run at a time.* 24 have not begun.*cooperative=True"
     ):
         kernel(ROTATE).run(MANY, 1024, (x, np.zeros(1, np.uint32), 1))
-    with pytest.raises(KernelFault, match=r"have not begun.*cooperative=True") as caught:
-        kernel("(u32* x) { for (u32 n = 0; relaxed(x) == 0; ++n) { if (n == ~0u) x[1] = n; } }").run(
-            MANY, 1024, (x,), budget=10_000
-        )
-    assert caught.value.kind == "infinite-loop"
+    long = kernel("(u32* x) { for (u32 n = 0; relaxed(x) == 0; ++n) { if (n == ~0u) x[1] = n; } }")
+    hint = r"raise budget=\. If it waits for another block: .*have not begun.*cooperative=True"
+    for grid, words in ((MANY, hint), (1, r"if it is only long, raise budget=\n")):
+        with pytest.raises(KernelFault, match=words) as caught:
+            long.run(grid, 1024, (x,), budget=10_000)
+        assert caught.value.kind == "infinite-loop"
 
 
 def test_the_last_blocks_get_no_such_hint():

@@ -99,6 +99,33 @@ def test_spread_puts_lanes_at_their_positions_in_warps(mask, shape, seed):
     assert (spread[~np.broadcast_to(local, spread.shape)] == 0).all() or lanes.mask.all(axis=0).all()
 
 
+@given(nonempty, st.sampled_from(SHAPES), st.integers(0, 100))
+def test_each_block_finds_its_row_of_what_is_spread(mask, shape, seed):
+    lanes, value = lanes_of(mask), value_of(shape, seed) + 1
+    spread = lanes.spread(lanes.take(value)).reshape(-1, THREADS)
+    blocks = np.flatnonzero(mask.any(axis=1))
+    rows = lanes.spread_rows
+    assert rows.shape == (BLOCKS,)
+    assert rows[blocks[-1]] == rows[-1], "the last is the last"
+    at = rows[blocks] if len(spread) > 1 else np.zeros_like(blocks)
+    wanted = np.broadcast_to(value, mask.shape)[blocks]
+    assert spread[at][mask[blocks]].tolist() == wanted[mask[blocks]].tolist()
+
+
+@given(nonempty, st.sampled_from(SHAPES), st.sampled_from(SHAPES))
+def test_what_is_put_in_is_no_larger_than_it_has_to_be(mask, shape, old_shape):
+    """A dimension stays 1 where neither value nor set needs it."""
+    lanes = lanes_of(mask)
+    if not isinstance(lanes, Box):
+        return
+    out = lanes.put(value_of(old_shape, 1), lanes.take(value_of(shape, 2)), False)
+    old, new = (np.reshape(np.zeros(one), one or (1, 1)).shape for one in (old_shape, shape))
+    cut = [not mask.any(axis=1).all(), not mask.any(axis=0).all()]
+    kept = (1, 1) if lanes.full else old
+    wide = [max(extent if cut[k] else 1, new[k], kept[k]) for k, extent in enumerate((BLOCKS, THREADS))]
+    assert np.reshape(out, np.shape(out) or (1, 1)).shape == tuple(wide)
+
+
 def test_forms():
     mask = np.zeros((BLOCKS, THREADS), bool)
     mask[1:, 5:9] = True

@@ -9,7 +9,17 @@ import pytest
 from softlab.cuda.compile import compile_program
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
-from softlab.emulator.ptx.syntax import Address, Frame, Immediate, Pair, Register, Relocation, Symbol, Vector
+from softlab.emulator.ptx.syntax import (
+    REGISTER_PARTS,
+    Address,
+    Frame,
+    Immediate,
+    Pair,
+    Register,
+    Relocation,
+    Symbol,
+    Vector,
+)
 from softlab.emulator.ptx.tokens import Tokens
 from softlab.errors import Error
 
@@ -269,3 +279,8 @@ def test_debug_sections_are_no_tokens():
     assert instruction.line == 12
     with pytest.raises(Error, match="PTX line 13: unexpected character"):
         parse(head + section + kernel.replace("}", "\\"))
+
+
+def test_parts_of_a_register():
+    """Four bytes and two halves, each with its first bit and its bits."""
+    assert REGISTER_PARTS == {"b0": (0, 8), "b1": (8, 8), "b2": (16, 8), "b3": (24, 8), "h0": (0, 16), "h1": (16, 16)}
