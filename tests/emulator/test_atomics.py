@@ -233,3 +233,25 @@ def test_compiled_atomics_of_generic_addresses(memory: str) -> None:
     ):
         added = np.bincount(where[here] + 3, np.flatnonzero(here) + 1, minlength=48)
         assert cells.tolist() == (start + added).tolist()
+
+
+@pytest.mark.parametrize("how", ["all", "none"])
+@pytest.mark.parametrize("offset", [12, -8, 0])
+@pytest.mark.parametrize("grid", [1, 2])
+def test_observers_hear_where_an_atomic_of_a_loaded_address_reaches(grid: int, offset: int, how: str) -> None:
+    """The whole address comes from memory, in each block another one, and the instruction adds an offset to it."""
+    source = f"""extern "C" __global__ void k(const unsigned* where, unsigned* out) {{
+      __shared__ unsigned bins[32];
+      unsigned t = threadIdx.x, i = 32 * blockIdx.x + t, base = __cvta_generic_to_shared(bins), old;
+      bins[t] = 0;
+      __syncthreads();
+      asm volatile("atom.shared.add.u32 %0, [%1+{offset}], 1;" : "=r"(old) : "r"(base + where[i]) : "memory");
+      __syncthreads();
+      out[i] = bins[t]; }}"""
+    where = (4 * np.random.default_rng(3).integers(2, 29, (grid, 32))).astype(np.uint32)
+    out = np.zeros((grid, 32), np.uint32)
+    run = Kernel(source, "k").run(grid, 32, (where, out), compiled=how, blocks=range(grid))
+    reached = where.astype(int) + offset
+    assert out.tolist() == [np.bincount(row // 4, minlength=32).tolist() for row in reached]
+    atomics = [np.ravel(line).tolist() for line in run.shared.address]
+    assert all(row.tolist() in atomics for row in reached)
