@@ -9,7 +9,7 @@ from softlab.course.behaviour import OVER_ZERO, behaviour
 from softlab.course.causes import barrier_conditions, fault_cause, with_barrier_at_the_end
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.relations import of_elements, of_rows, scaled_and_shifted, taken_off
-from softlab.errors import KernelFault
+from softlab.errors import Error, KernelFault
 from softlab.kernel import Kernel
 
 X = np.random.default_rng(0).permutation(64).astype(np.float32) + 1
@@ -348,3 +348,13 @@ def test_an_infinite_input_is_no_number_to_exceed():
     x[5] = np.inf
     kernel, launch = Kernel(source("y[i] = 1;"), "k"), LaunchCase(1, 64, {"x": x, "y": NEW}, {"y": X * X})
     assert "No number of x that was tried changes y" in behaviour(kernel, launch, "y", np.ones_like(x))
+
+
+def test_a_launch_that_cannot_be_recorded_step_by_step_is_told_otherwise(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise Error("too long")
+
+    monkeypatch.setattr(Kernel, "steps", refuse)
+    found = said("y[i] = x[i] * 3e38f;", X)
+    assert "line" not in found
+    assert found.startswith("x[")

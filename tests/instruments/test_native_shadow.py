@@ -132,6 +132,38 @@ def _shared_accesses(random: np.random.Generator, answers: dict[int, int]) -> No
             _order(random, (compiled, plain), native.objects)
 
 
+@pytest.mark.parametrize("kind", [READS, READS | STORES | STRONG_ACCESS, STORES | STRONG_ACCESS])
+@pytest.mark.parametrize("across", ["the warp", "the block"])
+def test_words_that_pass_from_lane_to_lane(kind: int, across: str) -> None:
+    """Each lane has one word, and takes another lane's in the next access; now and then its own or one for all."""
+    random, found = np.random.default_rng(kind), set()
+    compiled, plain = (ClusterShadow(4 * WORDS, BLOCKS, THREADS, 4) for _ in range(2))
+    native, lanes = NativeShadow(compiled), Box(BLOCKS, THREADS, None, None)
+    rows, threads = np.zeros(THREADS, np.int64), np.arange(THREADS)
+    for shadow in (compiled, plain):
+        shadow.write(rows, threads[:, None], threads)
+        shadow.barrier(lanes)
+    for number in range(60):
+        word = threads.copy()
+        if number % 3:
+            first = word.reshape(-1, 32) if across == "the warp" else word.reshape(1, -1)
+            word = random.permuted(first, axis=1).reshape(-1)
+        if number % 10 == 9:
+            word = word // 32 * 32
+        for shadow in (compiled, plain):
+            shadow.begin_access(number)
+        answer = native.record(lanes, (4 * word).astype(np.uint64)[None], np.arange(1), kind)
+        found.add(answer)
+        assert (answer == UNKNOWN) == _finds(plain, rows, word[:, None], threads, kind)
+        for shadow in (plain, *([compiled] if answer == UNKNOWN else [])):
+            _record(shadow, rows, word[:, None], threads, kind)
+        _compare(compiled, plain)
+        if number % 7 == 6:
+            for shadow in (compiled, plain):
+                shadow.warp_sync(lanes, np.uint32(0xFFFFFFFF)) if number % 2 else shadow.barrier(lanes)
+    assert 0 in found
+
+
 def test_groups_of_lanes_are_left_to_numpy() -> None:
     shadow = ClusterShadow(64, 1, 32, 4)
     native, lanes = NativeShadow(shadow), Box(1, 32, None, None)
