@@ -59,6 +59,25 @@ def test_records_have_the_access_as_the_machine_makes_it():
 
 
 @needs_nvdisasm
+@pytest.mark.parametrize("grid", [1, 3])
+def test_an_access_that_differs_between_blocks_is_as_wide(grid):
+    source = PAIRS.replace("buffer[256]", "buffer[1024]").replace("buffer[4 * t", "buffer[256 * blockIdx.x + 4 * t")
+    source = source.replace("buffer[255 - t]", "buffer[256 * blockIdx.x + 255 - t]")
+    kernel = Kernel(f'extern "C" __global__ void k(const float* in, float* out) {{{source}}}', "k")
+    numbers = np.arange(1024, dtype=np.float32)
+    result = kernel.run(grid, 64, (numbers, np.zeros_like(numbers)), blocks=range(grid))
+    assert [len(fused.parts) for fused in result.fused] == [4]
+    stores = result.shared.select(result.shared.store)
+    assert set(stores.width.tolist()) == {16}
+    found = {(int(block), *row.tolist()) for block, row in zip(stores.block, stores.address, strict=True)}
+    assert found == {
+        (block, *range(1024 * block + 512 * warp, 1024 * block + 512 * warp + 512, 16))
+        for block in range(grid)
+        for warp in (0, 1)
+    }
+
+
+@needs_nvdisasm
 def test_volatile_stores_stay_apart():
     _, result = run(PAIRS.replace("__shared__", "__shared__ volatile"))
     assert result.fused == ()
