@@ -79,3 +79,20 @@ def test_a_kernel_that_ended_is_given_up() -> None:
 def test_errors_are_kept_once_and_cells_can_be_left_out() -> None:
     cells = ["wrong", "fatal", "a", "wrong"]
     assert run(cells, {1}) == (None, ["cell 1 is wrong", "cell 4 is wrong"], ["wrong", "a", "wrong"])
+
+
+def test_which_files_of_a_submission_are_read(tmp_path: Path) -> None:
+    """No link, nothing longer than 16 MiB, and only text."""
+    file, link = tmp_path / "answers.json", tmp_path / "link.json"
+    assert execution._text(file) == ""
+    file.write_text("café", "utf-8")
+    assert execution._text(file) == "café"
+    link.symlink_to(file)
+    assert execution._text(link) == ""
+    assert execution._text(tmp_path) == ""
+    for length in (2**24, 2**24 + 1):
+        with file.open("wb") as opened:
+            opened.truncate(length)
+        assert len(execution._text(file)) == (length if length == 2**24 else 0)
+    file.write_bytes(b"\xff\xfe\xff")
+    assert execution._text(file) == ""
