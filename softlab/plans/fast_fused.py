@@ -41,9 +41,10 @@ ROW_REGISTERS, EDGE_REGISTERS = (20, 32), 10
 REGISTER_LIMITS = (((42, 40), (50, 48), (60, 64)), ((42, 40), (50, 48), (66, 64)))
 #: Instructions of a lane for a row, in a warp, a block and a cluster.
 ROW_INSTRUCTIONS = {WARP: 90, BLOCK: 130, CLUSTER: 200}
-#: Instructions of a lane for an element of one input, of two; more for a bias or a mask, for a causal mask and for
-#: dropout. An element of head or tail takes more than one of a pack.
-ELEMENT_INSTRUCTIONS, OPERAND_INSTRUCTIONS, CAUSAL_INSTRUCTIONS, DROPOUT_INSTRUCTIONS = {1: 13, 2: 10}, 5, 2, 20
+#: Instructions of a lane for an element of one input, of two; more for a bias or a mask, and for a causal mask. They
+#: count where elements stay packed, which those that are dropped do not. An element of head or tail takes more than one
+#: of a pack.
+ELEMENT_INSTRUCTIONS, OPERAND_INSTRUCTIONS, CAUSAL_INSTRUCTIONS = {1: 13, 2: 10}, 5, 2
 EDGE_ELEMENTS = 3
 #: How sharp the two bounds, bytes in flight and instructions, are where they meet, and by how much a share must be
 #: larger to count.
@@ -171,10 +172,9 @@ def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
     packs, nbytes = max(1, request.cols // pack_size), request.cols * itemsize * inputs
     keeps = itemsize == 2 and pack_size > 1 and not steps.drops and (inputs > 1 or not steps.operands)
     read = nbytes / 2 if steps.causal and inputs == 1 else nbytes
-    written = request.cols * itemsize * (2 if steps.drops and inputs == 1 else 1)
-    moved = read + written + (0 if steps.shared else request.cols * sum(steps.operands))
+    moved = read + request.cols * itemsize + (0 if steps.shared else request.cols * sum(steps.operands))
     element = ELEMENT_INSTRUCTIONS[inputs] + OPERAND_INSTRUCTIONS * len(steps.operands)
-    element += CAUSAL_INSTRUCTIONS * steps.causal + DROPOUT_INSTRUCTIONS * steps.drops
+    element += CAUSAL_INSTRUCTIONS * steps.causal
     return _FusedRow(pack_size, packs, edged, apart, edges, words, in_flight, nbytes, keeps, moved, element)
 
 
