@@ -105,6 +105,29 @@ def test_an_argument_that_should_change_nothing_is_not_blamed():
     assert "changes nothing" not in difference(("n", "far"), calls, given)
 
 
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("the largest number of x", max),
+        ("the smallest number of x", min),
+        ("the sum of x", sum),
+        ("the mean of x", lambda x: sum(x) / len(x)),
+        ("the length of x", len),
+        ("the first number of x", lambda x: x[0]),
+        ("the last number of x", lambda x: x[-1]),
+        ("minus the last number of x", lambda x: -x[-1]),
+    ],
+)
+def test_each_number_of_a_list_is_known(words, number):
+    lists = [[3.0, 11.0, -2.0, 5.0], [7.0, -4.0, 13.0], [2.0, 9.5, 1.0, -6.0, 8.0], [5.5, 12.0, -1.0, 6.25]]
+    rights = [101.0, 57.0, 83.0, 29.0]
+    calls = [Call((x,), right) for x, right in zip(lists, rights, strict=True)]
+    added = [right + number(x) for x, right in zip(lists, rights, strict=True)]
+    assert difference(("x",), calls, added).startswith(f"What it returns is what is right plus {words}.")
+    times = [right * number(x) for x, right in zip(lists, rights, strict=True)]
+    assert difference(("x",), calls, times).startswith(f"What it returns is what is right times {words}.")
+
+
 def test_rows_that_are_off_by_a_number_of_their_own():
     rows = [np.array(row) for row in ([1.0, 5, 2], [7.0, 3], [4.0, 4, 8, 1])]
     calls = [Call((row,), row - row.max()) for row in rows]
