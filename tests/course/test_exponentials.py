@@ -74,6 +74,31 @@ def test_what_is_subtracted(less, words):
     assert subtracted(seen(wrong, log_sum(X), source="v")) == "", "it takes no powers"
 
 
+@pytest.mark.parametrize(("kind", "below"), [(np.float16, 177), (np.float32, 177), (np.float64, 1420)])
+def test_how_low_a_number_has_to_be_depends_on_its_type(kind, below):
+    """e to the power of twice the logarithm of the largest number; halves are worked out as float32."""
+
+    def wrong(x):
+        wide = x.astype(np.float64 if kind is np.float64 else np.float32)
+        with np.errstate(all="ignore"):
+            return wide[:, 0] + np.log(np.exp(wide - wide[:, :1]).sum(axis=1))
+
+    x = (3 * np.random.default_rng(2).standard_normal((6, 24))).astype(kind)
+    x[1, 0] -= kind(2 * below)
+    wide = x.astype(np.float64)
+    right = wide.max(axis=1) + np.log(np.exp(wide - wide.max(axis=1, keepdims=True)).sum(axis=1))
+
+    def run(grid, block, args, smem, *, budget, record):
+        args[1][...] = wrong(args[0])
+
+    launch = LaunchCase(1, 32, {"x": x, "y": np.full_like(wrong(x), np.nan)}, {"y": right}, relative=1e-3)
+    kernel = SimpleNamespace(run=run, program=SimpleNamespace(source="expf(v)"))
+    assert subtracted(Seen(kernel, launch, "y", wrong(x))) == (
+        f"With x[i, 0] of each row i {below} below the others, y is inf, and with other numbers as low it is not: "
+        "x[i, 0] is subtracted, and not the largest number."
+    )
+
+
 def test_a_wrong_sign_is_no_number_that_is_subtracted():
     """Such powers are too large, too, but the result is wrong for numbers that are near each other as well."""
 

@@ -278,3 +278,62 @@ def test_a_limit_that_the_calls_leave_open_is_no_number():
         return [mutant(length) for length in (1, 5, 11_000, 12_280)] == ["short", "middle", "long", "too long"]
 
     assert one_slip({"": kind}, same) == "This is what you get with a smaller number for the limit."
+
+
+def scaled(a: float) -> float:
+    factor = 1600
+    return a * factor
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [3200, 800, 1601, 1599, 16_000, 160, 1_600_000, 1_600_000_000, 160_000, 1638.4, 1562.5],
+)
+def test_each_other_number_that_a_learner_may_take_is_known(constant):
+    said = one_slip({"": scaled}, lambda mutant: [mutant(a) for a in (1.0, 3.0)] == [constant, 3.0 * constant])
+    assert said == f"This is what you get with {constant:g} for factor."
+
+
+@pytest.mark.parametrize("constant", [1600, 1602, 1598, 4800, 1638.5])
+def test_any_other_number_is_no_slip(constant):
+    assert one_slip({"": scaled}, lambda mutant: [mutant(a) for a in (1.0, 3.0)] == [constant, 3.0 * constant]) == ""
+
+
+def small(a: float) -> float:
+    factor = 16
+    return a * factor
+
+
+@pytest.mark.parametrize(("constant", "told"), [(32, True), (15, True), (16.384, False), (15.625, False)])
+def test_a_small_number_is_no_size(constant, told):
+    said = one_slip({"": small}, lambda mutant: [mutant(a) for a in (1.0, 3.0)] == [constant, 3.0 * constant])
+    assert bool(said) == told
+
+
+def met(a: float, b: float) -> bool:
+    return a == b
+
+
+def apart(a: float, b: float) -> float:
+    return a - b
+
+
+def share(a: float, b: float) -> float:
+    return a / b
+
+
+@pytest.mark.parametrize(
+    ("model", "wrong", "words"),
+    [
+        (met, lambda a, b: a >= b / 2, "if half of b is enough for a"),
+        (met, lambda a, b: a >= b - 1, "if one less than b is enough for a"),
+        (apart, lambda a, b: b - a, "with b less a"),
+        (apart, lambda a, b: a, "without b"),
+        (apart, lambda a, b: b, "without a"),
+        (share, lambda a, b: b / a, "with the fraction upside down"),
+        (share, lambda a, b: a * b, "if a and b are multiplied, not divided"),
+    ],
+)
+def test_each_comparison_and_operation_that_a_learner_may_take_is_known(model, wrong, words):
+    pairs = [(a / 2, b / 2) for a in range(1, 12) for b in range(3, 9)]
+    assert words in one_slip({"": model}, lambda mutant: all(mutant(*pair) == wrong(*pair) for pair in pairs))
