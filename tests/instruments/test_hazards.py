@@ -128,3 +128,30 @@ def test_bytes_per_watched_word(opcode: str, modifiers: str, expected: int) -> N
     """One byte where a single narrow element of shared memory may be accessed."""
     image: Any = SimpleNamespace(instructions=[Instruction(opcode, tuple(modifiers.split(".")), ())])
     assert _granule(image) == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [("own", True), ("own+252", True), ("dyn", True), ("dyn+1020", True), ("%start", False), ("%start+1020", False)],
+)
+def test_only_the_drivers_part_of_shared_memory_is_written_before(address: str, found: bool) -> None:
+    """Cooperative groups read it; what the kernel has of its own stands behind."""
+    ptx = f"""
+.version 8.8
+.target sm_90
+.address_size 64
+.extern .shared .align 16 .b8 dyn[];
+.shared .align 4 .b8 own[256];
+.visible .entry k(.param .u64 x) {{
+  .reg .u64 %p; .reg .u32 %r, %start, %other;
+  ld.param.u64 %p, [x];
+  mov.u32 %start, %reserved_smem_offset_1;
+  mov.u32 %other, own;
+  mov.u32 %other, dyn;
+  ld.shared.u32 %r, [{address}];
+  st.global.u32 [%p], %r;
+  ret;
+}}
+"""
+    run = Kernel.from_ptx(ptx, "k").run(1, 1, (np.zeros(1, np.uint32),), 1024, check="collect", record=False)
+    assert [finding.kind for finding in run.findings] == (["uninitialized-shared"] if found else [])
