@@ -150,3 +150,24 @@ def test_widths_without_a_type_are_words(record):
         1, 2, 4, 8, 4,
     ]  # fmt: skip
     assert Source("constant", "", 0, 0).dtype == np.uint32
+
+
+@pytest.mark.parametrize("warp", [0, 1])
+@pytest.mark.parametrize(("lane", "value"), [(2, 9), (5, 7), (6, 4)])
+def test_a_threads_stack_is_its_own(warp: int, lane: int, value: int) -> None:
+    """Lanes store to the same place of their stacks, one after the other."""
+    source = """extern "C" __global__ void k(const int* x, int* y) {
+      volatile int own[4]; int i = threadIdx.x % 32, at = x[0];
+      own[at] = 4;
+      if (i == 5) own[at] = 7;
+      if (i == 2) own[at] = 9;
+      y[threadIdx.x] = own[at]; }"""
+    kernel = Kernel(source, "k")
+    record = kernel.steps(1, 64, (np.ones(1, np.int32), np.zeros(64, np.int32)), warp=warp)
+    step = next(s for s in reversed(range(len(record))) if record.text(s).startswith("ld.local"))
+    name = record.image.instructions[int(record.steps["instruction"][step])].operands[0].name
+    cell = origin(record, register_source(record, name, lane, step + 1)).inputs[0]
+    whence = origin(record, cell)
+    assert (cell.kind, cell.bits, whence.lane, whence.note) == ("local", value, lane, f"Lane {lane} stored it.")
+    stored = [s for s in range(len(record)) if record.text(s).startswith("st.local")]
+    assert whence.step == stored[{4: 0, 7: 1, 9: 2}[value]]
