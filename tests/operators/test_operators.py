@@ -373,3 +373,22 @@ def test_rows_sum_to_one_and_follow_a_shift() -> None:
     got = softlab.softmax(x)
     assert_within(got.sum(axis=-1, dtype=np.float64), np.ones(5), np.full(5, 1e-6))
     assert np.array_equal(softlab.softmax(x + np.float32(1024)), got)
+
+
+@pytest.mark.parametrize("op", ["softmax", "log_softmax", "softmax_backward", "log_softmax_backward"])
+def test_arrays_and_the_axis_may_be_given_by_position_and_all_else_by_name(op: str) -> None:
+    inputs = {"dy": ROWS, "y": ROWS} if "backward" in op else {"x": ROWS}
+    function = getattr(softlab, op)
+    expected = function(*inputs.values(), 0)
+    np.testing.assert_array_equal(function(**inputs, axis=0), expected)
+    np.testing.assert_array_equal(function(*inputs.values()), function(**inputs, axis=1))
+    with pytest.raises(TypeError, match="positional argument"):
+        function(*inputs.values(), 0, "float64")
+
+
+ROWS = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+
+
+def test_a_call_that_names_no_axis_means_the_last() -> None:
+    assert OperatorCall("softmax").axis == -1
+    assert OperatorCall("softmax").names == ("x",)
