@@ -136,6 +136,20 @@ def test_a_barrier_of_a_warp_between_two_threads(threads, alone):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("shape", "one", "other", "alone"),
+    [
+        ((8, 4, 2), (7, 3, 0), (0, 0, 1), True), ((8, 4, 2), (0, 0, 0), (7, 3, 0), False),
+        ((8, 4, 2), (0, 0, 1), (7, 3, 1), False), ((16, 8), (15, 1, 0), (0, 2, 0), True),
+        ((16, 8), (0, 2, 0), (15, 3, 0), False), ((64,), (31, 0, 0), (32, 0, 0), True),
+    ],
+)  # fmt: skip
+def test_warps_of_a_block_of_several_dimensions(shape, one, other, alone):
+    launch = LaunchCase(1, shape, LAUNCH.args, {})
+    said = cause(WARP_BARRIER, "race", launch=launch, line=6, other_line=4, thread=one, other_thread=other)
+    assert ("for one warp alone" in said) == alone
+
+
 def test_a_barrier_of_the_block_counts_before_one_of_a_warp():
     body = WARP_BARRIER.replace("  y", "  __syncthreads();\n  y")
     assert race(body, 4, 7).endswith("and the barrier of line 6 does not stand between these two.")

@@ -156,6 +156,13 @@ def test_a_result_of_another_type_is_told_where_the_exercise_names_its_own(funct
     assert verdict.message.endswith("It returns a whole number. Square.") == (other_type and bool(returns))
 
 
+def test_how_many_are_wrong_is_told_of_several():
+    assert first_difference("y", np.float64([2]), np.float64([3])) == "y[0] is 2.0 and should be 3.0"
+    assert first_difference("y", np.float64(2), np.array(3.0)) == "y is 2.0 and should be 3.0"
+    assert first_difference("y", [2, 2], [3, 2]) == "y[0] is 2 and should be 3 (1 of 2 are wrong)"
+    assert first_difference("y", [2, 2], (2, 2)) == ""
+
+
 def test_first_difference_of_arrays():
     want = np.arange(6, dtype=np.float32).reshape(2, 3)
     got = want.copy()
