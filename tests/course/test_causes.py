@@ -196,6 +196,33 @@ def test_what_two_blocks_lack(body, first, then, said):
     assert "lock" not in cause("  y[0] = x[0];", "race", line=4, other_line=4, block=(1, 0, 0), other_block=(1, 0, 0))
 
 
+EARLY = "Line {} reads before line {} has stored"
+
+
+@pytest.mark.parametrize(
+    ("body", "read", "store", "said"),
+    [
+        ("  v = y[0];\n  y[0] = 1;", 4, 5, f"{EARLY.format(4, 5)}, and waits for no sign of it."),
+        ("  __syncthreads();\n  v = y[0];\n  y[0] = 1;", 5, 6, f"{EARLY.format(5, 6)}, and waits for no sign of it."),
+        ("  while (n[0] == 0) {}\n  v = y[0];\n  y[0] = 1;", 5, 6,
+         f"{EARLY.format(5, 6)}: who waits on line 4 waits for itself, and no barrier between line 4 and line 5 makes "
+         "the other threads wait, too."),
+        ("  while (n[0] == 0) {}\n  __syncthreads();\n  v = y[0];\n  y[0] = 1;", 6, 7,
+         f"{EARLY.format(6, 7)}: the wait of line 4, `while (n[0] == 0)`, ends too early."),
+        ("  while (n[0] == 0) {}\n  __syncthreads();\n  v = y[0];\n  y[0] = 1;\n  atomicAdd(n, 1);", 6, 7,
+         "The sign of line 8 is up as soon as one thread has stored: no barrier between line 7 and it gathers the "
+         "others."),
+        ("  while (n[0] == 0) {}\n  __syncthreads();\n  v = y[0];\n  y[0] = 1;\n  __syncthreads();\n  atomicAdd(n, 1);",
+         6, 7, f"{EARLY.format(6, 7)}: the wait of line 4, `while (n[0] == 0)`, ends too early."),
+        ("  v = y[0];\n  while (n[0] == 0) {}\n  y[0] = 1;", 4, 6,
+         f"{EARLY.format(4, 6)}, and waits for no sign of it."),
+    ],
+)  # fmt: skip
+def test_a_block_that_reads_before_another_one_has_stored(body, read, store, said):
+    message = "the thread writes an element which a thread of another block read"
+    assert cause(body, "race", message, line=store, other_line=read, **BLOCKS) == said
+
+
 LONG = " && ".join(f"i > {k}" for k in range(9))
 
 

@@ -66,6 +66,18 @@ def test_what_a_wrong_number_means():
     assert squares.judge(-7).message.endswith("The answer is above 0. 49")
 
 
+@pytest.mark.parametrize(
+    ("right", "given", "told"),
+    [(50, 51, True), (50, 49, True), (50, 53, False), (50, 50.5, False), (8, 9, True), (7, 8, False), (7, 70, False)],
+)
+def test_a_count_that_is_off_by_one(right, given, told):
+    """Of a count of few things the hint would say nothing."""
+    said = Number(id="99-o", answer=lambda: right, hint="Count.").judge(given).message
+    assert ("Off by one: where does the count begin" in said) == told
+    near = Number(id="99-o", answer=lambda: right, absolute=0.01, hint="Count.").judge(given).message
+    assert "Off by one" not in near, "what is measured is no count"
+
+
 def test_the_digits_of_a_right_number():
     assert "the power of ten is not" in PI.judge(3141.6).message
     assert "the power of ten" not in PI.judge(31).message

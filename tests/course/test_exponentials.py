@@ -136,6 +136,17 @@ def test_a_sum_that_begins_with_1():
     assert got == "The sum of a row of x is 1 too large, whatever the numbers: it has to begin with 0."
 
 
+@pytest.mark.parametrize("function", [log_sum, softmax, pair])
+@pytest.mark.parametrize("place", ["at0", "at12", "at23"])
+def test_one_number_alone_that_counts(function, place):
+    """Only what is larger than those before is left out where the first one counts."""
+    weights = once_but() - once_but(**{place: 0})
+    with np.errstate(all="ignore"):
+        got = counts(seen(lambda x: function(x, weights=weights), function(X)))
+    assert bool(got) == (place == "at0")
+    assert got in ("", "A number of a row of x that is larger than those before it is left out of the sum.")
+
+
 @pytest.mark.parametrize(("more", "words"), [(1, "1 too large"), (2, "2 too large"), (-0.5, "")])
 @pytest.mark.parametrize(("off", "near"), [(0, True), (4e-4, True), (-4e-4, True), (3e-3, False), (-3e-3, False)])
 def test_a_sum_that_is_off_by_one_number_may_be_rounded(more, words, off, near):

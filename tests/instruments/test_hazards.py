@@ -155,3 +155,35 @@ def test_only_the_drivers_part_of_shared_memory_is_written_before(address: str, 
 """
     run = Kernel.from_ptx(ptx, "k").run(1, 1, (np.zeros(1, np.uint32),), 1024, check="collect", record=False)
     assert [finding.kind for finding in run.findings] == (["uninitialized-shared"] if found else [])
+
+
+@pytest.mark.parametrize("late", ["writes", "reads"])
+def test_what_comes_behind_an_arrival_is_told_from_what_nothing_orders(late: str) -> None:
+    """Warp 0 arrives and goes on; warp 1 waits; warp 2 takes no part."""
+    source = """extern "C" __global__ void k(int* y) {
+      __shared__ volatile int before[32], behind[32], beside[32];
+      int t = threadIdx.x % 32, warp = threadIdx.x / 32, v = 0;
+      if (warp == 1) before[t] = behind[t] = beside[t] = 1;
+      __syncthreads();
+      if (warp == 0) {
+        before[t] = 2;
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+        LATE
+      }
+      if (warp == 2) beside[t] = 4;
+      if (warp == 1) {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        v += before[t];
+        WAITS
+        v += beside[t];
+      }
+      y[threadIdx.x] = v; }"""
+    parts = ("behind[t] = 3;", "v += behind[t];") if late == "writes" else ("v += behind[t];", "behind[t] = 3;")
+    source = source.replace("LATE", parts[0]).replace("WAITS", parts[1])
+    run = Kernel(source, "k").run(1, 96, (np.zeros(96, np.int32),), check="collect", record=False)
+    messages = [finding.message for finding in run.findings if finding.kind == "race"]
+    arrived = [message for message in messages if "after it had arrived at the barrier (bar.arrive)" in message]
+    verb, other = ("reads", "wrote") if late == "writes" else ("writes", "read")
+    assert len(arrived) == 1
+    assert f"the thread {verb} a word of shared memory that another thread {other} after" in arrived[0]
+    assert len(messages) == 2, "the other one has nothing to do with the arrival"

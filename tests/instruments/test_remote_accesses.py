@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import softlab
-from softlab.instruments.remote_accesses import COPY, MANY, Accessors, Order, RemoteAccesses
+from softlab.instruments.remote_accesses import COPY, MANY, SOURCE_BITS, Accessors, Order, RemoteAccesses
 from softlab.instruments.warp_syncs import WarpSyncs
 
 BLOCKS, WORDS, NOW = 2, 24, 9
@@ -181,3 +181,19 @@ def test_the_scope_of_a_block_does_not_reach_the_other_blocks(scope: str, everyb
     run = kernel.run(2, 32, (np.zeros(1, np.int32), everybody), check="collect", record=False)
     found = {(f.kind, f.line, f.other_line) for f in run.findings}
     assert found == ({("race", 7, 7)} if everybody and scope == "cta" else set())
+
+
+def test_who_a_stamp_names() -> None:
+    """Copies, also those that reduce, are told from threads and from several threads of other blocks."""
+    assert COPY != MANY
+    for reduces in (False, True):
+        stamp = RemoteAccesses.copy_stamp(7, reduces)
+        assert RemoteAccesses.source_of(stamp) == COPY
+        assert RemoteAccesses.time_of(stamp) == 7
+        assert not RemoteAccesses.in_flight(stamp)
+    assert RemoteAccesses.source_of(9 << SOURCE_BITS | MANY) == MANY
+    for rank, thread in ((0, 0), (0, 1023), (15, 5)):
+        stamp = 3 << SOURCE_BITS | rank << 10 | thread
+        assert RemoteAccesses.source_of(stamp) == (rank, thread)
+        assert RemoteAccesses.time_of(stamp) == 3
+    assert RemoteAccesses.in_flight(RemoteAccesses.copy_stamp(1 << 40))

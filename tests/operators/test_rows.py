@@ -74,6 +74,23 @@ def test_rows_that_stay_where_they_lie(shape: tuple[int, ...], axis: int) -> Non
     assert view.rows_of(np, x, element_type("float16")).dtype == np.float16
 
 
+@pytest.mark.parametrize(
+    ("order", "axis", "strided", "kind"),
+    [
+        ("C", 0, True, StridedView), ("C", 0, False, RowView), ("C", 2, True, RowView), ("C", 1, True, StridedView),
+        ("exchanged", 0, True, RowView), ("exchanged", 1, True, StridedView), ("F", 0, True, RowView),
+        ("F", 1, True, StridedView),
+    ],
+)  # fmt: skip
+def test_which_rows_are_taken_where_they_lie(order: str, axis: int, strided: bool, kind: type) -> None:
+    """Those of an axis that is not the last, unless they lie side by side once both are exchanged."""
+    x = np.zeros((4, 3, 2), np.float32) if order == "exchanged" else np.zeros((2, 3, 4), np.float32, order=order)
+    x = x.swapaxes(0, 2) if order == "exchanged" else x
+    assert type(rows._view([x], axis, strided)) is kind
+    both = [x, np.zeros(x.shape, np.float32)]
+    assert type(rows._view(both, axis, strided)) is (StridedView if strided and axis < 2 else RowView)
+
+
 @pytest.mark.parametrize(("shape", "axis"), SHAPES)
 def test_operands_lie_as_the_rows_do(shape: tuple[int, ...], axis: int) -> None:
     view = RowView(shape, axis)
