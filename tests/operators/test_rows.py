@@ -122,3 +122,25 @@ def test_what_a_call_was_is_not_changed_later() -> None:
     records: list[Any] = [one for name, one in named if is_dataclass(one) and one.__module__ == name]
     assert len(records) > 10
     assert [record.__name__ for record in records if not record.__dataclass_params__.frozen] == []
+
+
+class Partly:
+    """Numbers with a shape, without the rest of an array."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("attributes", "itself"),
+    [({"shape": (2,), "ndim": 1}, True), ({"shape": (2,)}, False), ({"ndim": 1}, False), ({}, False)],
+)
+def test_what_is_an_array_by_itself(attributes: dict[str, Any], itself: bool) -> None:
+    given = Partly(**attributes)
+    found = fused_arguments.as_array(given)
+    assert (found is given) == itself
+    assert itself or found.tolist() == [1, 2]
+    assert fused_arguments.as_array([3, 4]).tolist() == [3, 4]
