@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from softlab.emulator.ptx.linker import link
+from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.errors import KernelFault
-from softlab.instruments.hazards import _granule
+from softlab.instruments.hazards import _granule, _has_fences, _has_meetings
 from softlab.kernel import Kernel
 
 
@@ -187,3 +189,30 @@ def test_what_comes_behind_an_arrival_is_told_from_what_nothing_orders(late: str
     assert len(arrived) == 1
     assert f"the thread {verb} a word of shared memory that another thread {other} after" in arrived[0]
     assert len(messages) == 2, "the other one has nothing to do with the arrival"
+
+
+@pytest.mark.parametrize(
+    ("text", "meetings", "fences"),
+    [
+        ("bar.sync 0;", False, False), ("bar.sync 1, 64;", True, False), ("barrier.sync.aligned 2;", False, False),
+        ("bar.arrive 1, 64;", True, False), ("barrier.arrive 1, 64;", True, False), ("bar.warp.sync 7;", False, False),
+        ("barrier.cluster.arrive;", False, False), ("membar.gl;", False, True), ("fence.acq_rel.gpu;", False, True),
+        ("fence.proxy.async;", False, False), ("add.u32 %r, %r, 1;", False, False),
+    ],
+)  # fmt: skip
+def test_what_a_kernel_has_of_barriers_and_fences(text: str, meetings: bool, fences: bool) -> None:
+    body = f"{{ .reg .u32 %r; {text} ret; }}"
+    image = link(parse(f".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{body}\n"), "k")
+    assert (_has_meetings(image), _has_fences(image)) == (meetings, fences)
+
+
+@pytest.mark.parametrize("kind", ["char2", "char4", "short2"])
+@pytest.mark.parametrize("barrier", ["", "__syncthreads();"])
+def test_pairs_of_bytes_are_watched(kind: str, barrier: str) -> None:
+    source = f"""extern "C" __global__ void k({kind}* y) {{
+      __shared__ {kind} s[64]; int t = threadIdx.x;
+      s[t] = y[t]; {barrier} y[t] = s[63 - t]; }}"""
+    size = 2 if kind == "char2" else 4
+    y = np.arange(64 * size, dtype=np.uint8)
+    run = Kernel(source, "k").run(1, 64, (y,), check="collect", record=False)
+    assert {finding.kind for finding in run.findings} == (set() if barrier else {"race"})
