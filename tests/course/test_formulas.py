@@ -69,6 +69,17 @@ def test_two_changes_of_a_sum_tell_nothing():
     assert two.format(10, "a of it", 71, "b of it") == said(times, 10 * 71 + 5, likely=True)
 
 
+def test_an_operand_that_is_left_out():
+    """Without what is divided, 1 over the rest stays; without what something is taken from, the rest does."""
+    over = Formula("a / b", {"a": Quantity("the one", 6), "b": Quantity("the other", 16)})
+    assert "without the one" in said(over, 0.0625)
+    assert "without the one" not in said(over, 0.125)
+    assert "without the other" in said(over, 6)
+    less = Formula("a - b", {"a": Quantity("the one", 40), "b": Quantity("the other", 16)})
+    assert "with the other and not what is left without it" in said(less, 16)
+    assert "without the other" in said(less, 40)
+
+
 def test_a_number_that_no_change_gives():
     assert said(SHARE, 777) == ""
     assert said(SHARE, math.inf) == ""

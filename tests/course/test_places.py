@@ -336,6 +336,13 @@ TWICE = "for (int i = 0; i < 2; ++i) {}"
             "y[32] is stored by thread 32 of block 0 and by thread 0 of block 0. From turn to turn a thread goes 32 "
             "further, and the launch has 128 threads.",
         ),
+        (
+            TWICE.format("((float2*)y)[64 * b + t + 160 * i] = make_float2(1, 2);"),
+            2,
+            (640,),
+            "On line 3 nobody stores y[256]. From turn to turn a thread goes 320 further, and the launch has 128 "
+            "threads that take 2 elements each, 256 together.",
+        ),
         (TWICE.format("y[t / 2 + 16 * i] = 1;"), 1, (256,), "y[0] is stored by thread 0 and by thread 1."),
         (
             "int i = 64 * b + t; y[i / 64 * 64 + i % 8] = 1;",

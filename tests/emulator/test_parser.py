@@ -284,3 +284,9 @@ def test_debug_sections_are_no_tokens():
 def test_parts_of_a_register():
     """Four bytes and two halves, each with its first bit and its bits."""
     assert REGISTER_PARTS == {"b0": (0, 8), "b1": (8, 8), "b2": (16, 8), "b3": (24, 8), "h0": (0, 16), "h1": (16, 16)}
+
+
+def test_an_empty_statement_is_nothing():
+    """Inline assembly may leave one behind."""
+    found = instructions(".reg .b32 %r<3>; ; add.u32 %r0, %r1, %r2;; { ; } ; sub.u32 %r0, %r1, %r2; ;")
+    assert [one.opcode for one in found] == ["add", "sub"]
