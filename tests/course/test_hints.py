@@ -253,6 +253,13 @@ def test_a_maximum_that_begins_too_high_in_one_row():
     )
 
 
+def test_a_maximum_that_begins_above_all_numbers():
+    positive, begin = np.abs(ROWS) + 3, np.full((8, 1), -1e30, np.float32)
+    begin[3] = 500
+    got = said(gives(lambda x: np.maximum(x.max(1, keepdims=True), begin)), positive.max(1, keepdims=True), positive)
+    assert got.startswith("With each number of x 1000 less, y is 500 somewhere: the maximum begins too high")
+
+
 SOFTMAX = np.exp(ROWS - ROWS.max(1, keepdims=True)) / np.exp(ROWS - ROWS.max(1, keepdims=True)).sum(1, keepdims=True)
 
 
