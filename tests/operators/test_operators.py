@@ -386,6 +386,13 @@ def test_arrays_and_the_axis_may_be_given_by_position_and_all_else_by_name(op: s
         function(*inputs.values(), 0, "float64")
 
 
+def test_a_trace_takes_all_but_the_array_and_the_axis_by_name() -> None:
+    assert softlab.trace(x=ROWS, axis=0).plan.rows == 4
+    assert softlab.trace(ROWS, 0, op="log_softmax").plan.op == "log_softmax"
+    with pytest.raises(TypeError, match="positional argument"):
+        softlab.trace(ROWS, 0, "log_softmax")
+
+
 ROWS = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 
 
