@@ -230,3 +230,18 @@ def _synchronise(random: np.random.Generator, order: HappensBefore, now: int) ->
         order.exchange([1, 2, 1], lane, "gpu", now)
     elif kind == 5:
         order.exchange([1, 1, 2], lane, "gpu", now)
+
+
+def test_threads_of_one_warp_are_in_order() -> None:
+    """Others come after what happened before the last barrier of their block alone."""
+    shadow = ClusterShadow(64, 2, 96, 4)
+    early = shadow.advance_time()
+    mask = np.zeros((2, 96), bool)
+    mask[0] = True
+    shadow.barrier(lanes_of(mask))
+    late = shadow.advance_time()
+    cases = [(0, 5, 0, 31), (0, 40, 0, 33), (0, 5, 0, 32), (0, 70, 0, 2), (1, 70, 1, 95), (1, 70, 1, 2), (0, 5, 1, 6)]
+    row, thread, other, its_thread = np.array(cases).T
+    for time, known in ((early, [1, 1, 1, 1, 1, 0, 0]), (late, [1, 1, 0, 0, 1, 0, 0])):
+        found = shadow.knows(row, thread, other, its_thread, np.full(len(cases), time))
+        assert found.astype(int).tolist() == known
