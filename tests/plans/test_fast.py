@@ -136,10 +136,12 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         assert packs * (rows_in_flight + 1) <= stages
         slots = rows_in_flight + 1
     else:
-        per_step, stages, ahead, _, again = more
+        per_step, stages, ahead, _, again, kept = more
         lag, row_steps = stages // per_step - ahead, math.ceil(packs / per_step)
         assert stages % per_step == 0
         assert row_steps - again <= lag
+        assert kept % per_step == 0
+        assert kept == 0 or lag < 2 * row_steps, "the kernel's invariant 8"
         slots = math.ceil(lag / (row_steps + again))
     assert plan.smem_bytes == stages * block_size * inputs * 16
     itemsize = max(4, element_type(plan.dtype).itemsize)
