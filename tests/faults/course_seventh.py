@@ -72,7 +72,7 @@ BAD_SEVENTH = (
     _bad("batch_offset_overflows", _BOUNDS, block=(32, 16), arguments=_floats(64, 16, 64, 1 << 28)),
     _bad("fragment_stored_where_rows_alone_are_tested", _BOUNDS, block=(2, 4), arguments=_floats(8, 56, 8, 7)),
     _bad("probes_run_beyond_the_table", _BOUNDS, block=32,
-         arguments=lambda: [np.arange(1, 23, dtype="u4") ** 2, zeros(24, "u4"), zeros(24), 24, 22]),
+         arguments=lambda: [np.arange(1, 23, dtype="u4") ** 3, zeros(24, "u4"), zeros(24), 24, 22]),
     _bad("words_counted_by_looking_ahead", _BOUNDS, arguments=lambda: [text(31), zeros(1), 31]),
     _bad("z_order_of_a_grid_of_twelve", _BOUNDS, grid=(3, 3), block=(4, 4), arguments=_floats(144, 144, 12)),
     _bad("page_that_was_never_allocated", _BOUNDS, grid=2, block=16,
