@@ -26,6 +26,8 @@ from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
 from tests.faults.course_others import BAD_OTHERS, GOOD_OTHERS
 from tests.faults.course_patterns import BAD_PATTERNS, GOOD_PATTERNS
+from tests.faults.course_seventh import BAD_SEVENTH
+from tests.faults.course_seventh_good import GOOD_SEVENTH
 from tests.faults.course_sixth import BAD_SIXTH
 from tests.faults.course_sixth_good import GOOD_SIXTH
 from tests.faults.global_case import GlobalCase
@@ -226,6 +228,7 @@ _BAD_COURSES = {
 
 _FIFTH = "queues, trees, rings, wrong launches"
 _SIXTH = "votes, relays, locks, scratch memory"
+_SEVENTH = "tables, heaps, guards, groups, lambdas"
 
 
 def _planted_cases() -> Iterator[Case]:
@@ -243,6 +246,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, "scopes, roles, groups, ends of rows", "fourth") for case in BAD_FOURTH)
     yield from (_course(case, _FIFTH, "fifth") for case in BAD_FIFTH)
     yield from (_course(case, _SIXTH, "sixth") for case in BAD_SIXTH)
+    yield from (_course(case, _SEVENTH, "seventh") for case in BAD_SEVENTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -264,6 +268,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, "scopes, roles, groups, ends of rows", "fourth") for case in GOOD_FOURTH)
     yield from (_course(case, _FIFTH, "fifth") for case in GOOD_FIFTH)
     yield from (_course(case, _SIXTH, "sixth") for case in GOOD_SIXTH)
+    yield from (_course(case, _SEVENTH, "seventh") for case in GOOD_SEVENTH)
 
 
 @lru_cache(maxsize=1)

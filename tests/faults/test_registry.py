@@ -15,6 +15,7 @@ from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
 from tests.faults.course_others import GOOD_OTHERS
 from tests.faults.course_patterns import GOOD_PATTERNS
+from tests.faults.course_seventh_good import GOOD_SEVENTH
 from tests.faults.course_sixth_good import GOOD_SIXTH
 from tests.faults.outcome import outcome
 from tests.faults.registry import Case, good_cases, planted_cases
@@ -52,7 +53,7 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 
 
 def _patterns(cases: tuple[Case, ...]) -> list:
-    later = one_of(8, _parameters(cases, ("fourth/", "fifth/", "sixth/")), lambda case: case.family)
+    later = one_of(8, _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/")), lambda case: case.family)
     return [*one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
 
 
@@ -82,7 +83,7 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
 
 
 _WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
-_LATER = [case for case in GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH if case.expected]
+_LATER = [case for case in GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH if case.expected]
 
 
 @pytest.mark.parametrize(
