@@ -265,10 +265,36 @@ class HappensBefore:
         """Lanes access words by atomics, one after the other: each learns what those before it published."""
         if self._of_reads:
             self.fence(lane, now, scope)
-        if self._far is not None:
-            for word, warp in _pairs(words, lane // WARP):
-                self._acquire(word, warp)
-                self._release(word, warp, scope)
+        if self._far is None:
+            return
+        words = list(words)
+        pairs = _pairs(words, lane // WARP)
+        for word, warp in pairs:
+            self._acquire(word, warp)
+            self._release(word, warp, scope)
+        if len(pairs) < len(words):
+            self._lanes_follow(words, lane)
+
+    def _lanes_follow(self, words: list[Hashable], lane: np.ndarray) -> None:
+        """Of the lanes of a warp that access one word, each comes after what those before it did until their fence."""
+        together: dict[tuple[Hashable, int], list[int]] = {}
+        for word, one in zip(words, lane.tolist(), strict=True):
+            together.setdefault((word, one // WARP), []).append(one % WARP)
+        groupings: dict[int, np.ndarray] = {}
+        fenced = self._tables().fenced_in_block
+        for (_, warp), lanes in together.items():
+            row, own = divmod(warp, self.warps)
+            time = int(fenced[warp, row if self.per_block else warp])
+            if time > 0 and len(lanes) > 1:
+                masks = groupings.setdefault(time, np.zeros((self._blocks, self.warps, WARP), np.uint32))
+                later = 0
+                for one in reversed(lanes):
+                    later |= 1 << one
+                    masks[row, own, one] |= later
+        for time, masks in groupings.items():
+            if not self._syncs.record(masks, time):
+                rows, warps = np.nonzero(masks.any(axis=2))
+                self._known[rows, warps, warps] = np.maximum(self._known[rows, warps, warps], time)
 
     def _release(self, word: Hashable, warp: int, scope: str) -> None:
         far = self._tables()
@@ -379,7 +405,7 @@ class HappensBefore:
         self.read([("cluster", number) for number in clusters.tolist()], lane)
 
 
-def _pairs(words: Iterable[Hashable], warps: np.ndarray) -> Iterable[tuple[Hashable, int]]:
+def _pairs(words: Iterable[Hashable], warps: np.ndarray) -> dict[tuple[Hashable, int], None]:
     """The distinct (word, warp), in the order of the lanes."""
     return dict.fromkeys(zip(words, warps.tolist(), strict=True))
 

@@ -29,7 +29,9 @@ def passes_alone(lanes: Lanes, live: np.ndarray | None) -> bool:
 class WarpSyncs:
     """The last time of each grouping of the lanes of a batch, or of one block that stands for all.
 
-    A grouping is the mask that each lane names: (rows, warps, 32) uint32, 0 for lanes that do not take part.
+    A grouping is a mask per lane: (rows, warps, 32) uint32, 0 for lanes that do not take part. The lanes of the mask
+    come after what the lane did. Lanes that synchronise name each other; of lanes that access a word by atomics, one
+    after the other, each has the later ones.
     """
 
     def __init__(self) -> None:

@@ -71,16 +71,16 @@ extern "C" __global__ void batch_offset_overflows(const float* a, float* y, int 
   if (threadIdx.x == 0) y[blockIdx.x * blockDim.y + threadIdx.y] = sum;
 }
 
-// == fragment_stored_where_rows_alone_are_tested
+// == fragment_stored_where_columns_alone_are_tested
 template <int TM, int TN>
 __device__ void store_fragment(float* c, const float (&acc)[TM][TN], int row, int col, int m, int n) {
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll
     for (int j = 0; j < TN; ++j)
-      if (row + i < m) c[(row + i) * n + col + j] = acc[i][j];  // BUG
+      if (col + j < n) c[(row + i) * n + col + j] = acc[i][j];  // BUG
 }
-extern "C" __global__ void fragment_stored_where_rows_alone_are_tested(const float* a, float* c, int m, int n) {
+extern "C" __global__ void fragment_stored_where_columns_alone_are_tested(const float* a, float* c, int m, int n) {
   int row = threadIdx.y * 2, col = threadIdx.x * 4;
   float acc[2][4];
   for (int i = 0; i < 2; ++i)
@@ -220,7 +220,7 @@ template <int FIELDS>
 struct Fields {
   float* base;
   int count;
-  __device__ float& operator()(int field, int i) { return base[field * ((count + 31) / 32 * 32) + i]; }  // BUG
+  __device__ float& operator()(int field, int i) { return base[field * ((count + 31) / 32 * 32) + i]; }
 };
 extern "C" __global__ void last_field_of_a_structure_of_arrays(float* particles, int n, float step) {
   Fields<4> p{particles, n};
@@ -229,13 +229,13 @@ extern "C" __global__ void last_field_of_a_structure_of_arrays(float* particles,
   float v = p(2, i) - step * p(0, i);
   p(2, i) = v;
   p(0, i) += step * v;
-  p(3, i) = p(1, i) + v;
+  p(3, i) = p(1, i) + v;  // BUG
 }
 
 // == sort_of_a_length_that_is_no_power_of_two
 template <typename T>
 __device__ void compare_and_swap(T& a, T& b, bool up) {
-  if ((a > b) == up) {
+  if ((a > b) == up) {  // BUG
     T c = a;
     a = b;
     b = c;
@@ -249,7 +249,7 @@ extern "C" __global__ void sort_of_a_length_that_is_no_power_of_two(const int* x
   for (int size = 2; size / 2 < n; size *= 2)
     for (int step = size / 2; step > 0; step /= 2) {
       int other = t ^ step;
-      if (t < n && other > t) compare_and_swap(keys[t], keys[other], (t & size) == 0);  // BUG
+      if (t < n && other > t) compare_and_swap(keys[t], keys[other], (t & size) == 0);
       __syncthreads();
     }
   if (t < n) y[t] = keys[t];
@@ -577,7 +577,7 @@ extern "C" __global__ void horner_above_the_degree(const float* coefficients, co
   float value = 0;
 #pragma unroll 1
   for (int k = 7; k >= 0; --k) value = value * x[i] + p.c[k];  // BUG
-  y[i] = value;
+  y[i] = value;  // BUG
 }
 
 // == reflection_without_its_head
@@ -591,7 +591,7 @@ extern "C" __global__ void reflection_without_its_head(const float* columns, flo
   float dot = 0;
 #pragma unroll 1
   for (int i = k; i < n; ++i) dot += v[i] * column[i];  // BUG
-  y[threadIdx.x] = dot / (norm + 1);
+  y[threadIdx.x] = dot / (norm + 1);  // BUG
 }
 
 // == slots_of_a_table_cleared_by_half
@@ -891,13 +891,13 @@ extern "C" __global__ void next_row_taken_plainly(const float* x, float* y, int*
 // == generator_stepped_by_the_whole_warp
 struct Generator {
   unsigned state;
-  __device__ unsigned next() { return state = state * 1664525u + 1013904223u; }
+  __device__ unsigned next() { return state = state * 1664525u + 1013904223u; }  // BUG
 };
 extern "C" __global__ void generator_stepped_by_the_whole_warp(Generator* generators, float* y, int draws) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   Generator& mine = generators[i / 32];
   float sum = 0;
-  for (int k = 0; k < draws; ++k) sum += (mine.next() >> 8) * (1.0f / (1 << 24));  // BUG
+  for (int k = 0; k < draws; ++k) sum += (mine.next() >> 8) * (1.0f / (1 << 24));
   y[i] = sum / draws;
 }
 
@@ -983,19 +983,21 @@ extern "C" __global__ void arrival_at_the_grid_without_a_release(const int* x, i
 }
 
 // == tile_announced_in_the_scope_of_its_block
-__device__ void announce(int* flag) { asm volatile("st.release.cta.global.s32 [%0], 1;" ::"l"(flag) : "memory"); }
+__device__ void announce(int* flag) {
+  asm volatile("st.release.cta.global.s32 [%0], 1;" ::"l"(flag) : "memory");  // BUG
+}
 __device__ void await_tile(const int* flag) {
   int seen;
-  do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+  do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");  // BUG
   while (!seen);
 }
 extern "C" __global__ void tile_announced_in_the_scope_of_its_block(const int* x, int* tiles, int* flags, int* y) {
   int t = threadIdx.x, block = blockIdx.x;
   tiles[block * 32 + t] = x[block * 32 + t] + (block ? 1 : 0);  // BUG
   __syncthreads();
-  if (t == 0) announce(&flags[block]);  // BUG
+  if (t == 0) announce(&flags[block]);
   if (block > 0) {
-    if (t == 0) await_tile(&flags[block - 1]);  // BUG
+    if (t == 0) await_tile(&flags[block - 1]);
     __syncthreads();
     y[block * 32 + t] = tiles[(block - 1) * 32 + 31 - t];  // BUG
   }
@@ -1139,13 +1141,12 @@ extern "C" __global__ void token_of_the_phase_before(const int* x, int* y) {
   int t = threadIdx.x;
   if (t == 0) init(&bar, 64);
   __syncthreads();
-  auto token = bar.arrive();
+  auto token = bar.arrive(), again = token;
   int v = 2 * x[t];
   bar.wait(cuda::std::move(token));
   s[t] = v;  // BUG
-  auto later = bar.arrive();
-  (void)later;
-  bar.wait_parity(false);
+  (void)bar.arrive();
+  bar.wait(cuda::std::move(again));
   y[t] = s[63 - t];  // BUG
 }
 

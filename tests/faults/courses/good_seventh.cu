@@ -266,7 +266,7 @@ extern "C" __global__ void latch_of_the_block(const int* x, int* y) {
 // == semaphore_with_one_permit
 #include <cuda/semaphore>
 using Permits = cuda::counting_semaphore<cuda::thread_scope_device, 4>;
-extern "C" __global__ void semaphore_with_one_permit(int* storage, const int* x, int* total) {
+extern "C" __global__ void semaphore_with_one_permit(long long* storage, const int* x, int* total) {
   if (threadIdx.x) return;
   Permits& permits = *reinterpret_cast<Permits*>(storage);
   permits.acquire();
@@ -993,7 +993,7 @@ extern "C" __global__ void quicksort_with_a_stack_of_its_own(const int* x, int* 
 }
 
 // == tables_of_rows_in_shared_memory
-extern "C" __global__ void tables_of_rows_in_shared_memory(const int* x, int* y, int n) {
+extern "C" __global__ void tables_of_rows_in_shared_memory(const int* x, int* y) {
   __shared__ int even[64], odd[64];
   __shared__ int* rows[2];
   int t = threadIdx.x;
@@ -1126,7 +1126,7 @@ extern "C" __global__ void turn_of_the_next_warp_in_a_word(const int* x, int* y)
   __shared__ int board[32];
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   if (threadIdx.x == 0) turn = 0;
-  board[lane] = 0;
+  if (warp == 0) board[lane] = 0;
   __syncthreads();
   while (turn != warp) {}
   __threadfence_block();
