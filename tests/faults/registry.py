@@ -18,6 +18,8 @@ from tests.faults.cases import GOOD, Good
 from tests.faults.cases_cluster import CLUSTER
 from tests.faults.cases_objects import OBJECTS, UNDEFINED
 from tests.faults.course_case import CourseCase
+from tests.faults.course_eighth import BAD_EIGHTH
+from tests.faults.course_eighth_good import GOOD_EIGHTH
 from tests.faults.course_fifth import BAD_FIFTH
 from tests.faults.course_fifth_good import GOOD_FIFTH
 from tests.faults.course_fourth import BAD_FOURTH
@@ -229,6 +231,7 @@ _BAD_COURSES = {
 _FIFTH = "queues, trees, rings, wrong launches"
 _SIXTH = "votes, relays, locks, scratch memory"
 _SEVENTH = "tables, heaps, guards, groups, lambdas"
+_EIGHTH = "types, intrinsics, library calls, wide tiles"
 
 
 def _planted_cases() -> Iterator[Case]:
@@ -247,6 +250,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, _FIFTH, "fifth") for case in BAD_FIFTH)
     yield from (_course(case, _SIXTH, "sixth") for case in BAD_SIXTH)
     yield from (_course(case, _SEVENTH, "seventh") for case in BAD_SEVENTH)
+    yield from (_course(case, _EIGHTH, "eighth") for case in BAD_EIGHTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -269,6 +273,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, _FIFTH, "fifth") for case in GOOD_FIFTH)
     yield from (_course(case, _SIXTH, "sixth") for case in GOOD_SIXTH)
     yield from (_course(case, _SEVENTH, "seventh") for case in GOOD_SEVENTH)
+    yield from (_course(case, _EIGHTH, "eighth") for case in GOOD_EIGHTH)
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softlab.kernel import Kernel
+from tests.faults.course_eighth_good import GOOD_EIGHTH
 from tests.faults.course_fifth_good import GOOD_FIFTH
 from tests.faults.course_fourth_good import GOOD_FOURTH
 from tests.faults.course_good_blocks import BLOCKS
@@ -53,7 +54,9 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 
 
 def _patterns(cases: tuple[Case, ...]) -> list:
-    later = one_of(8, _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/")), lambda case: case.family)
+    later = one_of(
+        8, _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/")), lambda case: case.family
+    )
     return [*one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
 
 
@@ -83,7 +86,7 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
 
 
 _WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
-_LATER = [case for case in GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH if case.expected]
+_LATER = [case for case in GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH + GOOD_EIGHTH if case.expected]
 
 
 @pytest.mark.parametrize(
