@@ -11,6 +11,8 @@ from softlab.errors import KernelFault
 Index3 = tuple[int, int, int]
 #: The lines of a fault's message that say where it is.
 _PLACE = re.compile(r"  (at|the other \w+ is at) ")
+#: Places in the headers of CUDA's own libraries.
+_LIBRARY = re.compile(r"line \d+ of (cooperative_groups|cub|cuda|thrust)[/.]")
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ def without_repetitions(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 class FaultSink:
     """Takes the faults of one run. Each is raised at once, or with ``collects`` kept while the run goes on.
 
-    Faults of one kind and severity at the same two lines are one finding. Warnings are never raised: they are kept.
+    Faults of one kind and severity at the same two lines are one finding. Warnings are never raised: they are kept,
+    but not those of what CUDA's own libraries do, which nobody can change.
     """
 
     collects: bool = False
@@ -132,6 +135,8 @@ class FaultSink:
         """
         if severity == "error" and not self.collects:
             raise fault
+        if severity == "warning" and _LIBRARY.match(fault.header or "") and _LIBRARY.match(fault.other_header or ""):
+            return
         key = (fault.kind, severity, fault.line, fault.other_line)
         known = self._found.get(key)
         if known is None:

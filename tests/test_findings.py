@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.reports import FaultReports
-from softlab.errors import KernelFault
-from softlab.findings import Finding
+from softlab.errors import FaultSite, KernelFault
+from softlab.findings import FaultSink, Finding
 from softlab.kernel import Kernel
 from softlab.traces import Run
 from tests.faults.planted.global_races import GLOBAL_RACES, GlobalRace
@@ -193,3 +193,14 @@ def test_one_launch_with_several_faults() -> None:
         ("inactive-lane", "error", 9, None, (8, 0, 0), first, None, None, None, None, None, 8),
         ("race", "warning", 9, 9, first, first, first, (1, 0, 0), 1, 256, "y[64]", 16),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "header", ["line 7 of cooperative_groups/details/reduce.h", "line 7 of cub/warp/warp_scan.cuh"]
+)
+def test_what_cudas_libraries_do_is_no_warning(header: str) -> None:
+    site, own = FaultSite(line=3, header=header, other_header=header), FaultSite(line=3, header="line 7 of tile.cuh")
+    for places, severity, count in ((site, "warning", 0), (site, "error", 1), (own, "warning", 1)):
+        sink = FaultSink(collects=True)
+        sink.report(KernelFault("race", "race", places), severity=severity)
+        assert len(sink.findings) == count

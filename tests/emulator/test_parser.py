@@ -174,6 +174,24 @@ def test_source_locations_keep_the_chain_of_calls():
     ]
 
 
+def test_a_load_without_a_line_is_where_its_value_is_used():
+    """NVRTC gives line 0 to what it merges of two places, and to what it moves out of a branch."""
+    own = '.file 1 "/somewhere/own.cu"\n'
+    text = kernel(
+        ".reg .b32 %r<9>; .reg .b64 %rd<2>; .reg .pred %p<2>;\n"
+        ".loc 1 5 3\nmov.u64 %rd1, 0;\n"
+        ".loc 1 0 0\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1];\nadd.s32 %r3, %r2, 1;\n"
+        "ld.global.u32 %r4, [%rd1];\nsetp.eq.s32 %p1, %r4, 0;\nld.global.u32 %r5, [%rd1];\n"
+        ".loc 1 6 3\nmov.u32 %r6, 7;\n@%p1 add.s32 %r7, %r6, %r6;\n"
+        ".loc 1 8 3\nst.global.u32 [%rd1], %r3;\nst.global.u32 [%rd1], %r1;\n"
+        ".loc 1 9 3\nst.global.u32 [%rd1], %r1;\n"
+    )
+    instructions = parse(text + own, file="own.cu").functions["k"].instructions
+    lines = {i.operands[0].name: i.frames[0].line for i in instructions if i.opcode == "ld"}
+    assert lines == {"%r1": 8, "%r2": 8, "%r4": 6, "%r5": 5}  # the last one is used nowhere
+    assert [i.frames[0].line for i in instructions if i.opcode in ("add", "setp")] == [5, 5, 6]
+
+
 def test_calls_are_inlined():
     text = (
         HEADER

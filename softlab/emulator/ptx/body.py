@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from softlab.emulator.ptx.merged_loads import with_lines_of_uses
 from softlab.emulator.ptx.source_locations import SourceLocations
 from softlab.emulator.ptx.syntax import (
     DTYPES,
@@ -88,6 +89,7 @@ class Body:
         self.tables: dict[str, tuple[str, ...]] = {}
         self.used_bytes: int | None = None
         self._parts: list[str] = []
+        self._without_line: set[int] = set()
 
     def parse(self, name: str, entry: bool, params: tuple[Variable, ...], results: tuple[Variable, ...]) -> Function:
         """The function."""
@@ -101,7 +103,7 @@ class Body:
             results,
             self.registers,
             tuple(self.variables),
-            tuple(self.instructions),
+            with_lines_of_uses(self.instructions, self._without_line),
             self.labels,
             self.tables,
         )
@@ -259,6 +261,8 @@ class Body:
         end = tokens.tokens[tokens.at - 1].end
         text = " ".join(tokens.text[start:end].split())
         line = tokens.line(start)
+        if not self.locations.line_is_known:
+            self._without_line.add(len(self.instructions))
         self.instructions.append(
             Instruction(
                 opcode,

@@ -19,11 +19,13 @@ class SourceLocations:
     """Follows the ``.loc`` directives; ``frames`` is the location of the next instruction, innermost call first.
 
     ``main`` is the name that the kernel's own file gets (``parse`` says how). In PTX without any ``.loc`` the lines are
-    those of the PTX.
+    those of the PTX. ``line_is_known``: whether the next instruction has a line; where it has none, ``frames`` is the
+    location of the instruction before.
     """
 
     def __init__(self, text: str, main: str | None) -> None:
         self.frames: tuple[Frame, ...] = ()
+        self.line_is_known = True
         self._files = _file_names(text, main)
         self._known: dict[tuple[str, str, str], tuple[Frame, ...]] = {}
         self._own_lines = None if main is None or _LOC.search(text) else main
@@ -36,7 +38,8 @@ class SourceLocations:
         """``.loc file line column [, function_name label[+n], inlined_at file line column]``.
 
         The parent is named by its position alone, which recursion makes ambiguous: the newest location at that position
-        is meant. The same holds for a location that is repeated without its parent. Line 0 (no line) changes nothing.
+        is meant. The same holds for a location that is repeated without its parent. Line 0 (no line) leaves the frames
+        as they are.
         """
         tokens.take(".loc")
         key = (tokens.take(), tokens.take(), tokens.take())
@@ -50,7 +53,8 @@ class SourceLocations:
                 tokens.take()
                 if tokens.took("+"):
                     tokens.take()
-        if int(key[1]) == 0:
+        self.line_is_known = int(key[1]) != 0
+        if not self.line_is_known:
             return
         if parents or key not in self._known:
             self._known[key] = self._frame(key) + parents

@@ -204,10 +204,10 @@ extern "C" __global__ void wide_tile_reads_before_it_meets(const int* x, int* y)
   y[t] = v;
 }
 
-// == block_meets_in_a_branch_of_whole_warps
+// == odd_warps_go_around_a_barrier
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
-extern "C" __global__ void block_meets_in_a_branch_of_whole_warps(const int* x, int* y) {
+extern "C" __global__ void odd_warps_go_around_a_barrier(const int* x, int* y) {
   __shared__ int s[128];
   auto block = cg::this_thread_block();
   int t = block.thread_rank();
@@ -217,9 +217,8 @@ extern "C" __global__ void block_meets_in_a_branch_of_whole_warps(const int* x, 
     block.sync();  // BUG
     y[t] = s[127 - t];
   }
-  warp.sync();
-  if (warp.meta_group_rank() % 2) y[t] = s[t];
-  block.sync();  // BUG
+  if (warp.meta_group_rank() % 2) y[t] = s[127 - t];
+  block.sync();
 }
 
 // == lane_elected_twice
@@ -498,9 +497,9 @@ extern "C" __global__ void tail_moved_by_a_store_to_take_work(volatile int* tail
 extern "C" __global__ void reset_for_the_next_launch_by_each_block(const int* x, int* total, int* count, int* y) {
   int v = __reduce_add_sync(FULL, x[blockIdx.x * 32 + threadIdx.x]);
   if (threadIdx.x) return;
-  atomicAdd(total, v);
+  atomicAdd(total, v);  // BUG
   __threadfence();
-  if (atomicAdd(count, 1) == gridDim.x - 1) *y = atomicAdd(total, 0);
+  if (atomicAdd(count, 1) == gridDim.x - 1) *y = atomicAdd(total, 0);  // BUG
   *total = 0;  // BUG
 }
 

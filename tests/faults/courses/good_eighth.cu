@@ -182,8 +182,7 @@ extern "C" __global__ void __cluster_dims__(2) relaxed_arrival_behind_a_fence(co
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   y[i] = cluster.map_shared_rank(mine, cluster.block_rank() ^ 1)[31 - t];
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  cluster.sync();
 }
 
 // == sums_sent_to_the_peer_and_awaited
