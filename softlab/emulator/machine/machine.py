@@ -265,6 +265,8 @@ class _Run:
                 host.steps += ran.instructions
                 total += ran.lane_instructions
                 continue
+            if schedule.look_early(index, lanes, writes_of()):
+                continue
             code, function = bound[index] or batch.bind(index)
             if index in warming:
                 batch.warm(index, lanes.count)

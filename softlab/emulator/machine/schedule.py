@@ -73,6 +73,8 @@ class _Arrival:
 
 
 _BlockSets = dict[int, Lanes]
+#: How often lanes in loops may look before all others wait. It costs a turn of each loop.
+_EARLY_LOOKS = 256
 
 
 def _unite(sets: _BlockSets, index: int, lanes: Lanes) -> None:
@@ -113,6 +115,9 @@ class Schedule:
         #: In a loop that only other lanes can end.
         self._spinning: _BlockSets = {}
         self._writes_when_deferred = -1
+        #: Lanes that could run, while those in loops look again.
+        self._held: _BlockSets = {}
+        self._looks_left = 0 if warp_order else _EARLY_LOOKS
         #: Whether lanes at an mbarrier get the answer "not yet" before those that spin look again.
         self._not_yet = False
         self._arrivals: list[_Arrival] = []
@@ -120,7 +125,7 @@ class Schedule:
     def others(self) -> tuple[Lanes, ...]:
         """All sets but the one that was chosen last; a set that has not moved is the same object."""
         at_barriers = (arrival.lanes for arrival in self._arrivals)
-        groups = (self._ready, self._stalled, self._waiting, self._spinning)
+        groups = (self._ready, self._held, self._stalled, self._waiting, self._spinning)
         return (*(lanes for sets in groups for lanes in sets.values()), *at_barriers)
 
     def defer(self, index: int, lanes: Lanes, writes: int, events: int) -> bool:
@@ -129,7 +134,7 @@ class Schedule:
         False where no other lane could: the loop never ends. ``writes`` grows with every change in memory, ``events``
         with everything that lanes may be waiting for.
         """
-        if not self._ready and not self._ask_again(events):
+        if not self._ready and not self._go_on() and not self._ask_again(events):
             if self._spinning and writes != self._writes_when_deferred:
                 self._ready, self._spinning = self._spinning, {}
             elif any(self._blocks[index].waits == "polls" for index in self._waiting):
@@ -141,6 +146,24 @@ class Schedule:
         _unite(self._spinning, index, lanes)
         return True
 
+    def look_early(self, index: int, lanes: Lanes, writes: int) -> bool:
+        """Whether lanes in loops look again before these lanes run, since memory has changed.
+
+        They then go as far as they can. So of two threads that hand something on, each runs when it may, and not only
+        when the other one waits.
+        """
+        if not self._spinning or self._held or not self._looks_left or writes == self._writes_when_deferred:
+            return False
+        self._looks_left -= 1
+        self.add(index, lanes)
+        self._held, self._ready, self._spinning = self._ready, self._spinning, {}
+        return True
+
+    def _go_on(self) -> bool:
+        """Whether there are lanes that could run before others looked again; they are ready now."""
+        self._ready, self._held = self._held, {}
+        return bool(self._ready)
+
     def look_again(self, index: int, lanes: Lanes) -> None:
         """Time has passed, for which these lanes and all others in loops may wait: each runs its loop again."""
         _unite(self._spinning, index, lanes)
@@ -150,12 +173,12 @@ class Schedule:
     @property
     def runs_alone(self) -> bool:
         """Whether no other lanes can run beside the set that was chosen last."""
-        return not self._ready
+        return not (self._ready or self._held)
 
     @property
     def nobody_waits(self) -> bool:
         """Whether all lanes that have not exited can run, in any order."""
-        waiting = self._stalled or self._waiting or self._spinning or self._arrivals
+        waiting = self._held or self._stalled or self._waiting or self._spinning or self._arrivals
         return not waiting and not self._warp_order
 
     def take_ready(self, last: int) -> _BlockSets:
@@ -172,8 +195,8 @@ class Schedule:
 
     def next(self, host: ScheduleHost) -> tuple[int, Lanes] | None:
         """(index of a block, lanes) to run now; None where no lane is left."""
-        while self._ready or self._spinning or self._waiting:
-            if not self._ready:
+        while self._ready or self._held or self._spinning or self._waiting:
+            if not self._ready and not self._go_on():
                 found = self._wake(host)
                 if found is not None:
                     return found
