@@ -37,15 +37,29 @@ class LoopFacts:
 
         It has a volatile, relaxed or acquire load, an atomic, a wait for an mbarrier or a ``nanosleep``.
         """
-        polling = [
-            any(_polls(self._image.instructions[i]) for i in range(block.start, block.stop)) for block in self._blocks
-        ]
         found: dict[int, int] = {}
-        for block in self._blocks:
-            for target in block.targets:
-                if target <= block.index and any(polling[target : block.index + 1]):
-                    found[target] = max(block.index, found.get(target, 0))
+        for first, last in self._polling_loops:
+            found[first] = max(last, found.get(first, 0))
         return found
+
+    @cached_property
+    def wait_for_others(self) -> bool:
+        """Whether there are such loops that store nothing, and that memory decides about."""
+        stores = [any(i.opcode == "st" for i in self._instructions(block)) for block in self._blocks]
+        return any(
+            any(self.reads[first : last + 1]) and not any(stores[first : last + 1])
+            for first, last in self._polling_loops
+        )
+
+    @cached_property
+    def _polling_loops(self) -> list[tuple[int, int]]:
+        """(first block, last block) of each way back in a loop that polls."""
+        polling = [any(map(_polls, self._instructions(block))) for block in self._blocks]
+        ways = ((target, block.index) for block in self._blocks for target in block.targets if target <= block.index)
+        return [(first, last) for first, last in ways if any(polling[first : last + 1])]
+
+    def _instructions(self, block: Block) -> Sequence[Instruction]:
+        return self._image.instructions[block.start : block.stop]
 
     def waits_for_mbarrier(self, index: int) -> bool:
         """Whether a loop around the block of this index waits for an mbarrier."""

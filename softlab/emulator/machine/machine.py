@@ -123,7 +123,12 @@ class RunningBatch:
         exists = np.arange(self.threads) < self.launch.threads
         everyone = Box(self.blocks, self.threads, None, exists)
         self.schedule = Schedule(
-            everyone, self.program.blocks, self._listeners, self.units.block_votes, self.launch.warp_order
+            everyone,
+            self.program.blocks,
+            self._listeners,
+            self.units.block_votes,
+            self.launch.warp_order,
+            waits_in_loops=self.program.loops.wait_for_others,
         )
         self.host.begin(self.geometry, self.schedule)
         self.units.clear()
@@ -265,7 +270,7 @@ class _Run:
                 host.steps += ran.instructions
                 total += ran.lane_instructions
                 continue
-            if schedule.look_early(index, lanes, writes_of()):
+            if schedule.look_early(index, lanes, writes := writes_of()):
                 continue
             code, function = bound[index] or batch.bind(index)
             if index in warming:
@@ -276,7 +281,7 @@ class _Run:
             total += length * lanes.count
             if host.steps > budget:
                 raise faults.over_budget(lanes, self.instructions[block.start])
-            repetition = loops.repeats(index, lanes, schedule, writes := writes_of())
+            repetition = loops.repeats(index, lanes, schedule, writes)
             if repetition is not Repetition.NONE and self._waits(repetition, index, lanes, writes):
                 continue
             if on_block is not None:

@@ -75,6 +75,8 @@ class _Arrival:
 _BlockSets = dict[int, Lanes]
 #: How often lanes in loops may look before all others wait. It costs a turn of each loop.
 _EARLY_LOOKS = 256
+#: How often warps may go ahead of others that write in a loop. It costs steps that they would have had together.
+_EARLY_STARTS = 8
 
 
 def _unite(sets: _BlockSets, index: int, lanes: Lanes) -> None:
@@ -97,7 +99,10 @@ class Schedule:
         listeners: Listeners,
         votes: BlockVotes,
         warp_order: Sequence[int] = (),
+        *,
+        waits_in_loops: bool = False,
     ) -> None:
+        """``waits_in_loops``: whether the code has loops that only other lanes can end."""
         self.live: Lanes | None = everyone
         self._warp_order = tuple(warp_order)
         self._blocks = blocks
@@ -118,6 +123,9 @@ class Schedule:
         #: Lanes that could run, while those in loops look again.
         self._held: _BlockSets = {}
         self._looks_left = 0 if warp_order else _EARLY_LOOKS
+        self._starts_left = _EARLY_STARTS if waits_in_loops and not warp_order else 0
+        #: Block -> how many lanes came to it last, and after how many writes.
+        self._turns: dict[int, tuple[int, int]] = {}
         #: Whether lanes at an mbarrier get the answer "not yet" before those that spin look again.
         self._not_yet = False
         self._arrivals: list[_Arrival] = []
@@ -147,16 +155,40 @@ class Schedule:
         return True
 
     def look_early(self, index: int, lanes: Lanes, writes: int) -> bool:
-        """Whether lanes in loops look again before these lanes run, since memory has changed.
+        """Whether others run before these lanes, since memory has changed; they then go as far as they can.
 
-        They then go as far as they can. So of two threads that hand something on, each runs when it may, and not only
-        when the other one waits.
+        These are lanes in loops, which look again, and warps that have not come to such a loop yet, while these lanes
+        write in a loop. So of two threads that hand something on, each runs when it may, and not only when the other
+        one waits or has ended.
         """
-        if not self._spinning or self._held or not self._looks_left or writes == self._writes_when_deferred:
+        if self._held:
             return False
-        self._looks_left -= 1
+        if self._spinning and self._looks_left and writes != self._writes_when_deferred:
+            self._looks_left -= 1
+            self.add(index, lanes)
+            self._held, self._ready, self._spinning = self._ready, self._spinning, {}
+            return True
+        if self._starts_left and self._ready:
+            count, before = self._turns.get(index, (0, 0))
+            self._turns[index] = lanes.count, writes
+            return count == lanes.count and before != writes and self._start_other_warps(index, lanes)
+        return False
+
+    def _start_other_warps(self, index: int, lanes: Lanes) -> bool:
+        """Let warps of which none of these lanes is go first; False where there are none."""
+        busy = np.repeat(_by_warp(lanes).any(axis=2), WARP, axis=1)
+        free = {other: ready.mask & ~busy for other, ready in self._ready.items()}
+        if not any(mask.any() for mask in free.values()):
+            return False
+        self._starts_left -= 1
         self.add(index, lanes)
-        self._held, self._ready, self._spinning = self._ready, self._spinning, {}
+        for other, mask in free.items():
+            if mask.any():
+                rest = self._ready.pop(other).mask & ~mask
+                if rest.any():
+                    self._held[other] = lanes_of(rest)
+        self._held |= self._ready
+        self._ready = {other: lanes_of(mask) for other, mask in free.items() if mask.any()}
         return True
 
     def _go_on(self) -> bool:
