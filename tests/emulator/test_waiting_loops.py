@@ -243,7 +243,7 @@ def test_two_loops_that_wait_for_flags_of_nobody_are_found_at_once(stores: int):
 @pytest.mark.parametrize("check", [True, False])
 def test_who_waits_in_a_loop_looks_as_soon_as_memory_changes(waits_first: bool, check: bool):
     """And not only when all others wait, too: it sees each turn of a writer that waits for nobody."""
-    write = "_Pragma(\"unroll 1\") for (int i = 1; i <= n; ++i) { *turn = i; __threadfence(); }"
+    write = '_Pragma("unroll 1") for (int i = 1; i <= n; ++i) { *turn = i; __threadfence(); }'
     read = "for (int i = 1; i <= n; ++i) { while (*turn < i); x[i] = *turn; }"
     body = f"""volatile int* turn = x; int n = x[7];
   if (threadIdx.x == 0) {{ {read if waits_first else write} }}
