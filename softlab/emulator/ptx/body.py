@@ -139,6 +139,8 @@ class Body:
                 self._label()
             else:
                 self._instruction()
+                if not self.locations.line_is_known:
+                    self._without_line.add(len(self.instructions) - 1)
 
     def _pragma(self) -> None:
         """A pragma, of which only the bytes that the next load needs are kept."""
@@ -261,8 +263,6 @@ class Body:
         end = tokens.tokens[tokens.at - 1].end
         text = " ".join(tokens.text[start:end].split())
         line = tokens.line(start)
-        if not self.locations.line_is_known:
-            self._without_line.add(len(self.instructions))
         self.instructions.append(
             Instruction(
                 opcode,
