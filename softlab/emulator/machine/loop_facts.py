@@ -44,10 +44,10 @@ class LoopFacts:
 
     @cached_property
     def wait_for_others(self) -> bool:
-        """Whether there are such loops that store nothing, and that memory decides about."""
-        stores = [any(i.opcode == "st" for i in self._instructions(block)) for block in self._blocks]
+        """Whether there are such loops that store nothing, wait for no mbarrier, and that memory decides about."""
+        others = [block.waits or any(i.opcode == "st" for i in self._instructions(block)) for block in self._blocks]
         return any(
-            any(self.reads[first : last + 1]) and not any(stores[first : last + 1])
+            any(self.reads[first : last + 1]) and not any(others[first : last + 1])
             for first, last in self._polling_loops
         )
 
