@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.machine.faults import kernel_fault
-from softlab.emulator.memory.copies import Copy
+from softlab.emulator.memory.copies import Copy, Key
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
 from softlab.instruments.cluster_shadow import ClusterShadow
@@ -390,6 +390,8 @@ class ClusterHazards(Hazards):
         if bulk:  # a cp.async was reported before, as a store of its thread
             self._check_copy(copy, word, Accessors(row, thread, row % self.cluster_size))
         self._copies.append(copy)
+        if copy.bound is not None and copy.pieces is None:
+            shadow.tell_by_copies(*self._mbarrier_words(copy.bound), copy.lane)
         if copy.site.instruction.has("mma_async"):
             self._products.append(copy)
         stamps = remote.written if copy.writes else remote.read
@@ -453,8 +455,7 @@ class ClusterHazards(Hazards):
         at = copy.owner[:, None]
         if copy.bound is not None:
             stamps[at, word] = remote.copy_stamp(shadow.time, copy.changes)
-            row, offset = copy.bound
-            shadow.publish_at(row, offset // shadow.granule + np.arange(_MBARRIER_BYTES // shadow.granule))
+            shadow.publish_at(*self._mbarrier_words(copy.bound))
             return
         stamps[at, word] = 0
         if copy.site.instruction.has("mma_async"):
@@ -463,6 +464,12 @@ class ClusterHazards(Hazards):
         shadow.begin_access(copy.site.index)
         thread = copy.lane % self.watched.threads
         (shadow.write_as if copy.writes else shadow.read_as)(copy.owner, word, thread)
+
+    def _mbarrier_words(self, bound: Key) -> tuple[int, np.ndarray]:
+        """The row of the block that has an mbarrier, and its words."""
+        row, offset = bound
+        granule = self.shadow.granule
+        return row, offset // granule + np.arange(_MBARRIER_BYTES // granule)
 
     def _product_ends(self, ended: Copy) -> None:
         """The warps of a wgmma have waited for it: all of its warpgroup have read. Other products may still read."""

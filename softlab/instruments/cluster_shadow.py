@@ -254,6 +254,14 @@ class ClusterShadow(Shadow):
         self._time += 1
         order.released[owner, word] = self._time
 
+    def tell_by_copies(self, owner: int, word: np.ndarray, lane: np.ndarray) -> None:
+        """Lanes of the batch send values to an mbarrier: who waits for these comes after what the lanes did before.
+
+        The bytes that are counted there are a release (PTX ISA, "st.async").
+        """
+        time = np.full(len(lane), self.advance_time() + 1)
+        self._hears().release(np.full(len(lane), owner), np.tile(word, (len(lane), 1)), lane, time)
+
     def fence_proxy(self, row: np.ndarray, thread: np.ndarray) -> None:
         """From now on bulk copies see what the threads wrote so far."""
         self._time += 1
