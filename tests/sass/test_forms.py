@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softlab.cuda.disassembly import find_nvdisasm
+from softlab.bench.record.atlas.patching import patched
+from softlab.cuda.disassembly import disassemble, find_nvdisasm
+from softlab.emulator.opcodes.rounding import scaled_mul_f32
 from softlab.kernel import Kernel
 from softlab.sass import interpret
 
@@ -70,3 +72,39 @@ def test_a_block_arrives_at_the_mbarrier_of_another_block():
 def test_where_an_address_lies_and_what_the_driver_tells_a_launch():
     places = (np.arange(64) % 3).astype(np.int32)
     _same(Kernel(PLACES, "k"), 1, 64, (places, np.zeros((64, 8), np.int32)), smem=48)
+
+
+#: Modifier -> the power of two behind a product. No product of 32-bit floats that is doubled has one: it is added twice.
+SCALES = {"D2": 0.5, "D4": 0.25, "D8": 0.125, "M4": 4.0, "M8": 8.0}
+SCALED = """extern "C" __global__ void k(const float* x, const float* y, float* out) {
+  out[threadIdx.x] = x[threadIdx.x] * y[threadIdx.x] * %sf;
+}"""
+
+
+@pytest.mark.parametrize("options", [(), ("-use_fast_math",)], ids=["plain", "fast math"])
+@pytest.mark.parametrize("modifier", SCALES)
+def test_a_product_with_a_power_of_two(modifier, options):
+    kernel = Kernel(SCALED % SCALES[modifier], "k", options=options)
+    texts = [one.text for one in disassemble(kernel.program, alone=True).kernel.instructions]
+    assert any(f".{modifier} " in text for text in texts)
+    x, y = (RANDOM.standard_normal(64).astype(np.float32) * np.float32(10.0**power) for power in (12, -9))
+    x[:6], y[:6] = (np.nan, np.inf, np.inf, -0.0, 0, 1), (1, 0, -2, 3, -np.inf, 2.0**-126)
+    _same(kernel, 1, 64, (x, y, np.zeros(64, np.float32)))
+
+
+def test_a_product_that_is_doubled():
+    """The compiler writes no FMUL.M2: it is patched into a product with M4, in bits 84 to 86."""
+    kernel = Kernel(SCALED % 4.0, "k")
+    doubled = patched(kernel.program, lambda one: one.encoding ^ (0b011 << 84) if one.opcode == "FMUL" else None)
+    x, y = (RANDOM.standard_normal(64).astype(np.float32) for _ in range(2))
+    found = interpret(Kernel.from_program(doubled), 1, 64, (x, y, np.zeros(64, np.float32)))
+    assert any("FMUL.M2 " in one.text for one in found.code)
+    np.testing.assert_array_equal(found.output(2), x * y * 2)
+
+
+@pytest.mark.parametrize(("mode", "units"), [("rn", 1), ("rz", 1), ("rm", 1), ("rp", 2)])
+def test_a_scaled_product_is_rounded_once(mode, units):
+    """Half of 2.75 units of the last place, which is 3 rounded, and half of 3 is 2 rounded."""
+    unit = np.float32(2.0**-149)
+    found = scaled_mul_f32(mode, 0.5)(np.float32([2.75, 2.0**127]), np.float32([unit, 2]))
+    assert list(found / unit.astype(np.float64)) == [units, 2.0**127 / 2.0**-149]

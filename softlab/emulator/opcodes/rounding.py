@@ -156,6 +156,14 @@ def mul_f32(mode: str) -> Callable:
     return lambda a, b: round_f32(np.multiply(a, b, dtype=_F64), _F64(0), mode)
 
 
+def scaled_mul_f32(mode: str, scale: float) -> Callable:
+    """``a * b * scale`` of float32, rounded once in this mode; ``scale`` is a power of two, so that float64 is exact."""
+    scale = _F64(scale)
+    if mode == "rn":
+        return lambda a, b: (np.multiply(a, b, dtype=_F64) * scale).astype(np.float32)
+    return lambda a, b: round_f32(np.multiply(a, b, dtype=_F64) * scale, _F64(0), mode)
+
+
 def fused_f32(mode: str) -> Callable:
     """``a * b + c`` of float32, rounded once in this mode."""
     if mode == "rn":

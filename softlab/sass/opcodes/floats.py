@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.floats import canonical, extreme, flush, flushing, saturate
-from softlab.emulator.opcodes.rounding import add_f32, fused_f32, mul_f32
+from softlab.emulator.opcodes.rounding import add_f32, fused_f32, mul_f32, scaled_mul_f32
 from softlab.sass.form import F32, U32, Form, Reader
 from softlab.sass.lanes import Value
 from softlab.sass.opcodes.comparisons import combined, set_predicates
@@ -15,6 +15,8 @@ from softlab.sass.registry import Action, pure
 
 #: Rounding modes, as the machine code has them, and as the emulator names them.
 MODES = {"RM": "rm", "RP": "rp", "RZ": "rz"}
+#: Factors of a product, by modifier: the compiler has them for a product that is multiplied by such a power of two.
+_SCALES = {"D8": 1 / 8, "D4": 1 / 4, "D2": 1 / 2, "M2": 2.0, "M4": 4.0, "M8": 8.0}
 
 
 def mode_of(form: Form) -> str:
@@ -31,14 +33,24 @@ def finished(form: Form, function: Callable, wide: Callable | None) -> Callable:
     return lambda *sources: canonical(function(*sources))
 
 
-_BINARY = {"FADD": (add_f32, None), "FMUL": (mul_f32, np.multiply)}
-
-
-@pure("FADD", "FMUL")
-def _add_or_multiply(form: Form) -> Action:
+@pure("FADD")
+def _add(form: Form) -> Action:
     form.only("FTZ", "SAT", *MODES)
-    by_mode, wide = _BINARY[form.instruction.opcode]
-    function = finished(form, by_mode(mode_of(form)), wide)
+    return _of_two(form, finished(form, add_f32(mode_of(form)), None))
+
+
+@pure("FMUL")
+def _multiply(form: Form) -> Action:
+    """A scaled product is rounded once, as a fused operation: the compiler scales no product that says how to round.
+    No GPU has been asked; it matters where the product alone is subnormal or too large."""
+    form.only("FTZ", "SAT", *MODES, *_SCALES)
+    scale = next((_SCALES[m] for m in form.modifiers if m in _SCALES), 1.0)
+    if scale == 1.0:
+        return _of_two(form, finished(form, mul_f32(mode_of(form)), np.multiply))
+    return _of_two(form, finished(form, scaled_mul_f32(mode_of(form), scale), lambda a, b: a * b * scale))
+
+
+def _of_two(form: Form, function: Callable) -> Action:
     destination, a, b = form.destination(0), form.f32(1), form.f32(2)
 
     def step(r: list) -> None:
