@@ -18,11 +18,14 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
   SHFL.DOWN, SHFL.BFLY, VOTE, VOTE.ANY, MATCH.ANY, MATCH.ALL, REDUX.SUM, REDUX.MAX, REDUX.OR.
 - ``interval.CLASS``: Cycles between two instructions of the class on one scheduler, all four schedulers busy with 8
   warps each and no dependence: what the pipe takes. The classes are those of ``latency``, and HADD2, HMUL2, HFMA2,
-  HFMA2.MMA, HFMA2.BF16, CS2R, and of the uniform datapath UIADD3, ULOP3, USHF, UIMAD, UPOPC, ULDC.
+  HFMA2.MMA, HFMA2.BF16, CS2R, and of the uniform datapath UIADD3, ULOP3, USHF, UIMAD, UIMAD.WIDE, UPOPC, ULDC.
 - ``interval.CLASS.warps.N``: The same with N warps per scheduler: 1, 2, 4, 8, 16.
 - ``interval.FFMA.banks.N``: FFMA with N different sources in one of the two register banks (1, 2, 3), without reuse;
-  ``interval.FFMA.banks.N.reuse`` with one of them in the reuse cache; both also with ``.warps.1``.
+  ``interval.FFMA.banks.N.reuse`` with one of them in the reuse cache; both also with ``.warps.1``. IMAD, IADD3 and
+  LOP3 too. ``.banks.turns``: two sources of the even bank and one of the odd one, then the other way round, in turn.
+  ``.banks.every.4``: one of four has two of the even bank and one of the odd one; the others have one of the odd bank.
 - ``interval.mixed.A+B``: Cycles per pair of one A and one B on a scheduler: whether two pipes work at the same time.
+  UIMAD, UIMAD.WIDE and UIADD3 beside IMAD, too.
 
 **Shared memory**
 

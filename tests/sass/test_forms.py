@@ -74,7 +74,7 @@ def test_where_an_address_lies_and_what_the_driver_tells_a_launch():
     _same(Kernel(PLACES, "k"), 1, 64, (places, np.zeros((64, 8), np.int32)), smem=48)
 
 
-#: Modifier -> the power of two behind a product. No product of 32-bit floats that is doubled has one: it is added twice.
+#: Modifier -> the power of two behind a product. The compiler writes no M2: it adds a doubled product to itself.
 SCALES = {"D2": 0.5, "D4": 0.25, "D8": 0.125, "M4": 4.0, "M8": 8.0}
 SCALED = """extern "C" __global__ void k(const float* x, const float* y, float* out) {
   out[threadIdx.x] = x[threadIdx.x] * y[threadIdx.x] * %sf;

@@ -157,7 +157,7 @@ def mul_f32(mode: str) -> Callable:
 
 
 def scaled_mul_f32(mode: str, scale: float) -> Callable:
-    """``a * b * scale`` of float32, rounded once in this mode; ``scale`` is a power of two, so that float64 is exact."""
+    """``a * b * scale`` of float32, rounded once in this mode. float64 is exact, since ``scale`` is a power of two."""
     scale = _F64(scale)
     if mode == "rn":
         return lambda a, b: (np.multiply(a, b, dtype=_F64) * scale).astype(np.float32)

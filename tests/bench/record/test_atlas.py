@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -22,8 +23,9 @@ from softlab.bench.record.atlas.core import CLASSES
 from softlab.bench.record.atlas.prepare import built, section_offset
 from softlab.bench.record.atlas.records import COMMON, Job, Source
 from softlab.bench.record.atlas.templates import PtxStep, chain, stream
-from softlab.cuda.compile import compile_program
+from softlab.cuda.compile import Program, compile_program
 from softlab.cuda.disassembly import disassemble, find_nvdisasm
+from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.hardware import atlas
 from tests.sampled import sampled
 
@@ -105,17 +107,38 @@ def test_another_instruction_than_the_wanted_one_is_found() -> None:
 
 
 @needs_disassembler
+@pytest.mark.parametrize("name", ["FFMA", "IMAD", "IADD3", "LOP3"])
 @pytest.mark.parametrize(("count", "reuse"), [(1, False), (2, False), (3, False), (3, True)])
-def test_patched_sources_are_in_the_banks(count: int, reuse: bool) -> None:
-    program = patching.banks(compile_program(sources()["stream.FFMA"].text, "k"), count, reuse)
-    for i in disassemble(program).kernel.instructions:
-        if checks.full_name(i) != "FFMA":
-            continue
-        numbers = {int(o.removesuffix(".reuse")[1:]) for o in i.operands[1:]}
-        accumulator = int(i.operands[0][1:])
+def test_patched_sources_are_in_the_banks(name: str, count: int, reuse: bool) -> None:
+    source = sources()[f"stream.{name}"]
+    program = patching.banks(compile_program(source.text, "k"), source.wanted[0], count, reuse)
+    steps = _steps(program, source.wanted[0])
+    assert len(steps) > 100
+    for step, numbers in steps:
+        accumulator = int(step.operands[0][1:])
         assert accumulator in numbers
         assert sum(n % 2 == accumulator % 2 for n in numbers) == count
-        assert (".reuse" in i.text) == reuse
+        assert (".reuse" in step.text) == reuse
+
+
+@needs_disassembler
+@pytest.mark.parametrize(
+    ("pattern", "reads"), [("turns", [(2, 1), (1, 2)]), ("every.4", [(2, 1), (0, 1), (0, 1), (0, 1)])]
+)
+def test_the_bank_with_two_sources_changes_as_the_pattern_says(pattern: str, reads: list[tuple[int, int]]) -> None:
+    """Different sources in the even and in the odd bank, instruction by instruction, in both loops."""
+    source = sources()["stream.FFMA"]
+    steps = _steps(patching.banks_in_turn(compile_program(source.text, "k"), "FFMA", pattern), "FFMA")
+    found = [(sum(n % 2 == 0 for n in numbers), sum(n % 2 for n in numbers)) for _, numbers in steps]
+    assert found == reads * (len(steps) // len(reads))
+    assert len({step.operands[0] for step, _ in steps}) >= 8
+
+
+def _steps(program: Program, wanted: str) -> list[tuple[MachineInstruction, set[int]]]:
+    """The instructions of a stream that have registers alone, and the numbers of their sources."""
+    listed = [i for i in disassemble(program).kernel.instructions if re.fullmatch(wanted, checks.full_name(i))]
+    sources_of = [(i, [o.removesuffix(".reuse")[1:] for o in i.operands[1:4]]) for i in listed]
+    return [(i, set(map(int, numbers))) for i, numbers in sources_of if all(n.isdigit() for n in numbers)]
 
 
 def test_every_class_of_the_list_has_rows() -> None:

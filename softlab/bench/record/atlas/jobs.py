@@ -41,12 +41,15 @@ def sources() -> dict[str, Source]:
             wanted = entry.stream_wanted if form == "stream" and entry.stream_wanted else entry.wanted
             operand = step.operand or step.kind
             found[f"{form}.{name}"] = Source(text, "k", form, wanted, (), entry.other, step.kind, operand)
-    for banks in (1, 2, 3):
-        for reuse in (False, True):
-            found[f"stream.FFMA.banks.{banks}{'.reuse' * reuse}"] = found["stream.FFMA"]
+    for name in BANKS:
+        found[f"stream.{name}"] = found[f"stream.{name.partition('.')[0]}"]
     for name, (uniform, kernel, pattern) in UNIFORM.items():
         text = found["stream.IADD3"].text
         found[f"stream.{name}"] = Source(text, "k", "stream", (uniform,), model=(kernel, pattern))
+    for name in UNIFORM_BESIDE_IMAD:
+        uniform, kernel, pattern = UNIFORM[name]
+        text = found["stream.IMAD+IADD3"].text
+        found[f"stream.{name}+IMAD"] = Source(text, "k", "stream", (uniform, "IMAD"), model=(kernel, pattern))
     found |= contention_sources() | launched_sources() | arranged_sources()
     found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
@@ -54,12 +57,23 @@ def sources() -> dict[str, Source]:
     return found
 
 
+#: Streams with registers of our choice: class, how many different sources are in one bank, in which pattern, reuse.
+BANKS = (
+    *(f"FFMA.banks.{n}{reuse}" for n in (1, 2, 3) for reuse in ("", ".reuse")),
+    "FFMA.banks.every.4",
+    *(f"{name}.banks.{n}" for name in ("IMAD", "IADD3", "LOP3") for n in (1, 2, 3)),
+    *(f"{name}.banks.3.reuse" for name in ("IMAD", "IADD3", "LOP3")),
+    *(f"{name}.banks.turns" for name in ("FFMA", "IMAD", "IADD3", "LOP3")),
+)
+#: Classes of the uniform datapath that are measured beside IMAD, too: whether they take turns with it.
+UNIFORM_BESIDE_IMAD = ("UIMAD", "UIMAD.WIDE", "UIADD3")
 #: Class -> its pattern, and a kernel with such an instruction, as it is printed: the compiler writes no stream of them.
 UNIFORM = {
     "UIADD3": ("UIADD3", "bulk", r"UIADD3 UR\d+, UR\d+, UR\d+, URZ"),
     "ULOP3": (r"ULOP3\.LUT", "dsm_stream", r"ULOP3\.LUT UR\d+, UR\d+, 0x1, .*"),
     "USHF": (r"USHF\.L\.U32", "loaded_1", r"USHF\.L\.U32 UR\d+, UR\d+, 0x\w+, URZ"),
     "UIMAD": ("UIMAD", "bulk", r"UIMAD UR\d+, UR\d+, UR\d+, URZ"),
+    "UIMAD.WIDE": (r"UIMAD\.WIDE\.U32", "partial", r"UIMAD\.WIDE\.U32 UR\d+, UR\d+, UR\d+, URZ"),
     "UPOPC": ("UPOPC", "loaded_1", r"UPOPC UR\d+, UR\d+"),
     "ULDC": ("ULDC", "bulk", r"ULDC UR\d+, c\[0x0\]\[0x228\]"),
 }
@@ -144,11 +158,12 @@ def _register_jobs() -> Iterator[Job]:
             yield _stream(f"interval.{name}.warps.{warps}", name, "uniform", "scheduler", 4 * warps)
     for name, entry in MIXED.items():
         yield _stream(f"interval.mixed.{name}", name, entry.family, "scheduler", 32)
-    for banks in (1, 2, 3):
-        for reuse in ("", ".reuse"):
-            name = f"FFMA.banks.{banks}{reuse}"
-            for warps, suffix in ((8, ""), (1, ".warps.1")):
-                yield _stream(f"interval.{name}{suffix}", name, "fp32", "scheduler", 4 * warps)
+    for name in UNIFORM_BESIDE_IMAD:
+        yield _stream(f"interval.mixed.{name}+IMAD", f"{name}+IMAD", "mixed", "scheduler", 32)
+    for name in BANKS:
+        family = CLASSES[name.partition(".")[0]].family
+        for warps, suffix in ((8, ""), (1, ".warps.1")):
+            yield _stream(f"interval.{name}{suffix}", name, family, "scheduler", 4 * warps)
 
 
 def _shared_jobs() -> Iterator[Job]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import cycle
 
 from softlab.bench.record.atlas.checks import CheckError, full_name
 from softlab.cuda import control_codes
@@ -90,35 +91,67 @@ def only(program: Program, wanted: str, other: str) -> Program:
     return patched(program, change)
 
 
-def banks(program: Program, count: int, reuse: bool) -> Program:
-    """Give every FFMA registers of our choice: how many different sources are in one of the two banks.
+#: How many different sources are in the even and in the odd bank, from one instruction of a stream to the next.
+PATTERNS = {"turns": ((2, 1), (1, 2)), "every.4": ((2, 1), (0, 1), (0, 1), (0, 1))}
+_PLAIN_REGISTER = re.compile(r"R\d+(\.reuse)?")
 
-    A register is in the bank of its number's lowest bit. All accumulators are in one bank. ``count`` 3: both factors
-    are there, too; 2: one is; 1: both are one register of the other bank. With ``reuse`` the first factor comes from
-    the reuse cache.
+
+def banks(program: Program, wanted: str, count: int, reuse: bool) -> Program:
+    """Give every instruction that matches ``wanted`` registers of our choice: how many different sources are in one of
+    the two banks.
+
+    A register is in the bank of its number's lowest bit. All accumulators are in one bank. ``count`` 3: both other
+    sources are there, too; 2: one is; 1: both are one register of the other bank. With ``reuse`` the first source comes
+    from the reuse cache.
     """
-    found = {get(_encoding(i), "d") for i in disassemble(program).kernel.instructions if full_name(i) == "FFMA"}
+    found, spare = _registers(program, wanted)
     bank = max((0, 1), key=lambda parity: sum(r % 2 == parity for r in found))
-    accumulators = sorted(r for r in found if r % 2 == bank)
-    same, other = (
-        [r for r in range(2, program.registers - 1) if r % 2 == b and r not in found] for b in (bank, 1 - bank)
-    )
+    accumulators, same, other = [r for r in found if r % 2 == bank], spare[bank], spare[1 - bank]
     if len(accumulators) < 4 or len(same) < 2 or not other:
         raise CheckError(f"too few registers: accumulators {accumulators}, others {same} and {other}")
     first, second = {3: (same[0], same[1]), 2: (same[0], other[0]), 1: (other[0], other[0])}[count]
-    turn = 0
+    return _streamed(program, wanted, [(to, first, second, to) for to in accumulators], reuse)
+
+
+def banks_in_turn(program: Program, wanted: str, pattern: str) -> Program:
+    """The same with other sources from one instruction to the next, as ``PATTERNS`` has them. No result is a source."""
+    found, spare = _registers(program, wanted)
+    if min(map(len, spare)) < 2:
+        raise CheckError(f"too few registers: {spare}")
+    chosen = []
+    for turn, to in enumerate(found * len(PATTERNS[pattern])):
+        even, odd = PATTERNS[pattern][turn % len(PATTERNS[pattern])]
+        sources = spare[0][:even] + spare[1][:odd]
+        chosen.append((to, *(sources[min(slot, len(sources) - 1)] for slot in range(3))))
+    return _streamed(program, wanted, chosen, False)
+
+
+def _registers(program: Program, wanted: str) -> tuple[list[int], tuple[list[int], list[int]]]:
+    """The destinations of a stream, and the kernel's other registers by their bank."""
+    steps = (i for i in disassemble(program).kernel.instructions if _of_registers(i, wanted))
+    found = sorted({get(_encoding(i), "d") for i in steps})
+    even, odd = ([r for r in range(2, program.registers - 1) if r % 2 == bank and r not in found] for bank in (0, 1))
+    return found, (even, odd)
+
+
+def _streamed(program: Program, wanted: str, chosen: Sequence[tuple[int, ...]], reuse: bool) -> Program:
+    """Destination and sources of the instructions of a stream in turn; each follows the one before in a cycle."""
+    turns = cycle(chosen)
 
     def change(instruction: MachineInstruction) -> int | None:
-        nonlocal turn
-        if full_name(instruction) != "FFMA" or instruction.control is None:
+        if not _of_registers(instruction, wanted) or instruction.control is None:
             return None
-        to = accumulators[turn % len(accumulators)]
-        turn += 1
-        encoding = put(_encoding(instruction), d=to, a=first, b=second, c=to)
+        encoding = put(_encoding(instruction), **dict(zip("dabc", next(turns), strict=True)))
         code = replace(instruction.control, reuse=int(reuse), stall_cycles=1, yields=True)
         return control_codes.encode(encoding, code, program.arch)
 
     return patched(program, change)
+
+
+def _of_registers(instruction: MachineInstruction, wanted: str) -> bool:
+    """Whether it is a wanted one whose three sources are registers."""
+    sources = instruction.operands[1:4]
+    return bool(re.fullmatch(wanted, full_name(instruction))) and all(map(_PLAIN_REGISTER.fullmatch, sources))
 
 
 #: The first uniform register that the patched streams use. The compiler counts from 4 and does not come so far here.

@@ -23,6 +23,8 @@ from softlab.cuda.machine_instructions import MachineInstruction
 
 #: Registers of a thread beyond which an SM holds less than 64 warps.
 MOST_REGISTERS = 32
+#: Names of streams whose registers are ours.
+_BANKS = re.compile(r"stream\.\w+\.banks\.((?P<count>\d)(?P<reuse>\.reuse)?|(?P<pattern>turns|every\.4))")
 
 
 def built(name: str, source: Source) -> tuple[Program, dict[str, Any]]:
@@ -37,8 +39,12 @@ def built(name: str, source: Source) -> tuple[Program, dict[str, Any]]:
             program = patching.only(program, source.wanted[0], source.other)
         if source.model[0]:
             program = patching.uniform(program, _model(*source.model))
-        if ".banks." in name:
-            program = patching.banks(program, int(name.split(".banks.")[1][0]), name.endswith(".reuse"))
+        if found := _BANKS.fullmatch(name):
+            wanted = source.wanted[0]
+            if found["pattern"]:
+                program = patching.banks_in_turn(program, wanted, found["pattern"])
+            else:
+                program = patching.banks(program, wanted, int(found["count"]), bool(found["reuse"]))
         return program, {"registers": program.registers, **_checked(program, source)}
     except CheckError as error:
         raise CheckError(f"{name}: {error}") from None
