@@ -1,7 +1,7 @@
 """The timing model held to GPUs, launch by launch: what it predicted before anybody measured, and what was measured.
 
 The launches are kernels as people write them, which the model had not seen (``tests/hardware/sixth_cases.py``, and
-``fourth_cases.py`` on an H100).
+``eighth_cases.py`` on an H100).
 ``python -m tests.hardware.record_timing collect`` writes them; its docstring says how the others were made. Times are
 those of the kernel, without what an empty kernel takes.
 """
@@ -38,6 +38,10 @@ _EXPLANATIONS = {
     "waves_in_block": "A barrier per 15 instructions and warps of all blocks at it: the model's barriers take longer.",
     "legendre": "Two conversions of integers to doubles per turn. The atlas has no row for them: the model takes those "
     "of other conversions.",
+    "queens": "Arrays in local memory, and each lane is at its own depth, so that a warp stores to a sector per lane. The "
+    "atlas has rows for lanes at the same depth alone.",
+    "many_terms": "Straight code that the SM's caches do not hold. How L2 serves it to all SMs is not known.",
+    "montgomery_powers": "Products in the uniform datapath: whether they take turns with other products is not known.",
     "scatter": "Stores that fill sectors in part. When L2 has to read the rest from DRAM is not known.",
     "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
     "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",
@@ -55,7 +59,7 @@ _EXPLANATIONS = {
     "shared": "The queue in front of the load and store unit has a length that is assumed.",
     "latency": "A chain of one instruction shows each cycle that its latency is wrong.",
     "alu": "Which instructions share a pipe with which is in part assumed.",
-    "fma": "Register banks: which operands collide is taken from a paper about other GPUs.",
+    "fma": "Register banks: how long two operands of one bank hold up the next instruction was not measured.",
     "sfu": "The pipe of special functions passes its results on a path that the model does not have.",
     "fp64": "The interval of the double-precision pipe depends on the mixture of instructions.",
 }
