@@ -38,7 +38,7 @@ _EXPLANATIONS = {
     "waves_in_block": "A barrier per 15 instructions and warps of all blocks at it: the model's barriers take longer.",
     "legendre": "Two conversions of integers to doubles per turn. The atlas has no row for them: the model takes those "
     "of other conversions.",
-    "queens": "Arrays in local memory, and each lane is at its own depth, so that a warp stores to a sector per lane. The "
+    "queens": "Arrays in local memory, each lane at its own depth, so that a warp stores to a sector per lane. The "
     "atlas has rows for lanes at the same depth alone.",
     "many_terms": "Straight code that the SM's caches do not hold. How L2 serves it to all SMs is not known.",
     "montgomery_powers": "Products in the uniform datapath: whether they take turns with other products is not known.",

@@ -10,7 +10,7 @@ python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timi
 
 SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (``third_cases``), "fourth"
 (``fourth_cases``), "fifth" (``fifth_cases``), "sixth" (``sixth_cases``), "seventh" (``seventh_cases``) and "eighth"
-(``eighth_cases``). The model was looked at with the first six since they were measured.
+(``eighth_cases``). All are development sets: the model was looked at with each since it was measured.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
