@@ -197,6 +197,7 @@ class HappensBefore:
         """
         if ahead is None and self._far is None and passes_alone(lanes, live):
             self._known[...] = now
+            self._syncs.clear()
             return
         here = warps_of(lanes)
         waiting = here if ahead is None else here & ~warps_of(ahead)
@@ -205,6 +206,8 @@ class HappensBefore:
         others = others & ~waiting
         whole = rows & ~others.any(axis=1)
         self._known[whole] = now
+        if whole.all():
+            self._syncs.clear()  # every lane comes after all that its groups did before
         for row in np.flatnonzero(rows & ~whole):
             self._meetings.meet(int(row), np.flatnonzero(here[row]), np.flatnonzero(waiting[row]), now, number)
         if self._far is not None:

@@ -156,11 +156,9 @@ def test_the_record_is_clean() -> None:
 
 
 def test_the_record_of_an_h100_has_no_report() -> None:
-    """racecheck had too little time for some launches: processes that were ended, without a report until then."""
+    """All launches of all policies came to their end under all tools."""
     record = json.loads((Path(__file__).parents[1] / "data" / "sanitizer_operators_h100.json").read_text())
-    unfinished = {name for name, answer in record["tools"].items() if answer["errors"] is None}
-    assert unfinished == {"racecheck, fast", "racecheck, invariant"}
-    assert not any(answer["reports"] or answer["wrong"] or answer["errors"] for answer in record["tools"].values())
+    assert passed(record)
     assert len(record["tools"]) == 12
     assert set(record["controls"]) == set(CONTROLS)
 
