@@ -41,7 +41,7 @@ STEPS = {1: (2, 1), 2: (1, 1)}
 #: is then 0.5 % faster, and up to 2 % (H100, 2026-11-27, 57 lengths; with none 4 to 10 % slower, with three 2 to 4 %).
 FETCHED, FETCHED_OF_SEVERAL, SEVERAL_GROUPS = 2, 1, 3
 #: Inputs -> packs of each that a thread keeps in registers at most: as many as 128 registers hold. ``KEPT_BLOCK``
-#: threads and the two warps of the mailbox may have so many. Softmax of doubles keeps none: it would compute their
+#: threads and the two warps of the mailbox may have that many. Softmax of doubles keeps none: it would compute their
 #: exponentials all at once, while memory waits. Prefetches are one step ahead then: 1 to 2 % faster than two, and four
 #: are 5 % slower (H100, 2026-11-27, 13 lengths).
 KEPT, KEPT_BLOCK, KEPT_FETCHED = {1: 16, 2: 7}, 448, 1

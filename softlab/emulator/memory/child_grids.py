@@ -19,7 +19,7 @@ from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import Error
 
 Index3 = tuple[int, int, int]
-#: Parameters of a kernel take at most so many bytes (CUDA C++ Programming Guide, "Function Parameters").
+#: The most bytes that the parameters of a kernel take (CUDA C++ Programming Guide, "Function Parameters").
 _PARAMETER_BYTES = 4096
 _NAME = "parameters of a launch by device code"
 #: The handle of cudaStreamTailLaunch (cuda_device_runtime_api.h).
