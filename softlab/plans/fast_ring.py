@@ -140,8 +140,8 @@ def _shape(request: PlanRequest, row: Row, groups: int, most_kept: int) -> RingS
     Less than half of a thread's packs are in registers: they are written and computed at once, while memory waits.
     """
     device, (per_step, ahead) = request.device, STEPS[row.inputs]
-    fetched = FETCHED_OF_SEVERAL if groups >= SEVERAL_GROUPS else FETCHED
-    block_size, fetched = (KEPT_BLOCK, KEPT_FETCHED) if most_kept else (GRID_BLOCK, fetched)
+    block_size = KEPT_BLOCK if most_kept else GRID_BLOCK
+    fetched = KEPT_FETCHED if most_kept else FETCHED_OF_SEVERAL if groups >= SEVERAL_GROUPS else FETCHED
     blocks_per_row = device.sm_count // groups
     packs = Cut(blocks_per_row, block_size, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
     if packs > MOST_PACKS:
@@ -213,7 +213,7 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     rule = "those of a row, and those that are loaded until its statistic is known"
     stages = log.note("How many packs does the ring have per thread?", shape.stages, rule, packs=packs)
     if shape.kept:
-        rule = "as many as registers hold: the ring does not hold the row"
+        rule = "as many as registers hold: the ring has no room for the row and its answer"
         log.note("How many more packs does a thread keep in registers?", shape.kept, rule, packs=packs + shape.kept)
     if shape.again:
         rule = "those that the ring does not hold"

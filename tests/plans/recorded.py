@@ -40,8 +40,8 @@ COLS = sorted({
     *(round(64 * 2 ** (k / 6)) // 16 * 16 for k in range(110)), *(round(64 * 2 ** (k / 6)) | 1 for k in range(110)),
     1000, 50_257, 128_256, 151_936, 3_000_000, 2**26, 2**26 + 1,
 })  # fmt: skip
-#: Of so many lengths a list takes one; the next list begins at the next length. A list of fused operators takes more:
-#: registers decide about them, and few lengths are near a threshold.
+#: A list takes every 13th length, and the next list begins at the next length. A list of fused operators takes every
+#: third one: registers decide about them, and few lengths are near a threshold.
 STRIDE, FUSED_STRIDE = 13, 3
 #: Lengths that share a digest.
 GROUP = 6

@@ -16,8 +16,8 @@ from tests.timing.hand_made import BARE, access, store
 
 
 def stored_in_turn(warps: int, lines: int, words: int) -> tuple[int, int]:
-    """Sectors that leave the SM and those that are filled, where each warp stores so many words of each sector of its
-    lines one by one, and the warps take turns."""
+    """Sectors that leave the SM, and those that are filled. Each warp stores ``words`` words of each sector of
+    its lines one by one, and the warps take turns."""
     begun, sums = BegunLines(16), [0, 0]
     for _ in range(words):
         for warp in range(warps):
