@@ -133,7 +133,8 @@ COPY = "device copy"
 PEER_LABELS = MappingProxyType(
     {
         "fast": "softlab, fast", "oneflow": "softlab, oneflow", "torch": "PyTorch", "inductor": "Inductor",
-        "cudnn": "cuDNN", "triton": "Triton", "liger": "Liger", "quack": "QuACK", "jax": "JAX", "cupy": "CuPy",
+        "cudnn": "cuDNN", "triton": "Triton", "liger": "Liger", "quack": "QuACK",
+        "flashinfer": "FlashInfer", "jax": "JAX", "cupy": "CuPy",
         "copy": COPY,
     }
 )  # fmt: skip

@@ -67,6 +67,8 @@ COPY_SHARE, MEMORY_BANDWIDTH = 0.88, 4.8e12
 #: What a row costs the grid kernel beside its packs, in packs, by whether rows begin anywhere. Then one block of the
 #: group has a head and a tail, and the others wait for it.
 GRID_START = {False: 0.2, True: 0.6}
+#: One row is written, two wait for their statistic, one is loaded.
+GRID_ROWS_OF_DOUBLES = 4
 #: The fewest rows per group, where the grid kernel or another group could take them: steps of several rows must
 #: overlap, or only the ring's start and end remain.
 FEWEST_ITERATIONS = 3
@@ -187,16 +189,17 @@ def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row
 
     The grid kernel asks for all rows at once where they fit the chip together. Else it is at its best while it has as
     many rows in flight as it wants; with fewer it waits for answers. In softmax it keeps the exponentials of doubles,
-    which take more time than to wait.
+    and the ring kernel computes them twice. So it takes doubles while its stages hold ``GRID_ROWS_OF_DOUBLES`` rows.
     """
     if grid is None:
         return True
     if request.rows < FEWEST_ITERATIONS:
         return False
     stages = (request.device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES)
-    fit = request.rows * row.packs <= request.device.sm_count * stages * GRID_BLOCK
-    if fit or (request.element.itemsize == 8 and request.operator.name == "softmax"):
+    if request.rows * row.packs <= request.device.sm_count * stages * GRID_BLOCK:
         return False
+    if request.element.itemsize == 8 and request.operator.name == "softmax":
+        return stages < GRID_ROWS_OF_DOUBLES * grid.packs
     if grid.rows_in_flight < row.limits.grid.rows_in_flight:
         return True
     return ring.time < -(-request.rows // grid.groups) * (grid.packs + GRID_START[row.unaligned])

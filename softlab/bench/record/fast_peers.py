@@ -25,7 +25,7 @@ WITHOUT_GRAPH = ("cudnn", "jax", "cupy")
 DISTRIBUTIONS = MappingProxyType(
     {
         "PyTorch": "torch", "Triton": "triton", "JAX": "jax", "CuPy": "cupy-cuda13x", "Liger": "liger-kernel",
-        "QuACK": "quack-kernels", "cuDNN": "nvidia-cudnn-cu13",
+        "QuACK": "quack-kernels", "FlashInfer": "flashinfer-python", "cuDNN": "nvidia-cudnn-cu13",
     }
 )  # fmt: skip
 #: The longest row that a Triton program of the tutorial's kind can hold, in elements.
@@ -132,6 +132,16 @@ def quack(op: str, inputs: Sequence[Any], output: Any) -> Call:
     return lambda: function(*inputs, output)
 
 
+def flashinfer(op: str, inputs: Sequence[Any], output: Any) -> Call:
+    """FlashInfer's kernel of its sampling module, in CUDA: it computes in and returns float32."""
+    import torch
+
+    sampling = importlib.import_module("flashinfer.sampling")
+    if op != "softmax" or output.dtype != torch.float32:
+        raise Refused(op)
+    return lambda: sampling.softmax(inputs[0])
+
+
 def cudnn(op: str, inputs: Sequence[Any], output: Any) -> Call:
     """cudnnSoftmaxForward."""
     import cupy
@@ -182,7 +192,7 @@ def cupy_special(op: str, inputs: Sequence[Any], output: Any) -> Call:
 PEERS: MappingProxyType[str, Peer] = MappingProxyType(
     {
         "copy": copy, "fast": fast, "oneflow": oneflow, "torch": torch_eager, "inductor": torch_compiled,
-        "triton": triton_rows, "cudnn": cudnn, "liger": liger, "quack": quack, "jax": jax_compiled,
-        "cupy": cupy_special,
+        "triton": triton_rows, "cudnn": cudnn, "liger": liger, "quack": quack,
+        "flashinfer": flashinfer, "jax": jax_compiled, "cupy": cupy_special,
     }
 )  # fmt: skip

@@ -27,7 +27,7 @@ from softlab.dtypes import element_type
 MOST_ROWS, LEAST_COLS, MOST_COLS = 512, 512, 1 << 19
 DTYPES = ("float32", "float16", "bfloat16")
 OPS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
-PEERS = ("fast", "torch", "triton", "liger", "quack", "inductor")
+PEERS = ("fast", "torch", "triton", "liger", "quack", "flashinfer", "inductor")
 #: Peers that compile for seconds are measured in one cell of this number.
 SLOW_SHARE = 10
 #: "Behind" is more than this part slower than the best peer.

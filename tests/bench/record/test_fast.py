@@ -77,6 +77,7 @@ def test_every_peer_of_the_recording_has_a_version_or_is_softlab() -> None:
         "cudnn": "cuDNN",
         "liger": "Liger",
         "quack": "QuACK",
+        "flashinfer": "FlashInfer",
         "triton": "Triton",
         "jax": "JAX",
         "cupy": "CuPy",
