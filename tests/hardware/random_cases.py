@@ -1,6 +1,7 @@
 """Random cases (``tests/random_cases``) on the GPU, in as many processes as there are cores.
 
     python -m tests.hardware.random_cases --count 100000 --seed 1 --json tests/data/random_cases_h200.json
+    python -m tests.hardware.random_cases --count 1000 --least 60000 --longest 5000000 --most 20000000 --fused 0
 
 Exit status 1 where a case fails; each failing one is printed with the command that runs it again, alone.
 """
@@ -31,8 +32,9 @@ from tests.random_cases.prepare import prepare
 
 #: Elements of an array at most: small, so that the oracle keeps up. A few rows are longer.
 MOST, LONGEST = 60_000, 1_100_000
-#: Cases that are launched before the first result is fetched; cases of one kernel that a process takes at a time.
-BATCH, PORTION = 32, 256
+#: Cases that are launched before the first result is fetched, of as many elements at most; cases of one kernel that a
+#: process takes at a time.
+BATCH, BATCH_ELEMENTS, PORTION = 32, 4_000_000, 256
 
 
 class Gpu:
@@ -87,12 +89,26 @@ class Drawing:
     seed: int
     policies: tuple[str, ...]
     most: int = MOST
+    least: int = 0
     longest: int = LONGEST
     fused: float = FUSED
 
     def case(self, number: int) -> Case:
-        same: Any = {"most": self.most, "longest": self.longest, "policies": self.policies, "fused": self.fused}
-        return drawn(self.seed, number, **same)
+        lengths: Any = {"most": self.most, "least": self.least, "longest": self.longest}
+        return drawn(self.seed, number, **lengths, policies=self.policies, fused=self.fused)
+
+    @property
+    def batch(self) -> int:
+        """Cases that a process has in memory at once."""
+        return max(1, min(BATCH, BATCH_ELEMENTS // self.most))
+
+    @property
+    def options(self) -> str:
+        """The command's options that are not as they are by default."""
+        plain = Drawing(self.seed, self.policies)
+        names = ("most", "least", "longest", "fused")
+        said = [f"--{name} {getattr(self, name)}" for name in names if getattr(self, name) != getattr(plain, name)]
+        return " ".join([f"--seed {self.seed}", f"--policies {' '.join(self.policies)}", *said])
 
 
 def _group(job: tuple[Drawing, range]) -> list[tuple[tuple, int]]:
@@ -111,8 +127,8 @@ def _portion(job: tuple[Drawing, list[int]]) -> list[Outcome]:
     """Run the cases of one kernel."""
     drawing, numbers = job
     executor, outcomes = Gpu(), []
-    for start in range(0, len(numbers), BATCH):
-        cases = [drawing.case(number) for number in numbers[start : start + BATCH]]
+    for start in range(0, len(numbers), drawing.batch):
+        cases = [drawing.case(number) for number in numbers[start : start + drawing.batch]]
         performed = [perform(prepare(case), executor) for case in cases]
         outcomes += [_judged(one, executor) for one in performed]
     return outcomes
@@ -208,16 +224,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--policies", nargs="+", default=["oneflow", "fast"])
     parser.add_argument("--fused", type=float, default=FUSED, help="the share of fused cases")
+    parser.add_argument("--most", type=int, default=MOST, help="elements of an array (one row may have more)")
+    parser.add_argument("--least", type=int, default=0, help="columns at least: then all lengths up to --longest")
+    parser.add_argument("--longest", type=int, default=LONGEST, help="columns at most")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long, with fewer cases")
     parser.add_argument("--json", type=Path, help="write the summary there")
     given = parser.parse_args(arguments)
     started = time.monotonic()
-    drawing = Drawing(given.seed, tuple(given.policies), fused=given.fused)
+    drawing = Drawing(
+        given.seed, tuple(given.policies), most=given.most, least=given.least, longest=given.longest, fused=given.fused
+    )
     record = summary(outcomes(drawing, given.count, given.processes, given.seconds))
-    command = f"python -m tests.hardware.random_cases --count {given.count} --seed {given.seed}"
-    command += f" --policies {' '.join(given.policies)}"
-    command += f" --fused {given.fused}" if given.fused != FUSED else ""
+    command = f"python -m tests.hardware.random_cases --count {given.count} {drawing.options}"
     record = {"command": command, **about(), "seconds": round(time.monotonic() - started), **record}
     for failure in record["failures"][:10]:
         print(f"{failure['problem']}\n  python -m tests.random_cases --gpu --case '{failure['case']}'")

@@ -123,6 +123,7 @@ def drawn(
     number: int,
     *,
     most: int,
+    least: int = 0,
     longest: int = LONGEST,
     policies: Sequence[str] = ("oneflow", "fast"),
     fused: float = FUSED,
@@ -131,6 +132,7 @@ def drawn(
 
     Arguments:
         most: elements of an array at most (a single row may have more).
+        least: a row at least. 0: rows of ``COLS``; else any, log-uniform from ``least`` to ``longest``.
         longest: a row at most.
         policies: what to choose from.
         fused: the share of fused cases.
@@ -138,7 +140,12 @@ def drawn(
     random = np.random.default_rng([seed, number])
     op = _one(random, FORWARD + BACKWARD)
     is_fused = random.random() < fused
-    cols = fusions.drawn_cols(random) if is_fused else _one(random, COLS[_one(random, tuple(COLS), _COLS_SHARES)])
+    if least:
+        cols = round(least * (longest / least) ** random.random())
+    elif is_fused:
+        cols = fusions.drawn_cols(random)
+    else:
+        cols = _one(random, COLS[_one(random, tuple(COLS), _COLS_SHARES)])
     shape, axis = _shape(random, cols if cols <= longest else longest, most)
     dtype, cast = _one(random, DTYPES), None
     if random.random() < 0.2:
