@@ -150,7 +150,8 @@ def replayed(launches: Sequence[Callable[[], Any]], replays: int) -> list[float]
     import torch
 
     recorded = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recorded):
+    # Threads of other libraries (JAX) may call CUDA meanwhile; by default that ends the recording.
+    with torch.cuda.graph(recorded, capture_error_mode="thread_local"):
         for launch in launches:
             launch()
     recorded.replay()
