@@ -125,7 +125,9 @@ class TestDrawing:
     def test_rows_of_any_length_from_the_least_one_on(self) -> None:
         given = {"most": 10**6, "least": 60_000, "longest": 500_000}
         cols = [drawn(3, number, **given).cols for number in range(50)]
-        assert min(cols) >= 60_000 and max(cols) <= 500_000 and len(set(cols)) == 50
+        assert min(cols) >= 60_000
+        assert max(cols) <= 500_000
+        assert len(set(cols)) == 50
         assert not {60_000, 500_000} & set(cols), "none is cut to an end"
 
     def test_a_printed_case_is_read_again(self) -> None:
