@@ -9,67 +9,26 @@ import hashlib
 import math
 import re
 import zlib
-from collections.abc import Callable
-from functools import cache
 from itertools import permutations
 from statistics import NormalDist
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-import softlab
 from tests.hardware import eighth_cases
 from tests.hardware.eighth_cases import offsets
-from tests.hardware.launch_sets import launches
-from tests.hardware.timing_cases import Array, TimingCase, f, i, zeros
+from tests.hardware.small_launches import SmallLaunches
+from tests.hardware.timing_cases import Array, f, i, zeros
 from tests.hardware.validation_cases import numbers
 from tests.sampled import sampled
 
-
-class Small(NamedTuple):
-    """A small launch, the number of the argument that is compared, its tolerance, and what it has to be."""
-
-    case: TimingCase
-    output: int
-    tolerance: float
-    expected: Callable[..., Any] | None
-
-
-SMALL: dict[str, Small] = {}
 #: What `.ci/run` runs.
 SAMPLE = ("queens", "moments", "likely_states", "rows_ahead", "listed_forces", "splat_points")
-
-
-def small(
-    kernel: str, grid: Any, block: Any, *arguments: Any, smem: int = 0, output: int = 1, tolerance: float = 0
-) -> Callable[[Any], None]:
-    """Register the small launch of a kernel and the function that gives the expected output, or None."""
-
-    def register(expected: Any) -> None:
-        (case,) = launches([lambda add: add("", kernel, grid, block, *arguments, smem=smem)])
-        SMALL[kernel.partition("<")[0]] = Small(case, output, tolerance, expected)
-
-    return register
-
-
-@cache
-def _source() -> str:
-    return eighth_cases.SOURCE.read_text()
+small = SmallLaunches(eighth_cases)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():
-    assert set(SMALL) == {case.kernel.partition("<")[0] for case in eighth_cases.cases()}
-
-
-def _run(name: str) -> tuple[list[Any], list[Any]]:
-    """The arguments before and after a small launch in which the emulator finds nothing."""
-    case = SMALL[name].case
-    before, after = case.make(), case.make()
-    kernel = softlab.Kernel(_source(), case.kernel, file=eighth_cases.FILE)
-    run = kernel.run(case.grid, case.block, after, case.smem, record=False)
-    assert not run.findings
-    return before, after
+    assert set(small.launches) == {case.kernel.partition("<")[0] for case in eighth_cases.cases()}
 
 
 # Chains.
@@ -137,7 +96,7 @@ def _(lat, lon, towns, out, n, count):
 
 @small("mixture_density", 2, 64, numbers(200, 8, "f4"), zeros(200), i(200), tolerance=1e-3)
 def _(x, out, n):
-    table = _source().partition("components[16][3] = {")[2].partition("};")[0]
+    table = small.source.partition("components[16][3] = {")[2].partition("};")[0]
     weight, middle, sharp = np.array(re.findall(r"([\d.]+)f", table), float).reshape(16, 3).T
     return np.log((weight * np.exp(-(((x[:, None] - middle) * sharp) ** 2))).sum(axis=1) + 1e-6)
 
@@ -177,7 +136,7 @@ def _(v, out, turns):
 @small("hilbert_codes", 2, 64, Array("ring", "u4", 256, 0), zeros(256, "u4"), i(256), i(16))
 def _(cells, out, n, side):
     """A curve: each cell once, and its next one is a neighbour. Checked by the codes themselves."""
-    after = np.argsort(_run("hilbert_codes")[1][1])
+    after = np.argsort(small.run("hilbert_codes")[1][1])
     x, y = after % side, after // side
     assert (np.abs(np.diff(x)) + np.abs(np.diff(y)) == 1).all()
     assert (x[0], y[0]) == (0, 0)
@@ -665,9 +624,6 @@ def _(a, b, out, n):
     return np.where(a > 0, a * b, b)
 
 
-@pytest.mark.parametrize("name", sampled(SMALL, lambda name: name in SAMPLE))
+@pytest.mark.parametrize("name", sampled(small.launches, lambda name: name in SAMPLE))
 def test_a_small_launch_is_right_and_without_a_finding(name):
-    before, after = _run(name)
-    _, output, tolerance, expected = SMALL[name]
-    if expected is not None:
-        np.testing.assert_allclose(after[output], expected(*before), rtol=tolerance, atol=tolerance)
+    small.check(name)

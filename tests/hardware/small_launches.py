@@ -1,0 +1,88 @@
+"""Small launches of the kernels of a set: in the emulator, beside what NumPy computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import softlab
+from tests.hardware.launch_sets import launches
+from tests.hardware.timing_cases import TimingCase
+
+
+class Small(NamedTuple):
+    """A small launch and what it has to give.
+
+    ``outputs``: the numbers of the arguments that are compared. ``seen``: what is compared of an output. ``expected``:
+    a function of the arguments before the launch, or None.
+    """
+
+    case: TimingCase
+    outputs: tuple[int, ...]
+    relative: float
+    absolute: float
+    seen: Callable[[np.ndarray], Any]
+    expected: Callable[..., Any] | None
+
+
+class SmallLaunches:
+    """The small launches of a set, ``chosen``: as a decorator it registers one, by the name of its kernel."""
+
+    def __init__(self, chosen: Any) -> None:
+        self.chosen = chosen
+        self.launches: dict[str, Small] = {}
+
+    @cached_property
+    def source(self) -> str:
+        """The CUDA source of the set."""
+        return self.chosen.SOURCE.read_text()
+
+    def __call__(
+        self,
+        kernel: str,
+        grid: Any,
+        block: Any,
+        *arguments: Any,
+        smem: int = 0,
+        output: int | tuple[int, ...] = 1,
+        tolerance: float = 0,
+        absolute: float | None = None,
+        seen: Callable[[np.ndarray], Any] = np.asarray,
+    ) -> Callable[[Any], None]:
+        """Register a launch and the function that gives the expected output, or None.
+
+        That function gives one array, or a tuple of as many as ``output`` has. ``tolerance``: relative and absolute,
+        unless ``absolute`` is given.
+        """
+
+        def register(expected: Any) -> None:
+            (case,) = launches([lambda add: add("", kernel, grid, block, *arguments, smem=smem)])
+            outputs = output if isinstance(output, tuple) else (output,)
+            apart = tolerance if absolute is None else absolute
+            self.launches[kernel.partition("<")[0]] = Small(case, outputs, tolerance, apart, seen, expected)
+
+        return register
+
+    def run(self, name: str) -> tuple[list[Any], list[Any]]:
+        """The arguments before and after a small launch in which the emulator finds nothing."""
+        case = self.launches[name].case
+        before, after = case.make(), case.make()
+        kernel = softlab.Kernel(self.source, case.kernel, file=self.chosen.FILE)
+        run = kernel.run(case.grid, case.block, after, case.smem, record=False)
+        assert not run.findings
+        return before, after
+
+    def check(self, name: str) -> None:
+        """Run a small launch and compare its outputs."""
+        before, after = self.run(name)
+        small = self.launches[name]
+        if small.expected is None:
+            return
+        expected = small.expected(*before)
+        expected = expected if len(small.outputs) > 1 else (expected,)
+        for number, right in zip(small.outputs, expected, strict=True):
+            found = small.seen(after[number])
+            np.testing.assert_allclose(found, right, rtol=small.relative, atol=small.absolute)
