@@ -80,6 +80,7 @@ SLOW = (
     "tests/hardware/test_counters.py",
     "tests/hardware/test_eighth_kernels.py",
     "tests/hardware/test_machine_counters.py",
+    "tests/hardware/test_ninth_kernels.py",
     "tests/hardware/test_sanitize.py",
     "tests/instruments/test_global_hazards.py",
     "tests/instruments/test_hazards.py::test_an_atomic_of_another_thread",

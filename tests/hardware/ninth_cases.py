@@ -67,7 +67,7 @@ def _members(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
     return found[np.lexsort((found, _row_numbers(size, high, rng)))]
 
 
-def _letters(text: int) -> np.ndarray:
+def letters(text: int) -> np.ndarray:
     """Letters 0 to 3 in blocks of 64, with one block more than ``text`` letters fill."""
     found = np.zeros((text // 64 + 1, 64), int)
     found.ravel()[:text] = np.random.default_rng(text).integers(0, 4, text)
@@ -76,13 +76,13 @@ def _letters(text: int) -> np.ndarray:
 
 def _letter_counts(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
     """Before each block of 64 letters: how often each letter came. Four numbers per block."""
-    here = (_letters(high)[:, :, None] == np.arange(4)).sum(axis=1)
+    here = (letters(high)[:, :, None] == np.arange(4)).sum(axis=1)
     return here.cumsum(axis=0) - here
 
 
 def _letter_planes(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
     """Two words of 64 bits per block of letters: the low bits of the letters, and the high bits."""
-    bits = np.stack([_letters(high) & 1, _letters(high) >> 1], axis=1).astype("u1")
+    bits = np.stack([letters(high) & 1, letters(high) >> 1], axis=1).astype("u1")
     return np.packbits(bits, axis=2, bitorder="little").view("u8")
 
 

@@ -47,7 +47,7 @@ def _(nodes, out, steps, count):
 @small("fm_search", 2, 64, Made("letter counts", "i4", 4 * 11, 640), Made("letter planes", "u8", 22, 640),
        numbers(300, 4, "u1"), zeros(200, "i4"), i(100), i(3), i(640), output=3)  # fmt: skip
 def _(counts, planes, queries, out, n, length, text):
-    letters, found = ninth_cases._letters(text).ravel()[:text], []
+    letters, found = ninth_cases.letters(text).ravel()[:text], []
     for query in queries.reshape(length, n).T[:, ::-1]:
         low, high = 0, text
         for letter in query:
@@ -808,9 +808,24 @@ def test_a_small_launch_is_right_and_without_a_finding(name):
     small.check(name)
 
 
-MADE = {a for case in ninth_cases.cases() for a in case.arguments if isinstance(a, Made) and a.size < 100_000}
+def test_an_array_has_its_size():
+    made = {a for case in ninth_cases.cases() for a in case.arguments if isinstance(a, Made) and a.size < 100_000}
+    assert {a.kind for a in made} >= ninth_cases.RECIPES.keys() - {"sorted", "bf16"}
+    assert [a for a in made if a.make().shape != (a.size,)] == []
 
 
-@pytest.mark.parametrize("array", sorted(MADE, key=str), ids=str)
-def test_an_array_has_its_size(array):
-    assert array.make().shape == (array.size,)
+def test_the_cycle_of_records_goes_through_all_of_them():
+    following, at, seen = Made("cycle", "i4", 4 * 300, 9).make()[::4], 0, set()
+    while at not in seen:
+        seen.add(at)
+        at = int(following[at])
+    assert len(seen) == 300
+
+
+def test_skewed_rows_have_few_long_ones_and_their_members_rise():
+    starts, members = (a.make() for a in lists(1_000, 6))
+    lengths = np.diff(starts)
+    assert (starts[0], starts[-1]) == (0, 6_000)
+    assert lengths.min() >= 0
+    assert np.quantile(lengths, 0.5) < 6 < 3 * 6 < lengths.max()
+    assert all((np.diff(members[begin:end]) >= 0).all() for begin, end in pairwise(starts))
