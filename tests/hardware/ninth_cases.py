@@ -579,5 +579,5 @@ def _block_sizes(case: Any) -> None:
         case("latency", "fm_search", n // block, block, Made("letter counts", "i4", 4 * 31_251, 2_000_000),
              Made("letter planes", "u8", 2 * 31_251, 2_000_000), numbers(14 * n, 4, "u1"), zeros(2 * n, "i4"), i(n),
              i(14), i(2_000_000), series="fm_search")  # fmt: skip
-        case("atomics", "kmeans_step<16>", n // block, block, unit(4 * 300_007), unit(64), zeros(64), zeros(16, "i4"),
-             i(300_007), series="kmeans_step")  # fmt: skip
+        case("atomics", "pic_deposit", n // block, block, unit(2 * 300_007), zeros(200 * 200), i(300_007), i(200),
+             series="pic_deposit")  # fmt: skip

@@ -925,7 +925,7 @@ __global__ void solve_in_registers(const float* __restrict__ matrices, const flo
   }
 }
 
-// All threads run the same program on their own eight registers, which lie in local memory.
+// All threads run the same program on eight registers of their own, which the program's code chooses.
 __global__ void register_vm(const u32* __restrict__ program, const u32* __restrict__ in, u32* __restrict__ out,
                             int length, int n) {
   const int i = global_id();
