@@ -199,6 +199,7 @@ _AS_WORDS = {
     "FMNMX": (r"FMNMX", _float("min.f32 f, f, g; neg.f32 g, g; max.f32 f, f, g;")),
     "MUFU.EX2": (r"MUFU\.EX2", _float("ex2.approx.ftz.f32 f, f;")),
     "IMAD": (r"IMAD", "mad.lo.u32 {x}, {x}, {a}, {b};"),
+    "IMAD.HI": (r"IMAD\.HI\.U32", "mul.hi.u32 {x}, {x}, {a};"),
     "IADD3": (r"IADD3", "add.u32 {x}, {x}, {a}; add.u32 {x}, {x}, {b};"),
     "LOP3": (r"LOP3\.LUT", "lop3.b32 {x}, {x}, {a}, {b}, 0x6a;"),
     "SHF": (r"SHF\.L\.W\.U32\.HI", "shf.l.wrap.b32 {x}, {x}, {a}, {b};"),
@@ -208,15 +209,30 @@ _AS_WORDS = {
 }
 _PAIRS = (
     "FFMA+IMAD FFMA+IADD3 FFMA+LOP3 FFMA+SHF FFMA+MUFU.EX2 FFMA+SHFL.BFLY FFMA+FADD FADD+FMUL FADD+LOP3 IMAD+IADD3 "
-    "IADD3+LOP3 LOP3+SHF IADD3+SHF IMAD+SHF MUFU.EX2+POPC MUFU.EX2+SHFL.BFLY MUFU.EX2+LOP3 MUFU.EX2+IMAD PRMT+FADD"
+    "IADD3+LOP3 LOP3+SHF IADD3+SHF IMAD+SHF MUFU.EX2+POPC MUFU.EX2+SHFL.BFLY MUFU.EX2+LOP3 MUFU.EX2+IMAD PRMT+FADD "
+    "IMAD.HI+LOP3 IMAD.HI+FFMA"
 )
 #: Pairs of classes, in turn on even and odd streams.
 MIXED: dict[str, Class] = {pair: _mix(*pair.split("+")) for pair in _PAIRS.split()}
 
 
+def _wide(second: str) -> Class:
+    """IMAD.WIDE, and a class that works on the upper half of the 64 bits: in every other stream, or behind it where
+    the compiler would sort them."""
+    wide, (pattern, ptx) = CLASSES["IMAD.WIDE"], _AS_WORDS[second]
+    assert wide.stream is not None
+    ptx = f".reg .u32 l, h; mov.b64 {{l, h}}, {{x}}; {ptx.replace('{x}', 'h')} mov.b64 {{x}}, {{l, h}};"
+    mixed = replace(wide, family="mixed", wanted=(*wide.wanted, pattern), chain=None)
+    if second in ("IMAD", "FFMA"):
+        return replace(mixed, stream=PtxStep(f"{wide.stream.ptx} {{ {ptx} }}", "l", "r"))
+    return replace(mixed, second=PtxStep(ptx, "l", "r"))
+
+
+
 def _behind(first: str, pattern: str, ptx: str) -> Class:
     """A class behind another one in the same stream: the compiler makes one addition of two in a row."""
-    other = "IADD3" if first in ("IMAD", "FFMA", "FADD") else ""  # what the compiler writes there
+    added = pattern == "VIADD" and first in ("IMAD", "FFMA", "FADD")
+    other = "IADD3" if added else ""  # what the compiler writes there
     return Class("mixed", (pattern, _AS_WORDS[first][0]), None, PtxStep(f"{_AS_WORDS[first][1]} {ptx}"), other=other)
 
 
@@ -224,6 +240,8 @@ _ADDED = "add.s32 {x}, {x}, 5;"
 MIXED |= {
     f"VIADD+{first}": _behind(first, "VIADD", _ADDED) for first in ("LOP3", "SHF", "PRMT", "IMAD", "FFMA", "FADD")
 }
+MIXED["IMAD.HI+IMAD"] = _behind("IMAD", r"IMAD\.HI\.U32", _AS_WORDS["IMAD.HI"][1])
+MIXED |= {f"IMAD.WIDE+{second}": _wide(second) for second in ("IMAD", "LOP3", "IADD3", "FFMA")}
 
 #: These and the instructions beside them take the integer pipe in turn: their streams show the sum.
 for _name in ("ISETP", "FSETP", "VOTE", "VOTE.ANY"):

@@ -11,6 +11,7 @@ from softlab.bench.record.atlas.contention_jobs import contention_jobs, contenti
 from softlab.bench.record.atlas.core import CLASSES, MIXED, Class
 from softlab.bench.record.atlas.launched_jobs import launched_jobs, launched_sources
 from softlab.bench.record.atlas.memory_steps import MEMORY_CLASSES, SHARED_WORDS
+from softlab.bench.record.atlas.patching import PATTERNS
 from softlab.bench.record.atlas.records import Job, Source, pieces
 from softlab.bench.record.atlas.templates import chain, stream
 
@@ -43,6 +44,8 @@ def sources() -> dict[str, Source]:
             found[f"{form}.{name}"] = Source(text, "k", form, wanted, (), entry.other, step.kind, operand)
     for name in BANKS:
         found[f"stream.{name}"] = found[f"stream.{name.partition('.')[0]}"]
+    for name in STALLED:
+        found[f"stream.{name}"] = found[f"stream.{name.partition('.stall.')[0]}"]
     for name, (uniform, kernel, pattern) in UNIFORM.items():
         text = found["stream.IADD3"].text
         found[f"stream.{name}"] = Source(text, "k", "stream", (uniform,), model=(kernel, pattern))
@@ -50,6 +53,11 @@ def sources() -> dict[str, Source]:
         uniform, kernel, pattern = UNIFORM[name]
         text = found["stream.IMAD+IADD3"].text
         found[f"stream.{name}+IMAD"] = Source(text, "k", "stream", (uniform, "IMAD"), model=(kernel, pattern))
+    for name, other in UNIFORM_AMONG:
+        uniform, kernel, pattern = UNIFORM[name]
+        text = stream(MIXED[f"{other}+IADD3"].stream, second=MIXED[f"{other}+IADD3"].second, every=4)
+        wanted = f"{other}|{uniform}"
+        found[f"stream.{name}.of.4.{other}"] = Source(text, "k", "stream", (wanted,), model=(kernel, pattern))
     found |= contention_sources() | launched_sources() | arranged_sources()
     found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
@@ -60,13 +68,19 @@ def sources() -> dict[str, Source]:
 #: Streams with registers of our choice: class, how many different sources are in one bank, in which pattern, reuse.
 BANKS = (
     *(f"FFMA.banks.{n}{reuse}" for n in (1, 2, 3) for reuse in ("", ".reuse")),
-    "FFMA.banks.every.4",
+    *(f"FFMA.banks.{pattern}" for pattern in PATTERNS if pattern != "turns"),
     *(f"{name}.banks.{n}" for name in ("IMAD", "IADD3", "LOP3") for n in (1, 2, 3)),
     *(f"{name}.banks.3.reuse" for name in ("IMAD", "IADD3", "LOP3")),
     *(f"{name}.banks.turns" for name in ("FFMA", "IMAD", "IADD3", "LOP3")),
 )
+#: Streams of products of 64 bits with another stall count, of a warp alone.
+STALLED = tuple(f"IMAD.WIDE.stall.{cycles}" for cycles in (1, 2, 3, 4, 5, 6, 7, 8, 10))
+#: Pairs that are measured with one warp per scheduler, too.
+PAIRS_ALONE = tuple(name for name in MIXED if name.startswith(("IMAD.WIDE", "IMAD.HI")))
 #: Classes of the uniform datapath that are measured beside IMAD, too: whether they take turns with it.
 UNIFORM_BESIDE_IMAD = ("UIMAD", "UIMAD.WIDE", "UIADD3")
+#: One of four instructions is of the uniform datapath, and three are of a class that takes one cycle.
+UNIFORM_AMONG = (("UIADD3", "FFMA"), ("ULOP3", "FFMA"), ("UIMAD", "FFMA"))
 #: Class -> its pattern, and a kernel with such an instruction, as it is printed: the compiler writes no stream of them.
 UNIFORM = {
     "UIADD3": ("UIADD3", "bulk", r"UIADD3 UR\d+, UR\d+, UR\d+, URZ"),
@@ -158,8 +172,15 @@ def _register_jobs() -> Iterator[Job]:
             yield _stream(f"interval.{name}.warps.{warps}", name, "uniform", "scheduler", 4 * warps)
     for name, entry in MIXED.items():
         yield _stream(f"interval.mixed.{name}", name, entry.family, "scheduler", 32)
+    for name in PAIRS_ALONE:
+        yield _stream(f"interval.mixed.{name}.warps.1", name, "mixed", "scheduler", 4)
+    for name in STALLED:
+        yield _stream(f"interval.{name}", name, "integer", "scheduler", 4)
     for name in UNIFORM_BESIDE_IMAD:
         yield _stream(f"interval.mixed.{name}+IMAD", f"{name}+IMAD", "mixed", "scheduler", 32)
+    for name, other in UNIFORM_AMONG:
+        name = f"{name}.of.4.{other}"
+        yield _stream(f"interval.mixed.{name}", name, "mixed", "scheduler", 32)
     for name in BANKS:
         family = CLASSES[name.partition(".")[0]].family
         for warps, suffix in ((8, ""), (1, ".warps.1")):

@@ -91,8 +91,20 @@ def only(program: Program, wanted: str, other: str) -> Program:
     return patched(program, change)
 
 
-#: How many different sources are in the even and in the odd bank, from one instruction of a stream to the next.
-PATTERNS = {"turns": ((2, 1), (1, 2)), "every.4": ((2, 1), (0, 1), (0, 1), (0, 1))}
+#: The sources A, B and C of the instructions of a stream in turn: of the even or the odd bank, every letter another
+#: register of it; the last one again where there are fewer than three. "*": kept for the same slot of the next one.
+PATTERNS = {
+    "turns": "eeo eoo",
+    "every.4": "eeo o o o",
+    "first": "eeo",
+    "last": "eoo",
+    "before.both": "eeo eo o o",
+    "before.same": "eeo e o o",
+    "twice": "eeo eeo o o",
+    "halves": "ee oo",
+    "apart": "eeo eo eoo eo",
+    "kept": "ee*o eeo",
+}
 _PLAIN_REGISTER = re.compile(r"R\d+(\.reuse)?")
 
 
@@ -110,7 +122,7 @@ def banks(program: Program, wanted: str, count: int, reuse: bool) -> Program:
     if len(accumulators) < 4 or len(same) < 2 or not other:
         raise CheckError(f"too few registers: accumulators {accumulators}, others {same} and {other}")
     first, second = {3: (same[0], same[1]), 2: (same[0], other[0]), 1: (other[0], other[0])}[count]
-    return _streamed(program, wanted, [(to, first, second, to) for to in accumulators], reuse)
+    return _streamed(program, wanted, [(to, first, second, to) for to in accumulators], [int(reuse)])
 
 
 def banks_in_turn(program: Program, wanted: str, pattern: str) -> Program:
@@ -118,12 +130,15 @@ def banks_in_turn(program: Program, wanted: str, pattern: str) -> Program:
     found, spare = _registers(program, wanted)
     if min(map(len, spare)) < 2:
         raise CheckError(f"too few registers: {spare}")
-    chosen = []
-    for turn, to in enumerate(found * len(PATTERNS[pattern])):
-        even, odd = PATTERNS[pattern][turn % len(PATTERNS[pattern])]
-        sources = spare[0][:even] + spare[1][:odd]
+    steps = PATTERNS[pattern].split()
+    chosen, kept = [], []
+    for turn, to in enumerate(found * len(steps)):
+        step = steps[turn % len(steps)]
+        letters = step.replace("*", "")
+        sources = [spare["eo".index(one)][letters[:slot].count(one)] for slot, one in enumerate(letters)]
         chosen.append((to, *(sources[min(slot, len(sources) - 1)] for slot in range(3))))
-    return _streamed(program, wanted, chosen, False)
+        kept.append(1 << step.index("*") - 1 if "*" in step else 0)
+    return _streamed(program, wanted, chosen, kept)
 
 
 def _registers(program: Program, wanted: str) -> tuple[list[int], tuple[list[int], list[int]]]:
@@ -134,16 +149,30 @@ def _registers(program: Program, wanted: str) -> tuple[list[int], tuple[list[int
     return found, (even, odd)
 
 
-def _streamed(program: Program, wanted: str, chosen: Sequence[tuple[int, ...]], reuse: bool) -> Program:
-    """Destination and sources of the instructions of a stream in turn; each follows the one before in a cycle."""
-    turns = cycle(chosen)
+def _streamed(program: Program, wanted: str, chosen: Sequence[tuple[int, ...]], kept: Sequence[int]) -> Program:
+    """Destination and sources of the instructions of a stream in turn, and as bits the slots whose source the reuse
+    cache keeps; each follows the one before in a cycle."""
+    turns = cycle(zip(chosen, cycle(kept)))
 
     def change(instruction: MachineInstruction) -> int | None:
         if not _of_registers(instruction, wanted) or instruction.control is None:
             return None
-        encoding = put(_encoding(instruction), **dict(zip("dabc", next(turns), strict=True)))
-        code = replace(instruction.control, reuse=int(reuse), stall_cycles=1, yields=True)
+        registers, slots = next(turns)
+        encoding = put(_encoding(instruction), **dict(zip("dabc", registers, strict=True)))
+        code = replace(instruction.control, reuse=slots, stall_cycles=1, yields=True)
         return control_codes.encode(encoding, code, program.arch)
+
+    return patched(program, change)
+
+
+def stalled(program: Program, wanted: str, cycles: int) -> Program:
+    """Give every instruction that matches ``wanted`` another stall count. Results are then no longer waited for."""
+
+    def change(instruction: MachineInstruction) -> int | None:
+        if not re.fullmatch(wanted, full_name(instruction)) or instruction.control is None:
+            return None
+        code = replace(instruction.control, stall_cycles=cycles)
+        return control_codes.encode(_encoding(instruction), code, program.arch)
 
     return patched(program, change)
 

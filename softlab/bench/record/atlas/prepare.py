@@ -24,7 +24,8 @@ from softlab.cuda.machine_instructions import MachineInstruction
 #: Registers of a thread beyond which an SM holds less than 64 warps.
 MOST_REGISTERS = 32
 #: Names of streams whose registers are ours.
-_BANKS = re.compile(r"stream\.\w+\.banks\.((?P<count>\d)(?P<reuse>\.reuse)?|(?P<pattern>turns|every\.4))")
+_BANKS = re.compile(r"stream\.\w+\.banks\.((?P<count>\d)(?P<reuse>\.reuse)?|(?P<pattern>[a-z]+[a-z0-9.]*))")
+_STALLS = re.compile(r"stream\.[\w.]+\.stall\.(?P<cycles>\d+)")
 
 
 def built(name: str, source: Source) -> tuple[Program, dict[str, Any]]:
@@ -45,6 +46,8 @@ def built(name: str, source: Source) -> tuple[Program, dict[str, Any]]:
                 program = patching.banks_in_turn(program, wanted, found["pattern"])
             else:
                 program = patching.banks(program, wanted, int(found["count"]), bool(found["reuse"]))
+        if found := _STALLS.fullmatch(name):
+            program = patching.stalled(program, source.wanted[0], int(found["cycles"]))
         return program, {"registers": program.registers, **_checked(program, source)}
     except CheckError as error:
         raise CheckError(f"{name}: {error}") from None

@@ -98,8 +98,8 @@ def chain(step: PtxStep) -> str:
     return _kernel(step, body)
 
 
-def stream(step: PtxStep, streams: int = STREAMS, second: PtxStep | None = None) -> str:
-    """Independent streams of steps, every other one of the second step.
+def stream(step: PtxStep, streams: int = STREAMS, second: PtxStep | None = None, every: int = 2) -> str:
+    """Independent streams of steps, one of ``every`` of them of the second step.
 
     ``mode`` 0 runs the short body ``rounds`` times, ``mode`` 1 the long one.
 
@@ -108,8 +108,8 @@ def stream(step: PtxStep, streams: int = STREAMS, second: PtxStep | None = None)
     names = [f"x{i}" for i in range(streams)]
     loops = []
     for count in STREAM_STEPS:
-        turns = (step, second or step)
-        steps = "".join(turns[n % 2].text(names[n % streams], n) for n in range(count))
+        turns = (*[step] * (every - 1), second or step)
+        steps = "".join(turns[n % every].text(names[n % streams], n) for n in range(count))
         loops.append(f"#pragma unroll 1\nfor (u32 k = 0; k < rounds; ++k) {{\n{steps}}}\n")
     body = step._declared(names) + "u32 begin, end, sm;\n__syncthreads();\n" + _CLOCK.format("begin")
     body += f"if (mode) {{\n{loops[1]}}} else {{\n{loops[0]}}}\n"
