@@ -67,8 +67,6 @@ INFINITE = inf
 RUN_AHEAD = 4
 #: Instructions that a queue of the load and store unit can hold at most.
 QUEUE_ROOM = 16
-#: Cycles in which an instruction reads its registers (arXiv 2503.20481, section 5.3).
-READ_WINDOW = 3
 #: A turn: the number of the block, the cycle in which the warp issued last, the number of the warp in its block.
 TURN_BLOCK, TURN_CYCLE = float(1 << 36), 32.0
 
@@ -192,11 +190,12 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         if pipe == _FMA:
                             at = min(at, floats[free + _HEAVY])
                         bank = figures + FIGURE * index + (4 if one == ints[LAST + s] else 2)
-                        if floats[bank] > 0 and even_free + floats[bank] - READ_WINDOW > at:
-                            at = even_free + floats[bank] - READ_WINDOW
+                        reading = max(floats[bank], floats[bank + 1])
+                        if floats[bank] > 0 and even_free + floats[bank] - reading > at:
+                            at = even_free + floats[bank] - reading
                             reason = DISPATCH
-                        if floats[bank + 1] > 0 and odd_free + floats[bank + 1] - READ_WINDOW > at:
-                            at = odd_free + floats[bank + 1] - READ_WINDOW
+                        if floats[bank + 1] > 0 and odd_free + floats[bank + 1] - reading > at:
+                            at = odd_free + floats[bank + 1] - reading
                             reason = DISPATCH
                     elif pipe in (_MIO_PIPE, _LG_PIPE):
                         reason = MIO if pipe == _MIO_PIPE else LG
