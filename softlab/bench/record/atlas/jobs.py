@@ -58,6 +58,11 @@ def sources() -> dict[str, Source]:
         text = stream(MIXED[f"{other}+IADD3"].stream, second=MIXED[f"{other}+IADD3"].second, every=4)
         wanted = f"{other}|{uniform}"
         found[f"stream.{name}.of.4.{other}"] = Source(text, "k", "stream", (wanted,), model=(kernel, pattern))
+    for name in PRODUCTS_AMONG:
+        first, second = (MIXED[f"{name}+FFMA"].second, MIXED[f"{name}+FFMA"].stream)
+        assert first is not None
+        wanted = f"FFMA|{MIXED[f'{name}+FFMA'].wanted[0]}"
+        found[f"stream.{name}.of.4.FFMA"] = Source(stream(first, second=second, every=4), "k", "stream", (wanted,))
     found |= contention_sources() | launched_sources() | arranged_sources()
     found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
@@ -81,6 +86,7 @@ PAIRS_ALONE = tuple(name for name in MIXED if name.startswith(("IMAD.WIDE", "IMA
 UNIFORM_BESIDE_IMAD = ("UIMAD", "UIMAD.WIDE", "UIADD3")
 #: One of four instructions is of the uniform datapath, and three are of a class that takes one cycle.
 UNIFORM_AMONG = (("UIADD3", "FFMA"), ("ULOP3", "FFMA"), ("UIMAD", "FFMA"))
+PRODUCTS_AMONG = ("IMAD.HI",)
 #: Class -> its pattern, and a kernel with such an instruction, as it is printed: the compiler writes no stream of them.
 UNIFORM = {
     "UIADD3": ("UIADD3", "bulk", r"UIADD3 UR\d+, UR\d+, UR\d+, URZ"),
@@ -178,7 +184,7 @@ def _register_jobs() -> Iterator[Job]:
         yield _stream(f"interval.{name}", name, "integer", "scheduler", 4)
     for name in UNIFORM_BESIDE_IMAD:
         yield _stream(f"interval.mixed.{name}+IMAD", f"{name}+IMAD", "mixed", "scheduler", 32)
-    for name, other in UNIFORM_AMONG:
+    for name, other in (*UNIFORM_AMONG, *((name, "FFMA") for name in PRODUCTS_AMONG)):
         name = f"{name}.of.4.{other}"
         yield _stream(f"interval.mixed.{name}", name, "mixed", "scheduler", 32)
     for name in BANKS:
