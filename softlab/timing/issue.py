@@ -190,7 +190,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         if pipe == _FMA:
                             at = min(at, floats[free + _HEAVY])
                         bank = figures + FIGURE * index + (4 if one == ints[LAST + s] else 2)
-                        reading = max(floats[bank], floats[bank + 1])
+                        reading = 2.0
                         if floats[bank] > 0 and even_free + floats[bank] - reading > at:
                             at = even_free + floats[bank] - reading
                             reason = DISPATCH

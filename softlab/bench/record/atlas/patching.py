@@ -125,20 +125,24 @@ def banks(program: Program, wanted: str, count: int, reuse: bool) -> Program:
     return _streamed(program, wanted, [(to, first, second, to) for to in accumulators], [int(reuse)])
 
 
-def banks_in_turn(program: Program, wanted: str, pattern: str) -> Program:
-    """The same with other sources from one instruction to the next, as ``PATTERNS`` has them. No result is a source."""
+def banks_in_turn(program: Program, wanted: str, pattern: str, to: str = "", stall: int = 1) -> Program:
+    """The same with other sources from one instruction to the next, as ``PATTERNS`` has them. No result is a source.
+
+    to: "even" or "odd" for results that all lie in one bank. stall: of each instruction; from 2 on the warps take turns.
+    """
     found, spare = _registers(program, wanted)
+    found = [r for r in found if not to or r % 2 == ("even", "odd").index(to)]
     if min(map(len, spare)) < 2:
         raise CheckError(f"too few registers: {spare}")
     steps = PATTERNS[pattern].split()
     chosen, kept = [], []
-    for turn, to in enumerate(found * len(steps)):
+    for turn, result in enumerate(found * len(steps)):
         step = steps[turn % len(steps)]
         letters = step.replace("*", "")
         sources = [spare["eo".index(one)][letters[:slot].count(one)] for slot, one in enumerate(letters)]
-        chosen.append((to, *(sources[min(slot, len(sources) - 1)] for slot in range(3))))
+        chosen.append((result, *(sources[min(slot, len(sources) - 1)] for slot in range(3))))
         kept.append(1 << step.index("*") - 1 if "*" in step else 0)
-    return _streamed(program, wanted, chosen, kept)
+    return _streamed(program, wanted, chosen, kept, stall)
 
 
 def _registers(program: Program, wanted: str) -> tuple[list[int], tuple[list[int], list[int]]]:
@@ -149,9 +153,11 @@ def _registers(program: Program, wanted: str) -> tuple[list[int], tuple[list[int
     return found, (even, odd)
 
 
-def _streamed(program: Program, wanted: str, chosen: Sequence[tuple[int, ...]], kept: Sequence[int]) -> Program:
+def _streamed(
+    program: Program, wanted: str, chosen: Sequence[tuple[int, ...]], kept: Sequence[int], stall: int = 1
+) -> Program:
     """Destination and sources of the instructions of a stream in turn, and as bits the slots whose source the reuse
-    cache keeps; each follows the one before in a cycle."""
+    cache keeps; each follows the one before in ``stall`` cycles."""
     turns = cycle(zip(chosen, cycle(kept)))
 
     def change(instruction: MachineInstruction) -> int | None:
@@ -159,7 +165,7 @@ def _streamed(program: Program, wanted: str, chosen: Sequence[tuple[int, ...]], 
             return None
         registers, slots = next(turns)
         encoding = put(_encoding(instruction), **dict(zip("dabc", registers, strict=True)))
-        code = replace(instruction.control, reuse=slots, stall_cycles=1, yields=True)
+        code = replace(instruction.control, reuse=slots, stall_cycles=stall, yields=True)
         return control_codes.encode(encoding, code, program.arch)
 
     return patched(program, change)
@@ -207,4 +213,6 @@ def uniform(program: Program, model: MachineInstruction) -> Program:
 
 def _adds(instruction: MachineInstruction) -> bool:
     encoding = _encoding(instruction)
+    if " 0x1, " in instruction.text:
+        return False  # the loop's counter
     return full_name(instruction) == "IADD3" and get(encoding, "d") in (get(encoding, field) for field in "abc")

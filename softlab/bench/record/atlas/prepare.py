@@ -24,7 +24,10 @@ from softlab.cuda.machine_instructions import MachineInstruction
 #: Registers of a thread beyond which an SM holds less than 64 warps.
 MOST_REGISTERS = 32
 #: Names of streams whose registers are ours.
-_BANKS = re.compile(r"stream\.\w+\.banks\.((?P<count>\d)(?P<reuse>\.reuse)?|(?P<pattern>[a-z]+[a-z0-9.]*))")
+_BANKS = re.compile(
+    r"stream\.\w+\.banks\.((?P<count>\d)(?P<reuse>\.reuse)?|(?P<pattern>[a-z]+(\.[a-z0-9]+)?)"
+    r"(\.to\.(?P<to>even|odd))?(\.stall\.(?P<stall>\d+))?)"
+)
 _STALLS = re.compile(r"stream\.[\w.]+\.stall\.(?P<cycles>\d+)")
 
 
@@ -43,10 +46,12 @@ def built(name: str, source: Source) -> tuple[Program, dict[str, Any]]:
         if found := _BANKS.fullmatch(name):
             wanted = source.wanted[0]
             if found["pattern"]:
-                program = patching.banks_in_turn(program, wanted, found["pattern"])
+                program = patching.banks_in_turn(
+                    program, wanted, found["pattern"], found["to"] or "", int(found["stall"] or 1)
+                )
             else:
                 program = patching.banks(program, wanted, int(found["count"]), bool(found["reuse"]))
-        if found := _STALLS.fullmatch(name):
+        elif found := _STALLS.fullmatch(name):
             program = patching.stalled(program, source.wanted[0], int(found["cycles"]))
         return program, {"registers": program.registers, **_checked(program, source)}
     except CheckError as error:
