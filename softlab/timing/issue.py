@@ -57,8 +57,9 @@ BUSY = BANK + 23
 FLOATS = BUSY + PIPES
 
 # A row of whole numbers: action, pipe, stall count, scoreboards as bits, write and read barrier, number of the constant
-# line, two details, whether there are details. A row of floats: interval, latency, four cycles of register banks.
-ROW, FIGURE = 10, 6
+# line, two details, whether there are details. A row of floats: interval, latency, four cycles of register banks, cycles on the
+# integer pipe besides.
+ROW, FIGURE = 10, 7
 #: Entries of the records of waits and of the journal, and how many of them are free at the beginning of a cycle.
 MOST_WAITS, MOST_NOTES, MARGIN = 4096, 8192, 16
 #: Instructions after which the progress of the run is noted.
@@ -67,10 +68,14 @@ INFINITE = inf
 RUN_AHEAD = 4
 #: Instructions that a queue of the load and store unit can hold at most.
 QUEUE_ROOM = 16
+#: Cycles in which an instruction can read its registers behind one of the same warp: the rows ``FFMA.banks.*``.
+READ_WINDOW = 2.0
 #: A turn: the number of the block, the cycle in which the warp issued last, the number of the warp in its block.
 TURN_BLOCK, TURN_CYCLE = float(1 << 36), 32.0
 
-_FMA, _HEAVY, _FP64, _MIO_PIPE, _LG_PIPE = (int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.FP64, Pipe.MIO, Pipe.LG))
+_FMA, _HEAVY, _ALU, _FP64, _MIO_PIPE, _LG_PIPE = (
+    int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.FP64, Pipe.MIO, Pipe.LG)
+)
 _CONSTANT, _BRANCH_PIPE = int(Pipe.CONSTANT), int(Pipe.BRANCH)
 _FIXED, _EXIT, _MEMORY, _VARIABLE, _MBARRIER, _FENCE, _COMMIT, _DEPBAR, _BARRIER, _ARRIVE = (
     int(a)
@@ -190,7 +195,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         if pipe == _FMA:
                             at = min(at, floats[free + _HEAVY])
                         bank = figures + FIGURE * index + (4 if one == ints[LAST + s] else 2)
-                        reading = 2.0
+                        reading = max(floats[bank], floats[bank + 1])
+                        if one == ints[LAST + s]:
+                            reading = max(reading, READ_WINDOW)
                         if floats[bank] > 0 and even_free + floats[bank] - reading > at:
                             at = even_free + floats[bank] - reading
                             reason = DISPATCH
@@ -262,6 +269,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                     at = floats[free + pipe]
                     floats[free + pipe] = (t if t - at > 1 else max(at, t - 1)) + interval
                     floats[BUSY + pipe] += interval
+                if floats[figure + 6] > 0:
+                    floats[free + _ALU] = max(t, floats[free + _ALU]) + floats[figure + 6]
+                    floats[BUSY + _ALU] += floats[figure + 6]
                 bank = figure + (4 if w == ints[LAST + s] else 2)
                 if floats[bank] > 0:
                     floats[BANK + 2 * s] = max(t, even_free) + floats[bank]

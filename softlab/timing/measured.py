@@ -33,14 +33,14 @@ _WHOLE = 0.06
 _LOOP_WITHOUT_BRANCH = 18
 #: KiB of rings that L1 has no room for.
 _FULL = (224, 256)
-#: Stall counts of IMAD.WIDE in the kernels of ``interval.IMAD.WIDE.warps.1`` and of ``latency.IMAD.WIDE``.
-_WIDE_STALLS = (4, 6)
+#: The stall count of IMAD.WIDE in the kernel of ``interval.IMAD.WIDE.warps.1``; the rows ``.stall.N`` have others.
+_WIDE_STALL = 4
 #: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
 _BELOW_PEAK = 0.93
 #: Schedulers of an SM, and by what factor stores are faster at least if most of them are merged: between the rows of
 #: 16 lines (3.7 to 8.3) and those of 32 (0.8 to 1.9).
 _SCHEDULERS, _MERGED = 4, 2.5
-#: Bytes of the rows ``RED.ADD.placed.N`` and ``RED.ADD.random.N`` that say in how many units of L2 so many bytes lie.
+#: Bytes of the rows ``RED.ADD.placed.N`` and ``RED.ADD.random.N``, which say how many units of L2 an array has.
 _PLACED, _RANDOM = (128, 512, 1024, 2048, 4096, 16384, 65536), (131072, 262144, 4194304)
 
 
@@ -119,8 +119,8 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
 
 
 def _merged(atlas: Atlas) -> dict[str, Any]:
-    """The most lines that an SM merges the stores of: so many are begun at one time, by a warp of each scheduler, and
-    these stores are ``_MERGED`` times as fast as those that have other warps' stores between them."""
+    """The most lines that an SM merges the stores of. The warps of its schedulers begin this number of lines at one
+    time, and their stores are ``_MERGED`` times as fast as those that have other warps' stores between them."""
     lines = []
     for warps, (words, turns) in product((1, 2, 4, 8), ((4, 1), (8, 1), (4, 2), (4, 4))):
         name = f"{words}.of.{words}.turns.{turns}.warps"
@@ -172,9 +172,7 @@ def _control(atlas: Atlas) -> dict[str, Any]:
     banks = [atlas.get(f"interval.FFMA.banks.{n}", 0.0) for n in (1, 2, 3)]
     if all(banks):
         known["bank_reads"] = (0.0, *(_whole(value) for value in banks))
-    alone, chained = atlas.get("interval.IMAD.WIDE.warps.1", 0.0), atlas.get("latency.IMAD.WIDE", 0.0)
-    if alone and chained:
-        known["wide_stall"] = float(np.mean([alone / _WIDE_STALLS[0], chained / _WIDE_STALLS[1]]))
+    known |= _wide(atlas)
     if barrier := _curve(atlas, "latency.BAR.SYNC"):
         warps, cycles = barrier
         some = warps >= 2
@@ -192,6 +190,19 @@ def _control(atlas: Atlas) -> dict[str, Any]:
     ):  # fmt: skip
         if curve := _curve(atlas, key):
             known[field] = tuple((float(n), float(value)) for n, value in zip(*curve, strict=True))
+    return known
+
+
+def _wide(atlas: Atlas) -> dict[str, Any]:
+    """Products of 64 bits. In the kernel of the pair every second IMAD.WIDE has two LOP3 behind it, which take the
+    integer pipe together with it."""
+    known: dict[str, Any] = {}
+    if alone := atlas.get("interval.IMAD.WIDE.warps.1", 0.0):
+        known["wide_wait"] = max(0.0, _whole(alone) - _WIDE_STALL)
+    rows = [atlas.get(f"interval.{name}", 0.0) for name in ("mixed.IMAD.WIDE+LOP3", "IMAD.WIDE", "LOP3")]
+    if all(rows):
+        pair, wide, logic = map(_whole, rows)
+        known["wide_integer"] = max(0.0, 2 * pair - wide - 2 * logic)
     return known
 
 

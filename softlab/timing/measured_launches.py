@@ -12,7 +12,7 @@ _SMS = (1, 8, 33, 132)
 _STATES = ("cold", "warm")
 #: Cycles of a launch whose blocks do nothing, from the start of a block: a parameter is there, and its last branch.
 _AROUND = 12.0
-#: The middle of the largest of so many values with a normal distribution, in standard deviations.
+#: The middle of the largest of several values with a normal distribution, by their number, in standard deviations.
 _LARGEST = {2: 0.56, 4: 1.03, 8: 1.42, 16: 1.77, 32: 2.07}
 #: MiB of copies that fit into L2 with what the launch before has stored.
 _IN_L2 = (8, 16, 20, 24)

@@ -148,7 +148,7 @@ class Memory:
     def _shared(
         self, start: float, kind: int, cycles: float, latency: float, code: int
     ) -> tuple[float, float, float]:  # fmt: skip
-        """A request of shared memory that takes so many passes."""
+        """A request of shared memory that takes this number of passes."""
         if kind == _ATOMIC:
             each = self.p.shared_atomic[code == 2]
             cycles *= each

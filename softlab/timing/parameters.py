@@ -49,7 +49,7 @@ class Parameters:
     # Lines of one request that L1 finds per cycle
     l1_lines: float = 4.0
     l2_latency: float = 280.0
-    # Cycles by which L2 answers later where a request touches so many lines, beyond one cycle per line
+    # By the lines that a request touches: cycles by which L2 answers later, beyond one cycle per line
     l2_spread: Curve = ((1.0, 0.0), (32.0, 50.0))
     dram_latency: float = 660.0
     dram_bytes: float = 2070.0
@@ -112,8 +112,10 @@ class Parameters:
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
     branch_taken: float = 7.0
-    # Cycles to the next instruction of the warp behind IMAD.WIDE and IMAD.HI, per cycle of their stall count
-    wide_stall: float = 1.0
+    # Cycles by which a warp waits longer behind IMAD.WIDE and IMAD.HI than their stall count says; and cycles of the
+    # integer pipe that IMAD.WIDE takes
+    wide_wait: float = 0.0
+    wide_integer: float = 2.0
     # Cycles of a BSYNC, and of a divergence: lanes that go another way, and come back to the others later
     bsync: float = 5.0
     divergence: float = 0.0

@@ -3,7 +3,7 @@
 What an instruction waits for stands in its control code. What it takes follows from its pipe. The pipes of an SM
 sub-partition and the opcodes that go there are those of Nsight Compute's documentation ("Pipelines") and of NVIDIA's
 CUDA C++ Programming Guide ("Arithmetic Instructions"). Register banks: a sub-partition has two, with one read port
-each, and an instruction has three cycles to read its operands (R. Huerta et al., arXiv 2503.20481, section 5.3).
+each (R. Huerta et al., arXiv 2503.20481, section 5.3, and the rows ``FFMA.banks.*`` of the atlas).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Action(IntEnum):
 
 
 #: What the simulated SM knows of an instruction, see :class:`TimedProgram`.
-Row = tuple[int, int, float, int, tuple[int, ...], int, int, float, float, float, float, float, int]
+Row = tuple[int, int, float, int, tuple[int, ...], int, int, float, float, float, float, float, int, float]
 
 
 class UnknownInstruction(Error):
@@ -130,8 +130,6 @@ _LIKE = {
     "ATOMG": "ATOMG.ADD",
     "LDSM": "LDS.128",
 }
-#: The least stall count of IMAD.WIDE that the atlas has a row for.
-_WIDE_FROM = 4
 _DEFAULTS = {
     Pipe.NONE: 1.0, Pipe.FMA: 1.0, Pipe.FMA_HEAVY: 2.0, Pipe.ALU: 2.0, Pipe.FP64: 2.0, Pipe.XU: 8.0,
     Pipe.UNIFORM: 2.0, Pipe.MIO: 2.0, Pipe.LG: 2.0, Pipe.CONSTANT: 8.0, Pipe.BRANCH: 2.0,
@@ -149,8 +147,8 @@ class TimedProgram:
 
     A row has: the action; the pipe; cycles on the pipe; stall count; the scoreboards that it waits for; its write and
     its read barrier (-1: none); cycles from issue to result; cycles of the even and of the odd register bank, without
-    and with the reuse cache (four numbers); the constant line that an operand reads (-1: none). ``details`` are numbers
-    that only some actions need: index -> (barrier, warps) for barriers, count for DEPBAR. ``lines`` are source lines,
+    and with the reuse cache (four numbers); the constant line that an operand reads (-1: none); cycles on the integer
+    pipe besides those on its own. ``details`` are numbers that only some actions need: index -> (barrier, warps) for barriers, count for DEPBAR. ``lines`` are source lines,
     0 where they are not known.
     """
 
@@ -198,6 +196,7 @@ def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameter
         even_reuse,
         odd_reuse,
         _constant_line(one),
+        parameters.wide_integer if one.opcode == "IMAD" and "WIDE" in one.modifiers else 0.0,
     )
 
 
@@ -205,7 +204,7 @@ def _stall(one: MachineInstruction, cycles: int, parameters: Parameters) -> int:
     """Cycles until the warp may issue its next instruction. Behind products of 64 bits they are more than the control
     code says."""
     wide = one.opcode == "IMAD" and ("WIDE" in one.modifiers or "HI" in one.modifiers)
-    return max(1, round(cycles * parameters.wide_stall) if wide and cycles >= _WIDE_FROM else cycles)
+    return max(1, cycles + round(parameters.wide_wait) if wide else cycles)
 
 
 def _action(one: MachineInstruction, write_barrier: int | None) -> Action:

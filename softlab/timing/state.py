@@ -116,7 +116,7 @@ class State:
             details = program.details.get(index)
             rows.extend(self._row(row))
             rows.extend((*(details or (0, 0)), int(details is not None)))
-            figures.extend((row[2], row[7], *row[8:12]))
+            figures.extend((row[2], row[7], *row[8:12], row[13]))
         self.table(loop.ROWS)[:] = rows
         self.table(loop.FIGURES)[:] = figures
 

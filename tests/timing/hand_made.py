@@ -27,10 +27,10 @@ BARE = Parameters(
 def row(
     pipe: Pipe = Pipe.NONE, *, action: Action = Action.FIXED, interval: float = 1, stall: int = 1,
     wait: tuple[int, ...] = (), write: int = -1, read: int = -1, latency: float = 0,
-    banks: tuple[float, float] = (0, 0), reused: tuple[int, int] | None = None,
+    banks: tuple[float, float] = (0, 0), reused: tuple[int, int] | None = None, integer: float = 0.0,
 ) -> Row:  # fmt: skip
     cached = banks if reused is None else reused
-    return (int(action), int(pipe), interval, stall, wait, write, read, latency, *banks, *cached, -1)
+    return (int(action), int(pipe), interval, stall, wait, write, read, latency, *banks, *cached, -1, integer)
 
 
 END = row(Pipe.BRANCH, action=Action.EXIT)
