@@ -57,8 +57,8 @@ BUSY = BANK + 23
 FLOATS = BUSY + PIPES
 
 # A row of whole numbers: action, pipe, stall count, scoreboards as bits, write and read barrier, number of the constant
-# line, two details, whether there are details. A row of floats: interval, latency, four cycles of register banks, cycles on the
-# integer pipe besides.
+# line, two details, whether there are details. A row of floats: interval, latency, four cycles of register banks, and
+# cycles on the integer pipe besides.
 ROW, FIGURE = 10, 7
 #: Entries of the records of waits and of the journal, and how many of them are free at the beginning of a cycle.
 MOST_WAITS, MOST_NOTES, MARGIN = 4096, 8192, 16

@@ -148,8 +148,8 @@ class TimedProgram:
     A row has: the action; the pipe; cycles on the pipe; stall count; the scoreboards that it waits for; its write and
     its read barrier (-1: none); cycles from issue to result; cycles of the even and of the odd register bank, without
     and with the reuse cache (four numbers); the constant line that an operand reads (-1: none); cycles on the integer
-    pipe besides those on its own. ``details`` are numbers that only some actions need: index -> (barrier, warps) for barriers, count for DEPBAR. ``lines`` are source lines,
-    0 where they are not known.
+    pipe besides those on its own. ``details`` are numbers that only some actions need: index -> (barrier, warps) for
+    barriers, count for DEPBAR. ``lines`` are source lines, 0 where they are not known.
     """
 
     instructions: tuple[MachineInstruction, ...]

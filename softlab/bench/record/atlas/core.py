@@ -228,7 +228,6 @@ def _wide(second: str) -> Class:
     return replace(mixed, second=PtxStep(ptx, "l", "r"))
 
 
-
 def _behind(first: str, pattern: str, ptx: str) -> Class:
     """A class behind another one in the same stream: the compiler makes one addition of two in a row."""
     added = pattern == "VIADD" and first in ("IMAD", "FFMA", "FADD")

@@ -75,7 +75,10 @@ BANKS = (
     *(f"FFMA.banks.{n}{reuse}" for n in (1, 2, 3) for reuse in ("", ".reuse")),
     *(f"FFMA.banks.{pattern}" for pattern in PATTERNS if pattern != "turns"),
     *(f"FFMA.banks.{pattern}.to.{bank}" for pattern in ("before.both", "twice") for bank in ("even", "odd")),
-    *(f"FFMA.banks.{pattern}.stall.2" for pattern in ("first", "before.both", "before.same", "twice", "turns", "halves")),
+    *(
+        f"FFMA.banks.{pattern}.stall.2"
+        for pattern in ("first", "before.both", "before.same", "twice", "turns", "halves")
+    ),
     *(f"{name}.banks.{n}" for name in ("IMAD", "IADD3", "LOP3") for n in (1, 2, 3)),
     *(f"{name}.banks.3.reuse" for name in ("IMAD", "IADD3", "LOP3")),
     *(f"{name}.banks.turns" for name in ("FFMA", "IMAD", "IADD3", "LOP3")),

@@ -128,7 +128,7 @@ def banks(program: Program, wanted: str, count: int, reuse: bool) -> Program:
 def banks_in_turn(program: Program, wanted: str, pattern: str, to: str = "", stall: int = 1) -> Program:
     """The same with other sources from one instruction to the next, as ``PATTERNS`` has them. No result is a source.
 
-    to: "even" or "odd" for results that all lie in one bank. stall: of each instruction; from 2 on the warps take turns.
+    to: "even" or "odd" for results that all lie in one bank. stall: of each instruction; from 2 on warps take turns.
     """
     found, spare = _registers(program, wanted)
     found = [r for r in found if not to or r % 2 == ("even", "odd").index(to)]
