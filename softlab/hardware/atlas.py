@@ -22,10 +22,15 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
 - ``interval.CLASS.warps.N``: The same with N warps per scheduler: 1, 2, 4, 8, 16.
 - ``interval.FFMA.banks.N``: FFMA with N different sources in one of the two register banks (1, 2, 3), without reuse;
   ``interval.FFMA.banks.N.reuse`` with one of them in the reuse cache; both also with ``.warps.1``. IMAD, IADD3 and
-  LOP3 too. ``.banks.turns``: two sources of the even bank and one of the odd one, then the other way round, in turn.
-  ``.banks.every.4``: one of four has two of the even bank and one of the odd one; the others have one of the odd bank.
+  LOP3 too.
+- ``interval.FFMA.banks.PATTERN``: FFMA whose sources change from one to the next, each letter a register of the even
+  or the odd bank: turns "eeo eoo", every.4 "eeo o o o", first "eeo", last "eoo", before.both "eeo eo o o", before.same
+  "eeo e o o", twice "eeo eeo o o", halves "ee oo", apart "eeo eo eoo eo", kept "eeo eeo" with the second source kept.
+  ``.to.even``, ``.to.odd``: all results in one bank; ``.stall.2``: each two cycles behind the one before.
+- ``interval.IMAD.WIDE.stall.N``: One warp per scheduler, and N cycles as the stall count.
 - ``interval.mixed.A+B``: Cycles per pair of one A and one B on a scheduler: whether two pipes work at the same time.
-  UIMAD, UIMAD.WIDE and UIADD3 beside IMAD, too.
+  UIMAD, UIMAD.WIDE and UIADD3 beside IMAD, too; IMAD.WIDE and IMAD.HI beside others also with ``.warps.1``.
+- ``interval.mixed.A.of.4.B``: Cycles per instruction where one of four is an A and three are a B.
 
 **Shared memory**
 

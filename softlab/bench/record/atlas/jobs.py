@@ -53,21 +53,23 @@ def sources() -> dict[str, Source]:
         uniform, kernel, pattern = UNIFORM[name]
         text = found["stream.IMAD+IADD3"].text
         found[f"stream.{name}+IMAD"] = Source(text, "k", "stream", (uniform, "IMAD"), model=(kernel, pattern))
-    for name, other in UNIFORM_AMONG:
-        uniform, kernel, pattern = UNIFORM[name]
-        text = stream(MIXED[f"{other}+IADD3"].stream, second=MIXED[f"{other}+IADD3"].second, every=4)
-        wanted = f"{other}|{uniform}"
-        found[f"stream.{name}.of.4.{other}"] = Source(text, "k", "stream", (wanted,), model=(kernel, pattern))
-    for name in PRODUCTS_AMONG:
-        first, second = (MIXED[f"{name}+FFMA"].second, MIXED[f"{name}+FFMA"].stream)
-        assert first is not None
-        wanted = f"FFMA|{MIXED[f'{name}+FFMA'].wanted[0]}"
-        found[f"stream.{name}.of.4.FFMA"] = Source(stream(first, second=second, every=4), "k", "stream", (wanted,))
+    for name, products in AMONG_FFMA.items():
+        mixed = MIXED["IMAD.HI+FFMA" if products else "FFMA+IADD3"]
+        found[f"stream.{name}.of.4.FFMA"] = _among_ffma(mixed, *UNIFORM.get(name, (mixed.wanted[0], "", "")))
     found |= contention_sources() | launched_sources() | arranged_sources()
     found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
         found[name] = Source(icache.source(name), name, "any", ("FADD",), (-icache.CHUNKS * icache.STEPS,))
     return found
+
+
+def _among_ffma(mixed: Class, pattern: str, *model: str) -> Source:
+    """A stream of which one of four is the class of ``mixed`` that is not FFMA, or the model in its place."""
+    steps = dict(zip(mixed.wanted, (mixed.stream, mixed.second), strict=True))
+    ffma = steps.pop("FFMA")
+    assert ffma is not None
+    text = stream(ffma, second=steps.popitem()[1], every=4)
+    return Source(text, "k", "stream", (f"FFMA|{pattern}",), model=(model[0], model[1]))
 
 
 #: Streams with registers of our choice: class, how many different sources are in one bank, in which pattern, reuse.
@@ -89,9 +91,8 @@ STALLED = tuple(f"IMAD.WIDE.stall.{cycles}" for cycles in (1, 2, 3, 4, 5, 6, 7, 
 PAIRS_ALONE = tuple(name for name in MIXED if name.startswith(("IMAD.WIDE", "IMAD.HI")))
 #: Classes of the uniform datapath that are measured beside IMAD, too: whether they take turns with it.
 UNIFORM_BESIDE_IMAD = ("UIMAD", "UIMAD.WIDE", "UIADD3")
-#: One of four instructions is of the uniform datapath, and three are of a class that takes one cycle.
-UNIFORM_AMONG = (("UIADD3", "FFMA"), ("ULOP3", "FFMA"), ("UIMAD", "FFMA"))
-PRODUCTS_AMONG = ("IMAD.HI",)
+#: Classes that are one of four instructions, where three are FFMA; and whether they are products.
+AMONG_FFMA = {"UIADD3": False, "ULOP3": False, "UIMAD": False, "IMAD.HI": True}
 #: Class -> its pattern, and a kernel with such an instruction, as it is printed: the compiler writes no stream of them.
 UNIFORM = {
     "UIADD3": ("UIADD3", "bulk", r"UIADD3 UR\d+, UR\d+, UR\d+, URZ"),
@@ -189,9 +190,8 @@ def _register_jobs() -> Iterator[Job]:
         yield _stream(f"interval.{name}", name, "integer", "scheduler", 4)
     for name in UNIFORM_BESIDE_IMAD:
         yield _stream(f"interval.mixed.{name}+IMAD", f"{name}+IMAD", "mixed", "scheduler", 32)
-    for name, other in (*UNIFORM_AMONG, *((name, "FFMA") for name in PRODUCTS_AMONG)):
-        name = f"{name}.of.4.{other}"
-        yield _stream(f"interval.mixed.{name}", name, "mixed", "scheduler", 32)
+    for name in AMONG_FFMA:
+        yield _stream(f"interval.mixed.{name}.of.4.FFMA", f"{name}.of.4.FFMA", "mixed", "scheduler", 32)
     for name in BANKS:
         family = CLASSES[name.partition(".")[0]].family
         for warps, suffix in ((8, ""), (1, ".warps.1")):
