@@ -123,7 +123,13 @@ def test_patched_sources_are_in_the_banks(name: str, count: int, reuse: bool) ->
 
 @needs_disassembler
 @pytest.mark.parametrize(
-    ("pattern", "reads"), [("turns", [(2, 1), (1, 2)]), ("every.4", [(2, 1), (0, 1), (0, 1), (0, 1)])]
+    ("pattern", "reads"),
+    [
+        ("turns", [(2, 1), (1, 2)]),
+        ("every.4", [(2, 1), (0, 1), (0, 1), (0, 1)]),
+        ("halves", [(2, 0), (0, 2)]),
+        ("apart", [(2, 1), (1, 1), (1, 2), (1, 1)]),
+    ],
 )
 def test_the_bank_with_two_sources_changes_as_the_pattern_says(pattern: str, reads: list[tuple[int, int]]) -> None:
     """Different sources in the even and in the odd bank, instruction by instruction, in both loops."""
@@ -132,6 +138,27 @@ def test_the_bank_with_two_sources_changes_as_the_pattern_says(pattern: str, rea
     found = [(sum(n % 2 == 0 for n in numbers), sum(n % 2 for n in numbers)) for _, numbers in steps]
     assert found == reads * (len(steps) // len(reads))
     assert len({step.operands[0] for step, _ in steps}) >= 8
+
+
+@needs_disassembler
+def test_sources_are_kept_and_results_and_stalls_are_as_the_row_says() -> None:
+    program = compile_program(sources()["stream.FFMA"].text, "k")
+    kept = [step.text.count(".reuse") for step, _ in _steps(patching.banks_in_turn(program, "FFMA", "kept"), "FFMA")]
+    assert kept == [1, 0] * (len(kept) // 2)
+    apart = _steps(patching.banks_in_turn(program, "FFMA", "twice", "even", 2), "FFMA")
+    assert {int(step.operands[0][1:]) % 2 for step, _ in apart} == {0}
+    assert {step.control.stall_cycles for step, _ in apart if step.control} == {2}
+    wide = patching.stalled(compile_program(sources()["stream.IMAD.WIDE"].text, "k"), r"IMAD\.WIDE\.U32", 7)
+    listed = [i for i in disassemble(wide).kernel.instructions if i.opcode == "IMAD" and "WIDE" in i.modifiers]
+    assert {i.control.stall_cycles for i in listed if i.control} == {7}
+
+
+@needs_disassembler
+def test_a_uniform_stream_keeps_the_counter_of_its_loop() -> None:
+    program, facts = built("stream.UIADD3.of.4.FFMA", sources()["stream.UIADD3.of.4.FFMA"])
+    counters = [i for i in disassemble(program).kernel.instructions if i.opcode == "IADD3" and " 0x1, " in i.text]
+    assert len(counters) == 2  # of the short and of the long loop
+    assert facts["count"] == 128
 
 
 def _steps(program: Program, wanted: str) -> list[tuple[MachineInstruction, set[int]]]:
