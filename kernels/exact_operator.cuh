@@ -24,6 +24,7 @@
 #pragma once
 
 #include "fast_operator.cuh"
+#include "lane_elements.cuh"
 #include "larger.cuh"
 
 template<typename Compute>
@@ -64,6 +65,10 @@ struct ExactSum<float> {
       low -= __float_as_int(__fadd_rn(rest, second)) - 0x39400000;
     }
     __device__ ExactSum sum() const { return {(static_cast<long long>(high) << 15) + low}; }
+    // As sum().value(), of terms whose parts are floats, too: then no conversion of 64 bits is needed.
+    __device__ float value() const {
+      return __fmaf_rn(__int2float_rn(high), 32768.0f, __int2float_rn(low)) * (1.0f / 68719476736.0f);
+    }
   };
   __device__ void operator+=(const ExactSum& other) { total += other.total; }
   __device__ float value() const { return __ll2float_rn(total) * (1.0f / 68719476736.0f); }
@@ -93,6 +98,14 @@ struct ExactSum<double> {
     return __fma_rn(__ll2double_rn(rest), small, __ll2double_rn(total) * unit);
   }
 };
+
+// 1 / x, rounded to nearest, for 1 <= x <= 2^26 or NaN: the division without its way for numbers near the range's ends.
+__device__ inline float exact_reciprocal(float x) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return __fmaf_rn(result, __fmaf_rn(-x, result, 1.0f), result);
+}
+__device__ inline double exact_reciprocal(double x) { return 1.0 / x; }
 
 // What threads exchange: the bits of a maximum, or a sum.
 template<typename Compute>
@@ -126,6 +139,12 @@ struct ExactStatistic {
 __device__ inline float exact_logarithm(float x) { return logf(x); }
 __device__ inline double exact_logarithm(double x) { return log(x); }
 
+// Elements of a lane that keeps few.
+template<class Fragment>
+constexpr int elements_of = 1 << 20;
+template<class Operator, int count>
+constexpr int elements_of<LaneElements<Operator, count>> = count;
+
 // What both directions share: the two statistics of a group of lanes, of a row, and their exchange. `Self` has
 // largest_term(), visit_terms() and first_bound().
 template<class Self, typename T>
@@ -141,6 +160,12 @@ struct ExactReductions {
   struct RowStatistic {
     Compute bound;
     Total total;
+  };
+  // Of a few floats that one lane keeps, or of a single one.
+  template<bool single>
+  struct ShortRow {
+    Compute bound;
+    Compute sum;
   };
 
   template<int width, class Fragment>
@@ -165,9 +190,13 @@ struct ExactReductions {
 
   // A group of lanes keeps the whole row.
   template<int width, class Fragment>
-  static __device__ RowStatistic reduce_group(Fragment& fragment) {
+  static __device__ auto reduce_group(Fragment& fragment) {
     const Compute bound = reduce_bound<width>(fragment);
-    return {bound, reduce_total<width>(fragment, bound)};
+    if constexpr (width == 1 && sizeof(Compute) == 4 && elements_of<Fragment> <= Self::few) {
+      return ShortRow<elements_of<Fragment> == 1>{bound, Self::sum_of_few(fragment, bound)};
+    } else {
+      return RowStatistic{bound, reduce_total<width>(fragment, bound)};
+    }
   }
 
   // From `partials` partial statistics in shared memory; `partials` is a power of two.
@@ -203,6 +232,7 @@ struct ExactForward : ExactReductions<ExactForward<T, which, read_once>, T> {
 
   static __device__ T filler() { return static_cast<T>(minus_infinity<Compute>()); }
   static __device__ Compute no_bound() { return minus_infinity<Compute>(); }
+  static constexpr int few = 8;  // terms of at most 1, so that units of 2^-21 stay below 2^24
 
   template<class Fragment>
   static __device__ Compute largest_term(Fragment& fragment) {
@@ -210,6 +240,19 @@ struct ExactForward : ExactReductions<ExactForward<T, which, read_once>, T> {
   }
   template<class Fragment>
   static __device__ Total total_of(Fragment& fragment, Compute bound) {
+    return terms_of(fragment, bound).sum();
+  }
+  // The exponential of a row's only element is 1, or NaN where the element is NaN or infinite.
+  template<class Fragment>
+  static __device__ Compute sum_of_few(Fragment& fragment, Compute bound) {
+    if constexpr (elements_of<Fragment> > 1) { return terms_of(fragment, bound).value(); }
+    if constexpr (keeps_exponential) {
+      fragment.template visit<true>([](Compute* x) { x[0] = x[0] - x[0] + Compute(1); });
+    }
+    return Compute(1);
+  }
+  template<class Fragment>
+  static __device__ typename Total::Terms terms_of(Fragment& fragment, Compute bound) {
     const Compute reference = reference_of(bound);
     typename Total::Terms terms;
     fragment.template visit<keeps_exponential>([&](Compute* x) {
@@ -217,21 +260,25 @@ struct ExactForward : ExactReductions<ExactForward<T, which, read_once>, T> {
       terms.add(e);
       if constexpr (keeps_exponential) { x[0] = e; }
     });
-    return terms.sum();
+    return terms;
   }
 
   class Result {
    public:
-    __device__ explicit Result(const RowStatistic& row) {
-      const Compute sum = row.bound < -minus_infinity<Compute>() ? row.total.value() : not_a_number<Compute>();
+    __device__ Result(Compute bound, Compute sum) {
+      const bool finite = bound < -minus_infinity<Compute>();
       if constexpr (which == Algorithm::log_softmax) {
-        reference_ = row.bound;
-        factor_ = exact_logarithm(sum);
+        reference_ = bound;
+        factor_ = finite ? exact_logarithm(sum) : not_a_number<Compute>();
       } else {
-        reference_ = reference_of(row.bound);
-        factor_ = Compute(1) / sum;
+        reference_ = reference_of(bound);
+        factor_ = finite ? exact_reciprocal(sum) : not_a_number<Compute>();
       }
     }
+    __device__ explicit Result(const RowStatistic& row) : Result(row.bound, row.total.value()) {}
+    __device__ explicit Result(const typename Base::template ShortRow<false>& row) : Result(row.bound, row.sum) {}
+    __device__ explicit Result(const typename Base::template ShortRow<true>& row)
+        : reference_(row.bound), factor_(which == Algorithm::softmax ? Compute(1) : Compute(0)) {}
     __device__ Result(const RowStatistic& row, const RowStatistic&) : Result(row) {}
     __device__ Compute operator()(const Compute* x) const {
       if constexpr (which == Algorithm::log_softmax) { return (x[0] - reference_) - factor_; }
@@ -275,6 +322,7 @@ struct ExactBackward : ExactReductions<ExactBackward<T, which>, T> {
 
   static __device__ T filler() { return static_cast<T>(Compute(0)); }
   static __device__ Compute no_bound() { return Compute(0); }
+  static constexpr int few = 1;
   static __device__ Compute term(const Compute* v) { return which == Algorithm::softmax ? v[0] * v[1] : v[0]; }
 
   template<class Fragment>
@@ -283,6 +331,14 @@ struct ExactBackward : ExactReductions<ExactBackward<T, which>, T> {
     fragment.template visit<false>(
         [&](const Compute* v) { largest = MaxOrNaN<Compute>()(largest, fabs(term(v))); });
     return largest;
+  }
+  // One term is a multiple of the unit, and its own sum; -0 as a sum is 0. It is rounded before anything is added to it.
+  template<class Fragment>
+  static __device__ float sum_of_few(Fragment& fragment, float) {
+    float sum = 0;
+    fragment.template visit<false>(
+        [&](const float* v) { sum = which == Algorithm::softmax ? __fmul_rn(v[0], v[1]) : v[0]; });
+    return sum + 0.0f;
   }
   template<class Fragment>
   static __device__ Total total_of(Fragment& fragment, Compute bound) {
@@ -315,6 +371,7 @@ struct ExactBackward : ExactReductions<ExactBackward<T, which>, T> {
         sum_ = !one ? not_a_number<Compute>() : positive ? -minus_infinity<Compute>() : minus_infinity<Compute>();
       }
     }
+    __device__ explicit Result(const typename Base::template ShortRow<true>& row) : sum_(row.sum) {}
     __device__ Result(const RowStatistic& row, const RowStatistic&) : Result(row) {}
     __device__ Compute operator()(const Compute* v) const {
       return which == Algorithm::softmax ? (v[0] - sum_) * v[1] : fma(-exponential_or_zero(v[1]), sum_, v[0]);

@@ -85,46 +85,89 @@ __device__ inline float smallest_of(const Pack<__nv_bfloat16, 8>& pack) {
 // Nothing is in flight.
 struct Nothing {};
 
-// A row of a Broadcast. If `apart`, its packs begin anywhere, and their elements are loaded one by one.
+// A pack of an operand along the row. If `apart`, it begins anywhere, and each element is loaded on its own.
+template<
+    typename Element, int pack_size, bool apart,
+    bool in_words = apart && sizeof(Element) < 4 && pack_size % 4 == 0>
+struct OperandPack {
+  static constexpr int at_once = apart ? 1 : pack_size;
+  static constexpr int words = pack_size / at_once * ((at_once * sizeof(Element) + 3) / 4);  // registers
+  Pack<Element, at_once> part[pack_size / at_once];
+
+  __device__ void fetch(const Element* address, bool wanted, LastFetch& last) {
+#pragma unroll
+    for (int i = 0; i < pack_size / at_once; ++i) { fetch_if(wanted, part[i], address + i * at_once, last); }
+  }
+  __device__ void launder(unsigned int bits) {
+    if constexpr (at_once > 1) { xor_word(part[0].word, bits); }
+  }
+  __device__ Element element(const Element*, int i) const { return part[i / at_once].elem[i % at_once]; }
+};
+// The same for elements of less than 4 bytes, four or more: the words that have them are loaded, one more than a pack
+// fills. A shift takes the elements out of two neighbouring words.
+template<typename Element, int pack_size>
+struct OperandPack<Element, pack_size, true, true> {
+  static constexpr int in_word = 4 / sizeof(Element);
+  static constexpr int words = pack_size / in_word + 1;
+  Pack<unsigned int, 1> part[words];
+
+  __device__ void fetch(const Element* address, bool wanted, LastFetch& last) {
+    const auto bits = reinterpret_cast<unsigned long long>(address);
+    const auto* const first = reinterpret_cast<const unsigned int*>(bits - bits % 4);
+#pragma unroll
+    for (int i = 0; i < words; ++i) { fetch_if(wanted, part[i], first + i, last); }
+  }
+  __device__ void launder(unsigned int) {}
+  __device__ Element element(const Element* address, int i) const {
+    const auto shift = static_cast<unsigned int>(reinterpret_cast<unsigned long long>(address)) % 4 * 8;
+    Pack<Element, in_word> pack;
+    pack.word = __funnelshift_r(part[i / in_word].word, part[i / in_word + 1].word, shift);
+    return pack.elem[i % in_word];
+  }
+};
+
+// Where the row of an operand begins.
+template<typename Element, int dimensions, bool along_row>
+__device__ const Element* row_start(const Broadcast<Element, dimensions, along_row>& operand, long long row) {
+  long long offset = 0;
+#pragma unroll
+  for (int d = dimensions - 1; d > 0; --d) {
+    offset += row % operand.sizes[d] * operand.strides[d];
+    row /= operand.sizes[d];
+  }
+  return operand.elements + offset + row * operand.strides[0];
+}
+
+// A row of a Broadcast.
 template<class Operand, int pack_size, bool apart>
 struct RowOperand;
 
-template<typename Element, int dimensions, bool along_row, int pack_size, bool apart>
-struct RowOperand<Broadcast<Element, dimensions, along_row>, pack_size, apart> {
-  static constexpr int at_once = along_row && !apart ? pack_size : 1;
-  struct Flight {
-    Pack<Element, at_once> pack[along_row ? pack_size / at_once : 1];
-  };
-  static constexpr int words =
-      along_row ? pack_size / at_once * ((at_once * sizeof(Element) + 3) / 4) : 1;  // registers of a flight
+template<typename Element, int dimensions, int pack_size, bool apart>
+struct RowOperand<Broadcast<Element, dimensions, true>, pack_size, apart> {
+  using Flight = OperandPack<Element, pack_size, apart>;
+  static constexpr int words = Flight::words;
   const Element* start;
-  Element only;  // of the row, if the operand has one element per row
 
-  __device__ RowOperand(const Broadcast<Element, dimensions, along_row>& operand, long long row) {
-    long long offset = 0;
-#pragma unroll
-    for (int d = dimensions - 1; d > 0; --d) {
-      offset += row % operand.sizes[d] * operand.strides[d];
-      row /= operand.sizes[d];
-    }
-    start = operand.elements + offset + row * operand.strides[0];
-    if constexpr (!along_row) { only = *start; }
-  }
+  __device__ RowOperand(const Broadcast<Element, dimensions, true>& operand, long long row)
+      : start(row_start(operand, row)) {}
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
-    if constexpr (along_row) {
-#pragma unroll
-      for (int i = 0; i < pack_size / at_once; ++i) {
-        fetch_if(wanted, flight.pack[i], start + col + i * at_once, last);
-      }
-    }
+    flight.fetch(start + col, wanted, last);
   }
-  __device__ void launder(Flight& flight, unsigned int bits) const {
-    if constexpr (along_row && at_once > 1) { xor_word(flight.pack[0].word, bits); }
-  }
-  __device__ Element element(const Flight& flight, int i) const {
-    if constexpr (along_row) { return flight.pack[i / at_once].elem[i % at_once]; }
-    return only;
-  }
+  __device__ void launder(Flight& flight, unsigned int bits) const { flight.launder(bits); }
+  __device__ Element element(const Flight& flight, int col, int i) const { return flight.element(start + col, i); }
+};
+// The operand has one element per row.
+template<typename Element, int dimensions, int pack_size, bool apart>
+struct RowOperand<Broadcast<Element, dimensions, false>, pack_size, apart> {
+  using Flight = Nothing;
+  static constexpr int words = 1;
+  Element only;
+
+  __device__ RowOperand(const Broadcast<Element, dimensions, false>& operand, long long row)
+      : only(*row_start(operand, row)) {}
+  __device__ void fetch(Flight&, int, bool, LastFetch&) const {}
+  __device__ void launder(Flight&, unsigned int) const {}
+  __device__ Element element(const Flight&, int, int) const { return only; }
 };
 
 // The last column that a causal row keeps, as far as an int can say it.
@@ -210,7 +253,7 @@ struct RowLoad<BiasLoad<Compute, Inner, Element, Bias>, pack_size, apart> {
   __device__ void values(const Flight& flight, int col, Compute* values) const {
     inner.values(flight.inner, col, values);
 #pragma unroll
-    for (int i = 0; i < pack_size; ++i) { values[i] += static_cast<Compute>(bias.element(flight.bias, i)); }
+    for (int i = 0; i < pack_size; ++i) { values[i] += static_cast<Compute>(bias.element(flight.bias, col, i)); }
   }
 };
 
@@ -239,7 +282,7 @@ struct RowLoad<MaskLoad<Compute, Inner, Mask>, pack_size, apart> {
   __device__ void values(const Flight& flight, int col, Compute* values) const {
     inner.values(flight.inner, col, values);
 #pragma unroll
-    for (int i = 0; i < pack_size; ++i) { values[i] = mask.element(flight.mask, i) ? values[i] : fill; }
+    for (int i = 0; i < pack_size; ++i) { values[i] = mask.element(flight.mask, col, i) ? values[i] : fill; }
   }
 };
 
@@ -383,7 +426,7 @@ struct RowStore<MaskStore<Compute, Inner, Mask>, pack_size, apart> {
   __device__ void store(const Compute* values, const Flight& flight, int col, bool wanted) const {
     Compute masked[pack_size];
 #pragma unroll
-    for (int i = 0; i < pack_size; ++i) { masked[i] = mask.element(flight.mask, i) ? values[i] : Compute(0); }
+    for (int i = 0; i < pack_size; ++i) { masked[i] = mask.element(flight.mask, col, i) ? values[i] : Compute(0); }
     inner.store(masked, flight.inner, col, wanted);
   }
 };
@@ -447,7 +490,8 @@ __device__ long long side_by_side(
     if (operand.strides[last - 1] == 0 && operand.strides[last] != 0 && rows <= 0xffffffffll) {
       const auto matrices = static_cast<unsigned int>(operand.sizes[last - 1]);
       const auto each = static_cast<unsigned int>(operand.sizes[last]);
-      const auto place = static_cast<unsigned int>(index), inside = place % (matrices * each);
+      const auto place = static_cast<unsigned int>(index);
+      const unsigned int inside = dimensions > 2 ? place % (matrices * each) : place;
       return place - inside + inside % matrices * each + inside / matrices;
     }
   }
@@ -487,6 +531,16 @@ __device__ auto source_of(const Load& load) {
   return source_of(load.inner);
 }
 
+// Lanes of a warp compute where their row lies for few elements. Numbers of 32 bits take half of the instructions.
+template<bool in_warp>
+struct SliceNumber {
+  using type = long long;
+};
+template<>
+struct SliceNumber<true> {
+  using type = int;
+};
+
 // How a row lies over `stride` threads with `packs` packs each. If `unaligned`, it has a head and a tail besides
 // (fast_row.cuh). If `apart`, rows share an operand, and so it begins elsewhere in a pack than they do.
 template<typename T, int pack_size_, int packs_, int stride_, bool unaligned, bool apart_>
@@ -496,12 +550,16 @@ struct Division {
   static constexpr int packs = packs_;
   static constexpr int stride = stride_;
   static constexpr bool apart = unaligned && apart_;
+  // Elements that the body leaves to the tail: the last word of an operand's pack may have them, too.
+  static constexpr int beyond = apart ? 4 : 0;
   // Elements of head and tail that a thread has at most.
-  static constexpr int edges = unaligned ? (body_alignment<T, pack_size> + pack_size - 2 + stride - 1) / stride : 0;
+  static constexpr int most_edges = body_alignment<T, pack_size> + pack_size - 2 + beyond;
+  static constexpr int edges = unaligned ? (most_edges + stride - 1) / stride : 0;
 
   __device__ static ThreadSlice slice(
       const T* array, long long row, long long rows, long long cols, int thread, int block, int blocks) {
-    return thread_slice<pack_size, unaligned>(array, row, rows, cols, thread, block, blocks);
+    using Number = typename SliceNumber<stride <= 32>::type;
+    return thread_slice<pack_size, unaligned, beyond, Number>(array, row, rows, cols, thread, block, blocks);
   }
 };
 
@@ -786,8 +844,8 @@ __device__ constexpr int fused_threads() {
     return needed <= 42 ? 1536 : needed <= 50 ? 1280 : 1024;
   } else {
     constexpr int inputs = is_none<Second> ? 1 : 2;
-    constexpr int words = Shape::pack_size * (inputs * sizeof(ComputeType<Element>) / 4 + Shape::apart);
-    return Shape::packs * (words + 2) + Shape::edges > 31 ? 1024 : 1280;
+    constexpr int words = Shape::pack_size * inputs * sizeof(ComputeType<Element>) / 4;
+    return Shape::apart || Shape::packs * (words + 2) + Shape::edges > 31 ? 1024 : 1280;
   }
 }
 

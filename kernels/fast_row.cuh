@@ -41,20 +41,23 @@ struct ThreadSlice {
 };
 
 // The slice of `thread` in `block`, where `blocks` blocks share a row. A row beyond the last one has no elements. Each
-// block takes whole lines of 128 bytes (8 packs of 16 bytes). Head and tail belong to block 0.
-template<int pack_size, bool unaligned, typename T>
+// block takes whole lines of 128 bytes (8 packs of 16 bytes). Head and tail belong to block 0. The tail has at least
+// `beyond` elements, if the row has them beside its head. Number: a type that holds `cols`.
+template<int pack_size, bool unaligned, int beyond = 0, typename Number = long long, typename T>
 __device__ ThreadSlice thread_slice(
     const T* array, long long row, long long rows, long long cols, int thread, int block = 0, int blocks = 1) {
   ThreadSlice slice{row * cols, 0, 0, 0, 0, 0, 0};
   if (row >= rows) { return slice; }
+  const auto length = static_cast<Number>(cols);
   if constexpr (unaligned) {
     const auto index =
         static_cast<unsigned int>(reinterpret_cast<unsigned long long>(array) / sizeof(T) + slice.row_start);
     constexpr unsigned int alignment = body_alignment<T, pack_size>;
-    slice.head = static_cast<int>(min(static_cast<long long>(-index % alignment), cols));
+    slice.head = static_cast<int>(min(static_cast<Number>(-index % alignment), length));
   }
-  slice.body_packs = static_cast<int>((cols - slice.head) / pack_size);
-  slice.head_tail = static_cast<int>(cols - static_cast<long long>(slice.body_packs) * pack_size);
+  const Number whole = beyond > 0 ? max(length - slice.head - beyond, Number(0)) : length - slice.head;
+  slice.body_packs = static_cast<int>(whole / pack_size);
+  slice.head_tail = static_cast<int>(length - static_cast<Number>(slice.body_packs) * pack_size);
   const int packs_per_block = blocks == 1 ? slice.body_packs : ((slice.body_packs + blocks - 1) / blocks + 7) / 8 * 8;
   slice.first = block * packs_per_block + thread;
   slice.stop = min(slice.body_packs, (block + 1) * packs_per_block);

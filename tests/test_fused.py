@@ -281,6 +281,15 @@ def test_short_rows_of_policy_fast_move_as_tiles(
         check_backward(case)
 
 
+@pytest.mark.parametrize(("cols", "dtype"), [(77, "float16"), (293, "bfloat16"), (45, "float32"), (19, "float64")])
+def test_operands_that_unaligned_rows_share_begin_anywhere(cols: int, dtype: str, checked: None) -> None:
+    """Odd lengths: the rows of x, of a matrix of biases and of a mask begin at all distances from a word."""
+    shape = (9, 1, 9, cols)
+    given: Any = {"scale": 0.5, "bias": (9, cols), "mask": (9, 1, 1, cols), "policy": "fast"}
+    check_forward(FusedCase(shape, dtype, **given))
+    check_backward(FusedCase(shape, dtype, **{**given, "bias": None}))
+
+
 def test_policy_fast_reads_no_sector_beyond_the_diagonal() -> None:
     """Row r of float32 needs the sectors of its first r + 1 elements, 8 elements each."""
     rows, cols = 4, 64

@@ -10,6 +10,7 @@ costs less (:mod:`softlab.plans.tiles`), and a few of the shortest go to the ref
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from softlab.errors import PlanError
 from softlab.plans import fast_fused, flight, oneflow, short_rows, tiles
@@ -254,6 +255,9 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
         itemsize, exact = request.element.itemsize, request.policy == INVARIANT
         most = flight.EXACT_WARP_PACKS if exact and itemsize == 2 else flight.WARP_PACKS
         shapes = [(w, -(-row.packs // w)) for w in reversed(GROUP_WIDTHS) if w <= width]
+        if exact and (itemsize, row.inputs) == (2, 2):
+            few = [shape for shape in shapes if shape[1] <= flight.EXACT_PACKS_OF_FULL_LANES]
+            shapes = sorted(few, key=lambda shape: shape[0] * shape[1]) + [s for s in shapes if s not in few]
         candidates = (
             (flight.of_warps(request.device, w, packs, row_bytes * row.inputs, itemsize, row.inputs, exact),
              Cut(1, w, packs))
@@ -316,8 +320,18 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     largest = flight.BLOCK_OF_UNALIGNED_HALVES if halves else row.limits.block
     table = [Cut(c, size, most) for c in CLUSTERS for size in reversed(BLOCK_SIZES) if 128 <= size <= largest]
     fitting = [cut for cut in table if cut.cluster <= cuts and row.packs <= cut.most]
+    if request.policy == INVARIANT and request.element.itemsize == 2:
+        fitting = [cut for cut in fitting if cut.block_size <= flight.BLOCK_OF_EXACT_HALVES] or fitting
+        measured = _with_smaller_blocks(measured, cuts) if measured and row.unaligned else measured
     enough = flight.ENOUGH_OF_UNALIGNED_HALVES if halves else flight.ENOUGH
     return flight.best(_with_flight(request, row, [measured, *fitting] if measured else fitting), enough)
+
+
+def _with_smaller_blocks(cut: Cut, cuts: int) -> Cut:
+    """A cut with as many threads, in blocks of BLOCK_OF_EXACT_HALVES threads if a cluster may have so many."""
+    while cut.block_size > flight.BLOCK_OF_EXACT_HALVES and 2 * cut.cluster <= cuts:
+        cut = replace(cut, cluster=2 * cut.cluster, block_size=cut.block_size // 2)
+    return cut
 
 
 def _with_flight(request: PlanRequest, row: Row, cuts: Iterable[Cut]) -> Iterator[tuple[float, Cut]]:

@@ -21,6 +21,7 @@ from softlab.plans.fast_limits import (
     FEW_ROWS_PER_SM,
     GROUP_WIDTHS,
     LIMITS,
+    UNALIGNED_HALVES_OF_A_WARP,
     WARP_BLOCK,
     Cut,
 )
@@ -35,17 +36,25 @@ MOST_TILE_ROW_BYTES, TILE_ROWS_PER_SM = 256, 256
 #: How many registers the compiler gives a thread, about: a base; one for each 4 bytes of its elements in the compute
 #: type; per pack, a part of what is in flight and a few more.
 BASE_REGISTERS, PART_IN_FLIGHT, PER_PACK = 12, 0.3, 2.2
+#: The same for values of 16-bit elements in packs of 16 bytes. A pack takes a register per value, and a part of what
+#: its operands have in flight. A row takes a base, and more in a warp, where an element of head or tail counts, too.
+#: Results that are dropped take more. Beyond MOST_REGISTERS the compiler spills (NVRTC 13.0, sm_90, 150 kernels).
+VALUES_BASE, VALUES_IN_WARP, VALUES_EDGE, VALUES_DROPPED = 14.5, 5, 4, 11
 #: Registers of a thread that keeps elements as they came, for its row (in a block, in a warp) and for head and tail.
 ROW_REGISTERS, EDGE_REGISTERS = (20, 32), 10
+#: In a warp, an element of head or tail of a lane takes more where operands are apart.
+APART_EDGE_REGISTERS = 3
 #: The same: up to how many it needs, and what the compiler gets then (``fused_threads`` in the kernels).
-REGISTER_LIMITS = (((42, 40), (50, 48), (60, 64)), ((42, 40), (50, 48), (66, 64)))
-#: Instructions of a lane for a row, in a warp, a block and a cluster.
-ROW_INSTRUCTIONS = {WARP: 90, BLOCK: 130, CLUSTER: 200}
-#: Instructions of a lane for an element of one input, of two; more for a bias or a mask, and for a causal mask. They
-#: count where elements stay packed, which those that are dropped do not. An element of head or tail takes more than one
-#: of a pack.
+REGISTER_LIMITS = (((42, 40), (50, 48), (64, 64)), ((42, 40), (50, 48), (66, 64)))
+#: Instructions of a lane for a row, in a warp, a block and a cluster; more where an operand is shared, whose row is
+#: found by divisions.
+ROW_INSTRUCTIONS, SHARED_INSTRUCTIONS = {WARP: 90, BLOCK: 130, CLUSTER: 200}, 100
+#: Instructions of a lane for an element that stays packed, of one input, of two; more for a bias or a mask, and for a
+#: causal mask. An element of head or tail takes more than one of a pack.
 ELEMENT_INSTRUCTIONS, OPERAND_INSTRUCTIONS, CAUSAL_INSTRUCTIONS = {1: 13, 2: 10}, 5, 2
 EDGE_ELEMENTS = 3
+#: The same for an element whose value is kept; more for a bias or a mask, and for dropout.
+VALUE_INSTRUCTIONS, VALUE_OPERAND_INSTRUCTIONS, DROPOUT_INSTRUCTIONS = 13, 1.5, 14
 #: How sharp the two bounds, bytes in flight and instructions, are where they meet, and by how much a share must be
 #: larger to count.
 SHARPNESS, LARGER = 6, 1.01
@@ -58,6 +67,11 @@ CLUSTER_BYTES = FEW_ROWS_PACKS * WIDEST_PACK_BYTES
 #: Unaligned rows of fewer bytes are mostly head and tail, so they move in narrower packs that divide them. The fewest
 #: lanes that share head and tail.
 EDGED_BYTES, EDGED_WIDTH = 128, 8
+#: Elements that the body leaves to the tail where operands are apart (``Division::beyond`` in the kernels).
+APART_EDGES = 4
+#: The longest row of a warp in packs where operands are apart: four packs of each lane. Two warps of a block would both
+#: compute where the operand's row begins (H100, float32 x 419 with bias and mask: 0.85 in 64 threads, 0.99 in 32).
+APART_PACKS_OF_A_WARP = 128
 #: Bytes that the lanes of a group take at once, side by side: a sector.
 SECTOR_BYTES = 32
 
@@ -68,8 +82,9 @@ class _FusedRow:
 
     ``words`` of 4 bytes hold an element of all inputs in the compute type; ``in_flight`` of them are loaded for one
     pack, with the operands. ``apart``: rows share an operand. ``edges``: the most elements of head and tail. ``keeps``:
-    registers hold elements as they came. ``moved``: bytes that memory moves for the row; ``element``: instructions of a
-    lane for each element.
+    registers hold elements as they came. ``halves``: packs have eight elements of 16 bits. ``values``: registers that
+    their values take per row and per pack. ``moved``: bytes that memory moves for the row; ``found``, ``element``:
+    instructions of a lane to find its operand's row, and for each element.
     """
 
     pack_size: int
@@ -81,18 +96,37 @@ class _FusedRow:
     in_flight: int
     nbytes: int
     keeps: bool
+    halves: bool
+    values: tuple[float, float]
     moved: float
+    found: float
     element: float
 
     def registers(self, packs: int, threads: int) -> int:
         """Registers per thread, about, of threads with ``packs`` each; ``threads`` share head and tail."""
         if self.keeps:
             in_warp = threads <= WARP_SIZE
-            row = ROW_REGISTERS[in_warp] + (EDGE_REGISTERS if self.edges else 0)
-            needed = row + packs * self.in_flight
+            of_row = ROW_REGISTERS[in_warp] + (EDGE_REGISTERS if self.edges else 0)
+            if in_warp and self.apart:
+                of_row += APART_EDGE_REGISTERS * -(-self.edges // threads)
+            needed = of_row + packs * self.in_flight
             return next((limit for most, limit in REGISTER_LIMITS[in_warp] if needed <= most), 2 * MOST_REGISTERS)
+        if self.halves:
+            return self._of_values(packs, threads)
         each = self.pack_size * self.words + PART_IN_FLIGHT * self.in_flight + PER_PACK
         return int(BASE_REGISTERS + packs * each + -(-self.edges // threads) * self.words)
+
+    def _of_values(self, packs: int, threads: int) -> int:
+        """What the compiler gets for values of 16-bit elements, or what is needed if that is more."""
+        edges, (of_row, of_pack) = -(-self.edges // threads), self.values
+        needed = int(of_row + packs * of_pack + (VALUES_IN_WARP + VALUES_EDGE * edges if threads <= WARP_SIZE else 0))
+        if needed > MOST_REGISTERS:
+            return needed
+        if self.apart:
+            return min(MOST_REGISTERS, 32 + 8 * packs)
+        # As in fused_threads.
+        few = packs * (self.pack_size * self.words + 2) + edges <= 31
+        return min(48, 24 + 8 * packs) if few else MOST_REGISTERS
 
     def holds(self, packs: int, threads: int) -> bool:
         """Whether a thread's registers hold this number of packs."""
@@ -107,9 +141,9 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
     # In short causal rows most packs meet the diagonal, and values would be computed again and again.
     causal = request.fused is not None and request.fused.causal and request.operator.rows_kept == 1
     lanes = replace(row, keeps=row.keeps and not causal)
-    limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
     packs = -(-row.packs // WARP_SIZE)
-    if row.nbytes <= limits.warp * WIDEST_PACK_BYTES * request.operator.rows_kept and lanes.holds(packs, WARP_SIZE):
+    longest = _packs_of_a_warp(request, lanes) * WIDEST_PACK_BYTES * request.operator.rows_kept
+    if row.nbytes <= longest and lanes.holds(packs, WARP_SIZE):
         log.note(WHICH, WARP, "a few lanes of a warp hold the row", KERNELS, packs=row.packs)
         return _warp(request, log, lanes)
     few = row.nbytes >= CLUSTER_BYTES and request.rows <= FEW_ROWS_PER_SM * request.device.sm_count
@@ -121,6 +155,15 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
     kernel = CLUSTER if cut.cluster > 1 else BLOCK
     log.note(WHICH, kernel, f"the registers of a {kernel.removeprefix('fast_')} hold the row", KERNELS, packs=row.packs)
     return _blocks(request, log, row, cut)
+
+
+def _packs_of_a_warp(request: PlanRequest, row: _FusedRow) -> int:
+    """The longest row of a warp in packs of 16 bytes, if registers hold it."""
+    if row.halves and not row.keeps:
+        return UNALIGNED_HALVES_OF_A_WARP
+    if row.apart and request.operator.rows_kept == 1:
+        return APART_PACKS_OF_A_WARP
+    return LIMITS[request.element.itemsize, request.operator.rows_kept].warp
 
 
 def _tile_shape(request: PlanRequest) -> tiles.TileShape | None:
@@ -164,18 +207,29 @@ def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
     pack_size = request.pack_size or (widest if edged else divides)
     log.note(question, pack_size, rule, cols=request.cols, itemsize=itemsize)
     log.note("Do rows have a head and a tail?", edged, "if packs of 16 bytes do not divide them", divides=divides)
-    apart = edged and steps.shared  # then an element has a register of its own, and its address half of one
+    apart = edged and steps.shared  # then a pack of an operand lies in one more word
     words = inputs * (2 if request.element.compute == "float64" else 1)
-    operands = (pack_size + pack_size // 2 if apart else -(-pack_size * nbytes // 4) for nbytes in steps.operands)
-    in_flight = inputs * -(-pack_size * itemsize // 4) + sum(operands)
-    edges = max(SECTOR_BYTES // itemsize, pack_size) + pack_size - 2 if edged else 0
+    in_operands = sum(-(-pack_size * nbytes // 4) + apart for nbytes in steps.operands)
+    in_flight = inputs * -(-pack_size * itemsize // 4) + in_operands
+    edges = max(SECTOR_BYTES // itemsize, pack_size) + pack_size - 2 + APART_EDGES * apart if edged else 0
     packs, nbytes = max(1, request.cols // pack_size), request.cols * itemsize * inputs
     keeps = itemsize == 2 and pack_size > 1 and not steps.drops and (inputs > 1 or not steps.operands)
     read = nbytes / 2 if steps.causal and inputs == 1 else nbytes
-    moved = read + request.cols * itemsize + (0 if steps.shared else request.cols * sum(steps.operands))
-    element = ELEMENT_INSTRUCTIONS[inputs] + OPERAND_INSTRUCTIONS * len(steps.operands)
-    element += CAUSAL_INSTRUCTIONS * steps.causal
-    return _FusedRow(pack_size, packs, edged, apart, edges, words, in_flight, nbytes, keeps, moved, element)
+    results = 2 if steps.drops and inputs == 1 else 1
+    moved = read + request.cols * (itemsize * results + (0 if steps.shared else sum(steps.operands)))
+    values = VALUES_BASE + VALUES_DROPPED * (results - 1), pack_size * words + PART_IN_FLIGHT * in_operands
+    return _FusedRow(
+        pack_size, packs, edged, apart, edges, words, in_flight, nbytes, keeps, itemsize == 2 and pack_size == widest,
+        values, moved, SHARED_INSTRUCTIONS * steps.shared, _element_instructions(steps, inputs, keeps),
+    )  # fmt: skip
+
+
+def _element_instructions(steps: FusedSteps, inputs: int, keeps: bool) -> float:
+    """Instructions of a lane for each element."""
+    own: float = ELEMENT_INSTRUCTIONS[inputs] + OPERAND_INSTRUCTIONS * len(steps.operands)
+    if not keeps:
+        own = VALUE_INSTRUCTIONS * inputs + VALUE_OPERAND_INSTRUCTIONS * len(steps.operands)
+    return own + CAUSAL_INSTRUCTIONS * steps.causal + DROPOUT_INSTRUCTIONS * steps.drops
 
 
 def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
@@ -183,7 +237,8 @@ def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
     fewest = EDGED_WIDTH if row.unaligned else 1 if row.packs == 1 else sector
     shapes = [(w, -(-row.packs // w)) for w in GROUP_WIDTHS if w >= fewest]
     shapes = [(w, packs) for w, packs in shapes if row.holds(packs, w)]
-    chosen = _best(row, ((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in reversed(shapes)))
+    lanes = ((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in reversed(shapes))
+    chosen = _best(row, lanes) if row.keeps else flight.best(lanes)
     assert chosen
     width, packs = chosen.block_size, chosen.packs
     rule = "the most with enough bytes in flight on an SM, else those that bring the most"
@@ -201,11 +256,22 @@ def _of_lanes(request: PlanRequest, row: _FusedRow, width: int, packs: int) -> f
 
 
 def _cut(request: PlanRequest, row: _FusedRow) -> Cut | None:
-    """The first block or cluster that holds the row with enough bytes in flight on an SM."""
+    """The first block or cluster that holds the row with enough bytes in flight on an SM.
+
+    Rows of 16 bits take large blocks only where no others hold them. In 25 pairs of cuts 512 threads reached 0.87 to
+    1.01 of the speed of 256 threads in twice as many blocks (H100, 2026-11-27).
+    """
+    clusters = most_blocks(request.device)
+    largest = 512 if clusters else 1024
+    smaller = flight.BLOCK_OF_UNALIGNED_HALVES if row.halves and clusters else largest
+    return _cut_of(request, row, smaller, clusters) or _cut_of(request, row, largest, clusters)
+
+
+def _cut_of(request: PlanRequest, row: _FusedRow, largest: int, clusters: int) -> Cut | None:
+    """The same with at most ``largest`` threads per block and ``clusters`` blocks per cluster."""
     limits = LIMITS[request.element.itemsize, request.operator.rows_kept]
     few = limits.thread * WIDEST_PACK_BYTES // (row.pack_size * request.element.itemsize)
-    clusters = most_blocks(request.device)
-    sizes = [size for size in BLOCK_SIZES if size <= (512 if clusters else 1024)]
+    sizes = [size for size in BLOCK_SIZES if size <= largest]
     alone = list(_holding(row, (Cut(1, size, MOST_PACKS) for size in sizes)))
     small = [cut for cut in alone if cut.taken(row.packs) <= few][:1]
     by_packs = sorted(alone, key=lambda cut: cut.taken(row.packs))
@@ -215,8 +281,8 @@ def _cut(request: PlanRequest, row: _FusedRow) -> Cut | None:
 
 
 def _best(row: _FusedRow, candidates: Iterable[tuple[float, Cut]]) -> Cut | None:
-    """The best of the cuts, each with its x of softlab.plans.flight. Where elements stay packed, instructions count."""
-    if not row.keeps:
+    """The best of the cuts, each with its x of softlab.plans.flight. For elements of 16 bits, instructions count."""
+    if not (row.keeps or row.halves):
         return flight.best(candidates)
     best, most = None, 0.0
     for x, cut in candidates:
@@ -231,7 +297,7 @@ def _issue(row: _FusedRow, cut: Cut) -> float:
     threads, packs = cut.cluster * cut.block_size, cut.taken(row.packs)
     kernel = CLUSTER if cut.cluster > 1 else BLOCK if cut.block_size > WARP_SIZE else WARP
     held = packs * row.pack_size + EDGE_ELEMENTS * -(-row.edges // cut.block_size)
-    instructions = threads / WARP_SIZE * (ROW_INSTRUCTIONS[kernel] + held * row.element)
+    instructions = threads / WARP_SIZE * (ROW_INSTRUCTIONS[kernel] + row.found + held * row.element)
     return row.moved / short_rows.MEMORY_BYTES / (instructions / tiles.INSTRUCTIONS_PER_UNIT)
 
 

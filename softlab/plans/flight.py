@@ -34,6 +34,10 @@ WARPS_PER_PACK = 4
 #: (H100, 2026-11-27: float16 x 47 225 in 2 blocks of 512 threads 0.92, in 8 of 128 or 256 0.99; of 8 lengths from
 #: 38 011 to 205 648 columns none is faster with 512).
 BLOCK_OF_UNALIGNED_HALVES = 256
+#: The largest block of clusters for rows of 16-bit elements with exact sums, where such clusters hold the row. A row is
+#: exchanged twice, and smaller blocks wait less (H100, 2026-11-27: bfloat16 x 84 411 in 8 blocks of 256 threads 0.85,
+#: in 16 of 128 0.91; of 10 lengths from 40 000 to 118 000 columns one is slower, by 1 %).
+BLOCK_OF_EXACT_HALVES = 128
 #: The x that is enough: 0.97 of what memory gives. Clusters for unaligned rows of 16-bit elements need more: their last
 #: warp has head and tail beside its packs (H200, bfloat16 x 87 247: 1.38 gives 0.91, 1.59 gives 0.97).
 ENOUGH, ENOUGH_OF_UNALIGNED_HALVES = 1.3, 1.5
@@ -80,6 +84,9 @@ EXACT_NEEDED_OF_HALVES, EXACT_NEEDED_OF_WARPS = 1.5, 2.0
 EXACT_NEEDED_OF_GRADIENTS = (2.0, 1.7, 1.4)
 #: The most packs that a lane of the warp kernel keeps, and where sums are exact.
 WARP_PACKS, EXACT_WARP_PACKS = 6, 8
+#: With exact sums an element of a 16-bit gradient takes so many instructions that idle lanes cost more than registers,
+#: up to this number of packs (H100, 2026-11-27: bfloat16 x 301 with 2 packs on 32 lanes 0.88, with 5 on 8 lanes 1.01).
+EXACT_PACKS_OF_FULL_LANES = 5
 
 
 def most_packs(itemsize: int, inputs: int, exact: bool = False) -> int:

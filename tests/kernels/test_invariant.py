@@ -73,6 +73,30 @@ def test_every_kernel_gives_the_same_bits(op: str, dtype: str) -> None:
     assert len(found) == 1
 
 
+def any_values(shape: tuple[int, int], dtype: str, seed: int) -> np.ndarray:
+    """Numbers around 0, and some of each special kind."""
+    random = np.random.default_rng(seed)
+    special = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-41, 60_000.0])
+    values = np.where(random.random(shape) < 0.1, random.choice(special, shape), 3 * random.standard_normal(shape))
+    return values.astype(element_type(dtype).numpy)
+
+
+@pytest.mark.parametrize(
+    ("cols", "dtype"), [(1, "float16"), (1, "float32"), (1, "float64"), (2, "bfloat16"), (3, "float32")]
+)
+@pytest.mark.parametrize("op", OPS)
+def test_short_rows_have_the_same_bits_in_tiles_and_in_lanes(op: str, cols: int, dtype: str) -> None:
+    """A tile's lane has the whole row and adds its few terms in another way."""
+    given = [any_values((70, cols), dtype, seed) for seed in range(1 + (op in BACKWARD))]
+    tile = plans.plan(1 << 22, cols, dtype, op=op, policy="invariant", device="H200")
+    assert tile.kernel == "invariant_tile"
+    out = np.full_like(given[0], 12345)
+    kernel_of(tile).run(1, tile.block, (*given, out, np.int64(70), np.int64(cols)), check=True, record=False)
+    run = softlab.trace(given[0] if len(given) == 1 else tuple(given), op=op, policy="invariant", device="H200")
+    assert run.plan.kernel == "invariant_warp"
+    assert bits(out) == bits(run.output)
+
+
 @lru_cache(maxsize=32)
 def made(name: str) -> Kernel:
     return Kernel.from_program(program("invariant.cuh", name, "sm_90", ()))
@@ -106,6 +130,17 @@ def test_plans_take_kernels_with_exact_sums_alone() -> None:
             assert (plan.file, plan.name.partition("<")[0]) == ("invariant.cuh", plan.kernel)
             assert not plan.cooperative
     assert plan.global_bytes == 4 * plan.rows * plan.cols * 8
+
+
+def test_lanes_of_gradients_are_full_and_clusters_have_small_blocks() -> None:
+    lookup = lambda *_: Resources(64, 0, 0, 0, "")  # noqa: E731
+    of_lanes = plans.plan(
+        10_000, 301, "float16", op="softmax_backward", policy="invariant", device="H100", lookup=lookup
+    )
+    assert "8, 5, 8, 1, true" in of_lanes.name  # five packs on each of eight lanes
+    for cols in (50_257, 84_411):
+        cluster = plans.plan(2000, cols, "float16", policy="invariant", device="H100", lookup=lookup)
+        assert (cluster.kernel, cluster.block) == ("invariant_cluster", (128, 1))
 
 
 def test_a_row_beyond_the_integers_is_refused() -> None:

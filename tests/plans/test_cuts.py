@@ -58,32 +58,40 @@ def _largest_share(candidates: list[tuple[float, Cut]], row: Any) -> Cut | None:
     return best
 
 
+def _expected_of_fused(request: Any, row: Any, largest: int, clusters: int) -> Cut | None:
+    def holds(cut: Cut) -> bool:
+        return bool(row.registers(cut.taken(row.packs), cut.block_size) <= fast_fused.MOST_REGISTERS)
+
+    least = LIMITS[request.element.itemsize, request.operator.rows_kept].thread
+    blocks = [cut for size in BLOCK_SIZES if size <= largest and holds(cut := Cut(1, size, 32))]
+    bytes_of = {cut: cut.taken(row.packs) * row.pack_size * request.element.itemsize for cut in blocks}
+    order = [cut for cut in blocks if bytes_of[cut] <= 16 * least][:1]
+    order += sorted(blocks, key=lambda cut: cut.taken(row.packs))
+    if row.nbytes > 16 * 1024:
+        sizes = [size for size in reversed(BLOCK_SIZES) if 128 <= size <= largest]
+        order += [cut for c in CLUSTERS if c <= clusters for size in sizes if holds(cut := Cut(c, size, 32))]
+    candidates = [(fast_fused._of_blocks(request, row, cut), cut) for cut in order]
+    return _largest_share(candidates, row) if row.keeps or row.halves else _enough_or_most(candidates)
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("dtype", "op"), PROBLEMS)
 def test_fused_rows(device: str, dtype: str, op: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few packs in a small block first, then blocks by packs, then clusters, of few large blocks first."""
+    """Few packs in a small block first, then blocks by packs, then clusters, of few large blocks first.
+
+    Rows of 16 bits take blocks of more than 256 threads only where no others hold them.
+    """
     calls = _asked(monkeypatch, fast_fused, "_cut")
     for cols, fused in product(LENGTHS, (FusedSteps(), FusedSteps((1, 4)))):
         _plan(5000, cols, dtype, op=op, device=device, fused=fused)
     assert calls
     clusters = most_blocks(Device.named(device))
     for (request, row), chosen in calls:
-        least = LIMITS[request.element.itemsize, request.operator.rows_kept].thread
         largest = 512 if clusters else 1024
-
-        def holds(cut: Cut, row: Any = row) -> bool:
-            return row.registers(cut.taken(row.packs), cut.block_size) <= fast_fused.MOST_REGISTERS
-
-        blocks = [Cut(1, size, 32) for size in BLOCK_SIZES if size <= largest]
-        blocks = [cut for cut in blocks if holds(cut)]
-        bytes_of = {cut: cut.taken(row.packs) * row.pack_size * request.element.itemsize for cut in blocks}
-        order = [cut for cut in blocks if bytes_of[cut] <= 16 * least][:1]
-        order += sorted(blocks, key=lambda cut: cut.taken(row.packs))
-        if row.nbytes > 16 * 1024:
-            sizes = [size for size in reversed(BLOCK_SIZES) if 128 <= size <= largest]
-            order += [cut for c in CLUSTERS if c <= clusters for size in sizes if holds(cut := Cut(c, size, 32))]
-        candidates = [(fast_fused._of_blocks(request, row, cut), cut) for cut in order]
-        expected = _largest_share(candidates, row) if row.keeps else _enough_or_most(candidates)
+        expected = None
+        if row.halves and clusters:
+            expected = _expected_of_fused(request, row, 256, clusters)
+        expected = expected or _expected_of_fused(request, row, largest, clusters)
         assert chosen == expected, (request.cols, row)
 
 

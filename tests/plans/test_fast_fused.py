@@ -80,6 +80,19 @@ def test_many_short_rows_that_no_pack_divides_move_as_tiles() -> None:
 
 
 def test_packed_elements_leave_a_thread_more_packs() -> None:
-    plain, masked = (planned(50_000, 2128, "float16", fused=FusedSteps(steps)) for steps in ((), (1,)))
-    packs = [int(plan.name.rstrip(">").split(", ")[3]) for plan in (plain, masked)]
-    assert packs[0] > packs[1]
+    plain, masked = (planned(50_000, 3400, "float16", fused=FusedSteps(steps)) for steps in ((), (1,)))
+    assert packs_of(plain) > packs_of(masked)
+
+
+def test_few_threads_hold_a_row_of_16_bits() -> None:
+    """A row costs each thread more instructions than memory allows for a few elements."""
+    both, mask = FusedSteps((2, 1), shared=True), FusedSteps((1,), shared=True)
+    for cols, steps, op in ((647, both, "softmax"), (9785, both, "softmax"), (9351, mask, "softmax_backward")):
+        plan = planned(30_000, cols, "float16", fused=steps, op=op)
+        assert packs_of(plan) >= 3, plan.name
+        assert plan.block[0] <= 256, plan.name
+
+
+def packs_of(plan: Plan) -> int:
+    """Packs of a thread."""
+    return int(plan.name.rstrip(">").split(", ")[3])
