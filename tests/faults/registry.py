@@ -26,6 +26,8 @@ from tests.faults.course_fourth import BAD_FOURTH
 from tests.faults.course_fourth_good import GOOD_FOURTH
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
+from tests.faults.course_ninth import BAD_NINTH
+from tests.faults.course_ninth_good import GOOD_NINTH
 from tests.faults.course_others import BAD_OTHERS, GOOD_OTHERS
 from tests.faults.course_patterns import BAD_PATTERNS, GOOD_PATTERNS
 from tests.faults.course_seventh import BAD_SEVENTH
@@ -232,6 +234,7 @@ _FIFTH = "queues, trees, rings, wrong launches"
 _SIXTH = "votes, relays, locks, scratch memory"
 _SEVENTH = "tables, heaps, guards, groups, lambdas"
 _EIGHTH = "types, intrinsics, library calls, wide tiles"
+_NINTH = "searches, fragments, tensor maps, scopes, hand-overs"
 
 
 def _planted_cases() -> Iterator[Case]:
@@ -251,6 +254,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, _SIXTH, "sixth") for case in BAD_SIXTH)
     yield from (_course(case, _SEVENTH, "seventh") for case in BAD_SEVENTH)
     yield from (_course(case, _EIGHTH, "eighth") for case in BAD_EIGHTH)
+    yield from (_course(case, _NINTH, "ninth") for case in BAD_NINTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -274,6 +278,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, _SIXTH, "sixth") for case in GOOD_SIXTH)
     yield from (_course(case, _SEVENTH, "seventh") for case in GOOD_SEVENTH)
     yield from (_course(case, _EIGHTH, "eighth") for case in GOOD_EIGHTH)
+    yield from (_course(case, _NINTH, "ninth") for case in GOOD_NINTH)
 
 
 @lru_cache(maxsize=1)

@@ -14,6 +14,7 @@ from tests.faults.course_fifth_good import GOOD_FIFTH
 from tests.faults.course_fourth_good import GOOD_FOURTH
 from tests.faults.course_good_blocks import BLOCKS
 from tests.faults.course_good_together import TOGETHER
+from tests.faults.course_ninth_good import GOOD_NINTH
 from tests.faults.course_others import GOOD_OTHERS
 from tests.faults.course_patterns import GOOD_PATTERNS
 from tests.faults.course_seventh_good import GOOD_SEVENTH
@@ -55,7 +56,9 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 
 def _patterns(cases: tuple[Case, ...]) -> list:
     later = one_of(
-        8, _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/")), lambda case: case.family
+        8,
+        _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/")),
+        lambda case: case.family,
     )
     return [*one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
 
@@ -86,7 +89,8 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
 
 
 _WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
-_LATER = [case for case in GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH + GOOD_EIGHTH if case.expected]
+_LATER_SETS = GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH + GOOD_EIGHTH + GOOD_NINTH
+_LATER = [case for case in _LATER_SETS if case.expected]
 
 
 @pytest.mark.parametrize(
