@@ -160,8 +160,8 @@ extern "C" __global__ void share_of_each_warp_rounded_up(const int* x, int* y, i
 
 // == end_mark_of_an_unsigned_byte
 extern "C" __global__ void end_mark_of_an_unsigned_byte(const unsigned char* next, const int* values, int* y) {
-  int i = threadIdx.x, sum = 0;
-  for (unsigned char node = i; node != -1; node = next[node]) sum += values[node];  // BUG
+  int i = threadIdx.x, sum = 0, depth = 0;
+  for (unsigned char node = i; node != -1 && depth < 64; node = next[node], ++depth) sum += values[node];  // BUG
   y[i] = sum;
 }
 
@@ -235,7 +235,7 @@ extern "C" __global__ void second_next_without_a_test(Node* nodes, int* y, int n
   nodes[i].next = i + 1 < n ? nodes + i + 1 : nullptr;
   nodes[i].value = i;
   __syncthreads();
-  Node* two = nodes[i].next ? nodes[i].next->next : nullptr;
+  Node* two = nodes[i].next ? nodes[i].next->next : nullptr;  // BUG
   y[i] = two->value;  // BUG
 }
 
@@ -331,7 +331,7 @@ extern "C" __global__ void neighbours_of_a_stencil_by_a_table(const int* codes, 
   for (int k = 0; k < 7; ++k) faces[k] = steps[(codes[i] + k) % 6];
 #pragma unroll 1
   for (int k = codes[i] % 7; k <= 7; ++k) sum += faces[k];  // BUG
-  y[i] = sum;
+  y[i] = sum;  // BUG
 }
 
 // == four_floats_added_at_eight_bytes
@@ -498,7 +498,7 @@ extern "C" __global__ void double_read_where_a_float_was_put(const int* x, doubl
   double sum = 0;
 #pragma unroll 1
   for (int k = x[i] % 3; k < 6; ++k) sum += stack[k].d;  // BUG
-  y[i] = sum;
+  y[i] = sum;  // BUG
 }
 
 // == eight_digits_of_a_shorter_number
@@ -522,7 +522,7 @@ extern "C" __global__ void sum_of_fragments_without_a_start(const short* a, cons
     FRAGMENT_LOAD("b", "col", right, b + i, k);
     FRAGMENT_PRODUCT(sum, left, right);  // BUG
   }
-  FRAGMENT_STORE(c, sum, 16);
+  FRAGMENT_STORE(c, sum, 16);  // BUG
 }
 
 // == warp_meets_between_the_steps_only
@@ -909,7 +909,7 @@ extern "C" __global__ void grid_barrier_by_the_first_thread(const int* x, int* s
   int t = threadIdx.x;
   atomicAdd(&sums[blockIdx.x], x[grid.thread_rank()]);
   if (t == 0) grid.sync();  // BUG
-  __syncthreads();
+  __syncthreads();  // BUG
   y[grid.thread_rank()] = t;
 }
 
@@ -937,25 +937,26 @@ extern "C" __global__ void vote_of_the_block_behind_a_test(const int* x, int* y,
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   bool same = i < n && __syncthreads_and(x[i] >= 0);  // BUG
   y[i] = same;
-  __syncthreads();
+  __syncthreads();  // BUG
 }
 
 // == sum_of_the_rows_that_exist
-__device__ int block_sum(int v) {
-  __shared__ int sums[3];
-  int row = threadIdx.y * blockDim.x + threadIdx.x;
-  for (int o = 16; o; o /= 2) v += __shfl_xor_sync(__activemask(), v, o);
-  if (row % 32 == 0) sums[row / 32] = v;
+__device__ int sum_of_rows(int v, int rows) {
+  __shared__ int sums[5];
+  for (int o = 8; o; o /= 2) v += __shfl_xor_sync(threadIdx.y % 2 ? 0xffff0000u : 0xffff, v, o);
+  if (threadIdx.x == 0) sums[threadIdx.y] = v;
   __syncthreads();  // BUG
-  return sums[0] + sums[1];
+  int sum = 0;
+  for (int r = 0; r < rows; ++r) sum += sums[r];
+  return sum;
 }
 extern "C" __global__ void sum_of_the_rows_that_exist(const int* x, int* y, int height) {
   int r = threadIdx.y, c = threadIdx.x;
   if (r < height) {
-    int sum = block_sum(x[r * 16 + c]);
+    int sum = sum_of_rows(x[r * 16 + c], height);
     y[r * 16 + c] = sum;
   }
-  __syncthreads();
+  __syncthreads();  // BUG
 }
 
 // == mask_of_a_row_of_no_elements
@@ -998,6 +999,7 @@ extern "C" __global__ void elected_among_lanes_elsewhere(const int* x, int* y) {
     asm volatile("{ .reg .pred q; elect.sync _|q, 0xffffffff; selp.u32 %0, 1, 0, q; }" : "=r"(yes));  // BUG
     if (yes) y[lane] = x[lane];
   }
+  y[lane] += __popc(__ballot_sync(FULL, x[lane] > 9));
 }
 
 // == keys_matched_under_the_mask_of_the_last_turn
@@ -1026,7 +1028,7 @@ extern "C" __global__ void matrix_loaded_by_the_lanes_with_rows(const unsigned* 
 // == each_block_waits_before_it_tells
 __device__ int load_acquire(const int* p) {
   int v;
-  asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");  // BUG
   return v;
 }
 extern "C" __global__ void each_block_waits_before_it_tells(const int* x, int* flags, int* y) {
@@ -1060,8 +1062,8 @@ extern "C" __global__ void sum_with_a_number_that_is_none(const float* x, float*
 extern "C" __global__ void ring_walked_to_a_start_beside_it(const int* next, int* lengths) {
   int start = threadIdx.x, node = start, length = 0;
   do {  // BUG
-    node = next[node];
-    ++length;
+    node = next[node];  // BUG
+    ++length;  // BUG
   } while (node != start);  // BUG
   lengths[start] = length;
 }
@@ -1070,9 +1072,9 @@ extern "C" __global__ void ring_walked_to_a_start_beside_it(const int* next, int
 extern "C" __global__ void root_of_a_negative_number(const int* x, int* y) {
   int v = x[threadIdx.x], low = 0, high = v + 1;
   while (high - low != 1) {  // BUG
-    int middle = (low + high) / 2;
-    if (middle * middle <= v) low = middle;
-    else high = middle;
+    int middle = (low + high) / 2;  // BUG
+    if (middle * middle <= v) low = middle;  // BUG
+    else high = middle;  // BUG
   }
   y[threadIdx.x] = low;
 }
@@ -1294,7 +1296,7 @@ extern "C" __global__ void product_of_tiles_without_a_proxy_fence(const unsigned
   asm volatile("wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, "  // BUG
                "%8, %9, 1, 1, 1, 0, 0;"  // BUG
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
-               : "l"(descriptor(a, 1024, 128)), "l"(descriptor(b, 256, 128)));
+               : "l"(descriptor(a, 1024, 128)), "l"(descriptor(b, 256, 128)));  // BUG
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   for (int i = 0; i < 8; ++i) y[i * 128 + t] = d[i];
@@ -1317,7 +1319,7 @@ extern "C" __global__ void product_stored_before_it_is_done(const unsigned* x, f
   asm volatile("wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, "  // BUG
                "%8, %9, 1, 1, 1, 0, 0;"  // BUG
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
-               : "l"(descriptor(a, 1024, 128)), "l"(descriptor(b, 256, 128)));
+               : "l"(descriptor(a, 1024, 128)), "l"(descriptor(b, 256, 128)));  // BUG
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
   for (int i = 0; i < 8; ++i) y[i * 128 + t] = d[i];  // BUG
