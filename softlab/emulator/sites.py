@@ -35,6 +35,7 @@ class Site:
     ``index`` is the instruction's index in the image. Each lane moves ``elements`` elements of ``dtype``, together
     ``width`` bytes. ``offset`` is added to each address. ``store`` says whether the instruction writes. ``operation``
     is what an atomic does, "" for loads and stores. ``space`` is "global", "shared", "cluster", "local" or "generic".
+    Addresses must be multiples of ``alignment`` bytes: of ``width``, or of the vector that an atomic begins.
     """
 
     index: int
@@ -48,6 +49,7 @@ class Site:
     width: int = field(init=False)
     item: np.dtype = field(init=False)
     shift: np.uint64 = field(init=False)
+    alignment: int = field(init=False)
 
     def __post_init__(self) -> None:
         width = self.dtype.itemsize * self.elements
@@ -56,6 +58,7 @@ class Site:
         object.__setattr__(self, "width", width)
         object.__setattr__(self, "item", ITEMS[width])
         object.__setattr__(self, "shift", np.uint64(width.bit_length() - 1))
+        object.__setattr__(self, "alignment", max(width, self.instruction.vector_bytes))
 
     def moved(self, offset: int) -> Site:
         """The same instruction with another constant offset."""

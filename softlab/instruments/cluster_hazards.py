@@ -67,6 +67,8 @@ class ClusterHazards(Hazards):
     def batch(self, batch: Any) -> None:
         """Start with no accesses."""
         super().batch(batch)
+        if self.cluster_size > 1:
+            self.shadow.expect_cluster(self.cluster_size)
         self._objects = MbarrierWords(batch.blocks, self.shadow.words, self.shadow.granule)
         if self._native is not None:
             self._native.objects = self._objects
@@ -444,6 +446,9 @@ class ClusterHazards(Hazards):
         if not own.all():
             found = shadow.remote_conflict(owner, word, who, store=copy.writes, strong=strong)
             bad |= ~own & (found[0] if found is not None else False)
+            kinds = (True, False) if copy.writes else (True,)
+            for wrote in kinds:
+                bad |= ~own & shadow.used_in_another_block(owner, word, who, wrote=wrote, strong=strong)
         return bad
 
     def copy_ends(self, copy: Copy) -> None:

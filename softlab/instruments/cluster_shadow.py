@@ -9,6 +9,7 @@ import numpy as np
 from typing_extensions import override
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.instruments.blocks_heard import BlocksHeard
 from softlab.instruments.remote_accesses import Accessors, Order, RemoteAccesses
 from softlab.instruments.shadow import ATOMIC, CODE_BITS, LANE_MASK, WHO_MASK, Shadow
 from softlab.instruments.warp_syncs import warps_of
@@ -78,6 +79,11 @@ class ClusterShadow(Shadow):
         self._proxy_fenced = np.zeros((blocks, threads), np.int64)
         self.remote: RemoteAccesses | None = None
         self._heard: _Heard | None = None
+        self._of_blocks: BlocksHeard | None = None
+
+    def expect_cluster(self, size: int) -> None:
+        """Blocks work in clusters of this size: keep from the beginning what they tell each other."""
+        self._of_blocks = BlocksHeard(self._blocks, self._threads // WARP, size)
 
     @override
     def never_written(self, row: np.ndarray, word: np.ndarray) -> np.ndarray:
@@ -118,6 +124,8 @@ class ClusterShadow(Shadow):
         if self._heard is not None:
             until = self._heard.until
             np.copyto(until, np.maximum(until, self._completed[:, None]), where=mask)
+        if self._of_blocks is not None:
+            self._of_blocks.hear_all(mask, self._completed)
         whole = (mask == live).all(axis=1)
         self._barrier[whole] = np.maximum(self._barrier, self._completed)[whole]
 
@@ -132,16 +140,28 @@ class ClusterShadow(Shadow):
         number: int | None = None,
     ) -> None:
         super().barrier(lanes, live, ahead, number)
-        if self._heard is not None:
-            warps = warps_of(lanes)
-            waiting = warps if ahead is None else warps & ~warps_of(ahead)
-            for row in np.flatnonzero(warps.any(axis=1)):
+        if self._heard is None and self._of_blocks is None:
+            return
+        warps = warps_of(lanes)
+        waiting = warps if ahead is None else warps & ~warps_of(ahead)
+        for row in np.flatnonzero(warps.any(axis=1)).tolist():
+            if self._heard is not None:
                 until = self._heard.until[row].reshape(-1, WARP)
                 until[waiting[row]] = until[warps[row]].max()
+            if self._of_blocks is not None:
+                self._of_blocks.meet(row, warps[row], waiting[row])
 
     @override
     def warp_sync(self, lanes: Lanes, members: Value) -> None:
         super().warp_sync(lanes, members)
+        self._hear_together(lanes)
+
+    @override
+    def lanes_exchange(self, lanes: Lanes, members: Value) -> None:
+        super().lanes_exchange(lanes, members)
+        self._hear_together(lanes)
+
+    def _hear_together(self, lanes: Lanes) -> None:
         if self._heard is not None:
             self._heard.join(*np.nonzero(lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2)))
 
@@ -160,6 +180,8 @@ class ClusterShadow(Shadow):
             done = fenced > 0
             me = row * self._threads + thread
             self._hears().release(owner[done], word[done], me[done], fenced[done])
+            if self._of_blocks is not None:
+                self._of_blocks.release(owner[done], word[done, 0], row[done], thread[done], fenced[done])
 
     @override
     def acquire_from(
@@ -173,15 +195,19 @@ class ClusterShadow(Shadow):
         super().acquire_from(owner, word, row, thread, phase)
         if self._heard is not None:
             self._heard.acquire(owner, word, row, thread)
+        if self._of_blocks is not None:
+            self._of_blocks.acquire(owner, word[:, 0], row, thread)
 
     @override
     def release_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
         super().release_own(lanes, words, phase)
+        row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
+        time = np.full(len(row), self._time)
+        if self._of_blocks is not None:
+            self._of_blocks.release(row, np.full(len(row), words[0]), row, thread, time)
         if lanes.extent[1] > 1:
             self._hears().release_own(lanes, words, self._time)
             return
-        row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
-        time = np.full(len(row), self._time)
         all_words = np.broadcast_to(words, (len(row), len(words)))
         self._hears().release(row, all_words, row * self._threads + thread, time)
 
@@ -191,6 +217,9 @@ class ClusterShadow(Shadow):
         if self._heard is not None and not self._heard.acquire_own(lanes, words):
             row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
             self._heard.acquire(row, np.broadcast_to(words, (len(row), len(words))), row, thread)
+        if self._of_blocks is not None:
+            row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
+            self._of_blocks.acquire(row, np.full(len(row), words[0]), row, thread)
 
     def _hears(self) -> _Heard:
         if self._heard is None:
@@ -261,6 +290,21 @@ class ClusterShadow(Shadow):
         """
         time = np.full(len(lane), self.advance_time() + 1)
         self._hears().release(np.full(len(lane), owner), np.tile(word, (len(lane), 1)), lane, time)
+        if self._of_blocks is not None:
+            row, thread = np.divmod(lane, self._threads)
+            self._of_blocks.release(np.full(len(lane), owner), np.full(len(lane), word[0]), row, thread, time)
+
+    def used_in_another_block(
+        self, owner: np.ndarray, word: np.ndarray, who: Accessors, *, wrote: bool, strong: bool = False
+    ) -> np.ndarray:
+        """Whether threads of the block ``owner`` wrote or read words after the last that ``who`` has heard of them."""
+        if self._of_blocks is None:
+            return np.zeros(len(owner), bool)
+        stamp = self.stamps(wrote)[owner[:, None], word]
+        found = (stamp > 0) & (stamp >> CODE_BITS >= self._of_blocks.of(who.row, who.thread, owner)[:, None])
+        if strong:
+            found &= stamp & ATOMIC == 0
+        return np.asarray(found.any(axis=1))
 
     def fence_proxy(self, row: np.ndarray, thread: np.ndarray) -> None:
         """From now on bulk copies see what the threads wrote so far."""

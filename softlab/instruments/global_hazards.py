@@ -42,6 +42,7 @@ from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGloba
 from softlab.instruments.pointers import PointerFlow, narrowest
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 from softlab.instruments.source_names import Parameter
+from softlab.instruments.warp_syncs import is_exchange, warps_of
 
 #: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones do, too. Accesses
 #: that go around the first-level cache are written for the same purpose in older code.
@@ -62,6 +63,8 @@ class GlobalHazards(Observer):
         self._reports = GlobalReports(sink, parameters, self._events)
         #: The order of all accesses; in kernels with strong loads and stores also that of reads with later writes.
         self._orders: list[HappensBefore] = []
+        #: When the lanes of each warp exchanged values last: (blocks, warps).
+        self._exchanged = np.zeros((0, 0), np.int64)
         self._strong_accesses = False
         self._shadows: dict[int, GlobalShadow] = {}
         self._skipped: frozenset[int] = frozenset()
@@ -89,6 +92,7 @@ class GlobalHazards(Observer):
         before = [order.published() for order in self._orders] or [{}, {}]
         size = (batch.blocks, batch.threads)
         self._orders = [HappensBefore(*size, before[0])]
+        self._exchanged = np.zeros((batch.blocks, batch.threads // WARP), np.int64)
         if self._strong_accesses:
             self._orders.append(HappensBefore(*size, before[1], of_reads=True))
         self._native = NativeGlobal(batch.threads) if batch.compiled != "none" else None
@@ -269,7 +273,7 @@ class GlobalHazards(Observer):
         if not store:
             shadow.read(stamps, begin, ordered)
             return
-        self._reports.race(access, shadow.clashing_reads(stamps, begin, self._orders[-1].ordered), "read")
+        self._reports.race(access, shadow.clashing_reads(stamps, begin, self._reads_ordered), "read")
         if stamps.flags & VOLATILE:
             self._reports.race(access, self._unseen(access, shadow.volatile_writes(stamps, begin, ordered)), "wrote")
         self._write(access)
@@ -355,9 +359,18 @@ class GlobalHazards(Observer):
     # What orders accesses
 
     def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
-        """Lanes of a warp synchronise."""
+        """Lanes of a warp synchronise. An exchange of values orders only what they read with what they write later."""
+        if is_exchange(site.instruction):
+            self._exchanged[warps_of(lanes)] = self._events.now
+            return
         for order in self._orders:
             order.warp_sync(lanes, members, self._events.now)
+
+    def _reads_ordered(self, time: np.ndarray, other: np.ndarray, mine: np.ndarray) -> np.ndarray:
+        """Whether lanes come after what other lanes read: (n,) each, as :meth:`HappensBefore.ordered` has them."""
+        ordered = self._orders[-1].ordered(time, other, mine)
+        same_warp = other // WARP == mine // WARP
+        return ordered | same_warp & (time < self._exchanged.reshape(-1)[mine // WARP])
 
     def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
         """Lanes arrive at a barrier and go on; later it is complete."""

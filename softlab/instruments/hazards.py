@@ -31,6 +31,7 @@ from softlab.instruments.shadow import ATOMIC, Shadow
 from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.source_names import shared_symbol
 from softlab.instruments.wait_hazards import WaitHazards
+from softlab.instruments.warp_syncs import is_exchange
 
 _READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
 _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last barrier"
@@ -414,9 +415,12 @@ class Hazards(WaitHazards):
     # Warps and barriers
 
     def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
-        """Lanes of a warp that synchronise see what each other wrote before."""
+        """Lanes of a warp that synchronise see what each other wrote before. Lanes that exchange values need not."""
         super().warp_sync(site, lanes, members)
-        self.shadow.warp_sync(lanes, members)
+        if is_exchange(site.instruction):
+            self.shadow.lanes_exchange(lanes, members)
+        else:
+            self.shadow.warp_sync(lanes, members)
 
     def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
         """Lanes arrive at a barrier and go on; later it is complete."""

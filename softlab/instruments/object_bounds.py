@@ -65,10 +65,14 @@ class ObjectBounds(Observer):
         self.shared_access(site, lanes, address, values)
 
     def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
-        """A bulk copy must stay in one variable, too. A ``cp.async`` was told as an access."""
+        """A bulk copy must stay in one variable, too. A ``cp.async`` was told as an access.
+
+        Of a copy inside shared memory, the variable of the end that it writes is known.
+        """
         index = copy.site.index
         spans = self._shared.get(index)
-        if spans is None or not copy.site.instruction.has("bulk"):
+        reads_inside = not copy.writes and copy.bound is not None
+        if spans is None or reads_inside or not copy.site.instruction.has("bulk"):
             return
         for lane, offset in zip(copy.lane.tolist(), copy.offset.tolist(), strict=True):
             if any(start <= offset and offset + copy.nbytes <= end for start, end in spans):

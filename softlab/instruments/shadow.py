@@ -3,6 +3,10 @@
 A stamp is ``time << 12 | atomic << 11 | who``. ``who`` is one lane (``warp << 6 | lane``), several lanes of one warp
 (``warp << 6 | 32``), or threads of several warps. The time grows at each barrier and warp-synchronous instruction.
 
+A shuffle or a vote is no barrier of memory (CUDA C++ Programming Guide, "Warp Shuffle Functions"): lanes that exchange
+values do not see what each other wrote. A later write of one of them still comes after what the others read before:
+they had these values when they came to the exchange.
+
 A flag or a lock also orders accesses. A thread makes accesses, then a fence (or a release), then an atomic write.
 Another thread that reads the written word by an atomic comes after these accesses: up to the time that it has acquired,
 and of each warp up to what :mod:`softlab.instruments.warp_knowledge` has heard of it.
@@ -73,6 +77,7 @@ class Shadow:
         self._time = 1
         self._barrier = np.zeros(1, np.int64)
         self._synced = np.zeros((1, threads // WARP), np.int64)
+        self._exchanged = np.zeros_like(self._synced)
         self._threads = threads
         self._order: _Order | None = None
         #: Kept as long as ``_order``.
@@ -148,8 +153,8 @@ class Shadow:
     def tell_apart(self) -> None:
         """Give each block a state of its own."""
         if self.alike and self._blocks > 1:
-            self._written, self._read, self._synced = (
-                np.repeat(a, self._blocks, axis=0) for a in (self._written, self._read, self._synced)
+            self._written, self._read, self._synced, self._exchanged = (
+                np.repeat(a, self._blocks, axis=0) for a in (self._written, self._read, self._synced, self._exchanged)
             )
             self._barrier = np.repeat(self._barrier, self._blocks)
             self._syncs.repeat(self._blocks)
@@ -183,16 +188,24 @@ class Shadow:
 
     def written_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool) -> np.ndarray:
         """Whether another thread wrote one of the words with no barrier since. ``strong`` ones do not clash."""
-        return self._unordered(self._written, row, word, thread, strong)
+        return np.asarray(self._unordered(self._written, row, word, thread, strong).any(axis=1))
 
     def read_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> np.ndarray:
-        """Whether another thread read one of the words with no barrier since."""
-        return self._unordered(self._read, row, word, thread, False)
+        """Whether another thread read one of the words with no barrier since, and no exchange of its warp's lanes."""
+        found = self._unordered(self._read, row, word, thread, False)
+        if found.any() and self._exchanged.any():
+            synced = self._synced
+            self._synced = np.maximum(synced, self._exchanged)
+            try:
+                found = self._unordered(self._read, row, word, thread, False)
+            finally:
+                self._synced = synced
+        return np.asarray(found.any(axis=1))
 
     def _unordered(
         self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool
     ) -> np.ndarray:
-        """Whether another thread's access in ``stamps`` is unordered with this one."""
+        """Whether another thread's access in ``stamps`` is unordered with this one, for each word."""
         stamp = stamps[row[:, None], word]
         other = self._recent(stamp, row)
         if other.any():
@@ -203,7 +216,7 @@ class Shadow:
             other &= ~self._in_order(other, row, word, thread, stamp)
         if self._order is not None and (several := other & (stamp & WHO_MASK == MANY_WARPS)).any():
             other &= ~(several & self._last_itself(row, word, thread, stamp))
-        return np.asarray(other.any(axis=1))
+        return np.asarray(other)
 
     def _last_itself(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, stamp: np.ndarray) -> np.ndarray:
         """Whether the last of several accesses is a thread's own, or its warp's, and it has heard of the other warp.
@@ -540,26 +553,54 @@ class Shadow:
     def warp_sync(self, lanes: Lanes, members: Value) -> None:
         """The lanes of each warp that name each other synchronise."""
         self._time += 1
-        masks = WarpSyncs.grouping(lanes, members)
+        masks = self._groups(lanes, members)
+        if masks is not None and self._syncs.record(masks, self._time):
+            self._acquire_together(masks)
+            return
+        here = self._warps_of(lanes)
+        self._synced[here] = self._time
+        self._acquire_as_warps(here)
+
+    def lanes_exchange(self, lanes: Lanes, members: Value) -> None:
+        """The lanes of each warp that name each other exchange values: they learn what one of them has acquired.
+
+        What they have read counts for the whole warp.
+        """
+        self._time += 1
+        masks = self._groups(lanes, members)
+        here = self._warps_of(lanes)
+        self._exchanged[here] = self._time
         if masks is not None:
-            self.tell_apart()
-            masks = np.broadcast_to(masks, (lanes.blocks, *masks.shape[1:])).copy()
-            masks[~lanes.mask.reshape(masks.shape)] = 0
-            if self._syncs.record(masks, self._time):
-                self._acquire_together(lanes, masks)
-                return
+            self._acquire_together(masks)
+        else:
+            self._acquire_as_warps(here)
+
+    def _groups(self, lanes: Lanes, members: Value) -> np.ndarray | None:
+        """(blocks, warps, 32): the mask that each lane names, 0 for others; None if each warp has one group."""
+        masks = WarpSyncs.grouping(lanes, members)
+        if masks is None:
+            return None
+        self.tell_apart()
+        masks = np.broadcast_to(masks, (lanes.blocks, *masks.shape[1:])).copy()
+        masks[~lanes.mask.reshape(masks.shape)] = 0
+        return masks
+
+    def _warps_of(self, lanes: Lanes) -> np.ndarray:
+        """(rows, warps) bool: the warps with lanes of the set. One row stands for all blocks if all take part."""
         mask = lanes.warp_mask.any(axis=2)
         everywhere = len(lanes.extent) == 2 and lanes.extent[0] == self._blocks
         if not everywhere:
             self.tell_apart()
             mask = lanes.mask.reshape(lanes.blocks, -1, WARP).any(axis=2)
-        here = np.broadcast_to(mask, self._synced.shape)
-        self._synced[here] = self._time
+        return np.broadcast_to(mask, self._synced.shape)
+
+    def _acquire_as_warps(self, here: np.ndarray) -> None:
+        """Lanes of these warps learn what one of them has acquired."""
         if self._order is not None:
             acquired = self._order.acquired.reshape(*here.shape, WARP)
             acquired[here] = acquired[here].max(axis=1, keepdims=True)
 
-    def _acquire_together(self, lanes: Lanes, masks: np.ndarray) -> None:
+    def _acquire_together(self, masks: np.ndarray) -> None:
         """Lanes of a group learn what one of them has acquired."""
         if self._order is not None:
             acquired = self._order.acquired.reshape(masks.shape)

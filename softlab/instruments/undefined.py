@@ -7,7 +7,8 @@ local memory; of a register the line that uses it.
 
 Three rules keep good kernels free of alarms. The result of a bitwise operation has a value if one of its sources has.
 A load from local memory has a value if one of its bytes was written, and a load of one byte always has: the rest may
-be padding of a structure. A store of several elements is reported only if none of them has a value.
+be padding of a structure. A floating-point number has no padding: all of its bytes must be written. A store of several
+elements is reported only if none of them has a value.
 
 The observer cannot see what the compiler has decided: it often drops a variable without a value, or takes the value of
 another path. A kernel compiled with ``options=["-G"]``, without optimisation, keeps all its variables. Votes,
@@ -39,6 +40,7 @@ from softlab.instruments.source_names import unset_variables_of_line
 _BITWISE = ("and", "or", "xor", "lop3", "prmt", "bfi", "shf", "cnot")
 _MEMORY = ("ld", "ldu", "st", "atom", "red", "cp", "st.async", "ldmatrix", "stmatrix")
 _STORES = ("st", "atom", "red", "stmatrix")
+_NUMBERS = ("f32", "f64")
 _FIX = "Give the variable a value where it is declared, or on every path that leads here"
 _TEXTS = {
     "address": "the thread uses in an address a local variable{names} that has no value",
@@ -143,7 +145,7 @@ class Undefined(Observer):
             self._stored(site, lane, where)
         elif site.instruction.opcode == "ld":
             unwritten = self._unwritten[where].reshape(len(lane), site.elements, -1)
-            never = unwritten.all(axis=2)
+            never = unwritten.any(axis=2) if site.instruction.modifiers[-1] in _NUMBERS else unwritten.all(axis=2)
             used = site.instruction.used_bytes
             if used is not None:
                 wanted = (used >> np.arange(site.width) & 1).astype(bool).reshape(site.elements, -1)
@@ -333,7 +335,7 @@ class Undefined(Observer):
         make: Callable[..., _Step] = lambda kind, **more: _Step(index, instruction, kind, probed=probed, **more)  # noqa: E731
         if ends:
             return make("use", branch=guard or next(iter(uses), None))
-        if instruction.opcode in _MEMORY:
+        if instruction.opcode in _MEMORY or _stores_fragment(instruction):
             addresses = [
                 o.base for o in instruction.operands if isinstance(o, Address) and isinstance(o.base, Register)
             ]
@@ -341,8 +343,7 @@ class Undefined(Observer):
             if instruction.opcode == "ld":
                 kind = "load" if loads_local(instruction, self._program.image) else "value"
                 return make(kind, results=results, address=address)
-            stored = _stored_operands(instruction) if instruction.opcode in _STORES else ()
-            return make("store", sources=stored, results=results, address=address)
+            return make("store", sources=_stored_operands(instruction), results=results, address=address)
         if not propagates(instruction):
             return make("value", results=results)
         sources = instruction.operands[1:]
@@ -362,7 +363,15 @@ def _names(operands: Any) -> tuple[str | None, ...]:
     return tuple(o.name if isinstance(o, Register) else None for o in operands)
 
 
+def _stores_fragment(instruction: Instruction) -> bool:
+    return instruction.opcode == "wmma" and instruction.has("store")
+
+
 def _stored_operands(instruction: Instruction) -> tuple[str | None, ...]:
-    """What a store writes: of an atomic its last operand, of a store each element."""
-    operands: list[Operand] = flatten(instruction.operands[-1:])
+    """What an instruction writes to memory: of an atomic its last operand, of a store each element."""
+    if _stores_fragment(instruction):  # the address, the elements, and how far rows are apart
+        stored = instruction.operands[1:2]
+    else:
+        stored = instruction.operands[-1:] if instruction.opcode in _STORES else ()
+    operands: list[Operand] = flatten(stored)
     return _names(operands)

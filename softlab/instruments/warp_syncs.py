@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.ptx.syntax import Instruction
 
 _FULL = 0xFFFFFFFF
 #: Different sets of groups that are kept. Beyond it the warp counts as one group.
 _MOST_GROUPINGS = 32
+
+
+def is_exchange(instruction: Instruction) -> bool:
+    """Whether lanes of a warp come together to exchange values, not to order what they do in memory."""
+    return instruction.opcode not in ("bar", "barrier")
 
 
 def names_all(members: Value) -> bool:

@@ -65,3 +65,14 @@ extern "C" __global__ void __cluster_dims__(2) k(int* out) {
     run = Kernel(source, "k").run(2, 64, (out,), check="collect")
     assert out.tolist() == [32, 31, 32, 31]
     assert [one.line for one in run.findings if "out-of-bounds" in one.kind] == [8], run.findings
+
+
+@pytest.mark.parametrize(("first", "bad"), [(0, 0), (4, 0), (2, 8)])
+def test_an_atomic_on_a_vector_begins_at_a_multiple_of_the_vector(first: int, bad: int) -> None:
+    source = """extern "C" __global__ void k(float* sums, int first) {
+  atomicAdd(reinterpret_cast<float4*>(sums + first), make_float4(1, 2, 3, 4));
+}"""
+    sums = np.zeros(8, np.float32)
+    run = Kernel(source, "k").run(1, 8, (sums, first), check="collect")
+    assert [(one.kind, one.line, one.count) for one in run.findings] == ([("misaligned", 2, bad)] if bad else [])
+    assert bad or sums[first : first + 4].tolist() == [8, 16, 24, 32]

@@ -159,3 +159,12 @@ extern "C" __global__ void some(const int* x, int* y, int n) {
     assert not y[[1, 2, 4, 5, 7, 8]].any()
     found = kernel.run(9, 32, (x, y, 31), check="collect").findings
     assert [(finding.kind, finding.count) for finding in found] == [("uninitialized-local", 3)]  # reads of lane 31
+
+
+def test_half_of_a_number_is_not_a_value_but_half_of_a_structure_may_be_padding() -> None:
+    body = "st.local.u32 [stack+8], %r1; ld.local.{kind} {register}, [stack+8]; st.global.{kind} [%rd1], {register};"
+    head = _HEAD.replace("{\n", "{\n  .local .align 8 .b8 __local_depot0[16];\n  .reg .f64 %fd<2>;\n", 1)
+    for kind, register, found in (("f64", "%fd1", True), ("b64", "%rd5", False)):
+        ptx = f"{head}{body.format(kind=kind, register=register)} ret; }}".replace("stack", "__local_depot0")
+        run = Kernel.from_ptx(ptx, "k").run(1, 1, (np.zeros(2, np.float64), 1), check="collect", record=False)
+        assert [f.kind for f in run.findings] == ["uninitialized-local"] * found

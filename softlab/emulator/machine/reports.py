@@ -98,7 +98,7 @@ class FaultReports:
         target = int(np.broadcast_to(np.asarray(address), lanes.extent).reshape(-1)[int(flat.argmax())])
         verb = "writes" if site.store else "reads"
         shown, location, argument = self._describe(site, target)
-        hint = _HINTS[kind].format(width=site.width)
+        hint = _HINTS[kind].format(width=site.alignment)
         named = None if kind == "misaligned" else self._named(site, target)
         if named is None:
             fault = self.fault(

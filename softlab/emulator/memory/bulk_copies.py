@@ -7,7 +7,7 @@ stand in :mod:`softlab.emulator.memory.tensor_copies`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -96,8 +96,14 @@ class BulkCopies:
         for one, (target, source, nbytes, bar, ranks) in each_lane(lanes, into, out_of, size, mbarrier, mask):
             target, source = target + sites.into.offset, source + sites.out_of.offset
             self._check(one, sites, target, source, nbytes)
-            data, pieces = self._source(one, sites, source, nbytes)
-            self.deliver(one, sites, target, bar, ranks, data, pieces)
+            if sites.out_of.space == "global":
+                data = self._global_span(one, sites.out_of, source, nbytes).copy()
+                self.deliver(one, sites, target, bar, ranks, data, Pieces(np.array([source]), nbytes))
+            else:
+                row, offset = self.shared_span(one, sites.out_of, source, nbytes)
+                read = Copy(sites.out_of, lane_numbers(one), np.array([row]), np.array([offset]), nbytes, False)
+                data = self._shared.data[row, offset : offset + nbytes].copy()
+                self.deliver(one, sites, target, bar, ranks, data, None, read)
 
     def _load_together(
         self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value, mbarrier: Value
@@ -152,8 +158,12 @@ class BulkCopies:
         ranks: int,
         data: np.ndarray,
         pieces: Pieces | None,
+        read: Copy | None = None,
     ) -> None:
-        """Begin one lane's copy of these bytes into shared memory, in each block that a multicast names."""
+        """Begin one lane's copy of these bytes into shared memory, in each block that a multicast names.
+
+        ``read``: the other end where that is in shared memory, too.
+        """
         assert sites.mbarrier is not None
         bar += sites.mbarrier.offset
         ends = [(target, bar)]
@@ -170,20 +180,18 @@ class BulkCopies:
             at = np.array([owner]), np.array([offset])
             copy = Copy(sites.into, lane_numbers(one), *at, len(data), True, bound, pieces, operation)
             pieces = None  # they are read once
-            self._copies.begin(copy, one)
-            self._copies.bind((owner, int(columns[0])), copy, partial(self._arrives, copy, data, sites.reduction))
+            out_of = None if read is None else replace(read, bound=bound)
+            for end in (out_of, copy) if out_of is not None else (copy,):
+                self._copies.begin(end, one)
+            arrives = partial(self._arrives, copy, out_of, data, sites.reduction)
+            self._copies.bind((owner, int(columns[0])), copy, arrives)
 
-    def _source(self, lanes: Lanes, sites: BulkSites, source: int, nbytes: int) -> tuple[np.ndarray, Pieces | None]:
-        if sites.out_of.space == "global":
-            found = self._global_span(lanes, sites.out_of, source, nbytes).copy()
-            return found, Pieces(np.array([source]), nbytes)
-        row, offset = self.shared_span(lanes, sites.out_of, source, nbytes)
-        return self._shared.data[row, offset : offset + nbytes].copy(), None
-
-    def _arrives(self, copy: Copy, data: np.ndarray, reduction: Reduction | None, key: Key) -> None:
+    def _arrives(self, copy: Copy, read: Copy | None, data: np.ndarray, reduction: Reduction | None, key: Key) -> None:
         row, offset = int(copy.owner[0]), int(copy.offset[0])
         target = self._shared.data[row, offset : offset + copy.nbytes]
         target[:] = data if reduction is None else reduction.apply(target, data)
+        if read is not None:
+            self._copies.end(read, read.bound)
         self._copies.end(copy, copy.bound)
         self._mbarriers.arrived_bytes(key, copy.nbytes)
 

@@ -51,8 +51,8 @@ class Copy:
     ``lane``: the lane that issued it (``row * threads + column``). ``owner`` and ``offset``: the row and offset of the
     shared memory that it writes (``writes``) or reads. ``nbytes`` of each. ``bound``: the mbarrier (row, offset) that
     it is bound to, None where its thread waits for it. ``pieces``: the other end of a bulk copy in global memory, None
-    for other copies (a ``cp.async`` is told as an access to global memory). ``operation``: what a copy that reduces
-    does ("add"), "" for others.
+    for other copies (a ``cp.async`` is told as an access to global memory; inside shared memory each end is a copy).
+    ``operation``: what a copy that reduces does ("add"), "" for others.
     """
 
     site: Site

@@ -119,7 +119,7 @@ class GlobalMemory:
             return None
         allocation = self.allocations.all[at]
         highest = allocation.lead + allocation.nbytes - site.width
-        if highest < allocation.lead or not allocation.writeable:
+        if highest < allocation.lead or not allocation.writeable or site.alignment > site.width:
             return None
         tell = None
         if self._listener is not None:
@@ -143,7 +143,7 @@ class GlobalMemory:
             if known.highest - allocation.origin > last or known.lowest - allocation.origin < allocation.lead:
                 return None
             # The array begins at a multiple of all widths.
-            bits = 0 if known.is_aligned(site.width) else 1
+            bits = 0 if known.is_aligned(site.alignment) else 1
             index = known.items(site.width) - allocation.origin // site.width
         elif isinstance(address, np.ndarray):
             offset = address - np.uint64((allocation.origin - site.offset) & _ADDRESS_MASK)
@@ -159,7 +159,7 @@ class GlobalMemory:
             if bits > last:
                 return None
             index = bits // site.width
-        if bits & (site.width - 1):
+        if bits & (site.alignment - 1):
             raise self._misaligned(lanes, site, address)
         self._begin_access((allocation,), lanes, site, address, values)
         return allocation, index
@@ -179,7 +179,7 @@ class GlobalMemory:
             inside &= (ends[held] >= target) & (ends[held] - target >= width)
         if not np.all(inside):
             raise self._faults.memory_fault("global-out-of-bounds", lanes, site, ~np.asarray(inside), target)
-        if misaligned(target, width):
+        if misaligned(target, site.alignment):
             raise self._misaligned(lanes, site, address)
         touched = {int(number): self.allocations.all[number] for number in np.unique(owner)}
         self._begin_access(touched.values(), lanes, site, address, values)
@@ -190,7 +190,7 @@ class GlobalMemory:
 
     def _misaligned(self, lanes: Lanes, site: Site, address: Value) -> Exception:
         target = address + np.uint64(site.offset & _ADDRESS_MASK)
-        return self._faults.memory_fault("misaligned", lanes, site, target % np.uint64(site.width) != 0, target)
+        return self._faults.memory_fault("misaligned", lanes, site, target % np.uint64(site.alignment) != 0, target)
 
     def _begin_access(
         self,

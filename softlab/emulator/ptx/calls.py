@@ -141,7 +141,8 @@ class Inliner:
         for k, value in enumerate(values.elements):
             old = [d.elements[k] if isinstance(d, Vector) else d for d in destinations]
             element = replace(address, offset=address.offset + size * k)
-            self._emit(instruction, modifiers=modifiers, operands=(*old, element, value))
+            whole = size * len(values.elements) if k == 0 else 0
+            self._emit(instruction, modifiers=modifiers, operands=(*old, element, value), vector_bytes=whole)
 
     def _call(self, call: Instruction, depth: int) -> None:
         operands = list(call.operands)

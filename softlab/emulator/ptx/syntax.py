@@ -99,7 +99,8 @@ class Instruction:
     ``guard`` the predicate register of ``@p`` and ``negated`` whether it was ``@!p``; ``frames`` its source location,
     innermost call first, empty when the PTX has no ``.loc``; ``line`` its line of the PTX, from 1 (0: made
     by the parser); ``used_bytes`` is a mask of the bytes of a load that are used, None where the PTX does not say it
-    (the pragma ``used_bytes_mask``).
+    (the pragma ``used_bytes_mask``); ``vector_bytes`` says of an atomic that is the first element of an atomic on a
+    vector how long the vector is, else 0.
     """
 
     opcode: str
@@ -111,6 +112,7 @@ class Instruction:
     text: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
     used_bytes: int | None = field(default=None, compare=False)
+    vector_bytes: int = 0
 
     @property
     def types(self) -> tuple[str, ...]:

@@ -122,6 +122,7 @@ extern "C" __global__ void shuffles_order(int* c, int* d) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   c[i] = i;
   int value = __shfl_xor_sync(0xffffffff, i, 1);
+  __syncwarp();
   d[i] = c[i ^ 1] + value;
 }
 
