@@ -46,10 +46,10 @@ class Site:
     offset: int = 0
     store: bool = False
     operation: str = ""
+    alignment: int = 0
     width: int = field(init=False)
     item: np.dtype = field(init=False)
     shift: np.uint64 = field(init=False)
-    alignment: int = field(init=False)
 
     def __post_init__(self) -> None:
         width = self.dtype.itemsize * self.elements
@@ -58,7 +58,7 @@ class Site:
         object.__setattr__(self, "width", width)
         object.__setattr__(self, "item", ITEMS[width])
         object.__setattr__(self, "shift", np.uint64(width.bit_length() - 1))
-        object.__setattr__(self, "alignment", max(width, self.instruction.vector_bytes))
+        object.__setattr__(self, "alignment", max(width, self.alignment))
 
     def moved(self, offset: int) -> Site:
         """The same instruction with another constant offset."""

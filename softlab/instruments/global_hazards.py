@@ -29,8 +29,10 @@ from softlab.instruments.global_access import GlobalAccess
 from softlab.instruments.global_reports import ATOMICS, READ_ONLY, GlobalReports
 from softlab.instruments.global_shadow import (
     IN_BLOCK,
+    NARROW,
     STRONG,
     VOLATILE,
+    WIDE,
     Clash,
     GlobalShadow,
     Stamps,
@@ -138,7 +140,7 @@ class GlobalHazards(Observer):
     def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an atomic that repeats others, which passes nothing on; False for any other."""
         _, flags, releases = self._facts(site)
-        if flags != STRONG or releases or self._flights or self._volatile_stores:
+        if flags & ~(NARROW | WIDE) != STRONG or releases or self._flights or self._volatile_stores:
             return False
         if any(order.needs_words for order in self._orders):
             return False
@@ -156,7 +158,7 @@ class GlobalHazards(Observer):
             return None
         stamps = self._stamps(flat - array.origin, self._lane_numbers(lanes), 0, 0, self._cells(site))
         cell, at = np.unique(stamps.cell[::-1], return_index=True)
-        return CellsOfLanes(self._shadow(array), cell, stamps.lane[::-1][at])
+        return CellsOfLanes(self._shadow(array), cell, stamps.lane[::-1][at], self._facts(site)[1])
 
     def _access(
         self, site: Site, lanes: Lanes, address: np.ndarray, lane: np.ndarray, values: tuple[Value, ...]
@@ -236,7 +238,10 @@ class GlobalHazards(Observer):
         if found is None:
             strong = bool(site.operation) or _is_strong(site.instruction)
             releases = strong and site.instruction.has(*_RELEASE)
-            found = self._strong_sites[site.index] = strong, _flags(site.instruction, strong), releases
+            flags = _flags(site.instruction, strong)
+            if strong:
+                flags |= WIDE if site.dtype.itemsize > 1 << self._granule_shift else NARROW
+            found = self._strong_sites[site.index] = strong, flags, releases
         return found
 
     def _record(self, array: Allocation, site: Site, address: np.ndarray, lane: np.ndarray, now: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.faults import OtherAccess, kernel_fault
 from softlab.emulator.memory.allocations import Allocation, ArgumentView
-from softlab.emulator.ptx.syntax import Instruction
+from softlab.emulator.ptx.syntax import DTYPES, Instruction
 from softlab.emulator.sites import Site
 from softlab.errors import KernelFault
 from softlab.findings import FaultSink
@@ -147,6 +147,10 @@ def _advice(instruction: Instruction, other: Instruction, who: str, threads: int
     atomic = [i.opcode in ATOMICS for i in (instruction, other)]
     if any(atomic) and not all(atomic):
         return "One of the two is an atomic: make the other one an atomic, too, or put a barrier between them"
+    if all(i.opcode in ATOMICS or i.has("relaxed", "acquire", "release") for i in (instruction, other)) and (
+        DTYPES[instruction.types[-1]].itemsize != DTYPES[other.types[-1]].itemsize
+    ):
+        return "They access words of different widths, so that they do not synchronise: give both the same width"
     if "warp" in who and threads > WARP:  # where two lanes of a warp meet, other warps may, too
         return (
             "Put __syncthreads() between the two (__syncwarp() where no other warp comes to these elements), or give "

@@ -1,6 +1,6 @@
 """Who accessed each cell of an array last: what the search for races in global memory remembers.
 
-A cell is as wide as the narrowest access of the kernel to global memory. A stamp is ``time << 24 | flags | lane``. The
+A cell is as wide as the narrowest access of the kernel to global memory. A stamp is ``time << 25 | flags | lane``. The
 time is the number of the access in the launch. The lane is ``row * threads + column`` in the batch of that time, below
 1 << 20; the flags are above it.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-TIME_SHIFT = 24
+TIME_SHIFT = 25
 LANE_MASK = (1 << 20) - 1
 #: The access is strong: an atomic, or volatile, relaxed, acquire or release.
 STRONG = 1 << 20
@@ -19,6 +19,12 @@ STRONG = 1 << 20
 VOLATILE = 1 << 21
 #: A strong access of the scope of its block: for other blocks it is an ordinary one.
 IN_BLOCK = 1 << 22
+
+#: A strong access of one cell, or of several. Strong accesses synchronise only where they access the same bytes (PTX
+#: ISA, "Morally Strong Operations"). A copy that reduces has neither.
+NARROW, WIDE = 1 << 23, 1 << 24
+#: What tells atomics apart.
+FLAGS_OF_ATOMICS = STRONG | IN_BLOCK | NARROW | WIDE
 
 #: (times, lanes of earlier accesses or -1 for earlier batches, lanes of this access) -> whether each pair is ordered.
 Ordered = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -123,7 +129,7 @@ class GlobalShadow:
         other = stamp & LANE_MASK
         differs = ~here | (other != mine)
         if access.flags & STRONG:  # two strong accesses are no race, if the scope of each has the other in it
-            strong = stamp & STRONG != 0
+            strong = (stamp & STRONG != 0) & ((stamp | access.flags) & (NARROW | WIDE) != NARROW | WIDE)
             if access.flags & IN_BLOCK or (stamp & IN_BLOCK).any():
                 same_block = here & (other // self._threads == mine // self._threads)
                 strong &= same_block | (not access.flags & IN_BLOCK) & (stamp & IN_BLOCK == 0)
@@ -154,16 +160,16 @@ class GlobalShadow:
         lost = np.flatnonzero(self._written[access.cell] != access.stamp)
         return lost if len(lost) else None
 
-    def write_again(self, cell: np.ndarray, lane: np.ndarray, now: int) -> bool:
+    def write_again(self, cell: np.ndarray, lane: np.ndarray, now: int, flags: int) -> bool:
         """Record atomics of the whole GPU on cells that nothing else has accessed; False where that is not so.
 
-        ``lane``: the last one that accesses each cell.
+        ``lane``: the last one that accesses each cell. ``flags``: those of all these atomics.
         """
-        if ((self._written[cell] & (STRONG | IN_BLOCK)) != STRONG).any():
+        if ((self._written[cell] & FLAGS_OF_ATOMICS) != flags).any():
             return False
         if self._any_read and (self._read[cell].any() or self._other_read[cell].any()):
             return False
-        self._written[cell] = lane | (now << TIME_SHIFT | STRONG)
+        self._written[cell] = lane | (now << TIME_SHIFT | flags)
         return True
 
     def winners(self, access: Stamps, position: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.emulator.memory.known_addresses import Addresses, KnownAddresses
 from softlab.emulator.sites import Site
-from softlab.instruments.global_shadow import IN_BLOCK, STRONG, TIME_SHIFT, GlobalShadow
+from softlab.instruments.global_shadow import FLAGS_OF_ATOMICS, TIME_SHIFT, GlobalShadow
 
 #: Accesses kept. Without a limit, memory would grow with the run.
 _MOST_FOUND = 4096
@@ -26,14 +26,15 @@ _Key = tuple[int, Addresses | int, bytes]
 def record_again(written: Int64s, read: Int64s, other_read: Int64s, given: Int64s, now: int) -> int:
     """Record atomics on cells that nothing but atomics of the whole GPU has accessed; 0 where that is not so.
 
-    ``given``: how many cells, then per cell its number and its last lane.
+    ``given``: how many cells and the flags of these atomics, then per cell its number and its last lane.
     """
-    for i in range(1, 1 + 2 * given[0], 2):
+    flags = given[1]
+    for i in range(2, 2 + 2 * given[0], 2):
         cell = given[i]
-        if written[cell] & (STRONG | IN_BLOCK) != STRONG or read[cell] or other_read[cell]:
+        if written[cell] & FLAGS_OF_ATOMICS != flags or read[cell] or other_read[cell]:
             return 0
-    for i in range(1, 1 + 2 * given[0], 2):
-        written[given[i]] = now << TIME_SHIFT | STRONG | given[i + 1]
+    for i in range(2, 2 + 2 * given[0], 2):
+        written[given[i]] = now << TIME_SHIFT | flags | given[i + 1]
     return 1
 
 
@@ -42,11 +43,15 @@ _AGAIN = CompiledFunction(record_again)
 
 @dataclass(frozen=True)
 class CellsOfLanes:
-    """Each cell that an instruction's lanes access, and the last lane that does: (cells,) int64 each."""
+    """Each cell that an instruction's lanes access, and the last lane that does: (cells,) int64 each.
+
+    ``flags``: those of the stamps.
+    """
 
     shadow: GlobalShadow
     cell: np.ndarray
     lane: np.ndarray
+    flags: int
 
 
 class RepeatedAtomics:
@@ -81,10 +86,10 @@ class RepeatedAtomics:
 
     def _recorder(self, cells: CellsOfLanes) -> Callable[[int], int]:
         """What records atomics on these cells at a time."""
-        shadow, cell, lane = cells.shadow, cells.cell, cells.lane
+        shadow, cell, lane, flags = cells.shadow, cells.cell, cells.lane, cells.flags
         if not _AGAIN.ready(self._compiled):
-            return lambda now: shadow.write_again(cell, lane, now)
-        given = np.concatenate(([len(cell)], np.stack((cell, lane), axis=1).ravel()))
+            return lambda now: shadow.write_again(cell, lane, now, flags)
+        given = np.concatenate(([len(cell), flags], np.stack((cell, lane), axis=1).ravel()))
         written, read, other_read = shadow.tables()
         call = _AGAIN.call
         return lambda now: call(id(written), id(read), id(other_read), id(given), now)

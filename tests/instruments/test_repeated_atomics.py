@@ -50,7 +50,7 @@ def test_repeated_atomics_are_recorded_as_others_are(seed: int, compiled: str) -
         cell = np.broadcast_to(address, (BLOCKS, THREADS)).reshape(-1).astype(np.int64) // 4
         stamps = Stamps(cell, lane, now, STRONG)
         cells, at = np.unique(cell[::-1], return_index=True)
-        found = CellsOfLanes(ours, cells, lane[::-1][at])
+        found = CellsOfLanes(ours, cells, lane[::-1][at], STRONG)
         if atomics.record(site, lanes, address, now, partial(lambda cells: cells, found)):
             taken += 1
             assert not len(plain.clashing_writes(stamps, 1, ordered))

@@ -178,7 +178,8 @@ def _atomic(instruction: Instruction, index: int, image: Image) -> Effect:
     address, *values = operands
     if any(isinstance(v, Vector) for v in values):
         raise NotImplementedError("a vector of atomics")
-    site = Site(index, instruction, space, DTYPES[kind], store=True, operation=f"{operation}.{kind}")
+    whole = instruction.vector_bytes
+    site = Site(index, instruction, space, DTYPES[kind], store=True, operation=f"{operation}.{kind}", alignment=whole)
     check_operation(site.operation)
     return Effect(
         (lambda units: units.atomics.fetch) if destinations else (lambda units: units.atomics.reduce),

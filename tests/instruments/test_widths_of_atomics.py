@@ -1,0 +1,38 @@
+"""Atomics of different widths on the same bytes do not synchronise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.emulator.machine.native import available
+from softlab.kernel import Kernel
+
+_SOURCE = """extern "C" __global__ void k(unsigned long long* sums, int n) {
+  for (int turn = 0; turn < 3; ++turn) {
+    if (blockIdx.x == 0) atomicAdd(reinterpret_cast<FIRST*>(sums), static_cast<FIRST>(1));
+    else atomicAdd(reinterpret_cast<SECOND*>(sums) + n, static_cast<SECOND>(1));
+  }
+}"""
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"] if available() else ["none"])
+@pytest.mark.parametrize(
+    ("first", "second", "place", "races"),
+    [
+        ("unsigned", "unsigned", 0, False),
+        ("unsigned", "unsigned long long", 0, True),
+        ("unsigned long long", "unsigned", 1, True),
+        ("unsigned long long", "unsigned", 2, False),
+        ("unsigned long long", "unsigned long long", 0, False),
+    ],
+)
+def test_atomics_of_two_widths(first: str, second: str, place: int, races: bool, compiled: str) -> None:
+    kernel = Kernel(_SOURCE.replace("FIRST", first).replace("SECOND", second), "k")
+    run = kernel.run(2, 40, (np.zeros(2, np.uint64), place), check="collect", compiled=compiled, record=False)
+    assert {(finding.kind, finding.line, finding.other_line) for finding in run.findings} <= {
+        ("race", 3, 4),
+        ("race", 4, 3),
+    }
+    assert bool(run.findings) == races
+    assert all("different widths" in finding.message for finding in run.findings)
