@@ -26,6 +26,7 @@ from softlab.instruments.mbarrier_words import MbarrierWords
 from softlab.instruments.other_accesses import OWN, REMOTE, OtherAccesses
 from softlab.instruments.remote_accesses import COPY, IN_FLIGHT, Accessors, RemoteAccesses
 from softlab.instruments.source_names import shared_symbol
+from softlab.instruments.unread_answers import unread_answers
 
 _FIX_CLUSTER = (
     "Put a barrier of the cluster (barrier.cluster.arrive and .wait, cluster.sync()) between the two, or let one wait "
@@ -76,6 +77,7 @@ class ClusterHazards(Hazards):
         #: The blocks that have waited for their cluster: they know that all its blocks have started.
         self._started = np.zeros(batch.blocks, bool)
         self._sites: dict[int, Site] = {}
+        self._unread = batch.program.fact(unread_answers)
         self._initialised: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._early = EarlyArrivals()
         #: Lanes and the offset of the object of their own block that they come after: with the words of the object.
@@ -282,9 +284,14 @@ class ClusterHazards(Hazards):
     def mbarrier(
         self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray
     ) -> None:
-        """An arrival publishes what its thread did; a wait learns of it. Both must come after the initialisation."""
+        """An arrival publishes what its thread did; a wait learns of it. Both must come after the initialisation.
+
+        Who does not look at the answer has not waited.
+        """
         shadow = self.shadow
         shadow.track_remote()
+        if action == "wait" and site.index in self._unread:
+            return
         if action in ("arrive", "wait") and self._use_own(site, lanes, offset, action, phase):
             return
         phase = lanes.full_extent(phase)

@@ -44,6 +44,7 @@ from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGloba
 from softlab.instruments.pointers import PointerFlow, narrowest
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 from softlab.instruments.source_names import Parameter
+from softlab.instruments.unread_answers import unread_answers
 from softlab.instruments.warp_syncs import is_exchange, warps_of
 
 #: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones do, too. Accesses
@@ -67,6 +68,8 @@ class GlobalHazards(Observer):
         self._orders: list[HappensBefore] = []
         #: When the lanes of each warp exchanged values last: (blocks, warps).
         self._exchanged = np.zeros((0, 0), np.int64)
+        #: Waits at mbarriers whose answer decides nothing.
+        self._unread: frozenset[int] = frozenset()
         self._strong_accesses = False
         self._shadows: dict[int, GlobalShadow] = {}
         self._skipped: frozenset[int] = frozenset()
@@ -95,6 +98,7 @@ class GlobalHazards(Observer):
         size = (batch.blocks, batch.threads)
         self._orders = [HappensBefore(*size, before[0])]
         self._exchanged = np.zeros((batch.blocks, batch.threads // WARP), np.int64)
+        self._unread = batch.program.fact(unread_answers)
         if self._strong_accesses:
             self._orders.append(HappensBefore(*size, before[1], of_reads=True))
         self._native = NativeGlobal(batch.threads) if batch.compiled != "none" else None
@@ -432,7 +436,7 @@ class GlobalHazards(Observer):
         An mbarrier has a word per parity of its phases. The first arrival of a phase finds in the other word what the
         phases before published.
         """
-        if action not in ("arrive", "wait"):
+        if action not in ("arrive", "wait") or (action == "wait" and site.index in self._unread):
             return
         own = self._own_words(lanes, owner, offset, phase)
         if own is not None:
