@@ -100,16 +100,15 @@ def _not_stored(seen: Seen) -> str:
     left = seen.wrong & seen.unwritten
     if not left.any():
         return ""
-    if left.all() or (seen.unwritten.all() and left.size > 1):
+    if seen.unwritten.all():
         return f"Nothing is stored to {seen.name}."
-    if left.size == 1 or np.count_nonzero(left) < np.count_nonzero(seen.wrong):
+    if np.count_nonzero(left) < np.count_nonzero(seen.wrong):
         return ""
     said = f"{elements(seen.name, np.flatnonzero(left), left.size)} never stored."
-    threads, kept = seen.threads, int(np.count_nonzero(~seen.unwritten))
     if why := stored(seen.kernel, seen.launch, seen.name):
         return f"{said} {why}"
-    if threads >= left.size and kept < left.size:
-        said += f" {threads} threads ran for {left.size} elements: several have one index, or a test keeps some out."
+    if seen.threads >= left.size:
+        said += f" {seen.threads} threads ran for {left.size} elements: several have one index, or a test keeps some out."
     return said
 
 

@@ -56,7 +56,7 @@ class Visits:
         return np.bincount(every[every < self.size], minlength=self.size)
 
     def who(self, element: int) -> list[tuple[int, int]]:
-        """(thread, turn) of those that meet an element."""
+        """(thread, turn) of those that meet an element, the earlier turns first."""
         met = (self.element <= element) & (element < self.element + self.width) & (self.element >= 0)
         return [(int(thread), int(turn)) for turn, thread in np.argwhere(met)]
 
@@ -223,7 +223,7 @@ def _again(line: Visits) -> str:
     if not (times > 1).any():
         return ""
     element = int(np.argmax(times > 1))
-    (one, turn), (other, then) = sorted(line.who(element), key=lambda met: (met[1], met[0]))[:2]
+    (one, turn), (other, then) = line.who(element)[:2]
     if one == other:
         return f"{line.at(element)} is {_done(line)} by {line.thread(one)} again."
     said = f"{line.at(element)} is {_done(line)} by {line.thread(one)} and by {line.thread(other)}"

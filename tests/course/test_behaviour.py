@@ -34,7 +34,10 @@ MOVED = "y has the right numbers in other places: "
 @pytest.mark.parametrize(
     ("body", "wanted", "words"),
     [
-        ("if (i < 32) y[i] = x[i];", X, "y[32] to y[63], the last one, are never stored."),
+        ("if (i < 32) y[i] = x[i];", X, "y[32] to y[63], the last one, are never stored. 64 threads ran for 64 "
+         "elements: several have one index, or a test keeps some out."),
+        ("", X, "Nothing is stored to y."),
+        ("", np.where(np.arange(64) % 2, X, NEW), "Nothing is stored to y."),
         ("y[i] = x[63 - i];", X, f"{MOVED}the order of all is reversed."),
         ("y[i] = x[i ^ 1];", X, f"{MOVED}elements that are 1 apart have changed places."),
         ("y[i] = x[0];", X * X, "x[1], x[2] and others up to x[63] change nothing in y, and others do."),
@@ -144,6 +147,18 @@ def test_each_operation_of_the_inputs_is_known(words: str, numbers: np.ndarray) 
     assert found == (f"y[i] is {words}." if words else "")
 
 
+def test_numbers_of_a_row_that_are_not_wrong_in_a_way():
+    """One number for all rows is told elsewhere, and so are fewer than four."""
+    assert of_rows("y", np.full(8, 5.0), 5 - MOST, {"x": MATRIX}) == ""
+    spread = np.linspace(2, 3, 8).astype(np.float32)
+    level = np.tile(spread[:, None], 40)
+    assert of_rows("y", spread, spread * 0 + 9, {"x": level}) == "y[i] is the largest number of its row of x alone."
+    right = MATRIX.sum(axis=1)
+    for wrong in (3, 4):
+        some = np.where(np.arange(8) < wrong, right - MOST, right)
+        assert bool(of_rows("y", some, right, {"x": MATRIX})) == (wrong == 4)
+
+
 MATRIX = (np.random.default_rng(1).standard_normal((8, 40)) * 3).astype(np.float32)
 MOST = MATRIX.max(axis=1)
 
@@ -218,6 +233,8 @@ def test_a_row_is_shifted_by_more_than_rounding(got: float, told: bool):
     assert scaled_and_shifted(1, row * (1 + got / 100) + 1, row) == "", "not scaled"
     assert scaled_and_shifted(1, np.full(9, 2.0), row) == ""
     assert "less 1: the row" in scaled_and_shifted(1, 3 * row - 1, row)
+    for scale in (0.01, 1000):
+        assert bool(scaled_and_shifted(1, scale * (row / 2 + got), scale * row)) == told, "beside the numbers"
     bent = 3 * row - 1
     bent[4] += got
     assert bool(scaled_and_shifted(1, bent, row)) != told

@@ -191,6 +191,8 @@ def test_what_two_blocks_lack(body, first, then, said):
     assert cause(body, "race", "thread 0 reads it", **site).startswith(said)
     both = cause(body, "race", "both store\n  it reads", **site)
     assert both.startswith("Two blocks come to one element, and blocks run in any order")
+    turned = cause(body, "race", "both store\n  it reads", line=first, other_line=then, **BLOCKS)
+    assert turned == both, "whichever of the two comes first"
     for name in BLOCKS:
         assert "block" not in cause("  y[0] = x[0];", "race", line=4, other_line=4, **{**BLOCKS, name: None})
     assert "lock" not in cause("  y[0] = x[0];", "race", line=4, other_line=4, block=(1, 0, 0), other_block=(1, 0, 0))

@@ -98,6 +98,20 @@ def test_all_are_off_by_one_difference(off, said):
     assert pattern(some, X, THREADS) == f"Each is too {said}."
 
 
+@pytest.mark.parametrize("scale", [2.0**-10, 1, 2.0**10])
+def test_a_difference_counts_beside_the_numbers(scale):
+    """The same of small and of large numbers."""
+    small = np.float32(scale)
+    for off in (5.5, -0.5, 0.03, 0.02):
+        said = pattern((X + np.float32(off)) * small, X * small, THREADS)
+        side = "large" if off > 0 else "small"
+        assert said.startswith(f"Each is too {side} by about ") == (abs(off) > 1e-4 * 256)
+        assert bool(said) == (abs(off) > 1e-4 * 256)
+    noise = np.where(np.arange(256) % 2, np.float32(0), np.float32(0.02))
+    assert pattern((X + 5 + noise) * small, X * small, THREADS).startswith("Each is too large by about")
+    assert pattern((X + 5 + 2 * noise) * small, X * small, THREADS) == ""
+
+
 def test_numbers_without_a_rule():
     assert pattern(X**2, X, THREADS) == ""
     assert pattern(X * 0, X, THREADS) == ""

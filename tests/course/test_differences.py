@@ -297,3 +297,19 @@ def test_an_infinite_number_leaves_the_rule_of_the_finite_ones():
     assert difference(("a", "b"), calls, given).startswith(
         "What it returns is 2 times what is right where it is finite."
     )
+
+
+@pytest.mark.parametrize(("infinite", "told"), [(3, True), (2, False)])
+def test_extreme_calls_that_are_right_are_told_from_three_on(infinite: int, told: bool):
+    numbers = [-math.inf, math.inf, -math.inf][:infinite] + [float(a) for a in range(1, 9)]
+    calls = [Call((a,), f"{abs(a):g}") for a in numbers]
+    given = [f"no {a:g}" if a in (2, 3, 5, 7) else call.expected for a, call in zip(numbers, calls, strict=True)]
+    said = difference(("a",), calls, given)
+    assert ("In the calls that were tried it is right wherever a is infinite." in said) == told
+
+
+def test_one_result_for_all_where_two_are_right():
+    calls = [Call((n,), n % 2) for n in range(6)]
+    assert difference(("n",), calls, [5] * 6).startswith("It returns 5 in each call, whatever it is given.")
+    alike = [Call((n,), 3) for n in range(6)]
+    assert "in each call" not in difference(("n",), alike, [5] * 6)

@@ -63,6 +63,9 @@ def test_what_a_wrong_number_means():
     assert squares.judge(6).message == "Not yet: it is not 6. 6 * 6 is 36. 49"
     assert squares.judge(2.5).message == "Not yet: it is not 2.5. The answer is a whole number. 49"
     assert "looks like a share" in squares.judge(0.5).message
+    small = Number(id="99-t", answer=lambda: -7, hint="Seven less.")
+    for share in (-0.5, 0.0, 1.5):
+        assert "looks like a share" not in small.judge(share).message
     assert squares.judge(-7).message.endswith("The answer is above 0. 49")
 
 
@@ -173,6 +176,8 @@ def test_how_many_are_wrong_is_told_of_several():
     assert first_difference("y", np.float64(2), np.array(3.0)) == "y is 2.0 and should be 3.0"
     assert first_difference("y", [2, 2], [3, 2]) == "y[0] is 2 and should be 3 (1 of 2 are wrong)"
     assert first_difference("y", [2, 2], (2, 2)) == ""
+    assert first_difference("y", ["a", "b", "c"], ["a", "x", "c"]) == "y[1] is b and should be x (1 of 3 are wrong)"
+    assert first_difference("y", ["a", "b"], ["a", "b"]) == ""
 
 
 def test_first_difference_of_arrays():

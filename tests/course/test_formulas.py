@@ -31,9 +31,9 @@ def test_the_value_of_a_formula():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (126, "with 4 for the bytes of an element, those of a float32"),
-        (32, "without the bytes of an element"),
-        (2002, "without the bytes of a sector"),
+        (126, "with 4 for the bytes of an element, those of a float32, or if all of it counts twice"),
+        (32, "without the bytes of an element, or from the bytes of a sector alone"),
+        (2002, "without the bytes of a sector, or from the columns and the bytes of an element alone"),
         (62.5625, "if the result is not rounded"),
         (62, "if the result is rounded down"),
         (1001, "from the columns alone"),
@@ -42,7 +42,7 @@ def test_the_value_of_a_formula():
     ],
 )
 def test_one_change_of_a_formula(given, words):
-    assert words in said(SHARE, given)
+    assert said(SHARE, given) == f"This is what you get {words}."
 
 
 def test_two_changes_are_told_where_no_other_two_fit():

@@ -138,6 +138,19 @@ def larger(a: float, b: float) -> float:
     return max(a, b)
 
 
+def weighed(a: float, b: float) -> float:
+    total = a + 2
+    return total * b + 100
+
+
+def size_of(length: int) -> str:
+    if length > 10:
+        return "large"
+    if length > 4:
+        return "middle"
+    return "small"
+
+
 def median_of(x: Sequence[float]) -> float:
     return statistics.median(x)
 
@@ -337,3 +350,27 @@ def share(a: float, b: float) -> float:
 def test_each_comparison_and_operation_that_a_learner_may_take_is_known(model, wrong, words):
     pairs = [(a / 2, b / 2) for a in range(1, 12) for b in range(3, 9)]
     assert words in one_slip({"": model}, lambda mutant: all(mutant(*pair) == wrong(*pair) for pair in pairs))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [(lambda a, b: (b + 2) * b + 100, "with b for a in total"), (lambda a, b: (a + 2) * a + 100, "with a for b")],
+)
+def test_a_parameter_in_place_of_another_one(wrong, words):
+    pairs = [(2.0, 7.0), (9.0, 4.0), (5.0, 11.0)]
+    said = one_slip({"": weighed}, lambda mutant: all(mutant(*pair) == wrong(*pair) for pair in pairs))
+    assert said == f"This is what you get {words}."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("small", "large", "large"), "with 'large' in place of 'middle'"),
+        (("large", "middle", "large"), "with 'large' in place of 'small'"),
+        (("small", "middle", "middle"), "without asking for length, or with 'middle' in place of 'large'"),
+        (("small", "middle", "small"), "with 'small' in place of 'large'"),
+    ],
+)
+def test_a_text_in_place_of_another_one(wrong, words):
+    said = one_slip({"": size_of}, lambda mutant: tuple(map(mutant, (2, 7, 20))) == wrong)
+    assert said == f"This is what you get {words}."

@@ -190,6 +190,7 @@ def test_what_is_known_of_the_accesses_of_a_line():
     assert (wide.verb, wide.thread(3), wide.step(), wide.apart()) == ("reads", "thread 3", None, None)
     assert elements_of([[-1, -1, -1, -1]], width=2).who(0) == []
     assert elements_of([[0, 2, 4, 6], [1, 3, 5, 9]]).step() is None
+    assert elements_of([[0, 1], [-1, 3], [4, 5]], block=2).step() == 2, "a turn that a thread leaves out is no step"
     assert elements_of([[0, 2, -1, 6], [9, 9, 9, 9]]).apart() is None
     assert elements_of([[0, 2, -1, 6, 3, 5, 7, -1]]).apart() == 2, "the last thread of a block has no neighbour"
     assert (elements_of(TURNS, shape=(4, 4)).at(7), line.at(7)) == ("y[1, 3]", "y[7]")
@@ -344,6 +345,26 @@ TWICE = "for (int i = 0; i < 2; ++i) {}"
             "threads that take 2 elements each, 256 together.",
         ),
         (TWICE.format("y[t / 2 + 16 * i] = 1;"), 1, (256,), "y[0] is stored by thread 0 and by thread 1."),
+        (
+            TWICE.format("((float2*)y)[64 * b + t + 32 * i] = make_float2(1, 2);"),
+            2,
+            (1024,),
+            "y[64] is stored by thread 32 of block 0 and by thread 0 of block 0. From turn to turn a thread goes 64 "
+            "further, and the launch has 128 threads that take 2 elements each, 256 together.",
+        ),
+        (
+            TWICE.format("((float2*)y)[100 * b + t + 32 * i] = make_float2(1, 2);"),
+            2,
+            (1024,),
+            "y[64] is stored by thread 32 of block 0 and by thread 0 of block 0. From turn to turn a thread goes 64 "
+            "further, and a block has 64 threads that take 2 elements each, 128 together.",
+        ),
+        (
+            TWICE.format("((float2*)y)[32 * b + t + 16 * i] = make_float2(1, 2);"),
+            2,
+            (1024,),
+            "Block 0 begins with y[0] and block 1 with y[64]: blocks are 64 apart, and a block has 64 threads.",
+        ),
         (
             "int i = 64 * b + t; y[i / 64 * 64 + i % 8] = 1;",
             4,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from softlab.course.probes import elements, listed, places_to_change, raised_to_most, with_change
+from softlab.course.launch_cases import LaunchCase
+from softlab.course.probes import Seen, elements, listed, places_to_change, raised_to_most, with_change
 
 
 @pytest.mark.parametrize(
@@ -66,3 +69,16 @@ def test_words_for_elements(indices, words):
 )
 def test_words_for_the_places_that_were_tried(places, words):
     assert listed("x", np.zeros((2, 3)), places) == words
+
+
+def test_which_arrays_are_inputs():
+    """Numbers that a kernel reads: neither single flags, nor what is too large, nor what begins as nothing."""
+    args = {
+        "few": np.zeros(2, np.float32), "many": np.zeros(16_384, np.int32), "most": np.zeros(16_385, np.int32),
+        "flag": np.ones(1, np.int32), "size": 64, "truths": np.ones(4, bool), "new": np.full(4, np.nan, np.float32),
+        "partly": np.array([np.nan, 1], np.float32), "zeros": np.zeros(4, np.float32), "sums": np.ones(4, np.float32),
+    }  # fmt: skip
+    launch = LaunchCase((2, 3), (8, 4), args, {"zeros": np.ones(4, np.float32), "sums": np.ones(4, np.float32)})
+    seen = Seen(SimpleNamespace(), launch, "sums", np.ones(4, np.float32))
+    assert list(seen.inputs) == ["few", "many", "partly", "sums"]
+    assert (seen.block, seen.threads) == (32, 192)
