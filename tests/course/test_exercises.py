@@ -226,6 +226,21 @@ def test_a_kernel(body, words):
     assert verdict.launch is not None
 
 
+@pytest.mark.parametrize("block", [96, (32, 3)])
+@pytest.mark.parametrize("any_order", [False, True])
+def test_a_kernel_whose_result_depends_on_the_order_of_the_warps(block, any_order):
+    """Each warp stores its number: the last one to come counts."""
+    launches = [LaunchCase(1, block, {"y": np.zeros(1, np.float32)}, {"y": np.float32([2])}, about="warps")] * 2
+    exercise = WriteKernel(
+        id="99-last", kernel="last", parameters="float* y", launches=lambda: launches, any_order=any_order, hint="h"
+    )
+    body = "int t = threadIdx.x + 32 * threadIdx.y; if (t % 32 == 0) atomicExch(y, t / 32);"
+    verdict = exercise.judge(f"__global__ void last(float* y) {{ {body} }}")
+    assert verdict.right != any_order
+    if any_order:
+        assert "with warps, and the last warp first, y[0] is 0.0 and should be 2.0." in verdict.message
+
+
 def test_a_kernel_from_something_else():
     assert "CUDA C++ is asked for" in SUM.judge(5).message
     assert SUM.judge("  \n").state == "unanswered"
