@@ -80,14 +80,10 @@ class PtxBranches:
 
     def is_end(self, block: int) -> bool:
         """Whether a thread that comes to the block does nothing more."""
-        while block < len(self._blocks):
-            found = self._blocks[block]
-            if found.stop - found.start > 1 or found.end not in ("exit", "fall"):
-                return False
-            if found.end == "exit":
-                return True
-            block += 1
-        return True
+        if block == len(self._blocks):
+            return True
+        found = self._blocks[block]
+        return found.end == "exit" and found.stop - found.start == 1
 
     def is_back(self, branch: int, target: int) -> bool:
         """Whether the branch goes back to the beginning of a loop if it goes to the target."""

@@ -450,7 +450,13 @@ def _has_fences(image: Image) -> bool:
 
 
 def _used_registers(image: Image) -> frozenset[str]:
-    return frozenset(name for i in image.instructions for name in uses_and_definitions(i)[0])
+    """The registers that something reads. A guarded load that may leave an old value uses nothing of it."""
+    used: set[str] = set()
+    for instruction in image.instructions:
+        uses, definitions = uses_and_definitions(instruction)
+        kept = len(definitions) if instruction.opcode == "ld" and instruction.guard is not None else 0
+        used.update(uses[: len(uses) - kept])
+    return frozenset(used)
 
 
 def _granule(image: Image) -> int:

@@ -216,3 +216,53 @@ def test_pairs_of_bytes_are_watched(kind: str, barrier: str) -> None:
     y = np.arange(64 * size, dtype=np.uint8)
     run = Kernel(source, "k").run(1, 64, (y,), check="collect", record=False)
     assert {finding.kind for finding in run.findings} == (set() if barrier else {"race"})
+
+
+@pytest.mark.parametrize(
+    ("load", "size", "used", "raced"),
+    [
+        ("v4.u32", 4, (0, 1, 2, 3), {0, 1, 2, 3}), ("v4.u32", 4, (0,), {0}), ("v4.u32", 4, (1, 3), {1, 3}),
+        ("v4.u32", 4, (), {0, 1, 2, 3}), ("v2.u32", 4, (1,), {1}), ("v2.u64", 8, (0,), {0, 1}),
+        ("v2.u64", 8, (1,), {2, 3}), ("v2.u8", 1, (0,), {0}), ("v2.u8", 1, (1,), {0}), ("u32", 4, (0,), {0}),
+        ("u32", 4, (), {0}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("guard", ["@!%q bra DONE;", "@%q"])
+def test_of_a_vector_the_elements_count_that_are_used(
+    guard: str, load: str, size: int, used: tuple[int, ...], raced: set[int]
+):
+    """The compiler may load a whole vector and use only a part of it. Thread 0 loads, and a thread of warp 1 stores."""
+    kind = load.rpartition(".")[2]
+    elements = int(load[1]) if load[0] == "v" else 1
+    names = [f"%e{number}" for number in range(elements)]
+    vector = f"{{{', '.join(names)}}}" if elements > 1 else names[0]
+    uses = "".join(f"st.global.{kind} [%d+{size * number}], %e{number};" for number in used)
+    found = set()
+    for word in range(5):
+        ptx = f"""
+.version 8.8
+.target sm_90
+.address_size 64
+.shared .align 16 .b8 s[128];
+.visible .entry k(.param .u64 x) {{
+  .reg .pred %p, %q; .reg .u32 %t, %a; .reg .u64 %d; .reg .{"u16" if size == 1 else kind} %e<4>;
+  ld.param.u64 %d, [x];
+  mov.u32 %t, %tid.x;
+  mov.u32 %a, s;
+  mad.lo.u32 %a, %t, 4, %a;
+  setp.lt.u32 %p, %t, 32;
+  @%p st.shared.u32 [%a], %t;
+  bar.sync 0;
+  setp.eq.u32 %p, %t, 32;
+  @%p st.shared.u32 [s+{4 * word}], %t;
+  setp.eq.u32 %q, %t, 0;
+  {guard} ld.shared.{load} {vector}, [s];
+  {uses}
+DONE:
+  ret;
+}}
+"""
+        run = Kernel.from_ptx(ptx, "k").run(1, 64, (np.zeros(4, np.uint64),), check="collect", record=False)
+        if any(finding.kind == "race" and "shared" in finding.message for finding in run.findings):
+            found.add(word)
+    assert found == raced
