@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
-from softlab.instruments.issue import machine_sites
+from softlab.emulator.machine.flow import blocks_of
+from softlab.emulator.ptx.linker import link
+from softlab.emulator.ptx.parser import parse
+from softlab.instruments.issue import Issue, IssueFinder, MachineSite, UnrolledLoop, machine_sites
 
 STEP = 16
 
@@ -35,3 +40,83 @@ def test_behind_an_exit_under_a_predicate_a_loop_decides_about_itself() -> None:
     sites = machine_sites(function("@P0 EXIT\nMOV\nLDG\n@P1 BRA 2\nSTG\nEXIT\nBRA 6"))
     branches = [sorted(site.branches) for site in sites]
     assert branches == [[], [1], [1, 4], [1, 4], [1], [1], []]
+
+
+def finder(body: str) -> tuple[IssueFinder, dict[str, int]]:
+    """Who issues what in a kernel of PTX, and the line of each of its statements."""
+    registers = ".reg .b32 %r<10>; .reg .b64 %rd<2>; .reg .pred %p<10>;"
+    text = f".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{ {registers}\n{body}\n}}\n"
+    image = link(parse(text), "k")
+    return IssueFinder(image, blocks_of(image)), {line: number + 1 for number, line in enumerate(text.split("\n"))}
+
+
+def copies(*groups: int, guard: str = "", branches: frozenset[int] = frozenset(), near: frozenset[int] = frozenset()):
+    """Copies of one load, by the basic block in which each stands."""
+    load = MachineInstruction(0, "", "LDG", (), guard, False, (), (), 9, ())
+    return [MachineSite(load, branches, group, near) for group in groups]
+
+
+#: Blocks: 0 before the loop, 1 the loop, 2 the end.
+LOOP = "mov.u32 %r1, 0;\nLOOP:\nld.global.u32 %r2, [%rd1];\n@%p1 bra LOOP;\nret;"
+
+
+@pytest.mark.parametrize(
+    ("groups", "stages"),
+    [
+        ((1, 1, 1, 1, 2, 2, 3), (4, 2, 1)), ((3, 2, 2, 1, 1, 1, 1), (4, 2, 1)), ((1, 1, 2), (2, 1)), ((1,), None),
+        ((1, 1), None), ((1, 1, 1, 2), None), ((1, 1, 1, 1, 2, 2), None), ((1, 2), None),
+        ((1,) * 8 + (2,) * 4 + (3, 3, 4), (8, 4, 2, 1)),
+    ],
+)  # fmt: skip
+def test_the_stages_of_an_unrolled_loop_halve(groups: tuple[int, ...], stages: tuple[int, ...] | None) -> None:
+    found, lines = finder(LOOP)
+    branches = frozenset({lines["@%p1 bra LOOP;"]})
+    loop = None if stages is None else UnrolledLoop(0, 1, stages, False)
+    assert found.issue(1, copies(*groups, branches=branches), False) == Issue(1, loop=loop)
+    assert found.issue(0, copies(*groups), False) == Issue(0), "in no loop"
+
+
+def test_a_predicated_copy_is_the_last_stage() -> None:
+    found, lines = finder(LOOP)
+    branches = frozenset({lines["@%p1 bra LOOP;"]})
+    last = copies(3, guard="P0")
+    assert found.issue(1, [*copies(1, 1, branches=branches), *last], False) == Issue(
+        1, loop=UnrolledLoop(0, 1, (2, 1), True)
+    )
+    inside = copies(3, guard="P0", branches=branches)
+    assert found.issue(1, [*copies(1, 1, branches=branches), *inside], False) == Issue(1), "it is in the loop"
+    assert found.issue(1, [*copies(1, 1, 2, branches=branches), *last], False) == Issue(1), "two stages of one"
+
+
+#: Blocks: 0, 1 under both conditions, 2 under the first one, 3 behind.
+NESTED = (
+    "ld.global.u32 %r1, [%rd1];\n@%p1 bra DONE;\n@%p2 bra INNER;\nst.global.u32 [%rd1], %r1;\nINNER:\n"
+    "st.global.u32 [%rd1+4], %r1;\nDONE:\nst.global.u32 [%rd1+8], %r1;\nret;"
+)
+
+
+def test_a_predicated_access_is_issued_outside_of_the_branches_that_became_its_predicate() -> None:
+    """Blocks: 0, 1 asks again, 2 the store under both, 3 the store under the first, 4 behind."""
+    found, lines = finder(NESTED)
+    outer = lines["@%p1 bra DONE;"]
+    both = frozenset({outer, lines["@%p2 bra INNER;"]})
+    assert found.issue(2, copies(1, guard="P0"), True) == Issue(0)
+    assert found.issue(2, copies(1, guard="P0", branches=frozenset({outer})), True) == Issue(1)
+    assert found.issue(2, copies(1, guard="P0", branches=both), True) == Issue(2)
+    assert found.issue(2, copies(1, branches=both), True) == Issue(2)
+    assert found.issue(4, copies(1, guard="P0"), True) == Issue(4)
+    assert found.issue(2, [], True) == Issue(2)
+    two = [*copies(1, guard="P0"), *copies(1, guard="P0", branches=both)]
+    assert found.issue(2, two, True) == Issue(2), "the copies do not agree"
+
+
+def test_a_load_may_sink_into_an_arm_behind_it() -> None:
+    found, lines = finder(NESTED)
+    outer, inner = lines["@%p1 bra DONE;"], lines["@%p2 bra INNER;"]
+    store, behind = lines["st.global.u32 [%rd1], %r1;"], lines["st.global.u32 [%rd1+4], %r1;"]
+    sunk = copies(1, branches=frozenset({outer, inner}), near=frozenset({store}))
+    assert found.issue(0, sunk, False) == Issue(2, sunk=True)
+    assert found.issue(0, sunk, True) == Issue(0), "a store stays where it is"
+    first = copies(1, branches=frozenset({outer}), near=frozenset({behind}))
+    assert found.issue(0, first, False) == Issue(1, sunk=True)
+    assert found.issue(0, [*sunk, *first], False) == Issue(0), "the copies do not agree"
