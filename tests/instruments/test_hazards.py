@@ -266,3 +266,22 @@ DONE:
         if any(finding.kind == "race" and "shared" in finding.message for finding in run.findings):
             found.add(word)
     assert found == raced
+
+
+@pytest.mark.parametrize(
+    ("writer", "fences", "seen"),
+    [(40, 40, True), (40, 8, False), (40, 32, False), (8, 40, False), (5, 5, True), (70, 70, True), (70, 6, False)],
+)
+def test_a_bulk_copy_sees_what_its_writer_has_fenced(writer: int, fences: int, seen: bool) -> None:
+    source = """extern "C" __global__ void k(int* y, int writer, int fences) {
+      __shared__ alignas(16) int row[4]; int t = threadIdx.x;
+      if (t == writer) { row[0] = 1; row[1] = 2; row[2] = 3; row[3] = 4; }
+      if (t == fences) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      __syncthreads();
+      if (t == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;"
+                     :: "l"(__cvta_generic_to_global(y)), "r"((unsigned)__cvta_generic_to_shared(row)));
+        asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;");
+      } }"""
+    run = Kernel(source, "k").run(1, 96, (np.zeros(4, np.int32), writer, fences), check="collect", record=False)
+    assert [finding.kind for finding in run.findings] == ([] if seen else ["race"])

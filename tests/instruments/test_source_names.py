@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from softlab.instruments.source_names import Parameter, parameters, shared_symbol, variable_name
+from softlab.cuda.compile import compile_program
+from softlab.instruments.source_names import _SIZES, Parameter, parameters, shared_symbol, variable_name
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,16 @@ def test_parameters(declared: str, name: str, itemsize: int | None) -> None:
     assert [one.name for one in found] == ["first", name, "last"]
     assert found[0] == Parameter("first", 1)
     assert found[1].itemsize == itemsize
+
+
+def test_elements_have_the_sizes_that_the_compiler_gives_them() -> None:
+    headers = "".join(f"#include <{name}>\n" for name in ("cstdint", "cuda_fp16.h", "cuda_bf16.h"))
+    headers += "using uchar = unsigned char;\nusing uint = unsigned;\n"
+    sized = "".join(f"static_assert(sizeof({name}) == {size});\n" for name, size in _SIZES.items())
+    assert compile_program(f"{headers}{sized}__global__ void k() {{}}", "k").ptx
+    for name, size in _SIZES.items():
+        (found,) = parameters(f"__global__ void k({name}* x) {{}}", "k")
+        assert found == Parameter("x", size)
 
 
 def test_names_of_mangled_variables() -> None:
