@@ -34,8 +34,12 @@ MOVED = "y has the right numbers in other places: "
 @pytest.mark.parametrize(
     ("body", "wanted", "words"),
     [
-        ("if (i < 32) y[i] = x[i];", X, "y[32] to y[63], the last one, are never stored. 64 threads ran for 64 "
-         "elements: several have one index, or a test keeps some out."),
+        (
+            "if (i < 32) y[i] = x[i];",
+            X,
+            "y[32] to y[63], the last one, are never stored. 64 threads ran for 64 "
+            "elements: several have one index, or a test keeps some out.",
+        ),
         ("", X, "Nothing is stored to y."),
         ("", np.where(np.arange(64) % 2, X, NEW), "Nothing is stored to y."),
         ("y[i] = x[63 - i];", X, f"{MOVED}the order of all is reversed."),

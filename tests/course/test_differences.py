@@ -178,6 +178,26 @@ def test_one_argument_or_another_by_which_of_two_is_less():
     )
 
 
+def test_of_arguments_that_are_alike_the_first_one_is_named():
+    quintuples = [(float(a), float(b), a, 10.0 + a * b, 10.0 + a * b) for a in (1, 3, 6) for b in (2, 4, 5)]
+    calls = [Call(given, sum(given)) for given in quintuples]
+    wrong = [a if a < b else c for a, b, _, c, _ in quintuples]
+    assert difference(("a", "b", "same", "c", "also"), calls, wrong).startswith(
+        "What it returns is a where a is less than b, and c elsewhere."
+    )
+
+
+def test_arguments_without_names_are_counted():
+    exercise = WriteFunction(
+        id="99-f", hint="h", calls=lambda: [Call((n, far), 10 * n + n * n * far) for n in range(1, 7) for far in (1, 2)]
+    )
+    assert "argument 2 changes nothing in what it returns." in exercise.judge(ten_times).message
+
+
+def ten_times(n, far):
+    return 10 * n + 100 + n % 3
+
+
 def test_the_call_that_is_shown_is_a_short_one():
     exercise = WriteFunction(
         id="99-f", hint="add", parameters=("x",), calls=lambda: [Call(([1] * 50,), 50), Call(([1, 1],), 2)]

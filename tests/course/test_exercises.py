@@ -83,7 +83,10 @@ def test_a_count_that_is_off_by_one(right, given, told):
 
 def test_the_digits_of_a_right_number():
     assert "the power of ten is not" in PI.judge(3141.6).message
+    assert "the power of ten is not" in PI.judge(0.0314159).message
     assert "the power of ten" not in PI.judge(31).message
+    assert "the power of ten" not in PI.judge(0).message
+    assert "the power of ten" not in Number(id="99-n", answer=lambda: 7, hint="h").judge(70).message, "of a count"
 
 
 NUMBERS = [one for lesson in lessons() for one in lesson.exercises if isinstance(one, Number)]

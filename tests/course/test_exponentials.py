@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from softlab.course.exponentials import counts, subtracted
+from softlab.course.exponentials import _whole, counts, subtracted
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.probes import Seen
 
@@ -247,3 +247,14 @@ def test_a_sum_while_the_maximum_grows(grow, words):
 
 def test_a_result_that_is_no_sum_of_powers():
     assert counts(seen(lambda x: log_sum(x, weights=once_but(at0=2)), X.sum(axis=1))) == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "whole"),
+    [
+        (1.0009, 1), (0.9991, 1), (1.0011, None), (0.9989, None), (0.0009, 0), (0.0011, None), (5.004, 5), (5.006, None),
+        (-1.0005, -1), (-3.002, None), (np.nan, None), (np.inf, None),
+    ],
+)  # fmt: skip
+def test_a_count_may_be_off_a_whole_number_by_rounding(number, whole):
+    assert _whole(number) == whole

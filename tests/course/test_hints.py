@@ -166,6 +166,36 @@ def test_too_few_numbers_are_in_no_order():
     assert MOVED not in said(stores(thirds[::-1]), thirds), "of three numbers each is anywhere"
 
 
+@pytest.mark.parametrize("size", [4, 6, 64])
+@pytest.mark.parametrize("kept", [0, 1])
+def test_pairs_of_which_one_number_is_stored_twice(size, kept):
+    twice = np.repeat(X[kept:size:2], 2)
+    words = (
+        f"y[0] and y[1] both have the number of y[{kept}], and so on: the number of y[{1 - kept}] is stored nowhere."
+    )
+    assert said(stores(twice), X[:size]) == words
+    assert said(stores(twice[:2]), X[:2]) != words, "so few are no rule"
+    one_right = twice.copy()
+    one_right[1 - kept] = X[1 - kept]
+    assert said(stores(one_right), X[:size]) != words
+    one_wrong = twice.copy()
+    one_wrong[size - 2 + kept] = -5
+    assert said(stores(one_wrong), X[:size]) != words
+    longer = np.append(twice, np.float32(500))
+    assert said(stores(longer), np.append(X[:size], np.float32(500))) != words, "one number has no pair"
+
+
+def test_two_or_three_different_numbers_are_no_pairs():
+    thirds = (np.arange(64) % 3).astype(np.float32)
+    assert "stored nowhere" not in said(stores(np.repeat(thirds[::2], 2)), thirds)
+
+
+def test_a_number_that_stays_in_its_place_may_be_wrong_in_another_way():
+    turned = X[:63][::-1].copy()
+    turned[31] = -7
+    assert said(stores(turned), X[:63]) == f"{MOVED}the order of all is reversed."
+
+
 ROWS = np.random.default_rng(11).integers(1, 9, (8, 16)).astype(np.float32)
 
 

@@ -230,6 +230,7 @@ def test_who_comes_to_which_element_in_a_run(body, store, width, turns):
 
 
 FOURS = "int i = 64 * b + t; float4 v = ((const float4*)x)[{}]; y[i] = v.x * v.y + v.z * v.w;"
+TWOS = "int i = 64 * b + t; float2 v = ((const float2*)x)[{}]; y[i] = v.x * v.y;"
 OWN = "int i = 64 * b + t; y[i] = x[{}];"
 LOOP_READ = "for (int i = 0; i < 4; ++i) y[64 * i + t] = x[{}];"
 
@@ -249,6 +250,17 @@ LOOP_READ = "for (int i = 0; i < 4; ++i) y[64 * i + t] = x[{}];"
             "Thread t reads 4 elements from element 4 t on: 256 elements are 64 packs, number 0 to number 63.",
         ),
         (FOURS.format("i + 1"), (256,), ""),
+        (
+            TWOS.format("2 * i"),
+            (256,),
+            "Thread t reads 2 elements from element 4 t on, where 2 t comes next: an index of packs counts packs of "
+            "2, not elements.",
+        ),
+        (
+            TWOS.format("i"),
+            (256,),
+            "Thread t reads 2 elements from element 2 t on: 256 elements are 128 packs, number 0 to number 127.",
+        ),
         (
             LOOP_READ.format("4 * t + 64 * i"),
             (256,),

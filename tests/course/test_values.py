@@ -10,7 +10,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from softlab.course.values import OTHER_UNITS, as_float, in_other_units, is_number, is_power_of_ten, key, plain, shown, spaced
+from softlab.course.values import (
+    OTHER_UNITS,
+    as_float,
+    in_other_units,
+    is_number,
+    is_power_of_ten,
+    key,
+    plain,
+    shown,
+    spaced,
+)
 
 #: How many bytes, or bytes per second, or parts of 1, one of a unit is.
 SIZES = {
