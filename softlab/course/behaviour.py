@@ -108,7 +108,8 @@ def _not_stored(seen: Seen) -> str:
     if why := stored(seen.kernel, seen.launch, seen.name):
         return f"{said} {why}"
     if seen.threads >= left.size:
-        said += f" {seen.threads} threads ran for {left.size} elements: several have one index, or a test keeps some out."
+        ran = f"{seen.threads} threads ran for {left.size} elements"
+        return f"{said} {ran}: several have one index, or a test keeps some out."
     return said
 
 

@@ -252,8 +252,8 @@ def test_a_result_that_is_no_sum_of_powers():
 @pytest.mark.parametrize(
     ("number", "whole"),
     [
-        (1.0009, 1), (0.9991, 1), (1.0011, None), (0.9989, None), (0.0009, 0), (0.0011, None), (5.004, 5), (5.006, None),
-        (-1.0005, -1), (-3.002, None), (np.nan, None), (np.inf, None),
+        (1.0009, 1), (0.9991, 1), (1.0011, None), (0.9989, None), (0.0009, 0), (0.0011, None), (5.004, 5),
+        (5.006, None), (-1.0005, -1), (-3.002, None), (np.nan, None), (np.inf, None),
     ],
 )  # fmt: skip
 def test_a_count_may_be_off_a_whole_number_by_rounding(number, whole):

@@ -95,8 +95,8 @@ def test_a_value_for_a_sentence(value, words):
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (9999, "9999"), (10_000, "10 000"), (12_345_678, "12 345 678"), (-9999, "-9999"), (-10_000, "-10 000"), (0, "0"),
-        (2.0, "2"), (2.54321, "2.543"), (12_345.5, "1.235e+04"), (1e14, "100 000 000 000 000"), (1e15, "1e+15"),
+        (9999, "9999"), (10_000, "10 000"), (12_345_678, "12 345 678"), (-9999, "-9999"), (-10_000, "-10 000"),
+        (0, "0"), (2.0, "2"), (2.54321, "2.543"), (12_345.5, "1.235e+04"), (1e14, "100 000 000 000 000"), (1e15, "1e+15"),
     ],
 )  # fmt: skip
 def test_a_number_for_a_sentence(number, words):
@@ -106,8 +106,8 @@ def test_a_number_for_a_sentence(number, words):
 @pytest.mark.parametrize(
     ("ratio", "is_one"),
     [
-        (10, True), (-100, True), (0.1, True), (0.001, True), (10.02, True), (9.98, True), (10.03, False), (9.97, False),
-        (1, False), (1.002, False), (2, False), (0, False), (math.inf, False), (math.nan, False),
+        (10, True), (-100, True), (0.1, True), (0.001, True), (10.02, True), (9.98, True), (10.03, False),
+        (9.97, False), (1, False), (1.002, False), (2, False), (0, False), (math.inf, False), (math.nan, False),
     ],
 )  # fmt: skip
 def test_a_power_of_ten(ratio, is_one):
