@@ -66,7 +66,8 @@ SHARES = POWERS / POWERS.sum()
         (SHARES * (1 + ROW), "The numbers of row 3 add up to {total:.4g}, not to 1, and each is off by another factor: "
          "they are not all divided by the one sum."),
         (SHARES**2 / (SHARES**2).sum(), "The numbers of row 3 add up to 1, but they do not stand in the right "
-         "proportion: the largest score of the row is 4 above the smallest one where the powers are taken, and 2 belongs there."),
+         "proportion: the largest score of the row is 4 above the smallest one where the powers are taken, and 2 "
+         "belongs there."),
         (SHARES[::-1], "The numbers of row 3 add up to 1, but they do not stand in the right proportion."),
         (np.append(SHARES[:-1] * (1 / SHARES[:-1].sum()), 0), "The numbers of row 3 add up to 1, but they do not stand "
          "in the right proportion: they are powers of other numbers than they should be."),

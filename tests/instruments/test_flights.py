@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from softlab.instruments.flights import READING, REDUCING, WRITING, Flights
+from softlab.instruments.global_shadow import Stamps
 from softlab.kernel import Kernel
 
 _FETCH = """#include <cuda_pipeline.h>
@@ -128,3 +133,75 @@ def test_a_fetch_reads_as_many_bytes_as_it_is_told(first: int, found: bool) -> N
     arguments = np.ones(128, np.float32), np.zeros(128, np.float32), 66, first
     findings = Kernel(source, "ragged").run(1, 32, arguments, check="collect", record=False).findings
     assert {(f.line, f.symbol) for f in findings} == ({(6, "x[65]")} if found else set())
+
+
+def _stamps(*cells: int, time: int = 1, first: int = 0) -> Stamps:
+    """Accesses of neighbouring lanes, one cell each."""
+    return Stamps(np.array(cells), first + np.arange(len(cells)), time, 0)
+
+
+def _ended(site: int, *lanes: int, pieces: Any = None) -> Any:
+    return SimpleNamespace(site=SimpleNamespace(index=site), lane=np.array(lanes), pieces=pieces)
+
+
+def _in_flight(flights: Flights, does: str = WRITING, base: int = 1000) -> list[int]:
+    """The cells, of ten, in which an access would clash with copies."""
+    return flights.clash(base, _stamps(*range(10), time=9), does)[0].position.tolist()
+
+
+def test_a_copy_ends_for_its_instruction_and_its_lanes() -> None:
+    flights = Flights()
+    assert not flights
+    flights.begin(1000, 10, 3, _stamps(0, 1, 2))
+    flights.begin(1000, 10, 7, _stamps(4, 5, 6, time=2))
+    flights.begin(1000, 10, 5, _stamps(8, 9, time=3))
+    assert _in_flight(flights) == [0, 1, 2, 4, 5, 6, 8, 9]
+    assert _in_flight(flights, base=2000) == []
+    flights.end(_ended(5, 1, 2))
+    assert _in_flight(flights) == [0, 1, 2, 4, 5, 6, 8]
+    flights.end(_ended(7, 0, 1, 2))
+    assert _in_flight(flights) == [0, 1, 2, 8]
+    flights.end(_ended(3, 0, 1, 2))
+    flights.end(_ended(5, 0))
+    assert _in_flight(flights) == []
+    assert not flights
+
+
+def test_of_copies_of_one_instruction_a_lane_ends_the_earliest() -> None:
+    flights = Flights()
+    flights.begin(1000, 10, 3, _stamps(0, 1, 2))
+    flights.begin(1000, 10, 3, _stamps(4, 5, 6, time=2))
+    flights.end(_ended(3, 1))
+    assert _in_flight(flights) == [0, 2, 4, 5, 6]
+    flights.end(_ended(3, 0, 1))
+    assert _in_flight(flights) == [2, 4, 6]
+
+
+def test_a_bulk_copy_ends_with_its_pieces() -> None:
+    flights, one, other = Flights(), object(), object()
+    flights.begin(1000, 10, 3, _stamps(0, 1), pieces=one)
+    flights.begin(1000, 10, 3, _stamps(4, 5), does=WRITING, pieces=other)
+    flights.end(_ended(3, 0, pieces=object()))
+    assert _in_flight(flights) == [4, 5]
+    flights.end(_ended(3, 0, pieces=other))
+    assert _in_flight(flights) == [0, 1]
+    assert flights
+    flights.end(_ended(3, 0, pieces=one))
+    assert not flights
+
+
+@pytest.mark.parametrize(
+    ("copies", "clashes"),
+    [(READING, [WRITING, REDUCING]), (WRITING, [READING, WRITING, REDUCING]), (REDUCING, [READING, WRITING])],
+)
+def test_what_a_copy_clashes_with(copies: str, clashes: list[str]) -> None:
+    """Reads agree with reads, and sums with sums. The clash has the stamp of the copy."""
+    for does in (READING, WRITING, REDUCING):
+        flights = Flights()
+        flights.begin(1000, 10, 3, _stamps(2, 1, 7, time=5, first=8), does=copies)
+        clash, other = flights.clash(1000, _stamps(7, 3, 1, time=9), does)
+        if does in clashes:
+            made = _stamps(2, 1, 7, time=5, first=8).stamp
+            assert (clash.position.tolist(), clash.stamp.tolist(), other) == ([0, 2], made[[2, 1]].tolist(), copies)
+        else:
+            assert (len(clash), other) == (0, "")

@@ -1,0 +1,116 @@
+"""Which threads bypass a barrier, told by the blocks that they run while others wait there."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softlab.emulator.lanes import Lanes, lanes_of
+from softlab.emulator.machine.flow import blocks_of
+from softlab.emulator.ptx.linker import link
+from softlab.emulator.ptx.parser import parse
+from softlab.instruments.barrier_bypass import BarrierBypasses
+
+HEADER = ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n"
+REGISTERS = ".reg .b32 %r<9>; .reg .b64 %rd<2>; .reg .pred %p<9>;"
+#: Blocks: 0 before, 1 the barrier, 2 a store behind it, 3 a loop back to the barrier, 4 the end, 5 nobody comes here.
+BODY = """AGAIN:
+@%p1 bra PAST;
+bar.sync 0;
+PAST:
+st.global.u32 [%rd1], %r1;
+@%p2 bra DONE;
+@%p3 bra AGAIN;
+DONE:
+ret;
+bra DONE;"""
+ROWS, THREADS = 2, 64
+
+
+def lanes(row: int | None, *threads: int) -> Lanes:
+    mask = np.zeros((ROWS, THREADS), bool)
+    mask[slice(None) if row is None else row, list(threads)] = True
+    return lanes_of(mask)
+
+
+def followed() -> tuple[BarrierBypasses, Any, int]:
+    """What follows the threads, the blocks, and the index of the barrier, at which threads 0 to 3 of row 0 wait."""
+    image = link(parse(f"{HEADER}{{ {REGISTERS}\n{BODY}\n}}\n"), "k")
+    blocks = blocks_of(image)
+    program: Any = SimpleNamespace(image=image, blocks=blocks)
+    return BarrierBypasses(program), blocks, blocks[1].start
+
+
+def found(bypass: tuple[int, np.ndarray] | None) -> tuple[int, list[tuple[int, int]]] | None:
+    return None if bypass is None else (bypass[0], [(int(row), int(lane)) for row, lane in np.argwhere(bypass[1])])
+
+
+def test_threads_that_run_what_comes_behind_bypass_the_barrier():
+    bypasses, blocks, barrier = followed()
+    assert not bypasses.waiting
+    bypasses.run(blocks[2], lanes(0, 40))
+    bypasses.wait(barrier, 2, lanes(0, 0, 1, 2, 3), THREADS)
+    assert bypasses.waiting
+    assert bypasses.by_thread(0, 40, THREADS) is None, "nobody waited then"
+    bypasses.run(blocks[2], lanes(0, 40, 41))
+    bypasses.run(blocks[2], lanes(1, 40))
+    assert found(bypasses.by_thread(0, 41, THREADS)) == (barrier, [(0, 40), (0, 41)])
+    assert bypasses.by_thread(0, 42, THREADS) is None
+    assert bypasses.by_thread(1, 40, THREADS) is None, "in that block nobody waits"
+    assert bypasses.by_thread(0, 41, 32) is None, "they wait for the whole block"
+    assert found(bypasses.by_exiting(lanes(None, 41, 42))) == (barrier, [(0, 41)])
+    assert bypasses.by_exiting(lanes(1, 40)) is None
+
+
+def test_threads_that_come_back_bypass_nothing():
+    bypasses, blocks, barrier = followed()
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS)
+    bypasses.run(blocks[2], lanes(0, 40, 41))
+    bypasses.wait(barrier, 2, lanes(0, 40), THREADS)
+    assert found(bypasses.by_exiting(lanes(None, 40, 41))) == (barrier, [(0, 41)])
+    assert bypasses.by_thread(0, 40, THREADS) is None
+    bypasses.run(blocks[2], lanes(0, 0, 40))
+    assert bypasses.by_exiting(lanes(0, 0, 40)) is None, "who waits does not run"
+
+
+def test_the_barrier_itself_and_what_comes_before_is_not_beyond():
+    """By the loop the first blocks come behind the barrier, too; they do not lie further down."""
+    bypasses, blocks, barrier = followed()
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS)
+    bypasses.run(blocks[0], lanes(0, 40))
+    assert bypasses.by_thread(0, 40, THREADS) is None
+    assert found(bypasses.by_exiting(lanes(0, 40))) == (barrier, [(0, 40)])
+    bypasses, blocks, barrier = followed()
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS)
+    bypasses.run(blocks[4], lanes(0, 40))
+    bypasses.run(blocks[5], lanes(0, 41))
+    assert bypasses.by_exiting(lanes(0, 40, 41)) is None, "an end alone, and what nobody reaches from the barrier"
+
+
+def test_a_barrier_that_opens_is_no_longer_waited_at():
+    bypasses, blocks, barrier = followed()
+    bypasses.wait(barrier, 2, lanes(0, 0, 1), THREADS)
+    bypasses.run(blocks[2], lanes(0, 40, 41, 42))
+    bypasses.resume(lanes(0, 0, 40), barrier, barrier + 1)
+    assert bypasses.waiting
+    assert bypasses.by_thread(0, 40, THREADS) is None
+    assert found(bypasses.by_exiting(lanes(None, 0, 40, 41))) == (barrier, [(0, 41)])
+    assert found(bypasses.by_thread(0, 42, THREADS)) == (barrier, [(0, 41), (0, 42)])
+    bypasses.resume(lanes(0, 1), barrier)
+    assert not bypasses.waiting
+    assert bypasses.by_exiting(lanes(0, 41)) is None
+
+
+@pytest.mark.parametrize("group", [32, THREADS])
+def test_threads_wait_for_others_of_their_warp_or_of_their_block(group: int):
+    bypasses, blocks, barrier = followed()
+    bypasses.wait(barrier, 2, lanes(0, 0, 1), group)
+    assert bypasses.within_warps(barrier) == (group == 32)
+    assert not bypasses.within_warps(barrier + 1)
+    bypasses.run(blocks[2], lanes(0, 5, 40))
+    others = [(0, 5)] if group == 32 else [(0, 5), (0, 40)]
+    assert found(bypasses.by_exiting(lanes(0, 5, 40))) == (barrier, others)
+    assert found(bypasses.by_thread(0, 5, group)) == (barrier, others)
