@@ -180,9 +180,9 @@ def test_of_copies_of_one_instruction_a_lane_ends_the_earliest() -> None:
 def test_a_bulk_copy_ends_with_its_pieces() -> None:
     flights, one, other = Flights(), object(), object()
     flights.begin(1000, 10, 3, _stamps(0, 1), pieces=one)
-    flights.begin(1000, 10, 3, _stamps(4, 5), does=WRITING, pieces=other)
+    flights.begin(1000, 10, 3, _stamps(4, 5), pieces=other)
     flights.end(_ended(3, 0, pieces=object()))
-    assert _in_flight(flights) == [4, 5]
+    assert _in_flight(flights) == [0, 1, 4, 5]
     flights.end(_ended(3, 0, pieces=other))
     assert _in_flight(flights) == [0, 1]
     assert flights
