@@ -25,6 +25,15 @@ def test_a_gpu_records_nothing() -> None:
         executors.gpu_launch(plan, (), record=True)
 
 
+def test_a_launch_on_a_gpu_is_the_plans() -> None:
+    """It runs where a GPU is; what it is made of needs none."""
+    plan = softlab.plan(3, 64, device="H200")
+    ready = executors.gpu_launch(plan, (1, 2))
+    assert ready.func is executors.gpu.launch
+    assert ready.args == (executors.program_of(plan), (plan.grid, 1, 1), (*plan.block, 1), (1, 2), plan.smem_bytes)
+    assert ready.keywords == {"cooperative": plan.cooperative, "workspace_bytes": plan.workspace_bytes}
+
+
 def test_a_workspace_has_the_bytes_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     """It follows the output, and it is zero."""
     taken: dict[str, tuple] = {}
