@@ -89,6 +89,7 @@ def test_a_trap_that_the_source_does_not_have():
         ("float4 a[4] = {};\nx[i] = a[j].x;", ("a",)),
         ("const unsigned char a[4] = {1, 2};\nx[i] = a[j];", ("a",)),
         ("__shared__ int a[4]; int b[3];\nx[i] = a[j] + b[j];", ("b",)),
+        ("__shared__ int a[4]; int a[3], b[2];\nx[i] = a[j] + b[j];", ("b",)),
         ("int a[4]; int* p = a;\nx[i] = p[j] + a[j];", ()),
         ("// int a[4];\nx[i] = a[j];", ()),
         ("return a[4];\nx[i] = a[j];", ()),
