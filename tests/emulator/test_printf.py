@@ -114,3 +114,17 @@ def test_the_buffer_takes_whole_texts_and_counts_bytes():
 
 def test_a_huge_width_is_bounded(capsys):
     assert len(printed(capsys, 'printf("%*d", 2147483647, 1);')) == 1 << 16
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ('"a"', 0), ('"%d", 7', 1), ('"%d %s", 7, "x"', 2), ('"%d %f %c", 7, 0.5, 33', 3), ('"%*d", 5, 7', 2),
+        ('"%%", 7', 0), ('"%llx %p %d %d", 7ll, y, 1, 2', 4),
+    ],
+)  # fmt: skip
+def test_a_call_returns_how_many_arguments_it_has_printed(call: str, count: int) -> None:
+    source = f'extern "C" __global__ void k(int* y) {{ y[threadIdx.x] = printf({call}); }}'
+    y = np.full(2, 99, np.int32)
+    Kernel(source, "k").run(1, 2, (y,))
+    assert y.tolist() == [count, count]
