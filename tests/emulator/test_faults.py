@@ -230,3 +230,12 @@ def test_an_element_is_counted_from_the_argument_in_memory_that_two_share(at: in
     with pytest.raises(KernelFault, match=f"at byte {where} of argument 0, which is also argument 1") as caught:
         kernel.run(1, 1, (shared[4:], shared, at))
     assert caught.value.symbol == symbol
+
+
+@pytest.mark.parametrize("members", ["int* p; long long n;", "long long n; int* p;"])
+def test_an_element_of_an_array_in_a_structure_is_not_one_of_the_structure(members: str):
+    source = f'struct P {{ {members} }}; extern "C" __global__ void k(P s, int* y) {{ y[0] = s.p[s.n]; }}'
+    with pytest.raises(KernelFault, match="at byte 64 of") as caught:
+        Kernel(source, "k").run(1, 1, ({"p": np.zeros(16, np.int32), "n": 16}, np.zeros(1, np.int32)))
+    assert caught.value.symbol is None
+    assert caught.value.argument == 0
