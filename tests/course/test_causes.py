@@ -405,6 +405,19 @@ def test_the_shared_memory_of_another_block(message, before, behind, words):
     assert words in fault_cause(fault, CLUSTER.format(before, behind), LAUNCH)
 
 
+@pytest.mark.parametrize(
+    ("message", "before", "behind", "line", "named"),
+    [
+        (OTHERS, 2, 0, 7, 6), (BEGUN, 2, 0, 7, 6), (ENDED, 0, 2, 5, 6), (ENDED, 0, 1, 5, 6), (OTHERS, 1, 2, 6, 5),
+    ],
+)  # fmt: skip
+def test_of_several_barriers_of_a_block_the_nearest_is_named(message, before, behind, line, named):
+    barriers = ["\n".join(["  __syncthreads();"] * count) for count in (before, behind)]
+    source = CLUSTER.format(*barriers) if before else CLUSTER.replace("{}\n", "", 1).format(barriers[1])
+    site = FaultSite(line=line, other_line=4, thread=(0, 0, 0), other_thread=(1, 0, 0))
+    assert fault_cause(KernelFault("race", message, site), source, LAUNCH).endswith(OWN_ALONE.format(named))
+
+
 @pytest.mark.parametrize("change", ["atomicAdd(&s[i], 1)", "s[i] += 1", "s[i]++"])
 def test_a_word_that_is_changed_before_it_is_set(change):
     got = cause(f"  {change};", "uninitialized-shared", line=4, thread=(5, 0, 0), symbol="s[5]")

@@ -195,6 +195,15 @@ def test_a_lesson_that_is_gone_is_removed_only_untouched(small, tmp_path):
     assert (small.mine / NAME).exists()
 
 
+def test_a_kernel_that_is_as_softlab_has_it_is_no_change(small):
+    """Though the record has another one."""
+    manifest = small.mine / copies.MANIFEST
+    record = json.loads(manifest.read_text())
+    record["files"]["kernels/naive_row.cuh"]["digest"] = "that of an earlier version"
+    manifest.write_text(json.dumps(record))
+    assert copies.update(small.mine, small.lessons) == ()
+
+
 def test_a_kernel_that_the_learner_changed_is_kept(small):
     kernel = small.mine / "kernels" / "naive_row.cuh"
     manifest = small.mine / copies.MANIFEST

@@ -96,6 +96,22 @@ def test_an_argument_that_changes_nothing():
     assert "skip changes nothing" in difference(("times", "skip"), calls, [6.5, 6.5, 6.5, 8.5])
 
 
+@pytest.mark.parametrize("step", [-1, 0, 1])
+def test_an_argument_that_changes_what_is_returned_is_not_blamed(step: int):
+    """Whether the results fall or grow with it."""
+    calls = [Call((n, far), 10 * n * n + 7 * far) for n in range(1, 5) for far in (1, 2)]
+    given = [100 * call.args[0] % 70 + 105 + step * call.args[1] for call in calls]
+    assert ("far changes nothing" in difference(("n", "far"), calls, given)) == (step == 0)
+
+
+def test_three_conditions_together():
+    calls = [Call((a, b, c, n), f"{n}{a}{b}{c}") for a in "xy" for b in "xy" for c in "xy" for n in range(1, 9)]
+    given = [f"no {call.args[3]}" if call.args[:3] == ("y", "y", "y") else call.expected for call in calls]
+    assert difference(("a", "b", "c", "n"), calls, given) == (
+        "In the calls that were tried it is wrong wherever a is 'y' and b is 'y' and c is 'y', and right elsewhere."
+    )
+
+
 def test_an_argument_that_should_change_nothing_is_not_blamed():
     """The second argument changes what is right in some pairs of calls alone: these are looked at."""
     calls = [Call((n, far), 10 * n + (n > 3) * far) for n in range(1, 7) for far in (1, 2)]

@@ -242,6 +242,17 @@ def test_what_is_right_in_all_calls_is_no_slip():
     assert "rounded" not in exercise.judge(lambda a: a).message
 
 
+def test_a_function_that_no_slip_gives_has_none():
+    calls = [Call((one,), one + one) for one in (1.0, 2.0, 3.0)]
+
+    def twice(a: float) -> float:
+        return a + a
+
+    exercise = WriteFunction(id="99-f", hint="h", calls=lambda: calls, parameters=("a",), models={"": twice})
+    assert "This is what you get" not in exercise.judge(lambda a: a**3 + 7).message
+    assert "This is what you get if a is multiplied, not added" in exercise.judge(lambda a: a * a).message
+
+
 def kind(length: int) -> str:
     """Two questions of the same kind, and a limit."""
     the_limit = 49152

@@ -47,6 +47,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "tests/test_kernel_arguments.py",
         "tests/test_kernel_ptx.py",
         "tests/test_kernel_variables.py",
+        "tests/test_device_launches.py",
     ),
     "grading": ("tests/course", "--ignore=tests/course/test_notebooks.py", "--ignore=tests/course/test_solutions.py"),
     "faults": ("tests/faults",),
