@@ -51,7 +51,8 @@ def test_each_answer_counts_and_the_first_right_one_is_kept():
 @pytest.mark.parametrize(
     ("entry", "record"),
     [
-        ({}, Record()), ({"attempts": 3, "state": "right", "solved": "x", "message": "m"}, Record(3, "x", "right", "m")),
+        ({}, Record()),
+        ({"attempts": 3, "state": "right", "solved": "x", "message": "m"}, Record(3, "x", "right", "m")),
         ({"attempts": 2**53 - 1}, Record(2**53 - 1)), ({"attempts": 2**53}, None), ({"attempts": -1}, None),
         ({"attempts": 0}, Record(0)), ({"attempts": True}, None), ({"attempts": 1.0}, None), ({"state": "done"}, None),
         ({"solved": 5}, None), ({"message": None}, None), ({"colour": 1}, None), (5, None), ([], None),

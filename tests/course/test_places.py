@@ -330,6 +330,12 @@ TWICE = "for (int i = 0; i < 2; ++i) {}"
             "On line 3 each of the 64 threads stores 2 elements, which makes 128. There are 256: 4 per thread.",
         ),
         (
+            TWICE.format("y[t + 64 * i] = 1;"),
+            1,
+            (256,),
+            "On line 3 each of the 64 threads stores 2 elements, which makes 128. There are 256: 4 per thread.",
+        ),
+        (
             TWICE.format("y[t + 80 * i] = 1;"),
             1,
             (256,),
