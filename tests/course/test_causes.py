@@ -305,7 +305,7 @@ def test_who_comes_to_an_element_that_is_not_there(declared, symbol, size, said)
     [
         ("  y[i] = s[i];", "s[5]", "No line stores to s."),
         ("  s[0] = 1;\n  y[i] = s[i];", "s[5]", "s is stored to on line 4, and s[5] is read here, which nobody"),
-        ("  s[0] = 1; s[1] = 2;\n  y[i] = s[i];", "s[5]", "s is stored to on line 4, and s[5] is read here, which nobody"),
+        ("  s[0] = 1; s[1] = 2;\n  y[i] = s[i];", "s[5]", "s is stored to on line 4, and s[5] is read here"),
         ("  s[0] = 1;\n  y[i] = s[i];", None, "s is stored to on line 4, and s[3] is read here, which nobody"),
         ("  if (i > 7) s[0] = 1;\n  s[1]++;\n  atomicAdd(&s[2], 1);\n  s[3] = 1;", "s[5]",
          "s is stored to on line 4 and line 5 and line 6, under `if (i > 7)`, and s[5] is read here"),

@@ -104,6 +104,24 @@ def test_an_argument_that_changes_what_is_returned_is_not_blamed(step: int):
     assert ("far changes nothing" in difference(("n", "far"), calls, given)) == (step == 0)
 
 
+def test_a_number_that_is_finite_where_infinity_is_right_follows_no_rule():
+    calls = [Call((a, b), a * b * b + 1) for a, b in PAIRS] + [Call((9.0, 9.0), math.inf)]
+    given = [2 * call.expected for call in calls[:-1]] + [5.0]
+    assert difference(("a", "b"), calls, given).startswith(
+        "What it returns is 2 times what is right where it is finite."
+    )
+
+
+@pytest.mark.parametrize(("often", "told"), [(8, True), (6, True), (5, False)])
+def test_where_alone_some_calls_are_wrong(often: int, told: bool):
+    """It holds for 6 of the right calls too, which are at most half of them."""
+    pairs = [("y", n) for n in range(1, 10)] + [("x", n) for n in range(1, often + 1)]
+    calls = [Call((a, n), f"{n}{a}") for a, n in pairs]
+    given = [f"no {call.args[1]}" if call.args[0] == "y" and call.args[1] in (2, 5, 7) else call.expected
+             for call in calls]  # fmt: skip
+    assert ("it is wrong only where a is 'y'." in difference(("a", "n"), calls, given)) == told
+
+
 def test_three_conditions_together():
     calls = [Call((a, b, c, n), f"{n}{a}{b}{c}") for a in "xy" for b in "xy" for c in "xy" for n in range(1, 9)]
     given = [f"no {call.args[3]}" if call.args[:3] == ("y", "y", "y") else call.expected for call in calls]

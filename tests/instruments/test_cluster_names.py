@@ -74,3 +74,18 @@ def test_who_waits_learns_nothing_of_its_own_release() -> None:
     assert learnt((5, 3), (9, 4), by=9) == learnt((0, 3), (9, 4), by=9) == learnt((9, 4), (0, 3), by=0) == 4
     assert learnt((5, 3), (9, 4), (9, 6), by=9) == 6
     assert learnt(by=5) == 0
+
+
+def test_in_a_cluster_global_memory_and_the_own_shared_memory_have_their_spaces() -> None:
+    source = """#include <cooperative_groups.h>
+extern "C" __global__ void __cluster_dims__(2, 1, 1) k(int* y) {
+  __shared__ int s[4];
+  auto g = cooperative_groups::this_cluster();
+  int* other = g.map_shared_rank(&s[1], 1 - g.block_rank());
+  int spaces = __isGlobal(y) + 2 * __isShared(&s[1]) + 4 * __isShared(other) + 8 * __isGlobal(&s[1]);
+  y[blockIdx.x] = spaces + 16 * __isLocal(y) + 32 * __isGlobal(other);
+  g.sync();
+}"""
+    y = np.zeros(2, np.int32)
+    Kernel(source, "k").run(2, 1, (y,))
+    assert y.tolist() == [3, 3]

@@ -51,6 +51,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "grading": ("tests/course", "--ignore=tests/course/test_notebooks.py", "--ignore=tests/course/test_solutions.py"),
     "faults": ("tests/faults",),
+    "records": ("tests/test_records.py",),
 }
 
 #: What `.ci/run` runs of these tests: `further` cases would take several times as long to record.
