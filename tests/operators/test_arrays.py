@@ -280,6 +280,7 @@ def on_gpu(index: int, library: str = "cupy") -> ArrayInfo:
         (ArrayInfo("numpy.ndarray", "numpy", "numpy", False, None), on_gpu(0), TypeError,
          "out is a numpy.ndarray in host memory, but x is on a GPU: give an array of x's library on that GPU"),
         (on_gpu(0, "numba"), on_gpu(0), TypeError, "out is an array of numba, the result one of cupy"),
+        (on_gpu(0), on_gpu(0, "numba"), TypeError, "out is an array of cupy, the result one of numba"),
         (on_gpu(0, "jaxlib"), on_gpu(0, "jaxlib"), TypeError, "read-only: leave out= away, and take what softlab"),
     ],
 )  # fmt: skip
