@@ -399,3 +399,9 @@ ROWS = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 def test_a_call_that_names_no_axis_means_the_last() -> None:
     assert OperatorCall("softmax").axis == -1
     assert OperatorCall("softmax").names == ("x",)
+
+
+def test_a_trace_is_of_the_last_axis_where_none_is_named() -> None:
+    x = np.random.default_rng(1).standard_normal((2, 3, 8)).astype(np.float32)
+    assert (softlab.trace(x).plan.rows, softlab.trace(x).plan.cols) == (6, 8)
+    assert softlab.trace(x, 1).plan.cols == 3
