@@ -43,6 +43,8 @@ _CONDITIONAL = re.compile(
 )
 #: What keeps the pointer to the table of virtual functions in a class that has none for the device.
 _VIRTUAL = b"__host__ __device__ virtual void softlab_virtual() {}"
+#: Attributes of functions that the compiler calls for constants: nvcc takes such calls on the device, too.
+_BOTH_SIDES = b"__host__ __device__ "
 #: Of these namespaces, ``using namespace`` stays.
 _DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental")
 
@@ -198,7 +200,9 @@ def _choose(program: _Program, needed: str, alone: bool, kernels: Collection[Ker
     items = [item for file in program.files.values() for item in file.items]
     if alone:
         _without_kernels(items, kernels)
-    _keep_needed(items, set(WORD.findall(needed.encode())))
+    directives = (using.text or b"" for file in program.files.values() for using in file.usings)
+    opened = {b"std", *(word for directive in directives for word in WORD.findall(directive))}
+    _keep_needed(items, set(WORD.findall(needed.encode())), opened)
     _without_host_usings(items, {name for file in program.files.values() for name in file.host_names})
 
 
@@ -322,20 +326,34 @@ def _name_of(path: Path, wanted: str, files: Mapping[str, File]) -> str:
     return wanted
 
 
-def _keep_needed(items: list[Item], words: set[bytes]) -> None:
-    """Mark what the roots and these words need, directly or not."""
+def _keep_needed(items: list[Item], words: set[bytes], opened: Iterable[bytes]) -> None:
+    """Mark what the roots and these words need, directly or not.
+
+    ``opened``: the outermost namespaces whose names count from the start. Those of any other namespace count when
+    something that stays names it.
+    """
     named: dict[bytes, list[Item]] = {}
     for item in items:
         for name in item.names:
             named.setdefault(name, []).append(item)
+    closed = {item.space: list[Item]() for item in items if item.space is not None}
     pending = [item for item in items if item.root or item.names & words]
+    opening = [*opened, *words]
     seen: set[int] = set()
     while pending:
         item = pending.pop()
+        opening += [item.space] if item.root and item.space is not None else []
+        for space in opening:
+            pending += closed.pop(space, [])
+        opening = []
         if id(item) in seen:
+            continue
+        if item.space in closed:
+            closed[item.space].append(item)
             continue
         seen.add(id(item))
         item.kept = True
+        opening = [word for word in item.words if word in closed]
         for word in item.words:
             pending += named.get(word, [])
 
@@ -385,6 +403,7 @@ def _device_text(file: File, constexpr: bool, spaces: set[str]) -> str:
     edits += [((at, at), b"__constant__ ") for at in references]
     kept = [item.span for item in file.items if item.kept]
     edits += [((at, at), _VIRTUAL) for at in file.virtual_at if any(start <= at < end for start, end in kept)]
+    edits += [((start, end), _BOTH_SIDES + file.text[start:end]) for start, end in file.constexpr_at]
     for (start, end), new in sorted(edits, reverse=True):
         if start == end or text[start:end].strip():  # an include in a part that is blank stays so
             text[start:end] = new

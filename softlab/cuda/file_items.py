@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from softlab.cuda.macros import Macros, standing_for
 from softlab.cuda.source_files import Places
-from softlab.cuda.syntax import head_of
+from softlab.cuda.syntax import head_of, scope_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -39,6 +39,8 @@ class Item:
     root: bool = False
     kept: bool = False
     kernel: bool = False
+    #: The outermost namespace around it; None for none, and where a macro makes its name.
+    space: bytes | None = None
     #: Where the ``const`` of a number stands whose value names no function.
     const_at: int | None = None
     #: Where a texture reference starts, which becomes a constant variable.
@@ -63,6 +65,8 @@ class File:
     attributes: dict[int, int] = field(default_factory=dict)
     #: Where an ``#include`` has another name than the header that it means, and that header's.
     renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
+    #: Where ``constexpr`` or ``consteval`` stands in functions without an attribute.
+    constexpr_at: list[tuple[int, int]] = field(default_factory=list)
     #: Where a class lost its last virtual function, whose pointer its objects still have.
     virtual_at: list[int] = field(default_factory=list)
     #: Where macros open a namespace, with its name, or close one (None).
@@ -132,6 +136,13 @@ def macro_scope(file: File, node: Node) -> list[str]:
         if at < node.start_byte:
             found = found[:-1] if name is None else [*found, name]
     return [name for name in found if name]
+
+
+def outer_space(file: File, node: Node) -> bytes | None:
+    """The outermost namespace around a declaration; None for none, and where a macro makes its name."""
+    names = [*macro_scope(file, node), *scope_of(node)]
+    name = names[0].split("::")[0].strip().encode() if names else b""
+    return name if name and name not in file.macros else None
 
 
 def span_of(file: File, node: Node) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from softlab.cuda.file_items import CONTAINERS, SPACES, File, Item, head_in, span_of
+from softlab.cuda.file_items import CONTAINERS, SPACES, File, Item, head_in, outer_space, span_of
 from softlab.cuda.outlines import outline
 from softlab.cuda.readable import makes_functions
 from softlab.cuda.syntax import (
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: A variable of the host that device code fetches from, up to CUDA 11.
 _REFERENCE = re.compile(r"\s*(?:static\s+)?(?:texture|surface)\s*<")
+#: A function that the compiler itself may call, for either side.
+_CONSTANT_FUNCTION = re.compile(rb"\bconst(?:expr|eval)\b")
 #: A variable whose value the host alone can make.
 _HOST_VALUE = re.compile(
     r"\bstd::(?:string|vector|map|set|list|deque|unordered_\w+|function|mutex|\w*stream)\b[^*&(]*$|=.*\bnew\b"
@@ -83,8 +85,9 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
     head = head_in(file, node, inner)
     function = inner.type == "function_definition"
     span = span_of(file, node)
-    item = Item(span, node, names_of(inner), set(WORD.findall(file.text[span[0] : span[1]])))
-    constant = re.search(r"\bconstexpr\b" if function else r"\b(?:const|constexpr)\b", head)
+    words = set(WORD.findall(file.text[span[0] : span[1]]))
+    item = Item(span, node, names_of(inner), words, space=outer_space(file, node))
+    constant = re.search(_CONSTANT_FUNCTION.pattern.decode() if function else r"\b(?:const|constexpr|constinit)\b", head)
     whole = node.type not in ("ERROR", "template_instantiation")
     if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
         kernel = bool(file.kernel_word.search(head))
@@ -101,6 +104,7 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
         file.items.append(item)
     elif whole and constant and not is_prototype(inner) and not _HOST_VALUE.search(head):
         item.const_at = None if function else const_of_number(inner)
+        file.constexpr_at += _constexpr_in(file, node, inner) if function else []
         file.items.append(item)
     elif not re.fullmatch(r"[\s{}]*", text_of(node)):  # braces alone have their partners elsewhere
         file.host_names |= names_of(inner)
@@ -150,8 +154,17 @@ def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[N
         declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
         if whole or declared:
             head = head_in(file, member, inner)
-            if not spaces.search(head) and "constexpr" not in head:
+            if not spaces.search(head) and not _CONSTANT_FUNCTION.search(head.encode()):
                 yield member
+            elif whole and not spaces.search(head):
+                file.constexpr_at += _constexpr_in(file, member, inner)
+
+
+def _constexpr_in(file: File, node: Node, inner: Node) -> Iterator[tuple[int, int]]:
+    """Where the word stands that makes a function one for constants. ``inner``: as :func:`head_in` takes it."""
+    start = span_of(file, node)[0]
+    if found := _CONSTANT_FUNCTION.search(head_in(file, node, inner).encode()):
+        yield start + found.start(), start + found.end()
 
 
 def drop(file: File, lines: set[int]) -> None:

@@ -7,8 +7,10 @@ or in its arguments: everything else of the host's code stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from softlab.cuda.macros import Macros
 
 #: Macros that call each other.
 _DEPTH = 8
@@ -18,6 +20,7 @@ _DEFINITION = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([^)\n]*)\)((?:.*\\\
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _TEXT = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'")
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _LAUNCH = "<<<"
 
 
@@ -53,6 +56,28 @@ class Macro:
         return re.sub(r"[A-Za-z_]\w*", lambda word: bound.get(word[0], word[0]), text).replace("##", "")
 
 
+class MacrosAsCalled(Mapping[str, Macro]):
+    """The macros with parameters among the ``macros`` of a file, each read when something asks for it."""
+
+    def __init__(self, macros: Macros) -> None:
+        self._macros = macros
+        self._read: dict[str, Macro] = {}
+
+    def __getitem__(self, name: str) -> Macro:
+        if name not in self._read:
+            parameters, body = self._macros[name.encode()]
+            if not parameters:
+                raise KeyError(name)
+            self._read[name] = Macro.of(parameters.decode()[1:-1], body.decode(errors="replace"))
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.decode() for name, (parameters, _) in self._macros.items() if parameters)
+
+    def __len__(self) -> int:
+        return sum(bool(parameters) for parameters, _ in self._macros.values())
+
+
 def macros_with_parameters(texts: Sequence[str]) -> dict[str, Macro]:
     """The macros with parameters of some texts, by name; of several definitions the first one that launches a kernel,
     or the first one."""
@@ -75,13 +100,17 @@ def kernels_written_out(call: str, macros: Mapping[str, Macro]) -> str:
     return _written_out(call, macros, _DEPTH, "__global__") if macros else call
 
 
+def expanded(call: str, macros: Mapping[str, Macro]) -> str:
+    """The call of a macro, with all macros that its text calls written out."""
+    return _written_out(call, macros, _DEPTH, "")
+
+
 def _written_out(text: str, macros: Mapping[str, Macro], depth: int, wanted: str) -> str:
     """The text with the calls written out that bring the ``wanted`` word."""
     hidden = [match.span() for match in _DIRECTIVE.finditer(text)]
-    calls = re.compile(rf"\b({'|'.join(map(re.escape, macros))})\s*\(")
     parts, at = [], 0
-    for call in calls.finditer(text):
-        if call.start() < at or any(start <= call.start() < end for start, end in hidden):
+    for call in _CALL.finditer(text):
+        if call.start() < at or call[1] not in macros or any(start <= call.start() < end for start, end in hidden):
             continue
         end, arguments = _arguments(text, call.end())
         new = macros[call[1]].text(arguments) if end > 0 else None

@@ -15,10 +15,12 @@ _TOKEN = re.compile(
     rb"(?P<comment>/\*.*?\*/|//(?:\\\n|[^\n])*)"
     rb"|(?P<raw>\bR\"(?P<mark>[^()\s\\\"]{0,16})\(.*?\)(?P=mark)\")"
     rb"|(?P<text>\"(?:\\.|[^\"\\\n])*\"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+')"
-    rb"|(?P<directive>^[ \t]*#[ \t]*(?P<word>\w*)(?:\\\n|(?!//|/\*)[^\n])*)"
+    rb"|(?P<directive>^[ \t]*#[ \t]*(?P<word>\w*)(?:\\\n|/\*.*?\*/|(?!//)[^\n])*)"
     rb"|(?P<mark_of_code>[{}()\[\];])",
     re.MULTILINE | re.DOTALL,
 )
+#: A text, or (group 1) a comment in a directive.
+_IN_DIRECTIVE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|(/\*.*?\*/)", re.DOTALL)
 _TEMPLATE = re.compile(rb"\btemplate\s*<")
 _CLASS = re.compile(rb"\b(?:struct|class|union)\b")
 #: Attributes, and a macro with arguments between ``struct`` and a name.
@@ -114,9 +116,16 @@ def outline(source: bytes) -> Outline:
     text = bytearray(source)
     for start, end in (*reader.bodies(), *reader.hidden()):
         text[start:end] = re.sub(rb"[^\n]", b" ", bytes(text[start:end]))
+    for start, end in reader.directives:
+        text[start:end] = _IN_DIRECTIVE.sub(_without_comment, bytes(text[start:end]))
     alternatives = tuple((group.directives[0][0], group.directives[-1][1]) for group in reader.midway)
     parts, directives = tuple(reader.parts()), tuple(reader.directives)
     return Outline(bytes(text), tuple(reader.bodies()), parts, alternatives, directives, tuple(reader.attributes))
+
+
+def _without_comment(match: re.Match[bytes]) -> bytes:
+    """Blanks for a comment. What joins its lines stays."""
+    return match[0] if match[1] is None else re.sub(rb"[^\n\\]|\\(?!\n)", b" ", match[0])
 
 
 def open_braces(source: bytes) -> int:
@@ -224,7 +233,7 @@ class _Reader:
         self.directives.append(span)
         if word in (b"if", b"ifdef", b"ifndef"):
             group = _Group(self.state, directives=[span])
-            group.dead = bool(re.fullmatch(rb"\s*#\s*if\s+0\s*", token["directive"]))
+            group.dead = bool(re.fullmatch(rb"\s*#\s*if\s+0\s*", _IN_DIRECTIVE.sub(_without_comment, token["directive"])))
             self.open.append(group)
         elif word in (b"elif", b"else", b"elifdef", b"elifndef", b"endif") and self.open:
             group = self.open[-1]

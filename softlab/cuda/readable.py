@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from softlab.cuda.file_items import SPACES, File, Item
+from softlab.cuda.file_items import SPACES, File, Item, declarations
+from softlab.cuda.macro_calls import MacrosAsCalled, expanded
 from softlab.cuda.macros import attribute_macros
 from softlab.cuda.outlines import Outline, outline
-from softlab.cuda.syntax import WORD
+from softlab.cuda.syntax import TYPES, WORD, declared_in, is_prototype, is_type, names_of, parser, text_of
 
 #: Attributes that the grammar does not know, or not between ``struct`` and a name.
 _ATTRIBUTES = re.compile(
@@ -31,8 +32,8 @@ _COMMENT = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|(/\*.*?\*/|//[^\n]*)", re.DOTALL
 #: What a part of an expression has before it, and in how many bytes that is looked for.
 _BEFORE_OPERAND, _NEAR = b"=,(+-*/%&|^<?!~", 1000
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-#: What a macro has that declares a type or a constant, which device code may name.
-_DECLARES = re.compile(rb"^(?:\s|\\\n)*(?:enum|typedef|using|constexpr|static\s+const)\b")
+#: What a text has that declares a type or a constant, which device code may name.
+_DECLARES = re.compile(rb"\b(?:struct|class|union|enum|typedef|using|constexpr|const)\b")
 
 
 def readable(file: File) -> bytes:
@@ -48,6 +49,7 @@ def readable(file: File) -> bytes:
     file.attributes = {end: start for start, end in attributes}
     spaces = re.compile(file.standing_for(SPACES).pattern.encode())
     with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
+    called = MacrosAsCalled(file.macros)
     last = 0
     for match in _between_declarations(file, without):
         indented = match.start(1) > match.start()
@@ -58,7 +60,7 @@ def readable(file: File) -> bytes:
         if indented and (name not in with_parameters or without.in_part(match.start(1))):
             if name in with_parameters and re.match(rb"[ \t]*(?://[^\n]*)?\n", file.text[end : end + 200]):
                 last = end  # it makes members of a class
-                if _is_placeless(body) and not spaces.search(body):
+                if not spaces.search(body) and _is_placeless(_stands_for(file, match, end, called)):
                     file.blank.append((match.start(1), end))
                 text[match.start() : end] = _blank(file.text[match.start() : end])
             continue  # else an expression, or a constructor
@@ -69,12 +71,28 @@ def readable(file: File) -> bytes:
         if spaces.search(body):
             words = set(WORD.findall(file.text[match.start() : end] + body))
             file.items.append(Item((match.start(), end), None, set(), words, root=True))
-        elif _DECLARES.search(body):
-            words = set(WORD.findall(file.text[match.end(1) : end]))
-            file.items.append(Item((match.start(), end), None, words, words | set(WORD.findall(body))))
+        elif names := _declared(made := _stands_for(file, match, end, called)):
+            words = set(WORD.findall(file.text[match.start() : end] + made))
+            file.items.append(Item((match.start(), end), None, names, words))
         else:
             file.blank.append((match.start(), end))
     return _without_macros(file, bytes(text))
+
+
+def _stands_for(file: File, start: re.Match[bytes], end: int, macros: MacrosAsCalled) -> bytes:
+    """The text that the call of a macro stands for."""
+    return expanded(file.text[start.start() : end].decode(errors="replace"), macros).encode()
+
+
+def _declared(made: bytes) -> set[bytes]:
+    """The names of the types and the constants that a text declares at namespace level."""
+    found: set[bytes] = set()
+    for node in declarations(parser().parse(made).root_node) if _DECLARES.search(made) else ():
+        inner = declared_in(node)
+        constant = inner.type == "declaration" and re.search(r"\b(?:const|constexpr)\b", text_of(inner))
+        if inner.type in TYPES or is_type(inner) or (constant and not is_prototype(inner)):
+            found |= names_of(inner)
+    return found
 
 
 def _between_declarations(file: File, without: Outline) -> Iterator[re.Match[bytes]]:

@@ -73,16 +73,19 @@ def is_type(node: Node) -> bool:
 
 
 def names_of(node: Node) -> set[bytes]:
-    """What a declaration declares: the words of its name, its declarators and its enumerators."""
+    """What a declaration declares: the words of its name, its declarators and its enumerators.
+
+    Without the template arguments of a specialisation.
+    """
     found: set[bytes] = set()
     if (name := node.child_by_field_name("name")) is not None:
-        found |= set(WORD.findall(name.text or b""))
+        found |= _own_words(name)
     for declarator in node.children_by_field_name("declarator"):
         inner: Node | None = declarator
         while inner is not None and inner.child_by_field_name("declarator") is not None:
             inner = inner.child_by_field_name("declarator")
         if inner is not None:
-            found |= set(WORD.findall(inner.text or b""))
+            found |= _own_words(inner)
     kind = node.child_by_field_name("type")
     if kind is not None and kind.type in TYPES:
         found |= names_of(kind)
@@ -91,6 +94,13 @@ def names_of(node: Node) -> set[bytes]:
         for enumerator in walk(body, ("enumerator",)):
             found |= set(WORD.findall(text_of(enumerator.child_by_field_name("name")).encode()))
     return found
+
+
+def _own_words(name: Node) -> set[bytes]:
+    text, count = name.text or b"", 1
+    while count and b"operator" not in text:
+        text, count = re.subn(rb"<[^<>]*>", b"", text)
+    return set(WORD.findall(text))
 
 
 def const_of_number(declaration: Node) -> int | None:

@@ -21,11 +21,17 @@ _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 _NVCC = re.compile(r"\bu?int64_t\b|\b__NVCC__\b")
 #: Initializers that name their members: nvcc takes them in C++17, NVRTC from C++20 on.
 _CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]")
+#: What only C++20 has, in a line that the compiler shows with an error.
+_NEWER = re.compile(
+    r"^(?!\S+\(\d+\): ).*(?:\b(?:concept|requires|consteval|constinit)\b|<=>)"
+    r"|error: (?:a destructor cannot be constexpr|use the \"typename\" keyword)",
+    re.MULTILINE,
+)
 _OF_STD = re.compile(r"\bstd::(\w+)")
 _OPERATORS = re.compile(r"\bcub::(?:Max|Min|Sum|Equality|Inequality|ArgMax|ArgMin)\b")
 _REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
-_UNANNOTATED = re.compile(r"are not allowed in JIT mode")
+_UNANNOTATED = re.compile(r"(?:are|is) not allowed in JIT mode\. Consider")
 _LACKING = re.compile(r'namespace "std" has no (?:actual )?member|namespace "thrust"')
 #: What the compiler says of warp intrinsics without ``_sync``, and the assembler.
 _OLD_INTRINSICS = re.compile(
@@ -37,10 +43,25 @@ _TORCH = re.compile(
 )
 _TORCH_FOLDERS = ("torch", "ATen", "c10", "THC")
 _OPENCV, _OPENCV_FOLDERS = re.compile(r"\bPtrStep"), ("opencv", "opencv2")
+_THRUST = re.compile(r"\bthrust::(?:(?:host|device|universal)_vector|device_ptr|(?:raw|device)_pointer_cast)\b")
+#: What of Thrust's headers NVRTC can compile, and what device code names of them.
+_THRUST_HEADERS = {
+    "thrust/functional.h": re.compile(
+        r"\bthrust::(?:plus|minus|multiplies|divides|modulus|negate|square|maximum|minimum|identity|project1st|project2nd"
+        r"|equal_to|not_equal_to|greater|greater_equal|less|less_equal|logical_\w+|bit_\w+)\b"
+    ),
+    "thrust/random.h": re.compile(
+        r"\bthrust::(?:random::)?(?:\w+_engine\w*|minstd_rand0?|ranlux\w+|taus88|(?:uniform|normal)_\w+distribution)\b"
+    ),
+}
+#: What Thrust's complex numbers include for the host: operators of its streams.
+_COMPLEX, _OF_STREAMS = "thrust/complex.h", {"thrust/detail/complex/stream.h": ""}
+_CONTAINERS, _RANDOM = "thrust_types.h", "thrust/random.h"
 _LAUNCHES = re.compile(
     r"""device-side kernel launch|identifier "cuda(?:DeviceSynchronize|Stream\w+|Event\w+|(?:Get|PeekAt)LastError"""
     r"""|Malloc|Free|MemcpyAsync|MemsetAsync)" is undefined"""
 )
+_AMBIGUOUS = re.compile(r'more than one instance of overloaded function "(?:std::)?(\w+)" matches')
 #: nvcc warns of ``register``, which has no meaning since C++17, and goes on.
 _REFUSED, _REGISTER = re.compile(r'use of the "register" storage class specifier'), "register="
 _EIGHTH = re.compile(r"\b__nv_fp8")
@@ -49,6 +70,13 @@ _UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 #: Files with the commands that build a program, and how many folders up they are looked for.
 _BUILD_FILES = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
 _LEVELS_UP = 2
+#: A macro that they define.
+_DEFINED = re.compile(
+    r"""(?<!\w)-D[ \t]*(?P<name>[A-Za-z_]\w*)(?:=(?:(?P<mark>["'])(?P<quoted>[^"'\n]*)(?P=mark)|(?P<value>[\w.+:-]+)))?"""
+    r"""(?=[\s"')]|$)"""
+)
+_CMAKE_DEFINITIONS = re.compile(r"\b(?:add|target)_compile_definitions\s*\(([^()]*)\)")
+_CMAKE_DEFINITION = re.compile(r"(?<![\w=])([A-Za-z_]\w*)(?:=([\w.+:-]+))?(?![\w=])")
 
 
 @dataclass(frozen=True)
@@ -59,7 +87,9 @@ class Settings:
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20. ``operators``,
     ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`, ``PIPELINE``, texture
     references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that are long.
+    ``mixed_math``: with mathematical functions of integers, and of float together with double.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``: with types of these libraries.
+    ``thrust``: with these headers of Thrust, or of softlab for it. ``complex``: with Thrust's complex numbers.
     ``eighths``: with the types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the command
     that builds the program, "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES`
     that are declared.
@@ -75,11 +105,14 @@ class Settings:
     references: bool = False
     old_intrinsics: bool = False
     long_atomics: bool = False
+    mixed_math: bool = False
     launches: bool = False
     torch: bool = False
     opencv: bool = False
+    thrust: tuple[str, ...] = ()
     eighths: bool = False
     int128: bool = False
+    complex: bool = False
     defined: tuple[str, ...] = ()
     host_types: tuple[str, ...] = ()
 
@@ -89,8 +122,11 @@ class Settings:
         own = _names_of_std()
         names = {name for text in texts for name in _OF_STD.findall(text)}
         nvcc = any(_NVCC.search(text) for text in texts)
+        thrust = [name for name, used in _THRUST_HEADERS.items() if any(used.search(text) for text in texts)]
         return cls(
-            whole=not names <= own,
+            whole=not names <= own or _RANDOM in thrust,
+            # Thrust's generators have functions without attributes.
+            unannotated=_RANDOM in thrust,
             # A header that is missing, such as PyTorch's, may be what brings these types.
             halves=bool(missing) and any(_HALF.search(text) for text in texts),
             nvcc=nvcc,
@@ -103,6 +139,8 @@ class Settings:
             and any(_TORCH.search(text) for text in texts),
             opencv=any(name.split("/")[0] in _OPENCV_FOLDERS for name in missing)
             and any(_OPENCV.search(text) for text in texts),
+            thrust=(*([_CONTAINERS] if any(_THRUST.search(text) for text in texts) else []), *thrust),
+            complex=any(_COMPLEX in text for text in texts),
         )
 
     def after(self, log: str, path: Path, strict: bool = False) -> Settings:
@@ -111,15 +149,17 @@ class Settings:
         ``path``: the file. ``strict``: as nvcc, for which functions without ``__device__`` are the host's. Only then
         are launches by device code compiled: without them, the file's other kernels have machine code.
         """
-        wanted = dict.fromkeys(_UNDEFINED.findall(log))
+        wanted = dict.fromkeys([*_UNDEFINED.findall(log), *_not_types(log)])
         known = {one.partition("=")[0] for one in self.defined}
         found = [f"{name}={value}" for name, value in _macros_of_build(path, wanted) if name not in known]
         return replace(
             self,
             whole=self.whole or bool(_LACKING.search(log)),
             int128=self.int128 or "--device-int128" in log,
+            cpp20=self.cpp20 or bool(_NEWER.search(log)),
             launches=self.launches or (strict and bool(_LAUNCHES.search(log))),
             long_atomics=self.long_atomics or bool(_LONG_ATOMICS.search(log)),
+            mixed_math=self.mixed_math or not _names_of_mixed_math().isdisjoint(_AMBIGUOUS.findall(log)),
             old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
             unannotated=self.unannotated or (not strict and asks_for_unannotated(log)),
             defined=(*self.defined, *found, *([_REGISTER] if _REFUSED.search(log) else [])),
@@ -144,6 +184,10 @@ class Settings:
         said = "__shfl, __any, __all and __ballot without _sync are gone since sm_70: here they take __activemask()"
         return (said,)
 
+    def headers(self) -> dict[str, str]:
+        """Headers of libraries in the form that the compiler can take, by their names."""
+        return dict(_OF_STREAMS) if self.complex else {}
+
     def first(self) -> str:
         """The text that stands before the source."""
         return (
@@ -156,9 +200,11 @@ class Settings:
             + (further("texture_references.h") if self.references else "")
             + (further("old_intrinsics.h") if self.old_intrinsics else "")
             + (further("long_atomics.h") if self.long_atomics else "")
+            + (further("mixed_math.h") if self.mixed_math else "")
             + (further("device_launches.h") if self.launches else "")
             + (further("torch_types.h") if self.torch else "")
             + (further("opencv_types.h") if self.opencv else "")
+            + "".join(further(name) if name == _CONTAINERS else f"#include <{name}>\n" for name in self.thrust)
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )
 
@@ -176,14 +222,30 @@ def _names_of_std() -> set[str]:
     return {*re.findall(r"\w+", own), "initializer_list"}
 
 
+@lru_cache(maxsize=1)
+def _names_of_mixed_math() -> set[str]:
+    return set(re.findall(r"^SOFTLAB_OF_\w+\((\w+)\)$", further("mixed_math.h"), re.MULTILINE))
+
+
+def _not_types(log: str) -> Iterator[str]:
+    """The words at which the compiler expected a type: it shows their line, and a mark under them."""
+    for line, blanks in re.findall(r"error: expected a type specifier\n(.*)\n( *)\^", log):
+        if word := re.match(r"[A-Za-z_]\w*", line[len(blanks) :]):
+            yield word[0]
+
+
 def _macros_of_build(path: Path, wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
-    """The macros with these names that a program's own files for building it define by ``-D``, each once."""
+    """The macros with these names that a program's own files for building it define, by ``-D`` or in CMake's commands,
+    each once."""
     found: dict[str, str] = {}
     for folder in list(path.resolve().parents)[: _LEVELS_UP + 1]:
         for name in _BUILD_FILES:
             file = folder / name
             text = file.read_text(errors="replace") if wanted and file.is_file() else ""
-            for macro, value in re.findall(r"(?<!\w)-D[ \t]*([A-Za-z_]\w*)(?:=([\w.+-]+))?(?=[\s\"')]|$)", text):
+            written = [(match["name"], match["quoted"] or match["value"]) for match in _DEFINED.finditer(text)]
+            for command in _CMAKE_DEFINITIONS.findall(text):
+                written += [(name, value) for name, value in _CMAKE_DEFINITION.findall(command)]
+            for macro, value in written:
                 if macro in wanted:
                     found.setdefault(macro, value or "1")
     yield from found.items()

@@ -198,7 +198,7 @@ class FileBuild:
             "arch": self.arch,
             "options": (f"--pre-include={included}", *settings.options(self.options), *self.options),
             "file": self.path.name,
-            "headers": code.headers if plain else {**code.headers, NVCC: first},
+            "headers": {**code.headers, **settings.headers(), **({} if plain else {NVCC: first})},
         }
         program = compile_program(code.source, name, **given)
         return replace(program, remarks=(*code.remarks, *settings.remarks()))

@@ -101,7 +101,7 @@ _LIBCUDACXX_END_NAMESPACE_STD
 #endif
 #include <{STANDARD}>
 #ifndef __NVCC__
-#define __NVCC__
+#define __NVCC__ 1
 #endif
 #endif
 """
@@ -164,7 +164,7 @@ def driver_headers(*sources: str) -> dict[str, str]:
 @lru_cache(maxsize=4)
 def further(name: str) -> str:
     """A header for the sources that need it: ``texture_references.h``, ``old_intrinsics.h``, ``long_atomics.h``,
-    ``device_launches.h``, ``torch_types.h``, ``opencv_types.h``."""
+    ``mixed_math.h``, ``device_launches.h``, ``torch_types.h``, ``opencv_types.h``, ``thrust_types.h``."""
     return (files(__package__) / "further" / name).read_text()
 
 
