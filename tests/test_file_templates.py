@@ -74,7 +74,7 @@ def test_a_macro_gives_the_only_instance(tmp_path: Path) -> None:
     [
         ("#define L(k, ...) k<<<1, 2>>>(0, ##__VA_ARGS__)", "L(f)", "f<<<1, 2>>>(0)"),
         ("#define L(k, args...) k<<<1, 2>>>(args)", "L(f, 1, g(2, 3))", "f<<<1, 2>>>(1, g(2, 3))"),
-        ('#define L(k) log(#k); k##_fast<<<1, 2>>>("a,b", k)', "L(f)", 'log(""); f_fast<<<1, 2>>>("a,b", f)'),
+        ('#define L(k) log(#k); k##_fast<<<1, 2>>>("a,b", k)', "L(f)", 'log("f"); f_fast<<<1, 2>>>("a,b", f)'),
         ("#define L(k) k<<<1, 2>>>()", "L(a, b)", "L(a, b)"),
         ("#define L(k) L(k<<<1, 2>>>())", "L(f", "L(f"),
         ("#define M(x) x", "M(f(1))", "M(f(1))"),

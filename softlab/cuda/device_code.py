@@ -17,12 +17,13 @@ from functools import partial
 from pathlib import Path
 
 from softlab.cuda.declared import undefined
-from softlab.cuda.file_items import SPACES, File, Item, declarations, joined, macro_scope, nodes_of
+from softlab.cuda.file_items import SPACES, File, Inclusion, Item, declarations, joined, macro_scope, nodes_of
 from softlab.cuda.host_parts import classify, drop
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, instances_of, kernels_of, launches_of
-from softlab.cuda.macro_calls import Macro, kernels_written_out, macros_with_parameters, written_out
+from softlab.cuda.macro_calls import Macro, header_names, kernels_written_out, macros_with_parameters, written_out
 from softlab.cuda.macros import NO_MACROS, Macros, macros_of
+from softlab.cuda.outlines import outline
 from softlab.cuda.readable import readable
 from softlab.cuda.source_files import Located, Places, decode
 from softlab.cuda.syntax import CLASSES, WORD, declared_in, listed, parser, scope_of, text_of
@@ -138,6 +139,7 @@ class _Program:
         _gather(main, all_files, known, missing)
         own = tuple(all_files.values())
         further = _gather_further(files, all_files, known, missing)
+        _without_makers(all_files.values())
         return cls(all_files, own, tuple(further), tuple(missing))
 
     def kernels(self) -> Iterator[KernelDeclaration]:
@@ -225,6 +227,13 @@ def _gather_further(
     return names
 
 
+def _without_makers(files: Collection[File]) -> None:
+    """Blank the macros that make functions for the host: another macro, which makes a type, may call them."""
+    attributed = {name for file in files for name in file.attributed}
+    for file in files:
+        file.blank += [span for name, span in file.makers.items() if name not in attributed]
+
+
 def _host_code(files: Iterable[File]) -> tuple[HostCode, ...]:
     texts = [file.text.decode(errors="replace") for file in files]
     macros = macros_with_parameters(texts)
@@ -281,29 +290,60 @@ def _gather(
     for node in declarations(tree.root_node):
         classify(file, node, spaces)
     for include in file.includes:
-        path = include.child_by_field_name("path")
-        written = text_of(path).replace("\\", "/")
-        wanted = written.strip('<>"')
+        wanted = _wanted(file, include)
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
-        header = Located(None) if compilers and written.startswith("<") else file.places.located(file.path, wanted)
+        header = Located(None) if compilers and include.written.startswith("<") else file.places.located(file.path, wanted)
         if header.remark and (header.path or not compilers):
             file.remarks.append(header.remark)
         if local := header.path:
             name = _name_of(local, wanted, files)
             if name in file.once or _is_main(local, file, files):
-                file.blank.append((include.start_byte, include.end_byte))
+                file.blank.append(include.span)
                 continue
-            if path is not None and name != text_of(path).strip('<>"'):
-                file.renamed.append(((path.start_byte, path.end_byte), name))
+            if name != include.written.strip('<>"'):
+                file.renamed.append((include.name_span, name))
             if name not in files:
                 files[name] = File(joined(decode(local.read_bytes())).encode(), local, file.places, once=file.once)
                 _gather(files[name], files, known, missing, file.macros)
+        elif not compilers:
+            file.blank.append(include.span)
+            if wanted not in missing:
+                missing.append(wanted)
+    _gather_inner(file, files)
+
+
+def _wanted(file: File, include: Inclusion) -> str:
+    """The header that an ``#include`` names. Where macros make its name, the first one that is there."""
+    written = include.written.replace("\\", "/")
+    if not written[:1].isidentifier():
+        return written.strip('<>"')
+    names = header_names(written, file.macros)
+    found = next((name for name in names if file.places.beside(file.path, name)), next(iter(names), written))
+    if found != written and file.path is not None:
+        file.remarks.append(f'{file.path.name} includes {written}, which macros make: "{found}" is taken')
+    return found
+
+
+def _gather_inner(file: File, files: dict[str, File]) -> None:
+    """Read the files that stand inside of declarations, as they are: ``#include "body.inl"`` in a function."""
+    for include in file.inner_includes:
+        wanted = _wanted(file, include)
+        local = file.places.located(file.path, wanted).path
+        if local is None:
             continue
-        if compilers:
-            continue
-        file.blank.append((include.start_byte, include.end_byte))
-        if wanted not in missing:
-            missing.append(wanted)
+        name = _name_of(local, wanted, files)
+        if name != include.written.strip('<>"'):
+            file.renamed.append((include.name_span, name))
+        if name not in files:
+            files[name] = inner = File(joined(decode(local.read_bytes())).encode(), local, file.places)
+            inner.macros = file.macros
+            directives = (Inclusion.of(inner.text, *span) for span in outline(inner.text).directives)
+            inner.inner_includes = [one for one in directives if one]
+            _gather_inner(inner, files)
+        words = set(WORD.findall(files[name].text))
+        for item in file.items:
+            if item.span[0] <= include.span[0] < item.span[1]:
+                item.words |= words
 
 
 def _is_main(path: Path, file: File, files: Mapping[str, File]) -> bool:

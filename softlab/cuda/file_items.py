@@ -21,8 +21,26 @@ SPACES = r"__(?:global|device|constant|managed|shared)__"
 SHARED_SPACES = r"__(?:device|constant|managed)__"
 #: A macro without a body, and the spaces and joined lines after it.
 _WITHOUT_BODY = re.compile(r"^([ \t]*#[ \t]*define[ \t]+\w+(?:\([^()\n]*\))?)((?:[ \t]|\\\n)+)$", re.MULTILINE)
+_INCLUDE = re.compile(rb"[ \t]*#[ \t]*include\b[ \t]*(\"[^\"\n]*\"|<[^>\n]*>|[A-Za-z_](?:(?!//|/\*)[^\n])*)")
 CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
                "preproc_elifdef")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """An ``#include``: where it stands, where the name stands in it with its quotes, and the name as it is written."""
+
+    span: tuple[int, int]
+    name_span: tuple[int, int]
+    written: str
+
+    @classmethod
+    def of(cls, text: bytes, start: int, end: int) -> Inclusion | None:
+        """The directive of the preprocessor between these indices, if it is one."""
+        found = _INCLUDE.match(text, start, end)
+        if found is None:
+            return None
+        return cls((start, end), found.span(1), found[1].decode(errors="replace").strip())
 
 
 @dataclass
@@ -56,7 +74,9 @@ class File:
     places: Places = field(default_factory=Places)
     items: list[Item] = field(default_factory=list)
     blank: list[tuple[int, int]] = field(default_factory=list)
-    includes: list[Node] = field(default_factory=list)
+    includes: list[Inclusion] = field(default_factory=list)
+    #: Those in bodies of functions and in classes: what they bring is a part of a declaration.
+    inner_includes: list[Inclusion] = field(default_factory=list)
     usings: list[Node] = field(default_factory=list)
     kernel_word: re.Pattern[str] = re.compile("__global__")
     #: Those of this file and of the files that it includes.
@@ -69,6 +89,10 @@ class File:
     constexpr_at: list[tuple[int, int]] = field(default_factory=list)
     #: Where a class lost its last virtual function, whose pointer its objects still have.
     virtual_at: list[int] = field(default_factory=list)
+    #: Macros without an attribute that make functions, and where their bodies stand.
+    makers: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    #: Macros whose calls have attributes before them, ``__device__ MAKE(float)``.
+    attributed: set[bytes] = field(default_factory=set)
     #: Where macros open a namespace, with its name, or close one (None).
     namespaces: list[tuple[int, str | None]] = field(default_factory=list)
     #: Where conditionals inside declarations start, and where their further branches end.

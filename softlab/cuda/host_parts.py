@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from softlab.cuda.file_items import CONTAINERS, SPACES, File, Item, head_in, outer_space, span_of
+from softlab.cuda.file_items import CONTAINERS, SPACES, File, Inclusion, Item, head_in, outer_space, span_of
 from softlab.cuda.outlines import outline
 from softlab.cuda.readable import makes_functions
 from softlab.cuda.syntax import (
@@ -49,12 +49,13 @@ def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
         if body is not None:
             text = file.text[body.start_byte : body.end_byte]
             if not spaces.search(text.decode(errors="replace")):
-                if makes_functions(text):
-                    file.blank.append((body.start_byte, body.end_byte))  # another macro may call it, which makes a type
+                if makes_functions(text) and name is not None:
+                    file.makers[name.text or b""] = (body.start_byte, body.end_byte)
             else:
                 file.blank += _host_functions(text, spaces, body.start_byte)
     elif kind == "preproc_include":
-        file.includes.append(node)
+        if inclusion := Inclusion.of(file.text, node.start_byte, node.end_byte):
+            file.includes.append(inclusion)
     elif kind == "preproc_call" and "error" in text_of(node.child_by_field_name("directive")):
         file.blank.append((node.start_byte, node.end_byte))  # what the compiler lacks, it will say by itself
     elif kind == "using_declaration":

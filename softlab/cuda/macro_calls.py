@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from softlab.cuda.macros import Macros
+if TYPE_CHECKING:
+    from softlab.cuda.macros import Macros
 
 #: Macros that call each other.
 _DEPTH = 8
@@ -52,8 +54,16 @@ class Macro:
         bound = dict(zip(self.parameters, given, strict=False))
         comma = ", " if given and given[-1] else ""
         text = re.sub(r",\s*##\s*(?=__VA_ARGS__\b)", comma, self.body)
-        text = re.sub(r"(?<!#)#\s*([A-Za-z_]\w*)", lambda m: '""' if m[1] in bound else m[0], text)
-        return re.sub(r"[A-Za-z_]\w*", lambda word: bound.get(word[0], word[0]), text).replace("##", "")
+        text = re.sub(r"(?<!#)#\s*([A-Za-z_]\w*)", lambda m: _quoted(bound[m[1]]) if m[1] in bound else m[0], text)
+        parts = re.split(_TEXT, text)
+        quoted = [*_TEXT.findall(text), ""]
+        plain = [re.sub(r"[A-Za-z_]\w*", lambda word: bound.get(word[0], word[0]), part) for part in parts]
+        return "".join(part + one for part, one in zip(plain, quoted, strict=True)).replace("##", "")
+
+
+def _quoted(argument: str) -> str:
+    escaped = argument.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 class MacrosAsCalled(Mapping[str, Macro]):
@@ -103,6 +113,20 @@ def kernels_written_out(call: str, macros: Mapping[str, Macro]) -> str:
 def expanded(call: str, macros: Mapping[str, Macro]) -> str:
     """The call of a macro, with all macros that its text calls written out."""
     return _written_out(call, macros, _DEPTH, "")
+
+
+def header_names(written: str, macros: Macros) -> list[str]:
+    """The headers that ``#include`` may name where macros make the name, ``#include NAME``: one for each definition."""
+    text = written
+    for _ in range(_DEPTH):
+        text = re.sub(r"[A-Za-z_]\w*", lambda word: _object(word[0], macros), text)
+    return re.findall(r"[\"<]\s*([^\"<>]+?)\s*[\">]", expanded(text, MacrosAsCalled(macros)))
+
+
+def _object(name: str, macros: Macros) -> str:
+    """What a macro without parameters stands for; any other name itself."""
+    parameters, body = macros.get(name.encode(), (b"", name.encode()))
+    return name if parameters else body.decode(errors="replace").strip()
 
 
 def _written_out(text: str, macros: Mapping[str, Macro], depth: int, wanted: str) -> str:

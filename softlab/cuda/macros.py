@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+from softlab.cuda.macro_calls import header_names
 from softlab.cuda.source_files import Places
 from softlab.cuda.syntax import WORD
 
@@ -21,6 +22,7 @@ _FUNCTION_ATTRIBUTES = re.compile(
     rb"|__inline|__forceinline|__declspec\s*\((?:[^()]|\([^()]*\))*\)|__attribute__\s*\(\(.*?\)\))|\[\[[^\[\]]*\]\])*"
 )
 _INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILINE)
+_BY_MACRO = re.compile(rb"^[ \t]*#[ \t]*include[ \t]+([A-Za-z_].*)$", re.MULTILINE)
 
 
 def standing_for(words: str, macros: Macros) -> str:
@@ -39,11 +41,20 @@ def macros_of(text: bytes, path: Path | None, seen: set[Path], places: Places) -
         _, other = found.get(match[1], (b"", b""))  # that of another branch of a conditional
         found[match[1]] = (match[2] or b"", match[3] + other)
     for name in _INCLUDED.findall(text):
-        local = places.beside(path, name.decode(errors="replace"))
-        if local is not None and local not in seen:
-            seen.add(local)
-            found = macros_of(local.read_bytes(), local, seen, places) | found
+        found = _macros_beside(path, name.decode(errors="replace"), seen, places) | found
+    for written in _BY_MACRO.findall(text):
+        for header in header_names(written.decode(errors="replace"), found):
+            found = _macros_beside(path, header, seen, places) | found
     return found
+
+
+def _macros_beside(path: Path | None, name: str, seen: set[Path], places: Places) -> dict[bytes, tuple[bytes, bytes]]:
+    """The macros of a header that was not seen yet."""
+    local = places.beside(path, name)
+    if local is None or local in seen:
+        return {}
+    seen.add(local)
+    return macros_of(local.read_bytes(), local, seen, places)
 
 
 def attribute_macros(macros: Macros) -> set[bytes]:

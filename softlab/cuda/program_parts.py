@@ -18,7 +18,7 @@ from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import launches_of
 from softlab.cuda.outlines import open_braces
-from softlab.cuda.source_files import beside, decode
+from softlab.cuda.source_files import beside, decode, sources_near
 
 _SUFFIXES = (".cu", ".cpp", ".cc", ".c", ".cuh", ".h", ".hpp")
 _HEADERS = (".cuh", ".h", ".hpp")
@@ -28,7 +28,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE
 _LEVELS_UP = 3
 #: Files that include each other from the program to its part.
 _DEPTH = 3
-#: Folders with more files are no program's.
+#: Folders with more files are no program's, and of a checkout so many are read.
 _MOST_FILES = 300
 #: Files that are tried at most.
 _TRIED = 4
@@ -62,19 +62,24 @@ def _chains(path: Path, depth: int) -> Iterator[tuple[tuple[Path, int], ...]]:
 
 
 def _including(path: Path) -> Iterator[tuple[Path, int]]:
-    folders = list(path.parents)[:_LEVELS_UP]
-    for folder in folders:
+    """The files that include this one, each with the index of its ``#include``: those of the folders further up, then
+    the nearest source files of the checkout."""
+    seen = {path}
+    for file in (*_above(path), *sources_near(path)[:_MOST_FILES]):
+        text = decode(file.read_bytes()) if file not in seen else ""
+        seen.add(file)
+        for match in _INCLUDE.finditer(text) if path.name in text else ():
+            if Path(match[1]).name == path.name and (found := beside(file, match[1])) and found.resolve() == path:
+                yield file, match.start()
+                break
+
+
+def _above(path: Path) -> Iterator[Path]:
+    """The files of a file's folder and of those above it, ``.cu`` files first."""
+    for folder in list(path.parents)[:_LEVELS_UP]:
         files = [file for file in folder.iterdir() if file.suffix in _SUFFIXES and file.is_file()]
-        if len(files) > _MOST_FILES:
-            continue
-        for file in sorted(files, key=lambda file: (_SUFFIXES.index(file.suffix), file.name)):
-            text = decode(file.read_bytes()) if file != path else ""
-            if path.name not in text:
-                continue
-            for match in _INCLUDE.finditer(text):
-                if Path(match[1]).name == path.name and (found := beside(file, match[1])) and found.resolve() == path:
-                    yield file, match.start()
-                    break
+        if len(files) <= _MOST_FILES:
+            yield from sorted(files, key=lambda file: (_SUFFIXES.index(file.suffix), file.name))
 
 
 def _inside(
@@ -94,11 +99,11 @@ def _inside(
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
     program = HostCode.of([text.encode() for text in texts])
-    words = " ".join([code.source, *code.headers.values(), *ahead])
-    parts = [
-        read(text, file, known=known, needed=words, alone=True, folders=folders)
-        for text, (file, _) in zip(ahead, chain, strict=True)
-    ]
+    words = " ".join([code.source, *code.headers.values()])
+    parts: list[DeviceCode] = []
+    for text, (file, _) in zip(reversed(ahead), reversed(chain), strict=True):
+        parts.insert(0, read(text, file, known=known, needed=words, alone=True, folders=folders))
+        words = " ".join([words, parts[0].source, *parts[0].headers.values()])
     return replace(
         code,
         headers={

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from softlab.cuda.file_items import SPACES, File, Item, declarations
+from softlab.cuda.file_items import SPACES, File, Inclusion, Item, declarations
 from softlab.cuda.macro_calls import MacrosAsCalled, expanded
 from softlab.cuda.macros import attribute_macros
 from softlab.cuda.outlines import Outline, outline
@@ -21,8 +21,11 @@ _ATTRIBUTES = re.compile(
 )
 #: A word alone in its line.
 _ALONE = re.compile(rb"^[ \t]*([A-Z_]\w*)[ \t]*$", re.MULTILINE)
-#: A name and its parenthesis at the start of a line: a macro call, where no function has such a name.
-_MACRO_CALL = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+#: A name and its parenthesis at the start of a line, or (group 1) after attributes: a macro call, where no function has
+#: such a name.
+_MACRO_CALL = re.compile(
+    rb"^[ \t]*((?:(?:__\w+__|inline|static)[ \t]+)*)(?P<name>[A-Za-z_]\w*)[ \t]*\(", re.MULTILINE
+)
 #: A function in :func:`_parts`: a type, a name, parentheses and braces.
 _FUNCTION = re.compile(
     rb"[\w\s*&:<>,#]*[\w*&>]\s[*&\s]*(?!(?:if|for|while|switch|catch)\b)[\w#:~]+\s*@\s*(?:const\s*)?%", re.DOTALL
@@ -44,6 +47,8 @@ def readable(file: File) -> bytes:
     """
     without = outline(file.text)
     file.alternatives = without.alternatives
+    inner = (Inclusion.of(file.text, *span) for span in without.directives if _is_inner(without, span[0]))
+    file.inner_includes = [inclusion for inclusion in inner if inclusion]
     text = bytearray(_ATTRIBUTES.sub(_blanks, without.text))
     attributes = (*without.attributes, *(match.span() for match in _ATTRIBUTES.finditer(without.text)))
     file.attributes = {end: start for start, end in attributes}
@@ -55,13 +60,16 @@ def readable(file: File) -> bytes:
         indented = match.start(1) > match.start()
         if match.start() < last:
             continue
-        end, name = _closing(file.text, match.end() - 1), match.group(1)
-        body = with_parameters.get(name, b"")
-        if indented and (name not in with_parameters or without.in_part(match.start(1))):
+        end, name = _closing(file.text, match.end() - 1), match["name"]
+        body = match[1] + with_parameters.get(name, b"")
+        if match[1] and b"{" not in body:
+            continue  # an attribute that a macro makes, of the function after it
+        file.attributed |= {name} if match[1] else set()
+        if indented and (name not in with_parameters or without.in_part(match.start("name"))):
             if name in with_parameters and re.match(rb"[ \t]*(?://[^\n]*)?\n", file.text[end : end + 200]):
                 last = end  # it makes members of a class
                 if not spaces.search(body) and _is_placeless(_stands_for(file, match, end, called)):
-                    file.blank.append((match.start(1), end))
+                    file.blank.append((match.start("name"), end))
                 text[match.start() : end] = _blank(file.text[match.start() : end])
             continue  # else an expression, or a constructor
         if end < 0 or _continues(file.text[end : end + 200]) or not (name in with_parameters or name.isupper()):
@@ -77,6 +85,10 @@ def readable(file: File) -> bytes:
         else:
             file.blank.append((match.start(), end))
     return _without_macros(file, bytes(text))
+
+
+def _is_inner(without: Outline, at: int) -> bool:
+    return without.in_body(at) or without.in_part(at)
 
 
 def _stands_for(file: File, start: re.Match[bytes], end: int, macros: MacrosAsCalled) -> bytes:
@@ -147,7 +159,7 @@ def _end_of_macros(file: File, bodies: Mapping[bytes, bytes], body: bytes, end: 
     """Where a macro call ends, with its semicolon: where it opens a brace, after the call of the macro that closes
     it."""
     for match in _MACRO_CALL.finditer(file.text, end) if body.count(b"{") > body.count(b"}") else ():
-        closing = bodies.get(match[1], b"")
+        closing = bodies.get(match["name"], b"")
         if closing.count(b"}") > closing.count(b"{"):
             end = max(end, _closing(file.text, match.end() - 1))
             break

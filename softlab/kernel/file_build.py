@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -57,7 +58,8 @@ class FileBuild:
     """The file at ``path`` as ``read_code`` reads it, for an architecture and with options of the compiler.
 
     ``read_code`` takes ``name``, ``alone``, ``files`` and ``faults``, as :func:`softlab.kernel.files.read_file` does.
-    ``until``: when further tries end, by ``time.monotonic()``.
+    ``until``: when further tries end, by ``time.monotonic()``. ``refused``: the errors of what was compiled so far, by
+    everything that decides them.
     """
 
     read_code: Callable[..., DeviceCode]
@@ -65,6 +67,7 @@ class FileBuild:
     arch: str
     options: tuple[str, ...]
     until: float
+    refused: dict[str, CompileError] = field(default_factory=dict, compare=False)
 
     def program(self, name: str | None, files: Sequence[str | os.PathLike[str]]) -> Program:
         """The kernel with the files that define what it needs: ``files``, and those that the search finds.
@@ -200,7 +203,14 @@ class FileBuild:
             "file": self.path.name,
             "headers": {**code.headers, **settings.headers(), **({} if plain else {NVCC: first})},
         }
-        program = compile_program(code.source, name, **given)
+        key = json.dumps([code.source, name, given], sort_keys=True)
+        if key in self.refused:
+            raise self.refused[key]
+        try:
+            program = compile_program(code.source, name, **given)
+        except CompileError as error:
+            self.refused[key] = error
+            raise
         return replace(program, remarks=(*code.remarks, *settings.remarks()))
 
 
