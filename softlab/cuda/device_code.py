@@ -47,7 +47,7 @@ _VIRTUAL = b"__host__ __device__ virtual void softlab_virtual() {}"
 #: Attributes of functions that the compiler calls for constants: nvcc takes such calls on the device, too.
 _BOTH_SIDES = b"__host__ __device__ "
 #: Of these namespaces, ``using namespace`` stays.
-_DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental")
+_DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental|glm\b")
 
 
 @dataclass(frozen=True)
