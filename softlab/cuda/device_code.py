@@ -17,7 +17,17 @@ from functools import partial
 from pathlib import Path
 
 from softlab.cuda.declared import undefined
-from softlab.cuda.file_items import SPACES, File, Inclusion, Item, declarations, joined, macro_scope, nodes_of
+from softlab.cuda.file_items import (
+    SPACES,
+    File,
+    Inclusion,
+    Item,
+    declarations,
+    has_content,
+    joined,
+    macro_scope,
+    nodes_of,
+)
 from softlab.cuda.host_parts import classify, drop
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, instances_of, kernels_of, launches_of
@@ -46,6 +56,7 @@ _CONDITIONAL = re.compile(
 _VIRTUAL = b"__host__ __device__ virtual void softlab_virtual() {}"
 #: Attributes of functions that the compiler calls for constants: nvcc takes such calls on the device, too.
 _BOTH_SIDES = b"__host__ __device__ "
+_NAMESPACE = re.compile(rb"\bnamespace\s+([\w:]+)\s*(?:=|\{)")
 #: Of these namespaces, ``using namespace`` stays.
 _DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental|glm\b")
 
@@ -292,7 +303,9 @@ def _gather(
     for include in file.includes:
         wanted = _wanted(file, include)
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
-        header = Located(None) if compilers and include.written.startswith("<") else file.places.located(file.path, wanted)
+        header = (
+            Located(None) if compilers and include.written.startswith("<") else file.places.located(file.path, wanted)
+        )
         if header.remark and (header.path or not compilers):
             file.remarks.append(header.remark)
         if local := header.path:
@@ -324,8 +337,12 @@ def _wanted(file: File, include: Inclusion) -> str:
     return found
 
 
-def _gather_inner(file: File, files: dict[str, File]) -> None:
-    """Read the files that stand inside of declarations, as they are: ``#include "body.inl"`` in a function."""
+def _gather_inner(file: File, files: dict[str, File]) -> set[bytes]:
+    """Read the files that stand inside of declarations, as they are: ``#include "body.inl"`` in a function.
+
+    Returns their words, which the declarations around them use.
+    """
+    found: set[bytes] = set()
     for include in file.inner_includes:
         wanted = _wanted(file, include)
         local = file.places.located(file.path, wanted).path
@@ -339,11 +356,12 @@ def _gather_inner(file: File, files: dict[str, File]) -> None:
             inner.macros = file.macros
             directives = (Inclusion.of(inner.text, *span) for span in outline(inner.text).directives)
             inner.inner_includes = [one for one in directives if one]
-            _gather_inner(inner, files)
-        words = set(WORD.findall(files[name].text))
+            inner.words = set(WORD.findall(inner.text)) | _gather_inner(inner, files)
+        found |= files[name].words
         for item in file.items:
             if item.span[0] <= include.span[0] < item.span[1]:
-                item.words |= words
+                item.words |= files[name].words
+    return found
 
 
 def _is_main(path: Path, file: File, files: Mapping[str, File]) -> bool:
@@ -378,24 +396,24 @@ def _keep_needed(items: list[Item], words: set[bytes], opened: Iterable[bytes]) 
             named.setdefault(name, []).append(item)
     closed = {item.space: list[Item]() for item in items if item.space is not None}
     pending = [item for item in items if item.root or item.names & words]
-    opening = [*opened, *words]
-    seen: set[int] = set()
-    while pending:
-        item = pending.pop()
-        opening += [item.space] if item.root and item.space is not None else []
-        for space in opening:
-            pending += closed.pop(space, [])
-        opening = []
-        if id(item) in seen:
+    opening = {*opened, *words, *(item.space for item in pending if item.root and item.space is not None)}
+    reached = set[bytes]()
+    done: set[int] = set()
+    while pending or not opening.isdisjoint(closed):
+        for space in opening & set(closed):
+            pending += closed.pop(space)
+        opening = set()
+        if not pending or id(item := pending.pop()) in done:
             continue
         if item.space in closed:
             closed[item.space].append(item)
             continue
-        seen.add(id(item))
+        done.add(id(item))
         item.kept = True
-        opening = [word for word in item.words if word in closed]
-        for word in item.words:
+        opening = item.words
+        for word in item.words - reached:
             pending += named.get(word, [])
+        reached |= item.words
 
 
 def _without_host_usings(items: Iterable[Item], host_names: set[bytes]) -> None:
@@ -410,7 +428,8 @@ def _namespaces(files: Collection[File]) -> set[str]:
     """The names that these files declare for namespaces, and all names of declarations."""
     found = {name.decode() for file in files for item in file.items for name in item.names}
     for file in files:
-        for name in re.findall(rb"\bnamespace\s+([\w:]+)\s*(?:=|\{)", file.text):
+        stays = [(0, len(file.text))] if has_content(file) else file.directives or ()
+        for name in (name for start, end in stays for name in _NAMESPACE.findall(file.text, start, end)):
             found |= set(name.decode().split("::"))
     return found
 
@@ -422,6 +441,9 @@ def _device_text(file: File, constexpr: bool, spaces: set[str]) -> str:
     """
     text = bytearray(file.text)
     dropped = [item.span for item in file.items if not item.kept]
+    if file.directives is not None and not has_content(file):
+        ends = [0, *(end for _, end in file.directives)]
+        dropped += zip(ends, [*(start for start, _ in file.directives), len(text)], strict=True)
     for using in file.usings:
         name = re.sub(r".*\bnamespace\s+|;", "", text_of(using), flags=re.DOTALL).strip()
         if not (_DEVICE_NAMESPACES.search(name) or set(name.strip(": ").split("::")) <= spaces):
@@ -433,7 +455,7 @@ def _device_text(file: File, constexpr: bool, spaces: set[str]) -> str:
         for at in range(start, end):
             if text[at] != 0x0A:
                 text[at] = 0x20
-    for start, end in _conditionals(file.text):
+    for start, end in (*_conditionals(file.text), *(file.kept if has_content(file) else ())):
         text[start:end] = file.text[start:end]
     edits = [(span, f'"{name}"'.encode()) for span, name in file.renamed]
     if constexpr:

@@ -21,6 +21,10 @@ SPACES = r"__(?:global|device|constant|managed|shared)__"
 SHARED_SPACES = r"__(?:device|constant|managed)__"
 #: A macro without a body, and the spaces and joined lines after it.
 _WITHOUT_BODY = re.compile(r"^([ \t]*#[ \t]*define[ \t]+\w+(?:\([^()\n]*\))?)((?:[ \t]|\\\n)+)$", re.MULTILINE)
+#: A macro that stands for a pragma: nvcc reads it as one, since another program expands the macros before it.
+_PRAGMA = re.compile(
+    r"^([ \t]*#[ \t]*define[ \t]+\w+(?:\([^()\n]*\))?[ \t]+)#[ \t]*pragma[ \t]+([^\"\\\n]*?)[ \t]*$", re.MULTILINE
+)
 _INCLUDE = re.compile(rb"[ \t]*#[ \t]*include\b[ \t]*(\"[^\"\n]*\"|<[^>\n]*>|[A-Za-z_](?:(?!//|/\*)[^\n])*)")
 CONTAINERS = ("translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
                "preproc_elifdef")  # fmt: skip
@@ -95,10 +99,16 @@ class File:
     attributed: set[bytes] = field(default_factory=set)
     #: Where macros open a namespace, with its name, or close one (None).
     namespaces: list[tuple[int, str | None]] = field(default_factory=list)
+    #: Where these macros stand: they stay, as none lacks its partner then.
+    kept: list[tuple[int, int]] = field(default_factory=list)
     #: Where conditionals inside declarations start, and where their further branches end.
     alternatives: tuple[tuple[int, int], ...] = ()
+    #: Where directives of the preprocessor stand, with the lines that continue them; None: they were not looked for.
+    directives: tuple[tuple[int, int], ...] | None = None
     #: Names of the host's functions and variables.
     host_names: set[bytes] = field(default_factory=set)
+    #: For a file that stands inside of declarations: its words, and those of what it includes.
+    words: set[bytes] = field(default_factory=set)
     #: What to say of the places of the headers that it includes.
     remarks: list[str] = field(default_factory=list)
     #: Headers that stand before this file, and that cannot stand in a source twice.
@@ -117,16 +127,23 @@ class File:
         return self._patterns[words]
 
 
+def has_content(file: File) -> bool:
+    """Whether something of a file stays that is no directive of the preprocessor."""
+    kept = (item for item in file.items if item.kept)
+    return file.directives is None or any(one.node is None or not one.node.type.startswith("preproc") for one in kept)
+
+
 def joined(text: str) -> str:
     """The text as the compiler reads it. Each line keeps its number.
 
     Compilers join lines also where spaces follow the backslash; at the end of a file it joins nothing. ``extern "C"``
     needs a space after it: without one, a name there is a part of the string. For tree-sitter, a macro without a body
-    ends with its name: after a space it takes the next line for the body.
+    ends with its name: after a space it takes the next line for the body. A macro for a pragma is ``_Pragma``.
     """
     text = re.sub(r"\\([ \t]+)$", r"\1\\", text, flags=re.MULTILINE)
     text = re.sub(r"\\(\n?)\Z", r" \1", text)
     text = _WITHOUT_BODY.sub(lambda match: match[1] + "\n" * match[2].count("\n"), text)
+    text = _PRAGMA.sub(r'\1_Pragma("\2")', text)
     return re.sub(r'\bextern[ \t]"C"(?=\w)', 'extern"C" ', text)
 
 

@@ -88,7 +88,9 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
     span = span_of(file, node)
     words = set(WORD.findall(file.text[span[0] : span[1]]))
     item = Item(span, node, names_of(inner), words, space=outer_space(file, node))
-    constant = re.search(_CONSTANT_FUNCTION.pattern.decode() if function else r"\b(?:const|constexpr|constinit)\b", head)
+    constant = re.search(
+        _CONSTANT_FUNCTION.pattern.decode() if function else r"\b(?:const|constexpr|constinit)\b", head
+    )
     whole = node.type not in ("ERROR", "template_instantiation")
     if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
         kernel = bool(file.kernel_word.search(head))

@@ -88,7 +88,7 @@ def launches_of(code: HostCode, program: Sequence[HostCode]) -> Iterator[LaunchS
     A launch in a function template is there once for each instance of it that a file of ``program`` calls with template
     arguments.
     """
-    for call in walk(code.root, ("call_expression",)):
+    for call in walk(code.root, ("call_expression",)) if b"<<<" in code.text else ():
         syntax = next((child for child in call.children if child.type == "kernel_call_syntax"), None)
         if syntax is None:
             continue
@@ -125,7 +125,8 @@ def instances_of(kernels: Iterable[KernelDeclaration], program: Sequence[HostCod
     names = {kernel.name.split("::")[-1] for kernel in kernels if kernel.template}
     found: dict[str, None] = {}
     for code in program:
-        named = [node for node in walk(code.root, ("template_function",)) if _name_in(node, names)] if names else []
+        may_name = any(name.encode() in code.text for name in names)
+        named = [node for node in walk(code.root, ("template_function",)) if _name_in(node, names)] if may_name else []
         for instance in (_instance(text_of(node), scope) for node in named for scope in scopes(node, code, program)):
             found |= {instance: None} if "<" in instance else {}
     return tuple(found)
@@ -165,7 +166,9 @@ def _host_type(argument: str, function: str, scope: Scope) -> str:
     )
     declared = kind + r"\s*+(\**+)\s*+"
     found = re.findall(declared + rf"(?:\w++\s*+(?:=[^;,()]*+)?,\s*+\**+\s*+)*\b{name}\b\s*+[;=,)\[]", function)
-    types = {f"{kind}{stars}" for kind, stars in found if kind not in ("return", "delete", "new", "else", "case")}
+    types = {
+        f"{kind}{stars}" for kind, stars in found if kind not in ("return", "delete", "new", "else", "case", "auto")
+    }
     one = types.pop() if len(types) == 1 else ""
     one = re.sub(r"\w+", lambda word: scope.bound.get(word[0], word[0]), one)
     return "" if set(re.findall(r"\w+", one)) & scope.unknown else one

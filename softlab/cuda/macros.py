@@ -36,16 +36,24 @@ def standing_for(words: str, macros: Macros) -> str:
 
 def macros_of(text: bytes, path: Path | None, seen: set[Path], places: Places) -> dict[bytes, tuple[bytes, bytes]]:
     """The macros of a text and of the files that it includes, as :data:`Macros`. ``places``: where its headers are."""
+    own, included, by_macros = _read(text)
+    found = dict(own)
+    for name in included:
+        found = _macros_beside(path, name.decode(errors="replace"), seen, places) | found
+    for written in by_macros:
+        for header in header_names(written.decode(errors="replace"), found):
+            found = _macros_beside(path, header, seen, places) | found
+    return found
+
+
+@lru_cache(maxsize=1 << 10)
+def _read(text: bytes) -> tuple[dict[bytes, tuple[bytes, bytes]], list[bytes], list[bytes]]:
+    """The macros of a text alone, the headers that it includes, and those whose names macros make."""
     found: dict[bytes, tuple[bytes, bytes]] = {}
     for match in _MACRO.finditer(text):
         _, other = found.get(match[1], (b"", b""))  # that of another branch of a conditional
         found[match[1]] = (match[2] or b"", match[3] + other)
-    for name in _INCLUDED.findall(text):
-        found = _macros_beside(path, name.decode(errors="replace"), seen, places) | found
-    for written in _BY_MACRO.findall(text):
-        for header in header_names(written.decode(errors="replace"), found):
-            found = _macros_beside(path, header, seen, places) | found
-    return found
+    return found, _INCLUDED.findall(text), _BY_MACRO.findall(text)
 
 
 def _macros_beside(path: Path | None, name: str, seen: set[Path], places: Places) -> dict[bytes, tuple[bytes, bytes]]:

@@ -8,8 +8,10 @@ and nobody needs the tree of a body. So the grammar sees the outline.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 _TOKEN = re.compile(
     rb"(?P<comment>/\*.*?\*/|//(?:\\\n|[^\n])*)"
@@ -98,15 +100,42 @@ class Outline:
 
     def in_body(self, at: int) -> bool:
         """Whether an index is in the body of a function."""
-        return any(start <= at < end for start, end in self.bodies)
+        return _inside(self._bodies, at)
 
     def in_part(self, at: int) -> bool:
         """Whether what stands at an index is a part of a declaration, and none of its own."""
-        return any(start <= at < end for start, end in self.parts)
+        return _inside(self._parts, at)
 
     def in_directive(self, at: int) -> bool:
         """Whether an index is in a directive of the preprocessor, such as the body of a macro."""
-        return any(start <= at < end for start, end in self.directives)
+        return _inside(self._directives, at)
+
+    @cached_property
+    def _bodies(self) -> list[tuple[int, int]]:
+        return _merged(self.bodies)
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, int]]:
+        return _merged(self.parts)
+
+    @cached_property
+    def _directives(self) -> list[tuple[int, int]]:
+        return _merged(self.directives)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, without those that stand inside of others."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if not found or end > found[-1][1]:
+            found.append((start, end))
+    return found
+
+
+def _inside(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether an index is in one of these spans, as :func:`_merged` orders them."""
+    place = bisect_right(spans, at, key=lambda span: span[0]) - 1
+    return place >= 0 and at < spans[place][1]
 
 
 def outline(source: bytes) -> Outline:
@@ -174,9 +203,9 @@ class _Reader:
         """What else the grammar cannot read: code that is switched off, conditionals that part a declaration."""
         yield from self.dead
         yield from self.attributes
-        bodies = self.bodies()
+        bodies = _merged(self.bodies())
         for group in self.groups:
-            inside = [any(a <= start < b for a, b in bodies) for start, _ in group.directives]
+            inside = [_inside(bodies, start) for start, _ in group.directives]
             if group in self.midway:
                 yield group.directives[0]
                 yield group.directives[1][0], group.directives[-1][1]
@@ -233,7 +262,9 @@ class _Reader:
         self.directives.append(span)
         if word in (b"if", b"ifdef", b"ifndef"):
             group = _Group(self.state, directives=[span])
-            group.dead = bool(re.fullmatch(rb"\s*#\s*if\s+0\s*", _IN_DIRECTIVE.sub(_without_comment, token["directive"])))
+            group.dead = bool(
+                re.fullmatch(rb"\s*#\s*if\s+0\s*", _IN_DIRECTIVE.sub(_without_comment, token["directive"]))
+            )
             self.open.append(group)
         elif word in (b"elif", b"else", b"elifdef", b"elifndef", b"endif") and self.open:
             group = self.open[-1]

@@ -19,13 +19,13 @@ _ATTRIBUTES = re.compile(
     rb"\b(?:__align__|__builtin_align__|alignas|__cluster_dims__|__maxnreg__|__block_size__)\s*"
     rb"\((?:[^()]|\([^()]*\))*\)"
 )
+#: The template arguments in the name of a destructor.
+_OF_DESTRUCTOR = re.compile(rb"(?<=~)(\s*\w+\s*)(<[^<>(){};]*>)(?=\s*\()")
 #: A word alone in its line.
 _ALONE = re.compile(rb"^[ \t]*([A-Z_]\w*)[ \t]*$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line, or (group 1) after attributes: a macro call, where no function has
 #: such a name.
-_MACRO_CALL = re.compile(
-    rb"^[ \t]*((?:(?:__\w+__|inline|static)[ \t]+)*)(?P<name>[A-Za-z_]\w*)[ \t]*\(", re.MULTILINE
-)
+_MACRO_CALL = re.compile(rb"^[ \t]*((?:(?:__\w+__|inline|static)[ \t]+)*)(?P<name>[A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
 #: A function in :func:`_parts`: a type, a name, parentheses and braces.
 _FUNCTION = re.compile(
     rb"[\w\s*&:<>,#]*[\w*&>]\s[*&\s]*(?!(?:if|for|while|switch|catch)\b)[\w#:~]+\s*@\s*(?:const\s*)?%", re.DOTALL
@@ -46,54 +46,68 @@ def readable(file: File) -> bytes:
     device, as with ``TEST(name)`` or bindings for Python.
     """
     without = outline(file.text)
-    file.alternatives = without.alternatives
+    file.alternatives, file.directives = without.alternatives, without.directives
     inner = (Inclusion.of(file.text, *span) for span in without.directives if _is_inner(without, span[0]))
     file.inner_includes = [inclusion for inclusion in inner if inclusion]
-    text = bytearray(_ATTRIBUTES.sub(_blanks, without.text))
+    text = bytearray(_ATTRIBUTES.sub(_blanks, _OF_DESTRUCTOR.sub(lambda m: m[1] + _blank(m[2]), without.text)))
     attributes = (*without.attributes, *(match.span() for match in _ATTRIBUTES.finditer(without.text)))
     file.attributes = {end: start for start, end in attributes}
-    spaces = re.compile(file.standing_for(SPACES).pattern.encode())
-    with_parameters = {name: body for name, (parameters, body) in file.macros.items() if parameters}
-    called = MacrosAsCalled(file.macros)
-    last = 0
+    calls, last = _Calls(file, without), 0
     for match in _between_declarations(file, without):
-        indented = match.start(1) > match.start()
-        if match.start() < last:
-            continue
-        end, name = _closing(file.text, match.end() - 1), match["name"]
-        body = match[1] + with_parameters.get(name, b"")
-        if match[1] and b"{" not in body:
-            continue  # an attribute that a macro makes, of the function after it
-        file.attributed |= {name} if match[1] else set()
-        if indented and (name not in with_parameters or without.in_part(match.start("name"))):
-            if name in with_parameters and re.match(rb"[ \t]*(?://[^\n]*)?\n", file.text[end : end + 200]):
-                last = end  # it makes members of a class
-                if not spaces.search(body) and _is_placeless(_stands_for(file, match, end, called)):
-                    file.blank.append((match.start("name"), end))
-                text[match.start() : end] = _blank(file.text[match.start() : end])
-            continue  # else an expression, or a constructor
-        if end < 0 or _continues(file.text[end : end + 200]) or not (name in with_parameters or name.isupper()):
-            continue
-        last = end = _end_of_macros(file, with_parameters, body, end)
-        text[match.start() : end] = _blank(file.text[match.start() : end])
-        if spaces.search(body):
-            words = set(WORD.findall(file.text[match.start() : end] + body))
-            file.items.append(Item((match.start(), end), None, set(), words, root=True))
-        elif names := _declared(made := _stands_for(file, match, end, called)):
-            words = set(WORD.findall(file.text[match.start() : end] + made))
-            file.items.append(Item((match.start(), end), None, names, words))
-        else:
-            file.blank.append((match.start(), end))
+        if match.start() >= last and (end := calls.end_of(match)):
+            text[match.start() : end] = _blank(file.text[match.start() : end])
+            last = end
     return _without_macros(file, bytes(text))
+
+
+class _Calls:
+    """The calls of macros in a file between declarations: what each stands for becomes a part of the file's items."""
+
+    def __init__(self, file: File, without: Outline) -> None:
+        self._file, self._without = file, without
+        self._spaces = re.compile(file.standing_for(SPACES).pattern.encode())
+        self._bodies = {name: body for name, (parameters, body) in file.macros.items() if parameters}
+        self._macros = MacrosAsCalled(file.macros)
+
+    def end_of(self, match: re.Match[bytes]) -> int:
+        """Where the call ends that starts here; 0 for what is none, such as a constructor or a part of an
+        expression."""
+        file, name = self._file, match["name"]
+        end = _closing(file.text, match.end() - 1)
+        body = match[1] + self._bodies.get(name, b"")
+        if match[1] and b"{" not in body:
+            return 0  # an attribute that a macro makes, of the function after it
+        file.attributed |= {name} if match[1] else set()
+        after = file.text[end : end + 200]
+        if match.start(1) > match.start() and (name not in self._bodies or self._without.in_part(match.start("name"))):
+            if name not in self._bodies or not re.match(rb"[ \t]*(?://[^\n]*)?\n", after):
+                return 0
+            # It makes members of a class.
+            if not self._spaces.search(body) and _is_placeless(self._stands_for(match.start(), end)):
+                file.blank.append((match.start("name"), end))
+            return end
+        if end < 0 or _continues(after) or not (name in self._bodies or name.isupper()):
+            return 0
+        end = _end_of_macros(file, self._bodies, body, end)
+        self._declare(match.start(), end, body)
+        return end
+
+    def _declare(self, start: int, end: int, body: bytes) -> None:
+        """Make an item of a call at namespace level, or mark it as the host's."""
+        call = self._file.text[start:end]
+        if self._spaces.search(body):
+            self._file.items.append(Item((start, end), None, set(), set(WORD.findall(call + body)), root=True))
+        elif names := _declared(made := self._stands_for(start, end)):
+            self._file.items.append(Item((start, end), None, names, set(WORD.findall(call + made))))
+        else:
+            self._file.blank.append((start, end))
+
+    def _stands_for(self, start: int, end: int) -> bytes:
+        return expanded(self._file.text[start:end].decode(errors="replace"), self._macros).encode()
 
 
 def _is_inner(without: Outline, at: int) -> bool:
     return without.in_body(at) or without.in_part(at)
-
-
-def _stands_for(file: File, start: re.Match[bytes], end: int, macros: MacrosAsCalled) -> bytes:
-    """The text that the call of a macro stands for."""
-    return expanded(file.text[start.start() : end].decode(errors="replace"), macros).encode()
 
 
 def _declared(made: bytes) -> set[bytes]:
@@ -186,10 +200,10 @@ def _without_macros(file: File, text: bytes) -> bytes:
         file.attributes |= {match.end(): match.start() for match in found}
         hidden += found
     for match in hidden:
-        if inside := re.search(
-            rb"\bnamespace\b\s*([\w:]*)\s*\{|(\})", file.macros.get(match[0].strip(), (b"", b""))[1]
-        ):
+        _, body = file.macros.get(match[0].strip(), (b"", b""))
+        if inside := re.search(rb"\bnamespace\b\s*([\w:]*)\s*\{|(\})", body):
             file.namespaces.append((match.start(), inside[1].decode() if inside[2] is None else None))
+            file.kept += [match.span()] if body.count(b"{") != body.count(b"}") else []
     changed = bytearray(text)
     for match in hidden:
         changed[match.start() : match.end()] = _blanks(match)

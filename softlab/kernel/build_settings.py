@@ -20,6 +20,8 @@ _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 #: What NVRTC has otherwise than nvcc.
 _NVCC = re.compile(r"\bu?int64_t\b|\b__NVCC__\b")
 #: Initializers that name their members: nvcc takes them in C++17, NVRTC from C++20 on.
+_CODE = re.compile(r"\S")
+_BESIDE_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE | re.DOTALL)
 _CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]")
 #: What only C++20 has, in a line that the compiler shows with an error.
 _NEWER = re.compile(
@@ -73,8 +75,8 @@ _BUILD_FILES = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
 _LEVELS_UP = 2
 #: A macro that they define.
 _DEFINED = re.compile(
-    r"""(?<!\w)-D[ \t]*(?P<name>[A-Za-z_]\w*)(?:=(?:(?P<mark>["'])(?P<quoted>[^"'\n]*)(?P=mark)|(?P<value>[\w.+:-]+)))?"""
-    r"""(?=[\s"')]|$)"""
+    r"""(?<!\w)-D[ \t]*(?P<name>[A-Za-z_]\w*)"""
+    r"""(?:=(?:(?P<mark>["'])(?P<quoted>[^"'\n]*)(?P=mark)|(?P<value>[\w.+:-]+)))?(?=[\s"')]|$)"""
 )
 _CMAKE_DEFINITIONS = re.compile(r"\b(?:add|target)_compile_definitions\s*\(([^()]*)\)")
 _CMAKE_DEFINITION = re.compile(r"(?<![\w=])([A-Za-z_]\w*)(?:=([\w.+:-]+))?(?![\w=])")
@@ -122,6 +124,7 @@ class Settings:
     @classmethod
     def of(cls, texts: Sequence[str], missing: Sequence[str]) -> Settings:
         """What the texts of a source and its headers show. ``missing``: the includes that were not found."""
+        texts = [text for text in texts if _has_code(text)]
         own = _names_of_std()
         names = {name for text in texts for name in _OF_STD.findall(text)}
         nvcc = any(_NVCC.search(text) for text in texts)
@@ -217,6 +220,11 @@ class Settings:
 def asks_for_unannotated(log: str) -> bool:
     """Whether the compiler refuses functions because they have no ``__device__``."""
     return bool(_UNANNOTATED.search(log))
+
+
+def _has_code(text: str) -> bool:
+    """Whether a text has more than comments and directives of the preprocessor."""
+    return bool(_CODE.search(_BESIDE_CODE.sub("", text)))
 
 
 @lru_cache(maxsize=1)

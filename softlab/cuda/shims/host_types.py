@@ -51,8 +51,11 @@ _OTHERS = {
     "u_int32_t": "typedef unsigned int u_int32_t;",
     "u_int64_t": "typedef unsigned long u_int64_t;",
     # Names of the C library for its own use.
-    **{f"__{sign}int{bits}_t": f"typedef {'unsigned ' * bool(sign)}{kind} __{sign}int{bits}_t;"
-       for sign in ("", "u") for bits, kind in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))},
+    **{
+        f"__{sign}int{bits}_t": f"typedef {'unsigned ' * bool(sign)}{kind} __{sign}int{bits}_t;"
+        for sign in ("", "u")
+        for bits, kind in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
+    },
     # Vertices of Direct3D.
     "XMFLOAT2": "struct XMFLOAT2 { float x, y; };",
     "XMFLOAT3": "struct XMFLOAT3 { float x, y, z; };",

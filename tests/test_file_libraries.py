@@ -1,0 +1,215 @@
+"""``Kernel.from_file``: libraries, standards and mathematical functions that a file takes for granted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab.kernel.build_settings import Settings
+from softlab.kernel.files import read_file
+
+MATH = """\
+#include <cmath>
+__global__ void k(double* y, int* sizes, int i, unsigned u, long n, float f, double d) {
+  y[0] = sqrt(i) + std::log(u) + floor(n) + exp2(i);
+  y[1] = pow(f, d) + pow(d, f) + std::pow(i, i) + pow(f, u);
+  y[2] = fmax(f, d) + std::fmin(i, d) + fmod(f, d) + atan2(f, d) + hypot(f, d);
+  sizes[0] = sizeof(sqrt(i));
+  sizes[1] = sizeof(pow(f, d));
+  sizes[2] = sizeof(fmax(f, f));
+  sizes[3] = sizeof(std::pow(f, f));
+}
+"""
+
+
+def test_mathematical_functions_of_integers_and_of_mixed_types(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(MATH)
+    i, u, n, f, d = 3, 7, 5, 2.5, 1.25
+    y, sizes = np.zeros(3), np.zeros(4, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (y, sizes, i, u, n, np.float32(f), d), record=False)
+    np.testing.assert_allclose(
+        y,
+        [
+            np.sqrt(i) + np.log(u) + n + 2**i,
+            f**d + d**f + i**i + f**u,
+            f + d + np.fmod(f, d) + np.arctan2(f, d) + np.hypot(f, d),
+        ],
+        rtol=1e-14,
+    )
+    assert sizes.tolist() == [8, 8, 4, 4]
+
+
+NEWER = """\
+#include <concepts>
+enum class Level { low, high };
+template <typename T>
+  requires std::is_integral_v<T>
+__device__ T halved(T x) { return x / 2; }
+struct Half {
+  int x;
+  constexpr Half(int v) : x(v) {}
+  [[nodiscard]] constexpr int of() const { return x / 2; }
+  constexpr ~Half() = default;
+  void shown() const { std::cout << x; }
+};
+template <int N> consteval int squared() { return N * N; }
+constexpr int next(int x) { return x + 1; }
+__constant__ int table[] = {next(1), squared<3>()};
+__global__ void k(int* x) { *x = halved(*x) + Half(next(*x)).of() + table[0] + table[1]; }
+"""
+
+
+def test_what_cpp20_has_and_functions_for_constants(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(NEWER)
+    x = np.array([9], np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x.tolist() == [4 + 5 + 2 + 9]
+    assert "void shown" not in read_file(path).source
+
+
+BUILT = """\
+typedef __uint8_t byte;
+__global__ void k(byte* x, SIZE n) {
+  if (threadIdx.x < n) x[threadIdx.x] += STEP;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Makefile", 'k: k.cu\n\tnvcc -O3 -DSIZE="std::uint16_t" -DSTEP=3 $<\n'),
+        ("CMakeLists.txt", "add_compile_definitions(SIZE=int)\ntarget_compile_definitions(k PRIVATE STEP=3 OTHER)\n"),
+    ],
+)
+def test_macros_of_the_build_that_are_types(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(BUILT)
+    with pytest.raises(softlab.CompileError, match=r'"SIZE" is undefined'):
+        softlab.Kernel.from_file(path)
+    (tmp_path / name).write_text(text)
+    log = "k.cu(9): error: expected a type specifier\n    int a, SIZE n) {\n           ^\n"
+    assert Settings().after(log, path).defined == ("SIZE=" + ("std::uint16_t" if name == "Makefile" else "int"),)
+    x = np.arange(4, dtype=np.uint8)
+    softlab.Kernel.from_file(path).run(1, 4, (x, np.uint16(3) if name == "Makefile" else 3), record=False)
+    assert x.tolist() == [3, 4, 5, 3]
+
+
+CONTAINERS = """\
+#include <thrust/device_vector.h>
+template <typename T> using Column = thrust::device_vector<T>;
+struct Table { Column<float>* column; thrust::device_ptr<int> count; };
+__global__ void counts(Table t, int* y) { y[0] = t.count[1] + thrust::raw_pointer_cast(t.count)[0]; }
+__global__ void whole(Column<float> column) {}
+"""
+
+
+def test_containers_of_thrust_have_no_size(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(CONTAINERS)
+    count, y = np.array([4, 9], np.int32), np.zeros(1, np.int32)
+    table = softlab.cuda.structs.Struct(np.uint64(0), count)
+    softlab.Kernel.from_file(path, "counts").run(1, 1, (table, y), record=False)
+    assert y[0] == 13
+    with pytest.raises(softlab.CompileError, match="incomplete type"):
+        softlab.Kernel.from_file(path, "whole")
+
+
+def test_complex_numbers_and_generators_of_thrust(tmp_path: Path) -> None:
+    path = tmp_path / "complex.cu"
+    path.write_text(
+        "#include <thrust/complex.h>\n"
+        "__global__ void k(thrust::complex<float>* z) { z[0] = z[1] * thrust::conj(z[2]) + z[3]; }\n"
+    )
+    z = np.array([0, 1 + 2j, 3 - 1j, 0.5j], np.complex64)
+    softlab.Kernel.from_file(path).run(1, 1, (z,), record=False)
+    assert z[0] == (1 + 2j) * (3 + 1j) + 0.5j
+    path = tmp_path / "random.cu"
+    path.write_text(
+        "#include <thrust/random.h>\n"
+        "__global__ void k(int* y) {\n"
+        "  thrust::minstd_rand drawn(5);\n  drawn.discard(threadIdx.x);\n  y[threadIdx.x] = drawn();\n}\n"
+    )
+    y = np.zeros(3, np.int32)
+    softlab.Kernel.from_file(path).run(1, 3, (y,), record=False)
+    assert y.tolist() == [5 * 48271**k % (2**31 - 1) for k in (1, 2, 3)]
+
+
+GLM = """\
+#include <glm/glm.hpp>
+#include <glm/gtc/quaternion.hpp>
+using namespace glm;
+struct Ray { glm::vec3 origin, direction; float length; };
+__global__ void vectors(const vec3* a, vec3* y, Ray ray, ivec2 n) {
+  y[0] = normalize(a[0]) * 2.0f + a[1] / 3 - vec3(1, 2.5, n.x);
+  y[1] = glm::cross(a[0], a[1]) + glm::reflect(ray.direction, normalize(a[1]));
+  y[2] = glm::mix(a[0], a[1], 0.25f) + glm::clamp(a[0], 0.0f, 1.0f) + glm::smoothstep(0.0f, 2.0f, a[1]);
+  y[3] = glm::min(a[0], a[1]) + glm::max(a[0], vec3(0.5f)) + glm::abs(a[1]) + glm::mod(a[0], 0.75f);
+  y[4] = vec3(dot(a[0], a[1]), length(a[0]), distance(a[0], a[1]) + ray.length);
+  y[5] = vec3(all(lessThan(a[0], a[1])), sizeof(Ray), glm::refract(ray.direction, normalize(a[1]), 0.5f).y);
+  y[5] += n.y;
+}
+__global__ void matrices(mat4 m, quat q, vec3 v, vec3* y, mat4* all) {
+  y[0] = vec3(m * vec4(v, 1.0f)) + mat3(m) * v + v * mat3(m);
+  y[1] = q * v + mat3_cast(q) * v;
+  y[2] = vec3(rotate(mat4(1.0f), 0.5f, vec3(0, 1, 1)) * vec4(v, 0)) + vec3(determinant(m));
+  all[0] = inverse(m);
+  all[1] = transpose(m) * m;
+  all[2] = glm::scale(glm::translate(m, v), v);
+}
+"""
+
+
+def test_vectors_of_glm(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(GLM)
+    a = np.array([[0.5, -1.25, 2], [1.5, 0.75, 0.25]], np.float32)
+    direction, y = np.array([0.6, 0, -0.8], np.float32), np.zeros((6, 3), np.float32)
+    ray = np.concatenate([np.zeros(3), direction, [4]]).astype(np.float32).tobytes()
+    n = np.array([2, 3], np.int32).tobytes()
+    softlab.Kernel.from_file(path, "vectors").run(1, 1, (a, y, ray, n), record=False)
+    p, q, d = (one.astype(float) for one in (*a, direction))
+    unit = q / np.linalg.norm(q)
+    part = np.clip(q / 2, 0, 1)
+    along = unit @ d
+    bent = 0.5 * d - (0.5 * along + np.sqrt(1 - 0.25 * (1 - along**2))) * unit
+    expected = [
+        p / np.linalg.norm(p) * 2 + q / 3 - [1, 2.5, 2],
+        np.cross(p, q) + d - 2 * along * unit,
+        0.75 * p + 0.25 * q + np.clip(p, 0, 1) + part**2 * (3 - 2 * part),
+        np.minimum(p, q) + np.maximum(p, 0.5) + np.abs(q) + p % 0.75,
+        [p @ q, np.linalg.norm(p), np.linalg.norm(p - q) + 4],
+        [0 + 3, 28 + 3, bent[1] + 3],
+    ]
+    np.testing.assert_allclose(y, expected, rtol=2e-6, atol=1e-6)
+
+
+def test_matrices_and_quaternions_of_glm(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(GLM)
+    columns = np.random.default_rng(3).standard_normal((4, 4)).astype(np.float32)
+    turn = np.array([0.5, -0.5, 0.1, 0.7], np.float32)
+    turn /= np.linalg.norm(turn)
+    v, y, found = np.array([1, -2, 0.5], np.float32), np.zeros((3, 3), np.float32), np.zeros((3, 4, 4), np.float32)
+    given = (columns.tobytes(), turn.tobytes(), v.tobytes(), y, found)
+    softlab.Kernel.from_file(path, "matrices").run(1, 1, given, record=False)
+    m, u, w = columns.T.astype(float), turn[:3].astype(float), float(turn[3])
+    turned = v + 2 * np.cross(u, np.cross(u, v) + w * v)
+    axis, angle = np.array([0, 1, 1]) / np.sqrt(2), 0.5
+    rotated = v * np.cos(angle) + np.cross(axis, v) * np.sin(angle) + axis * (axis @ v) * (1 - np.cos(angle))
+    expected = [
+        (m @ [*v, 1])[:3] + m[:3, :3] @ v + v @ m[:3, :3],
+        2 * turned,
+        rotated + np.linalg.det(m),
+    ]
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
+    moved = m.copy()
+    moved[:, 3] = m @ [*v, 1]
+    moved[:, :3] *= v
+    for one, wanted in zip(found, (np.linalg.inv(m), m.T @ m, moved), strict=True):
+        np.testing.assert_allclose(one.T, wanted, rtol=1e-4, atol=1e-5)

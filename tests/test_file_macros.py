@@ -1,0 +1,175 @@
+"""``Kernel.from_file``: what macros make of a file, its structs, its headers and its functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab.cuda.macro_calls import header_names
+from softlab.kernel.files import read_file
+
+COMMENTS = """\
+namespace tools {
+#define CHECKED(call)                 \\
+  do {                                \\
+    if ((call) != 0) {                \\
+      /* nothing is done about it: } */ \\
+    }                                 \\
+  } while (0)
+#define OFF /* a comment
+   of two lines */ 2
+}
+#if 0 /* not today */
+__global__ void broken(
+#endif
+namespace tools {
+__device__ int twice(int x) { return OFF * x; }
+}
+__global__ void k(int* x) { *x = tools::twice(*x); }
+"""
+
+
+def test_comments_in_macros_of_several_lines(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(COMMENTS)
+    x = np.array([21], np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x.tolist() == [42]
+
+
+FIELDS = """\
+#define SETTINGS(X)          \\
+  X(float, step, 0.5f)       \\
+  X(int, count, 3)
+#define FIELDS(one, other)   \\
+  one(float, a)              \\
+  other(short, b, 2)
+#define MEMBER(T, name, ...) T name;
+#define POINTER(T, name, ...) T* name;
+#define TABLE(Name, LIST)                                                        \\
+  /* The numbers of one row. */                                                  \\
+  struct Name { LIST(MEMBER, MEMBER) };                                          \\
+  /* Where the columns are. */                                                   \\
+  struct Name##Columns {                                                         \\
+    LIST(POINTER, POINTER)                                                       \\
+    template <typename V> void of(V& rows) { rows.resize(1); }                   \\
+  };                                                                             \\
+  template <typename V> void cleared(V& rows) { rows.clear(); }
+#define CASE(suite, name) class suite##_##name { void run(); }; void suite##_##name::run()
+struct Settings {
+#define VALUE(T, name, value) T name = value;
+  SETTINGS(VALUE)
+#undef VALUE
+  int last = 7;
+  long seeded() const { return std::random_device{}(); }
+};
+namespace rows {
+TABLE(Row, FIELDS)
+}
+CASE(Rows, k) { std::thread(nullptr); }
+__global__ void k(Settings s, rows::RowColumns columns, int* y) {
+  y[0] = s.last;
+  y[1] = s.count;
+  y[2] = sizeof(Settings);
+  y[3] = columns.a[1] + columns.b[1];
+  y[4] = sizeof(rows::Row);
+}
+"""
+
+
+def test_macros_that_make_members_and_types(tmp_path: Path) -> None:
+    """A member that is lost would move all members after it without a word."""
+    path = tmp_path / "k.cu"
+    path.write_text(FIELDS)
+    kernel = softlab.Kernel.from_file(path)
+    settings = np.zeros(12, np.uint8)
+    settings[4:].view(np.int32)[:] = 5, 9
+    a, b, y = np.array([0, 1.5], np.float32), np.array([0, 4], np.int16), np.zeros(5, np.int32)
+    columns = softlab.cuda.structs.Struct(a, b)
+    kernel.run(1, 1, (settings.tobytes(), columns, y), record=False)
+    assert y.tolist() == [9, 5, 12, 5, 8]
+
+
+ATTRIBUTES = """\
+#define OF_TYPE(T) T twice(T x) { return x + x; }
+#define FOR_HOST(T) inline T thrice(T x) { return std::async(x); }
+#define BOUNDS(n) __launch_bounds__(n)
+__device__ OF_TYPE(float)
+__device__ __forceinline__ OF_TYPE(int)
+FOR_HOST(int)
+__global__ BOUNDS(64)
+void k(float* x, int* y) {
+  x[threadIdx.x] = twice(x[threadIdx.x]);
+  y[threadIdx.x] = twice(y[threadIdx.x]);
+}
+"""
+
+
+def test_attributes_before_a_macro_that_makes_a_function(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(ATTRIBUTES)
+    kernel = softlab.Kernel.from_file(path)
+    assert ".maxntid 64" in kernel.program.ptx
+    x, y = np.arange(4, dtype=np.float32), np.arange(4, dtype=np.int32)
+    kernel.run(1, 4, (x, y), record=False)
+    assert x.tolist() == y.tolist() == [0, 2, 4, 6]
+
+
+NAMED = """\
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define MODEL second
+#define HEADER TEXT(models/MODEL/flow.cuh)
+#include HEADER
+#include NOWHERE
+struct Pair {
+#include "members.inl"
+};
+__global__ void k(int* y) {
+#include "body.inl"
+}
+"""
+
+
+def test_headers_that_macros_name_and_headers_inside_of_declarations(tmp_path: Path) -> None:
+    (tmp_path / "models" / "second").mkdir(parents=True)
+    (tmp_path / "models" / "second" / "flow.cuh").write_text(
+        "#define SPEED 3\n__device__ int of(int x) { return x * SPEED; }\n__device__ int unused() { return missing; }\n"
+    )
+    (tmp_path / "members.inl").write_text("int a, b;\n__device__ int sum() const { return a + b; }\n")
+    (tmp_path / "body.inl").write_text('#include "more.inl"\ny[0] = of(pair.sum()) + SPEED;\n')
+    (tmp_path / "more.inl").write_text("Pair pair{2, 5};\n")
+    path = tmp_path / "k.cu"
+    path.write_text(NAMED)
+    kernel, y = softlab.Kernel.from_file(path), np.zeros(1, np.int32)
+    kernel.run(1, 1, (y,), record=False)
+    assert y.tolist() == [24]
+    said = 'k.cu includes HEADER, which macros make: "models/second/flow.cuh" is taken'
+    assert said in kernel.program.remarks
+    assert read_file(path).missing == ("NOWHERE",)
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("PLAIN", ["a.h"]),
+        ("SYSTEM", ["a/b.h"]),
+        ("OF(x, y)", ["x/y.h"]),
+        ("EITHER", ["one.h", "two.h"]),
+        ("UNKNOWN", []),
+        ("ITSELF", []),
+    ],
+)
+def test_names_of_headers_by_macros(written: str, names: list[str]) -> None:
+    macros = {
+        b"PLAIN": (b"", b' "a.h"'),
+        b"SYSTEM": (b"", b" <a/b.h>"),
+        b"OF": (b"(a, b)", b" QUOTED(a/b.h)"),
+        b"QUOTED": (b"(x)", b" #x"),
+        b"EITHER": (b"", b' "one.h" "two.h"'),
+        b"ITSELF": (b"", b" ITSELF"),
+    }
+    assert header_names(written, macros) == names
