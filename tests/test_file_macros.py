@@ -173,3 +173,31 @@ def test_names_of_headers_by_macros(written: str, names: list[str]) -> None:
         b"ITSELF": (b"", b" ITSELF"),
     }
     assert header_names(written, macros) == names
+
+
+def test_namespaces_that_nothing_names_and_those_around_an_include(tmp_path: Path) -> None:
+    (tmp_path / "json.h").write_text(
+        "#define OPEN_JSON namespace json { inline namespace v3 {\n#define CLOSE_JSON }}\n#define LIMIT 7\n"
+        "OPEN_JSON\ntemplate <typename T> struct value { std::map<T, value> all; };\n"
+        "template <> struct value<void> { value() { throw 1; } };\nusing index = std::map<int, int>;\nCLOSE_JSON\n"
+    )
+    (tmp_path / "inner.inl").write_text("__device__ inline int of(int x) { return 3 * x; }\n")
+    (tmp_path / "around.h").write_text('namespace around {\n#include "inner.inl"\n}\n')
+    (tmp_path / "macros.h").write_text(
+        '#define BEGIN namespace by_macro {\n#define END }\nBEGIN\n#include "inner.inl"\nEND\n'
+    )
+    path = tmp_path / "k.cu"
+    path.write_text(
+        '#include "json.h"\n#include "around.h"\n#include "macros.h"\nusing namespace json;\n'
+        "__global__ void k(int* y, int index, int value) {\n"
+        "  y[0] = around::of(index) + by_macro::of(value) + LIMIT;\n}\n"
+    )
+    code = read_file(path)
+    assert "struct value" in code.headers["json.h"], "a directive names the namespace"
+    path.write_text(path.read_text().replace("using namespace json;", ""))
+    code = read_file(path)
+    assert "struct value" not in code.headers["json.h"]
+    assert "LIMIT 7" in code.headers["json.h"]
+    y = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (y, 2, 5), record=False)
+    assert y.tolist() == [6 + 15 + 7]

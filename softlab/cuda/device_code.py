@@ -310,6 +310,7 @@ def _gather(
             file.remarks.append(header.remark)
         if local := header.path:
             name = _name_of(local, wanted, files)
+            file.local.append(include.span[0])
             if name in file.once or _is_main(local, file, files):
                 file.blank.append(include.span)
                 continue

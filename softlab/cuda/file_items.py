@@ -79,6 +79,8 @@ class File:
     items: list[Item] = field(default_factory=list)
     blank: list[tuple[int, int]] = field(default_factory=list)
     includes: list[Inclusion] = field(default_factory=list)
+    #: Where those of files of the program stand.
+    local: list[int] = field(default_factory=list)
     #: Those in bodies of functions and in classes: what they bring is a part of a declaration.
     inner_includes: list[Inclusion] = field(default_factory=list)
     usings: list[Node] = field(default_factory=list)
@@ -101,6 +103,8 @@ class File:
     namespaces: list[tuple[int, str | None]] = field(default_factory=list)
     #: Where these macros stand: they stay, as none lacks its partner then.
     kept: list[tuple[int, int]] = field(default_factory=list)
+    #: What stands in namespaces, whether their braces or macros open them.
+    in_spaces: list[tuple[int, int]] = field(default_factory=list)
     #: Where conditionals inside declarations start, and where their further branches end.
     alternatives: tuple[tuple[int, int], ...] = ()
     #: Where directives of the preprocessor stand, with the lines that continue them; None: they were not looked for.
@@ -128,9 +132,14 @@ class File:
 
 
 def has_content(file: File) -> bool:
-    """Whether something of a file stays that is no directive of the preprocessor."""
+    """Whether something of a file stays that is no directive of the preprocessor.
+
+    A namespace around another file of the program is such a thing.
+    """
+    if file.directives is None or any(start <= at < end for at in file.local for start, end in file.in_spaces):
+        return True
     kept = (item for item in file.items if item.kept)
-    return file.directives is None or any(one.node is None or not one.node.type.startswith("preproc") for one in kept)
+    return any(one.node is None or not one.node.type.startswith("preproc") for one in kept)
 
 
 def joined(text: str) -> str:

@@ -88,7 +88,7 @@ class Outline:
     braces of all but namespaces. ``alternatives`` are further branches of conditionals inside a declaration, which are
     blank: where the conditional starts, and where these branches end. ``directives`` are those of the preprocessor's
     lines, with the lines that continue them. ``attributes`` are conditionals that choose attributes of the function
-    after them.
+    after them. ``namespaces`` are the indices between the braces of namespaces and of ``extern "C"``.
     """
 
     text: bytes
@@ -97,6 +97,7 @@ class Outline:
     alternatives: tuple[tuple[int, int], ...]
     directives: tuple[tuple[int, int], ...]
     attributes: tuple[tuple[int, int], ...]
+    namespaces: tuple[tuple[int, int], ...]
 
     def in_body(self, at: int) -> bool:
         """Whether an index is in the body of a function."""
@@ -149,7 +150,9 @@ def outline(source: bytes) -> Outline:
         text[start:end] = _IN_DIRECTIVE.sub(_without_comment, bytes(text[start:end]))
     alternatives = tuple((group.directives[0][0], group.directives[-1][1]) for group in reader.midway)
     parts, directives = tuple(reader.parts()), tuple(reader.directives)
-    return Outline(bytes(text), tuple(reader.bodies()), parts, alternatives, directives, tuple(reader.attributes))
+    spaces = tuple((braces.start + 1, braces.end) for braces in reader.closed if braces.kind == "namespace")
+    attributes = tuple(reader.attributes)
+    return Outline(bytes(text), tuple(reader.bodies()), parts, alternatives, directives, attributes, spaces)
 
 
 def _without_comment(match: re.Match[bytes]) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from softlab.cuda.file_items import SPACES, File, Inclusion, Item, declarations
 from softlab.cuda.macro_calls import MacrosAsCalled, expanded
@@ -47,6 +48,7 @@ def readable(file: File) -> bytes:
     """
     without = outline(file.text)
     file.alternatives, file.directives = without.alternatives, without.directives
+    file.in_spaces += without.namespaces
     inner = (Inclusion.of(file.text, *span) for span in without.directives if _is_inner(without, span[0]))
     file.inner_includes = [inclusion for inclusion in inner if inclusion]
     text = bytearray(_ATTRIBUTES.sub(_blanks, _OF_DESTRUCTOR.sub(lambda m: m[1] + _blank(m[2]), without.text)))
@@ -199,11 +201,18 @@ def _without_macros(file: File, text: bytes) -> bytes:
         found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
         file.attributes |= {match.end(): match.start() for match in found}
         hidden += found
+    braces: list[tuple[int, int]] = []
     for match in hidden:
         _, body = file.macros.get(match[0].strip(), (b"", b""))
         if inside := re.search(rb"\bnamespace\b\s*([\w:]*)\s*\{|(\})", body):
             file.namespaces.append((match.start(), inside[1].decode() if inside[2] is None else None))
-            file.kept += [match.span()] if body.count(b"{") != body.count(b"}") else []
+            deeper = body.count(b"{") - body.count(b"}")
+            braces += [(match.start(), deeper)] if deeper else []
+            file.kept += [match.span()] if deeper else []
+    depth = 0
+    for (start, deeper), (end, _) in pairwise([*sorted(braces), (len(text), 0)]):
+        depth += deeper
+        file.in_spaces += [(start, end)] if depth > 0 else []
     changed = bytearray(text)
     for match in hidden:
         changed[match.start() : match.end()] = _blanks(match)

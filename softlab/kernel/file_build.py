@@ -24,7 +24,7 @@ from softlab.kernel.kernel_names import kernel_name, overloads
 from softlab.kernel.switches import said_of, switches
 
 #: How long softlab tries what may help a file that does not compile, and guesses template arguments for a message.
-SECONDS_OF_GUESSES = 15
+SECONDS_OF_GUESSES = 10
 #: Headers that come with packages of their own.
 _PACKAGES = {
     "curand_kernel.h": "the package nvidia-curand-cu12 (pip install 'softlab[curand]'; for CUDA 13 nvidia-curand)",
