@@ -72,6 +72,13 @@ def test_what_cpp20_has_and_functions_for_constants(tmp_path: Path) -> None:
     assert "void shown" not in read_file(path).source
 
 
+def test_a_member_of_a_class_of_std_that_softlab_lacks(tmp_path: Path) -> None:
+    path, y = tmp_path / "k.cu", np.zeros(1, np.int32)
+    path.write_text("__global__ void k(int* y) { y[0] = std::numeric_limits<float>::is_iec559; }\n")
+    softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
+    assert y.tolist() == [1]
+
+
 BUILT = """\
 typedef __uint8_t byte;
 __global__ void k(byte* x, SIZE n) {

@@ -34,7 +34,7 @@ _OPERATORS = re.compile(r"\bcub::(?:Max|Min|Sum|Equality|Inequality|ArgMax|ArgMi
 _REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
 _UNANNOTATED = re.compile(r"(?:are|is) not allowed in JIT mode\. Consider")
-_LACKING = re.compile(r'namespace "std" has no (?:actual )?member|namespace "thrust"')
+_LACKING = re.compile(r'(?:namespace "std"|class "std::[^"]*") has no (?:actual )?member|namespace "thrust"')
 #: What the compiler says of warp intrinsics without ``_sync``, and the assembler.
 _OLD_INTRINSICS = re.compile(
     r"""identifier "__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)" is undefined|'vote' without '\.sync'"""
