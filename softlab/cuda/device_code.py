@@ -31,8 +31,15 @@ from softlab.cuda.file_items import (
 from softlab.cuda.host_parts import classify, drop
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, instances_of, kernels_of, launches_of
-from softlab.cuda.macro_calls import Macro, header_names, kernels_written_out, macros_with_parameters, written_out
-from softlab.cuda.macros import NO_MACROS, Macros, macros_of
+from softlab.cuda.macro_calls import (
+    Macro,
+    Macros,
+    header_names,
+    kernels_written_out,
+    macros_with_parameters,
+    written_out,
+)
+from softlab.cuda.macros import NO_MACROS, macros_of
 from softlab.cuda.outlines import outline
 from softlab.cuda.readable import readable
 from softlab.cuda.source_files import Located, Places, decode

@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from softlab.cuda.macros import Macros, standing_for
+from softlab.cuda.macro_calls import Macros
+from softlab.cuda.macros import standing_for
 from softlab.cuda.source_files import Places
 from softlab.cuda.syntax import head_of, scope_of
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from softlab.cuda.macros import Macros
-
+#: The parameters of a macro with their parentheses, b"" without, and its body, by its name.
+Macros = Mapping[bytes, tuple[bytes, bytes]]
 #: Macros that call each other.
 _DEPTH = 8
 #: A larger text is no launch.

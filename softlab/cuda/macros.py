@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from softlab.cuda.macro_calls import header_names
+from softlab.cuda.macro_calls import Macros, header_names
 from softlab.cuda.source_files import Places
 from softlab.cuda.syntax import WORD
 
-#: The parameters of a macro, b"" without, and its body, by its name.
-Macros = Mapping[bytes, tuple[bytes, bytes]]
 NO_MACROS: Macros = MappingProxyType({})
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:(\([^)]*\))|(?=[ \t\n]))((?:.*\\\n)*.*)$", re.MULTILINE)
 #: What the body of a macro has that stands for attributes of a function alone.
