@@ -202,6 +202,15 @@ def test_the_record_of_an_h100() -> None:
     assert not {"fast_ring", "fast_grid"} & set(record["classes"]["kernel"])
 
 
+def test_the_record_of_long_rows_on_an_h100() -> None:
+    """Rows of any length from 60 000 columns on: they reach the kernels that the other record has not."""
+    record = json.loads((Path(__file__).parents[1] / "data" / "random_long_cases_h100.json").read_text())
+    assert record["cases"] > 500
+    assert record["failed"] == 0
+    assert max(record["worst error / bound"].values()) <= 1
+    assert min(record["classes"]["kernel"][name] for name in ("fast_ring", "fast_grid", "fast_cluster")) >= 20
+
+
 # Each operator has one error. The search must find it and reduce it to a small case
 
 
