@@ -17,7 +17,7 @@ from softlab.errors import Error, KernelFault
 from softlab.hardware.devices import Device
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
-from softlab.timing import model
+from softlab.timing import model, queues
 from softlab.timing import what_if as changes
 from softlab.timing.columns import Columns
 from softlab.timing.estimates import Estimate
@@ -117,12 +117,19 @@ def sample_launch(
     per_cluster = prod(launch.cluster)
     more = [edges(one, launch.blocks, per_cluster) for one in samples if sample is None]
     blocks = _Blocks(kernel, shape, given, launch)
-    counts = blocks.interpret({b for one in samples for b in one.blocks}.union(*more), gpu)
+    counts = blocks.divide(blocks.interpret({b for one in samples for b in one.blocks}.union(*more), gpu), gpu)
     if sample is None and per_cluster == 1:
         if further := {b for one in samples for b in more_blocks(one, counts, launch.blocks)} - set(counts):
             counts |= blocks.interpret(further, gpu)
-        samples = [slowest(one, counts, launch.blocks, gpu.sm_count) for one in samples]
+        samples = [_simulated(one, counts, blocks.launch, gpu) for one in samples]
     return SampledLaunch(blocks.launch, samples[0], tuple(blocks.streams), samples[1] if len(samples) > 1 else None)
+
+
+def _simulated(sample: Sample, counts: dict[int, int], launch: model.Timed, device: Device) -> Sample:
+    """The blocks of the SM that decides: it has the most to do, unless its blocks share the work with all others."""
+    if launch.sharers == launch.blocks and sample.resident == sample.per_sm:
+        return queues.usual(sample, counts)
+    return slowest(sample, counts, launch.blocks, device.sm_count)
 
 
 class _Blocks:
@@ -144,6 +151,27 @@ class _Blocks:
         self.launch = replace(self.launch, blocks_wait=True)
         self.streams.clear()
         return self._interpret(set(range(self.launch.blocks)))
+
+    def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
+        """The ``counts`` of the interpreted blocks; those of all blocks where they share work and are few enough."""
+        if len(counts) == self.launch.blocks or not queues.may_share(self.streams):
+            return counts
+        streams, launch = self.streams, self.launch
+        more = self._anew(queues.among(counts, launch.blocks), device)
+        stores = queues.stores_of_blocks(streams), queues.stores_of_blocks(self.streams)
+        if not (queues.have_less(counts, more) or queues.have_less(*stores)):
+            self.streams, self.launch = streams, launch
+            return counts
+        at_once = model.held(launch, device).blocks_per_sm * device.sm_count
+        if queues.few_enough(counts, more, launch.blocks, at_once):
+            more = self._anew(set(range(launch.blocks)), device)
+        self.launch = replace(self.launch, sharers=len(more))
+        return more
+
+    def _anew(self, blocks: set[int], device: Device) -> dict[int, int]:
+        """As :meth:`interpret`, of these blocks alone."""
+        self.streams = []
+        return self.interpret(blocks, device)
 
     def _interpret(self, blocks: set[int]) -> dict[int, int]:
         from softlab.sass import interpret

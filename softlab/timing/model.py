@@ -49,7 +49,8 @@ class Timed:
 
     ``extents``: the addresses of its arrays as sectors (first, last). ``cluster``: the blocks of one. ``driver_calls``:
     the functions of the driver that its threads called. ``stack_bytes``: the largest stack of a thread where functions
-    call themselves, else 0. ``blocks_wait``: whether blocks wait for others of the grid.
+    call themselves, else 0. ``blocks_wait``: whether blocks wait for others of the grid. ``sharers``: the blocks that
+    were interpreted together where blocks share work (:mod:`softlab.timing.queues`), else 0.
     """
 
     program: Program
@@ -61,6 +62,7 @@ class Timed:
     driver_calls: tuple[str, ...] = ()
     stack_bytes: int = 0
     blocks_wait: bool = False
+    sharers: int = 0
 
     @property
     def blocks(self) -> int:
@@ -262,6 +264,13 @@ def _unmeasured(launch: Timed) -> str:
         reasons.append(f"the threads call {names}, whose time was not measured and is not in the estimate")
     if launch.blocks_wait:
         reasons.append("blocks wait for others of the grid, and they look as often as if all blocks went in lock step")
+    if launch.sharers == launch.blocks:
+        reasons.append("blocks share work by atomics, and each takes as often as if all blocks went in lock step")
+    elif launch.sharers:
+        reasons.append(
+            f"blocks share work by atomics, and the {launch.sharers} of {launch.blocks} blocks that were interpreted "
+            "did the others' part, too: the estimate may be far too long"
+        )
     return f"not validated: {'; '.join(reasons)}" if reasons else ""
 
 

@@ -1,0 +1,93 @@
+"""Launches whose blocks share work: who asks first takes it, so that a block has less to do where more take part.
+
+A work queue is a counter in global memory: blocks take what comes next until nothing is left. A few sampled blocks
+would take the work of the whole grid. Whether they do is found by trial: the same blocks are interpreted again among
+twice as many. If they have less to do, all blocks of the grid are interpreted together. No rule about the code is
+needed, so that queues by any atomic are found, and tickets of which each block takes one stay as they are.
+
+Less to do means fewer instructions, or fewer stores: where blocks wait for a lock, more of them look at it more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from softlab.sass.streams import Kind, Space, WarpStream
+from softlab.timing.sampling import Sample
+
+#: Blocks share work if the instructions or the stores of some, interpreted among twice as many, fall below this share.
+_LESS = 0.95
+#: Instructions of warps of a whole grid that are interpreted at most where blocks share work, and how many times as
+#: many blocks as the GPU holds at once: their registers and shared memory are all there together.
+_TOGETHER, _WAVES = 20_000_000, 8
+
+
+def may_share(streams: Iterable[WarpStream]) -> bool:
+    """Whether a block comes back to a sector of global memory with atomics that bring a value.
+
+    Where each block takes a single ticket, none does, and the work of a block is its own.
+    """
+    pairs = np.concatenate([np.zeros((2, 0), np.int64), *map(_visits, streams)], axis=1)
+    _, visits = np.unique(pairs, axis=1, return_counts=True)
+    return bool((visits > 1).any())
+
+
+def _visits(stream: WarpStream) -> np.ndarray:
+    """(2, n) int64: the sectors of a warp's atomics on global memory that bring a value, and its block."""
+    found = stream.accesses
+    chosen = (found.space == Space.GLOBAL) & (found.kind == Kind.ATOMIC)
+    sectors = found.sectors[np.repeat(chosen, np.diff(found.offsets))]
+    return np.stack([sectors, np.full(len(sectors), stream.block)])
+
+
+def among(known: Iterable[int], blocks: int) -> set[int]:
+    """The known blocks of a grid, and as many others from all over it."""
+    own = set(known)
+    others = [block for block in range(blocks) if block not in own]
+    count = min(len(own), len(others))
+    return own | {others[len(others) * k // count] for k in range(count)}
+
+
+def have_less(counts: Mapping[int, int], more: Mapping[int, int]) -> bool:
+    """Whether blocks have less to do where more take part.
+
+    Arguments:
+        counts, more: block -> its instructions or stores, of some blocks and of these among others.
+    """
+    return sum(more[block] for block in counts) < _LESS * sum(counts.values())
+
+
+def stores_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
+    """Block -> the stores to global memory that its warps executed."""
+    counts: dict[int, int] = {}
+    for stream in streams:
+        found = stream.accesses
+        stores = np.count_nonzero((found.space == Space.GLOBAL) & (found.kind == Kind.STORE))
+        counts[stream.block] = counts.get(stream.block, 0) + int(stores)
+    return counts
+
+
+def few_enough(counts: Mapping[int, int], more: Mapping[int, int], blocks: int, at_once: int) -> bool:
+    """Whether all blocks of the grid can be interpreted together: what they share stays, and each adds its own.
+
+    Arguments:
+        counts, more: instructions, as for :func:`have_less`.
+        blocks, at_once: of the grid, and those that the GPU holds at once.
+    """
+    total, larger = sum(counts.values()), sum(more.values())
+    own = max(0.0, (larger - total) / max(1, len(more) - len(counts)))
+    return blocks <= _WAVES * at_once and larger + own * (blocks - len(more)) <= _TOGETHER
+
+
+def usual(sample: Sample, counts: Mapping[int, int]) -> Sample:
+    """The sample with other blocks: one from each of as many equal ranges of all blocks, by their instructions.
+
+    Blocks that are on the GPU together and share work end together: who has taken much takes less often. Interpreted
+    blocks take turns instead. So what an SM does is the mean, not what the SM of the largest blocks would do.
+    """
+    ranked, count = sorted(counts, key=lambda block: (counts[block], block)), len(sample.blocks)
+    middles = (len(ranked) * (2 * k + 1) // (2 * count) for k in range(count))
+    return replace(sample, blocks=tuple(sorted(ranked[middle] for middle in middles)))

@@ -1,0 +1,158 @@
+"""Blocks that share work: a queue is divided among all blocks of the grid, a ticket of each block changes nothing."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import softlab
+from softlab.kernel.estimation import sample_launch
+from softlab.timing import queues
+from softlab.timing.sampling import Sample
+
+SOURCE = r"""
+__device__ void fill(const float* in, float* out, int strip) {
+  const int at = strip * 32 + threadIdx.x % 32;
+  float v = in[at];
+  for (int k = 0; k < 60; k++) v = v * 0.75f + 1.0f;
+  out[at] = v;
+}
+extern "C" __global__ void by_rule(const float* in, float* out, int strips) {
+  const int step = gridDim.x * blockDim.x / 32;
+  for (int s = (blockIdx.x * blockDim.x + threadIdx.x) / 32; s < strips; s += step) fill(in, out, s);
+}
+extern "C" __global__ void by_counter(const float* in, float* out, int strips, int* taken) {
+  while (true) {
+    int s = 0;
+    if (threadIdx.x % 32 == 0) s = atomicAdd(taken, 1);
+    s = __shfl_sync(0xffffffffu, s, 0);
+    if (s >= strips) return;
+    fill(in, out, s);
+  }
+}
+extern "C" __global__ void by_lock(const float* in, float* out, int strips, volatile int* taken, int* lock) {
+  __shared__ int mine;
+  do {
+    if (threadIdx.x == 0) {
+      while (atomicCAS(lock, 0, 1)) {}
+      mine = *taken;
+      *taken = mine + 1;
+      __threadfence();
+      atomicExch(lock, 0);
+    }
+    __syncthreads();
+    if (mine < strips) fill(in, out, mine);
+    __syncthreads();
+  } while (mine < strips);
+}
+extern "C" __global__ void last_block(const float* in, float* sums, unsigned* arrived, float* total) {
+  __shared__ bool last;
+  float v = in[blockIdx.x * 32 + threadIdx.x];
+  for (int k = 16; k; k /= 2) v += __shfl_xor_sync(0xffffffffu, v, k);
+  if (threadIdx.x == 0) {
+    sums[blockIdx.x] = v;
+    __threadfence();
+    last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  v = 0;
+  for (int k = threadIdx.x; k < gridDim.x; k += 32) v += sums[k];
+  atomicAdd(total, v);
+}
+extern "C" __global__ void places(const float* in, float* out, int turns, int* next) {
+  for (int k = 0; k < turns; k++) {
+    int at = 0;
+    if (threadIdx.x == 0) at = atomicAdd(next, 32);
+    at = __shfl_sync(0xffffffffu, at, 0);
+    out[at + threadIdx.x] = blockIdx.x;
+  }
+}
+"""
+GRID, STRIPS = 264, 1500
+
+
+def launched(name: str, *more, grid: int = GRID, block: int = 32, sample=None):
+    given = np.ones(32 * STRIPS, np.float32), np.zeros(32 * STRIPS, np.float32)
+    return sample_launch(softlab.Kernel(SOURCE, name), grid, block, (*given, *more), 0, "H100", sample)
+
+
+def counter() -> np.ndarray:
+    return np.zeros(1, np.int32)
+
+
+def test_a_queue_is_divided_among_all_blocks_of_the_grid():
+    rule, queue = launched("by_rule", STRIPS), launched("by_counter", STRIPS, counter())
+    fixed, shared = rule.estimate(), queue.estimate()
+    assert shared.instructions == pytest.approx(fixed.instructions, rel=0.4)
+    assert fixed.cycles < shared.cycles < 3 * fixed.cycles  # each strip waits for the counter
+    assert "not validated: blocks share work by atomics, and each takes" in shared.validated
+    assert "share" not in fixed.validated
+    executed = sum(len(stream) for stream in queue.streams)
+    assert shared.instructions == executed
+    assert len({stream.block for stream in queue.streams}) == GRID
+
+
+def test_the_blocks_of_a_sample_that_is_chosen_have_their_share_too():
+    one = launched("by_counter", 300, counter(), sample=[7]).estimate()
+    assert one.blocks == 1
+    assert one.instructions == launched("by_counter", 300, counter()).estimate().instructions
+
+
+def test_a_queue_behind_a_lock_is_named():
+    found = launched("by_lock", 40, counter(), counter(), grid=20).estimate()
+    assert re.search(r"not validated: blocks share work by atomics, and (each|the \d+ of 20 blocks)", found.validated)
+
+
+def test_a_grid_that_is_too_large_is_named(monkeypatch):
+    monkeypatch.setattr(queues, "_TOGETHER", 1000)
+    found = launched("by_counter", STRIPS, counter())
+    interpreted = len({stream.block for stream in found.streams})
+    assert interpreted < GRID
+    assert (
+        f"the {interpreted} of {GRID} blocks that were interpreted did the others' part" in found.estimate().validated
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "more"), [("last_block", (np.zeros(1, np.uint32), np.zeros(1, np.float32))), ("places", (3, counter()))]
+)
+def test_tickets_that_do_not_decide_how_much_a_block_does_change_nothing(monkeypatch, name, more):
+    found = launched(name, *more, grid=500)
+    monkeypatch.setattr(queues, "may_share", lambda streams: False)
+    assert launched(name, *more, grid=500).estimate() == found.estimate()
+    assert len({stream.block for stream in found.streams}) < 20
+    assert "share" not in found.estimate().validated
+
+
+def test_blocks_that_take_one_ticket_are_not_interpreted_again():
+    one = launched("last_block", np.zeros(1, np.uint32), np.zeros(1, np.float32), grid=500)
+    assert not queues.may_share(one.streams)
+    assert queues.may_share(launched("places", 3, counter(), grid=500).streams)
+    assert not queues.may_share([])
+
+
+def test_the_trial_has_the_same_blocks_and_as_many_others():
+    found = queues.among([0, 3, 99], 100)
+    assert {0, 3, 99} < found
+    assert len(found) == 6
+    assert queues.among([0, 1, 2], 4) == {0, 1, 2, 3}
+
+
+def test_what_blocks_share_stays_and_what_each_does_alone_is_added(monkeypatch):
+    monkeypatch.setattr(queues, "_TOGETHER", 2000)
+    counts, more = {0: 510, 1: 510}, {0: 260, 1: 260, 2: 260, 3: 260}  # 1000 shared, 10 by each alone
+    assert queues.have_less(counts, more)
+    assert queues.few_enough(counts, more, 100, 100)
+    assert not queues.few_enough(counts, more, 101, 101)
+    assert not queues.few_enough(counts, more, 100, 12)
+    assert not queues.have_less(counts, {**counts, 2: 5, 3: 5})
+
+
+def test_blocks_that_end_together_are_those_around_the_mean():
+    counts = dict(enumerate((100, 10, 90, 20, 80, 30, 70, 40)))
+    found = queues.usual(Sample((0, 1), per_sm=2, resident=2, active=4), counts)
+    assert found.blocks == (2, 5)  # the third of 10, 20, 30, 40 and of 70, 80, 90, 100
+    assert found.per_sm == 2
