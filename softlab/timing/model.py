@@ -206,7 +206,7 @@ def _record(
         instructions=instructions,
         blocks=len(counts),
         validated=_unmeasured(launch) or validated(device, bound, cache, p),
-        notes=(*_notes(run, sample, counts, every, launch.blocks), *_notes_of_stack(launch)),
+        notes=(*_notes(run, sample, counts, every, launch.blocks), *_notes_of_launch(launch)),
         _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
     )
 
@@ -248,7 +248,9 @@ def _notes(run: SmRun, sample: Sample, counts: np.ndarray, every: np.ndarray, bl
         yield f"{len(counts)} of the {sample.per_sm} blocks of an SM were simulated; the rest follows from their rate"
 
 
-def _notes_of_stack(launch: Timed) -> Iterator[str]:
+def _notes_of_launch(launch: Timed) -> Iterator[str]:
+    if launch.sharers:
+        yield f"blocks share work by atomics: {launch.sharers} of {launch.blocks} blocks were interpreted together"
     if launch.stack_bytes > STACK_LIMIT:
         yield (
             f"functions call themselves, and a thread's stack takes {launch.stack_bytes} bytes. A GPU gives "
