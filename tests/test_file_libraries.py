@@ -72,6 +72,74 @@ def test_what_cpp20_has_and_functions_for_constants(tmp_path: Path) -> None:
     assert "void shown" not in read_file(path).source
 
 
+ORDERED = """\
+#include <compare>
+enum class Level { low, high };
+__host__ __device__ constexpr std::strong_ordering operator<=>(Level a, Level b) { return int(a) <=> int(b); }
+struct Point {
+  int x;
+  float y;
+  __device__ auto operator<=>(const Point&) const = default;
+};
+static_assert((1 <=> 2) < 0 && std::is_gt(2 <=> 1) && std::partial_ordering::unordered != 0);
+__global__ void k(int* y, int a, int b, float f, float g) {
+  const std::strong_ordering order = a <=> b;
+  const std::weak_ordering weaker = order;
+  y[0] = order < 0 ? -1 : order > 0 ? 1 : 0;
+  y[1] = Level(a) < Level(b);
+  y[2] = Point{a, f} < Point{b, g};
+  y[3] = weaker == std::weak_ordering::less;
+  y[4] = (f <=> g) <= 0;
+  y[5] = 0 <= order;
+}
+"""
+
+
+def test_orderings_of_three_way_comparisons(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(ORDERED)
+    kernel = softlab.Kernel.from_file(path)
+    for a, b, f, g in ((1, 2, 3, 4), (2, 1, 4, 3), (1, 1, 3, 4), (1, 1, 4, 3), (2, 2, 3, 3)):
+        y = np.zeros(6, np.int32)
+        kernel.run(1, 1, (y, a, b, np.float32(f), np.float32(g)), record=False)
+        assert y.tolist() == [(a > b) - (a < b), a < b, (a, f) < (b, g), a < b, f <= g, a >= b]
+
+
+COLOUR = """\
+struct Colour { unsigned char r, g, b; };
+__global__ void k(Colour* c) { *c = Colour(1, 2, int(c->b) + 1); }
+"""
+
+
+def test_aggregates_in_parentheses(tmp_path: Path) -> None:
+    path, colour = tmp_path / "k.cu", np.array([[0, 0, 6]], np.uint8)
+    path.write_text(COLOUR)
+    softlab.Kernel.from_file(path).run(1, 1, (colour,), record=False)
+    assert colour.tolist() == [[1, 2, 7]]
+
+
+WRITER = """\
+#include <filesystem>
+namespace fs = std::filesystem;
+struct Log {
+  int lines;
+  fs::path file;
+  int level;
+  __device__ int both() const { return lines + level; }
+};
+__global__ void k(Log log, int* y) { y[0] = log.both(), y[1] = sizeof(Log); }
+"""
+
+
+def test_a_path_of_the_host_in_a_struct(tmp_path: Path) -> None:
+    path, y = tmp_path / "k.cu", np.zeros(2, np.int32)
+    path.write_text(WRITER)
+    log = np.zeros(14, np.int32)
+    log[[0, 12]] = 3, 4  # 40 bytes in between, at a multiple of 8
+    softlab.Kernel.from_file(path).run(1, 1, (log.tobytes(), y), record=False)
+    assert y.tolist() == [7, 56]
+
+
 def test_a_member_of_a_class_of_std_that_softlab_lacks(tmp_path: Path) -> None:
     path, y = tmp_path / "k.cu", np.zeros(1, np.int32)
     path.write_text("__global__ void k(int* y) { y[0] = std::numeric_limits<float>::is_iec559; }\n")
@@ -169,6 +237,16 @@ __global__ void matrices(mat4 m, quat q, vec3 v, vec3* y, mat4* all) {
   all[1] = transpose(m) * m;
   all[2] = glm::scale(glm::translate(m, v), v);
 }
+__global__ void quaternions(quat a, quat b, float t, quat* y) {
+  y[0] = slerp(a, b, t);
+  y[1] = slerp(a, -b, t);
+  y[2] = slerp(a, a, t);
+  y[3] = lerp(a, b, t) - a;
+  y[4] = a;
+  y[4] += b;
+  y[4] *= 2.0f;
+  y[5] = a == b ? b : a;
+}
 """
 
 
@@ -194,6 +272,18 @@ def test_vectors_of_glm(tmp_path: Path) -> None:
         [0 + 3, 28 + 3, bent[1] + 3],
     ]
     np.testing.assert_allclose(y, expected, rtol=2e-6, atol=1e-6)
+
+
+def test_quaternions_of_glm(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(GLM)
+    a, b = (one / np.linalg.norm(one) for one in np.array([[0.5, -0.5, 0.1, 0.7], [0.1, 0.4, -0.2, 0.9]]))
+    y, t, angle = np.zeros((6, 4), np.float32), 0.3, np.arccos(a @ b)
+    given = (a.astype(np.float32).tobytes(), b.astype(np.float32).tobytes(), np.float32(t), y)
+    softlab.Kernel.from_file(path, "quaternions").run(1, 1, given, record=False)
+    between = (np.sin((1 - t) * angle) * a + np.sin(t * angle) * b) / np.sin(angle)
+    expected = [between, between, a, (b - a) * t, 2 * (a + b), a]
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_matrices_and_quaternions_of_glm(tmp_path: Path) -> None:

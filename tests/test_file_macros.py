@@ -201,3 +201,39 @@ def test_namespaces_that_nothing_names_and_those_around_an_include(tmp_path: Pat
     y = np.zeros(1, np.int32)
     softlab.Kernel.from_file(path).run(1, 1, (y, 2, 5), record=False)
     assert y.tolist() == [6 + 15 + 7]
+
+
+BOTH_SIDES = """\
+#ifndef __CUDACC__
+#define ON_HOST(code) code
+#define FUNCTION
+#else
+#define ON_HOST(code)
+#define FUNCTION __device__
+#endif
+namespace count {
+FUNCTION ON_HOST(constexpr) int next(int x);
+FUNCTION ON_HOST(constexpr) int next(int x, int y);
+inline FUNCTION ON_HOST(constexpr) int next(int x) { return x + 1; }
+inline FUNCTION ON_HOST(constexpr) int next(int x, int y) { return next(x) + y; }
+}
+template <typename T> struct Pair {
+  T a, b;
+  template <typename U> friend Pair<U> operator/(Pair<U> const& p, U const& x);
+  template <typename U> friend __device__ Pair<U> operator*(Pair<U> const& p, U const& x);
+};
+template <typename U> Pair<U> operator/(Pair<U> const& p, U const& x) { return {p.a / x, p.b / x}; }
+template <typename U> __device__ Pair<U> operator*(Pair<U> const& p, U const& x) { return {p.a * x, p.b * x}; }
+__global__ void k(int* x) {
+  Pair<int> p = Pair<int>{x[0], x[1]} * 2;
+  x[0] = count::next(p.a, p.b);
+}
+"""
+
+
+def test_attributes_as_arguments_of_macros_and_friends_that_are_templates(tmp_path: Path) -> None:
+    path, x = tmp_path / "k.cu", np.array([3, 5], np.int32)
+    path.write_text(BOTH_SIDES)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x.tolist() == [6 + 1 + 10, 5]
+    assert "operator/" not in read_file(path).source

@@ -150,7 +150,9 @@ def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[N
     kind = node if node.type in CLASSES else node.child_by_field_name("type")
     body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
     for member in _members(body) if body is not None else ():
-        inner = member.children[-1] if member.type in ("template_declaration", "friend_declaration") else member
+        inner = member
+        while inner.type in ("template_declaration", "friend_declaration"):
+            inner = inner.children[-1]
         if inner.type in CLASSES or (inner.type == "field_declaration" and not is_method(inner)):
             yield from _host_members(file, inner, spaces)
         whole = inner.type == "function_definition" and inner.child_by_field_name("body") is not None

@@ -86,3 +86,16 @@ def _is_attribute(body: bytes) -> bool:
 @lru_cache(maxsize=1 << 14)
 def _words(body: bytes) -> frozenset[bytes]:
     return frozenset(WORD.findall(body))
+
+
+def passed_attributes(macros: Macros) -> re.Pattern[bytes] | None:
+    """A pattern of calls such as ``IF_HOST(constexpr)``: attributes as the argument of a macro that is its argument or
+    nothing. None where there is no such macro."""
+    names = [
+        name
+        for name, (parameters, body) in macros.items()
+        if parameters and _words(body) <= _words(parameters) and re.fullmatch(rb"[\w\s]*", body)
+    ]
+    if not names:
+        return None
+    return re.compile(rb"\b(?:%s)[ \t]*\((?=[^\s)])%s\)(?=\s*\w)" % (b"|".join(names), _FUNCTION_ATTRIBUTES.pattern))

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from softlab.cuda.file_items import SPACES, File, Inclusion, Item, declarations
 from softlab.cuda.macro_calls import MacrosAsCalled, expanded
-from softlab.cuda.macros import attribute_macros
+from softlab.cuda.macros import attribute_macros, passed_attributes
 from softlab.cuda.outlines import Outline, outline
 from softlab.cuda.syntax import TYPES, WORD, declared_in, is_prototype, is_type, names_of, parser, text_of
 
@@ -199,6 +199,10 @@ def _without_macros(file: File, text: bytes) -> bytes:
         names = b"|".join(sorted(attributes))
         pattern = rb"(^[ \t]*#(?:\\\n|[^\n])*)|\b(?:%s)\b(?:[ \t]*\([^()\n]*\)(?=\s*\w))?" % names
         found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
+        file.attributes |= {match.end(): match.start() for match in found}
+        hidden += found
+    if passed := passed_attributes(file.macros):
+        found = list(passed.finditer(text))
         file.attributes |= {match.end(): match.start() for match in found}
         hidden += found
     braces: list[tuple[int, int]] = []

@@ -26,7 +26,7 @@ _CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]")
 #: What only C++20 has, in a line that the compiler shows with an error.
 _NEWER = re.compile(
     r"^(?!\S+\(\d+\): ).*(?:\b(?:concept|requires|consteval|constinit)\b|<=>)"
-    r"|error: (?:a destructor cannot be constexpr|use the \"typename\" keyword)",
+    r"|error: (?:a destructor cannot be constexpr|use the \"typename\" keyword|no suitable constructor exists)",
     re.MULTILINE,
 )
 _OF_STD = re.compile(r"\bstd::(\w+)")
@@ -64,6 +64,7 @@ _LAUNCHES = re.compile(
     r"""device-side kernel launch|identifier "cuda(?:DeviceSynchronize|Stream\w+|Event\w+|(?:Get|PeekAt)LastError"""
     r"""|Malloc|Free|MemcpyAsync|MemsetAsync)" is undefined"""
 )
+_ORDERINGS = re.compile(r'has no member "(?:strong|weak|partial)_ordering"|no valid std::\w+_ordering type found')
 _AMBIGUOUS = re.compile(r'more than one instance of overloaded function "(?:std::)?(\w+)" matches')
 #: nvcc warns of ``register``, which has no meaning since C++17, and goes on.
 _REFUSED, _REGISTER = re.compile(r'use of the "register" storage class specifier'), "register="
@@ -91,6 +92,7 @@ class Settings:
     ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`, ``PIPELINE``, texture
     references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that are long.
     ``mixed_math``: with mathematical functions of integers, and of float together with double.
+    ``orderings``: with what C++20's three-way comparison gives.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``: with types of these
     libraries.
     ``thrust``: with these headers of Thrust, or of softlab for it. ``complex``: with Thrust's complex numbers.
@@ -110,6 +112,7 @@ class Settings:
     old_intrinsics: bool = False
     long_atomics: bool = False
     mixed_math: bool = False
+    orderings: bool = False
     launches: bool = False
     torch: bool = False
     opencv: bool = False
@@ -163,10 +166,11 @@ class Settings:
             self,
             whole=self.whole or bool(_LACKING.search(log)),
             int128=self.int128 or "--device-int128" in log,
-            cpp20=self.cpp20 or bool(_NEWER.search(log)),
+            cpp20=self.cpp20 or bool(_NEWER.search(log)) or bool(_ORDERINGS.search(log)),
             launches=self.launches or (strict and bool(_LAUNCHES.search(log))),
             long_atomics=self.long_atomics or bool(_LONG_ATOMICS.search(log)),
             mixed_math=self.mixed_math or not _names_of_mixed_math().isdisjoint(_AMBIGUOUS.findall(log)),
+            orderings=self.orderings or bool(_ORDERINGS.search(log)),
             old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
             unannotated=self.unannotated or (not strict and asks_for_unannotated(log)),
             defined=(*self.defined, *found, *([_REGISTER] if _REFUSED.search(log) else [])),
@@ -208,6 +212,7 @@ class Settings:
             + (further("old_intrinsics.h") if self.old_intrinsics else "")
             + (further("long_atomics.h") if self.long_atomics else "")
             + (further("mixed_math.h") if self.mixed_math else "")
+            + (further("orderings.h") if self.orderings else "")
             + (further("device_launches.h") if self.launches else "")
             + (further("torch_types.h") if self.torch else "")
             + (further("opencv_types.h") if self.opencv else "")

@@ -23,7 +23,8 @@ from softlab.kernel.build_settings import Settings, asks_for_unannotated
 from softlab.kernel.kernel_names import kernel_name, overloads
 from softlab.kernel.switches import said_of, switches
 
-#: How long softlab tries what may help a file that does not compile, and guesses template arguments for a message.
+#: How long softlab tries what may help a file that does not compile, and guesses template arguments for a message: CPU
+#: time of the process, so that other work on the machine changes no result.
 SECONDS_OF_GUESSES = 10
 #: Headers that come with packages of their own.
 _PACKAGES = {
@@ -58,8 +59,8 @@ class FileBuild:
     """The file at ``path`` as ``read_code`` reads it, for an architecture and with options of the compiler.
 
     ``read_code`` takes ``name``, ``alone``, ``files`` and ``faults``, as :func:`softlab.kernel.files.read_file` does.
-    ``until``: when further tries end, by ``time.monotonic()``. ``refused``: the errors of what was compiled so far, by
-    everything that decides them.
+    ``until``: when further tries end, by ``time.process_time()``. ``refused``: the errors of what was compiled so far,
+    by everything that decides them.
     """
 
     read_code: Callable[..., DeviceCode]
@@ -133,7 +134,7 @@ class FileBuild:
 
     def _fault_of(self, instance: str) -> str:
         """The first error of an instance of a template, "" where it compiles. Each instance gets one try."""
-        if time.monotonic() > self.until:
+        if time.process_time() > self.until:
             return "no time is left to try"
         try:
             self._compiled(self.read_code(name=instance, alone=True), instance, strict=True)
@@ -148,7 +149,7 @@ class FileBuild:
         ``code``: the kernel without the other ones, which gave this ``log``.
         """
         faults: set[tuple[str, int]] = set()
-        while time.monotonic() < self.until:
+        while time.process_time() < self.until:
             faults |= {(self._header(where, code), int(line)) for where, line in _ERROR.findall(log)}
             less = replace(self.read_code(name=name, alone=True, faults=faults), remarks=code.remarks)
             if (less.source, less.headers) == (code.source, code.headers):

@@ -68,14 +68,14 @@ def compile_file(
         ValueError: no name, and the file has more than one kernel; or none of that name.
         OSError: the file cannot be read.
     """
-    path, options, until = Path(path), tuple(options), time.monotonic() + SECONDS_OF_GUESSES
+    path, options, until = Path(path), tuple(options), time.process_time() + SECONDS_OF_GUESSES
     try:
         return FileBuild(partial(read_file, path, options=options), path, arch, options, until).program(name, files)
     except (CompileError, ValueError) as error:
         by_itself = error
     inside, hopeless = None, isinstance(by_itself, CompileError) and blames_arguments(by_itself.log)
     for read_code in contexts(path, known=has_header, folders=folders_of(options)) if not hopeless else ():
-        if inside and time.monotonic() > until:
+        if inside and time.process_time() > until:
             break
         try:
             return FileBuild(read_code, path, arch, options, until).program(name, files)

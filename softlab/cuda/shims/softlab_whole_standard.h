@@ -79,6 +79,10 @@ SOFTLAB_HOST_CLASS(thread, 1)
 SOFTLAB_HOST_CLASS(mt19937, 625)
 SOFTLAB_HOST_CLASS(mt19937_64, 313)
 SOFTLAB_HOST_CLASS(default_random_engine, 1)
+namespace filesystem {
+SOFTLAB_HOST_CLASS(path, 5)
+SOFTLAB_HOST_CLASS(directory_entry, 6)
+}  // namespace filesystem
 #undef SOFTLAB_HOST_CLASS
 #undef SOFTLAB_HOST_TEMPLATE
 template <typename T, typename = void> struct unique_ptr {

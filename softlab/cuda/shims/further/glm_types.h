@@ -499,6 +499,8 @@ SOFTLAB_GLM mat<4, 4, T, Q> rotate(const mat<4, 4, T, Q>& m, T angle, const vec<
   return turned;
 }
 
+template <typename T> SOFTLAB_GLM constexpr T epsilon() { return sizeof(T) == 4 ? T(FLT_EPSILON) : T(DBL_EPSILON); }
+
 // A quaternion. Its constructor takes w first.
 template <typename T, qualifier Q> struct qua {
   typedef T value_type;
@@ -509,9 +511,20 @@ template <typename T, qualifier Q> struct qua {
   qua() = default;
   __host__ __device__ qua(T w_, T x_, T y_, T z_) : x(x_), y(y_), z(z_), w(w_) {}
   __host__ __device__ qua(T s, const vec<3, T, Q>& v) : x(v.x), y(v.y), z(v.z), w(s) {}
+  __host__ __device__ qua& operator+=(const qua& a) { return *this = *this + a; }
+  __host__ __device__ qua& operator-=(const qua& a) { return *this = *this - a; }
+  __host__ __device__ qua& operator*=(const qua& a) { return *this = *this * a; }
+  __host__ __device__ qua& operator*=(T a) { return *this = *this * a; }
+  __host__ __device__ qua& operator/=(T a) { return *this = *this / a; }
 };
 template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> operator+(const qua<T, Q>& a, const qua<T, Q>& b) {
   return qua<T, Q>(a.w + b.w, a.x + b.x, a.y + b.y, a.z + b.z);
+}
+template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> operator-(const qua<T, Q>& a, const qua<T, Q>& b) {
+  return qua<T, Q>(a.w - b.w, a.x - b.x, a.y - b.y, a.z - b.z);
+}
+template <typename T, qualifier Q> SOFTLAB_GLM bool operator==(const qua<T, Q>& a, const qua<T, Q>& b) {
+  return a.w == b.w && a.x == b.x && a.y == b.y && a.z == b.z;
 }
 template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> operator*(const qua<T, Q>& a, T b) {
   return qua<T, Q>(a.w * b, a.x * b, a.y * b, a.z * b);
@@ -536,6 +549,18 @@ template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> conjugate(const qua<T, 
 }
 template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> inverse(const qua<T, Q>& q) { return conjugate(q) / dot(q, q); }
 template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> normalize(const qua<T, Q>& q) { return q / length(q); }
+template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> lerp(const qua<T, Q>& a, const qua<T, Q>& b, T t) {
+  return a * (T(1) - t) + b * t;
+}
+// Along the shorter way; where the two are nearly the same, a straight line.
+template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> slerp(const qua<T, Q>& a, const qua<T, Q>& b, T t) {
+  T c = dot(a, b);
+  qua<T, Q> end = c < T(0) ? -b : b;
+  c = c < T(0) ? -c : c;
+  if (c > T(1) - epsilon<T>()) return lerp(a, end, t);
+  T angle = ::acos(c);
+  return (a * ::sin((T(1) - t) * angle) + end * ::sin(t * angle)) / ::sin(angle);
+}
 template <typename T, qualifier Q> SOFTLAB_GLM qua<T, Q> angleAxis(T angle, const vec<3, T, Q>& axis) {
   return qua<T, Q>(::cos(angle * T(0.5)), axis * ::sin(angle * T(0.5)));
 }
@@ -547,7 +572,6 @@ template <typename T, qualifier Q> SOFTLAB_GLM mat<4, 4, T, Q> mat4_cast(const q
   return mat<4, 4, T, Q>(mat3_cast(q));
 }
 
-template <typename T> SOFTLAB_GLM constexpr T epsilon() { return sizeof(T) == 4 ? T(FLT_EPSILON) : T(DBL_EPSILON); }
 template <typename T> SOFTLAB_GLM constexpr T pi() { return T(M_PI); }
 template <typename T> SOFTLAB_GLM constexpr T two_pi() { return T(2 * M_PI); }
 template <typename T> SOFTLAB_GLM constexpr T half_pi() { return T(M_PI_2); }
