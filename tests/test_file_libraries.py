@@ -43,6 +43,48 @@ def test_mathematical_functions_of_integers_and_of_mixed_types(tmp_path: Path) -
     assert sizes.tolist() == [8, 8, 4, 4]
 
 
+POWERS = """\
+#include <cmath>
+__device__ float3 pow(float3 v, int n) { return make_float3(pow(v.x, n), std::pow(v.y, n), v.z); }
+template <typename T> __device__ auto squared(T x) { return pow(x, 2); }
+__global__ void k(double* y, int* sizes, float f, int n, double d) {
+  const float3 v = pow(make_float3(f, f, f), n);
+  y[0] = pow(f, n), y[1] = std::pow(f, n), y[2] = squared(f), y[3] = powf(f, n), y[4] = v.x, y[5] = pow(f, f);
+  sizes[0] = sizeof(pow(f, n)), sizes[1] = sizeof(std::pow(f, short(n))), sizes[2] = sizeof(pow(f, f));
+}
+"""
+
+
+def test_pow_of_a_float_and_an_integer_is_a_double(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(POWERS)
+    f, n, d = np.float32(1.1), 5, 1.5
+    y, sizes = np.zeros(6), np.zeros(3, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (y, sizes, f, n, d), record=False)
+    exact = float(f) ** n
+    np.testing.assert_allclose(y[:3], [exact, exact, float(f) ** 2], rtol=1e-14)
+    assert abs(y[3] - exact) > 1e-9, "powf of floats is a float"
+    assert y[4] == np.float32(exact)
+    np.testing.assert_allclose(y[5], float(f) ** float(f), rtol=1e-6)
+    assert sizes.tolist() == [8, 8, 4]
+
+
+def test_pow_beside_that_of_complex_numbers(tmp_path: Path) -> None:
+    path, y = tmp_path / "k.cu", np.zeros(3)
+    path.write_text(
+        "#include <complex>\n"
+        "__global__ void k(double* y, float f, int n) {\n"
+        "  const std::complex<float> z = std::pow(std::complex<float>(f, 1), n);\n"
+        "  y[0] = z.real(), y[1] = z.imag(), y[2] = pow(f, n);\n"
+        "}\n"
+    )
+    f, n = np.float32(1.1), 3
+    softlab.Kernel.from_file(path).run(1, 1, (y, f, n), record=False)
+    z = complex(float(f), 1) ** n
+    np.testing.assert_allclose(y[:2], [z.real, z.imag], rtol=1e-5)
+    np.testing.assert_allclose(y[2], float(f) ** n, rtol=1e-14)
+
+
 NEWER = """\
 #include <concepts>
 enum class Level { low, high };

@@ -31,6 +31,7 @@ _NEWER = re.compile(
 )
 _OF_STD = re.compile(r"\bstd::(\w+)")
 _OPERATORS = re.compile(r"\bcub::(?:Max|Min|Sum|Equality|Inequality|ArgMax|ArgMin)\b")
+_POWER = re.compile(r"\bpow\s*\(")
 _REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
 _UNANNOTATED = re.compile(r"(?:are|is) not allowed in JIT mode\. Consider")
@@ -91,7 +92,8 @@ class Settings:
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20. ``operators``,
     ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`, ``PIPELINE``, texture
     references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that are long.
-    ``mixed_math``: with mathematical functions of integers, and of float together with double.
+    ``mixed_math``: with mathematical functions of integers, and of float together with double. ``powers``: a call of
+    ``pow`` that asks for them is an error.
     ``orderings``: with what C++20's three-way comparison gives.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``: with types of these
     libraries.
@@ -111,6 +113,7 @@ class Settings:
     references: bool = False
     old_intrinsics: bool = False
     long_atomics: bool = False
+    powers: bool = False
     mixed_math: bool = False
     orderings: bool = False
     launches: bool = False
@@ -142,6 +145,7 @@ class Settings:
             cpp20=any(_CPP20.search(text) for text in texts),
             operators=any(_OPERATORS.search(text) for text in texts),
             pipeline=nvcc and any(_PIPELINE.search(text) for text in texts),
+            powers=any(_POWER.search(text) for text in texts),
             references=any(_REFERENCES.search(text) for text in texts),
             eighths=any(_EIGHTH.search(text) for text in texts),
             torch=any(name.split("/")[0] in _TORCH_FOLDERS for name in missing)
@@ -203,6 +207,7 @@ class Settings:
         """The text that stands before the source."""
         return (
             ("#define SOFTLAB_WHOLE_STANDARD\n" if self.whole else "")
+            + (further("power_of_integer.h") if self.powers and not self.mixed_math else "")
             + (AS_NVCC if self.nvcc else f"#include <{STANDARD}>\n")
             + (HALVES if self.halves else "")
             + (EIGHTHS if self.eighths else "")

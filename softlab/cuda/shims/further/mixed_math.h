@@ -82,6 +82,20 @@ SOFTLAB_OF_TWO(fmod)
 SOFTLAB_OF_TWO(hypot)
 SOFTLAB_OF_TWO(pow)
 SOFTLAB_OF_TWO(remainder)
+// NVRTC's own pow of a float and an int is a float. In C++ it is a double, and so it is with nvcc. Overloads of a program
+// have the other name, too.
+template <typename T, typename U> __host__ __device__ softlab_common<T, U> softlab_pow(T x, U y) {
+  return pow(static_cast<softlab_common<T, U>>(x), static_cast<softlab_common<T, U>>(y));
+}
+namespace std {
+using ::softlab_pow;
+#ifdef SOFTLAB_WHOLE_STANDARD
+template <typename T, typename U> __host__ __device__ complex<T> softlab_pow(const complex<T>& x, const U& y) {
+  return ::cuda::std::pow(x, y);
+}
+#endif
+}  // namespace std
+#define pow softlab_pow
 #undef SOFTLAB_OF_INTEGER
 #undef SOFTLAB_OF_TWO
 #undef SOFTLAB_IN_STD
