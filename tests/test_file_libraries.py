@@ -352,3 +352,21 @@ def test_matrices_and_quaternions_of_glm(tmp_path: Path) -> None:
     moved[:, :3] *= v
     for one, wanted in zip(found, (np.linalg.inv(m), m.T @ m, moved), strict=True):
         np.testing.assert_allclose(one.T, wanted, rtol=1e-4, atol=1e-5)
+
+
+DIRECTX = """\
+#include <DirectXMath.h>
+#define Vertex DirectX::XMFLOAT4
+__global__ void k(Vertex* v, DirectX::XMFLOAT4X4 m, DirectX::XMUINT2 n) {
+  const Vertex a = v[0];
+  v[0] = Vertex(m(0, 1) * a.x, a.y, m(1, 0), a.w + n.y);
+}
+"""
+
+
+def test_vertices_and_matrices_of_directx(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(DIRECTX)
+    v, m = np.array([[1, 2, 3, 4]], np.float32), np.arange(16, dtype=np.float32).reshape(4, 4) + 5
+    softlab.Kernel.from_file(path).run(1, 1, (v, m.tobytes(), np.array([8, 9], np.uint32).tobytes()), record=False)
+    assert v.tolist() == [[6, 2, 9, 13]]

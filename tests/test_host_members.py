@@ -167,3 +167,49 @@ def test_macros_in_classes(tmp_path: Path) -> None:
     y = np.zeros(1, np.int32)
     softlab.Kernel.from_file(path).run(1, 1, (np.full(4, 5, np.int32), y))
     assert y[0] == 21
+
+
+THROWING = """\
+#include <vector>
+struct Error { int x; };
+constexpr int checked(int x) {
+  if (x < 0) throw "negative";
+  if (x > 1000)
+    throw Error{
+        x};
+  return x;
+}
+template <int... N> struct Shape {
+  static constexpr int size = [] { int s = 1; for (int n : {N...}) { if (n < 0) throw "bad"; s *= n; } return s; }();
+};
+__host__ __device__ int total(int x) {
+  std::vector<int> v(3, x);
+  v.push_back(x);
+  return v.size();
+}
+__global__ void k(int* x) {
+  if (x[0] > 2000) x[0] = total(x[0]);
+  x[0] = checked(x[0]) + Shape<2, 3>::size;
+}
+"""
+
+
+def test_what_only_the_host_can_run_stops_the_device(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(THROWING)
+    kernel, x = softlab.Kernel.from_file(path), np.array([3], np.int32)
+    assert any("total works with classes of the host" in remark for remark in kernel.program.remarks)
+    kernel.run(1, 1, (x,), record=False)
+    assert x.tolist() == [9]
+    for value, line in ((-1, 4), (1500, 6), (5000, 13)):
+        with pytest.raises(softlab.KernelFault, match=rf"trap(.|\n)*line {line} of k\.cu"):
+            kernel.run(1, 1, (np.array([value], np.int32),), record=False)
+
+
+def test_functions_for_the_device_do_not_throw(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        '__device__ int f(int x) { if (x < 0) throw "no"; return x; }\n__global__ void k(int* x) { *x = f(*x); }\n'
+    )
+    with pytest.raises(softlab.CompileError, match="exception handling"):
+        softlab.Kernel.from_file(path)

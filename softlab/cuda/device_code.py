@@ -474,10 +474,17 @@ def _device_text(file: File, constexpr: bool, spaces: set[str]) -> str:
     kept = [item.span for item in file.items if item.kept]
     edits += [((at, at), _VIRTUAL) for at in file.virtual_at if any(start <= at < end for start, end in kept)]
     edits += [((start, end), _BOTH_SIDES + file.text[start:end]) for start, end in file.constexpr_at]
+    edits += [((start, end), _stop(file.text[start:end])) for start, end in file.stops]
     for (start, end), new in sorted(edits, reverse=True):
         if start == end or text[start:end].strip():  # an include in a part that is blank stays so
             text[start:end] = new
     return text.decode()
+
+
+def _stop(text: bytes) -> bytes:
+    """A stop of the device in place of a statement or of a function's body, with as many lines."""
+    lines = b"\n" * text.count(b"\n")
+    return b"{ __trap();%s }" % lines if text.startswith(b"{") else b"__trap();" + lines
 
 
 def _conditionals(text: bytes) -> Iterator[tuple[int, int]]:

@@ -96,6 +96,8 @@ class File:
     constexpr_at: list[tuple[int, int]] = field(default_factory=list)
     #: Where a class lost its last virtual function, whose pointer its objects still have.
     virtual_at: list[int] = field(default_factory=list)
+    #: Bodies of functions and statements in place of which the device stops, as the host alone can run them.
+    stops: list[tuple[int, int]] = field(default_factory=list)
     #: Macros without an attribute that make functions, and where their bodies stand.
     makers: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     #: Macros whose calls have attributes before them, ``__device__ MAKE(float)``.

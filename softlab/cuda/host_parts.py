@@ -35,6 +35,10 @@ _HOST_VALUE = re.compile(
     r"\bstd::(?:string|vector|map|set|list|deque|unordered_\w+|function|mutex|\w*stream)\b[^*&(]*$|=.*\bnew\b"
 )
 
+#: What the body of a function for both sides names of the host: nvcc leaves such calls out, with a warning.
+_OF_HOST = re.compile(rb"\bstd::(?:string|vector|map|set|list|deque|unordered_\w+|function|mutex|\w*stream)\b")
+_THROW = re.compile(rb"(?:(?<=[{};)])|\belse)\s*(throw\b[^;]*;)")
+
 
 def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
     """Make an item of what stands at namespace level, or mark it as the host's."""
@@ -173,7 +177,7 @@ def _constexpr_in(file: File, node: Node, inner: Node) -> Iterator[tuple[int, in
 
 
 def drop(file: File, lines: set[int]) -> None:
-    """Take away the host's types, constants and members in these lines, which count from 0."""
+    """Take away the host's types, constants, members and statements in these lines, which count from 0."""
     spaces = file.standing_for(SPACES)
     for item in list(file.items) if lines else ():
         node = item.node
@@ -182,6 +186,9 @@ def drop(file: File, lines: set[int]) -> None:
             or node.type.startswith("preproc")
             or not lines & set(range(node.start_point.row, node.end_point.row + 1))
         ):
+            continue
+        if stops := list(_stops(file, node, lines, spaces)):
+            file.stops += stops
             continue
         parts = [
             member for member in _movable(node) if lines & set(range(member.start_point.row, member.end_point.row + 1))
@@ -194,6 +201,27 @@ def drop(file: File, lines: set[int]) -> None:
         elif not (spaces.search(text) or specialised or inner.type == "function_definition"):
             file.items.remove(item)
             file.blank.append(item.span)
+
+
+def _stops(file: File, node: Node, lines: set[int], spaces: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Where the device stops: in the whole body of a function for both sides that works with the host's classes, and
+    in these lines where a function for constants throws. nvcc takes both."""
+    inner = declared_in(node)
+    head, body = head_in(file, node, inner), inner.child_by_field_name("body")
+    if inner.type == "function_definition" and spaces.search(head):
+        of_host = body is not None and _OF_HOST.search(file.text, body.start_byte, body.end_byte)
+        hosts = file.standing_for("__host__").search(head)
+        if body is not None and of_host and hosts and not re.search(r"\b(?:const\w+|auto)\b", head):
+            name = b" ".join(sorted(names_of(inner))).decode(errors="replace")
+            file.remarks.append(f"{name} works with classes of the host: a kernel that calls it stops there")
+            yield body.start_byte, body.end_byte
+        return
+    annotated = [one for one in walk(node, ("function_definition",)) if spaces.search(head_in(file, one, one))]
+    for match in _THROW.finditer(file.text, *span_of(file, node)):
+        at = match.start(1)
+        inside = any(one.start_byte <= at < one.end_byte for one in annotated)
+        if not inside and file.text.count(b"\n", 0, at) in lines:
+            yield match.span(1)
 
 
 def _movable(node: Node) -> Iterator[Node]:

@@ -46,6 +46,7 @@ _TORCH = re.compile(
 )
 _TORCH_FOLDERS = ("torch", "ATen", "c10", "THC")
 _GLM = re.compile(r"\bglm\b")
+_DIRECTX = re.compile(r"\bDirectX\s*::")
 _OPENCV, _OPENCV_FOLDERS = re.compile(r"\bPtrStep"), ("opencv", "opencv2")
 _THRUST = re.compile(r"\bthrust::(?:(?:host|device|universal)_vector|device_ptr|(?:raw|device)_pointer_cast)\b")
 #: What of Thrust's headers NVRTC can compile, and what device code names of them.
@@ -95,8 +96,8 @@ class Settings:
     ``mixed_math``: with mathematical functions of integers, and of float together with double. ``powers``: a call of
     ``pow`` that asks for them is an error.
     ``orderings``: with what C++20's three-way comparison gives.
-    ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``: with types of these
-    libraries.
+    ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``, ``directx``: with types
+    of these libraries.
     ``thrust``: with these headers of Thrust, or of softlab for it. ``complex``: with Thrust's complex numbers.
     ``eighths``: with the types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the command
     that builds the program, "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES`
@@ -120,6 +121,7 @@ class Settings:
     torch: bool = False
     opencv: bool = False
     glm: bool = False
+    directx: bool = False
     thrust: tuple[str, ...] = ()
     eighths: bool = False
     int128: bool = False
@@ -152,6 +154,7 @@ class Settings:
             and any(_TORCH.search(text) for text in texts),
             opencv=any(name.split("/")[0] in _OPENCV_FOLDERS for name in missing)
             and any(_OPENCV.search(text) for text in texts),
+            directx="DirectXMath.h" in missing and any(_DIRECTX.search(text) for text in texts),
             glm=any(name.split("/")[0] == "glm" for name in missing) and any(_GLM.search(text) for text in texts),
             thrust=(*([_CONTAINERS] if any(_THRUST.search(text) for text in texts) else []), *thrust),
             complex=any(_COMPLEX in text for text in texts),
@@ -222,6 +225,7 @@ class Settings:
             + (further("torch_types.h") if self.torch else "")
             + (further("opencv_types.h") if self.opencv else "")
             + (further("glm_types.h") if self.glm else "")
+            + (further("directx_types.h") if self.directx else "")
             + "".join(further(name) if name == _CONTAINERS else f"#include <{name}>\n" for name in self.thrust)
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )

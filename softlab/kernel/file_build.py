@@ -151,7 +151,8 @@ class FileBuild:
         faults: set[tuple[str, int]] = set()
         while time.process_time() < self.until:
             faults |= {(self._header(where, code), int(line)) for where, line in _ERROR.findall(log)}
-            less = replace(self.read_code(name=name, alone=True, faults=faults), remarks=code.remarks)
+            less = self.read_code(name=name, alone=True, faults=faults)
+            less = replace(less, remarks=tuple(dict.fromkeys([*code.remarks, *less.remarks])))
             if (less.source, less.headers) == (code.source, code.headers):
                 break
             code = less
@@ -159,6 +160,8 @@ class FileBuild:
                 return self._compiled(code, name, strict=True)
             except CompileError as error:
                 log = error.log
+                if program := self._with_unannotated(code, name, error):
+                    return program
         return None
 
     def _with_unannotated(self, code: DeviceCode, name: str, strict: CompileError) -> Program | None:
