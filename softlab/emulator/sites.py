@@ -35,7 +35,8 @@ class Site:
     ``index`` is the instruction's index in the image. Each lane moves ``elements`` elements of ``dtype``, together
     ``width`` bytes. ``offset`` is added to each address. ``store`` says whether the instruction writes. ``operation``
     is what an atomic does, "" for loads and stores. ``space`` is "global", "shared", "cluster", "local" or "generic".
-    Addresses must be multiples of ``alignment`` bytes: of ``width``, or of the vector that an atomic begins.
+    ``vector_bytes``: the bytes of the vector that an atomic begins, 0 for others. Addresses must be multiples of
+    ``alignment`` bytes: of ``width``, or of that vector.
     """
 
     index: int
@@ -46,8 +47,9 @@ class Site:
     offset: int = 0
     store: bool = False
     operation: str = ""
-    alignment: int = 0
+    vector_bytes: int = 0
     width: int = field(init=False)
+    alignment: int = field(init=False)
     item: np.dtype = field(init=False)
     shift: np.uint64 = field(init=False)
 
@@ -58,7 +60,7 @@ class Site:
         object.__setattr__(self, "width", width)
         object.__setattr__(self, "item", ITEMS[width])
         object.__setattr__(self, "shift", np.uint64(width.bit_length() - 1))
-        object.__setattr__(self, "alignment", max(width, self.alignment))
+        object.__setattr__(self, "alignment", max(width, self.vector_bytes))
 
     def moved(self, offset: int) -> Site:
         """The same instruction with another constant offset."""

@@ -107,7 +107,7 @@ class GlobalHazards(Observer):
         self._last_reads = {}
         self._flights = Flights()
         self._events.begin_batch(batch.geometry)
-        self._reports.begin_batch(batch, self._granule_shift)
+        self._reports.begin_batch(batch, self._granule_shift, self._exchanged)
         if len(self._all_lanes) != batch.blocks * batch.threads:
             self._all_lanes = np.arange(batch.blocks * batch.threads)
 
@@ -368,9 +368,14 @@ class GlobalHazards(Observer):
     # What orders accesses
 
     def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
-        """Lanes of a warp synchronise. An exchange of values orders only what they read with what they write later."""
+        """Lanes of a warp synchronise.
+
+        An exchange of values orders only what they read with what they write later, and what came before a fence.
+        """
         if is_exchange(site.instruction):
             self._exchanged[warps_of(lanes)] = self._events.now
+            for order in self._orders:
+                order.lanes_exchange(lanes)
             return
         for order in self._orders:
             order.warp_sync(lanes, members, self._events.now)

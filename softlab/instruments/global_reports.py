@@ -19,6 +19,7 @@ from softlab.instruments.flights import READING, REDUCING, WRITING
 from softlab.instruments.global_access import GlobalAccess
 from softlab.instruments.global_shadow import IN_BLOCK, Clash, lane_of, time_of
 from softlab.instruments.source_names import Parameter, variable_name
+from softlab.instruments.warp_syncs import NO_BARRIER
 
 #: The opcodes of atomics.
 ATOMICS = ("atom", "red")
@@ -39,9 +40,14 @@ class GlobalReports:
         self._events = events
         self._batch: Any = None
         self._granule_shift = 0
+        self._exchanged = np.zeros((0, 0), np.int64)
 
-    def begin_batch(self, batch: Any, granule_shift: int) -> None:
-        """The next accesses are those of this batch. A cell has ``1 << granule_shift`` bytes."""
+    def begin_batch(self, batch: Any, granule_shift: int, exchanged: np.ndarray) -> None:
+        """The next accesses are those of this batch. A cell has ``1 << granule_shift`` bytes.
+
+        ``exchanged`` (blocks, warps): when the lanes of each warp exchanged values last; it grows with the batch.
+        """
+        self._exchanged = exchanged
         self._batch = batch
         self._granule_shift = granule_shift
 
@@ -85,7 +91,8 @@ class GlobalReports:
         offset = (int(access.stamps.cell[position]) << self._granule_shift) - access.array.lead
         symbol, *same = self._symbols(access.array, access.site, offset)
         named = f"{symbol} (the same memory as {' and '.join(same)})" if same else symbol
-        who = _whose(other.geometry is geometry and other_row == row, other_column // WARP == column // WARP)
+        here, same_warp = other.geometry is geometry and other_row == row, other_column // WARP == column // WARP
+        who = _whose(here, same_warp)
         instruction, other_instruction = access.site.instruction, other.site.instruction
         if severity == "warning":
             text = f"the thread writes {named}, to which {who} writes the same value, with nothing that orders the two"
@@ -103,6 +110,8 @@ class GlobalReports:
             verb = "writes" if access.site.store else "reads"
             text = f"the thread {verb} {named}, which {who} {what}, with nothing that orders the two. "
             text += _advice(instruction, other_instruction, who, threads)
+            if here and same_warp and what == "wrote" and time_of(stamp) < self._exchanged[row, column // WARP]:
+                text += f". {NO_BARRIER}"
         return kernel_fault(
             "race",
             text,

@@ -3,7 +3,7 @@
 Time is a number that the owner of the order counts. What a warp knows of another warp is a time: everything that the
 other warp did before this time happens before what the warp does now. Two threads are ordered
 
-- in one warp, by a warp-synchronous instruction,
+- in one warp, by a barrier of the warp; by a shuffle or a vote what came before the warp's last fence,
 - in one block, by a barrier, also a named one, for the warps that take part,
 - anywhere, by a release and an acquire: a thread makes a fence, then writes a word by a strong access (an atomic, or a
   volatile or relaxed store); another thread reads the word by a strong access. The reader needs no fence here: code in
@@ -168,6 +168,15 @@ class HappensBefore:
             here = here & self._rows_of(lanes)[:, None]
         rows, warps = np.nonzero(here)
         self._known[rows, warps, warps] = now
+
+    def lanes_exchange(self, lanes: Lanes) -> None:
+        """The lanes of each warp exchange values: they come after what was before the warp's last fence."""
+        if self._far is None:
+            return
+        rows, warps = np.nonzero(warps_of(lanes))
+        number = rows * self.warps + warps
+        fenced = self._far.fenced_in_block[number, rows if self.per_block else number]
+        self._known[rows, warps, warps] = np.maximum(self._known[rows, warps, warps], fenced)
 
     @staticmethod
     def _rows_of(lanes: Lanes) -> np.ndarray:

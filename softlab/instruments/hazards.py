@@ -31,7 +31,7 @@ from softlab.instruments.shadow import ATOMIC, Shadow
 from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.source_names import shared_symbol
 from softlab.instruments.wait_hazards import WaitHazards
-from softlab.instruments.warp_syncs import is_exchange
+from softlab.instruments.warp_syncs import NO_BARRIER, is_exchange
 
 _READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
 _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last barrier"
@@ -365,7 +365,8 @@ class Hazards(WaitHazards):
 
     def sentence(self, what: str, access: SharedAccess, clash: np.ndarray, *, wrote: bool) -> str:
         """What a race is, and how it is repaired. ``wrote``: the earlier access was a write."""
-        return f"the thread {what}. {_FIX}"
+        exchanged = wrote and self.shadow.only_exchanged(access.row, access.word, access.thread)[clash.argmax()]
+        return f"the thread {what}. {_FIX}{f'. {NO_BARRIER}' if exchanged else ''}"
 
     def _race(self, what: str, access: SharedAccess, clash: np.ndarray) -> KernelFault:
         return self.fault("race", f"the thread {what}. {_FIX}", access, clash)

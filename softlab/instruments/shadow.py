@@ -4,8 +4,9 @@ A stamp is ``time << 12 | atomic << 11 | who``. ``who`` is one lane (``warp << 6
 (``warp << 6 | 32``), or threads of several warps. The time grows at each barrier and warp-synchronous instruction.
 
 A shuffle or a vote is no barrier of memory (CUDA C++ Programming Guide, "Warp Shuffle Functions"): lanes that exchange
-values do not see what each other wrote. A later write of one of them still comes after what the others read before:
-they had these values when they came to the exchange.
+values do not see what each other wrote, unless a fence stands behind the write: then it was done before the exchange.
+A later write of one of them still comes after what the others read before: they had these values when they came to the
+exchange.
 
 A flag or a lock also orders accesses. A thread makes accesses, then a fence (or a release), then an atomic write.
 Another thread that reads the written word by an atomic comes after these accesses: up to the time that it has acquired,
@@ -201,6 +202,13 @@ class Shadow:
             finally:
                 self._synced = synced
         return np.asarray(found.any(axis=1))
+
+    def only_exchanged(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> np.ndarray:
+        """Whether another lane of the warp wrote one of the words, and lanes of the warp have exchanged values since."""
+        stamp, warp = self._written[row[:, None], word], thread // WARP
+        who = stamp & WHO_MASK
+        other = (who >> 6 == warp[:, None]) & (who != MANY_WARPS) & (who != self.code(thread)[:, None]) & (stamp > 0)
+        return np.asarray((other & (stamp >> CODE_BITS < self._exchanged[row, warp][:, None])).any(axis=1))
 
     def _unordered(
         self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool
@@ -564,12 +572,15 @@ class Shadow:
     def lanes_exchange(self, lanes: Lanes, members: Value) -> None:
         """The lanes of each warp that name each other exchange values: they learn what one of them has acquired.
 
-        What they have read counts for the whole warp.
+        What they have read counts for the whole warp, and so does what was done before the warp's last fence.
         """
         self._time += 1
         masks = self._groups(lanes, members)
         here = self._warps_of(lanes)
         self._exchanged[here] = self._time
+        if self._order is not None:
+            fenced = self._order.fenced.reshape(*here.shape, WARP).max(axis=2)
+            np.copyto(self._synced, np.maximum(self._synced, fenced), where=here)
         if masks is not None:
             self._acquire_together(masks)
         else:

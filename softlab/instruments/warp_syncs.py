@@ -7,6 +7,8 @@ import numpy as np
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.ptx.syntax import Instruction
 
+#: Said of a race between lanes that exchanged values between the two accesses.
+NO_BARRIER = "The shuffle, vote, match or reduction of the warp between the two is no barrier of memory"
 _FULL = 0xFFFFFFFF
 #: Different sets of groups that are kept. Beyond it the warp counts as one group.
 _MOST_GROUPINGS = 32

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.findings import Finding
 from softlab.kernel import Kernel
 
 _EXCHANGES = {
@@ -19,7 +20,26 @@ _WRITE_THEN_READ = "words[threadIdx.x] = v;\n{exchange}\nv += words[threadIdx.x 
 _READ_THEN_WRITE = "v += words[threadIdx.x ^ 1];\n{exchange}\nwords[threadIdx.x] = v;"
 
 
+#: The last warp to draw a ticket sums up what all warps left, its own sum too.
+_LAST_WARP = """extern "C" __global__ void k(float* sums, unsigned* tickets, float* y) {
+int lane = threadIdx.x % 32, warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+unsigned ticket = 0;
+if (lane == 0) {
+sums[warp] = warp;
+FENCE
+ticket = atomicAdd(tickets, 1u);
+}
+ticket = __shfl_sync(0xffffffffu, ticket, 0);
+if (ticket == gridDim.x * blockDim.x / 32 - 1)
+y[lane] = sums[lane] + sums[lane ^ 1];
+}"""
+
+
 def _findings(body: str, exchange: str, space: str, barrier: str = "") -> list[tuple[str, int | None, int | None]]:
+    return [(finding.kind, finding.line, finding.other_line) for finding in _run(body, exchange, space, barrier)]
+
+
+def _run(body: str, exchange: str, space: str, barrier: str) -> tuple[Finding, ...]:
     source = f"""extern "C" __global__ void k(int* scratch, int* y) {{
 int lane = threadIdx.x % 32, v = threadIdx.x * 5 % 7;
 {_SPACES[space]}
@@ -29,8 +49,7 @@ __syncthreads();
 y[threadIdx.x] = v;
 }}"""
     arguments = np.zeros(64, np.int32), np.zeros(64, np.int32)
-    run = Kernel(source, "k").run(1, 64, arguments, check="collect", record=False)
-    return [(finding.kind, finding.line, finding.other_line) for finding in run.findings]
+    return Kernel(source, "k").run(1, 64, arguments, check="collect", record=False).findings
 
 
 @pytest.mark.parametrize("space", _SPACES)
@@ -50,3 +69,32 @@ def test_a_write_behind_an_exchange_comes_after_what_other_lanes_read(exchange: 
 def test_an_exchange_orders_nothing_of_another_warp(space: str) -> None:
     found = _findings(_READ_THEN_WRITE.replace("^ 1", "^ 32"), "shuffle", space)
     assert found == [("race", 8, 6)]
+
+
+@pytest.mark.parametrize("space", _SPACES)
+@pytest.mark.parametrize("exchange", _EXCHANGES)
+def test_a_fence_behind_the_write_and_an_exchange_order_a_read(exchange: str, space: str) -> None:
+    fenced = _WRITE_THEN_READ.replace(" = v;", " = v; __threadfence_block();")
+    assert _findings(fenced, exchange, space) == []
+    assert _findings(fenced.replace("^ 1", "^ 32"), exchange, space) == [("race", 8, 6)]
+    behind = _WRITE_THEN_READ.replace("{exchange}", "{exchange} __threadfence_block();")
+    assert _findings(behind, exchange, space) == [("race", 8, 6)]
+
+
+@pytest.mark.parametrize("space", _SPACES)
+def test_the_finding_says_that_an_exchange_is_no_barrier(space: str) -> None:
+    words = "is no barrier of memory"
+    (found,) = _run(_WRITE_THEN_READ, "vote", space, "")
+    assert words in found.message
+    (found,) = _run(_WRITE_THEN_READ.replace("{exchange}", ""), "vote", space, "")
+    assert words not in found.message
+    (found,) = _run(_WRITE_THEN_READ.replace("^ 1", "^ 32"), "vote", space, "")
+    assert words not in found.message
+
+
+def test_the_last_warp_reads_what_its_own_lane_wrote_before_a_fence() -> None:
+    for fence, expected in (("__threadfence();", []), ("", ["race"])):
+        arguments = np.zeros(32, np.float32), np.zeros(1, np.uint32), np.zeros(32, np.float32)
+        kernel = Kernel(_LAST_WARP.replace("FENCE", fence), "k")
+        run = kernel.run(8, 128, arguments, check="collect", record=False)
+        assert [finding.kind for finding in run.findings][:1] == expected

@@ -178,8 +178,15 @@ def _atomic(instruction: Instruction, index: int, image: Image) -> Effect:
     address, *values = operands
     if any(isinstance(v, Vector) for v in values):
         raise NotImplementedError("a vector of atomics")
-    whole = instruction.vector_bytes
-    site = Site(index, instruction, space, DTYPES[kind], store=True, operation=f"{operation}.{kind}", alignment=whole)
+    site = Site(
+        index,
+        instruction,
+        space,
+        DTYPES[kind],
+        store=True,
+        operation=f"{operation}.{kind}",
+        vector_bytes=instruction.vector_bytes,
+    )
     check_operation(site.operation)
     return Effect(
         (lambda units: units.atomics.fetch) if destinations else (lambda units: units.atomics.reduce),
