@@ -204,7 +204,7 @@ class Shadow:
         return np.asarray(found.any(axis=1))
 
     def only_exchanged(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> np.ndarray:
-        """Whether another lane of the warp wrote one of the words, and lanes of the warp have exchanged values since."""
+        """Whether another lane of the warp wrote one of the words, and the lanes have exchanged values since."""
         stamp, warp = self._written[row[:, None], word], thread // WARP
         who = stamp & WHO_MASK
         other = (who >> 6 == warp[:, None]) & (who != MANY_WARPS) & (who != self.code(thread)[:, None]) & (stamp > 0)
