@@ -244,7 +244,8 @@ class GlobalHazards(Observer):
             releases = strong and site.instruction.has(*_RELEASE)
             flags = _flags(site.instruction, strong)
             if strong:
-                flags |= WIDE if site.dtype.itemsize > 1 << self._granule_shift else NARROW
+                width = site.dtype.itemsize // (2 if site.instruction.is_packed else 1)
+                flags |= WIDE if width > 1 << self._granule_shift else NARROW
             found = self._strong_sites[site.index] = strong, flags, releases
         return found
 

@@ -156,9 +156,8 @@ def _advice(instruction: Instruction, other: Instruction, who: str, threads: int
     atomic = [i.opcode in ATOMICS for i in (instruction, other)]
     if any(atomic) and not all(atomic):
         return "One of the two is an atomic: make the other one an atomic, too, or put a barrier between them"
-    if all(i.opcode in ATOMICS or i.has("relaxed", "acquire", "release") for i in (instruction, other)) and (
-        DTYPES[instruction.types[-1]].itemsize != DTYPES[other.types[-1]].itemsize
-    ):
+    both_strong = all(i.opcode in ATOMICS or i.has("relaxed", "acquire", "release") for i in (instruction, other))
+    if both_strong and _width(instruction) != _width(other):
         return "They access words of different widths, so that they do not synchronise: give both the same width"
     if "warp" in who and threads > WARP:  # where two lanes of a warp meet, other warps may, too
         return (
@@ -173,3 +172,8 @@ def _advice(instruction: Instruction, other: Instruction, who: str, threads: int
         "Blocks run in any order. Use an atomic, give each block elements of its own, publish by __threadfence() and a "
         "flag, or split the kernel in two"
     )
+
+
+def _width(instruction: Instruction) -> int:
+    """Bytes of one number of an atomic or another strong access."""
+    return DTYPES[instruction.types[-1]].itemsize // (2 if instruction.is_packed else 1)

@@ -36,3 +36,17 @@ def test_atomics_of_two_widths(first: str, second: str, place: int, races: bool,
     }
     assert bool(run.findings) == races
     assert all("different widths" in finding.message for finding in run.findings)
+
+
+@pytest.mark.parametrize(("second", "races"), [("__half", False), ("unsigned", True)])
+def test_an_atomic_on_a_pair_is_one_on_each_number(second: str, races: bool) -> None:
+    """PTX ISA, "Packed Data Types"."""
+    source = """#include <cuda_fp16.h>
+extern "C" __global__ void k(__half2* sums, __half* one) {
+  atomicAdd(one, __half(1));
+  if (blockIdx.x == 0) atomicAdd(sums, __half2(1, 1));
+  else atomicAdd(reinterpret_cast<SECOND*>(sums), SECOND(1));
+}""".replace("SECOND", second)
+    arguments = np.zeros(2, np.float16), np.zeros(1, np.float16)
+    run = Kernel(source, "k").run(2, 40, arguments, check="collect", record=False)
+    assert [finding.kind for finding in run.findings] == ["race"] * races

@@ -115,6 +115,14 @@ class Instruction:
     vector_bytes: int = 0
 
     @property
+    def is_packed(self) -> bool:
+        """Whether its type is two numbers in one register, such as f16x2.
+
+        An access to memory then counts as one access to each (PTX ISA, "Packed Data Types").
+        """
+        return self.modifiers[-1:] != () and self.modifiers[-1].endswith("x2")
+
+    @property
     def types(self) -> tuple[str, ...]:
         """The PTX types among the modifiers, in order: ``cvt.rn.f32.s64`` gives ``("f32", "s64")``."""
         return tuple(m for m in self.modifiers if m in DTYPES)
