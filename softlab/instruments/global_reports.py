@@ -176,4 +176,6 @@ def _advice(instruction: Instruction, other: Instruction, who: str, threads: int
 
 def _width(instruction: Instruction) -> int:
     """Bytes of one number of an atomic or another strong access."""
+    if not instruction.types:  # b128
+        return 16
     return DTYPES[instruction.types[-1]].itemsize // (2 if instruction.is_packed else 1)
