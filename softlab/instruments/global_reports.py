@@ -25,6 +25,7 @@ from softlab.instruments.warp_syncs import NO_BARRIER
 ATOMICS = ("atom", "red")
 #: What a race is where data that are read as read-only were written in the same launch.
 READ_ONLY = "read-only"
+_IN_WARP = "another thread of its warp"
 _WAIT_FOR_COPY = (
     "Wait for the copy first: cp.async.wait_group, the mbarrier that it is bound to, or of a copy to global memory "
     "cp.async.bulk.wait_group, without .read where a thread needs what the copy wrote"
@@ -91,9 +92,9 @@ class GlobalReports:
         offset = (int(access.stamps.cell[position]) << self._granule_shift) - access.array.lead
         symbol, *same = self._symbols(access.array, access.site, offset)
         named = f"{symbol} (the same memory as {' and '.join(same)})" if same else symbol
-        here, same_warp = other.geometry is geometry and other_row == row, other_column // WARP == column // WARP
-        who = _whose(here, same_warp)
+        who = _whose(other.geometry is geometry and other_row == row, other_column // WARP == column // WARP)
         instruction, other_instruction = access.site.instruction, other.site.instruction
+        verb = "writes" if access.site.store else "reads"
         if severity == "warning":
             text = f"the thread writes {named}, to which {who} writes the same value, with nothing that orders the two"
         elif what == READ_ONLY:
@@ -104,13 +105,11 @@ class GlobalReports:
                 "Read what the kernel writes by an ordinary load, through a pointer without const and __restrict__"
             )
         elif what in (READING, WRITING, REDUCING):
-            verb = "writes" if access.site.store else "reads"
             text = f"the thread {verb} {named}, which an asynchronous copy may still be {what}. {_WAIT_FOR_COPY}"
         else:
-            verb = "writes" if access.site.store else "reads"
             text = f"the thread {verb} {named}, which {who} {what}, with nothing that orders the two. "
             text += _advice(instruction, other_instruction, who, threads)
-            if here and same_warp and what == "wrote" and time_of(stamp) < self._exchanged[row, column // WARP]:
+            if what == "wrote" and who == _IN_WARP and time_of(stamp) < self._exchanged[row, column // WARP]:
                 text += f". {NO_BARRIER}"
         return kernel_fault(
             "race",
@@ -148,7 +147,7 @@ class GlobalReports:
 def _whose(same_block: bool, same_warp: bool) -> str:
     if not same_block:
         return "a thread of another block"
-    return "another thread of its warp" if same_warp else "another thread of its block"
+    return _IN_WARP if same_warp else "another thread of its block"
 
 
 def _advice(instruction: Instruction, other: Instruction, who: str, threads: int) -> str:
