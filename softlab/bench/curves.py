@@ -134,8 +134,7 @@ PEER_LABELS = MappingProxyType(
     {
         "fast": "softlab, fast", "oneflow": "softlab, oneflow", "torch": "PyTorch", "inductor": "Inductor",
         "cudnn": "cuDNN", "triton": "Triton", "liger": "Liger", "quack": "QuACK",
-        "flashinfer": "FlashInfer", "jax": "JAX", "cupy": "CuPy",
-        "copy": COPY,
+        "flashinfer": "FlashInfer", "jax": "JAX", "cupy": "CuPy", "copy": COPY,
     }
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE
 _LEVELS_UP = 3
 #: Files that include each other from the program to its part.
 _DEPTH = 3
-#: Folders with more files are no program's, and of a checkout so many are read.
+#: A folder with more files belongs to no program. Of a checkout at most this number of files is read.
 _MOST_FILES = 300
 #: Files that are tried at most.
 _TRIED = 4

@@ -189,18 +189,13 @@ class Shadow:
 
     def written_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool) -> np.ndarray:
         """Whether another thread wrote one of the words with no barrier since. ``strong`` ones do not clash."""
-        return np.asarray(self._unordered(self._written, row, word, thread, strong).any(axis=1))
+        return np.asarray(self._unordered(self._written, row, word, thread, self._synced, strong).any(axis=1))
 
     def read_by_another(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Whether another thread read one of the words with no barrier since, and no exchange of its warp's lanes."""
-        found = self._unordered(self._read, row, word, thread, False)
+        found = self._unordered(self._read, row, word, thread, self._synced)
         if found.any() and self._exchanged.any():
-            synced = self._synced
-            self._synced = np.maximum(synced, self._exchanged)
-            try:
-                found = self._unordered(self._read, row, word, thread, False)
-            finally:
-                self._synced = synced
+            found = self._unordered(self._read, row, word, thread, np.maximum(self._synced, self._exchanged))
         return np.asarray(found.any(axis=1))
 
     def only_exchanged(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray) -> np.ndarray:
@@ -211,9 +206,18 @@ class Shadow:
         return np.asarray((other & (stamp >> CODE_BITS < self._exchanged[row, warp][:, None])).any(axis=1))
 
     def _unordered(
-        self, stamps: np.ndarray, row: np.ndarray, word: np.ndarray, thread: np.ndarray, strong: bool
+        self,
+        stamps: np.ndarray,
+        row: np.ndarray,
+        word: np.ndarray,
+        thread: np.ndarray,
+        synced: np.ndarray,
+        strong: bool = False,
     ) -> np.ndarray:
-        """Whether another thread's access in ``stamps`` is unordered with this one, for each word."""
+        """Whether another thread's access in ``stamps`` is unordered with this one, for each word.
+
+        ``synced``: until when a warp's lanes come after each other, (rows, warps).
+        """
         stamp = stamps[row[:, None], word]
         other = self._recent(stamp, row)
         if other.any():
@@ -221,12 +225,14 @@ class Shadow:
             if strong:
                 other &= stamp & ATOMIC == 0
         if other.any():
-            other &= ~self._in_order(other, row, word, thread, stamp)
+            other &= ~self._in_order(other, row, word, thread, stamp, synced)
         if self._order is not None and (several := other & (stamp & WHO_MASK == MANY_WARPS)).any():
-            other &= ~(several & self._last_itself(row, word, thread, stamp))
+            other &= ~(several & self._last_itself(row, word, thread, stamp, synced))
         return np.asarray(other)
 
-    def _last_itself(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, stamp: np.ndarray) -> np.ndarray:
+    def _last_itself(
+        self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, stamp: np.ndarray, synced: np.ndarray
+    ) -> np.ndarray:
         """Whether the last of several accesses is a thread's own, or its warp's, and it has heard of the other warp.
 
         When that one accessed the word is not known.
@@ -235,9 +241,9 @@ class Shadow:
             return np.zeros(stamp.shape, bool)
         at, warp = (row[:, None], word), (thread // WARP)[:, None]
         first, last = (threads[at].astype(np.int64) for threads in self._known_accesses.threads)
-        synced = stamp >> CODE_BITS < self._synced[at[0], warp]
+        before = stamp >> CODE_BITS < synced[at[0], warp]
         heard = self._known().heard[at[0], warp, np.maximum(first, 0) // WARP] > self._barrier[row][:, None]
-        own = (last == thread[:, None]) | (last // WARP == warp) & synced
+        own = (last == thread[:, None]) | (last // WARP == warp) & before
         return np.asarray(own & ((first // WARP == warp) | heard))
 
     def _in_order(
@@ -247,11 +253,12 @@ class Shadow:
         word: np.ndarray,
         thread: np.ndarray,
         stamp: np.ndarray,
+        synced: np.ndarray,
     ) -> np.ndarray:
         """Whether these threads come after what other threads did: the stamps that are ``asked`` for."""
         who, warp = stamp & WHO_MASK, thread // WARP
         same_warp = (who >> 6 == warp[:, None]) & (who != MANY_WARPS)
-        in_order = same_warp & (stamp >> CODE_BITS < self._synced[row, warp][:, None])
+        in_order = same_warp & (stamp >> CODE_BITS < synced[row, warp][:, None])
         if self._syncs:
             in_order |= self._in_order_by_groups(asked & same_warp & ~in_order, row, word, thread, stamp)
         time, several = stamp >> CODE_BITS, np.asarray(who == MANY_WARPS)
@@ -263,20 +270,22 @@ class Shadow:
         if self._meetings is not None:
             in_order |= ~several & (time < self._meetings.known[row[:, None], warp[:, None], other])
             if (several & ~in_order).any():
-                in_order |= several & self._after_both(row, word, thread, time)
+                in_order |= several & self._after_both(row, word, thread, time, synced[row, warp][:, None])
         return np.asarray(in_order)
 
     def _has_heard(self, row: np.ndarray, warp: np.ndarray, other: np.ndarray, time: np.ndarray) -> np.ndarray:
         return np.asarray(time < self._known().heard[row[:, None], warp[:, None], other])
 
-    def _after_both(self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def _after_both(
+        self, row: np.ndarray, word: np.ndarray, thread: np.ndarray, time: np.ndarray, synced: np.ndarray
+    ) -> np.ndarray:
         """Whether threads come after the two known ones of several that accessed words, by barriers of some warps too.
 
-        ``time``: of the stamps. An access that is not known counts as in order.
+        ``time``: of the stamps. ``synced``: of the threads' warps, (threads, 1). An access that is not known counts as
+        in order.
         """
         assert self._meetings is not None
         found, warp = np.ones(time.shape, bool), thread // WARP
-        synced = self._synced[row, warp][:, None]
         for known, when in self._accesses_of_words().of(row[:, None], word):
             other = np.maximum(known, 0) // WARP
             after = (known == thread[:, None]) | ((other == warp[:, None]) & (when < synced))
@@ -328,7 +337,9 @@ class Shadow:
         """Whether a thread of a block comes after what another one did at a time."""
         stamp = time << CODE_BITS | self.code(np.array([[other]]))
         one = np.ones((1, 1), bool)
-        return bool(self._in_order(one, np.array([row]), np.array([[0]]), np.array([thread]), stamp).all())
+        return bool(
+            self._in_order(one, np.array([row]), np.array([[0]]), np.array([thread]), stamp, self._synced).all()
+        )
 
     @property
     def known_threads(self) -> np.ndarray | None:
@@ -460,7 +471,7 @@ class Shadow:
         asked = self._recent(before, row) & (who != self.code(thread)[:, None]) & (before & ATOMIC == kind)
         stamp = np.broadcast_to(now | self.code(thread)[:, None], before.shape)
         if asked.any():
-            together = asked & ~self._in_order(asked, row, word, thread, before)
+            together = asked & ~self._in_order(asked, row, word, thread, before, self._synced)
             same_warp = (who >> 6 == warp) & (who != MANY_WARPS)
             stamp = np.where(together, now | np.where(same_warp, warp << 6 | MANY_LANES, MANY_WARPS), stamp)
             if together.any():

@@ -328,7 +328,7 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
 
 
 def _with_smaller_blocks(cut: Cut, cuts: int) -> Cut:
-    """A cut with as many threads, in blocks of BLOCK_OF_EXACT_HALVES threads if a cluster may have so many."""
+    """A cut with as many threads, in blocks of BLOCK_OF_EXACT_HALVES threads where a cluster may have these blocks."""
     while cut.block_size > flight.BLOCK_OF_EXACT_HALVES and 2 * cut.cluster <= cuts:
         cut = replace(cut, cluster=2 * cut.cluster, block_size=cut.block_size // 2)
     return cut

@@ -84,8 +84,8 @@ EXACT_NEEDED_OF_HALVES, EXACT_NEEDED_OF_WARPS = 1.5, 2.0
 EXACT_NEEDED_OF_GRADIENTS = (2.0, 1.7, 1.4)
 #: The most packs that a lane of the warp kernel keeps, and where sums are exact.
 WARP_PACKS, EXACT_WARP_PACKS = 6, 8
-#: With exact sums an element of a 16-bit gradient takes so many instructions that idle lanes cost more than registers,
-#: up to this number of packs (H100, 2026-11-27: bfloat16 x 301 with 2 packs on 32 lanes 0.88, with 5 on 8 lanes 1.01).
+#: With exact sums an element of a 16-bit gradient takes many instructions: idle lanes cost more than registers, up to
+#: this number of packs (H100, 2026-11-27: bfloat16 x 301 with 2 packs on 32 lanes 0.88, with 5 on 8 lanes 1.01).
 EXACT_PACKS_OF_FULL_LANES = 5
 
 

@@ -16,7 +16,7 @@ def text(source: str) -> dict[str, Any]:
 
 
 def code(lines: int, *outputs: int | dict[str, Any]) -> dict[str, Any]:
-    """A code cell of so many lines, with outputs of so many lines."""
+    """A code cell, and its outputs, with these numbers of lines."""
     made = [stream(one) if isinstance(one, int) else one for one in outputs]
     return {"cell_type": "code", "source": "\n".join(["x"] * lines), "outputs": made, "metadata": {}}
 

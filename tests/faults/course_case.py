@@ -13,15 +13,15 @@ import numpy as np
 from softlab.cuda.compile import Program, compile_program
 
 _HERE = Path(__file__).parent / "courses"
-_SECTION, MARK = "// == ", "// BUG"
+_SECTION, MARK, _ASM = "// == ", "// BUG", '#include "asm.cuh"\n'
 
 
 @dataclass(frozen=True, kw_only=True)
 class CourseCase:
     """A kernel and its launch.
 
-    ``file`` and ``kernel``: the source, a section of a file, compiled with the head of the file. ``arguments`` gives
-    fresh arrays. ``expected``: what some arguments hold afterwards.
+    ``file`` and ``kernel``: the source, a section of a file, compiled with the head of the file and with ``asm.cuh``
+    where the head names it. ``arguments`` gives fresh arrays. ``expected``: what some arguments hold afterwards.
 
     A kernel with a fault has its ``kind``, and the lines to blame end with "// BUG" in the source. ``severity``: of the
     finding. ``hangs``: it does not end on a GPU. ``missed``: why softlab does not find it, or finds too much; such a
@@ -45,7 +45,8 @@ class CourseCase:
     def source(self) -> str:
         """The head of the file and the kernel's section."""
         head, *sections = (_HERE / self.file).read_text().split("\n" + _SECTION)
-        return head + "\n" + next(s for s in sections if s.partition("\n")[0] == self.kernel).partition("\n")[2]
+        head = f"{head}\n".replace(_ASM, (_HERE / "asm.cuh").read_text())
+        return head + next(s for s in sections if s.partition("\n")[0] == self.kernel).partition("\n")[2]
 
     @property
     def lines(self) -> set[int]:

@@ -120,7 +120,7 @@ class Instruction:
 
         An access to memory then counts as one access to each (PTX ISA, "Packed Data Types").
         """
-        return self.modifiers[-1:] != () and self.modifiers[-1].endswith("x2")
+        return any(modifier.endswith("x2") for modifier in self.modifiers[-1:])
 
     @property
     def types(self) -> tuple[str, ...]:

@@ -1,31 +1,5 @@
 // Kernels that look suspicious and are correct: types, intrinsics, library calls, wide tiles, barriers of other kinds.
-#define FULL 0xffffffffu
-#define SMEM(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
-#define MBAR_INIT(bar, count) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(SMEM(bar)), "r"(count) : "memory")
-#define MBAR_ARRIVE(bar) \
-  asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(SMEM(bar)) : "memory")
-#define MBAR_EXPECT(bar, bytes) \
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(SMEM(bar)), "r"(bytes) : "memory")
-#define MBAR_WAIT(bar, parity) \
-  asm volatile("{ .reg .pred p; w: mbarrier.try_wait.parity.shared.b64 p, [%0], %1; @!p bra w; }" \
-               ::"r"(SMEM(bar)), "r"(parity) : "memory")
-#define MBAR_WAIT_CLUSTER(bar, parity) \
-  asm volatile("{ .reg .pred p; w: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1; @!p bra w; }" \
-               ::"r"(SMEM(bar)), "r"(parity) : "memory")
-#define MBAR_ARRIVE_AT(bar, rank) \
-  asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1; " \
-               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]; }" ::"r"(SMEM(bar)), "r"(rank) : "memory")
-#define BULK_LOAD(to, from, bytes, bar) \
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" \
-               ::"r"(SMEM(to)), "l"(from), "r"(bytes), "r"(SMEM(bar)) : "memory")
-#define BULK_STORE(to, from, bytes) \
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" \
-               ::"l"(to), "r"(SMEM(from)), "r"(bytes) : "memory")
-#define BULK_ADD(to, from, bytes) \
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" \
-               ::"l"(to), "r"(SMEM(from)), "r"(bytes) : "memory")
-#define BAR_SYNC(name, threads) asm volatile("bar.sync %0, %1;" ::"r"(name), "r"(threads) : "memory")
-#define BAR_ARRIVE(name, threads) asm volatile("bar.arrive %0, %1;" ::"r"(name), "r"(threads) : "memory")
+#include "asm.cuh"
 
 // == highest_bit_with_a_place_for_zero
 extern "C" __global__ void highest_bit_with_a_place_for_zero(const unsigned* x, int* y, int n) {
