@@ -266,7 +266,10 @@ def test_log_softmax_of_policy_fast(what: str) -> None:
     check_backward(case, "log_softmax")
 
 
-TILED = {"odd": ((2, 1, 35, 23), "float16"), "even": ((1, 1, 33, 42), "float32"), "masks": ((1, 2, 20, 35), "bfloat16")}
+TILED = {
+    "odd": ((2, 1, 35, 23), "float16"), "even": ((1, 1, 33, 42), "float32"), "masks": ((1, 2, 20, 35), "bfloat16"),
+    "single": ((1, 1, 70, 1), "float16"), "few": ((1, 1, 33, 6), "bfloat16"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("where", "what"), [("odd", "all"), ("even", "causal"), ("even", "all"), ("masks", "fill")])
@@ -279,6 +282,21 @@ def test_short_rows_of_policy_fast_move_as_tiles(
     check_forward(case)
     if not what.startswith("bias"):
         check_backward(case)
+
+
+@pytest.mark.parametrize("where", list(TILED))
+@pytest.mark.parametrize("drops", [False, True], ids=["kept", "dropped"])
+def test_tiles_of_rows_with_operands_of_their_own(
+    where: str, drops: bool, monkeypatch: pytest.MonkeyPatch, checked: None
+) -> None:
+    monkeypatch.setattr(fast_fused, "TILE_ROWS_PER_SM", 0)
+    monkeypatch.setattr(fast_fused, "OWN_TILE_BYTES", {2: 256, 4: 256})
+    monkeypatch.setattr(fast_fused, "WORD_BYTES", 0)
+    shape, dtype = TILED[where]
+    dropping: Any = {"dropout": 0.25, "seed": 5} if drops else {}
+    case = FusedCase(shape, dtype, scale=0.5, bias=shape, mask=shape, policy="fast", **dropping)
+    check_forward(case)
+    check_backward(FusedCase(shape, dtype, scale=0.5, mask=shape, policy="fast", **dropping))
 
 
 @pytest.mark.parametrize(("cols", "dtype"), [(77, "float16"), (293, "bfloat16"), (45, "float32"), (19, "float64")])

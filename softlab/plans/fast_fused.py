@@ -33,6 +33,19 @@ FILE, TILE_FILE = "fast_fused.cuh", "fast_fused_tile.cuh"
 KERNELS = (TILE, WARP, BLOCK, CLUSTER)
 #: The longest row that moves in tiles, and how many rows there are per SM before tiles take them.
 MOST_TILE_ROW_BYTES, TILE_ROWS_PER_SM = 256, 256
+#: A tile holds x alone: what else a lane needs of each element it loads or computes by itself. So where that is much,
+#: longer rows are faster in a warp, although they have a head and a tail there. Tiles then take rows of less than
+#: TILE_EDGES times the elements of head and tail. If all operands are the row's own, and nothing is dropped, they take
+#: rows up to these bytes, by the bytes of an element. (NVIDIA H100, 2026-11-27, 400 pairs: kernels/FAST.md, "Fused
+#: steps".)
+TILE_EDGES, OWN_TILE_BYTES = 4.8, {2: 127, 4: 100}
+#: With operands of their own, rows of whole packs of these bytes need no tile, but for IDLE_PACKS.
+OWN_PACK_BYTES = 8
+#: A row of one word with operands of its own, or a causal one, is faster in the reference's kernels. So are one or two
+#: elements with a bias and a mask.
+WORD_BYTES = 4
+#: Numbers of packs that leave a quarter or more of a row's lanes without one.
+IDLE_PACKS = (3, 5, 6)
 #: How many registers the compiler gives a thread, about: a base; one for each 4 bytes of its elements in the compute
 #: type; per pack, a part of what is in flight and a few more.
 BASE_REGISTERS, PART_IN_FLIGHT, PER_PACK = 12, 0.3, 2.2
@@ -135,6 +148,10 @@ class _FusedRow:
 
 def choose(request: PlanRequest, log: StepLog) -> Choice:
     """Decide; ``log`` records how. The reference's kernels take what the registers of a cluster do not hold."""
+    if _belongs_to_reference(request):
+        rule = "a word, or two elements with bias and mask, cost the reference's kernels less"
+        log.note("Is a row one of the shortest?", True, rule, cols=request.cols)
+        return oneflow.choose(request, log)
     if shape := _tile_shape(request):
         return _tile(request, log, shape)
     row = _row(request, log)
@@ -168,15 +185,47 @@ def _packs_of_a_warp(request: PlanRequest, row: _FusedRow) -> int:
 
 def _tile_shape(request: PlanRequest) -> tiles.TileShape | None:
     """How tiles hold the rows: None where another kernel takes them."""
-    itemsize, steps = request.element.itemsize, request.fused or FusedSteps()
-    own = bool(steps.operands) and not steps.shared  # then an operand is not in the tile
-    packs = request.cols * itemsize % WIDEST_PACK_BYTES == 0
-    if request.pack_size or own or packs or itemsize == 8 or request.cols * itemsize > MOST_TILE_ROW_BYTES:
+    itemsize, many = request.element.itemsize, TILE_ROWS_PER_SM * request.device.sm_count
+    if request.pack_size or itemsize == 8 or request.rows < many or request.device.compute_capability < (8, 0):
         return None
-    if request.device.compute_capability < (8, 0) or request.rows < TILE_ROWS_PER_SM * request.device.sm_count:
+    if not _tiles_pay(request.cols, itemsize, request.fused or FusedSteps(), request.operator.rows_kept):
         return None
     problem = short_rows.Problem(request.cols, itemsize, request.operator.rows_kept, request.operator.name)
     return tiles.shape(problem, request.rows, request.device.sm_count, request.device.smem_per_sm)
+
+
+def _tiles_pay(cols: int, itemsize: int, steps: FusedSteps, inputs: int) -> bool:
+    """Whether rows move faster in tiles than in lanes of a warp, of many rows."""
+    row_bytes = cols * itemsize
+    packs, rest = divmod(row_bytes, WIDEST_PACK_BYTES)
+    if not rest:
+        return steps.drops and inputs == 1 and packs in IDLE_PACKS
+    if _all_own(steps) and not steps.drops:
+        packs, rest = divmod(row_bytes, OWN_PACK_BYTES)
+        return row_bytes <= OWN_TILE_BYTES[itemsize] and (rest > 0 or packs in IDLE_PACKS)
+    biased = max(steps.operands, default=0) == itemsize
+    if biased or _all_own(steps) or (steps.causal and itemsize == 4 and inputs == 1):
+        return cols < TILE_EDGES * _edges(itemsize)
+    return row_bytes <= MOST_TILE_ROW_BYTES
+
+
+def _belongs_to_reference(request: PlanRequest) -> bool:
+    """Whether a row is so short that a tile spends more instructions on the row than on its elements."""
+    steps, cols, itemsize = request.fused or FusedSteps(), request.cols, request.element.itemsize
+    if request.operator.rows_kept > 1 or steps.drops or itemsize == 8:
+        return False
+    one_word = cols * itemsize <= WORD_BYTES
+    return (one_word and (steps.causal or _all_own(steps))) or (cols <= 2 and len(steps.operands) > 1)
+
+
+def _all_own(steps: FusedSteps) -> bool:
+    """Whether there are operands with an element for each, and rows share none."""
+    return bool(steps.operands) and not steps.shared
+
+
+def _edges(itemsize: int) -> int:
+    """The most elements of a row's head and tail beside packs of 16 bytes."""
+    return SECTOR_BYTES // itemsize + WIDEST_PACK_BYTES // itemsize - 2
 
 
 def _tile(request: PlanRequest, log: StepLog, shape: tiles.TileShape) -> Choice:
@@ -211,7 +260,7 @@ def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
     words = inputs * (2 if request.element.compute == "float64" else 1)
     in_operands = sum(-(-pack_size * nbytes // 4) + apart for nbytes in steps.operands)
     in_flight = inputs * -(-pack_size * itemsize // 4) + in_operands
-    edges = max(SECTOR_BYTES // itemsize, pack_size) + pack_size - 2 + APART_EDGES * apart if edged else 0
+    edges = _edges(itemsize) + APART_EDGES * apart if edged else 0
     packs, nbytes = max(1, request.cols // pack_size), request.cols * itemsize * inputs
     keeps = itemsize == 2 and pack_size > 1 and not steps.drops and (inputs > 1 or not steps.operands)
     read = nbytes / 2 if steps.causal and inputs == 1 else nbytes

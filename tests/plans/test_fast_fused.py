@@ -74,9 +74,35 @@ def test_many_short_rows_that_no_pack_divides_move_as_tiles() -> None:
     many = {cols: planned(1 << 20, cols, "float16", fused=FusedSteps()).kernel for cols in (23, 24, 35, 91, 136)}
     assert many == {23: "fast_tile", 24: "fast_warp", 35: "fast_tile", 91: "fast_tile", 136: "fast_warp"}
     assert planned(1000, 23, "float16", fused=FusedSteps()).kernel == "fast_warp", "few rows"
-    assert planned(1 << 20, 23, "float16", fused=FusedSteps((1,))).kernel == "fast_warp", "a mask of its own"
     shared = planned(1 << 20, 23, "float16", fused=FusedSteps((1,), True))
     assert shared.name.endswith("true>"), "an odd row begins elsewhere in a pack than the operand's does"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "steps", "expected"),
+    [
+        ("float16", FusedSteps((1,)), "warp 2, tile 3 12 63, fast_warp 28 65"),
+        ("float32", FusedSteps((4,)), "warp 1, tile 25, fast_warp 2 27"),
+        ("float64", FusedSteps((8, 1)), "fast_warp 1 2"),
+        ("bfloat16", FusedSteps((1,), drops=True), "tile 1 40 48 105, fast_warp 32 107"),
+        ("float32", FusedSteps((4, 1), True), "warp 1 2, tile 3 47, fast_warp 49"),
+        ("float16", FusedSteps((1,), True), "tile 1 127, fast_warp 128"),
+        ("float32", FusedSteps(causal=True), "warp 1, tile 2 47, fast_warp 49"),
+        ("float16", FusedSteps(causal=True), "warp 1 2, tile 3 125"),
+    ],
+)
+def test_what_is_fused_decides_which_short_rows_move_as_tiles(dtype: str, steps: FusedSteps, expected: str) -> None:
+    """Head and tail of an unaligned row have up to 22 elements of 16 bits or 10 of 32: 4.8 times that is 105 or 48."""
+    for kernel, *lengths in map(str.split, expected.split(",")):
+        for cols in map(int, lengths):
+            made = planned(1 << 20, cols, dtype, fused=steps).kernel
+            assert made.removeprefix("fast_" if kernel == "tile" else "") == kernel, cols
+
+
+def test_the_shortest_rows_of_a_gradient_stay_with_the_fast_kernels() -> None:
+    given: Any = {"op": "softmax_backward", "fused": FusedSteps((1,))}
+    kernels = {cols: planned(1 << 20, cols, "float16", **given).kernel for cols in (1, 2, 40)}
+    assert kernels == {1: "fast_tile", 2: "fast_tile", 40: "fast_warp"}
 
 
 def test_packed_elements_leave_a_thread_more_packs() -> None:

@@ -1,6 +1,7 @@
 """Time fused operators under the policies "fast" and "oneflow", beside PyTorch, at lengths drawn at random.
 
     python -m softlab.bench.record.fused_policies OUT.json --cells 40 --seed 18
+    python -m softlab.bench.record.fused_policies OUT.json --cells 100 --seed 18 --short  # rows of up to 256 bytes
 
 Both policies must agree before they are timed. A share is that of the best copy of the run: the time that a copy of as
 many bytes takes, over the time measured. Only the bytes that must move count. A causal row's columns beyond the
@@ -43,12 +44,15 @@ INPUT_BYTES, BUFFERS, LAUNCHES, REPLAYS = 1 << 27, 3, 6, 7
 #: Cycles that the GPU waits, about 1 ms.
 WAIT_CYCLES = 1 << 21
 SCALE, DROPPED, SEED = 0.125, 0.1, 7
-#: What stands around the softmax: "padding" is a mask of each matrix's columns, "mask" one of all elements, and "bias"
-#: one matrix for all.
+#: What stands around the softmax: "padding" is a mask of each matrix's columns, "mask" one of all elements, "bias" one
+#: matrix for all, and "own bias" one for each.
 PARTS = (
     ("scale",), ("scale", "padding"), ("scale", "mask"), ("scale", "bias"), ("scale", "bias", "mask"),
     ("scale", "causal"), ("scale", "causal", "dropout"), ("scale", "mask", "dropout"),
 )  # fmt: skip
+OWN_PARTS = (("mask",), ("scale", "own bias"), ("own bias", "mask"), ("own bias", "causal"))
+#: The longest short row, in bytes, and the rows of its matrices.
+SHORT_BYTES, SHORT_ROWS = 256, 64
 POLICIES = ("fast", "oneflow")
 #: Seconds after which no cell gets a kernel of torch.compile.
 COMPILING_SECONDS = 40.0
@@ -82,8 +86,9 @@ class FusedCell:
 
     def operands(self) -> dict[str, tuple[int, int, int]]:
         """The shapes of the bias and the mask."""
-        shapes = {"bias": (1, self.rows, self.cols), "mask": self.shape, "padding": (self.matrices, 1, self.cols)}
-        return {"bias" if part == "bias" else "mask": shapes[part] for part in self.parts if part in shapes}
+        one, columns = (1, self.rows, self.cols), (self.matrices, 1, self.cols)
+        shapes = {"bias": one, "own bias": self.shape, "mask": self.shape, "padding": columns}
+        return {"bias" if "bias" in part else "mask": shapes[part] for part in self.parts if part in shapes}
 
     def fusion(self) -> Fusion:
         """What is fused."""
@@ -111,19 +116,25 @@ class FusedCell:
         return read + whole * (2 if "dropout" in self.parts and not self.backward else 1) + beside
 
 
-def drawn(count: int, seed: int) -> list[FusedCell]:
-    """Cells drawn at random: lengths log-uniform from 16 to 40 000, every other one a multiple of 8."""
+def drawn(count: int, seed: int, short: bool = False) -> list[FusedCell]:
+    """Cells drawn at random, with lengths log-uniform from 16 to 40 000, every other one a multiple of 8.
+
+    With ``short`` from 1 to those of SHORT_BYTES; bias and mask may be the rows' own.
+    """
     random, cells = np.random.default_rng(seed), []
     for number in range(count):
-        cols = int(np.exp(random.uniform(np.log(16), np.log(40_000))))
-        cols = cols // 8 * 8 if number % 2 else cols
+        place = random.uniform()
         dtype = str(random.choice(["float16", "bfloat16", "float32"]))
-        backward = number % 3 == 2
-        chosen: Sequence[str] = PARTS[int(random.integers(len(PARTS)))]
-        parts = tuple(part for part in chosen if not (backward and part == "bias"))
-        rows = int(min(cols, 2048))
-        matrices = max(1, INPUT_BYTES // (rows * cols * element_type(dtype).itemsize))
-        cells.append(FusedCell("softmax_backward" if backward else "softmax", dtype, matrices, rows, cols, parts))
+        itemsize = element_type(dtype).itemsize
+        least, most = (1, SHORT_BYTES // itemsize + 1) if short else (16, 40_000)
+        cols = int(np.exp(np.log(least) + place * np.log(most / least)))
+        cols = cols if short or not number % 2 else cols // 8 * 8
+        backward, parts = number % 3 == 2, PARTS + OWN_PARTS if short else PARTS
+        chosen: Sequence[str] = parts[int(random.integers(len(parts)))]
+        kept = tuple(part for part in chosen if not (backward and "bias" in part))
+        rows = SHORT_ROWS if short else int(min(cols, 2048))
+        matrices = max(1, INPUT_BYTES // (rows * cols * itemsize))
+        cells.append(FusedCell("softmax_backward" if backward else "softmax", dtype, matrices, rows, cols, kept))
     return cells
 
 
@@ -301,10 +312,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--cells", type=int, default=40)
     parser.add_argument("--seed", type=int, default=18)
+    parser.add_argument("--short", action="store_true", help=f"rows of up to {SHORT_BYTES} bytes")
     given = parser.parse_args(arguments)
     import torch
 
-    cells, rows, failed, copies = drawn(given.cells, given.seed), [], [], [copy_speed()]
+    cells, rows, failed, copies = drawn(given.cells, given.seed, given.short), [], [], [copy_speed()]
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         list(pool.map(compiled, cells))
     began = time.perf_counter()
@@ -319,8 +331,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for row in rows:
         row["share"] = {name: round(row["bytes"] / row[name] / 1e3 / best, 3) for name in POLICIES}
         print(row["op"], row["dtype"], row["cols"], "+".join(row["parts"]), row["share"], flush=True)
+    options = f"--cells {given.cells} --seed {given.seed}" + " --short" * given.short
     record = {
-        "command": f"python -m softlab.bench.record.fused_policies --cells {given.cells} --seed {given.seed}",
+        "command": f"python -m softlab.bench.record.fused_policies {options}",
         "device": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat(), "driver": driver(),
         "nvrtc": compiler.nvrtc_version(), "torch": torch.__version__, "sources": compiler.sources_digest(),
         "copies": copies, "rows": rows, "failed": failed,
