@@ -37,7 +37,7 @@ def _parents(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
     """The parent of each node of a forest with ``high`` roots, which are their own parents; numbers are shuffled."""
     order, found = rng.permutation(size), np.zeros(size, int)
     places = np.arange(size)
-    found[order] = order[np.where(places < high, places, rng.random(size) * places)]
+    found[order] = order[np.where(places < high, places, (rng.random(size) * places).astype(int))]
     return found
 
 
@@ -269,7 +269,8 @@ def _columns(case: Any) -> None:
              numbers(n, 99_999), zeros(1, "u8"), i(n), i(365), i(730), i(24))  # fmt: skip
     for bits, block, n in ((5, 128, 200_000), (11, 256, 1_000_000), (17, 256, 8_000_000)):
         case("stream" if n > 5_000_000 else "database", f"unpack_bits<{bits}>", up(n, block), block,
-             numbers(n * bits // 32 + 2, 1 << 32, "u4"), numbers(up(n, 128), 1 << 20), zeros(n, "i4"), i(n))  # fmt: skip
+             numbers(n * bits // 32 + 2, 1 << 32, "u4"), numbers(up(n, 128), 1 << 20), zeros(n, "i4"),
+             i(n))  # fmt: skip
 
 
 def _signals(case: Any) -> None:
