@@ -190,7 +190,7 @@ def _fields(case: Any) -> None:
     for category, width, height in (("stencil", 700, 500), ("stream", 3_001, 2_000)):
         case(category, "yee_magnetic", (up(width, 128), up(height, 2)), (128, 2), normal(width * height),
              normal(width * height, high=2), normal(width * height, high=3), i(width), i(height), f(0.5))  # fmt: skip
-    for size, block, n, nodes in ((8, 128, 30_011, 9_001), (20, 128, 20_011, 20_000), (27, 64, 50_021, 30_000)):
+    for size, block, n, nodes in ((8, 128, 30_011, 9_001), (20, 128, 20_011, 20_000), (64, 64, 30_011, 30_000)):
         case("fma", f"element_products<{size}>", up(n, block), block, numbers(size * n, nodes), unit(nodes),
              normal(size * size), zeros(size * n), i(n))  # fmt: skip
     for category, grid, block, n in (("physics", 132, 256, 100_003), ("stream", 1_056, 128, 4_000_037)):
@@ -252,7 +252,7 @@ def _speech(case: Any) -> None:
 
 def _tables(case: Any) -> None:
     for parts, items, block, n in ((64, 8, 256, 300_007), (256, 16, 256, 2_000_003), (16, 4, 512, 100_003)):
-        room = n // parts * 5 // 4
+        room = 1 << (n // parts * 5 // 4).bit_length()
         case("database", f"radix_partition<{parts}, {items}>", up(n, block * items), block, numbers(n, 1 << 32, "u4"),
              zeros(parts, "u4"), zeros(parts * room, "u4"), i(n), i(room))  # fmt: skip
     for block, rows, width in ((128, 30_011, 40), (256, 100_003, 64)):
@@ -274,7 +274,7 @@ def _columns(case: Any) -> None:
 
 
 def _signals(case: Any) -> None:
-    for stages, block, channels, length in ((2, 64, 2_001, 200), (6, 128, 20_011, 60), (4, 32, 300, 300)):
+    for stages, block, channels, length in ((2, 64, 2_001, 200), (20, 128, 20_011, 40), (4, 32, 300, 300)):
         case("latency", f"biquad_bank<{stages}>", up(channels, block), block, normal(channels * length),
              unit(5 * stages), zeros(channels * length), i(channels), i(length))  # fmt: skip
     for bins, grid, length in ((128, 264, 400), (256, 132, 1_000), (96, 1_500, 256)):

@@ -424,8 +424,8 @@ def _(words, scales, out, n):
 
 
 # Databases.
-@small("radix_partition<16, 4>", 2, 64, numbers(400, 1 << 32, "u4"), zeros(16, "u4"), zeros(16 * 60, "u4"), i(400),
-       i(60), output=(1, 2), seen=lambda found: np.sort(found.reshape(16, -1)))  # fmt: skip
+@small("radix_partition<16, 4>", 2, 64, numbers(400, 1 << 32, "u4"), zeros(16, "u4"), zeros(16 * 64, "u4"), i(400),
+       i(64), output=(1, 2), seen=lambda found: np.sort(found.reshape(16, -1)))  # fmt: skip
 def _(keys, heads, out, n, room):
     parts = [np.sort(keys[keys % 16 == part]) for part in range(16)]
     return [[len(part)] for part in parts], [np.append(np.zeros(room - len(part), "u4"), part) for part in parts]

@@ -454,7 +454,8 @@ __global__ void perlin_fbm(const int* __restrict__ permutation, float* __restric
 // ------------------------------------------------------------------------------------------------------------- graphs
 
 // The lightest edge out of each component. The greatest key wins, so the keys are turned around.
-__global__ void boruvka_lightest(const int* __restrict__ from, const int* __restrict__ to, const u32* __restrict__ weight,
+__global__ void boruvka_lightest(const int* __restrict__ from, const int* __restrict__ to,
+                                 const u32* __restrict__ weight,
                                  const int* __restrict__ component, u64* best, int edges) {
   const int e = global_id();
   if (e >= edges) return;
@@ -634,7 +635,8 @@ __global__ void route_tokens(const float2* __restrict__ logits, int2* __restrict
 }
 
 // A step of the optimizer Lion.
-__global__ void lion_step(float4* __restrict__ weights, float4* __restrict__ momentum, const float4* __restrict__ gradient,
+__global__ void lion_step(float4* __restrict__ weights, float4* __restrict__ momentum,
+                          const float4* __restrict__ gradient,
                           int n, float rate) {
   const int i = global_id();
   if (i >= n) return;
@@ -823,7 +825,8 @@ __global__ void nf4_unpack(const u32* __restrict__ words, const float* __restric
 
 // ---------------------------------------------------------------------------------------------------------- databases
 
-// Scatters keys into partitions by their low bits. A block reserves room for all its keys of a partition at once.
+// Scatters keys into partitions by their low bits. A block reserves room for all its keys of a partition at
+// once. The room of a partition is a power of two; behind its end it begins again, so that a launch can be repeated.
 template <int PARTS, int ITEMS>
 __global__ void radix_partition(const u32* __restrict__ keys, u32* heads, u32* __restrict__ out, int n, int room) {
   __shared__ u32 counts[PARTS], bases[PARTS];
@@ -846,8 +849,8 @@ __global__ void radix_partition(const u32* __restrict__ keys, u32* heads, u32* _
 #pragma unroll
   for (int k = 0; k < ITEMS; k++)
     if (first + k * (int)blockDim.x < n) {
-      const u32 p = key[k] % PARTS, at = bases[p] + rank[k];
-      if (at < (u32)room) out[(size_t)p * room + at] = key[k];
+      const u32 p = key[k] % PARTS, at = bases[p] + rank[k] & room - 1;
+      out[(size_t)p * room + at] = key[k];
     }
 }
 
@@ -867,7 +870,8 @@ __global__ void filtered_revenue(const int* __restrict__ day, const u8* __restri
 
 // Numbers of BITS bits, packed without gaps, plus a base per 128.
 template <int BITS>
-__global__ void unpack_bits(const u32* __restrict__ words, const int* __restrict__ bases, int* __restrict__ out, int n) {
+__global__ void unpack_bits(const u32* __restrict__ words, const int* __restrict__ bases, int* __restrict__ out,
+                            int n) {
   const int i = global_id();
   if (i >= n) return;
   const u32 bit = i * (u32)BITS, w = bit >> 5;
