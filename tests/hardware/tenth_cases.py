@@ -164,7 +164,7 @@ def _votes(case: Any) -> None:
 
 
 def _rendering(case: Any) -> None:
-    for side, n in ((256, 1_000), (800, 1_500)):
+    for side, n in ((256, 1_000), (800, 400)):
         case("divergence", "raster_tiles", (side // 16, side // 16), (16, 16), Shaped("triangles", "i4", 8 * n, side),
              zeros(side * side, "i4"), i(n), i(side))  # fmt: skip
     for side, width, height, slope in ((64, 400, 304, 9_000), (192, 800, 600, 30_000)):
