@@ -71,6 +71,21 @@ KERNEL(copy_once) {
   FOUR(b[256 * k] = v[k])
 }
 
+// Each thread loads a word of p1 arrays, p0 MiB apart, and stores one behind them: all loads at once, or each waits for
+// the one before it.
+#define ARRAYS(name, needed)                                                                    \
+  KERNEL(name) {                                                                                \
+    const u64 each = (u64)p0 << 20, at = 4 * (u64)(blockIdx.x * blockDim.x + threadIdx.x);     \
+    u32 v[8] = {};                                                                              \
+    _Pragma("unroll") for (int k = 0; k < 8; ++k)                                               \
+      if (k < p1) v[k] = load_cg((u64)memory + at + each * k + (needed));                       \
+    u32 sum = 0;                                                                                \
+    _Pragma("unroll") for (int k = 0; k < 8; ++k) sum |= v[k];                                  \
+    *(u32*)(memory + at + 8 * each) = sum;                                                      \
+  }
+ARRAYS(arrays_together, 0)
+ARRAYS(arrays_in_turn, k ? v[k - 1] & mode : 0)
+
 // Stores of whole sectors, p1 bytes apart, 8 requests of a warp side by side; the warps take turns over p0 KiB.
 KERNEL(strided_sectors) {
   const u64 warps = (u64)gridDim.x * (blockDim.x >> 5), warp = (u64)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);

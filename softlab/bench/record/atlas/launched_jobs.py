@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from softlab.bench.record.atlas.records import Job, Source, pieces
@@ -16,6 +17,8 @@ _KERNELS: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "gathered_wide": ("loop", (_WIDE,), (1,)),
     "read_once": ("any", (_WIDE,), (4,)),
     "copy_once": ("any", (_WIDE, r"STG\.E\.128"), (4, 4)),
+    "arrays_together": ("any", (_LOAD, r"STG\.E"), (8, 1)),
+    "arrays_in_turn": ("any", (_LOAD, r"STG\.E"), (8, 1)),
     "strided_sectors": ("loop", (r"STG\.E\.128",), (8,)),
     "branches_8": ("loop", ("IMAD", "BSSY", "BSYNC"), (128, 16, 16)),
     "branches_16": ("loop", ("IMAD", "BSSY", "BSYNC"), (256, 16, 16)),
@@ -35,6 +38,8 @@ OPERATIONS = {
 SPINS = ((1, 32), (1, 1024), (8, 128), (33, 128), (132, 128), (132, 1024), (264, 256))
 #: MiB that one launch after the other reads or copies.
 AGAIN = (4, 8, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 80)
+#: MiB from one array of a launch to its next one.
+APART = 64
 #: Bytes of code, in chunks, that several warps run.
 CODE = (4, 8, 12, 16, 32, 56, 64, 80)
 
@@ -70,6 +75,13 @@ def _launches() -> Iterator[Job]:
             yield Job(keys, "launches", "us", "again", (kernel, "empty", "read_cg_4"),
                       {"grid": 64 * each, "threads": 256, "p1": each},
                       note="beyond an empty one; of that many MiB; warm: after the same launch")  # fmt: skip
+    for how in ("together", "in_turn"):
+        for arrays, grid in product((1, 2, 4, 8), (132, 1056)):
+            keys = tuple(f"launch.arrays.{how}.{state}.{arrays}.blocks.{grid}" for state in ("cold", "warm"))
+            yield Job(keys, "launches", "us", "again", (f"arrays_{how}", "empty", "read_cg_4"),
+                      {"grid": grid, "threads": 256, "p0": APART, "p1": arrays},
+                      note="beyond an empty one; each thread loads a word of that many arrays and stores "
+                      "one")  # fmt: skip
 
 
 def _lines() -> Iterator[Job]:
