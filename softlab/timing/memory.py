@@ -11,7 +11,7 @@ request that comes: what is issued first goes first.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from math import ceil
 
@@ -46,9 +46,10 @@ class Memory:
 
     def __init__(
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
-        cold: bool = False, local_bytes: float = 0.0,
+        cold: bool = False, local_bytes: float = 0.0, busy_sms: float = 0.0,
     ):  # fmt: skip
-        """``local_bytes``: of local memory that all threads of the GPU use at once."""
+        """``local_bytes``: of local memory that all threads of the GPU use at once. ``busy_sms``: the work of all SMs
+        in that of the simulated one, where that is less than their number."""
         self.p = parameters
         state = 0 if cold else 1
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
@@ -70,14 +71,17 @@ class Memory:
         self.begun_lines = BegunLines(parameters.store_lines)
         #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
         self.wanted, self.evenness = self.place, 1.0
-        self.active = active_sms
+        self.active = busy_sms or active_sms
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
         #: When L2 is free for loads, stores and atomics, and for what is written into it: stores and what DRAM gives.
         self.l2_free = self.l2_write_free = 0.0
+        #: When the data of loads comes from DRAM and how long L2 then writes it, and the sum of these times.
+        self.coming: deque[tuple[float, float]] = deque()
+        self.comes = 0.0
         self.l2_load = Load(parameters.l2_latency)
-        self.dram = Dram(parameters, active_sms)
-        self._set_rates(parameters, active_sms)
+        self.dram = Dram(parameters, self.active)
+        self._set_rates(parameters, self.active)
         self._set_caches(parameters, active_sms, shared_bytes)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
@@ -85,7 +89,7 @@ class Memory:
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
         self.l2_busy = self.l2_write_busy = self.last_store = 0.0
 
-    def _set_rates(self, p: Parameters, active_sms: int) -> None:
+    def _set_rates(self, p: Parameters, active_sms: float) -> None:
         """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives."""
         self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / active_sms)
         self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / active_sms)
@@ -278,18 +282,30 @@ class Memory:
                 return start
             share = max(1.0, share * order.new)
         done = self.dram.fetch(start, sector, share, place.dense, place.nbytes)
-        # L2 writes what comes from DRAM as it writes what SMs store.
+        # L2 writes what comes from DRAM as it writes what SMs store, when it comes.
         fill = 2 * self.fill_cycles / share
-        self.l2_write_free = max(start, self.l2_write_free) + fill
+        self._fill(start)
+        self.coming.append((done, fill))
+        self.comes += fill
         self.l2_write_busy += fill
-        done = max(done, self.l2_write_free + self.p.dram_latency)
+        done = max(done, max(start, self.l2_write_free) + self.comes)
         held[sector] = held[sector ^ 1] = done
         if place.first not in self.begun:
             self.begun[place.first] = done
         return done
 
+    def _fill(self, now: float) -> None:
+        """L2 writes what has come from DRAM until now."""
+        coming, free = self.coming, self.l2_write_free
+        while coming and coming[0][0] <= now:
+            at, fill = coming.popleft()
+            free = (at if at > free else free) + fill
+            self.comes -= fill
+        self.l2_write_free = free
+
     def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int, owner: int) -> float:
         p = self.p
+        self._fill(start)
         each = size / len(sectors)
         begun, lines, filled = self.begun_lines.store(sectors, each, owner, self.scheduler)
         begin = start if start > self.l2_write_free else self.l2_write_free
@@ -383,6 +399,7 @@ class Memory:
         keys = [-(owner << 24 | sector) - 1 for sector in sectors]
         done = now + p.l1_latency
         if kind == _STORE:
+            self._fill(start)
             begin = start if start > self.l2_write_free else self.l2_write_free
             work = len(sectors) * self.store_cycles
             self.l2_write_free = begin + work
