@@ -52,7 +52,7 @@ class Dram:
         cost = (costs[-1] / 4 if dense >= _DENSE else costs[before + 1] - costs[before]) / share
         self.read += cost
         self.moved += 64 / share
-        scattered = dense < _DENSE and nbytes > self.p.l2_capacity
+        scattered = dense < _DENSE
         latency = self.p.dram_latency + _SPREAD[(sector >> 1) * _HASH >> 16 & 31] * self.p.dram_spread[scattered]
         if scattered:
             latency += self.p.dram_random

@@ -64,8 +64,10 @@ class Memory:
         )
         self.spread = [interpolated(parameters.l2_spread, n) for n in range(33)]
         self.sharing = sharing
-        #: The array of the last sector that came from DRAM.
-        self.place = sharing.place(-1)
+        #: The array of the last sector that came from DRAM, and the SMs that load such a sector at the same time.
+        self.place, self.fetching = sharing.place(-1), 1.0
+        #: The share of the grid's blocks that have ended.
+        self.done = 0.0
         #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
         self.begun_lines = BegunLines(parameters.store_lines)
@@ -266,11 +268,13 @@ class Memory:
         """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
         if not self.place.first <= sector <= self.place.last:
             self.place = self.sharing.place(sector)
+            self.fetching = self.place.fetching(self.active)
         place = self.place
-        share, order = place.share, place.order
+        share, order = self.fetching, place.order
         # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
-        held = self.l2 if share < 2 else self.common
-        if _chance(sector) < (self.warm if self.warm > place.seen else place.seen):
+        held = self.l2 if place.share < 2 else self.common
+        seen = place.seen(self.done) if self.done else 0.0
+        if _chance(sector) < (self.warm if self.warm > seen else seen):
             held[sector] = start
             self.l2_hits += 1
             return start

@@ -136,6 +136,7 @@ class Residents:
             self.release(block, barrier)
         if not block.alive:
             self.result.finished.append(at)
+            self.memory.done = len(self.result.finished) / len(self.blocks)
             if self.started < len(self.blocks):
                 self.start(self.clock.following(at))
 

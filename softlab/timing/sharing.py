@@ -36,22 +36,33 @@ _GAP = 1 << 16
 
 @dataclass(frozen=True)
 class Region:
-    """One array, by sectors: ``first`` to ``last``; ``share``: blocks per sector; ``seen``: the share of a block's
-    sectors that blocks of earlier waves have brought into L2; ``unique``: sectors that the whole grid touches;
-    ``dense``: sectors of 256 bytes that come together; ``order``: what blocks load before others."""
+    """One array, by sectors: ``first`` to ``last``; ``share``: blocks per sector; ``spread``: of these, how many come
+    from all over the grid, each with neighbours beside it; ``unique``: sectors that the whole grid touches; ``dense``:
+    sectors of 256 bytes that come together; ``order``: what blocks load before others; ``at_once``: how many of
+    ``spread`` are at work together when the first one of them is."""
 
     first: int
     last: int
     share: float
-    seen: float
+    spread: float
     unique: float
     dense: float = 8.0
     order: Order = NEVER
+    at_once: float = 1.0
 
     @cached_property
     def nbytes(self) -> int:
         """Bytes of the array."""
         return (self.last - self.first + 1) * _SECTOR
+
+    def seen(self, done: float) -> float:
+        """The share of its sectors that a block finds in L2 when ``done``, a share of the grid, has ended."""
+        return 1 - (1 - done) ** (self.spread - 1) if self.spread > 1 else 0.0
+
+    def fetching(self, sms: float) -> float:
+        """Of so many SMs, how many load a sector at the same time: neighbours are on different ones."""
+        near = min(sms, max(1.0, self.share / max(1.0, self.spread)))
+        return max(1.0, sms * (1 - (1 - near / sms) ** self.at_once))
 
 
 @dataclass(frozen=True)
@@ -177,11 +188,18 @@ def _region(
     share = _blocks_per_sector(distinct / total, sampled / blocks, blocks)
     capacity = max(distinct, (last >> 1) - (first >> 1) + 1)
     share = min(float(blocks), max(1.0, share, total * scale / capacity))
-    waves = max(1.0, share / per_wave)
+    spread = min(share, _blocks_per_sector(distinct / total, sampled / blocks, blocks, 1.0))
     unique = max(distinct, total * scale / share)
     # Whole lines whose neighbours are touched by somebody: other blocks bring them at about the same time.
     dense = 8.0 if together >= _TILED and unique >= _COVERED * capacity else together
-    return Region(first, last, share, 1 - 1 / waves, unique * each, dense)
+    return Region(first, last, share, spread, unique * each, dense, at_once=_at_once(spread, blocks, per_wave))
+
+
+def _at_once(spread: float, blocks: int, per_wave: float) -> float:
+    """Of blocks from all over the grid, how many are in the same wave as the first one of them, in the mean."""
+    wave = min(1.0, per_wave / blocks)
+    before = np.arange(0.0, 1.0, wave)
+    return max(1.0, spread * float((np.minimum(wave, 1 - before) * (1 - before) ** max(0.0, spread - 1)).sum()))
 
 
 def _together(every: np.ndarray, first: int, last: int) -> float:
@@ -190,13 +208,13 @@ def _together(every: np.ndarray, first: int, last: int) -> float:
     return float((high - low) / len(distinct(every[low:high] >> 3)))
 
 
-def _blocks_per_sector(ratio: float, fraction: float, blocks: int) -> float:
-    """k of the first observation: found by halving, since the ratio falls with k."""
+def _blocks_per_sector(ratio: float, fraction: float, blocks: int, reliable: float = _RELIABLE) -> float:
+    """k of the first observation: found by halving, since the ratio falls with k. 1 for ratios above ``reliable``."""
     if fraction >= 1:
         return 1 / ratio
     if ratio * fraction * blocks < 1.001 < fraction * blocks:  # every block of the sample touches all of them
         return float(blocks)
-    if ratio > _RELIABLE:
+    if ratio > reliable:
         return 1.0
     low, high = 1.0, float(blocks)
     for _ in range(60):
