@@ -26,6 +26,8 @@ from softlab.sass.streams import Kind, Space, WarpStream
 #: Blocks of the sample that are compared with each other, and accesses by which one is earlier: two next to each other
 #: may wait for memory together.
 _COMPARED, _LEAD = 6, 2
+#: Sectors that blocks have in common, until which the share of those that were loaded earlier says something.
+_ENOUGH = 32
 #: Accesses that cover at least this share of what lies between their ends cover it all.
 _COVERED = 0.9
 #: Blocks load parts of their own if they have together this share of what each has, summed.
@@ -68,7 +70,7 @@ def loaded(streams: Sequence[WarpStream]) -> dict[int, Loaded]:
         if stream.block not in compared:
             continue
         accesses = stream.accesses
-        wanted = (accesses.space == Space.GLOBAL) & (accesses.kind == Kind.LOAD)
+        wanted = (accesses.space == Space.GLOBAL) & np.isin(accesses.kind, (Kind.LOAD, Kind.ASYNC_COPY))
         each = np.diff(accesses.offsets)
         numbers = np.repeat(np.arange(len(each)), each)
         kept = np.repeat(wanted, each)
@@ -105,6 +107,9 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
             common = others[place] == pairs
             met += np.bincount(part[common], minlength=len(used))
             before += np.bincount(part[common & (earlier[place] + _LEAD <= numbers)], minlength=len(used))
+    # Accesses that few blocks have in common are judged together with those behind them.
+    parts = np.minimum(np.floor((np.cumsum(met) - met) / _ENOUGH), max(0, int(met.sum() / _ENOUGH) - 1)).astype(int)
+    met, before = np.bincount(parts, met)[parts], np.bincount(parts, before)[parts]
     early = np.divide(before, met, out=np.zeros(len(used)), where=met > 0)
     seen = 1 - (1 - early) ** (min(share, at_once) - 1)
     covered = _covers(inner, grid, at_once)
