@@ -76,20 +76,24 @@ class Memory:
         self.active = busy_sms or active_sms
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
-        #: When L2 is free for loads, stores and atomics, and for what is written into it: stores and what DRAM gives.
-        self.l2_free = self.l2_write_free = 0.0
-        #: When the data of loads comes from DRAM and how long L2 then writes it, and the sum of these times.
-        self.coming: deque[tuple[float, float]] = deque()
-        self.comes = 0.0
-        self.l2_load = Load(parameters.l2_latency)
-        self.dram = Dram(parameters, self.active)
-        self._set_rates(parameters, self.active)
+        self._set_queues(parameters)
         self._set_caches(parameters, active_sms, shared_bytes)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.units = AtomicUnits(parameters)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
         self.l2_busy = self.l2_write_busy = self.last_store = 0.0
+
+    def _set_queues(self, p: Parameters) -> None:
+        """L2 and DRAM: all are idle."""
+        #: When L2 is free for loads, stores and atomics, and for what is written into it: stores and what DRAM gives.
+        self.l2_free = self.l2_write_free = 0.0
+        #: When the data of loads comes from DRAM and how long L2 then writes it, and the sum of these times.
+        self.coming: deque[tuple[float, float]] = deque()
+        self.comes = 0.0
+        self.l2_load = Load(p.l2_latency)
+        self.dram = Dram(p, self.active)
+        self._set_rates(p, self.active)
 
     def _set_rates(self, p: Parameters, active_sms: float) -> None:
         """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives."""

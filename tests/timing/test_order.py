@@ -39,6 +39,14 @@ def test_of_a_table_that_is_loaded_at_random_most_is_soon_there():
     assert two.at(3 * PAIRS // 2, 0) < 0.9  # only one other block wants the sector
 
 
+def test_few_common_sectors_are_judged_together():
+    rng = np.random.default_rng(5)
+    rare = [block(2 * rng.permutation(PAIRS)[: PAIRS // 8]) for _ in range(6)]
+    late = order(rare, 0, 4 * PAIRS - 1, 132, 132, 16.0)
+    assert late.at(0, 0) < 0.9 < late.at(3 * PAIRS // 8 - 3, 0)
+    assert late.new < 0.6
+
+
 def test_accesses_next_to_each_other_wait_together():
     order_, other = np.arange(PAIRS), np.arange(PAIRS).reshape(-1, 2)[:, ::-1].reshape(-1)
     first, second = ((np.unique(p), np.argsort(p)) for p in (order_, other))  # each pair of accesses is exchanged

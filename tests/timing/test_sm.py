@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import replace
 
 import numpy as np
@@ -186,7 +186,40 @@ def test_blocks_that_share_data_fetch_it_once():
     whole = Sharing((Region(0, 10**6, 4.0, 0.0, 10**6),), 0.0, 0.0)
     rows = [row(Pipe.LG, action=Action.MEMORY, write=0)]
     _, memory = run(rows, repeat=10, requests=lambda b, w: [load(k, [64 * k]) for k in range(10)], sharing=whole)
-    assert memory.dram.moved == 10 * 64 / 4
+    assert memory.dram.moved == pytest.approx(10 * 64 / 4)
+
+
+def test_who_shares_a_sector_all_over_the_grid_finds_it_when_others_have_ended():
+    spread = Region(0, 10**6, 20.0, 20.0, 10**6)
+    near = Region(0, 10**6, 20.0, 1.0, 10**6)
+    assert spread.seen(0.0) == 0.0
+    assert spread.seen(0.5) == pytest.approx(1 - 0.5**19)
+    assert near.seen(0.5) == 0.0
+
+
+def test_a_sector_is_fetched_by_as_many_sms_as_want_it_at_the_same_time():
+    near = Region(0, 10**6, 4.0, 1.0, 10**6)
+    everyone = Region(0, 10**6, 1056.0, 1056.0, 10**6, at_once=1056.0)
+    assert near.fetching(132) == pytest.approx(4)
+    assert everyone.fetching(132) == pytest.approx(132, rel=0.01)
+
+
+def test_l2_writes_what_comes_from_dram_when_it_comes():
+    memory = Memory(replace(BARE, l2_write_bytes=1320.0), Sharing.none(), 132, 0.0, 0)
+    access(memory, 0.0, load(0, range(4)))
+    assert memory.l2_write_free == 0.0
+    stored = access(memory, 1.0, store(0, range(1000, 1004)))
+    assert stored[2] < BARE.dram_latency  # the data of the load is not there yet
+    access(memory, 2000.0, store(0, range(2000, 2004)))
+    assert memory.coming == deque()
+    assert memory.comes == pytest.approx(0.0)
+
+
+def test_l2_and_dram_serve_the_work_of_all_sms():
+    half = Memory(BARE, Sharing.none(), 132, 0.0, 0, busy_sms=66.0)
+    whole = Memory(BARE, Sharing.none(), 132, 0.0, 0)
+    assert half.dram.rate == pytest.approx(min(64.0, 2 * whole.dram.rate))
+    assert half.fill_cycles == whole.fill_cycles / 2
 
 
 def test_stores_of_parts_of_sectors_take_longer():
