@@ -29,7 +29,7 @@ class AtomicUnits:
         self.free: dict[int, float] = {}
         self.together = 0.0
 
-    def take(self, begin: float, sector: int, cost: float, others: float, active: float, nbytes: int) -> float:
+    def take(self, begin: float, sector: int, cost: float, others: float, active: int, nbytes: int) -> float:
         """When a sector's passes are done that come at ``begin`` and take a unit for ``cost`` cycles.
 
         others: SMs that want the same line. active: SMs at work. nbytes: of the array that the sector belongs to. How

@@ -27,7 +27,7 @@ _DENSE = 7.5
 class Dram:
     """The queue in front of the DRAM: one SM's share of it."""
 
-    def __init__(self, p: Parameters, active: float):
+    def __init__(self, p: Parameters, active: int):
         self.p = p
         self.rate = min(interpolated(p.dram_sm_bytes, active), p.dram_bytes / active)
         self.free = 0.0

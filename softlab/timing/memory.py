@@ -46,10 +46,9 @@ class Memory:
 
     def __init__(
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
-        cold: bool = False, local_bytes: float = 0.0, busy_sms: float = 0.0,
+        cold: bool = False, local_bytes: float = 0.0,
     ):  # fmt: skip
-        """``local_bytes``: of local memory that all threads of the GPU use at once. ``busy_sms``: the work of all SMs
-        in that of the simulated one, where that is less than their number."""
+        """``local_bytes``: of local memory that all threads of the GPU use at once."""
         self.p = parameters
         state = 0 if cold else 1
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
@@ -73,7 +72,7 @@ class Memory:
         self.begun_lines = BegunLines(parameters.store_lines)
         #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
         self.wanted, self.evenness = self.place, 1.0
-        self.active = busy_sms or active_sms
+        self.active = active_sms
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
         self._set_queues(parameters)
@@ -95,7 +94,7 @@ class Memory:
         self.dram = Dram(p, self.active)
         self._set_rates(p, self.active)
 
-    def _set_rates(self, p: Parameters, active_sms: float) -> None:
+    def _set_rates(self, p: Parameters, active_sms: int) -> None:
         """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives."""
         self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / active_sms)
         self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / active_sms)

@@ -130,25 +130,17 @@ def estimate(
     simulated = set(sample.blocks)
     works = {w.block: w for w in block_work([s for s in columns.streams if s.block in simulated], code.instructions)}
     order = [works[block] for block in sample.blocks if block in works]
-    counts = np.array([work.instructions for work in order], float)
-    every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
-    busy = _busy_sms(sample, counts, every, launch.blocks)
-    memory = _memory(launch, columns, sample, device, p, code, busy, warm=cache == "warm")
+    memory = _memory(launch, columns, sample, device, p, code, warm=cache == "warm")
     clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
     run = simulate(program, order, p, memory, clock, journal=journal)
+    counts = np.array([work.instructions for work in order], float)
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
+    every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
     if journal is None:
         return found
     return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
-
-
-def _busy_sms(sample: Sample, counts: np.ndarray, every: np.ndarray, blocks: int) -> float:
-    """The instructions of the grid over those of the simulated SM, which has the most to do: L2 and DRAM serve them
-    all. ``counts``, ``every``: instructions of the simulated blocks, and of all that were interpreted."""
-    own = sample.per_sm * float(counts.mean()) if len(counts) else 0.0
-    return max(1.0, min(float(sample.active), blocks * float(every.mean()) / own)) if own else float(sample.active)
 
 
 def instructions_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
@@ -161,7 +153,7 @@ def instructions_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
 
 def _memory(
     launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters,
-    code: MachineFunction, busy: float, *, warm: bool,
+    code: MachineFunction, *, warm: bool,
 ) -> Memory:  # fmt: skip
     """The caches and the DRAM as the launch finds them."""
     stored = columns.touched(stored=True)
@@ -178,7 +170,7 @@ def _memory(
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
     at_once = -(-prod(launch.block) // 32) * sample.resident * sample.active
-    return Memory(p, shared, sample.active, held, carved, not warm, at_once * columns.local_bytes(), busy)
+    return Memory(p, shared, sample.active, held, carved, not warm, at_once * columns.local_bytes())
 
 
 def _record(

@@ -215,13 +215,6 @@ def test_l2_writes_what_comes_from_dram_when_it_comes():
     assert memory.comes == pytest.approx(0.0)
 
 
-def test_l2_and_dram_serve_the_work_of_all_sms():
-    half = Memory(BARE, Sharing.none(), 132, 0.0, 0, busy_sms=66.0)
-    whole = Memory(BARE, Sharing.none(), 132, 0.0, 0)
-    assert half.dram.rate == pytest.approx(min(64.0, 2 * whole.dram.rate))
-    assert half.fill_cycles == whole.fill_cycles / 2
-
-
 def test_stores_of_parts_of_sectors_take_longer():
     def time(width: int) -> float:
         rows = [row(Pipe.LG, action=Action.MEMORY, read=0)]
