@@ -481,7 +481,18 @@ def test_files_as_windows_has_them(tmp_path: Path) -> None:
     assert x.tolist() == [3, 2]
 
 
-@pytest.mark.parametrize("parameter", ["Nowhere* x", "Nowhere<T, 5> x", "std::nowhere<T> x"])
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "Nowhere* x",
+        "Nowhere<T, 5> x",
+        "std::nowhere<T> x",
+        "nowhere::Type x",
+        "NOWHERE const int x",
+        "NOWHERE const nowhere::Type x",
+        "NOWHERE T* x",
+    ],
+)
 def test_an_unknown_type_of_a_template_is_an_error(parameter: str) -> None:
     with pytest.raises(softlab.CompileError, match=r"(?i)nowhere"):
         softlab.Kernel(f"template <typename T> __global__ void k({parameter}, T* y) {{ *y = 1; }}", "k<float>")
