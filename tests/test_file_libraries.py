@@ -370,3 +370,47 @@ def test_vertices_and_matrices_of_directx(tmp_path: Path) -> None:
     v, m = np.array([[1, 2, 3, 4]], np.float32), np.arange(16, dtype=np.float32).reshape(4, 4) + 5
     softlab.Kernel.from_file(path).run(1, 1, (v, m.tobytes(), np.array([8, 9], np.uint32).tobytes()), record=False)
     assert v.tolist() == [[6, 2, 9, 13]]
+
+
+ALGORITHMS = """\
+#include <algorithm>
+#include <array>
+#define LOG2(n) __builtin_ctz(n)
+constexpr int steps = LOG2(64) + __builtin_popcount(7u) + __builtin_clz(1);
+__constant__ float table[LOG2(8)];
+__global__ void k(float* y, const float* x, int n, unsigned long long large) {
+  std::array<float, 4> values{3, 1, 2, 0};
+  std::reverse(values.begin(), values.end());
+  y[0] = std::clamp(x[0], 0.0f, 1.0f) + std::min(x[1], 2.0f);
+  y[1] = *std::max_element(x, x + n) + values[0];
+  y[2] = std::count(x, x + n, 1.0f);
+  std::fill(y + 3, y + 5, 7.0f);
+  y[5] = steps + __builtin_clzll(large);
+  y[6] = __builtin_sqrtf(x[2]) + __builtin_ffs(n) + __builtin_parity(n);
+  y[7] = sizeof(table);
+}
+"""
+
+
+def test_algorithms_of_std_and_functions_of_the_hosts_compiler(tmp_path: Path) -> None:
+    path, y = tmp_path / "k.cu", np.zeros(8, np.float32)
+    path.write_text(ALGORITHMS)
+    x = np.array([5, -1, 4, 1, 9, 1, 0, 3], np.float32)
+    softlab.Kernel.from_file(path).run(1, 1, (y, x, len(x), np.uint64(5)), record=False)
+    assert y.tolist() == [0, 9, 2, 7, 7, 40 + 61, 2 + 4 + 1, 12]
+
+
+def test_a_copy_of_the_samples_header_with_more_in_it(tmp_path: Path) -> None:
+    """In angle brackets, too: the folder of the build has the program's own header."""
+    header = tmp_path / "common" / "helper_math.h"
+    header.parent.mkdir()
+    header.write_text(
+        "#pragma once\ninline __host__ __device__ double2 operator*(double2 v, double f) "
+        "{ return make_double2(v.x * f, v.y * f); }\n"
+    )
+    path, y = tmp_path / "k.cu", np.zeros(2)
+    path.write_text("#include <helper_math.h>\n__global__ void k(double2* y) { *y = make_double2(1, 2) * 3.0; }\n")
+    kernel = softlab.Kernel.from_file(path)
+    kernel.run(1, 1, (y,), record=False)
+    assert y.tolist() == [3, 6]
+    assert "common/helper_math.h is taken" in " ".join(kernel.program.remarks)

@@ -237,3 +237,40 @@ def test_attributes_as_arguments_of_macros_and_friends_that_are_templates(tmp_pa
     softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
     assert x.tolist() == [6 + 1 + 10, 5]
     assert "operator/" not in read_file(path).source
+
+
+TESTS = """\
+#include <catch2/catch_test_macros.hpp>
+#define MAKE(name) __global__ void name
+#define HOSTLY(name) void hostly_##name()
+__device__ float twice(float x) { return 2 * x; }
+TEST_CASE("twice (on the host)", "[numbers]") {
+  REQUIRE(hostly(1) == 1);
+  SECTION("inside") { CHECK(2 > 1); }
+}
+HOSTLY(one) { helper(); }
+namespace inner {
+BENCHMARK_DEFINE_F(Fixture, "name", 3)(benchmark::State& state) {
+  for (auto _ : state) {}
+}
+TEST("a",
+     4)
+{
+  launch<<<1, 1>>>();
+}
+struct Pair {
+  float x, y;
+  __device__ Pair(float x) : x(x), y(x) {}
+};
+__device__ float
+SUM(Pair pair) { return pair.x + pair.y; }
+}
+MAKE(k)(float* x) { *x = twice(*x) + inner::SUM(inner::Pair(1)); }
+"""
+
+
+def test_macros_of_libraries_for_tests_have_a_body(tmp_path: Path) -> None:
+    path, x = tmp_path / "k.cu", np.full(1, 4, np.float32)
+    path.write_text(TESTS)
+    softlab.Kernel.from_file(path, "k").run(1, 1, (x,), record=False)
+    assert x[0] == 10

@@ -209,3 +209,22 @@ def test_operators_of_another_file(tmp_path: Path) -> None:
     x = np.zeros(1, np.int32)
     softlab.Kernel.from_file(tmp_path / "k.cu").run(1, 1, (x,), record=False)
     assert x[0] == 68
+
+
+def test_of_functions_with_one_name_the_one_that_is_missing_is_taken(tmp_path: Path) -> None:
+    """Two files define a function with this name; one of them is a part of the program for another function."""
+    texts = {
+        "k.cu": "__device__ float area(float r);\n__device__ float both(float a);\n"
+        "__global__ void k(float* y) { *y = both(*y) + area(*y); }\n",
+        "both.cu": "__device__ float area(float a, float b) { return a * b; }\n"
+        "__device__ float both(float a) { return area(a, 2.0f); }\n",
+        "area.cu": "__device__ float area(float r) { return 3.0f * r * r; }\n",
+    }
+    (tmp_path / ".git").mkdir()
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    y = np.full(1, 2, np.float32)
+    with pytest.raises(softlab.CompileError, match=r"area is defined in area\.cu, both\.cu: say which by files"):
+        softlab.Kernel.from_file(tmp_path / "k.cu", "k")
+    softlab.Kernel.from_file(tmp_path / "k.cu", "k", files=[tmp_path / "both.cu"]).run(1, 1, (y,))
+    assert y[0] == 16

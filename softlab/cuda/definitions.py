@@ -54,15 +54,19 @@ def _plain_name(symbol: str) -> str:
     return "::".join(names[-1:] if rest.startswith(("C1", "C2")) else names[-2:]) or symbol
 
 
-def definitions(path: Path, names: Collection[str], folders: Sequence[Path] = ()) -> Definitions:
+def definitions(
+    path: Path, names: Collection[str], folders: Sequence[Path] = (), taken: Collection[Path] = ()
+) -> Definitions:
     """The files near ``path`` that define these names for the device.
 
     A name's file is the only one in the checkout that defines it, or the nearest of several where no other is as near.
     Of files that define the method of several classes, it is one for the class that the name has before "::".
-    ``folders``: further folders for headers.
+    ``folders``: further folders for headers. ``taken``: files that are a part of the program and do not define them,
+    even if they have other functions of these names.
     """
     places: dict[str, dict[Path, bool]] = {name: {} for name in names}
-    for _, group in groupby(sources_near(path) if names else (), lambda file: nearness(file, path)):
+    further = [file for file in sources_near(path) if file.resolve() not in taken] if names else []
+    for _, group in groupby(further, lambda file: nearness(file, path)):
         left = [name for name in names if not any(places[name].values())]
         for file in group if left else ():
             for name, is_whole in _defined(file, left, folders).items():

@@ -42,6 +42,7 @@ from softlab.cuda.macro_calls import (
 from softlab.cuda.macros import NO_MACROS, macros_of
 from softlab.cuda.outlines import outline
 from softlab.cuda.readable import readable
+from softlab.cuda.shims import COPIED
 from softlab.cuda.source_files import Located, Places, decode
 from softlab.cuda.syntax import CLASSES, WORD, declared_in, listed, parser, scope_of, text_of
 
@@ -310,9 +311,8 @@ def _gather(
     for include in file.includes:
         wanted = _wanted(file, include)
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
-        header = (
-            Located(None) if compilers and include.written.startswith("<") else file.places.located(file.path, wanted)
-        )
+        fixed = compilers and include.written.startswith("<") and wanted not in COPIED
+        header = Located(None) if fixed else file.places.located(file.path, wanted)
         if header.remark and (header.path or not compilers):
             file.remarks.append(header.remark)
         if local := header.path:

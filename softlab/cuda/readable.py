@@ -27,6 +27,8 @@ _ALONE = re.compile(rb"^[ \t]*([A-Z_]\w*)[ \t]*$", re.MULTILINE)
 #: A name and its parenthesis at the start of a line, or (group 1) after attributes: a macro call, where no function has
 #: such a name.
 _MACRO_CALL = re.compile(rb"^[ \t]*((?:(?:__\w+__|inline|static)[ \t]+)*)(?P<name>[A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+#: What a macro for a test has after its call: parameters or none, and a body.
+_BODY = re.compile(rb"\s*(?:\([^(){}]*\)\s*)?\{")
 #: A function in :func:`_parts`: a type, a name, parentheses and braces.
 _FUNCTION = re.compile(
     rb"[\w\s*&:<>,#]*[\w*&>]\s[*&\s]*(?!(?:if|for|while|switch|catch)\b)[\w#:~]+\s*@\s*(?:const\s*)?%", re.DOTALL
@@ -70,6 +72,7 @@ class _Calls:
         self._spaces = re.compile(file.standing_for(SPACES).pattern.encode())
         self._bodies = {name: body for name, (parameters, body) in file.macros.items() if parameters}
         self._macros = MacrosAsCalled(file.macros)
+        self._closes = {opens: closes for opens, closes in without.bodies}
 
     def end_of(self, match: re.Match[bytes]) -> int:
         """Where the call ends that starts here; 0 for what is none, such as a constructor or a part of an
@@ -81,6 +84,9 @@ class _Calls:
             return 0  # an attribute that a macro makes, of the function after it
         file.attributed |= {name} if match[1] else set()
         after = file.text[end : end + 200]
+        if closes := self._end_of_test(match, body, end):
+            file.blank.append((match.start(), closes))
+            return closes
         if match.start(1) > match.start() and (name not in self._bodies or self._without.in_part(match.start("name"))):
             if name not in self._bodies or not re.match(rb"[ \t]*(?://[^\n]*)?\n", after):
                 return 0
@@ -93,6 +99,20 @@ class _Calls:
         end = _end_of_macros(file, self._bodies, body, end)
         self._declare(match.start(), end, body)
         return end
+
+    def _end_of_test(self, match: re.Match[bytes], body: bytes, end: int) -> int:
+        """Where the braces close of what is no function, since it has no type: ``TEST_CASE("name") { ... }``. Such
+        macros of libraries are the host's. 0 for others.
+
+        ``body``: the macro's, as far as it is known. ``end``: where the call's parenthesis closes.
+        """
+        text, name = self._file.text, match["name"]
+        before = match.string[: match.start()].rstrip()[-1:]
+        opens = _BODY.match(text, end) if end >= 0 else None
+        alone = before in (b"", b";", b"}", b"{") and not match[1] and not self._without.in_part(match.start("name"))
+        if not (opens and alone and (name.isupper() or b'"' in text[match.end() : end])) or self._spaces.search(body):
+            return 0
+        return self._closes.get(opens.end(), -1) + 1
 
     def _declare(self, start: int, end: int, body: bytes) -> None:
         """Make an item of a call at namespace level, or mark it as the host's."""

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from softlab.cuda.compile import Program, compile_program
-from softlab.cuda.definitions import Definitions, definitions, unresolved
+from softlab.cuda.definitions import definitions, unresolved
 from softlab.cuda.device_code import DeviceCode
 from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
@@ -80,13 +80,15 @@ class FileBuild:
         code = self.read_code(name=name, files=taken)
         wanted, asked = set(code.undefined_variables), set[str]()
         said: list[str] = []
+        questions: dict[str, None] = {}
         failed: CompileError | None = None
         while True:
-            found = definitions(self.path, wanted - asked, folders_of(self.options))
+            found = definitions(self.path, wanted - asked, folders_of(self.options), taken)
             asked |= wanted
             new = [file for file in found.files if file not in taken]
+            questions |= dict.fromkeys(found.open_questions)
             if failed and not new:
-                raise _with_questions(failed, found)
+                raise _with_questions(failed, questions)
             said += [*found.remarks, *(() if failed else found.open_questions)]
             if new:
                 taken += new
@@ -256,9 +258,9 @@ def _of_host(log: str, names: Collection[str]) -> str:
     )
 
 
-def _with_questions(error: CompileError, found: Definitions) -> CompileError:
+def _with_questions(error: CompileError, questions: Iterable[str]) -> CompileError:
     """An error that also says what no file, or more than one, defines."""
-    return CompileError("\n".join([str(error), *(f"{said}." for said in found.open_questions)]), log=error.log)
+    return CompileError("\n".join([str(error), *(f"{said}." for said in questions)]), log=error.log)
 
 
 def _left_out(includes: Sequence[str]) -> str:

@@ -60,6 +60,8 @@ sys/types.h unistd.h windows.h"""
 _OF_SAMPLES = """helper_cuda.h helper_functions.h helper_string.h helper_timer.h helper_image.h helper_gl.h
 helper_cuda_gl.h rendercheck_gl.h cutil_inline.h cutil_inline_runtime.h cutil_gl_inline.h shrUtils.h shrQATest.h
 sdkHelper.h"""
+#: Headers of the samples for the device: programs have copies of their own, often with more in them.
+COPIED = ("helper_math.h", "cutil_math.h")
 #: Libraries for the host whose headers bring types to the device: name -> what device code gets.
 _LIBRARIES = {
     "cublas.h": HALVES,

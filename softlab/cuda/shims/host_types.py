@@ -1,5 +1,5 @@
 """What kernels use of headers that NVRTC lacks: types of libraries for the host, opaque and of the size that they have
-there, and some names of the system and of CUDA.
+there, some names of the system and of CUDA, and functions that the host's compiler has.
 
 nvcc finds them in the headers. softlab declares one where the compiler asks for its name, so that a type of the program
 itself stays what it is.
@@ -77,9 +77,38 @@ _OTHERS = {
     "LDBL_DIG": "#define LDBL_DIG DBL_DIG",
     "LDBL_MANT_DIG": "#define LDBL_MANT_DIG DBL_MANT_DIG",
 }
+#: Functions of GCC, each by the function that CUDA has, or by a loop that constants may use, for unsigned integers.
+_AS_CUDA = """
+fabs fabsf sqrt sqrtf floor floorf ceil ceilf round roundf trunc truncf exp expf log logf log2 log2f pow powf sin sinf
+cos cosf tan tanf tanh tanhf atan2 atan2f fma fmaf fmin fminf fmax fmaxf fmod fmodf copysign copysignf abs signbit
+memcpy memset
+"""
+_OF_BITS = {
+    "popcount": "int n = 0; for (; x; x &= x - 1) ++n; return n;",
+    "parity": "int n = 0; for (; x; x &= x - 1) n ^= 1; return n;",
+    "ctz": "int n = 0; for (; x && !(x & 1); x >>= 1) ++n; return n;",
+    "clz": "int n = 8 * sizeof(x); for (; x; x >>= 1) --n; return n;",
+    "ffs": "int n = x ? 1 : 0; for (; x && !(x & 1); x >>= 1) ++n; return n;",
+}
+_BUILTINS = {
+    **{f"__builtin_{name}": f"#define __builtin_{name} {name}" for name in _AS_CUDA.split()},
+    **{
+        f"__builtin_{name}{suffix}": "__host__ __device__ constexpr int "
+        f"__builtin_{name}{suffix}(unsigned {kind} x) {{ {body} }}"
+        for name, body in _OF_BITS.items()
+        for suffix, kind in (("", "int"), ("l", "long"), ("ll", "long long"))
+    },
+    "__builtin_inff": "#define __builtin_inff() INFINITY",
+    "__builtin_inf": "#define __builtin_inf() HUGE_VAL",
+    "__builtin_huge_valf": "#define __builtin_huge_valf() HUGE_VALF",
+    "__builtin_huge_val": "#define __builtin_huge_val() HUGE_VAL",
+    "__builtin_nanf": '#define __builtin_nanf(text) nanf(text)',
+    "__builtin_nan": '#define __builtin_nan(text) nan(text)',
+}
 #: Name -> its declaration.
 HOST_TYPES = {
     **{name: f"typedef struct softlab_{name}* {name};" for name in _POINTERS.split()},
     **{name: f"typedef int {name};" for name in _ENUMS.split()},
     **_OTHERS,
+    **_BUILTINS,
 }

@@ -22,8 +22,44 @@
 #include <cuda/std/type_traits>
 #include <cuda/std/utility>
 #include <cuda/std/variant>
-#if defined(__has_include) && __has_include(<cuda/std/memory>)
+#if defined(__has_include)
+#if __has_include(<cuda/std/memory>)
 #include <cuda/std/memory>
+#endif
+// <algorithm>: libcu++ has it in parts alone.
+#if __has_include(<cuda/std/__algorithm/clamp.h>)
+#include <cuda/std/__algorithm/all_of.h>
+#include <cuda/std/__algorithm/any_of.h>
+#include <cuda/std/__algorithm/binary_search.h>
+#include <cuda/std/__algorithm/clamp.h>
+#include <cuda/std/__algorithm/copy.h>
+#include <cuda/std/__algorithm/copy_n.h>
+#include <cuda/std/__algorithm/count.h>
+#include <cuda/std/__algorithm/count_if.h>
+#include <cuda/std/__algorithm/equal.h>
+#include <cuda/std/__algorithm/equal_range.h>
+#include <cuda/std/__algorithm/fill.h>
+#include <cuda/std/__algorithm/fill_n.h>
+#include <cuda/std/__algorithm/find.h>
+#include <cuda/std/__algorithm/find_if.h>
+#include <cuda/std/__algorithm/for_each.h>
+#include <cuda/std/__algorithm/lexicographical_compare.h>
+#include <cuda/std/__algorithm/lower_bound.h>
+#include <cuda/std/__algorithm/max.h>
+#include <cuda/std/__algorithm/max_element.h>
+#include <cuda/std/__algorithm/min.h>
+#include <cuda/std/__algorithm/min_element.h>
+#include <cuda/std/__algorithm/minmax.h>
+#include <cuda/std/__algorithm/mismatch.h>
+#include <cuda/std/__algorithm/none_of.h>
+#include <cuda/std/__algorithm/replace.h>
+#include <cuda/std/__algorithm/reverse.h>
+#include <cuda/std/__algorithm/rotate.h>
+#include <cuda/std/__algorithm/swap_ranges.h>
+#include <cuda/std/__algorithm/transform.h>
+#include <cuda/std/__algorithm/unique.h>
+#include <cuda/std/__algorithm/upper_bound.h>
+#endif
 #endif
 
 namespace std {
