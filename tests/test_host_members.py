@@ -213,3 +213,39 @@ def test_functions_for_the_device_do_not_throw(tmp_path: Path) -> None:
     )
     with pytest.raises(softlab.CompileError, match="exception handling"):
         softlab.Kernel.from_file(path)
+
+
+OUTSIDE = """\
+#include <vector>
+#define BOTH __host__ __device__
+class Line {
+  int slope = 2;
+ public:
+  Line(int offset);
+  void move(int by);
+  int at(int x) const;
+  void save(const std::vector<int>& places);
+  Line operator+(int by);
+  template <typename T> T scaled(T x);
+  int offset;
+};
+BOTH Line::Line(int offset) : offset(offset) {}
+BOTH
+void Line::move(int by) { offset += by; }
+__device__ int Line::at(int x) const { return slope * x + offset; }
+__device__ Line Line::operator+(int by) { Line other = *this; other.offset += by; return other; }
+template <typename T> __device__ T Line::scaled(T x) { return x * slope; }
+void Line::save(const std::vector<int>& places) { throw places; }
+"""
+
+
+def test_methods_whose_definitions_alone_have_attributes(tmp_path: Path) -> None:
+    """nvcc takes them for both sides, with a warning."""
+    (tmp_path / "line.h").write_text(OUTSIDE)
+    path, y = tmp_path / "k.cu", np.zeros(3, np.int32)
+    path.write_text(
+        '#include "line.h"\n__global__ void k(int* y) {\n  Line line(5);\n  line.move(1);\n'
+        "  y[0] = line.at(10), y[1] = (line + 100).at(0), y[2] = line.scaled(4);\n}\n"
+    )
+    softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
+    assert y.tolist() == [26, 106, 8]

@@ -28,7 +28,7 @@ from softlab.cuda.file_items import (
     macro_scope,
     nodes_of,
 )
-from softlab.cuda.host_parts import classify, drop
+from softlab.cuda.host_parts import classify, device_methods, drop
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, instances_of, kernels_of, launches_of
 from softlab.cuda.macro_calls import (
@@ -306,6 +306,7 @@ def _gather(
     file.kernel_word = file.standing_for("__global__")
     tree = parser().parse(readable(file))
     spaces = file.standing_for(SPACES)
+    file.methods |= device_methods(file)
     for node in declarations(tree.root_node):
         classify(file, node, spaces)
     for include in file.includes:
@@ -324,7 +325,9 @@ def _gather(
             if name != include.written.strip('<>"'):
                 file.renamed.append((include.name_span, name))
             if name not in files:
-                files[name] = File(joined(decode(local.read_bytes())).encode(), local, file.places, once=file.once)
+                files[name] = File(
+                    joined(decode(local.read_bytes())).encode(), local, file.places, once=file.once, methods=file.methods
+                )
                 _gather(files[name], files, known, missing, file.macros)
         elif not compilers:
             file.blank.append(include.span)
@@ -473,6 +476,7 @@ def _device_text(file: File, constexpr: bool, spaces: set[str]) -> str:
     edits += [((at, at), b"__constant__ ") for at in references]
     kept = [item.span for item in file.items if item.kept]
     edits += [((at, at), _VIRTUAL) for at in file.virtual_at if any(start <= at < end for start, end in kept)]
+    edits += [((at, at), _BOTH_SIDES) for at in file.declared_at if any(start <= at < end for start, end in kept)]
     edits += [((start, end), _BOTH_SIDES + file.text[start:end]) for start, end in file.constexpr_at]
     edits += [((start, end), _stop(file.text[start:end])) for start, end in file.stops]
     for (start, end), new in sorted(edits, reverse=True):

@@ -94,6 +94,10 @@ class File:
     renamed: list[tuple[tuple[int, int], str]] = field(default_factory=list)
     #: Where ``constexpr`` or ``consteval`` stands in functions without an attribute.
     constexpr_at: list[tuple[int, int]] = field(default_factory=list)
+    #: Where methods without an attribute are declared whose definitions have one.
+    declared_at: list[int] = field(default_factory=list)
+    #: Class and name of the methods that this file, or one that includes it, defines for the device.
+    methods: frozenset[tuple[bytes, bytes]] = frozenset()
     #: Where a class lost its last virtual function, whose pointer its objects still have.
     virtual_at: list[int] = field(default_factory=list)
     #: Bodies of functions and statements in place of which the device stops, as the host alone can run them.

@@ -40,6 +40,19 @@ _OF_HOST = re.compile(rb"\bstd::(?:string|vector|map|set|list|deque|unordered_\w
 _THROW = re.compile(rb"(?:(?<=[{};)])|\belse)\s*(throw\b[^;]*;)")
 
 
+#: After the attributes of a function, the class of the method that it is, and the method's name.
+_METHOD = rb"(?:%s)[^;{}()]*?\b(\w+)\s*(?:<[^<>;{}()]*>)?\s*::\s*(~?\w+|operator\s*[^\s\w(]+)\s*\("
+
+
+def device_methods(file: File) -> frozenset[tuple[bytes, bytes]]:
+    """Class and name of each method that a file defines outside of its class for the device.
+
+    nvcc takes these attributes for the declaration, too, which may have none.
+    """
+    pattern = _METHOD % file.standing_for(SPACES).pattern.encode()
+    return frozenset((owner, name) for owner, name in re.findall(pattern, outline(file.text).text))
+
+
 def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
     """Make an item of what stands at namespace level, or mark it as the host's."""
     kind = node.type
@@ -163,10 +176,20 @@ def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[N
         declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
         if whole or declared:
             head = head_in(file, member, inner)
-            if not spaces.search(head) and not _CONSTANT_FUNCTION.search(head.encode()):
+            if not spaces.search(head) and _is_defined_for_device(file, kind, inner):
+                file.declared_at.append(inner.start_byte)
+            elif not spaces.search(head) and not _CONSTANT_FUNCTION.search(head.encode()):
                 yield member
             elif whole and not spaces.search(head):
                 file.constexpr_at += _constexpr_in(file, member, inner)
+
+
+def _is_defined_for_device(file: File, kind: Node | None, method: Node) -> bool:
+    """Whether a method of this class is one of the file's methods for the device."""
+    name = text_of(kind.child_by_field_name("name")).encode() if kind is not None else b""
+    called = next(walk(method, ("function_declarator",)), None)
+    own = text_of(called.child_by_field_name("declarator")).encode() if called is not None else b""
+    return (name, re.sub(rb"\s+", b"", own)) in file.methods
 
 
 def _constexpr_in(file: File, node: Node, inner: Node) -> Iterator[tuple[int, int]]:
