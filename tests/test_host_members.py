@@ -249,3 +249,41 @@ def test_methods_whose_definitions_alone_have_attributes(tmp_path: Path) -> None
     )
     softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
     assert y.tolist() == [26, 106, 8]
+
+
+WINDOW = """\
+#include <vector>
+#include <graphics/Window.hpp>
+class Handler {};
+class Display final : public Handler {
+ public:
+  static constexpr size_t WIDTH = 1920,
+                          HEIGHT = 1080;
+  enum Mode { off, on = 5 };
+  static const int depth{3};
+ private:
+  graphics::Window window;
+  graphics::View view(const graphics::Event& event);
+  static std::vector<int> all;
+  bool redraw_ = false;
+ public:
+  Display();
+  bool redraw() const { return redraw_; }
+  static constexpr float scale = 0.5f;
+};
+__global__ void k(float* y) {
+  y[0] = Display::WIDTH + Display::HEIGHT;
+  y[1] = Display::on + Display::depth * Display::scale;
+}
+__global__ void of_object(float* y, Display* display) { *y = sizeof(*display); }
+"""
+
+
+def test_constants_of_a_class_whose_members_are_unknown(tmp_path: Path) -> None:
+    """Its objects cannot be used: nobody knows their size."""
+    path, y = tmp_path / "k.cu", np.zeros(2, np.float32)
+    path.write_text(WINDOW)
+    softlab.Kernel.from_file(path, "k").run(1, 1, (y,), record=False)
+    assert y.tolist() == [3000, 6.5]
+    with pytest.raises(softlab.CompileError, match=r"graphics/Window\.hpp"):
+        softlab.Kernel.from_file(path, "of_object")

@@ -478,11 +478,17 @@ def _device_text(file: File, constexpr: bool, spaces: set[str]) -> str:
     edits += [((at, at), _VIRTUAL) for at in file.virtual_at if any(start <= at < end for start, end in kept)]
     edits += [((at, at), _BOTH_SIDES) for at in file.declared_at if any(start <= at < end for start, end in kept)]
     edits += [((start, end), _BOTH_SIDES + file.text[start:end]) for start, end in file.constexpr_at]
+    edits += [(span, _namespace(file.text[slice(*span)], name)) for span, name in file.as_namespaces]
     edits += [((start, end), _stop(file.text[start:end])) for start, end in file.stops]
     for (start, end), new in sorted(edits, reverse=True):
         if start == end or text[start:end].strip():  # an include in a part that is blank stays so
             text[start:end] = new
     return text.decode()
+
+
+def _namespace(head: bytes, name: bytes) -> bytes:
+    """A namespace in place of the head of a class, with as many lines."""
+    return b"namespace " + name + b" " + b"\n" * head.count(b"\n")
 
 
 def _stop(text: bytes) -> bytes:

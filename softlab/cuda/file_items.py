@@ -100,6 +100,8 @@ class File:
     methods: frozenset[tuple[bytes, bytes]] = frozenset()
     #: Where a class lost its last virtual function, whose pointer its objects still have.
     virtual_at: list[int] = field(default_factory=list)
+    #: Where the head of a class stands that becomes a namespace, and its name.
+    as_namespaces: list[tuple[tuple[int, int], bytes]] = field(default_factory=list)
     #: Bodies of functions and statements in place of which the device stops, as the host alone can run them.
     stops: list[tuple[int, int]] = field(default_factory=list)
     #: Macros without an attribute that make functions, and where their bodies stand.

@@ -204,26 +204,52 @@ def drop(file: File, lines: set[int]) -> None:
     spaces = file.standing_for(SPACES)
     for item in list(file.items) if lines else ():
         node = item.node
-        if (
-            node is None
-            or node.type.startswith("preproc")
-            or not lines & set(range(node.start_point.row, node.end_point.row + 1))
-        ):
+        if node is None or node.type.startswith("preproc") or not lines & _lines(node):
             continue
         if stops := list(_stops(file, node, lines, spaces)):
             file.stops += stops
             continue
-        parts = [
-            member for member in _movable(node) if lines & set(range(member.start_point.row, member.end_point.row + 1))
-        ]
+        parts = [member for member in _movable(node) if lines & _lines(member)]
         text = file.text[node.start_byte : node.end_byte].decode(errors="replace")
         inner = declared_in(node)
         specialised = "template_type" in {child.type for child in inner.children} or re.match(r"template\s*<\s*>", text)
-        if parts:
-            file.blank += [span_of(file, part) for part in parts if not spaces.search(text_of(part))]
-        elif not (spaces.search(text) or specialised or inner.type == "function_definition"):
+        file.blank += [span_of(file, part) for part in parts if not spaces.search(text_of(part))]
+        further = lines & _lines(node) - set[int]().union(*map(_lines, parts))
+        if not further or spaces.search(text) or specialised or inner.type == "function_definition":
+            continue
+        if not _becomes_a_namespace(file, item, inner) and not parts:
             file.items.remove(item)
             file.blank.append(item.span)
+
+
+def _lines(node: Node) -> set[int]:
+    return set(range(node.start_point.row, node.end_point.row + 1))
+
+
+def _becomes_a_namespace(file: File, item: Item, inner: Node) -> bool:
+    """Whether a class of the host has constants of its own: these stay, in a namespace with its name. No object of the
+    class can be made then, whose members would be elsewhere than on the host."""
+    name, body = inner.child_by_field_name("name"), inner.child_by_field_name("body")
+    if inner.type not in CLASSES or inner.id != (item.node and item.node.id) or name is None or body is None:
+        return False
+    stays = [member for member in _members(body) if _is_constant(member)]
+    if not stays:
+        return False
+    ends = [body.start_byte + 1, *(member.end_byte for member in stays)]
+    starts = [*(member.start_byte for member in stays), body.end_byte - 1]
+    file.blank += zip(ends, starts, strict=True)
+    file.as_namespaces.append(((inner.start_byte, body.start_byte), name.text or b""))
+    item.words = {word for member in stays for word in WORD.findall(file.text[member.start_byte : member.end_byte])}
+    return True
+
+
+def _is_constant(member: Node) -> bool:
+    """Whether a member of a class is a static constant with its value, or an enum."""
+    words = {text_of(child) for child in member.children}
+    constant = "static" in words and not words.isdisjoint({"const", "constexpr"})
+    valued = member.child_by_field_name("default_value") is not None
+    kinds = {child.type for child in member.children}
+    return member.type == "field_declaration" and (constant and valued or kinds == {"enum_specifier", ";"})
 
 
 def _stops(file: File, node: Node, lines: set[int], spaces: re.Pattern[str]) -> Iterator[tuple[int, int]]:
