@@ -287,3 +287,26 @@ def test_constants_of_a_class_whose_members_are_unknown(tmp_path: Path) -> None:
     assert y.tolist() == [3000, 6.5]
     with pytest.raises(softlab.CompileError, match=r"graphics/Window\.hpp"):
         softlab.Kernel.from_file(path, "of_object")
+
+
+VARIABLES = """\
+#include <chrono>
+#include <library/thing.h>
+__device__ library::Thing thing;
+__device__ library::Other other;
+__device__ int used = 3;
+__device__ int further(int x);
+__global__ void k(int* y) { *y = further(used); }
+__global__ void of_other(int* y) { *y = sizeof(other); }
+"""
+
+
+def test_variables_of_types_of_the_host_that_no_kernel_names(tmp_path: Path) -> None:
+    """What another file defines is found, too, once they are gone."""
+    path, y = tmp_path / "k.cu", np.zeros(1, np.int32)
+    path.write_text(VARIABLES)
+    (tmp_path / "further.cu").write_text("__device__ int further(int x) { return 10 * x; }\n")
+    softlab.Kernel.from_file(path, "k").run(1, 1, (y,), record=False)
+    assert y[0] == 30
+    with pytest.raises(softlab.CompileError, match="library"):
+        softlab.Kernel.from_file(path, "of_other")

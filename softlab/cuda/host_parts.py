@@ -214,6 +214,8 @@ def drop(file: File, lines: set[int]) -> None:
         inner = declared_in(node)
         specialised = "template_type" in {child.type for child in inner.children} or re.match(r"template\s*<\s*>", text)
         file.blank += [span_of(file, part) for part in parts if not spaces.search(text_of(part))]
+        if spaces.search(text) and inner.type == "declaration" and not is_prototype(inner):
+            item.root = False  # a variable that no function names, of a type of the host
         further = lines & _lines(node) - set[int]().union(*map(_lines, parts))
         if not further or spaces.search(text) or specialised or inner.type == "function_definition":
             continue

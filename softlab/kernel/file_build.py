@@ -149,6 +149,9 @@ class FileBuild:
         """The kernel without what the compiler refuses of the host's types; None where that does not help in time.
 
         ``code``: the kernel without the other ones, which gave this ``log``.
+
+        Raises:
+            CompileError: functions alone are left that no file of these defines.
         """
         faults: set[tuple[str, int]] = set()
         while time.process_time() < self.until:
@@ -162,6 +165,8 @@ class FileBuild:
                 return self._compiled(code, name, strict=True)
             except CompileError as error:
                 log = error.log
+                if unresolved(log):
+                    raise  # another file defines what is left
                 if program := self._with_unannotated(code, name, error):
                     return program
         return None
