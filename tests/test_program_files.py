@@ -228,3 +228,21 @@ def test_of_functions_with_one_name_the_one_that_is_missing_is_taken(tmp_path: P
         softlab.Kernel.from_file(tmp_path / "k.cu", "k")
     softlab.Kernel.from_file(tmp_path / "k.cu", "k", files=[tmp_path / "both.cu"]).run(1, 1, (y,))
     assert y[0] == 16
+
+
+def test_variables_that_each_file_has_for_itself(tmp_path: Path) -> None:
+    texts = {
+        "k.cu": "const auto step = 1e-1F;\nstatic __constant__ int table[2] = {1, 2};\n"
+        "extern __device__ const int shared;\n"
+        "struct Pair { int step; };\n"
+        "__device__ float other(float x);\n"
+        "__global__ void k(float* y) { Pair p{3}; *y = other(*y) + step + table[1] + p.step + shared; }\n",
+        "other.cu": "struct Part { int n; };\nconstexpr auto step = 100;\nstatic __constant__ int table[1] = {1000};\n"
+        "__device__ const int shared = 7000;\n"
+        "__device__ float other(float x) { return x + step + table[0]; }\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    y = np.full(1, 2, np.float32)
+    softlab.Kernel.from_file(tmp_path / "k.cu", "k").run(1, 1, (y,))
+    assert y[0] == np.float32(2 + 100 + 1000 + 0.1 + 2 + 3 + 7000)

@@ -47,6 +47,18 @@ def undefined(files: Collection[File]) -> tuple[tuple[str, ...], tuple[str, ...]
     return tuple(left["variable"]), tuple(left["function"])
 
 
+def own_variables(file: File) -> set[bytes]:
+    """The names of the variables that a file has for itself: another file may have others with these names."""
+    found: set[bytes] = set()
+    for item in file.items:
+        inner = declared_in(item.node) if item.node is not None else None
+        if inner is not None and inner.type == "declaration" and not is_prototype(inner):
+            words = set(re.findall(r"\w+", head_in(file, item.node, inner)))
+            if "extern" not in words and not words.isdisjoint({"static", "const", "constexpr"}):
+                found |= item.names
+    return found
+
+
 def declaration_of(file: File, node: Node, spaces: re.Pattern[str]) -> tuple[set[bytes], bool]:
     """The names of a function or a variable of the device, and whether it is defined here; no names for others."""
     inner = declared_in(node)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from softlab.cuda.declared import undefined
+from softlab.cuda.declared import own_variables, undefined
 from softlab.cuda.file_items import (
     SPACES,
     File,
@@ -237,13 +237,25 @@ def _gather_further(
         name = _name_of(path, path.name, files)
         if name not in files:
             once = frozenset(header for header, file in files.items() if not _GUARD.search(file.text))
-            files[name] = File(joined(decode(path.read_bytes())).encode(), path, files[""].places, once=once)
-            _gather(files[name], files, known, missing)
+            items = [item for file in files.values() for item in file.items if b"extern" not in item.words]
+            others = {one for item in items for one in item.names}
+            text = joined(decode(path.read_bytes())).encode()
+            files[name] = file = File(text, path, files[""].places, once=once)
+            _gather(file, files, known, missing)
+            if clashing := own_variables(file) & others:
+                files[name] = File(_renamed(text, clashing, path.stem), path, files[""].places, once=once)
+                _gather(files[name], files, known, missing)
             names.append(name)
     for item in (item for file in files.values() if id(file) not in own for item in file.items):
         item.root = b"operator" in item.names  # nothing names it where it is used
         item.names = set() if item.kernel else item.names | (item.words if item.node is None else set())
     return names
+
+
+def _renamed(text: bytes, names: Collection[bytes], stem: str) -> bytes:
+    """A text in which these variables have names that no other file has. ``stem``: the name of its file."""
+    pattern = rb"(?<![\w.])(?<!->)(?<!::)(%s)\b(?!\s*::)" % b"|".join(sorted(names))
+    return re.sub(pattern, rb"\1_of_" + re.sub(r"\W", "_", stem).encode(), text)
 
 
 def _without_makers(files: Collection[File]) -> None:
@@ -326,7 +338,11 @@ def _gather(
                 file.renamed.append((include.name_span, name))
             if name not in files:
                 files[name] = File(
-                    joined(decode(local.read_bytes())).encode(), local, file.places, once=file.once, methods=file.methods
+                    joined(decode(local.read_bytes())).encode(),
+                    local,
+                    file.places,
+                    once=file.once,
+                    methods=file.methods,
                 )
                 _gather(files[name], files, known, missing, file.macros)
         elif not compilers:

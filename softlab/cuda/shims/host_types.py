@@ -102,8 +102,8 @@ _BUILTINS = {
     "__builtin_inf": "#define __builtin_inf() HUGE_VAL",
     "__builtin_huge_valf": "#define __builtin_huge_valf() HUGE_VALF",
     "__builtin_huge_val": "#define __builtin_huge_val() HUGE_VAL",
-    "__builtin_nanf": '#define __builtin_nanf(text) nanf(text)',
-    "__builtin_nan": '#define __builtin_nan(text) nan(text)',
+    "__builtin_nanf": "#define __builtin_nanf(text) nanf(text)",
+    "__builtin_nan": "#define __builtin_nan(text) nan(text)",
 }
 #: Name -> its declaration.
 HOST_TYPES = {
