@@ -51,9 +51,9 @@ def own_variables(file: File) -> set[bytes]:
     """The names of the variables that a file has for itself: another file may have others with these names."""
     found: set[bytes] = set()
     for item in file.items:
-        inner = declared_in(item.node) if item.node is not None else None
-        if inner is not None and inner.type == "declaration" and not is_prototype(inner):
-            words = set(re.findall(r"\w+", head_in(file, item.node, inner)))
+        node = item.node
+        if node is not None and (inner := declared_in(node)).type == "declaration" and not is_prototype(inner):
+            words = set(re.findall(r"\w+", head_in(file, node, inner)))
             if "extern" not in words and not words.isdisjoint({"static", "const", "constexpr"}):
                 found |= item.names
     return found

@@ -251,7 +251,7 @@ def _is_constant(member: Node) -> bool:
     constant = "static" in words and not words.isdisjoint({"const", "constexpr"})
     valued = member.child_by_field_name("default_value") is not None
     kinds = {child.type for child in member.children}
-    return member.type == "field_declaration" and (constant and valued or kinds == {"enum_specifier", ";"})
+    return member.type == "field_declaration" and ((constant and valued) or kinds == {"enum_specifier", ";"})
 
 
 def _stops(file: File, node: Node, lines: set[int], spaces: re.Pattern[str]) -> Iterator[tuple[int, int]]:

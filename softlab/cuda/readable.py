@@ -72,7 +72,7 @@ class _Calls:
         self._spaces = re.compile(file.standing_for(SPACES).pattern.encode())
         self._bodies = {name: body for name, (parameters, body) in file.macros.items() if parameters}
         self._macros = MacrosAsCalled(file.macros)
-        self._closes = {opens: closes for opens, closes in without.bodies}
+        self._closes = dict(without.bodies)
 
     def end_of(self, match: re.Match[bytes]) -> int:
         """Where the call ends that starts here; 0 for what is none, such as a constructor or a part of an
