@@ -274,3 +274,32 @@ def test_macros_of_libraries_for_tests_have_a_body(tmp_path: Path) -> None:
     path.write_text(TESTS)
     softlab.Kernel.from_file(path, "k").run(1, 1, (x,), record=False)
     assert x[0] == 10
+
+
+SEMICOLONS = """\
+#include <functional>
+__device__
+float twice(float x) {
+  return 2 * x;
+};
+struct Line {
+  float slope;
+  __device__ Line(float slope) : slope(slope) { if (slope < 0) slope = 0; };
+  __device__ float at(float x) const { return slope * x; };
+};
+auto hostly = [](int x) { return x; };
+void host() { hostly(1); };
+__global__
+void k(float* x)
+{
+  *x = twice(Line(*x).at(3));
+};
+"""
+
+
+def test_semicolons_after_functions(tmp_path: Path) -> None:
+    path, x = tmp_path / "k.cu", np.full(1, 5, np.float32)
+    path.write_text(SEMICOLONS)
+    assert [kernel.name for kernel in read_file(path).kernels] == ["k"]
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x[0] == 30

@@ -229,6 +229,9 @@ class Line {
   template <typename T> T scaled(T x);
   int offset;
 };
+#include "line.inl"
+"""
+INLINE = """\
 BOTH Line::Line(int offset) : offset(offset) {}
 BOTH
 void Line::move(int by) { offset += by; }
@@ -242,6 +245,7 @@ void Line::save(const std::vector<int>& places) { throw places; }
 def test_methods_whose_definitions_alone_have_attributes(tmp_path: Path) -> None:
     """nvcc takes them for both sides, with a warning."""
     (tmp_path / "line.h").write_text(OUTSIDE)
+    (tmp_path / "line.inl").write_text(INLINE)
     path, y = tmp_path / "k.cu", np.zeros(3, np.int32)
     path.write_text(
         '#include "line.h"\n__global__ void k(int* y) {\n  Line line(5);\n  line.move(1);\n'

@@ -28,7 +28,7 @@ from softlab.cuda.file_items import (
     macro_scope,
     nodes_of,
 )
-from softlab.cuda.host_parts import classify, device_methods, drop
+from softlab.cuda.host_parts import classify, drop, without_host_members
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, instances_of, kernels_of, launches_of
 from softlab.cuda.macro_calls import (
@@ -159,6 +159,7 @@ class _Program:
         own = tuple(all_files.values())
         further = _gather_further(files, all_files, known, missing)
         _without_makers(all_files.values())
+        without_host_members(all_files.values())
         return cls(all_files, own, tuple(further), tuple(missing))
 
     def kernels(self) -> Iterator[KernelDeclaration]:
@@ -318,7 +319,6 @@ def _gather(
     file.kernel_word = file.standing_for("__global__")
     tree = parser().parse(readable(file))
     spaces = file.standing_for(SPACES)
-    file.methods |= device_methods(file)
     for node in declarations(tree.root_node):
         classify(file, node, spaces)
     for include in file.includes:
@@ -337,13 +337,7 @@ def _gather(
             if name != include.written.strip('<>"'):
                 file.renamed.append((include.name_span, name))
             if name not in files:
-                files[name] = File(
-                    joined(decode(local.read_bytes())).encode(),
-                    local,
-                    file.places,
-                    once=file.once,
-                    methods=file.methods,
-                )
+                files[name] = File(joined(decode(local.read_bytes())).encode(), local, file.places, once=file.once)
                 _gather(files[name], files, known, missing, file.macros)
         elif not compilers:
             file.blank.append(include.span)

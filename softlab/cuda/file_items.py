@@ -96,8 +96,10 @@ class File:
     constexpr_at: list[tuple[int, int]] = field(default_factory=list)
     #: Where methods without an attribute are declared whose definitions have one.
     declared_at: list[int] = field(default_factory=list)
-    #: Class and name of the methods that this file, or one that includes it, defines for the device.
-    methods: frozenset[tuple[bytes, bytes]] = frozenset()
+    #: The text without the bodies of functions.
+    plain: bytes = b""
+    #: Per class, the methods without an attribute, each with the names of its class and its own.
+    host_members: list[list[tuple[Node, tuple[bytes, bytes]]]] = field(default_factory=list)
     #: Where a class lost its last virtual function, whose pointer its objects still have.
     virtual_at: list[int] = field(default_factory=list)
     #: Where the head of a class stands that becomes a namespace, and its name.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from softlab.cuda.file_items import CONTAINERS, SPACES, File, Inclusion, Item, head_in, outer_space, span_of
@@ -44,13 +44,22 @@ _THROW = re.compile(rb"(?:(?<=[{};)])|\belse)\s*(throw\b[^;]*;)")
 _METHOD = rb"(?:%s)[^;{}()]*?\b(\w+)\s*(?:<[^<>;{}()]*>)?\s*::\s*(~?\w+|operator\s*[^\s\w(]+)\s*\("
 
 
-def device_methods(file: File) -> frozenset[tuple[bytes, bytes]]:
-    """Class and name of each method that a file defines outside of its class for the device.
+def without_host_members(files: Collection[File]) -> None:
+    """Mark the methods that are the host's.
 
-    nvcc takes these attributes for the declaration, too, which may have none.
+    A method's declaration in its class may have no attribute where the definition outside has one: nvcc takes that.
     """
-    pattern = _METHOD % file.standing_for(SPACES).pattern.encode()
-    return frozenset((owner, name) for owner, name in re.findall(pattern, outline(file.text).text))
+    methods: set[tuple[bytes, bytes]] = set()
+    for file in files:
+        pattern = _METHOD % file.standing_for(SPACES).pattern.encode()
+        found = re.findall(pattern, file.plain)
+        methods |= {(owner, re.sub(rb"\s+", b"", name)) for owner, name in found}
+    for file in files:
+        for members in file.host_members:
+            gone = [member for member, names in members if names not in methods]
+            file.blank += [span_of(file, member) for member in gone]
+            file.virtual_at += _lost_virtual(gone)
+            file.declared_at += [_inside_template(member).start_byte for member, names in members if names in methods]
 
 
 def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
@@ -115,9 +124,7 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
         item.root = kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
         file.items.append(item)
     elif whole and (inner.type in TYPES or is_type(inner)):
-        members = list(_host_members(file, inner, spaces))
-        file.blank += [span_of(file, member) for member in members]
-        file.virtual_at += _lost_virtual(members)
+        file.host_members.append(list(_host_members(file, inner, spaces)))
         file.items.append(item)
     elif inner.type == "declaration" and _REFERENCE.match(head):
         item.reference_at = item.span[0]
@@ -126,7 +133,7 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
         item.const_at = None if function else const_of_number(inner)
         file.constexpr_at += _constexpr_in(file, node, inner) if function else []
         file.items.append(item)
-    elif not re.fullmatch(r"[\s{}]*", text_of(node)):  # braces alone have their partners elsewhere
+    elif not re.fullmatch(r"[\s{};]*", text_of(node)):  # braces alone have their partners elsewhere
         file.host_names |= names_of(inner)
         file.blank.append(span_of(file, node))
 
@@ -162,34 +169,37 @@ def _members(body: Node) -> Iterator[Node]:
             yield member
 
 
-def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[Node]:
+def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[tuple[Node, tuple[bytes, bytes]]]:
     """Member functions that the device cannot call: those with a body, and those that are declared alone."""
     kind = node if node.type in CLASSES else node.child_by_field_name("type")
     body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
     for member in _members(body) if body is not None else ():
-        inner = member
-        while inner.type in ("template_declaration", "friend_declaration"):
-            inner = inner.children[-1]
+        inner = _inside_template(member)
         if inner.type in CLASSES or (inner.type == "field_declaration" and not is_method(inner)):
             yield from _host_members(file, inner, spaces)
         whole = inner.type == "function_definition" and inner.child_by_field_name("body") is not None
         declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
         if whole or declared:
             head = head_in(file, member, inner)
-            if not spaces.search(head) and _is_defined_for_device(file, kind, inner):
-                file.declared_at.append(inner.start_byte)
-            elif not spaces.search(head) and not _CONSTANT_FUNCTION.search(head.encode()):
-                yield member
+            if not spaces.search(head) and not _CONSTANT_FUNCTION.search(head.encode()):
+                yield member, _names_of_method(kind, inner)
             elif whole and not spaces.search(head):
                 file.constexpr_at += _constexpr_in(file, member, inner)
 
 
-def _is_defined_for_device(file: File, kind: Node | None, method: Node) -> bool:
-    """Whether a method of this class is one of the file's methods for the device."""
+def _inside_template(member: Node) -> Node:
+    """A member of a class without ``template <...>`` and ``friend``."""
+    while member.type in ("template_declaration", "friend_declaration"):
+        member = member.children[-1]
+    return member
+
+
+def _names_of_method(kind: Node | None, method: Node) -> tuple[bytes, bytes]:
+    """The name of a class, and that of a method in it."""
     name = text_of(kind.child_by_field_name("name")).encode() if kind is not None else b""
     called = next(walk(method, ("function_declarator",)), None)
     own = text_of(called.child_by_field_name("declarator")).encode() if called is not None else b""
-    return (name, re.sub(rb"\s+", b"", own)) in file.methods
+    return name, re.sub(rb"\s+", b"", own)
 
 
 def _constexpr_in(file: File, node: Node, inner: Node) -> Iterator[tuple[int, int]]:

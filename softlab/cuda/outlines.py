@@ -31,6 +31,8 @@ _ATTRIBUTES = re.compile(
 )
 #: What comes before the braces of a value: ``=``, or a member in the list of a constructor.
 _INITIALIZED = re.compile(rb"=\s*$|\(\)\s*(?:noexcept\s*)?:(?!:).*\w\s*$", re.DOTALL)
+#: The end of a body with a semicolon, which no function needs.
+_CLOSED = re.compile(rb"\}\s*;")
 _BASES = re.compile(rb"<[^<>]*>")
 #: Between two declarations: nothing, the call of a macro, or what opens the members of a class.
 _NOTHING = re.compile(rb"(?:\s|\b\w+\s*\(\)|\b[A-Z][A-Z0-9_]*\b|\b(?:public|private|protected)\s*:)*")
@@ -146,6 +148,10 @@ def outline(source: bytes) -> Outline:
     text = bytearray(source)
     for start, end in (*reader.bodies(), *reader.hidden()):
         text[start:end] = re.sub(rb"[^\n]", b" ", bytes(text[start:end]))
+    for start, end in reader.bodies():
+        # Without a statement in it the grammar takes ``int f() { };`` for a variable with its value.
+        if _CLOSED.match(source, end) and (at := text.find(b" ", start, end)) >= 0:
+            text[at : at + 1] = b";"
     for start, end in reader.directives:
         text[start:end] = _IN_DIRECTIVE.sub(_without_comment, bytes(text[start:end]))
     alternatives = tuple((group.directives[0][0], group.directives[-1][1]) for group in reader.midway)

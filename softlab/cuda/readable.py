@@ -49,7 +49,7 @@ def readable(file: File) -> bytes:
     device, as with ``TEST(name)`` or bindings for Python.
     """
     without = outline(file.text)
-    file.alternatives, file.directives = without.alternatives, without.directives
+    file.plain, file.alternatives, file.directives = without.text, without.alternatives, without.directives
     file.in_spaces += without.namespaces
     inner = (Inclusion.of(file.text, *span) for span in without.directives if _is_inner(without, span[0]))
     file.inner_includes = [inclusion for inclusion in inner if inclusion]
