@@ -414,3 +414,14 @@ def test_a_copy_of_the_samples_header_with_more_in_it(tmp_path: Path) -> None:
     kernel.run(1, 1, (y,), record=False)
     assert y.tolist() == [3, 6]
     assert "common/helper_math.h is taken" in " ".join(kernel.program.remarks)
+
+
+def test_complex_numbers_of_thrust_by_another_header(tmp_path: Path) -> None:
+    (tmp_path / "types.h").write_text("#pragma once\n#include <thrust/complex.h>\n")
+    path, y = tmp_path / "k.cu", np.zeros(2, np.float32)
+    path.write_text(
+        '#include "types.h"\n'
+        "__global__ void k(float* y) { thrust::complex<float> z(1, 2); z *= z; y[0] = z.real(), y[1] = z.imag(); }\n"
+    )
+    softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
+    assert y.tolist() == [-3, 4]

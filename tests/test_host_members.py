@@ -269,6 +269,7 @@ class Display final : public Handler {
   graphics::Window window;
   graphics::View view(const graphics::Event& event);
   static std::vector<int> all;
+  static int count;
   bool redraw_ = false;
  public:
   Display();
@@ -314,3 +315,28 @@ def test_variables_of_types_of_the_host_that_no_kernel_names(tmp_path: Path) -> 
     assert y[0] == 30
     with pytest.raises(softlab.CompileError, match="library"):
         softlab.Kernel.from_file(path, "of_other")
+
+
+STATIC = """\
+#include <map>
+struct Registry {
+  static int count, * others;
+  static std::map<int, Registry*> all;
+  static const int depth = 3;
+  static constexpr float scale = 0.5f;
+  float x;
+};
+int Registry::count = 0;
+std::map<int, Registry*> Registry::all;
+__global__ void k(float* y, Registry* of) { *y = of->x * Registry::scale + Registry::depth + sizeof(Registry); }
+__global__ void of_count(int* y) { *y = Registry::count; }
+"""
+
+
+def test_static_variables_of_a_class_are_the_hosts(tmp_path: Path) -> None:
+    path, y, of = tmp_path / "k.cu", np.zeros(1, np.float32), np.full(1, 4, np.float32)
+    path.write_text(STATIC)
+    softlab.Kernel.from_file(path, "k").run(1, 1, (y, of), record=False)
+    assert y[0] == 9
+    with pytest.raises(softlab.CompileError, match='no member "count"'):
+        softlab.Kernel.from_file(path, "of_count")

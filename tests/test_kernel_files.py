@@ -92,6 +92,10 @@ def test_an_error_names_the_line_and_what_was_left_out(path: Path) -> None:
         softlab.Kernel.from_file(path, "plain")
     assert "file.cu(12)" in str(caught.value)
     assert "missing_library.h" in str(caught.value)
+    assert "CUTLASS" not in str(caught.value)
+    path.write_text("#include <cute/tensor.hpp>\n" + text)
+    with pytest.raises(softlab.CompileError, match=r"are left out: cute/tensor\.hpp(.|\n)*-I/cutlass/include"):
+        softlab.Kernel.from_file(path, "plain")
 
 
 def test_a_function_that_only_a_template_argument_names(tmp_path: Path) -> None:

@@ -170,13 +170,16 @@ def _members(body: Node) -> Iterator[Node]:
 
 
 def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[tuple[Node, tuple[bytes, bytes]]]:
-    """Member functions that the device cannot call: those with a body, and those that are declared alone."""
+    """What the device cannot use: methods with a body, those that are declared alone, and static variables; with the
+    names of a method's class and its own."""
     kind = node if node.type in CLASSES else node.child_by_field_name("type")
     body = kind.child_by_field_name("body") if kind is not None and kind.type in CLASSES else None
     for member in _members(body) if body is not None else ():
         inner = _inside_template(member)
         if inner.type in CLASSES or (inner.type == "field_declaration" and not is_method(inner)):
             yield from _host_members(file, inner, spaces)
+        if inner.type == "field_declaration" and not is_method(inner) and _is_host_variable(inner, spaces):
+            yield member, (b"", b"")
         whole = inner.type == "function_definition" and inner.child_by_field_name("body") is not None
         declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
         if whole or declared:
@@ -185,6 +188,12 @@ def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[t
                 yield member, _names_of_method(kind, inner)
             elif whole and not spaces.search(head):
                 file.constexpr_at += _constexpr_in(file, member, inner)
+
+
+def _is_host_variable(member: Node, spaces: re.Pattern[str]) -> bool:
+    """Whether a data member is static and has no constant value: a variable of the host, unless an attribute says so."""
+    words = {text_of(child) for child in member.children}
+    return "static" in words and words.isdisjoint({"const", "constexpr"}) and not spaces.search(text_of(member))
 
 
 def _inside_template(member: Node) -> Node:

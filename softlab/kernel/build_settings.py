@@ -172,6 +172,7 @@ class Settings:
         return replace(
             self,
             whole=self.whole or bool(_LACKING.search(log)),
+            complex=self.complex or any(name in log for name in _OF_STREAMS),
             int128=self.int128 or "--device-int128" in log,
             cpp20=self.cpp20 or bool(_NEWER.search(log)) or bool(_ORDERINGS.search(log)),
             launches=self.launches or (strict and bool(_LAUNCHES.search(log))),

@@ -31,6 +31,8 @@ _PACKAGES = {
     "curand_kernel.h": "the package nvidia-curand-cu12 (pip install 'softlab[curand]'; for CUDA 13 nvidia-curand)",
     "mma.h": "the package nvidia-cuda-nvcc-cu12 (pip install 'softlab[ptx]'; for CUDA 13 nvidia-cuda-crt)",
 }
+#: A library of headers that programs name and seldom bring.
+_CUTLASS = re.compile(r"(?:cutlass|cute)/")
 #: What a source adds to namespace std.
 _NAMESPACE_STD = re.compile(r"\bnamespace\s+std\s*\{")
 _ERROR = re.compile(r"^(\S+)\((\d+)\): (?:catastrophic )?error\b", re.MULTILINE)
@@ -273,6 +275,8 @@ def _left_out(includes: Sequence[str]) -> str:
     if not includes:
         return ""
     packages = "".join(f"\n{name} comes with {_PACKAGES[name]}." for name in includes if name in _PACKAGES)
+    if any(_CUTLASS.match(name) for name in includes):
+        packages += "\ncutlass/ and cute/ are folders of CUTLASS's folder include: options=['-I/cutlass/include']."
     return (
         f"\nThese includes were not found and are left out: {', '.join(includes)}. "
         f"options=['-I/folder'] names a folder of headers.{packages}"
