@@ -191,7 +191,7 @@ def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[t
 
 
 def _is_host_variable(member: Node, spaces: re.Pattern[str]) -> bool:
-    """Whether a data member is static and has no constant value: a variable of the host, unless an attribute says so."""
+    """Whether a data member is static and no constant: a variable of the host, unless an attribute says otherwise."""
     words = {text_of(child) for child in member.children}
     return "static" in words and words.isdisjoint({"const", "constexpr"}) and not spaces.search(text_of(member))
 
