@@ -275,6 +275,7 @@ class Display final : public Handler {
   Display();
   bool redraw() const { return redraw_; }
   static constexpr float scale = 0.5f;
+  static const graphics::Color color = graphics::red();
 };
 __global__ void k(float* y) {
   y[0] = Display::WIDTH + Display::HEIGHT;

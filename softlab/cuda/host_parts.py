@@ -238,7 +238,7 @@ def drop(file: File, lines: set[int]) -> None:
         further = lines & _lines(node) - set[int]().union(*map(_lines, parts))
         if not further or spaces.search(text) or specialised or inner.type == "function_definition":
             continue
-        if not _becomes_a_namespace(file, item, inner) and not parts:
+        if not _becomes_a_namespace(file, item, inner, lines) and not parts:
             file.items.remove(item)
             file.blank.append(item.span)
 
@@ -247,13 +247,13 @@ def _lines(node: Node) -> set[int]:
     return set(range(node.start_point.row, node.end_point.row + 1))
 
 
-def _becomes_a_namespace(file: File, item: Item, inner: Node) -> bool:
-    """Whether a class of the host has constants of its own: these stay, in a namespace with its name. No object of the
-    class can be made then, whose members would be elsewhere than on the host."""
+def _becomes_a_namespace(file: File, item: Item, inner: Node, lines: set[int]) -> bool:
+    """Whether a class of the host has constants of its own, in other lines than these: they stay, in a namespace with
+    its name. No object of the class can be made then, whose members would be elsewhere than on the host."""
     name, body = inner.child_by_field_name("name"), inner.child_by_field_name("body")
     if inner.type not in CLASSES or inner.id != (item.node and item.node.id) or name is None or body is None:
         return False
-    stays = [member for member in _members(body) if _is_constant(member)]
+    stays = [member for member in _members(body) if _is_constant(member) and not lines & _lines(member)]
     if not stays:
         return False
     ends = [body.start_byte + 1, *(member.end_byte for member in stays)]
