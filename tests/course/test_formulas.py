@@ -45,6 +45,17 @@ def test_one_change_of_a_formula(given, words):
     assert said(SHARE, given) == f"This is what you get {words}."
 
 
+def test_a_step_within_another_function_than_a_rounding_is_a_part():
+    """Before its rounding, a result is no part of itself. What a logarithm is taken of is one."""
+    levels = Formula("log2(rows * size)", {"rows": Quantity("the rows", 16), "size": Quantity("the bytes", 4)})
+    assert levels.value == 6
+    assert "from the rows and the bytes alone" in said(levels, 64)
+    inner = Formula("least * ceil(rows / size)", {"rows": Quantity("the rows", 11), "size": Quantity("the bytes", 3),
+                                                  "least": Quantity("the least", 100)})  # fmt: skip
+    assert "from the rows and the bytes alone" in said(inner, 4)
+    assert "from the rows and the bytes alone" in said(inner, 11 / 3)
+
+
 def test_two_changes_are_told_where_no_other_two_fit():
     moved = Formula("rows * size * moves", {"rows": Quantity("the rows", 11),
                                             "size": Quantity("the bytes", 2, ((7, "seven"),)),

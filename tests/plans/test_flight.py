@@ -37,12 +37,19 @@ def test_the_most_registers_are_as_compiled(name: str, key: tuple[int, int, bool
 
 def test_registers_are_those_that_an_sm_gives_out() -> None:
     """An SM gives a warp 256 registers at a time, 8 per thread; more packs and exact sums take no fewer."""
-    tables = [*flight.REGISTERS.values(), *flight.EXACT_REGISTERS.values(), (*flight.REGISTERS_OF_CLUSTERS.values(),)]
+    by_key = (flight.REGISTERS, flight.EXACT_REGISTERS, flight.EXACT_REGISTERS_OF_CLUSTERS)
+    tables = [row for table in by_key for row in table.values()]
+    tables.append((*flight.REGISTERS_OF_CLUSTERS.values(),))
     assert {registers % 8 for table in tables for registers in table} == {0}
     for key, plain in flight.REGISTERS.items():
         exact = flight.EXACT_REGISTERS[key]
         assert all(a <= b for a, b in zip(plain, exact, strict=True)), key
         assert plain[0] < plain[-1] <= 128
+    # Any pack size and number of inputs, with head and tail or without.
+    assert flight.EXACT_REGISTERS.keys() == flight.REGISTERS.keys()
+    assert flight.REGISTERS.keys() == {(size, n, un) for size in (2, 4, 8) for n in (1, 2) for un in (False, True)}
+    for key, clusters in flight.EXACT_REGISTERS_OF_CLUSTERS.items():
+        assert all(a <= b for a, b in zip(flight.REGISTERS[key], clusters, strict=True)), key
 
 
 def test_more_blocks_on_an_sm_are_more_in_flight() -> None:

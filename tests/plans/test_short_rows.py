@@ -44,6 +44,16 @@ def shape(plan: Plan) -> plans.instantiations.WarpShape:
     return plans.instantiations.WarpShape(*fields)
 
 
+@pytest.mark.parametrize(("dtype", "pack"), [("float32", 1), ("float32", 4), ("float16", 8), ("float64", 2)])
+def test_one_lane_has_room_for_the_longest_head_and_tail(dtype: str, pack: int) -> None:
+    """A head ends at the next sector of 32 bytes, a tail has one element less than a pack; alone, a lane moves both."""
+    itemsize = element_type(dtype).itemsize
+    problem, form = Problem(64, itemsize, 1, "softmax"), plans.instantiations.WarpShape(pack, 64, 1, 1, False)
+    aligned, unaligned = (short_rows.of_fast(problem, form, unaligned=odd) for odd in (False, True))
+    most = 32 // itemsize - 1 + pack - 1
+    assert unaligned.issue - aligned.issue == pytest.approx(most * problem.weights.single)
+
+
 @pytest.mark.parametrize(("op", "dtype"), EVERY)
 def test_a_row_of_one_element_goes_to_the_reference(op: str, dtype: str) -> None:
     """A lane of fast_warp would ask for a pack and for the most elements of a head and a tail, to move one element."""

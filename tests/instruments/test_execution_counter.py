@@ -1,0 +1,39 @@
+"""Values of the sources of executed machine instructions, each given to the counter by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.instruments.execution_counter import ExecutionCounter
+from softlab.instruments.executions import Edge, Executions, Runs, Turns
+
+
+@pytest.fixture
+def counter() -> ExecutionCounter:
+    """Block 0 has two instructions and block 1 three; an edge costs five more, and a turn of an atomic seven."""
+    sources = (Runs(0), Runs(1), Edge(0, 1), Edge(1, 1), Turns(4))
+    terms = {"instructions": np.array([[2, 0, 0, 0, 0], [0, 3, 0, 0, 0], [0, 0, 5, 11, 0], [0, 0, 0, 0, 7]])}
+    return ExecutionCounter(Executions(sources, terms, np.array([0, 0, 1, 0, 0]), ()))
+
+
+def counted(counter: ExecutionCounter) -> tuple[list[int], int]:
+    counts, estimated = counter.result({0: 10, 1: 20})
+    return counts["instructions"].tolist(), estimated
+
+
+def test_blocks_count_as_often_as_warps_ran_them(counter):
+    assert counted(counter) == ([20, 60, 0, 0], 0)
+
+
+def test_edges_add_up_over_batches_and_others_do_not_count(counter):
+    counter.edges({(0, 1): 4, (2, 3): 100})
+    counter.edges({(0, 1): 2, (1, 1): 1, (1, 0): 100})
+    assert counted(counter) == ([20, 60, 6 * 5 + 11, 0], 6)
+
+
+def test_turns_add_up_and_those_of_other_instructions_do_not_count(counter):
+    counter.turns(4, 3)
+    counter.turns(4, 2)
+    counter.turns(5, 100)
+    assert counted(counter) == ([20, 60, 0, 35], 0)
