@@ -78,6 +78,30 @@ def test_a_copied_register_stands_for_those_that_it_was_copied_from() -> None:
     assert set(touched(*renamed[:5], *renamed[6:])) == {"add.f32 %e0, %g0, %g0"}
 
 
+@pytest.mark.parametrize(
+    ("access", "names"),
+    [
+        ("neg.f32 %d1, %d0", {"%d0", "%d1"}),
+        ("abs.f32 %g0, %d0", {"%d0"}),
+        ("ld.shared.f32 %d1, [%h0]", {"%d1"}),
+        ("st.shared.f32 [%h0], %d0", {"%d0"}),
+    ],
+)
+def test_what_reads_or_writes_a_register_touches_it(access: str, names: set[str]) -> None:
+    assert touched(product(), COMMIT, f"{access};") == {access: names}
+
+
+def test_only_a_copy_of_one_register_without_a_condition_is_no_access() -> None:
+    """The compiler's own copies are always whole and run in each lane."""
+    assert touched(product(), COMMIT, "mov.f32 %g0, %d0;") == {}
+    (named,) = touched(product(), COMMIT, "@%q mov.f32 %g0, %d0;").values()
+    assert named == {"%d0"}
+    halves = "mov.b64 {%h0, %h1}, %a"
+    assert touched(product(a="{%h0, %h1, %h2, %h3}"), COMMIT, f"{halves};") == {halves: {"%h0", "%h1"}}
+    texts, facts = analysed("@%q mov.f32 %d1, 0f00000000;", product())
+    assert {texts[one] for one in facts.unfenced} == {product()}, "a write of some lanes needs a fence"
+
+
 @pytest.mark.parametrize("waits", ["neither", "one", "both"])
 def test_a_path_without_a_wait_is_enough(waits: str) -> None:
     first, second = (wait(0) if waits == "both" else "", wait(0) if waits != "neither" else "")
