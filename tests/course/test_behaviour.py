@@ -255,6 +255,15 @@ def test_a_division_by_zero_is_no_overflow():
     assert said("y[i] = x[i] / (x[i] - x[i]);", X) == OVER_ZERO
 
 
+def test_only_an_infinity_that_is_wrong_comes_from_a_division_by_zero():
+    """A NaN that no arithmetic made is told by no division, even next to infinities that are right."""
+    right = X.copy()
+    right[0] = np.inf
+    given = 'asm("mov.b32 %0, 0x7fffffff;" : "=f"(y[i])); if (i == 0) y[i] = x[i] / (x[i] - x[i]);'
+    assert said(given, right) != OVER_ZERO
+    assert said(given, X) == OVER_ZERO
+
+
 def test_a_number_that_reaches_some_of_the_results_that_are_alike():
     alike = np.repeat(X.reshape(-1, 32).max(axis=1), 32)
     body = (

@@ -98,6 +98,7 @@ def test_only_a_copy_of_one_register_without_a_condition_is_no_access() -> None:
     assert named == {"%d0"}
     halves = "mov.b64 {%h0, %h1}, %a"
     assert touched(product(a="{%h0, %h1, %h2, %h3}"), COMMIT, f"{halves};") == {halves: {"%h0", "%h1"}}
+    assert touched(product(), COMMIT, "mov.b64 {_, _}, %a;") == {}, "both halves are dropped"
     texts, facts = analysed("@%q mov.f32 %d1, 0f00000000;", product())
     assert {texts[one] for one in facts.unfenced} == {product()}, "a write of some lanes needs a fence"
 
