@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from softlab import Plan, plans
 from softlab.dtypes import element_type
+from softlab.plans import fast_fused
 from softlab.plans.planner import FusedSteps
 from softlab.plans.resources import Resources
 
@@ -122,3 +124,15 @@ def test_few_threads_hold_a_row_of_16_bits() -> None:
 def packs_of(plan: Plan) -> int:
     """Packs of a thread."""
     return int(plan.name.rstrip(">").split(", ")[3])
+
+
+def test_the_compiler_gives_eight_more_registers_per_pack_where_rows_share_an_operand() -> None:
+    """Values of 16-bit elements; where each row has its own operand, fewer addresses are kept at the same time."""
+    row = fast_fused._FusedRow(
+        pack_size=8, packs=64, unaligned=False, apart=True, edges=0, words=1, in_flight=4, nbytes=2, keeps=False,
+        halves=True, values=(16.0, 8.0), moved=0.0, found=0.0, element=0.0,
+    )  # fmt: skip
+    assert [row.registers(packs, 64) for packs in (1, 2, 3, 4, 5, 6)] == [40, 48, 56, 64, 64, 64]
+    assert row.registers(7, 64) == 72, "more than the compiler has: what is needed"
+    own = replace(row, apart=False)
+    assert [own.registers(packs, 64) for packs in (1, 2, 3, 4)] == [32, 40, 48, 64]
