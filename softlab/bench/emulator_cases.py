@@ -1,6 +1,6 @@
 """The kernels that the emulator's speed is measured with, beside the softmax.
 
-They are few warps, atomics, phases of a barrier, and matrix products.
+They are few warps, atomics, phases of a barrier, matrix products, and blocks that wait for each other.
 """
 
 from __future__ import annotations
@@ -109,6 +109,63 @@ extern "C" __global__ void phases(unsigned* y) {
   y[threadIdx.x] = 1;
 }
 """
+# Blocks that wait for each other in loops: for a lock, for their turn, for the block before, for all blocks.
+_SPINS = """
+extern "C" __global__ void lock(int* word, int* sum, unsigned* unused) {
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(word, 0, 1) != 0) {}
+  __threadfence();
+  sum[0] += blockIdx.x;
+  __threadfence();
+  atomicExch(word, 0);
+}
+
+extern "C" __global__ void turns(volatile int* serving, int* sum, unsigned* next) {
+  if (threadIdx.x != 0) return;
+  int mine = atomicAdd(next, 1);
+  while (*serving != mine) {}
+  __threadfence();
+  sum[0] += blockIdx.x;
+  __threadfence();
+  *serving = mine + 1;
+}
+
+extern "C" __global__ void look_back(volatile int* flags, int* sums, unsigned* unused) {
+  if (threadIdx.x != 0) return;
+  int sum = 1;
+  if (blockIdx.x > 0) {
+    while (flags[blockIdx.x - 1] == 0) {}
+    __threadfence();
+    sum += sums[blockIdx.x - 1];
+  }
+  sums[blockIdx.x] = sum;
+  __threadfence();
+  flags[blockIdx.x] = 1;
+}
+
+extern "C" __global__ void grid_barriers(int* unused, int* x, unsigned* count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x, sum = i;
+  for (int turn = 1; turn <= 20; ++turn) {
+    if (turn % 2) x[i] = sum;
+    else sum += x[(i + blockDim.x) % n];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicAdd(count, 1);
+      while (*(volatile unsigned*)count < turn * gridDim.x) {}
+      __threadfence();
+    }
+    __syncthreads();
+  }
+  x[i] = sum;
+}
+"""
+_WAITS = {
+    "lock": "64 blocks, a lock",
+    "turns": "64 blocks, a lock by tickets",
+    "look_back": "64 blocks, look-back",
+    "grid_barriers": "64 blocks, 20 barriers of the grid that spin",
+}
 #: How a run is checked and recorded.
 MODES: dict[str, dict[str, bool]] = {
     "plain": {"check": False, "record": False},
@@ -141,6 +198,7 @@ def cases() -> list[SpeedCase]:
             "cuda::barrier, 128 phases of 1024 threads",
             partial(Kernel(_BARRIER, "phases").run, 1, 1024, (np.zeros(1024, np.uint32),)),
         ),
+        *(_spins(title, name) for name, title in _WAITS.items()),
         *(_product(f"{n}^3, tiled", "tiled", n, (n // 16, n // 16), (16, 16)) for n in (64, 256)),
         *(_product(f"{n}^3, register-tiled", "register_tiled", n, (n // 64, n // 64), (256, 1)) for n in (64, 256)),
     ]
@@ -155,6 +213,17 @@ def _atomics(title: str, cells: int) -> SpeedCase:
     """256 atomics of each of 2048 threads, whose results are used."""
     x, y = np.zeros(cells, np.uint32), np.zeros(2048, np.uint32)
     return SpeedCase(title, partial(Kernel(_SOURCE, "atomics").run, 8, 256, (x, y, cells)))
+
+
+def _spins(title: str, name: str) -> SpeedCase:
+    """64 blocks that wait for each other, with arrays of zeros at each launch."""
+    kernel = Kernel(_SPINS, name)
+
+    def run(**how: Any) -> Run:
+        arrays = np.zeros(64, np.int32), np.zeros(64 * 64, np.int32), np.zeros(1, np.uint32)
+        return kernel.run(64, 64, arrays, cooperative=True, **how)
+
+    return SpeedCase(title, run)
 
 
 def _product(title: str, name: str, n: int, grid: tuple[int, int], block: tuple[int, int]) -> SpeedCase:

@@ -19,14 +19,15 @@ time up to which a warp knows all of them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.instruments.told_words import ToldWords
 from softlab.instruments.warp_meetings import WarpMeetings
-from softlab.instruments.warp_syncs import WarpSyncs, passes_alone, warps_of
+from softlab.instruments.warp_syncs import WarpSyncs, distinct, passes_alone, warps_of
 
 #: Warps of a batch from which on what is known of other blocks is kept per block, not per warp.
 _MOST_COLUMNS = 2048
@@ -44,14 +45,6 @@ class _Far:
     known: np.ndarray
     fenced: np.ndarray
     fenced_in_block: np.ndarray
-
-
-@dataclass
-class _Released:
-    """What the words that were written by strong accesses publish: to everybody, and to the block of a row only."""
-
-    to_all: dict[Hashable, np.ndarray] = field(default_factory=dict)
-    to_block: dict[tuple[Hashable, int], np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,16 +88,17 @@ class HappensBefore:
         self._known = self._meetings.known
         self._syncs = WarpSyncs()
         self._far: _Far | None = None
-        self._released = _Released()
         self.per_block = blocks * self.warps > _MOST_COLUMNS
+        self._told = ToldWords(blocks, self.warps, self.columns + 1)
         for word, time in earlier.items():
-            vector = self._released.to_all[word] = np.zeros(self.columns + 1, np.int64)
+            vector = np.zeros(self.columns + 1, np.int64)
             vector[-1] = time
+            self._told.tell_all(word, vector)
             self._tables()
 
     def published(self) -> dict[Hashable, int]:
         """For each word of global memory the time up to which it publishes what this batch and earlier ones did."""
-        return {word: int(v.max()) for word, v in self._released.to_all.items() if isinstance(word, int)}
+        return self._told.published()
 
     @property
     def columns(self) -> int:
@@ -222,6 +216,9 @@ class HappensBefore:
         if self._far is not None:
             for table in (self._far.known, self._far.fenced, self._far.fenced_in_block):
                 blocks = table.reshape(self._blocks, self.warps, -1)
+                if waiting.all():
+                    blocks[...] = blocks.max(axis=1, keepdims=True)
+                    continue
                 joined = np.where(here[:, :, None], blocks, 0).max(axis=1, keepdims=True)
                 np.copyto(blocks, joined, where=waiting[:, :, None])
 
@@ -230,7 +227,7 @@ class HappensBefore:
     def fence(self, lane: np.ndarray, now: int, scope: str) -> None:
         """The warps of these lanes make a fence of a scope: "cta", "cluster", "gpu" or "sys"."""
         far = self._tables()
-        warps = np.unique(lane // WARP)
+        warps = distinct(lane // WARP)
         vectors = self._knowledge(warps, now)
         far.fenced_in_block[warps] = vectors
         if scope != "cta":
@@ -255,23 +252,25 @@ class HappensBefore:
             self.fence(lane, now, scope)
         if self._far is None:
             return
-        pairs = _pairs(words, lane // WARP)
-        for word in dict.fromkeys(word for word, _ in pairs):  # what the words published before is overwritten
-            self._released.to_all.pop(word, None)
-        for word, warp in pairs:
-            self._release(word, warp, scope)
+        groups = _warps_of_words(zip(words, (lane // WARP).tolist(), strict=True))
+        for word in groups:
+            self._told.overwrite(word)
+        for word, warps in groups.items():
+            self._told.tell(word, warps, *self._tells(warps, scope))
+
+    def _tells(self, warps: np.ndarray, scope: str) -> tuple[np.ndarray | None, np.ndarray]:
+        """What strong accesses of a scope tell everybody, and the own block: the knowledge at the last fences."""
+        far = self._tables()
+        return None if scope == "cta" else far.fenced[warps], far.fenced_in_block[warps]
 
     def read(self, words: Iterable[Hashable], lane: np.ndarray) -> None:
         """Lanes read words by strong loads, and learn what these publish."""
         if self._far is None:
             return
-        readers: dict[tuple[Hashable, int], list[int]] = {}
-        for word, warp in _pairs(words, lane // WARP):
-            readers.setdefault((word, warp // self.warps), []).append(warp)
-        for (word, row), warps in readers.items():
-            for vector in (self._released.to_all.get(word), self._released.to_block.get((word, row))):
-                if vector is not None:
-                    self._all_learn(row, np.array(warps), vector)
+        told = [(word, warp) for word, warp in zip(words, (lane // WARP).tolist(), strict=True) if word in self._told]
+        for word, warps in _warps_of_words(told).items():
+            for learning, vectors in self._told.learn(word, warps):
+                self._learn(learning, vectors)
 
     def exchange(self, words: Iterable[Hashable], lane: np.ndarray, scope: str, now: int) -> None:
         """Lanes access words by atomics, one after the other: each learns what those before it published."""
@@ -280,11 +279,11 @@ class HappensBefore:
         if self._far is None:
             return
         words = list(words)
-        pairs = _pairs(words, lane // WARP)
-        for word, warp in pairs:
-            self._acquire(word, warp)
-            self._release(word, warp, scope)
-        if len(pairs) < len(words):
+        groups = _warps_of_words(zip(words, (lane // WARP).tolist(), strict=True))
+        for word, warps in groups.items():
+            for learning, vectors in self._told.pass_on(word, warps, *self._tells(warps, scope)):
+                self._learn(learning, vectors)
+        if sum(map(len, groups.values())) < len(words):
             self._lanes_follow(words, lane)
 
     def _lanes_follow(self, words: list[Hashable], lane: np.ndarray) -> None:
@@ -308,17 +307,6 @@ class HappensBefore:
                 rows, warps = np.nonzero(masks.any(axis=2))
                 self._known[rows, warps, warps] = np.maximum(self._known[rows, warps, warps], time)
 
-    def _release(self, word: Hashable, warp: int, scope: str) -> None:
-        far = self._tables()
-        if scope != "cta":
-            _join(self._released.to_all, word, far.fenced[warp])
-        _join(self._released.to_block, (word, warp // self.warps), far.fenced_in_block[warp])
-
-    def _acquire(self, word: Hashable, warp: int) -> None:
-        for vector in (self._released.to_all.get(word), self._released.to_block.get((word, warp // self.warps))):
-            if vector is not None:
-                self._learn(warp, vector)
-
     def publish(self, words: list[Hashable], lane: np.ndarray, now: int, before: list[Hashable]) -> None:
         """Lanes publish at these words all that they know and did, without a fence: arrivals at an mbarrier.
 
@@ -326,13 +314,13 @@ class HappensBefore:
         """
         self._take_over(words, before)
         warps = lane // WARP
-        distinct, where = np.unique(warps, return_inverse=True)
-        vectors = self._knowledge(distinct, now)
+        different, where = np.unique(warps, return_inverse=True)
+        vectors = self._knowledge(different, now)
         writers: dict[Hashable, list[int]] = {}
-        for word, number in _pairs(words, where):
+        for word, number in dict.fromkeys(zip(words, where.tolist(), strict=True)):
             writers.setdefault(word, []).append(number)
         for word, numbers in writers.items():
-            _join(self._released.to_all, word, vectors[numbers].max(axis=0))
+            self._told.tell_all(word, vectors[numbers].max(axis=0))
 
     def publish_own(self, own: OwnWords, now: int) -> None:
         """As :meth:`publish`, of words that the warps of each block share."""
@@ -344,13 +332,13 @@ class HappensBefore:
             vectors = known.reshape(*own.warps.shape, -1).max(axis=1)
         self._take_over(own.words, own.before)
         for word, vector in zip(own.words, vectors, strict=True):
-            _join(self._released.to_all, word, vector)
+            self._told.tell_all(word, vector)
 
     def _take_over(self, words: Iterable[Hashable], before: Iterable[Hashable]) -> None:
-        to_all = self._released.to_all
         for word, earlier in dict(zip(words, before, strict=True)).items():
-            if earlier in to_all:
-                _join(to_all, word, to_all[earlier])
+            vector = self._told.to_all(earlier)
+            if vector is not None:
+                self._told.tell_all(word, vector)
 
     def _columns_of(self, rows: np.ndarray) -> np.ndarray:
         """The columns of the blocks in these rows, (rows, 1)."""
@@ -360,15 +348,14 @@ class HappensBefore:
         """As :meth:`read`, of words that the warps of each block share."""
         if self._far is None:
             return
-        vectors = [self._released.to_all.get(word) for word in own.words]
+        vectors = [self._told.to_all(word) for word in own.words]
         known = [vector for vector in vectors if vector is not None]
         if len(known) == len(vectors):
             self._blocks_learn(own, np.stack(known))
-            vectors = [None] * len(vectors)
-        for (word, row), warps, to_all in zip(own.places, own.warps, vectors, strict=True):
-            for vector in (to_all, self._released.to_block.get((word, row))):
-                if vector is not None:
-                    self._all_learn(row, warps, vector)
+            return
+        for vector, warps in zip(vectors, own.warps, strict=True):
+            if vector is not None:
+                self._learn(warps, vector)
 
     def _blocks_learn(self, own: OwnWords, vectors: np.ndarray) -> None:
         """The warps of each block learn what the block's vector says."""
@@ -383,21 +370,14 @@ class HappensBefore:
         here = rows, own.warps % self.warps
         self._known[here] = np.maximum(self._known[here], learnt[:, None])
 
-    def _learn(self, warp: int, vector: np.ndarray) -> None:
-        """A warp of the batch learns what a vector says."""
-        known = self._tables().known[warp]
-        np.maximum(known, vector, out=known)
-        row, own = divmod(warp, self.warps)
-        columns = vector[row] if self.per_block else vector[row * self.warps : (row + 1) * self.warps]
-        np.maximum(self._known[row, own], columns, out=self._known[row, own])
-
-    def _all_learn(self, row: int, warps: np.ndarray, vector: np.ndarray) -> None:
-        """Warps of one block learn what a vector says."""
-        far = self._tables()
-        far.known[warps] = np.maximum(far.known[warps], vector)
-        columns = vector[row] if self.per_block else vector[row * self.warps : (row + 1) * self.warps]
-        own = warps % self.warps
-        self._known[row, own] = np.maximum(self._known[row, own], columns)
+    def _learn(self, warps: np.ndarray, vectors: np.ndarray) -> None:
+        """Different warps of the batch learn what vectors say: one for all, (columns + 1,), or one for each of them."""
+        known = self._tables().known
+        known[warps] = np.maximum(known[warps], vectors)
+        rows, own = np.divmod(warps, self.warps)
+        columns = rows[:, None] if self.per_block else rows[:, None] * self.warps + np.arange(self.warps)
+        of_block = vectors[columns] if vectors.ndim == 1 else vectors[np.arange(len(warps))[:, None], columns]
+        self._known[rows, own] = np.maximum(self._known[rows, own], of_block)
 
     # Clusters
 
@@ -409,7 +389,9 @@ class HappensBefore:
         warps = np.arange(row * self.warps, (row + size) * self.warps)
         far = self._tables()
         vectors = self._knowledge(warps, now) if released else far.fenced[warps]
-        self._released.to_all["cluster", row // size] = vectors.max(axis=0)
+        word = ("cluster", row // size)
+        self._told.overwrite(word)
+        self._told.tell_all(word, vectors.max(axis=0))
 
     def pass_cluster(self, lane: np.ndarray, size: int) -> None:
         """These lanes pass the barrier of their cluster."""
@@ -417,14 +399,9 @@ class HappensBefore:
         self.read([("cluster", number) for number in clusters.tolist()], lane)
 
 
-def _pairs(words: Iterable[Hashable], warps: np.ndarray) -> dict[tuple[Hashable, int], None]:
-    """The distinct (word, warp), in the order of the lanes."""
-    return dict.fromkeys(zip(words, warps.tolist(), strict=True))
-
-
-def _join(released: dict, word: Hashable, vector: np.ndarray) -> None:
-    """Add what a vector says to what a word publishes."""
-    if not vector.any():
-        return
-    before = released.get(word)
-    released[word] = vector.copy() if before is None else np.maximum(before, vector)
+def _warps_of_words(accesses: Iterable[tuple[Hashable, int]]) -> dict[Hashable, np.ndarray]:
+    """The different warps of the accesses to each word, in their order. ``accesses``: (word, warp)."""
+    groups: dict[Hashable, dict[int, None]] = {}
+    for word, warp in accesses:
+        groups.setdefault(word, {})[warp] = None
+    return {word: np.array(list(warps)) for word, warps in groups.items()}

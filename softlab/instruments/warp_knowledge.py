@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Box
-from softlab.instruments.warp_syncs import warps_of
+from softlab.instruments.warp_syncs import distinct, warps_of
 
 #: Phases of an mbarrier that are told apart. A thread that still waits for an earlier one learns a later one, too.
 _PHASES = 4
@@ -233,5 +233,5 @@ class WarpKnowledge:
 
     def _warps(self, row: np.ndarray, thread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows and warps of threads, each once."""
-        rows, warps = np.divmod(np.unique(row * self.heard.shape[1] + thread // WARP), self.heard.shape[1])
+        rows, warps = np.divmod(distinct(row * self.heard.shape[1] + thread // WARP), self.heard.shape[1])
         return rows, warps

@@ -107,3 +107,9 @@ class WarpSyncs:
             gained = np.bitwise_or.reduce(np.where(joined, of_warp, np.uint32(0)), axis=1)
             known = np.where(time < at, known | gained, known)
         return (known >> second.astype(np.uint32) & np.uint32(1)).astype(bool)
+
+
+def distinct(numbers: np.ndarray) -> np.ndarray:
+    """The different numbers, sorted: as ``np.unique``, and faster where they rise, as those of lanes mostly do."""
+    rising = len(numbers) < 2 or bool((numbers[1:] > numbers[:-1]).all())
+    return numbers if rising else np.unique(numbers)

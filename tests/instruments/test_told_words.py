@@ -1,0 +1,83 @@
+"""What words tell and which warps learn it, beside a model that looks at each warp and never skips any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from softlab.instruments.told_words import ToldWords
+
+BLOCKS, WARPS, COLUMNS, WORDS = 3, 2, 7, 3
+
+
+class Model:
+    """``known`` (warps, columns): what each warp has learnt. Words tell a vector to all, and one per block."""
+
+    def __init__(self) -> None:
+        self.known = np.zeros((BLOCKS * WARPS, COLUMNS), np.int64)
+        self.to_all = np.zeros((WORDS, COLUMNS), np.int64)
+        self.to_block = np.zeros((WORDS, BLOCKS, COLUMNS), np.int64)
+
+    def learn(self, word: int, warps: Iterable[int]) -> None:
+        """Each warp learns what a word tells it."""
+        for warp in warps:
+            for vector in (self.to_all[word], self.to_block[word, warp // WARPS]):
+                self.known[warp] = np.maximum(self.known[warp], vector)
+
+    def tell(self, word: int, warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
+        """A warp tells a word a vector."""
+        if to_all is not None:
+            self.to_all[word] = np.maximum(self.to_all[word], to_all)
+        of_block = self.to_block[word, warp // WARPS]
+        np.maximum(of_block, to_block, out=of_block)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_learn_what_a_model_says(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    told, model = ToldWords(BLOCKS, WARPS, COLUMNS), Model()
+    known = np.zeros_like(model.known)
+    fenced = np.zeros((2, BLOCKS * WARPS, COLUMNS), np.int64)
+    for now in range(1, 150):
+        word = int(random.integers(WORDS))
+        warps = random.permutation(BLOCKS * WARPS)[: random.integers(1, BLOCKS * WARPS + 1)]
+        if random.random() < 0.3:  # fences, of the scope of the block or of the GPU
+            times = random.integers(0, now, (len(warps), COLUMNS))
+            for of in fenced if random.random() < 0.5 else fenced[1:]:
+                of[warps] = np.maximum(of[warps], times)
+        to_all = fenced[0, warps] if random.random() < 0.7 else None
+        kind = random.integers(3)
+        learning: Iterable[tuple[np.ndarray, np.ndarray]] = ()
+        if kind == 0:
+            model.learn(word, warps)
+            learning = told.learn(word, warps) if word in told else ()
+        elif kind == 1:
+            for n, warp in enumerate(warps):
+                model.learn(word, [warp])
+                model.tell(word, warp, None if to_all is None else to_all[n], fenced[1, warp])
+            learning = told.pass_on(word, warps, to_all, fenced[1, warps])
+        else:
+            model.to_all[word] = 0
+            for n, warp in enumerate(warps):
+                model.tell(word, warp, None if to_all is None else to_all[n], fenced[1, warp])
+            told.overwrite(word)
+            told.tell(word, warps, to_all, fenced[1, warps])
+        for who, vectors in learning:
+            known[who] = np.maximum(known[who], vectors)
+        np.testing.assert_array_equal(known, model.known)
+        assert told.published() == {n: int(v.max()) for n, v in enumerate(model.to_all) if v.any()}
+
+
+def test_a_warp_that_polls_learns_once() -> None:
+    """The next one is news again only where a word tells something that it did not tell before."""
+    told, both = ToldWords(BLOCKS, WARPS, COLUMNS), np.array([0, 2])
+    told.tell_all("flag", np.arange(COLUMNS))
+    assert [who.tolist() for who, _ in told.learn("flag", both)] == [[0, 2]]
+    assert not list(told.learn("flag", both))
+    told.tell_all("flag", np.minimum(np.arange(COLUMNS), 3))
+    assert not list(told.learn("flag", both))
+    told.tell_all("flag", np.full(COLUMNS, 3))
+    assert [who.tolist() for who, _ in told.learn("flag", both[:1])] == [[0]]
+    assert [who.tolist() for who, _ in told.learn("flag", both)] == [[2]]
