@@ -29,10 +29,10 @@ from softlab.instruments.global_access import GlobalAccess
 from softlab.instruments.global_reports import ATOMICS, READ_ONLY, GlobalReports
 from softlab.instruments.global_shadow import (
     IN_BLOCK,
-    NARROW,
+    ONE_CELL,
     STRONG,
     VOLATILE,
-    WIDE,
+    WIDTHS,
     Clash,
     GlobalShadow,
     Stamps,
@@ -144,7 +144,7 @@ class GlobalHazards(Observer):
     def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an atomic that repeats others, which passes nothing on; False for any other."""
         _, flags, releases = self._facts(site)
-        if flags & ~(NARROW | WIDE) != STRONG or releases or self._flights or self._volatile_stores:
+        if flags & ~WIDTHS != STRONG or releases or self._flights or self._volatile_stores:
             return False
         if any(order.needs_words for order in self._orders):
             return False
@@ -245,7 +245,7 @@ class GlobalHazards(Observer):
             flags = _flags(site.instruction, strong)
             if strong:
                 width = site.dtype.itemsize // (2 if site.instruction.is_packed else 1)
-                flags |= WIDE if width > 1 << self._granule_shift else NARROW
+                flags |= ONE_CELL * max(1, width >> self._granule_shift)
             found = self._strong_sites[site.index] = strong, flags, releases
         return found
 

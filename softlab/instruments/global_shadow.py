@@ -1,6 +1,6 @@
 """Who accessed each cell of an array last: what the search for races in global memory remembers.
 
-A cell is as wide as the narrowest access of the kernel to global memory. A stamp is ``time << 25 | flags | lane``. The
+A cell is as wide as the narrowest access of the kernel to global memory. A stamp is ``time << 28 | flags | lane``. The
 time is the number of the access in the launch. The lane is ``row * threads + column`` in the batch of that time, below
 1 << 20; the flags are above it.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-TIME_SHIFT = 25
+TIME_SHIFT = 28
 LANE_MASK = (1 << 20) - 1
 #: The access is strong: an atomic, or volatile, relaxed, acquire or release.
 STRONG = 1 << 20
@@ -20,11 +20,11 @@ VOLATILE = 1 << 21
 #: A strong access of the scope of its block: for other blocks it is an ordinary one.
 IN_BLOCK = 1 << 22
 
-#: A strong access of one cell, or of several. Strong accesses synchronise only where they access the same bytes (PTX
-#: ISA, "Morally Strong Operations"). A copy that reduces has neither.
-NARROW, WIDE = 1 << 23, 1 << 24
+#: A strong access of 1, 2, 4, 8 or 16 cells: one bit for each. Strong accesses synchronise only where they access the
+#: same bytes (PTX ISA, "Morally Strong Operations"). A copy that reduces has none.
+ONE_CELL, WIDTHS = 1 << 23, 31 << 23
 #: What tells atomics apart.
-FLAGS_OF_ATOMICS = STRONG | IN_BLOCK | NARROW | WIDE
+FLAGS_OF_ATOMICS = STRONG | IN_BLOCK | WIDTHS
 
 #: (times, lanes of earlier accesses or -1 for earlier batches, lanes of this access) -> whether each pair is ordered.
 Ordered = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -129,7 +129,8 @@ class GlobalShadow:
         other = stamp & LANE_MASK
         differs = ~here | (other != mine)
         if access.flags & STRONG:  # two strong accesses are no race, if the scope of each has the other in it
-            strong = (stamp & STRONG != 0) & ((stamp | access.flags) & (NARROW | WIDE) != NARROW | WIDE)
+            widths = (stamp | access.flags) & WIDTHS
+            strong = (stamp & STRONG != 0) & (widths & widths - 1 == 0)
             if access.flags & IN_BLOCK or (stamp & IN_BLOCK).any():
                 same_block = here & (other // self._threads == mine // self._threads)
                 strong &= same_block | (not access.flags & IN_BLOCK) & (stamp & IN_BLOCK == 0)

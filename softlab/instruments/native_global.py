@@ -10,7 +10,7 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
-from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, NARROW, STRONG, TIME_SHIFT, WIDE, GlobalShadow
+from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, STRONG, TIME_SHIFT, WIDTHS, GlobalShadow
 from softlab.instruments.happens_before import HappensBefore
 
 #: What :func:`access` says: NumPy must look at it; else bits: lanes write one cell; another read is kept.
@@ -44,7 +44,8 @@ def clashes(
     other = stamp & LANE_MASK
     if here and other == mine:
         return 0
-    same_bytes = (flags | stamp) & (NARROW | WIDE) != NARROW | WIDE
+    widths = (flags | stamp) & WIDTHS
+    same_bytes = widths & widths - 1 == 0
     same_block = here and other // threads == mine // threads
     if flags & stamp & STRONG and same_bytes and (same_block or not (flags | stamp) & IN_BLOCK):
         return 0

@@ -10,7 +10,7 @@ import pytest
 from softlab.emulator.lanes import Box, lanes_of
 from softlab.emulator.machine.native import available
 from softlab.instruments.cluster_shadow import ClusterShadow
-from softlab.instruments.global_shadow import IN_BLOCK, NARROW, STRONG, WIDE, GlobalShadow, Stamps
+from softlab.instruments.global_shadow import IN_BLOCK, ONE_CELL, STRONG, GlobalShadow, Stamps
 from softlab.instruments.happens_before import HappensBefore
 from softlab.instruments.mbarrier_words import MbarrierWords
 from softlab.instruments.native_global import OTHER_READS, SHARED_CELLS, NativeGlobal
@@ -175,7 +175,7 @@ def test_groups_of_lanes_are_left_to_numpy() -> None:
 
 def test_global_memory_is_recorded_as_numpy_does() -> None:
     answers = {0: 0, UNKNOWN_CELLS: 0, SHARED_CELLS: 0, OTHER_READS: 0}
-    for seed in range(6):
+    for seed in range(8):
         _global_accesses(seed, answers)
     assert min(answers.values()) >= 20, answers
 
@@ -192,7 +192,8 @@ def _global_accesses(seed: int, answers: dict[int, int]) -> None:
         spread = lane if kind < 4 else lane ^ 1 if kind < 6 else lane ^ 32 if kind < 8 else lane // 32 * 32
         spread = random.integers(0, len(every), len(lane)) if now % 30 == 0 else spread
         width, store = int(random.integers(1, 3)), bool(random.random() < 0.4)
-        flags = int(random.choice([0, 0, STRONG | NARROW, STRONG | WIDE, STRONG | WIDE | IN_BLOCK]))
+        strong = (ONE_CELL, 2 * ONE_CELL, 4 * ONE_CELL, 4 * ONE_CELL | IN_BLOCK)
+        flags = int(random.choice([0, 0, *(STRONG | of for of in strong)]))
         addresses = 1000 + 4 * spread
         found = native.record(compiled, orders, (addresses, lane, width, 1000, 2), begin, now, flags, store)
         cells = ((addresses - 1000 >> 2)[:, None] + np.arange(width)).reshape(-1)

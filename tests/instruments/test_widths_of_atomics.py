@@ -50,3 +50,29 @@ extern "C" __global__ void k(__half2* sums, __half* one) {
     arguments = np.zeros(2, np.float16), np.zeros(1, np.float16)
     run = Kernel(source, "k").run(2, 40, arguments, check="collect", record=False)
     assert [finding.kind for finding in run.findings] == ["race"] * races
+
+
+_EXCHANGE = """{ .reg .b128 old, both; mov.b128 both, {%0, %0}; atom.global.exch.b128 old, [%1], both; }"""
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"] if available() else ["none"])
+@pytest.mark.parametrize(
+    ("second", "races"),
+    [
+        ("atomicAdd(words + 1, 1ull)", True),
+        ("atomicAdd(words + 2, 1ull)", False),
+        ("atomicAdd(reinterpret_cast<unsigned*>(words) + 3, 1u)", True),
+        (f'asm volatile("{_EXCHANGE}" :: "l"(1ull), "l"(words) : "memory")', False),
+    ],
+)
+def test_atomics_of_16_bytes_where_others_access_single_bytes(second: str, races: bool, compiled: str) -> None:
+    """Any two widths differ, also where both are wider than the narrowest access of the kernel."""
+    source = f"""extern "C" __global__ void k(unsigned long long* words, unsigned char* bytes) {{
+  bytes[blockIdx.x] = 1;
+  if (blockIdx.x == 0) asm volatile("{_EXCHANGE}" :: "l"(1ull), "l"(words) : "memory");
+  else {second};
+}}"""
+    arguments = np.zeros(4, np.uint64), np.zeros(2, np.uint8)
+    run = Kernel(source, "k").run(2, 1, arguments, check="collect", compiled=compiled, record=False)
+    assert [(f.kind, {f.line, f.other_line}) for f in run.findings] == [("race", {3, 4})] * races
+    assert all("different widths" in finding.message for finding in run.findings)
