@@ -169,7 +169,8 @@ class GlobalHazards(Observer):
     ) -> None:
         memory = self._batch.memory
         found = memory.nearest(int(address[0]))
-        if found is not None and int(address.min()) >= found.base and int(address.max()) < found.end:
+        ends = address if len(address) == 1 else (address.min(), address.max())
+        if found is not None and int(ends[0]) >= found.base and int(ends[-1]) < found.end:
             self._of_array(found, site, lanes, address, lane, values, None)
             return
         bases = np.array([memory.nearest(int(a)).base for a in address.tolist()])

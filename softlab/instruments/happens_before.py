@@ -39,12 +39,28 @@ class _Far:
 
     Each is (warps of the batch, columns + 1) int64. A column is a warp of the batch, or in very large batches a block.
     ``known``: what the warp knows; ``fenced`` and ``fenced_in_block``: what it knew at its last fence of the scope of
-    the GPU and of any scope; 0 everywhere for a warp without a fence.
+    the GPU and of any scope; 0 everywhere for a warp without a fence. ``differs`` (blocks,) bool: whether warps of the
+    block have learnt or published anything since all of them met at a barrier.
     """
 
     known: np.ndarray
     fenced: np.ndarray
     fenced_in_block: np.ndarray
+    differs: np.ndarray
+
+    def meet(self, here: np.ndarray, waiting: np.ndarray) -> None:
+        """Those warps of ``here`` that are waiting, (blocks, warps) bool each, learn what all warps of it know."""
+        rows = np.flatnonzero(self.differs & waiting.any(axis=1))
+        if not len(rows):
+            return
+        here, waiting = here[rows, :, None], waiting[rows, :, None]
+        all_wait = bool(waiting.all())
+        for table in (self.known, self.fenced, self.fenced_in_block):
+            blocks = table.reshape(*self.differs.shape, -1, table.shape[1])
+            before = blocks[rows]
+            joined = (before if all_wait else np.where(here, before, 0)).max(axis=1, keepdims=True)
+            blocks[rows] = joined if all_wait else np.where(waiting, joined, before)
+        self.differs[rows] = ~waiting.all(axis=(1, 2))
 
 
 @dataclass(frozen=True)
@@ -122,7 +138,7 @@ class HappensBefore:
     def _tables(self) -> _Far:
         if self._far is None:
             shape = (self._blocks * self.warps, self.columns + 1)
-            self._far = _Far(*(np.zeros(shape, np.int64) for _ in range(3)))
+            self._far = _Far(*(np.zeros(shape, np.int64) for _ in range(3)), np.zeros(self._blocks, bool))
         return self._far
 
     # Questions
@@ -214,13 +230,7 @@ class HappensBefore:
         for row in np.flatnonzero(rows & ~whole):
             self._meetings.meet(int(row), np.flatnonzero(here[row]), np.flatnonzero(waiting[row]), now, number)
         if self._far is not None:
-            for table in (self._far.known, self._far.fenced, self._far.fenced_in_block):
-                blocks = table.reshape(self._blocks, self.warps, -1)
-                if waiting.all():
-                    blocks[...] = blocks.max(axis=1, keepdims=True)
-                    continue
-                joined = np.where(here[:, :, None], blocks, 0).max(axis=1, keepdims=True)
-                np.copyto(blocks, joined, where=waiting[:, :, None])
+            self._far.meet(here, waiting)
 
     # Releases and acquires
 
@@ -229,6 +239,7 @@ class HappensBefore:
         far = self._tables()
         warps = distinct(lane // WARP)
         vectors = self._knowledge(warps, now)
+        far.differs[warps // self.warps] = True
         far.fenced_in_block[warps] = vectors
         if scope != "cta":
             far.fenced[warps] = vectors
@@ -360,6 +371,7 @@ class HappensBefore:
     def _blocks_learn(self, own: OwnWords, vectors: np.ndarray) -> None:
         """The warps of each block learn what the block's vector says."""
         far, rows = self._tables(), own.row_index
+        far.differs[rows] = True
         learnt = vectors[np.arange(len(rows))[:, None], self._columns_of(rows)]
         if own.warps.size == self._blocks * self.warps:  # all of the batch
             known = far.known.reshape(self._blocks, self.warps, -1)
@@ -372,9 +384,10 @@ class HappensBefore:
 
     def _learn(self, warps: np.ndarray, vectors: np.ndarray) -> None:
         """Different warps of the batch learn what vectors say: one for all, (columns + 1,), or one for each of them."""
-        known = self._tables().known
-        known[warps] = np.maximum(known[warps], vectors)
+        far = self._tables()
+        far.known[warps] = np.maximum(far.known[warps], vectors)
         rows, own = np.divmod(warps, self.warps)
+        far.differs[rows] = True
         columns = rows[:, None] if self.per_block else rows[:, None] * self.warps + np.arange(self.warps)
         of_block = vectors[columns] if vectors.ndim == 1 else vectors[np.arange(len(warps))[:, None], columns]
         self._known[rows, own] = np.maximum(self._known[rows, own], of_block)
