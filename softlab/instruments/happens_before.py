@@ -267,9 +267,12 @@ class HappensBefore:
         for word in groups:
             self._told.overwrite(word)
         for word, warps in groups.items():
-            self._told.tell(word, warps, *self._tells(warps, scope))
+            if len(warps) == 1:
+                self._told.tell_one(word, warps[0], *self._tells(warps[0], scope))
+            else:
+                self._told.tell(word, np.array(warps), *self._tells(warps, scope))
 
-    def _tells(self, warps: np.ndarray, scope: str) -> tuple[np.ndarray | None, np.ndarray]:
+    def _tells(self, warps: int | list[int], scope: str) -> tuple[np.ndarray | None, np.ndarray]:
         """What strong accesses of a scope tell everybody, and the own block: the knowledge at the last fences."""
         far = self._tables()
         return None if scope == "cta" else far.fenced[warps], far.fenced_in_block[warps]
@@ -280,8 +283,21 @@ class HappensBefore:
             return
         told = [(word, warp) for word, warp in zip(words, (lane // WARP).tolist(), strict=True) if word in self._told]
         for word, warps in _warps_of_words(told).items():
-            for learning, vectors in self._told.learn(word, warps):
+            if len(warps) == 1:
+                self._one_learns(word, warps[0])
+                continue
+            for learning, vectors in self._told.learn(word, np.array(warps)):
                 self._learn(learning, vectors)
+
+    def _one_learns(self, word: Hashable, warp: int) -> None:
+        """A warp of the batch learns what a word tells it."""
+        row, own = divmod(warp, self.warps)
+        columns = slice(row, row + 1) if self.per_block else slice(row * self.warps, (row + 1) * self.warps)
+        far, near = self._tables(), self._known[row, own]
+        for vector in self._told.learn_one(word, warp):
+            np.maximum(far.known[warp], vector, out=far.known[warp])
+            np.maximum(near, vector[columns], out=near)
+            far.differs[row] = True
 
     def exchange(self, words: Iterable[Hashable], lane: np.ndarray, scope: str, now: int) -> None:
         """Lanes access words by atomics, one after the other: each learns what those before it published."""
@@ -292,7 +308,11 @@ class HappensBefore:
         words = list(words)
         groups = _warps_of_words(zip(words, (lane // WARP).tolist(), strict=True))
         for word, warps in groups.items():
-            for learning, vectors in self._told.pass_on(word, warps, *self._tells(warps, scope)):
+            if len(warps) == 1:
+                self._one_learns(word, warps[0])
+                self._told.tell_one(word, warps[0], *self._tells(warps[0], scope))
+                continue
+            for learning, vectors in self._told.pass_on(word, np.array(warps), *self._tells(warps, scope)):
                 self._learn(learning, vectors)
         if sum(map(len, groups.values())) < len(words):
             self._lanes_follow(words, lane)
@@ -412,9 +432,12 @@ class HappensBefore:
         self.read([("cluster", number) for number in clusters.tolist()], lane)
 
 
-def _warps_of_words(accesses: Iterable[tuple[Hashable, int]]) -> dict[Hashable, np.ndarray]:
+def _warps_of_words(accesses: Iterable[tuple[Hashable, int]]) -> dict[Hashable, list[int]]:
     """The different warps of the accesses to each word, in their order. ``accesses``: (word, warp)."""
+    accesses = list(accesses)
+    if len(dict(accesses)) == len(accesses):
+        return {word: [warp] for word, warp in accesses}
     groups: dict[Hashable, dict[int, None]] = {}
     for word, warp in accesses:
         groups.setdefault(word, {})[warp] = None
-    return {word: np.array(list(warps)) for word, warps in groups.items()}
+    return {word: list(warps) for word, warps in groups.items()}

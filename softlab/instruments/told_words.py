@@ -17,9 +17,9 @@ from softlab.instruments.warp_syncs import distinct
 class _Told:
     """What one word tells. ``to_all`` (columns,) int64; ``to_block`` (lines, columns), a line per block that told."""
 
-    def __init__(self, blocks: int, warps: int, columns: int) -> None:
-        self.to_all = np.zeros(columns, np.int64)
-        self.to_block = np.zeros((0, columns), np.int64)
+    def __init__(self, blocks: int, warps: int, nothing: np.ndarray) -> None:
+        self.to_all = nothing
+        self.to_block = np.zeros((0, len(nothing)), np.int64)
         #: The line of each block; -1 for none.
         self.line = np.full(blocks, -1)
         #: Warps of the batch for which there is news, of everybody and of their own block.
@@ -39,7 +39,9 @@ class ToldWords:
     """The words of one batch. ``columns``: of a vector. Warps are those of the batch."""
 
     def __init__(self, blocks: int, warps: int, columns: int) -> None:
-        self._size = blocks, warps, columns
+        self._size = blocks, warps
+        #: The vector of words that tell nothing to all. Nobody writes into it.
+        self._nothing = np.zeros(columns, np.int64)
         self._words: dict[Hashable, _Told] = {}
 
     def __contains__(self, word: Hashable) -> bool:
@@ -59,8 +61,8 @@ class ToldWords:
     def overwrite(self, word: Hashable) -> None:
         """A word is stored to: what it told everybody before is gone."""
         if (told := self._words.get(word)) is not None:
-            told.to_all = np.zeros_like(told.to_all)
-            told.news[:] = False
+            told.to_all = self._nothing
+            told.news.fill(False)
 
     def tell_all(self, word: Hashable, vector: np.ndarray) -> None:
         """A word tells everybody a vector, too."""
@@ -80,14 +82,40 @@ class ToldWords:
         """What a word tells; None for one that tells nothing, nor does from now on, when it is told these vectors."""
         told = self._words.get(word)
         if told is None and vectors.any():
-            told = self._words[word] = _Told(*self._size)
+            told = self._words[word] = _Told(*self._size, self._nothing)
         return told
 
     @staticmethod
     def _tell_all(told: _Told, vector: np.ndarray) -> None:
         if (vector > told.to_all).any():
             told.to_all = np.maximum(told.to_all, vector)
-            told.news[:] = True
+            told.news.fill(True)
+
+    def learn_one(self, word: Hashable, warp: int) -> Iterator[np.ndarray]:
+        """One warp reads a word: the vectors that are news for it."""
+        told, (row, own) = self._words.get(word), divmod(warp, self._size[1])
+        if told is None:
+            return
+        if told.news[warp]:
+            told.news[warp] = False
+            yield told.to_all
+        if told.news_of_block[row, own]:
+            told.news_of_block[row, own] = False
+            yield told.to_block[told.line[row]]
+
+    def tell_one(self, word: Hashable, warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
+        """As :meth:`tell`, of one warp: (columns,). All of it counts as news: to look would take longer."""
+        if (told := self._told(word, to_block)) is None:
+            return
+        if to_all is not None:
+            told.to_all = np.maximum(told.to_all, to_all)
+            told.news.fill(True)
+        row = warp // self._size[1]
+        if told.line[row] < 0:
+            told.lines(np.array([row]))
+        line = told.to_block[told.line[row]]
+        np.maximum(line, to_block, out=line)
+        told.news_of_block[row] = True
 
     def learn(self, word: Hashable, warps: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Different warps read a word that tells something.

@@ -20,18 +20,45 @@ class Model:
         self.to_all = np.zeros((WORDS, COLUMNS), np.int64)
         self.to_block = np.zeros((WORDS, BLOCKS, COLUMNS), np.int64)
 
-    def learn(self, word: int, warps: Iterable[int]) -> None:
-        """Each warp learns what a word tells it."""
-        for warp in warps:
-            for vector in (self.to_all[word], self.to_block[word, warp // WARPS]):
-                self.known[warp] = np.maximum(self.known[warp], vector)
+    def access(self, kind: str, word: int, warps: np.ndarray, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
+        """Warps read a word, store to it, or do both, one after the other."""
+        if kind == "store":
+            self.to_all[word] = 0
+        for n, warp in enumerate(warps.tolist()):
+            of_block = self.to_block[word, warp // WARPS]
+            if kind != "store":
+                self.known[warp] = np.maximum(self.known[warp], np.maximum(self.to_all[word], of_block))
+            if kind != "read":
+                np.maximum(of_block, to_block[n], out=of_block)
+                if to_all is not None:
+                    self.to_all[word] = np.maximum(self.to_all[word], to_all[n])
 
-    def tell(self, word: int, warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
-        """A warp tells a word a vector."""
-        if to_all is not None:
-            self.to_all[word] = np.maximum(self.to_all[word], to_all)
-        of_block = self.to_block[word, warp // WARPS]
-        np.maximum(of_block, to_block, out=of_block)
+
+Learnt = Iterable[tuple[np.ndarray, np.ndarray]]
+
+
+def _of_several(
+    told: ToldWords, kind: str, word: int, warps: np.ndarray, to_all: np.ndarray | None, to_block: np.ndarray
+) -> Learnt:
+    if kind == "read":
+        return told.learn(word, warps) if word in told else ()
+    if kind == "exchange":
+        return told.pass_on(word, warps, to_all, to_block)
+    told.overwrite(word)
+    told.tell(word, warps, to_all, to_block)
+    return ()
+
+
+def _of_one(
+    told: ToldWords, kind: str, word: int, warps: np.ndarray, to_all: np.ndarray | None, to_block: np.ndarray
+) -> Learnt:
+    if kind == "store":
+        told.overwrite(word)
+    else:
+        for vector in told.learn_one(word, int(warps[0])):
+            yield warps, vector
+    if kind != "read":
+        told.tell_one(word, int(warps[0]), None if to_all is None else to_all[0], to_block[0])
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -48,23 +75,10 @@ def test_all_learn_what_a_model_says(seed: int) -> None:
             for of in fenced if random.random() < 0.5 else fenced[1:]:
                 of[warps] = np.maximum(of[warps], times)
         to_all = fenced[0, warps] if random.random() < 0.7 else None
-        kind = random.integers(3)
-        learning: Iterable[tuple[np.ndarray, np.ndarray]] = ()
-        if kind == 0:
-            model.learn(word, warps)
-            learning = told.learn(word, warps) if word in told else ()
-        elif kind == 1:
-            for n, warp in enumerate(warps):
-                model.learn(word, [warp])
-                model.tell(word, warp, None if to_all is None else to_all[n], fenced[1, warp])
-            learning = told.pass_on(word, warps, to_all, fenced[1, warps])
-        else:
-            model.to_all[word] = 0
-            for n, warp in enumerate(warps):
-                model.tell(word, warp, None if to_all is None else to_all[n], fenced[1, warp])
-            told.overwrite(word)
-            told.tell(word, warps, to_all, fenced[1, warps])
-        for who, vectors in learning:
+        kind = ("read", "exchange", "store")[random.integers(3)]
+        model.access(kind, word, warps, to_all, fenced[1, warps])
+        access = _of_one if len(warps) == 1 and random.random() < 0.7 else _of_several
+        for who, vectors in access(told, kind, word, warps, to_all, fenced[1, warps]):
             known[who] = np.maximum(known[who], vectors)
         np.testing.assert_array_equal(known, model.known)
         assert told.published() == {n: int(v.max()) for n, v in enumerate(model.to_all) if v.any()}
