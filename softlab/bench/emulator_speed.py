@@ -1,6 +1,7 @@
-"""How fast the emulator runs: ``python -m softlab.bench.emulator_speed`` prints a table of few warps, atomics and
-matrix products, each run with blocks of code in NumPy and with compiled ones. ``--json`` adds the softmax in shared
-memory. ``--ratios`` prints instead how many times as long as a plain run counters and all checks take.
+"""How fast the emulator runs: ``python -m softlab.bench.emulator_speed`` prints a table of few warps, atomics, blocks
+that wait for each other and matrix products, each run with blocks of code in NumPy and with compiled ones. ``--json``
+adds the softmax in shared memory. ``--ratios`` prints instead how many times as long as a plain run counters and all
+checks take.
 
 Speed is in lane-instructions per second: PTX instructions times the lanes that run them. Compiling is left out, as the
 programs are cached. A time is also given as a number of additions of two float32 arrays of 16384 elements by NumPy,

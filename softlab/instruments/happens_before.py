@@ -81,11 +81,6 @@ class OwnWords:
         """The rows, (rows, 1)."""
         return np.array(self.rows)[:, None]
 
-    @property
-    def places(self) -> Iterable[tuple[Hashable, int]]:
-        """(word, row) of each block."""
-        return zip(self.words, self.rows, strict=True)
-
 
 class HappensBefore:
     """The order of the events of one batch. Times that a warp knows are exclusive: it knows what is earlier."""
@@ -138,7 +133,8 @@ class HappensBefore:
     def _tables(self) -> _Far:
         if self._far is None:
             shape = (self._blocks * self.warps, self.columns + 1)
-            self._far = _Far(*(np.zeros(shape, np.int64) for _ in range(3)), np.zeros(self._blocks, bool))
+            known, fenced, fenced_in_block = (np.zeros(shape, np.int64) for _ in range(3))
+            self._far = _Far(known, fenced, fenced_in_block, np.zeros(self._blocks, bool))
         return self._far
 
     # Questions

@@ -53,7 +53,7 @@ class ToldWords:
         told = self._words.get(word)
         return told.to_all if told is not None else None
 
-    def published(self) -> dict[int, int]:
+    def published(self) -> dict[Hashable, int]:
         """The latest time that each word of global memory tells everybody."""
         times = {word: int(told.to_all.max()) for word, told in self._words.items() if isinstance(word, int)}
         return {word: time for word, time in times.items() if time > 0}
