@@ -312,7 +312,7 @@ CONTROLS: Mapping[str, tuple[str, int, bool]] = MappingProxyType(
 
 
 def control(tool: str) -> None:
-    """CheckedCall the tool's control."""
+    """Launch the tool's control."""
     import cupy
 
     cupy.cuda.set_allocator(None)
@@ -344,11 +344,14 @@ def read(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def process(command: Sequence[str], limit: int = LIMIT) -> dict[str, Any]:
-    """Run it to its end or the limit: its exit status, its time, its output, and what its last line says."""
+    """Run it to its end or the limit: exit status, time, the launch it reached, output, and what its last line says."""
     started = time.monotonic()
     done = subprocess.run(["timeout", "-s", "KILL", str(limit), *command], capture_output=True, text=True, check=False)
     own = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"launches"')]
-    about_it = {"exit": done.returncode, "seconds": round(time.monotonic() - started)}
+    named = [line for line in done.stdout.splitlines() if line and not line.startswith(("=", "{"))]
+    about_it = {
+        "exit": done.returncode, "seconds": round(time.monotonic() - started), "reached": named[-1] if named else "",
+    }  # fmt: skip
     return {**about_it, **(own[0] if own else {}), "output": done.stdout + done.stderr}
 
 
@@ -365,7 +368,11 @@ def summed_up(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "reports": [report for answer in answers for report in answer.get("reports", ())],
         "seconds": max(answer["seconds"] for answer in answers),
     }
-    lost = [answer["output"][-1500:].splitlines() for answer in answers if "launches" not in answer]
+    lost = [
+        [f"ended in {answer['reached']!r}", *answer["output"][-1500:].splitlines()]
+        for answer in answers
+        if "launches" not in answer
+    ]
     return {**kept, "lost": lost} if lost else kept
 
 

@@ -117,7 +117,15 @@ def test_what_a_tool_reports_is_read() -> None:
 
 def answer(**changed: Any) -> dict[str, Any]:
     plain = {"errors": 0, "exit": 0, "launches": 3, "kernels": 2, "families": ["k"], "wrong": [], "seconds": 1}
-    return {**plain, "reports": [], "output": "", **changed}
+    return {**plain, "reports": [], "output": "", "reached": "", **changed}
+
+
+def test_a_process_that_is_lost_says_which_launch_it_had_reached() -> None:
+    script = "print('softmax 5', flush=True); print('softmax 64', flush=True); raise SystemError('launch failure')"
+    lost = sanitize.read(sanitize.process([sys.executable, "-c", script]))
+    (told,) = summed_up([answer(), lost])["lost"]
+    assert told[0] == "ended in 'softmax 64'"
+    assert told[-1] == "SystemError: launch failure"
 
 
 @pytest.mark.parametrize(
