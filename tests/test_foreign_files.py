@@ -386,6 +386,21 @@ def test_names_of_the_system_and_register_variables(tmp_path: Path) -> None:
     assert x[0] == 5
 
 
+def test_types_of_matlab(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        '#include "tmwtypes.h"\n#include "mex.h"\nstruct Sizes { mwSize rows; boolean_T full; };\n'
+        "__global__ void k(real_T* y, const uint8_T* x, Sizes n, creal32_T z) {\n"
+        "  int64_T i = threadIdx.x;\n  if (n.full && i < n.rows) y[i] = (uint8_T)(x[i] + 1) + z.im;\n}\n"
+        "void mexFunction(int nlhs, mxArray* plhs[]) { mexErrMsgTxt(0); }\n"
+    )
+    kernel = softlab.Kernel.from_file(path)
+    y = np.zeros(4)
+    size = np.void((3, 1), dtype=np.dtype([("rows", np.uint64), ("full", np.uint8)], align=True))
+    kernel.run(1, 4, (y, np.array([0, 7, 255, 9], np.uint8), size, np.complex64(0.5j)), record=False)
+    np.testing.assert_array_equal(y, [1.5, 8.5, 0.5, 0])
+
+
 MADE = """\
 #include <vector>
 #define DEVICE_PART(name, value) __device__ float name##_one(float x) { return value; }

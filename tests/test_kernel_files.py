@@ -93,6 +93,10 @@ def test_an_error_names_the_line_and_what_was_left_out(path: Path) -> None:
     assert "file.cu(12)" in str(caught.value)
     assert "missing_library.h" in str(caught.value)
     assert "CUTLASS" not in str(caught.value)
+    path.write_text(FILE.replace("+= M_PI", "+= LIBRARY_PI"))
+    said = r"No include that was found defines LIBRARY_PI\..* missing(.|\n)*options=\['-DLIBRARY_PI=value'\]"
+    with pytest.raises(softlab.CompileError, match=said):
+        softlab.Kernel.from_file(path, "plain")
     path.write_text("#include <cute/tensor.hpp>\n" + text)
     with pytest.raises(softlab.CompileError, match=r"are left out: cute/tensor\.hpp(.|\n)*-I/cutlass/include"):
         softlab.Kernel.from_file(path, "plain")

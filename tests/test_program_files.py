@@ -246,3 +246,53 @@ def test_variables_that_each_file_has_for_itself(tmp_path: Path) -> None:
     y = np.full(1, 2, np.float32)
     softlab.Kernel.from_file(tmp_path / "k.cu", "k").run(1, 1, (y,))
     assert y[0] == np.float32(2 + 100 + 1000 + 0.1 + 2 + 3 + 7000)
+
+
+def test_each_file_has_its_own_macros(tmp_path: Path) -> None:
+    """One file's macros are none in the other: not as a value, a name or the guard of another header."""
+    texts = {
+        "k.cu": '#include "sizes.h"\n#define TILE 32\n#define SCALE 2\n'
+        "__device__ int other(int x);\ntemplate <int N> __global__ void k(int* y) { *y = other(*y) * N + SCALE; }\n",
+        "sizes.h": "#ifndef SIZES_H\n#define SIZES_H\n#define WIDTH 5\n#endif\n",
+        "other/sizes.h": "#ifndef SIZES_H\n#define SIZES_H\n#define WIDTH 7000\n#endif\n",
+        "other/other.cu": '#include "sizes.h"\n#ifndef TILE\n#define TILE 16\n#endif\n#ifndef GIVEN\n#define GIVEN 1\n'
+        "#endif\n__device__ int other(int x) { int SCALE = 100; return x + TILE + SCALE + WIDTH + 100000 * GIVEN; }\n",
+    }
+    (tmp_path / "other").mkdir()
+    (tmp_path / ".git").mkdir()
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    for options, given in ((), 1), (("-DGIVEN=9",), 9):
+        y = np.full(1, 3, np.int32)
+        kernel = softlab.Kernel.from_file(tmp_path / "k.cu", "k<TILE>", options=options)
+        kernel.run(1, 1, (y,))
+        assert y[0] == (3 + 16 + 100 + 7000 + 100000 * given) * 32 + 2
+
+
+def test_a_macro_of_the_options_is_one_of_each_file(tmp_path: Path) -> None:
+    default = "#ifndef TILE\n#define TILE {}\n#endif\n"
+    (tmp_path / "k.cu").write_text(
+        default.format(1) + "__device__ int other();\n__global__ void k(int* y) { *y = 100 * TILE + other(); }\n"
+    )
+    (tmp_path / "other.cu").write_text(default.format(2) + "__device__ int other() { return TILE; }\n")
+    for options, expected in ((), 102), (("-DTILE=8",), 808):
+        y = np.zeros(1, np.int32)
+        softlab.Kernel.from_file(tmp_path / "k.cu", "k", options=options).run(1, 1, (y,))
+        assert y[0] == expected
+
+
+def test_a_shared_header_that_names_a_macro_of_two_values_is_said(tmp_path: Path) -> None:
+    texts = {
+        "k.cu": '#define TILE 32\n#define SAME 1\n#include "tile.h"\n__device__ int other();\n'
+        "__global__ void k(int* y) { *y = twice() + other(); }\n",
+        "other.cu": '#define TILE 16\n#define SAME  1\n#include "tile.h"\n__device__ int other() { return TILE; }\n',
+        "tile.h": "#pragma once\ninline __device__ int twice() { return 2 * TILE * SAME; }\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    y = np.zeros(1, np.int32)
+    kernel = softlab.Kernel.from_file(tmp_path / "k.cu", "k")
+    kernel.run(1, 1, (y,))
+    assert y[0] == 64 + 16
+    said = "tile.h names TILE, which k.cu and other.cu define differently: it is compiled once, with that of k.cu"
+    assert [one for one in kernel.program.remarks if "SAME" in one or "TILE" in one] == [said]

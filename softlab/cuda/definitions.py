@@ -4,7 +4,8 @@ nvcc compiles each file of such a program as relocatable device code and links t
 files into the one source that it compiles, without their kernels and their host part. nvJitLink would be the other way.
 It gives the machine code, and PTX, which the emulator runs, only of the compiler's intermediate code. It is a further
 package, and the second compiler has no such linker. One source needs none of that, and the compiler sees all functions
-together. The price: two files must not give different things the same name.
+together. The price: two files must not give different things the same name. Macros are each file's own, see
+:mod:`softlab.cuda.macro_scopes`.
 """
 
 from __future__ import annotations

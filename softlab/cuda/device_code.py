@@ -39,6 +39,7 @@ from softlab.cuda.macro_calls import (
     macros_with_parameters,
     written_out,
 )
+from softlab.cuda.macro_scopes import Scope
 from softlab.cuda.macros import NO_MACROS, macros_of
 from softlab.cuda.outlines import outline
 from softlab.cuda.readable import readable
@@ -105,6 +106,7 @@ def read(
     folders: Sequence[Path] = (),
     files: Sequence[Path] = (),
     faults: Collection[tuple[str, int]] = (),
+    given: Collection[str] = (),
 ) -> DeviceCode:
     """The device part of a CUDA C++ source.
 
@@ -120,8 +122,9 @@ def read(
         files: further files of the program. What the kernels need of them is included after the source.
         faults: names of files ("" for the source) and lines that the compiler refuses. What stands there goes, if it is
             a type, a constant or a member that has nothing for the device and no place in the memory of an object.
+        given: macros that the compiler's options define. Each further file has these, and of the other macros its own.
     """
-    program = _Program.of(text, path, known, folders, files)
+    program = _Program.of(text, path, known, folders, files, given)
     for name, file in program.files.items():
         drop(file, {line - 1 for where, line in faults if where == name})
     host = _host_code(program.files.values())
@@ -135,12 +138,13 @@ def read(
 class _Program:
     """The files of a program by the names that the compiler gets for them, "" for the source.
 
-    ``own``: the source and its headers. ``further``: names of further files. ``missing``: includes that nobody has.
+    ``own``: the source and its headers. ``further``: names of further files, each with the macros of the files before
+    that are none there; see :meth:`softlab.cuda.macro_scopes.Scope.hidden`. ``missing``: includes that nobody has.
     """
 
     files: dict[str, File]
     own: tuple[File, ...]
-    further: tuple[str, ...]
+    further: Mapping[str, Mapping[str, str]]
     missing: tuple[str, ...]
 
     @classmethod
@@ -151,16 +155,17 @@ class _Program:
         known: Callable[[str], bool],
         folders: Sequence[Path],
         files: Sequence[Path],
+        given: Collection[str],
     ) -> _Program:
         main = File(joined(text).encode(), path, Places(folders))
         all_files = {"": main}
         missing: list[str] = []
         _gather(main, all_files, known, missing)
         own = tuple(all_files.values())
-        further = _gather_further(files, all_files, known, missing)
+        further = _gather_further(files, all_files, known, missing, given)
         _without_makers(all_files.values())
         without_host_members(all_files.values())
-        return cls(all_files, own, tuple(further), tuple(missing))
+        return cls(all_files, own, further, tuple(missing))
 
     def kernels(self) -> Iterator[KernelDeclaration]:
         """Those of the source and its headers, also those that macros make."""
@@ -200,7 +205,7 @@ def _device_code(
     source = _device_text(program.files[""], alone, spaces)
     before, after = text.splitlines(), source.splitlines()
     return DeviceCode(
-        source + "".join(f'\n#include "{name}"' for name in program.further),
+        source + "".join(_included(name, hidden) for name, hidden in program.further.items()),
         {name: _device_text(file, alone, spaces) for name, file in program.files.items() if name},
         kernels,
         launches,
@@ -212,6 +217,14 @@ def _device_code(
         tuple(_mentions(program.own, kernels)),
         frozenset(name.decode(errors="replace") for file in program.own for name in file.host_names),
     )
+
+
+def _included(name: str, hidden: Mapping[str, str]) -> str:
+    """The directives that include a further file, in which these macros are none; after it they are defined again, as
+    the name of an instance may have them. NVRTC 12.9 knows no ``#pragma push_macro``."""
+    without = "".join(f"\n#undef {macro}" for macro in hidden)
+    again = "".join(f"\n{definition}" for definition in hidden.values() if definition)
+    return f'{without}\n#include "{name}"{without}{again}'
 
 
 def _choose(program: _Program, needed: str, alone: bool, kernels: Collection[KernelDeclaration]) -> None:
@@ -229,14 +242,19 @@ def _choose(program: _Program, needed: str, alone: bool, kernels: Collection[Ker
 
 
 def _gather_further(
-    paths: Sequence[Path], files: dict[str, File], known: Callable[[str], bool], missing: list[str]
-) -> list[str]:
-    """Read further files of the program, as headers; the names of those that the others do not include."""
+    paths: Sequence[Path],
+    files: dict[str, File],
+    known: Callable[[str], bool],
+    missing: list[str],
+    given: Collection[str],
+) -> dict[str, Mapping[str, str]]:
+    """Read further files of the program, as headers; as :class:`_Program` has them."""
     own = {id(file) for file in files.values()}
-    names = []
+    names: dict[str, Mapping[str, str]] = {}
     for path in paths:
         name = _name_of(path, path.name, files)
         if name not in files:
+            earlier = tuple(files.values())
             once = frozenset(header for header, file in files.items() if not _GUARD.search(file.text))
             items = [item for file in files.values() for item in file.items if b"extern" not in item.words]
             others = {one for item in items for one in item.names}
@@ -246,7 +264,9 @@ def _gather_further(
             if clashing := own_variables(file) & others:
                 files[name] = File(_renamed(text, clashing, path.stem), path, files[""].places, once=once)
                 _gather(files[name], files, known, missing)
-            names.append(name)
+            scope = Scope.of(files[name], files.values(), earlier)
+            names[name] = scope.hidden(given)
+            files[name].remarks += scope.differences()
     for item in (item for file in files.values() if id(file) not in own for item in file.items):
         item.root = b"operator" in item.names  # nothing names it where it is used
         item.names = set() if item.kernel else item.names | (item.words if item.node is None else set())
@@ -331,6 +351,7 @@ def _gather(
         if local := header.path:
             name = _name_of(local, wanted, files)
             file.local.append(include.span[0])
+            file.headers.append(local.resolve())
             if name in file.once or _is_main(local, file, files):
                 file.blank.append(include.span)
                 continue

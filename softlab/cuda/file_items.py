@@ -82,6 +82,8 @@ class File:
     includes: list[Inclusion] = field(default_factory=list)
     #: Where those of files of the program stand.
     local: list[int] = field(default_factory=list)
+    #: Those files.
+    headers: list[Path] = field(default_factory=list)
     #: Those in bodies of functions and in classes: what they bring is a part of a declaration.
     inner_includes: list[Inclusion] = field(default_factory=list)
     usings: list[Node] = field(default_factory=list)

@@ -43,6 +43,16 @@ def macros_of(text: bytes, path: Path | None, seen: set[Path], places: Places) -
     return found
 
 
+def own_macros(text: bytes) -> Macros:
+    """The macros that a text itself defines."""
+    return _read(text)[0]
+
+
+def definitions_of(name: bytes, text: bytes) -> list[bytes]:
+    """The directives of a text that define this macro, each as it is written."""
+    return [match[0] for match in _MACRO.finditer(text) if match[1] == name]
+
+
 @lru_cache(maxsize=1 << 10)
 def _read(text: bytes) -> tuple[dict[bytes, tuple[bytes, bytes]], list[bytes], list[bytes]]:
     """The macros of a text alone, the headers that it includes, and those whose names macros make."""

@@ -37,16 +37,16 @@ BEFORE = "softlab_before.h"
 
 
 def contexts(
-    path: Path, known: Callable[[str], bool], folders: Sequence[Path] = ()
+    path: Path, known: Callable[[str], bool], folders: Sequence[Path] = (), given: Collection[str] = ()
 ) -> Iterator[Callable[..., DeviceCode]]:
     """Ways to read a file as the part of a program, one for each file that includes it; ``.cu`` files first.
 
     Each takes ``name``, ``alone``, ``files`` and ``faults`` as :func:`softlab.cuda.device_code.read` takes ``needed``
-    and those.
+    and those. ``folders`` and ``given``: as there.
     """
     path = path.resolve()
     for chain in islice(_chains(path, _DEPTH), _TRIED):
-        yield partial(_inside, path, chain, known, folders)
+        yield partial(_inside, path, chain, known, folders, given)
 
 
 def _chains(path: Path, depth: int) -> Iterator[tuple[tuple[Path, int], ...]]:
@@ -87,6 +87,7 @@ def _inside(
     chain: tuple[tuple[Path, int], ...],
     known: Callable[[str], bool],
     folders: Sequence[Path],
+    given: Collection[str],
     *,
     name: str | None,
     alone: bool = False,
@@ -95,7 +96,7 @@ def _inside(
 ) -> DeviceCode:
     """The device code of the part, with the header of what stands before it."""
     whole = partial(read, decode(path.read_bytes()), path, known=known, needed=name or "", alone=alone)
-    code = whole(folders=folders, files=[Path(file) for file in files], faults=faults)
+    code = whole(folders=folders, files=[Path(file) for file in files], faults=faults, given=given)
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
     program = HostCode.of([text.encode() for text in texts])

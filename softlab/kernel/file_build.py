@@ -48,6 +48,12 @@ def folders_of(options: Sequence[str]) -> tuple[Path, ...]:
     return tuple(Path(one[1].strip()) for one in found if one)
 
 
+def macros_in(options: Sequence[str]) -> frozenset[str]:
+    """The names of the macros that the options define."""
+    found = [re.match(r"(?:-D|--define-macro=)\s*(\w+)", option.strip()) for option in options]
+    return frozenset(one[1] for one in found if one)
+
+
 def blames_arguments(log: str) -> bool:
     """Whether every error is one of template arguments: none is of a name that is missing."""
     starts = [match.start() for match in _ERROR.finditer(log)]
@@ -132,7 +138,8 @@ class FileBuild:
         if "cannot determine which instance of overloaded function" in found.log and (said := overloads(code, chosen)):
             raise ValueError(said)
         places = "".join(f"\n{remark}." for remark in code.remarks)
-        said = said_of(code, chosen, found.log) + _undefined(found.log) + _of_host(found.log, code.host_names)
+        said = said_of(code, chosen, found.log) + _undefined(found.log, code.missing)
+        said += _of_host(found.log, code.host_names)
         further = f"{said}{places}{_left_out(code.missing)}"
         raise CompileError(f"{found}{further}", log=found.log)
 
@@ -241,14 +248,20 @@ def _specialized(code: DeviceCode) -> DeviceCode:
     return replace(code, source=_NAMESPACE_STD.sub("namespace cuda::std {", code.source), headers=headers)
 
 
-def _undefined(log: str) -> str:
-    """What to say of names like those of macros that nothing defines."""
+def _undefined(log: str, missing: Collection[str]) -> str:
+    """What to say of names like those of macros that nothing defines. ``missing``: includes that were not found."""
     names = dict.fromkeys(re.findall(r'identifier "([A-Z_][A-Z0-9_]+)" is undefined', log))
     if not names:
         return "\noptions=['-DNAME=value'] defines a macro that #error asks for." if "#error directive" in log else ""
+    define = f"options=['-D{next(iter(names))}=value']"
+    if missing:
+        return (
+            f"\nNo include that was found defines {', '.join(names)}. One that is missing may do that, or the command "
+            f"that builds the program: then give the same, {define}."
+        )
     return (
         f"\nNothing that the file includes defines {', '.join(names)}. Where the command that builds the program does, "
-        f"give the same: options=['-D{next(iter(names))}=value']."
+        f"give the same: {define}."
     )
 
 

@@ -14,7 +14,7 @@ from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.program_parts import contexts
 from softlab.cuda.source_files import decode
 from softlab.errors import CompileError
-from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, blames_arguments, folders_of
+from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, blames_arguments, folders_of, macros_in
 
 
 def read_file(
@@ -45,6 +45,7 @@ def read_file(
         folders=folders_of(options),
         files=[Path(file) for file in files],
         faults=faults,
+        given=macros_in(options),
     )
 
 
@@ -74,7 +75,7 @@ def compile_file(
     except (CompileError, ValueError) as error:
         by_itself = error
     inside, hopeless = None, isinstance(by_itself, CompileError) and blames_arguments(by_itself.log)
-    for read_code in contexts(path, known=has_header, folders=folders_of(options)) if not hopeless else ():
+    for read_code in contexts(path, has_header, folders_of(options), macros_in(options)) if not hopeless else ():
         if inside and time.process_time() > until:
             break
         try:

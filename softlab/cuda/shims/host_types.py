@@ -65,6 +65,24 @@ _OTHERS = {
     '  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");\n}',
     "cudaGridDependencySynchronize": "__device__ inline void cudaGridDependencySynchronize() {\n"
     '  asm volatile("griddepcontrol.wait;" ::: "memory");\n}',
+    # Numbers of MATLAB's generated code (tmwtypes.h), and sizes and arrays of its functions in C (mex.h).
+    **{
+        f"{sign}int{bits}_T": f"typedef {'unsigned' if sign else 'signed'} {kind} {sign}int{bits}_T;"
+        for sign in ("", "u")
+        for bits, kind in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
+    },
+    **{name: f"typedef double {name};" for name in ("real_T", "real64_T", "time_T")},
+    **{name: f"typedef unsigned char {name};" for name in ("boolean_T", "uchar_T")},
+    **{name: f"typedef char {name};" for name in ("char_T", "byte_T")},
+    **{name: f"typedef size_t {name};" for name in ("mwSize", "mwIndex")},
+    "real32_T": "typedef float real32_T;",
+    "int_T": "typedef int int_T;",
+    "uint_T": "typedef unsigned int uint_T;",
+    "creal_T": "struct creal_T { double re, im; };",
+    "creal64_T": "struct creal64_T { double re, im; };",
+    "creal32_T": "struct creal32_T { float re, im; };",
+    "mwSignedIndex": "typedef long mwSignedIndex;",
+    "mxArray": "typedef struct softlab_mxArray mxArray;",
     "GLuint": "typedef unsigned int GLuint;",
     "GLint": "typedef int GLint;",
     "GLenum": "typedef unsigned int GLenum;",
