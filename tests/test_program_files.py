@@ -296,3 +296,16 @@ def test_a_shared_header_that_names_a_macro_of_two_values_is_said(tmp_path: Path
     assert y[0] == 64 + 16
     said = "tile.h names TILE, which k.cu and other.cu define differently: it is compiled once, with that of k.cu"
     assert [one for one in kernel.program.remarks if "SAME" in one or "TILE" in one] == [said]
+
+
+def test_a_macro_of_two_branches_is_none_after_another_file_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "#ifdef LARGE\n#define TILE 32\n#else\n#define TILE 8\n#endif\n__device__ int other();\n"
+        "template <int N> __global__ void k(int* y) { *y = 10000 * N + 100 * TILE + other(); }\n"
+    )
+    (tmp_path / "other.cu").write_text("#define TILE 16\n__device__ int other() { return TILE; }\n")
+    y = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(tmp_path / "k.cu", "k<8>").run(1, 1, (y,))
+    assert y[0] == 80816
+    with pytest.raises(softlab.CompileError, match='"TILE" is undefined'):
+        softlab.Kernel.from_file(tmp_path / "k.cu", "k<TILE>")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from softlab.cuda.file_items import File
-from softlab.cuda.macros import definitions_of, own_macros
+from softlab.cuda.macros import definitions_in, own_macros
 from softlab.cuda.syntax import WORD
 
 
@@ -47,12 +47,12 @@ class Scope:
         """
         words = {word for file in self.new for word in WORD.findall(file.text)}
         named = _macros(self.outside).keys() & words - _macros(self.shared).keys() - {name.encode() for name in given}
-        return {name.decode(): self._definition(name) for name in sorted(named)}
-
-    def _definition(self, name: bytes) -> str:
-        """The only definition of a macro in the files outside, "" for several."""
-        found = [match for file in self.outside for match in definitions_of(name, file.text)]
-        return found[0].decode(errors="replace") if len(found) == 1 else ""
+        found: dict[bytes, list[bytes]] = {name: [] for name in sorted(named)}
+        for file in self.outside if named else ():
+            for name, directive in definitions_in(file.text):
+                if name in named:
+                    found[name].append(directive)
+        return {name.decode(): some[0].decode() if len(some) == 1 else "" for name, some in found.items()}
 
     def differences(self) -> Iterator[str]:
         """What to say of headers that this file shares with others and that name a macro of which it has another one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -48,9 +49,9 @@ def own_macros(text: bytes) -> Macros:
     return _read(text)[0]
 
 
-def definitions_of(name: bytes, text: bytes) -> list[bytes]:
-    """The directives of a text that define this macro, each as it is written."""
-    return [match[0] for match in _MACRO.finditer(text) if match[1] == name]
+def definitions_in(text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The macros that a text itself defines, each with the directive as it is written; several of one name may be."""
+    return ((match[1], match[0]) for match in _MACRO.finditer(text))
 
 
 @lru_cache(maxsize=1 << 10)
