@@ -57,14 +57,16 @@ class Scope:
     def differences(self) -> Iterator[str]:
         """What to say of headers that this file shares with others and that name a macro of which it has another one.
 
-        The compiler reads such a header once, with the macro of the file before."""
+        The compiler reads such a header once, after the files before.
+        """
         before, own = _macros(self.outside), _macros((*self.shared, *self.new))
         different = {name for name in before.keys() & own.keys() if before[name][0] != own[name][0]}
         for file in self.shared:
             for name in sorted(different & set(WORD.findall(file.text))):
                 yield (
                     f"{_name(file)} names {name.decode()}, which {_name(before[name][1])} and {_name(own[name][1])} "
-                    f"define differently: it is compiled once, with that of {_name(before[name][1])}"
+                    f"define differently: it is compiled once, so that {_name(self.new[0])} may have another value "
+                    "there than by itself"
                 )
 
 
