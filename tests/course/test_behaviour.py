@@ -52,6 +52,14 @@ def test_what_a_kernel_does_with_its_inputs(body, wanted, words):
     assert words in said(body, wanted)
 
 
+def test_numbers_in_places_of_no_order():
+    """Where each came from can be said only if no number is wanted twice."""
+    body = "y[i] = {}x[(5 * i + 3) % 64]{};"
+    moved = f"{MOVED}y[0] has that of y[3], y[1] has that of y[8], y[63] has that of y[{(5 * 63 + 3) % 64}]"
+    assert moved in said(body.format("", ""), X)
+    assert MOVED not in said(body.format("floorf(", " / 2)"), np.floor(X / 2))
+
+
 ADD = "for (int k = {}; k < {}; ++k) s += x[k];\n  if (i == 0) *y = s;"
 
 

@@ -373,6 +373,13 @@ def test_two_calls_of_one_function(end, calls, words):
     assert "still reads" not in fault_cause(stored, CALLS.format(end, calls), LAUNCH)
 
 
+def test_the_last_line_of_a_function_stands_between_two_calls():
+    site = FaultSite(line=3, other_line=5, thread=(7, 0, 0), other_thread=(56, 0, 0), symbol="s[7]")
+    fault = KernelFault("race", "the thread writes a word of shared memory that other threads read", site)
+    text = CALLS.format("", "  f(1);\n  f(2);").replace("  return w;\n}", "  __syncwarp(); return w; }")
+    assert f"{NEXT}only the __syncwarp() of line 7 stands between" in fault_cause(fault, text, LAUNCH)
+
+
 CLUSTER = """__global__ void k(float* y) {{
   __shared__ float s[64];
   cg::cluster_group g = cg::this_cluster();

@@ -41,5 +41,6 @@ def test_each_row_of_four_dimensions_reads_what_numpy_reads() -> None:
 
 def test_dimensions_that_lie_in_a_row_are_one() -> None:
     assert BroadcastLayout.of((2, 3, 4, 8), (2, 3, 4, 8)) == BroadcastLayout((24,), (8,), True)
+    assert BroadcastLayout.of((2, 1, 4, 8), (2, 1, 4, 8)) == BroadcastLayout((8,), (8,), True)
     assert BroadcastLayout.of((8,), (2, 3, 4, 8)) == BroadcastLayout((24,), (0,), True)
     assert BroadcastLayout.of((1, 1), (1, 1)) == BroadcastLayout((1,), (0,), True)

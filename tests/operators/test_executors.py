@@ -40,7 +40,7 @@ def test_a_workspace_has_the_bytes_of_the_plan(monkeypatch: pytest.MonkeyPatch) 
 
     class Kernel:
         def run(self, grid: int, block: tuple[int, int], args: tuple, **how: object) -> None:
-            taken.update(args=args, launch=(grid, block, how["smem"], how["cooperative"], how["check"]))
+            taken.update(args=args, launch=(grid, block, how["smem"], how["cooperative"], how["check"], how["record"]))
 
     plan = softlab.plan(2, 3_000_000, "float32", policy="fast", device="H200")
     monkeypatch.setattr(executors, "_kernel", lambda program: Kernel())
@@ -51,4 +51,4 @@ def test_a_workspace_has_the_bytes_of_the_plan(monkeypatch: pytest.MonkeyPatch) 
     assert (first is x, second is y, int(rows), int(cols)) == (True, True, 2, 3_000_000)
     assert 0 < workspace.nbytes == plan.workspace_bytes
     assert not workspace.any()
-    assert taken["launch"] == (plan.grid, plan.block, plan.smem_bytes, True, False)
+    assert taken["launch"] == (plan.grid, plan.block, plan.smem_bytes, True, False, False)
